@@ -1,0 +1,85 @@
+# Every job of the repository. `make help` lists them; each target makes what it needs first:
+# .venv (a virtual environment with requirements-dev.txt) and the compiled engine inside it.
+# Leaves out: what each check demands, which stands in pyproject.toml, Cargo.toml and clippy.toml.
+
+PYTHON ?= python3
+VENV ?= .venv
+# The interpreters into which `make wheel` installs what it built.
+PYTHONS ?= $(PYTHON)
+CORPUS ?=
+CORPORA ?=
+
+BIN := $(VENV)/bin
+STAMPS := $(VENV)/stamps
+export PATH := $(PATH):$(HOME)/.cargo/bin
+# A stamp with contents: where Rust is, if this Makefile had to install it.
+WITH_RUST := . ./$(STAMPS)/rust.env &&
+
+ENGINE_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml -o -name README.md) Cargo.toml Cargo.lock pyproject.toml
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.PHONY: help demo test check bench docs wheel prove clean build test-rust test-python
+
+help:  ## list the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+demo: build  ## train on Python's own library and show every stage; CORPUS=PATH: on your text
+	@$(BIN)/python -m syllabary demo --output build/demo $(if $(CORPUS),"$(CORPUS)")
+
+test: test-rust test-python  ## run all tests, of the crates and of the package
+
+check: build  ## format, lints, types, stubs, layers, then all tests
+	$(WITH_RUST) cargo fmt --all --check
+	$(WITH_RUST) cargo clippy --locked --workspace --all-targets -- -D warnings
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/python -m mypy.stubtest syllabary._engine
+	$(BIN)/lint-imports
+	$(MAKE) --no-print-directory test
+
+bench: build  ## measure against the peers; CORPORA=FOLDER of .txt or .txt.xz files: on those
+	$(BIN)/python bench/run.py $(if $(CORPORA),--corpora "$(CORPORA)")
+
+docs: build  ## run every example of README, docs/, docstrings and --help; document the crates
+	$(BIN)/pytest tests/test_docs.py
+	$(WITH_RUST) RUSTDOCFLAGS="-D warnings" cargo doc --locked --workspace --no-deps
+
+wheel: $(STAMPS)/rust.env  ## build wheel and sdist into dist/ and try both in fresh environments
+	rm -rf dist
+	$(WITH_RUST) $(BIN)/maturin build --release --locked --sdist --out dist
+	$(WITH_RUST) $(BIN)/python tools/check_wheel.py --dist dist --tests $(foreach python,$(PYTHONS),--python $(python))
+
+prove: build  ## the long proofs: every test, with many more generated cases
+	HYPOTHESIS_PROFILE=thorough $(BIN)/pytest --timeout 3600
+
+clean:  ## remove everything that make made
+	rm -rf $(VENV) target build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	find python -name '_engine*.so' -delete
+
+build: $(STAMPS)/engine
+
+test-rust: $(STAMPS)/rust.env
+	$(WITH_RUST) cargo test --locked --workspace
+
+test-python: build
+	$(BIN)/pytest
+
+$(STAMPS)/dependencies: requirements-dev.txt
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --requirement requirements-dev.txt
+	@mkdir -p $(STAMPS) && touch $@
+
+# Rust as it is on this machine; where there is none, a toolchain of its own inside the virtual environment.
+$(STAMPS)/rust.env: $(STAMPS)/dependencies
+	@if command -v cargo >/dev/null; then : >$@; else \
+	  $(BIN)/python -m pip install --quiet --disable-pip-version-check puccinialin==0.1.14 && \
+	  $(BIN)/python -m puccinialin --location "$(abspath $(VENV))/rust" --info-json $(STAMPS)/rust.json && \
+	  $(BIN)/python -c 'import json, shlex, sys; [print(f"export {key}={shlex.quote(value)}") \
+	    for key, value in json.load(open(sys.argv[1]))["env"].items()]' $(STAMPS)/rust.json >$@ && \
+	  . ./$@ && rustup component add clippy rustfmt; fi
+
+$(STAMPS)/engine: $(ENGINE_SOURCES) $(STAMPS)/rust.env
+	$(WITH_RUST) $(BIN)/maturin develop --release --locked
+	@touch $@

@@ -1,0 +1,76 @@
+//! Engine errors -> the exceptions of `syllabary.errors`, byte offsets -> character positions.
+
+use pyo3::{exceptions::PyKeyboardInterrupt, prelude::*};
+use syllabary::Error;
+
+/// The exception `syllabary.errors.<name>(message)`.
+pub fn exception(py: Python<'_>, name: &str, message: String) -> PyErr {
+    let made = py
+        .import("syllabary.errors")
+        .and_then(|module| module.getattr(name))
+        .and_then(|class| class.call1((message,)));
+    match made {
+        Ok(instance) => PyErr::from_value(instance),
+        Err(error) => error,
+    }
+}
+
+/// Characters of `text` before byte `offset`.
+fn characters(text: Option<&str>, offset: usize) -> String {
+    match text.and_then(|text| text.get(..offset)) {
+        Some(before) => format!("character {}", before.chars().count()),
+        None => format!("byte {offset}"),
+    }
+}
+
+/// The exception for `error`, which happened on `text`.
+pub fn to_python(py: Python<'_>, error: Error, text: Option<&str>) -> PyErr {
+    let (name, message) = match error {
+        Error::Pattern { .. } => ("PatternError", error.to_string()),
+        Error::SplitFailed { offset, reason } => (
+            "PatternError",
+            format!(
+                "the split pattern gave up at {} of the text: {reason}; a pattern without nested repetition, \
+                 or shorter texts, will work",
+                characters(text, offset)
+            ),
+        ),
+        Error::UnknownSymbol { symbols, offset } => (
+            "UnknownSymbolError",
+            format!(
+                "symbols without an id in this vocabulary: {} (the first at {} of the text); train on text \
+                 that holds them, or with fallback=True",
+                symbols.iter().map(|symbol| format!("{symbol:?}")).collect::<Vec<_>>().join(", "),
+                characters(text, offset)
+            ),
+        ),
+        Error::UnknownId { id, index } => {
+            ("UnknownTokenError", format!("id {id} at index {index} is no token of this vocabulary"))
+        }
+        Error::SpecialFound { token, offset } => (
+            "SpecialTokenError",
+            format!(
+                "the text holds the special token {token:?} at {}; pass special=\"allow\" to encode it as its \
+                 id, special=\"text\" to read it as ordinary text, or special={{{token:?}}} to allow this one",
+                characters(text, offset)
+            ),
+        ),
+        Error::Vocabulary(reason) => ("VocabularyError", reason),
+        Error::Training(reason) => ("TrainingError", reason),
+        Error::TooLarge(reason) => ("TextError", reason),
+        Error::Interrupted => return PyKeyboardInterrupt::new_err("interrupted"),
+        other => ("SyllabaryError", other.to_string()),
+    };
+    exception(py, name, message)
+}
+
+/// The exception for `error` on text number `index` of a batch.
+pub fn to_python_in_batch(py: Python<'_>, error: Error, index: usize, text: &str) -> PyErr {
+    let raised = to_python(py, error, Some(text));
+    let class = raised.get_type(py);
+    let message = format!("text {index} of the batch: {}", raised.value(py));
+    match class.call1((message,)) {
+        Ok(instance) => PyErr::from_value(instance),
+        Err(error) => error,
+    }
+}

@@ -1,0 +1,21 @@
+//! The Python binding: converts arguments, releases the GIL, maps errors. No algorithm, no policy.
+//!
+//! What each method promises is written in `python/syllabary/_engine.pyi`.
+
+mod convert;
+mod errors;
+mod files;
+mod split;
+mod tokenizer;
+mod trainer;
+
+use pyo3::prelude::*;
+
+/// `syllabary._engine`
+#[pymodule(gil_used = false)]
+fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<split::Split>()?;
+    module.add_class::<tokenizer::Tokenizer>()?;
+    module.add_class::<trainer::Trainer>()?;
+    Ok(())
+}

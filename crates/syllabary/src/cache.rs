@@ -1,0 +1,62 @@
+//! A bounded memory of pieces already encoded, one a thread.
+//!
+//! Text repeats its words; a word seen before costs one look-up. When full it stops learning and keeps
+//! what it has: the words that a text repeats most come early.
+
+use hashbrown::HashTable;
+
+use crate::vocab::hash_bytes;
+
+/// Longest piece remembered, in bytes.
+const PIECE_LIMIT: usize = 64;
+/// Bytes of pieces and ids remembered, in all.
+const ARENA_LIMIT: usize = 8 << 20;
+
+#[derive(Debug, Clone, Copy)]
+struct Entry {
+    piece: u32,
+    ids: u32,
+    piece_len: u8,
+    ids_len: u8,
+}
+
+/// Pieces and their ids.
+#[derive(Debug, Default)]
+pub struct PieceCache {
+    entries: HashTable<Entry>,
+    pieces: Vec<u8>,
+    ids: Vec<u32>,
+}
+
+impl PieceCache {
+    /// The ids of `piece`, if remembered.
+    #[inline]
+    pub fn get(&self, piece: &[u8]) -> Option<&[u32]> {
+        if piece.len() > PIECE_LIMIT {
+            return None;
+        }
+        let entry = self.entries.find(hash_bytes(piece), |entry| piece_of(&self.pieces, entry) == piece)?;
+        Some(&self.ids[entry.ids as usize..][..usize::from(entry.ids_len)])
+    }
+
+    /// Remembers the ids of a piece that is not yet known, if there is room.
+    pub fn insert(&mut self, piece: &[u8], ids: &[u32]) {
+        let full = self.pieces.len() + 4 * self.ids.len() > ARENA_LIMIT;
+        if full || piece.len() > PIECE_LIMIT {
+            return;
+        }
+        let (Ok(piece_len), Ok(ids_len)) = (u8::try_from(piece.len()), u8::try_from(ids.len())) else {
+            return;
+        };
+        // The arena limit keeps both positions far below 2^32.
+        let entry = Entry { piece: self.pieces.len() as u32, ids: self.ids.len() as u32, piece_len, ids_len };
+        self.pieces.extend_from_slice(piece);
+        self.ids.extend_from_slice(ids);
+        let pieces = &self.pieces;
+        self.entries.insert_unique(hash_bytes(piece), entry, |other| hash_bytes(piece_of(pieces, other)));
+    }
+}
+
+fn piece_of<'a>(pieces: &'a [u8], entry: &Entry) -> &'a [u8] {
+    &pieces[entry.piece as usize..][..usize::from(entry.piece_len)]
+}

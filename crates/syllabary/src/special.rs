@@ -1,0 +1,135 @@
+//! Special tokens in text: where they are, leftmost first and the longest of those that start together.
+//!
+//! Adds: `SpecialMatcher`, which finds the tokens it was made of. Leaves out: the policy. A special token
+//! that is to be read as text must not be in the matcher at all, or it would shadow shorter and overlapping
+//! ones that are allowed; so the tokenizer makes one matcher for each set of allowed tokens. Making one is
+//! cheap: time and memory grow with the total length of the tokens (1,000 tokens: about a millisecond).
+
+use aho_corasick::{AhoCorasick, AhoCorasickBuilder, MatchKind};
+use rustc_hash::FxHashSet;
+
+use crate::error::Error;
+
+/// One special token found in a text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SpecialMatch {
+    /// First byte of it in the text.
+    pub start: usize,
+    /// One past its last byte.
+    pub end: usize,
+    /// The token's id.
+    pub id: u32,
+}
+
+/// Finds a fixed set of special tokens in any text. Immutable; share it by reference.
+#[derive(Debug, Clone)]
+pub struct SpecialMatcher {
+    /// `None` where there is no token: then nothing is ever found.
+    automaton: Option<AhoCorasick>,
+    ids: Vec<u32>,
+}
+
+impl SpecialMatcher {
+    /// A matcher of `tokens` (text and id); an empty text, or one given twice, is an error.
+    pub fn new(tokens: &[(String, u32)]) -> Result<SpecialMatcher, Error> {
+        let mut seen = FxHashSet::default();
+        for (text, id) in tokens {
+            if text.is_empty() {
+                return Err(Error::Vocabulary(format!("the special token with id {id} is empty")));
+            }
+            if !seen.insert(text.as_str()) {
+                return Err(Error::Vocabulary(format!("special token {text:?} is given twice")));
+            }
+        }
+        let automaton = if tokens.is_empty() { None } else { Some(build(tokens)?) };
+        Ok(SpecialMatcher { automaton, ids: tokens.iter().map(|(_, id)| *id).collect() })
+    }
+
+    /// Whether there is nothing to find.
+    pub fn is_empty(&self) -> bool {
+        self.ids.is_empty()
+    }
+
+    /// The special tokens in `text`, in order, none overlapping another.
+    pub fn find<'t>(&'t self, text: &'t str) -> impl Iterator<Item = SpecialMatch> + 't {
+        self.automaton.iter().flat_map(move |automaton| automaton.find_iter(text)).map(|found| SpecialMatch {
+            start: found.start(),
+            end: found.end(),
+            id: self.ids[found.pattern().as_usize()],
+        })
+    }
+}
+
+fn build(tokens: &[(String, u32)]) -> Result<AhoCorasick, Error> {
+    AhoCorasickBuilder::new()
+        .match_kind(MatchKind::LeftmostLongest)
+        .build(tokens.iter().map(|(text, _)| text))
+        .map_err(|error| Error::TooLarge(format!("too many or too long special tokens: {error}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(tokens: &[&str], text: &str) -> Vec<(usize, usize, u32)> {
+        let tokens: Vec<_> = tokens.iter().zip(10..).map(|(token, id)| ((*token).to_owned(), id)).collect();
+        let matcher = SpecialMatcher::new(&tokens).unwrap();
+        matcher.find(text).map(|m| (m.start, m.end, m.id)).collect()
+    }
+
+    /// The definition, by trying every token at every byte.
+    fn naive(tokens: &[&str], text: &str) -> Vec<(usize, usize, u32)> {
+        let mut out = Vec::new();
+        let mut at = 0;
+        while at < text.len() {
+            let here = tokens
+                .iter()
+                .zip(10..)
+                .filter(|(token, _)| text.as_bytes()[at..].starts_with(token.as_bytes()));
+            match here.max_by_key(|(token, _)| token.len()) {
+                Some((token, id)) => {
+                    out.push((at, at + token.len(), id));
+                    at += token.len();
+                }
+                None => at += 1,
+            }
+        }
+        out
+    }
+
+    #[test]
+    fn the_longest_of_those_that_start_first() {
+        assert_eq!(found(&["<a>", "<a><b>"], "x<a><b><a>"), [(1, 7, 11), (7, 10, 10)]);
+        assert_eq!(found(&["bc", "ab"], "abc"), [(0, 2, 11)]);
+        assert_eq!(found(&["ü"], "aüü"), [(1, 3, 10), (3, 5, 10)]);
+    }
+
+    #[test]
+    fn nothing_to_find_and_nothing_found() {
+        assert!(SpecialMatcher::new(&[]).unwrap().is_empty());
+        assert_eq!(found(&[], "abc"), []);
+        assert_eq!(found(&["<a>"], "<b>"), []);
+        assert_eq!(found(&["<a>"], ""), []);
+    }
+
+    #[test]
+    fn empty_and_repeated_tokens_are_errors() {
+        let empty = SpecialMatcher::new(&[("a".into(), 1), (String::new(), 7)]).unwrap_err();
+        assert_eq!(empty, Error::Vocabulary("the special token with id 7 is empty".into()));
+        let twice = SpecialMatcher::new(&[("a".into(), 1), ("a".into(), 2)]).unwrap_err();
+        assert_eq!(twice, Error::Vocabulary("special token \"a\" is given twice".into()));
+    }
+
+    #[test]
+    fn equals_the_definition_on_every_short_text() {
+        let tokens = ["a", "ab", "abab", "ba", "bcb", "ü"];
+        let letters = ["a", "b", "c", "ü"];
+        let mut texts = vec![String::new()];
+        for _ in 0..7 {
+            texts = texts.iter().flat_map(|t| letters.map(|l| format!("{t}{l}"))).collect();
+            for text in &texts {
+                assert_eq!(found(&tokens, text), naive(&tokens, text), "{text:?}");
+            }
+        }
+    }
+}

@@ -1,0 +1,226 @@
+//! Character classes as one byte of bits a character, in a two-stage table.
+//!
+//! Adds: `Classes`, built from the parser of the pinned `regex-syntax`, whose Unicode tables (16.0) are those
+//! of tiktoken and of the `regex` crate, and the walk over text that every scanner uses. Leaves out: what a
+//! scanner makes of the classes.
+//!
+//! `Tables::Onig` differs from `Tables::Tiktoken` in `\w` alone, and in two ways: neither form of Oniguruma's
+//! `\w` has the joiners U+200C and U+200D, and a bare `\w` has `²³¹¼½¾`, which `[\w]` has not. So `½` matches
+//! `\w` and `[^\w]` there; `WORD` is the bare form, `WORD_IN_CLASS` the one in brackets. In tiktoken's tables
+//! both are equal.
+
+use regex_syntax::hir::{Class, HirKind};
+use rustc_hash::FxHashMap;
+
+use crate::error::Error;
+
+/// Whose Unicode tables the classes of a pattern mean.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Tables {
+    /// tiktoken's: those of the `regex` crate.
+    Tiktoken,
+    /// Oniguruma's as `tokenizers` carries it: another `\w`.
+    Onig,
+}
+
+/// `\p{Lu}` and `\p{Lt}`.
+pub(super) const UPPER: u8 = 1;
+/// `\p{Ll}`.
+pub(super) const LOWER: u8 = 2;
+/// `\p{Lm}` and `\p{Lo}`: letters without case.
+pub(super) const UNCASED: u8 = 4;
+/// `\p{M}`.
+pub(super) const MARK: u8 = 8;
+/// `\p{N}`.
+pub(super) const NUMBER: u8 = 16;
+/// `\s`.
+pub(super) const SPACE: u8 = 32;
+/// `\w` outside brackets.
+pub(super) const WORD: u8 = 64;
+/// `\w` inside brackets.
+pub(super) const WORD_IN_CLASS: u8 = 128;
+/// `\p{L}`.
+pub(super) const LETTER: u8 = UPPER | LOWER | UNCASED;
+
+const CLASSES: [(&str, u8); 7] = [
+    (r"[\p{Lu}\p{Lt}]", UPPER),
+    (r"\p{Ll}", LOWER),
+    (r"[\p{Lm}\p{Lo}]", UNCASED),
+    (r"\p{M}", MARK),
+    (r"\p{N}", NUMBER),
+    (r"\s", SPACE),
+    (r"\w", WORD | WORD_IN_CLASS),
+];
+const ONIG_ONLY_BARE: [char; 6] = ['²', '³', '¹', '¼', '½', '¾'];
+const ONIG_LACKS: [char; 2] = ['\u{200C}', '\u{200D}'];
+
+const CODE_POINTS: usize = 0x11_0000;
+const BLOCK_BITS: usize = 7;
+const BLOCK: usize = 1 << BLOCK_BITS;
+
+/// The class bits of every character.
+pub(super) struct Classes {
+    ascii: [u8; 128],
+    /// Block number of each `BLOCK` code points.
+    blocks: Vec<u16>,
+    /// The distinct blocks, one after another.
+    bits: Vec<u8>,
+}
+
+impl Classes {
+    /// The table of `tables`; a quarter of a millisecond, so each `Split` makes its own (about 50 kB).
+    pub(super) fn new(tables: Tables) -> Result<Classes, Error> {
+        let mut flat = vec![0u8; CODE_POINTS];
+        for (class, bit) in CLASSES {
+            for (first, last) in ranges(class)? {
+                flat[first as usize..=last as usize].iter_mut().for_each(|bits| *bits |= bit);
+            }
+        }
+        if tables == Tables::Onig {
+            ONIG_ONLY_BARE.iter().for_each(|c| flat[*c as usize] |= WORD);
+            ONIG_LACKS.iter().for_each(|c| flat[*c as usize] &= !(WORD | WORD_IN_CLASS));
+        }
+        Ok(Classes::fold(&flat))
+    }
+
+    /// The two-stage table of one byte a code point.
+    fn fold(flat: &[u8]) -> Classes {
+        let mut numbers: FxHashMap<&[u8], u16> = FxHashMap::default();
+        let mut blocks = Vec::with_capacity(CODE_POINTS / BLOCK);
+        let mut bits = Vec::new();
+        for block in flat.chunks_exact(BLOCK) {
+            // At most 8,704 blocks, so their numbers fit.
+            let next = numbers.len() as u16;
+            let number = *numbers.entry(block).or_insert(next);
+            if number == next {
+                bits.extend_from_slice(block);
+            }
+            blocks.push(number);
+        }
+        let mut ascii = [0; 128];
+        ascii.copy_from_slice(&flat[..128]);
+        Classes { ascii, blocks, bits }
+    }
+
+    /// The bits of one character.
+    #[inline]
+    pub(super) fn of(&self, c: char) -> u8 {
+        let code = c as usize;
+        if code < 128 {
+            return self.ascii[code];
+        }
+        let block = usize::from(self.blocks[code >> BLOCK_BITS]);
+        self.bits[(block << BLOCK_BITS) | (code & (BLOCK - 1))]
+    }
+
+    /// The bits of the character at byte `at` and its length in bytes; `(0, 0)` at the end.
+    #[inline]
+    pub(super) fn at(&self, text: &str, at: usize) -> (u8, usize) {
+        match text.as_bytes().get(at) {
+            None => (0, 0),
+            Some(&byte) if byte < 128 => (self.ascii[usize::from(byte)], 1),
+            Some(_) => match text[at..].chars().next() {
+                Some(c) => (self.of(c), c.len_utf8()),
+                None => (0, 0),
+            },
+        }
+    }
+
+    /// The end of the run, from `at`, of characters that have any bit of `mask`.
+    #[inline]
+    pub(super) fn run(&self, text: &str, mut at: usize, mask: u8) -> usize {
+        loop {
+            let (bits, width) = self.at(text, at);
+            if bits & mask == 0 {
+                return at;
+            }
+            at += width;
+        }
+    }
+
+    /// The end of the run, from `at`, of characters that have no bit of `mask`.
+    #[inline]
+    pub(super) fn run_without(&self, text: &str, mut at: usize, mask: u8) -> usize {
+        loop {
+            let (bits, width) = self.at(text, at);
+            if width == 0 || bits & mask != 0 {
+                return at;
+            }
+            at += width;
+        }
+    }
+}
+
+/// The code point ranges of a one-character pattern, by the parser of `regex-syntax`.
+fn ranges(class: &str) -> Result<Vec<(u32, u32)>, Error> {
+    let failed = |reason: String| Error::Pattern { pattern: class.to_owned(), reason };
+    let hir = regex_syntax::parse(class).map_err(|error| failed(error.to_string()))?;
+    match hir.kind() {
+        HirKind::Class(Class::Unicode(set)) => {
+            Ok(set.iter().map(|range| (u32::from(range.start()), u32::from(range.end()))).collect())
+        }
+        _ => Err(failed("not a class of characters".to_owned())),
+    }
+}
+
+/// The whole text of a character class in brackets, in the syntax of `fancy-regex`, that equals
+/// Oniguruma's `\w` (`bare`: outside brackets), or its complement.
+pub(super) fn onig_word(bare: bool, negated: bool) -> String {
+    let more: String = if bare { ONIG_ONLY_BARE.iter().collect() } else { String::new() };
+    let lacks: String = ONIG_LACKS.iter().map(|c| format!("\\x{{{:X}}}", *c as u32)).collect();
+    let not = if negated { "^" } else { "" };
+    format!("[{not}[\\w{more}]--[{lacks}]]")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Every bit of every character, against the definition: the class as a regular expression.
+    #[test]
+    fn the_table_equals_its_classes_on_every_character() {
+        let table = Classes::new(Tables::Tiktoken).unwrap();
+        for (class, bit) in CLASSES {
+            let regex = fancy_regex::Regex::new(class).unwrap();
+            for c in (0..=0x10_FFFF).filter_map(char::from_u32) {
+                let expected = if regex.is_match(c.encode_utf8(&mut [0; 4])).unwrap() { bit } else { 0 };
+                assert_eq!(table.of(c) & bit, expected, "{class} {c:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn oniguruma_has_another_word_class() {
+        let (ours, theirs) = (Classes::new(Tables::Tiktoken).unwrap(), Classes::new(Tables::Onig).unwrap());
+        let differ: Vec<char> =
+            (0..=0x10_FFFF).filter_map(char::from_u32).filter(|&c| ours.of(c) != theirs.of(c)).collect();
+        assert_eq!(differ, ['²', '³', '¹', '¼', '½', '¾', '\u{200C}', '\u{200D}']);
+        assert_eq!(theirs.of('½') & (WORD | WORD_IN_CLASS), WORD);
+        assert_eq!(theirs.of('\u{200D}') & (WORD | WORD_IN_CLASS), 0);
+    }
+
+    #[test]
+    fn the_rewritten_word_class_equals_the_table() {
+        let table = Classes::new(Tables::Onig).unwrap();
+        for (bare, bit) in [(true, WORD), (false, WORD_IN_CLASS)] {
+            for negated in [false, true] {
+                let regex = fancy_regex::Regex::new(&onig_word(bare, negated)).unwrap();
+                for c in (0..=0x10_FFFF).filter_map(char::from_u32) {
+                    let word = table.of(c) & bit != 0;
+                    assert_eq!(regex.is_match(c.encode_utf8(&mut [0; 4])).unwrap(), word != negated, "{c:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn newline_and_space_classes_of_ascii() {
+        let table = Classes::new(Tables::Tiktoken).unwrap();
+        assert_eq!(table.at("\n", 0), (SPACE, 1));
+        assert_eq!(table.at("é", 0), (LOWER | WORD | WORD_IN_CLASS, 2));
+        assert_eq!(table.at("", 0), (0, 0));
+        assert_eq!(table.run("ab1", 0, LETTER), 2);
+        assert_eq!(table.run_without("!?a", 0, LETTER | NUMBER | SPACE), 2);
+        assert_eq!(table.run_without("!?", 0, LETTER), 2);
+    }
+}

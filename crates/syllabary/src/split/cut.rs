@@ -1,0 +1,86 @@
+//! Where a text can be cut so that its halves are split apart as the whole would be.
+//!
+//! Adds: for each scanner, which two neighbouring characters always have such a place between them, whatever is
+//! around them. Leaves out: patterns of which nothing is known.
+//!
+//! The argument is the same for all. No law looks back, so what follows a cut is split as if it stood alone. It
+//! remains to show that (1) a piece always ends at the cut and (2) no piece before it is another one when the
+//! text ends there.
+
+use super::classes::{Classes, SPACE, WORD, WORD_IN_CLASS};
+
+/// The last place in `text`, its ends left out, where `safe(before, after)` holds for the characters around it.
+pub(super) fn last(text: &str, safe: impl Fn(char, char) -> bool) -> Option<usize> {
+    let mut after = None;
+    for (at, before) in text.char_indices().rev() {
+        if after.is_some_and(|c| safe(before, c)) {
+            return Some(at + before.len_utf8());
+        }
+        after = Some(before);
+    }
+    None
+}
+
+/// `gpt2`: no sign, then white space. (1) Only white space and the one space before a body are matched by
+/// `\s` or ` ?`, and both only at the beginning of a piece. (2) A body ends at white space as at the end of the
+/// text, and white space before it has seen the sign.
+pub(super) fn gpt2(classes: &Classes, before: char, after: char) -> bool {
+    classes.of(before) & SPACE == 0 && classes.of(after) & SPACE != 0
+}
+
+/// `gpt4`, `o200k`: a sign, then white space that is no line end (as for `gpt2`: a line end could still belong
+/// to the signs); or a line end, then a sign other than `/` (which `o200k` takes among line ends). The latter:
+/// (1) after a line end only white space, a line end or `/` continues a piece. (2) white space up to a line end
+/// is one piece, at the end of the text as before a sign.
+pub(super) fn gpt4(classes: &Classes, before: char, after: char) -> bool {
+    let (ends, begins) = (matches!(before, '\r' | '\n'), matches!(after, '\r' | '\n'));
+    match (classes.of(before) & SPACE != 0, classes.of(after) & SPACE != 0) {
+        (false, true) => !begins,
+        (true, false) => ends && after != '/',
+        _ => false,
+    }
+}
+
+/// `whitespace-split`: between white space and the rest.
+pub(super) fn spaces(classes: &Classes, before: char, after: char) -> bool {
+    (classes.of(before) ^ classes.of(after)) & SPACE != 0
+}
+
+/// `whitespace`: as `spaces`, and between words and signs; the characters that Oniguruma counts to both (see
+/// `classes`) decide nothing.
+pub(super) fn words(classes: &Classes, before: char, after: char) -> bool {
+    const BOTH: u8 = WORD | WORD_IN_CLASS;
+    let (word, next) = (classes.of(before) & BOTH, classes.of(after) & BOTH);
+    spaces(classes, before, after) || (word ^ next) == BOTH
+}
+
+/// `latin`: as `words`, but white space belongs to what follows it.
+pub(super) fn latin(classes: &Classes, before: char, after: char) -> bool {
+    classes.of(before) & SPACE == 0 && words(classes, before, after)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Split, Tables, gpt2, gpt4, latin, o200k, words};
+
+    fn split(pattern: &str) -> Split {
+        Split::new(Some(pattern), Tables::Tiktoken, true).unwrap()
+    }
+
+    #[test]
+    fn the_cut_is_the_last_one() {
+        assert_eq!(split(gpt2::TIKTOKEN).last_safe_cut("some words more"), Some(10));
+        assert_eq!(split(gpt2::TIKTOKEN).last_safe_cut("line\nnext"), Some(4));
+        assert_eq!(split(gpt4::PATTERN).last_safe_cut("line\nnext"), Some(5));
+        assert_eq!(split(o200k::PATTERN).last_safe_cut("字\n字字"), Some(4));
+        assert_eq!(split(o200k::PATTERN).last_safe_cut("!\n/"), None);
+        assert_eq!(split(gpt4::PATTERN).last_safe_cut("ab"), None);
+        assert_eq!(split(gpt4::PATTERN).last_safe_cut("a \n "), Some(1));
+        assert_eq!(split(words::WHITESPACE).last_safe_cut("a!b"), Some(2));
+        assert_eq!(split(words::WHITESPACE_SPLIT).last_safe_cut("a!b c"), Some(4));
+        assert_eq!(split(latin::PATTERN).last_safe_cut("arma virum"), Some(4));
+        assert_eq!(split(latin::PATTERN).last_safe_cut("arma, virum"), Some(5));
+        assert_eq!(split(r"\w+ ?").last_safe_cut("a b c"), None);
+        assert_eq!(split(gpt2::TIKTOKEN).last_safe_cut(""), None);
+    }
+}

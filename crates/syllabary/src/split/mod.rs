@@ -1,0 +1,210 @@
+//! Cutting text into pieces before any merge.
+//!
+//! Adds: `Split`, which runs a known pattern by a scanner written by hand and any other by `fancy-regex`. Each
+//! scanner's file opens with the pattern it must equal; the tests hold it to that pattern. Leaves out: special
+//! tokens (`special`), which are cut out before, and what becomes of a piece (`merge`).
+//!
+//! A new scanner is one file and one line in `scanner_of`.
+
+mod classes;
+mod cut;
+mod gpt2;
+mod gpt4;
+mod latin;
+mod o200k;
+mod pattern;
+mod words;
+
+use classes::Classes;
+pub use classes::Tables;
+
+use crate::error::Error;
+
+/// A split, ready to run; immutable, to be shared by reference.
+pub struct Split {
+    scanner: Scanner,
+    classes: Classes,
+    keep_unmatched: bool,
+}
+
+/// What runs a pattern.
+#[derive(Debug, Clone)]
+enum Scanner {
+    Gpt2,
+    Gpt4,
+    O200k,
+    Whitespace,
+    WhitespaceSplit,
+    Latin,
+    None,
+    Regex(fancy_regex::Regex),
+}
+
+/// The scanner whose law is exactly `pattern`, if there is one.
+fn scanner_of(pattern: &str) -> Option<Scanner> {
+    match pattern {
+        gpt2::TIKTOKEN | gpt2::ORIGINAL | gpt2::BRACKETED => Some(Scanner::Gpt2),
+        gpt4::PATTERN => Some(Scanner::Gpt4),
+        o200k::PATTERN => Some(Scanner::O200k),
+        words::WHITESPACE => Some(Scanner::Whitespace),
+        words::WHITESPACE_SPLIT => Some(Scanner::WhitespaceSplit),
+        latin::PATTERN => Some(Scanner::Latin),
+        _ => None,
+    }
+}
+
+impl Split {
+    /// The split whose pieces are the leftmost matches of `pattern`, with the character classes of `tables`;
+    /// `None`: no split, the text is one piece. Text that no match covers is a piece of its own, or dropped if
+    /// not `keep_unmatched`.
+    ///
+    /// # Errors
+    /// `Error::Pattern` for one that does not compile or could match the empty string.
+    pub fn new(pattern: Option<&str>, tables: Tables, keep_unmatched: bool) -> Result<Split, Error> {
+        let scanner = match pattern {
+            None => Scanner::None,
+            Some(pattern) => match scanner_of(pattern) {
+                Some(scanner) => scanner,
+                None => Scanner::Regex(pattern::compile(pattern, tables)?),
+            },
+        };
+        Ok(Split { scanner, classes: Classes::new(tables)?, keep_unmatched })
+    }
+
+    /// Which scanner runs it: a named one, `"none"`, or `"regex"` for any other pattern.
+    pub fn kind(&self) -> &'static str {
+        match self.scanner {
+            Scanner::Gpt2 => "gpt2",
+            Scanner::Gpt4 => "gpt4",
+            Scanner::O200k => "o200k",
+            Scanner::Whitespace => "whitespace",
+            Scanner::WhitespaceSplit => "whitespace-split",
+            Scanner::Latin => "latin",
+            Scanner::None => "none",
+            Scanner::Regex(_) => "regex",
+        }
+    }
+
+    /// Calls `f` with every piece of `text`, in order; no piece is empty.
+    ///
+    /// # Errors
+    /// `Error::SplitFailed` where a pattern of kind `"regex"` gives up on the text; the pieces before that place
+    /// have then been seen by `f`.
+    pub fn pieces<'t>(&self, text: &'t str, f: &mut impl FnMut(&'t str)) -> Result<(), Error> {
+        let classes = &self.classes;
+        match &self.scanner {
+            Scanner::Gpt2 => cover(text, f, |at| gpt2::piece_end(classes, text, at)),
+            Scanner::Gpt4 => cover(text, f, |at| gpt4::piece_end(classes, text, at)),
+            Scanner::O200k => cover(text, f, |at| o200k::piece_end(classes, text, at)),
+            Scanner::Latin => cover(text, f, |at| latin::piece_end(classes, text, at)),
+            Scanner::Whitespace => self.search(text, f, |at| words::next_word_or_signs(classes, text, at)),
+            Scanner::WhitespaceSplit => self.search(text, f, |at| words::next_non_space(classes, text, at)),
+            Scanner::None if text.is_empty() => {}
+            Scanner::None => f(text),
+            Scanner::Regex(regex) => return self.run_regex(regex, text, f),
+        }
+        Ok(())
+    }
+
+    /// The last byte position `p`, `0 < p < text.len()`, at which the text can be cut and its halves split apart:
+    /// `pieces(text) == pieces(&text[..p]) ++ pieces(&text[p..])`, and so for any text before and after. `None`
+    /// if no such place is known.
+    pub fn last_safe_cut(&self, text: &str) -> Option<usize> {
+        let classes = &self.classes;
+        match self.scanner {
+            Scanner::Gpt2 => cut::last(text, |before, after| cut::gpt2(classes, before, after)),
+            Scanner::Gpt4 | Scanner::O200k => {
+                cut::last(text, |before, after| cut::gpt4(classes, before, after))
+            }
+            Scanner::Whitespace => cut::last(text, |before, after| cut::words(classes, before, after)),
+            Scanner::WhitespaceSplit => cut::last(text, |before, after| cut::spaces(classes, before, after)),
+            Scanner::Latin => cut::last(text, |before, after| cut::latin(classes, before, after)),
+            Scanner::None | Scanner::Regex(_) => None,
+        }
+    }
+
+    /// Pieces from a scanner that finds matches and skips what is between.
+    fn search<'t>(
+        &self,
+        text: &'t str,
+        f: &mut impl FnMut(&'t str),
+        next: impl Fn(usize) -> Option<(usize, usize)>,
+    ) {
+        let mut at = 0;
+        while let Some((start, end)) = next(at) {
+            self.unmatched(&text[at..start], f);
+            f(&text[start..end]);
+            at = end;
+        }
+        self.unmatched(&text[at..], f);
+    }
+
+    fn run_regex<'t>(
+        &self,
+        regex: &fancy_regex::Regex,
+        text: &'t str,
+        f: &mut impl FnMut(&'t str),
+    ) -> Result<(), Error> {
+        let mut at = 0;
+        pattern::matches(regex, text, &mut |start, end| {
+            self.unmatched(&text[at..start], f);
+            f(&text[start..end]);
+            at = end;
+        })?;
+        self.unmatched(&text[at..], f);
+        Ok(())
+    }
+
+    fn unmatched<'t>(&self, gap: &'t str, f: &mut impl FnMut(&'t str)) {
+        if self.keep_unmatched && !gap.is_empty() {
+            f(gap);
+        }
+    }
+}
+
+/// Pieces from a scanner that covers every character: `end_of(at)` is the end of the piece that begins at `at`.
+fn cover<'t>(text: &'t str, f: &mut impl FnMut(&'t str), end_of: impl Fn(usize) -> usize) {
+    let mut at = 0;
+    while at < text.len() {
+        let end = end_of(at);
+        f(&text[at..end]);
+        at = end;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn split(pattern: &str) -> Split {
+        Split::new(Some(pattern), Tables::Tiktoken, true).unwrap()
+    }
+
+    fn pieces<'t>(split: &Split, text: &'t str) -> Vec<&'t str> {
+        let mut out = Vec::new();
+        split.pieces(text, &mut |piece| out.push(piece)).unwrap();
+        out
+    }
+
+    #[test]
+    fn no_split_is_one_piece() {
+        let none = Split::new(None, Tables::Tiktoken, true).unwrap();
+        assert_eq!(pieces(&none, "a b"), ["a b"]);
+        assert_eq!(pieces(&none, ""), [""; 0]);
+        assert_eq!(none.last_safe_cut("a b\nc"), None);
+        assert_eq!(pieces(&split(gpt2::TIKTOKEN), ""), [""; 0]);
+    }
+
+    #[test]
+    fn a_split_is_shared_between_threads() {
+        let split = &split(o200k::PATTERN);
+        let text = &"Some WORDS, 12345 of them. ".repeat(100);
+        let expected = pieces(split, text);
+        std::thread::scope(|scope| {
+            let threads: Vec<_> = (0..4).map(|_| scope.spawn(|| pieces(split, text))).collect();
+            for thread in threads {
+                assert_eq!(thread.join().unwrap(), expected);
+            }
+        });
+    }
+}

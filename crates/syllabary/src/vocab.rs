@@ -1,0 +1,141 @@
+//! The vocabulary: id -> bytes and bytes -> id, gaps in the ids allowed.
+//!
+//! Leaves out which tokens merge (`merge`) and which are special (`special`).
+
+use std::hash::Hasher;
+
+use hashbrown::HashTable;
+use rustc_hash::FxHasher;
+
+use crate::Error;
+
+/// Marks an id that no token has.
+const GAP: u32 = u32::MAX;
+
+/// Tokens by id and ids by token; immutable once built.
+#[derive(Debug, Default)]
+pub struct Vocab {
+    arena: Vec<u8>,
+    /// id -> (start in the arena, length); length `GAP` where the id is unused.
+    spans: Vec<(u32, u32)>,
+    by_bytes: HashTable<u32>,
+    count: usize,
+}
+
+/// The hash under which byte strings are stored in this crate's tables.
+pub(crate) fn hash_bytes(bytes: &[u8]) -> u64 {
+    let mut hasher = FxHasher::default();
+    hasher.write(bytes);
+    hasher.finish()
+}
+
+impl Vocab {
+    /// Builds from `(id, bytes)`; the same id twice, or ids too sparse to tabulate, are errors.
+    ///
+    /// The same bytes under two ids are legal: [`Vocab::id`] then gives the smaller one.
+    pub fn new<'a>(tokens: impl IntoIterator<Item = (u32, &'a [u8])>) -> Result<Vocab, Error> {
+        let mut tokens: Vec<(u32, &[u8])> = tokens.into_iter().collect();
+        tokens.sort_unstable_by_key(|&(id, _)| id);
+        let mut vocab = Vocab::default();
+        let limit = 16 * tokens.len() + 1_000_000;
+        for (id, bytes) in tokens {
+            vocab.insert(id, bytes, limit)?;
+        }
+        Ok(vocab)
+    }
+
+    fn insert(&mut self, id: u32, bytes: &[u8], limit: usize) -> Result<(), Error> {
+        let slot = id as usize;
+        if slot >= limit {
+            return Err(Error::Vocabulary(format!(
+                "id {id} is too far above the number of tokens (the limit here is {limit})"
+            )));
+        }
+        if slot < self.spans.len() {
+            return Err(Error::Vocabulary(format!("id {id} is given to two tokens")));
+        }
+        let (Ok(start), Ok(length)) = (u32::try_from(self.arena.len()), u32::try_from(bytes.len())) else {
+            return Err(Error::TooLarge("the tokens of the vocabulary exceed 4 GiB".to_owned()));
+        };
+        self.spans.resize(slot, (0, GAP));
+        self.spans.push((start, length));
+        self.arena.extend_from_slice(bytes);
+        self.count += 1;
+        let hash = hash_bytes(bytes);
+        if self.find(hash, bytes).is_none() {
+            let (arena, spans) = (&self.arena, &self.spans);
+            self.by_bytes.insert_unique(hash, id, |&other| hash_bytes(slice(arena, spans, other)));
+        }
+        Ok(())
+    }
+
+    fn find(&self, hash: u64, bytes: &[u8]) -> Option<u32> {
+        self.by_bytes.find(hash, |&id| slice(&self.arena, &self.spans, id) == bytes).copied()
+    }
+
+    /// The id of the token with exactly these bytes.
+    pub fn id(&self, bytes: &[u8]) -> Option<u32> {
+        self.find(hash_bytes(bytes), bytes)
+    }
+
+    /// The bytes of token `id`.
+    pub fn bytes(&self, id: u32) -> Option<&[u8]> {
+        let &(start, length) = self.spans.get(id as usize)?;
+        (length != GAP).then(|| &self.arena[start as usize..][..length as usize])
+    }
+
+    /// All `(id, bytes)` by ascending id.
+    pub fn iter(&self) -> impl Iterator<Item = (u32, &[u8])> {
+        (0..self.id_bound()).filter_map(|id| self.bytes(id).map(|bytes| (id, bytes)))
+    }
+
+    /// One more than the largest id.
+    pub fn id_bound(&self) -> u32 {
+        self.spans.len() as u32
+    }
+
+    /// The number of tokens.
+    pub fn len(&self) -> usize {
+        self.count
+    }
+
+    /// Whether there is no token.
+    pub fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+}
+
+fn slice<'a>(arena: &'a [u8], spans: &[(u32, u32)], id: u32) -> &'a [u8] {
+    let (start, length) = spans[id as usize];
+    &arena[start as usize..][..length as usize]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn finds_both_ways_over_gaps() {
+        let vocab = Vocab::new([(5, b"b".as_slice()), (0, b"a"), (9, b"")]).unwrap();
+        assert_eq!(vocab.id(b"b"), Some(5));
+        assert_eq!(vocab.id(b""), Some(9));
+        assert_eq!(vocab.id(b"c"), None);
+        assert_eq!(vocab.bytes(5), Some(b"b".as_slice()));
+        assert_eq!(vocab.bytes(4), None);
+        assert_eq!(vocab.bytes(10), None);
+        assert_eq!(vocab.len(), 3);
+        assert_eq!(vocab.iter().map(|(id, _)| id).collect::<Vec<_>>(), [0, 5, 9]);
+    }
+
+    #[test]
+    fn refuses_double_ids_and_wild_ids() {
+        assert!(matches!(Vocab::new([(1, b"a".as_slice()), (1, b"b")]), Err(Error::Vocabulary(_))));
+        assert!(matches!(Vocab::new([(u32::MAX - 1, b"a".as_slice())]), Err(Error::Vocabulary(_))));
+    }
+
+    #[test]
+    fn equal_bytes_keep_the_smaller_id() {
+        let vocab = Vocab::new([(7, b"x".as_slice()), (3, b"x")]).unwrap();
+        assert_eq!(vocab.id(b"x"), Some(3));
+    }
+}

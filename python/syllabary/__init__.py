@@ -1,0 +1,51 @@
+"""syllabary: train byte-pair-encoding tokenizers, use them, understand them, move them between formats.
+
+>>> import syllabary
+>>> tok = syllabary.train(["the cat and the hat and the bat"] * 2, vocab_size=262)
+>>> tok.decode(tok.encode("the bat")) == "the bat"
+True
+"""
+
+from syllabary.encodings import names as encodings
+from syllabary.errors import (
+    CorpusError,
+    EarlyStopWarning,
+    FormatError,
+    PatternError,
+    SpecialTokenError,
+    SplitError,
+    SyllabaryError,
+    TextError,
+    TrainingError,
+    UnknownEncodingError,
+    UnknownSymbolError,
+    UnknownTokenError,
+    VocabularyError,
+)
+from syllabary.ragged import Ragged
+from syllabary.tokenizer import Tokenizer, load
+from syllabary.training import Progress, train
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "CorpusError",
+    "EarlyStopWarning",
+    "FormatError",
+    "PatternError",
+    "Progress",
+    "Ragged",
+    "SpecialTokenError",
+    "SplitError",
+    "SyllabaryError",
+    "TextError",
+    "Tokenizer",
+    "TrainingError",
+    "UnknownEncodingError",
+    "UnknownSymbolError",
+    "UnknownTokenError",
+    "VocabularyError",
+    "encodings",
+    "load",
+    "train",
+]

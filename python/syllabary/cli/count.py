@@ -1,0 +1,42 @@
+"""`syllabary count`: how many tokens a text has, as `wc` counts words.
+
+Leaves out: statistics beyond the number.
+"""
+
+from __future__ import annotations
+
+import click
+
+from syllabary.cli import common
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  $ syllabary count -t tok.json corpus.txt more.txt
+  $ cat corpus.txt more.txt | syllabary count -t tok.json
+  $ echo "some text" | syllabary count -t tok.json - corpus.txt
+"""
+)
+@click.argument("files", nargs=-1)
+@common.tokenizer_options
+@common.special_option
+def count(files: tuple[str, ...], tokenizer: str, split: str | None, special: str) -> None:
+    """Write the number of tokens of each of FILES and, of several, the total.
+
+    Without FILES the number alone, of what stdin holds; `-` among FILES is stdin.
+    """
+    tok = common.load(tokenizer, split)
+    counts = [
+        sum(tok.count(document, special=special) for document in common.documents(path))
+        for path in files or ("-",)
+    ]
+    if not files:
+        click.echo(counts[0])
+        return
+    rows = list(zip(counts, files, strict=True))
+    if len(rows) > 1:
+        rows.append((sum(counts), "total"))
+    width = len(str(rows[-1][0]))
+    for number, name in rows:
+        click.echo(f"{number:>{width}} {name}")

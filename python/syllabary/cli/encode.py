@@ -1,0 +1,60 @@
+"""`syllabary encode`: text to ids, or to the tokens themselves.
+
+Leaves out: ids in files for training code (shards).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+import click
+
+from syllabary.cli import colour, common
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  $ syllabary encode -t tok.json "some text"
+  $ syllabary encode -t tok.json --tokens "some text"
+  $ syllabary encode -t tok.json --json "one" "two"
+  $ syllabary encode -t tok.json -i corpus.txt > ids.txt
+  $ echo "some text" | syllabary encode -t tok.json
+"""
+)
+@click.argument("text", nargs=-1)
+@common.tokenizer_options
+@click.option("-i", "--input", "files", metavar="FILE", multiple=True, help="Encode this file (repeatable).")
+@common.special_option
+@click.option(
+    "--tokens", is_flag=True, help='One token a line: its id, a tab, the token in quotes ("\\xff": a byte).'
+)
+@click.option("--json", "as_json", is_flag=True, help="A JSON list a line instead of ids between spaces.")
+def encode(
+    text: tuple[str, ...],
+    tokenizer: str,
+    split: str | None,
+    files: tuple[str, ...],
+    special: str,
+    tokens: bool,
+    as_json: bool,
+) -> None:
+    """Write the ids of TEXT, one line a text; without TEXT and `-i`, of all that stdin holds."""
+    if tokens and as_json:
+        raise click.UsageError("--tokens and --json exclude each other")
+    tok = common.load(tokenizer, split)
+    for document in _texts(text, files):
+        ids = tok.encode(document, special=special)
+        if tokens:
+            for id_ in ids:
+                click.echo(f"{id_}\t{colour.quoted(tok.id_to_token(id_))}")
+        else:
+            click.echo(json.dumps(ids) if as_json else " ".join(map(str, ids)))
+
+
+def _texts(text: tuple[str, ...], files: tuple[str, ...]) -> Iterator[str]:
+    """The texts of the arguments, then the documents of the files; stdin if there is neither."""
+    yield from text
+    for path in files if text or files else ("-",):
+        yield from common.documents(path)

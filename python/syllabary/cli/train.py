@@ -1,0 +1,110 @@
+"""`syllabary train`: text to a tokenizer's file.
+
+An option not given is not passed on, so that defaults stay where they belong: in `syllabary.train`, or in
+the tool that `--like` names. Leaves out: a tokenizer in memory without a file.
+"""
+
+from __future__ import annotations
+
+import errno
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import click
+
+import syllabary
+from syllabary import formats
+from syllabary.cli import common
+from syllabary.errors import FormatError
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  $ syllabary train corpus.txt -o tok.json --vocab-size 1000
+  $ syllabary train corpus.txt more.txt -o ranks.tiktoken --split gpt4 --vocab-size 500
+  $ cat *.txt | syllabary train - -o words.syllabary.json --unit word --split latin --num-merges 10
+  $ syllabary train corpus.txt -o chat.json --special "<|user|>" --special "<|end|>" --vocab-size 400
+  $ syllabary train corpus.txt -o course.json --like huggingface --vocab-size 400
+"""
+)
+@click.argument("files", nargs=-1, required=True)
+@click.option(
+    "-o", "--output", required=True, metavar="OUT", help="The file to write; its suffix is its format."
+)
+@click.option(
+    "--vocab-size", type=click.IntRange(min=1), metavar="N", help="Tokens in all, at most.  [default: 32000]"
+)
+@click.option("--num-merges", type=click.IntRange(min=0), metavar="N", help="Instead: merges, at most.")
+@click.option(
+    "--split",
+    metavar="NAME|PATTERN",
+    help="How text is cut into pieces, as o200k, gpt2 or none.  [default: o200k]",
+)
+@click.option(
+    "--unit", type=click.Choice(["byte", "char", "word"]), help="What merges begin with.  [default: byte]"
+)
+@click.option(
+    "--special", "special_tokens", multiple=True, metavar="TEXT", help="A special token (repeatable)."
+)
+@click.option(
+    "--min-frequency", type=click.IntRange(min=1), metavar="N", help="Rarer pairs never merge.  [default: 2]"
+)
+@click.option(
+    "--max-token-length", type=click.IntRange(min=1), metavar="N", help="Longest token, in initial symbols."
+)
+@click.option(
+    "--tie-break",
+    type=click.Choice(["smallest-ids", "first-seen", "largest-pair"]),
+    help="Which of the pairs that are equally frequent merges.  [default: smallest-ids]",
+)
+@click.option("--end-of-word", metavar="MARK", help="Mark of the last character of a piece, as </w>.")
+@click.option("--fallback", is_flag=True, default=None, help="Spell unseen symbols with smaller ones.")
+@click.option(
+    "--like", metavar="TOOL", help="Train as that tool does: huggingface, minbpe, tiktoken, rustbpe, cs336."
+)
+@click.option(
+    "--threads", type=click.IntRange(min=1), metavar="N", help="Threads that count.  [default: one a core]"
+)
+@click.option("--format", "file_format", metavar="FORMAT", help="The format of OUT, if not by its suffix.")
+@click.option("-q", "--quiet", is_flag=True, help="No progress bar and no summary.")
+def train(files: tuple[str, ...], output: str, file_format: str | None, quiet: bool, **options: Any) -> None:
+    """Train a tokenizer on FILES (`-`: stdin) and save it.
+
+    Nothing is written before training has ended well.
+    """
+    given = {name: value for name, value in options.items() if value is not None and value != ()}
+    check_output(Path(output), file_format)
+    start = time.perf_counter()
+    with common.progress(not quiet and sys.stderr.isatty()) as progress:
+        tok = syllabary.train(_source(files), progress=progress, **given)
+    tok.save(output, format=file_format)
+    if not quiet:
+        seconds = time.perf_counter() - start
+        common.talk(
+            f"{tok.vocab_size:,} tokens, {len(tok.merges):,} merges, {seconds:.1f} s: saved as {output}"
+        )
+
+
+def check_output(path: Path, file_format: str | None) -> None:
+    """Raise at once, not after an hour of training, if nothing can be saved there."""
+    forms = [form for form in formats.FORMATS if form.write is not None]
+    if file_format is None and not any(path.name.endswith(form.suffixes) for form in forms):
+        suffixes = ", ".join(suffix for form in forms for suffix in form.suffixes)
+        raise FormatError(f"{path}: the suffix says no format; end the name in {suffixes}, or give --format")
+    if file_format is not None and file_format not in [form.name for form in forms]:
+        names = ", ".join(form.name for form in forms)
+        raise FormatError(f"no format is named {file_format!r}; known for writing are {names}")
+    if not path.parent.is_dir():
+        raise FileNotFoundError(errno.ENOENT, "no such folder", str(path.parent))
+    if path.is_dir():
+        raise IsADirectoryError(errno.EISDIR, "is a folder, not a file", str(path))
+
+
+def _source(files: tuple[str, ...]) -> Iterator[str | Path]:
+    """What `syllabary.train` reads: documents and paths."""
+    for name in files:
+        yield common.read_stdin() if name == "-" else Path(name)

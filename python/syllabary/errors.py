@@ -1,0 +1,68 @@
+"""The exceptions: each says what is wrong, where, and what to do.
+
+Every one is a child of `SyllabaryError` and of the built-in that a caller would expect
+(`ValueError`, `KeyError` or `OSError`), so code that knows nothing of syllabary can catch it.
+Leaves out: policy (which error is raised when) stands where it is raised.
+"""
+
+from __future__ import annotations
+
+
+class SyllabaryError(Exception):
+    """Parent of all exceptions that syllabary raises on purpose."""
+
+
+class PatternError(SyllabaryError, ValueError):
+    """A split pattern that does not compile, matches the empty string, or fails on a text."""
+
+
+class SplitError(SyllabaryError, ValueError):
+    """A split name that does not exist."""
+
+
+class TextError(SyllabaryError, ValueError):
+    """Text that cannot be read as Unicode: a lone surrogate or invalid UTF-8, with its position."""
+
+
+class CorpusError(SyllabaryError, ValueError):
+    """A corpus that cannot be used: empty, of the wrong type, or a file with undecodable bytes."""
+
+
+class TrainingError(SyllabaryError, ValueError):
+    """Training options that contradict each other or the corpus (a vocabulary below the alphabet)."""
+
+
+class VocabularyError(SyllabaryError, ValueError):
+    """A vocabulary that cannot be: colliding tokens or ids, a merge of tokens that do not exist."""
+
+
+class SpecialTokenError(SyllabaryError, ValueError):
+    """Text that holds a special token which the caller has neither allowed nor declared plain text."""
+
+
+class UnknownSymbolError(SyllabaryError, ValueError):
+    """Text with a symbol (byte, character or word) outside the tokenizer's alphabet."""
+
+
+class UnknownTokenError(SyllabaryError, KeyError):
+    """A token or an id that the vocabulary does not hold."""
+
+    def __str__(self) -> str:
+        """The message itself: `KeyError` alone would print its repr."""
+        return str(self.args[0]) if self.args else ""
+
+
+class UnknownEncodingError(SyllabaryError, KeyError):
+    """A name that is neither a file nor a published encoding, or one whose file is not on this machine."""
+
+    def __str__(self) -> str:
+        """The message itself: `KeyError` alone would print its repr."""
+        return str(self.args[0]) if self.args else ""
+
+
+class FormatError(SyllabaryError, ValueError):
+    """A tokenizer file that is damaged or unknown, or a format that cannot hold this tokenizer."""
+
+
+class EarlyStopWarning(UserWarning):
+    """Training ended below the size asked for because no pair was left to merge."""

@@ -1,0 +1,138 @@
+"""File formats of tokenizers: a file or folder <-> `TokenizerSpec`.
+
+Adds the table of formats, the choice among them by content and name, and `read_encoding` for published
+names. A new format is one module and one line in `FORMATS`. Nothing is guessed: a file that does not say
+its split needs `split=`, a component that cannot be honoured is an error that names it, and so is a
+tokenizer that a format cannot hold. Leaves out: conversion with loss.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+from syllabary import splits
+from syllabary.encodings import get, locate
+from syllabary.errors import FormatError
+from syllabary.formats import gpt2, huggingface, syllabary_json, tiktoken
+from syllabary.formats.files import read_head, write_atomic
+from syllabary.formats.ranks import recover_merges
+from syllabary.formats.record import Format, Hints
+from syllabary.spec import SplitSpec, TokenizerSpec
+
+__all__ = ["FORMATS", "names", "read", "read_encoding", "recover_merges", "write"]
+
+# In the order in which they are tried: a folder with a tokenizer.json and the older pair is the former.
+FORMATS: tuple[Format, ...] = (
+    syllabary_json.FORMAT,
+    huggingface.FORMAT,
+    gpt2.FORMAT,
+    tiktoken.FORMAT,
+)
+
+
+def names() -> list[str]:
+    """The names of the formats.
+
+    >>> names()
+    ['syllabary', 'huggingface', 'gpt2', 'tiktoken']
+    """
+    return [form.name for form in FORMATS]
+
+
+def read(
+    path: str | os.PathLike[str],
+    format: str | None = None,  # noqa: A002 - the public name of the option
+    *,
+    split: SplitSpec | str | None = None,
+    special_tokens: Mapping[str, int] | None = None,
+) -> TokenizerSpec:
+    """The tokenizer in a file or folder.
+
+    format: one of `names()`; without it the file's content and name tell.
+    split: for formats that do not say it: a name, a pattern or a spec (`"none"` for no split).
+    special_tokens: text -> id, for formats that do not say them.
+
+    Raises `FormatError` for a file that is damaged, ambiguous or of no known format, `OSError` for one that
+    cannot be read, `SplitError` for an unknown split.
+    """
+    hints = Hints(splits.get(split) if isinstance(split, str) else split, special_tokens)
+    chosen, file = _find(Path(path), None if format is None else _named(format))
+    return chosen.read(file, hints)
+
+
+def read_encoding(name: str) -> TokenizerSpec:
+    """A published encoding by name, from a cache folder of this machine.
+
+    Raises `UnknownEncodingError` (with what to do) for an unknown name or an absent file.
+    """
+    encoding = get(name)
+    hints = Hints(splits.get(encoding.split), encoding.special_tokens)
+    return tiktoken.FORMAT.read(locate(name), hints)
+
+
+def write(
+    spec: TokenizerSpec,
+    path: str | os.PathLike[str],
+    format: str | None = None,  # noqa: A002 - the public name of the option
+) -> None:
+    """Save a tokenizer, whole or not at all; the format by name, else by the path's suffix.
+
+    `….syllabary.json` is ours, `….tiktoken` a rank file, any other `….json` Hugging Face's.
+    Raises `FormatError` for an unknown format, and naming what the format cannot hold; `OSError`.
+    """
+    target = Path(path)
+    chosen = _by_suffix(target) if format is None else _named(format)
+    if chosen.write is None:
+        raise FormatError(f"the format {chosen.name} is read only; write one of {_writable()}")
+    write_atomic(target, chosen.write(spec))
+
+
+def _named(name: str) -> Format:
+    for form in FORMATS:
+        if form.name == name:
+            return form
+    raise FormatError(f"no format is named {name!r}; known are {', '.join(names())}")
+
+
+def _by_suffix(path: Path) -> Format:
+    for form in FORMATS:
+        if any(path.name.endswith(suffix) for suffix in form.suffixes):
+            return form
+    raise FormatError(
+        f"{path}: the suffix says no format; end the name in, or give format=, one of {_writable()}"
+    )
+
+
+def _writable() -> str:
+    forms = [form for form in FORMATS if form.write is not None]
+    return ", ".join(f"{form.name} ({', '.join(form.suffixes)})" for form in forms)
+
+
+def _find(path: Path, wanted: Format | None) -> tuple[Format, Path]:
+    """The format of a path, and the file to read: in a folder, the one that the first format finds there."""
+    if path.is_dir():
+        return _in_folder(path, wanted)
+    if wanted is not None:
+        return wanted, path
+    head = read_head(path)
+    for form in FORMATS:
+        if form.sniff(path, head):
+            return form, path
+    raise FormatError(
+        f"{path}: of no known format ({', '.join(names())}); if it is one, name it with format="
+    )
+
+
+def _in_folder(folder: Path, wanted: Format | None) -> tuple[Format, Path]:
+    for form in FORMATS if wanted is None else (wanted,):
+        found = sorted({file for glob in form.in_folder for file in folder.glob(glob)})
+        if len(found) == 1:
+            return form, found[0]
+        if found:
+            listed = ", ".join(file.name for file in found[:5])
+            raise FormatError(f"{folder}: the folder holds several tokenizers ({listed}); name the file")
+    raise FormatError(
+        f"{folder}: the folder holds no tokenizer file of a known format ({', '.join(names())})"
+    )

@@ -1,0 +1,86 @@
+"""Files, safely: a write that is whole or did not happen, and a read that is bounded.
+
+Adds `write_atomic` (a temporary name in the same folder, fsync, rename) and `read_bounded`.
+Leaves out: what the bytes mean (the format modules).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import secrets
+import stat
+from pathlib import Path
+
+from syllabary.errors import FormatError
+
+MAX_BYTES = 256 << 20  # the largest published tokenizer file is a seventh of it
+HEAD_BYTES = 4096
+
+
+def read_bounded(path: Path, limit: int = MAX_BYTES) -> bytes:
+    """All bytes of a file; `FormatError` if they are more than `limit`, `OSError` if it cannot be read."""
+    with path.open("rb") as file:
+        data = file.read(limit + 1)
+    if len(data) > limit:
+        raise FormatError(f"{path}: larger than {limit} bytes, which no tokenizer file needs to be")
+    return data
+
+
+def read_head(path: Path) -> bytes:
+    """The first bytes of a file, to tell its format by."""
+    with path.open("rb") as file:
+        return file.read(HEAD_BYTES)
+
+
+def write_atomic(path: Path, data: bytes) -> None:
+    """Put `data` at `path`: after any failure, Ctrl-C too, the old file is as it was, nothing else left.
+
+    A link is followed, an existing file's mode is kept. What is not a plain file (a pipe, `/dev/stdout`) is
+    written to directly. Raises `OSError` with the path.
+    """
+    target = Path(os.path.realpath(path))
+    mode = _mode(target)
+    if mode is not None and stat.S_ISDIR(mode):
+        raise IsADirectoryError(errno.EISDIR, "is a folder, not a file", str(path))
+    if mode is not None and not stat.S_ISREG(mode):
+        target.write_bytes(data)
+        return
+    if not target.parent.is_dir():
+        raise FileNotFoundError(errno.ENOENT, "no such folder", str(path.parent))
+    temporary = target.with_name(f".{target.name[:100]}.{secrets.token_hex(8)}.tmp")
+    try:
+        _write_synced(temporary, data, mode)
+        os.replace(temporary, target)
+    except BaseException:
+        with contextlib.suppress(FileNotFoundError):
+            temporary.unlink()
+        raise
+    _sync_folder(target.parent)
+
+
+def _mode(target: Path) -> int | None:
+    try:
+        return target.stat().st_mode
+    except FileNotFoundError:
+        return None
+
+
+def _write_synced(temporary: Path, data: bytes, mode: int | None) -> None:
+    with temporary.open("xb") as file:
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())
+    if mode is not None:
+        temporary.chmod(stat.S_IMODE(mode))
+
+
+def _sync_folder(folder: Path) -> None:
+    """Make the rename itself durable, where the system lets one open a folder."""
+    with contextlib.suppress(OSError):
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)

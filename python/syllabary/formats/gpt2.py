@@ -1,0 +1,127 @@
+"""GPT-2's two files: `encoder.json` (token -> id) and `vocab.bpe` (merges).
+
+Elsewhere they are `vocab.json` and `merges.txt`.
+
+Tokens are spelled in GPT-2's 256 characters of bytes. Adds finding the other file of a pair: the same name
+with the other ending, any prefix kept (`gpt2_encoder.json`, `gpt2_vocab.bpe`). The files do not say their
+split: those that GPT-2 published are known by their SHA-256, others need `split=`. An entry of the
+vocabulary that no merge makes and no byte is (`<|endoftext|>`) is special if `special_tokens=` or the known
+encoding says so, else an ordinary token. Leaves out: writing.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from pathlib import Path
+
+from syllabary import splits
+from syllabary.encodings import find_by_sha256
+from syllabary.errors import FormatError
+from syllabary.formats.files import read_bounded
+from syllabary.formats.record import Format, Hints, checked
+from syllabary.formats.strict_json import parse
+from syllabary.reference.bytes_to_unicode import CHARACTER_TO_BYTE, unspell
+from syllabary.spec import SplitSpec, TokenizerSpec
+
+NAME = "gpt2"
+PAIRS = (("encoder.json", "vocab.bpe"), ("vocab.json", "merges.txt"))
+
+
+def read(path: Path, hints: Hints) -> TokenizerSpec:
+    """The tokenizer of a pair of files, either of which is `path`.
+
+    Raises `FormatError` if the other file is missing or the two do not fit (with the line), or if the split
+    is not known.
+    """
+    vocab_path, merges_path = pair_of(path)
+    data = read_bounded(vocab_path)
+    vocab = parse(data, vocab_path).ids()
+    split, special = _context(vocab_path, data, hints)
+    for text, token_id in special.items():
+        if vocab.get(text, token_id) != token_id:
+            raise FormatError(
+                f"{vocab_path}: special token {text!r} has id {vocab[text]} here, not {token_id}"
+            )
+    tokens = {token_id: _token(name, vocab_path) for name, token_id in vocab.items() if name not in special}
+    if len(tokens) < len(vocab.keys() - special.keys()):
+        raise FormatError(f"{vocab_path}: two tokens have the same id")
+    spec = TokenizerSpec(
+        unit="byte",
+        split=split,
+        tokens=tokens,
+        alphabet={token: token_id for token_id, token in tokens.items() if len(token) == 1},
+        merges=_read_merges(merges_path, vocab),
+        special_tokens=special,
+    )
+    return checked(spec, vocab_path)
+
+
+def pair_of(path: Path) -> tuple[Path, Path]:
+    """Either file -> (vocabulary, merges); `FormatError` if the other one is not beside it."""
+    for vocab_name, merges_name in PAIRS:
+        for ending in (vocab_name, merges_name):
+            if path.name.endswith(ending):
+                prefix = path.name[: -len(ending)]
+                pair = path.with_name(prefix + vocab_name), path.with_name(prefix + merges_name)
+                for member in pair:
+                    if not member.exists():
+                        raise FormatError(
+                            f"{path}: the other file of the pair, {member.name}, is not beside it"
+                        )
+                return pair
+    wanted = " or ".join(" + ".join(pair) for pair in PAIRS)
+    raise FormatError(f"{path}: the name does not say which of two files this is; name them …{wanted}")
+
+
+def sniff(path: Path, head: bytes) -> bool:
+    """One of the four names."""
+    return any(path.name.endswith(ending) for pair in PAIRS for ending in pair)
+
+
+def _context(path: Path, data: bytes, hints: Hints) -> tuple[SplitSpec, Mapping[str, int]]:
+    """Split and special tokens: the caller's, or those of the published file that this is."""
+    known = find_by_sha256(hashlib.sha256(data).hexdigest())
+    if known is None and hints.split is None:
+        raise FormatError(
+            f"{path}: the file does not say its split, and is no published encoding's; give split=, "
+            f"a pattern or one of {', '.join(splits.names())}"
+        )
+    if known is None or hints.split is not None:
+        return hints.split or splits.get(None), dict(hints.special_tokens or {})
+    special = known.special_tokens if hints.special_tokens is None else hints.special_tokens
+    return splits.get(known.split), dict(special)
+
+
+def _token(name: str, path: Path) -> bytes:
+    if not all(character in CHARACTER_TO_BYTE for character in name):
+        raise FormatError(
+            f"{path}: {name!r} is not spelled in GPT-2's characters of bytes; if it is special, name it in "
+            "special_tokens="
+        )
+    return unspell(name)
+
+
+def _read_merges(path: Path, vocab: Mapping[str, int]) -> tuple[tuple[int, int, int], ...]:
+    """Lines `left right` in rank order, after an optional `#version`; of a pair twice the last counts."""
+    try:
+        text = read_bounded(path).decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise FormatError(f"{path}: not UTF-8 at byte offset {error.start} ({error.reason})") from error
+    ranks: dict[tuple[str, str], int] = {}
+    for number, line in enumerate(text.split("\n"), start=1):
+        if not line or line.startswith("#version"):
+            continue
+        parts = line.removesuffix("\r").split(" ")
+        if len(parts) != 2:
+            raise FormatError(f"{path}: line {number}: {line[:80]!r} is not two tokens")
+        for name in (*parts, "".join(parts)):
+            if name not in vocab:
+                raise FormatError(f"{path}: line {number}: {json.dumps(name[:80])} is not in the vocabulary")
+        ranks[parts[0], parts[1]] = number
+    ordered = sorted(ranks, key=ranks.__getitem__)
+    return tuple((vocab[left], vocab[right], vocab[left + right]) for left, right in ordered)
+
+
+FORMAT = Format(NAME, (), ("*encoder.json", "*vocab.json"), sniff, read, None)

@@ -1,0 +1,31 @@
+"""Hugging Face's `tokenizer.json` with a BPE model: what `hf_write` and `hf_read` do, as a format.
+
+tokenizers 0.23.3 refuses a file with an unknown top-level key, so our record of training stays out of it.
+Three things to know:
+- a character or byte outside the alphabet is silently dropped by Hugging Face's library and an
+  `UnknownSymbolError` here; on text inside the alphabet the ids are equal.
+- that library always matches special tokens in text, as `special="allow"` does here.
+- our splits named gpt2, whitespace and whitespace-split become its own components, any other a `Split`.
+Leaves out: other models than BPE; normalizers, templates, truncation and padding.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from syllabary.formats.hf_read import read
+from syllabary.formats.hf_write import write
+from syllabary.formats.record import Format
+
+KEYS = re.compile(rb'"(added_tokens|pre_tokenizer|post_processor|normalizer|model)"\s*:\s*[\[{n]')
+
+
+def sniff(path: Path, head: bytes) -> bool:
+    """A file named `…tokenizer.json`, or a JSON object with this format's keys."""
+    return head.lstrip().startswith(b"{") and (
+        path.name.endswith("tokenizer.json") or KEYS.search(head) is not None
+    )
+
+
+FORMAT = Format("huggingface", (".json",), ("tokenizer.json",), sniff, read, write)

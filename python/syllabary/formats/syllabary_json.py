@@ -1,0 +1,216 @@
+"""Our own `.syllabary.json`: every `TokenizerSpec`, readable, lossless, with a version.
+
+The law of the format is `docs/format.md`. Leaves out: other tools' formats; anything that is not in the spec.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Literal, cast
+
+from syllabary import splits
+from syllabary.errors import FormatError, PatternError
+from syllabary.formats.files import read_bounded
+from syllabary.formats.record import Format, Hints, checked
+from syllabary.formats.strict_json import MAX_ID, Json, parse
+from syllabary.reference.check import check_spec
+from syllabary.reference.pattern import to_regex
+from syllabary.spec import SplitSpec, Tables, TokenizerSpec, Unit
+
+NAME = "syllabary"
+VERSION = 1
+KEYS = (
+    "format version unit split end_of_word fallback whole_pieces special_tokens added_tokens record tokens "
+    "alphabet merges"
+).split()
+SPLIT_KEYS = ("name", "pattern", "tables", "keep_unmatched")
+
+
+def write(spec: TokenizerSpec) -> bytes:
+    """The file of a tokenizer: equal tokenizers give equal bytes.
+
+    Raises `FormatError` for a `record` that is not plain JSON and for text that cannot be UTF-8,
+    `VocabularyError` for a tokenizer that contradicts itself.
+    """
+    check_spec(spec)
+    _check_ids(spec)
+    tokens = ([token_id, _token(spec.tokens[token_id])] for token_id in sorted(spec.tokens))
+    members = {
+        "format": _line(NAME),
+        "version": _line(VERSION),
+        "unit": _line(spec.unit),
+        "split": _line({key: getattr(spec.split, key) for key in SPLIT_KEYS}),
+        "end_of_word": _line(spec.end_of_word),
+        "fallback": _line(spec.fallback),
+        "whole_pieces": _line(spec.whole_pieces),
+        "special_tokens": _by_id(spec.special_tokens),
+        "added_tokens": _by_id(spec.added_tokens),
+        "record": _line(_plain(spec.record, "record")),
+        "tokens": _rows(tokens),
+        "alphabet": _line(sorted(spec.alphabet.values())),
+        "merges": "null" if spec.merges is None else _rows(spec.merges),
+    }
+    text = "{\n" + ",\n".join(f'"{key}": {value}' for key, value in members.items()) + "\n}\n"
+    try:
+        return text.encode("utf-8")
+    except UnicodeEncodeError as error:
+        raise FormatError(
+            f"cannot write the lone surrogate {text[error.start]!r}: it has no UTF-8"
+        ) from error
+
+
+def read(path: Path, hints: Hints) -> TokenizerSpec:
+    """The tokenizer of a file, equal to the one written; `FormatError` for anything else."""
+    hints.refuse(path, ".syllabary.json")
+    root = parse(read_bounded(path), path)
+    _check_version(root)
+    members = root.object(KEYS)
+    for key in KEYS:
+        root.member(key)
+    tokens = _read_tokens(members["tokens"])
+    special_tokens, added_tokens = members["special_tokens"].ids(), members["added_tokens"].ids()
+    texts = {token_id: text.encode() for text, token_id in {**special_tokens, **added_tokens}.items()}
+    merges = members["merges"]
+    return checked(
+        TokenizerSpec(
+            unit=cast(Unit, members["unit"].choice("byte", "char", "word")),
+            split=_read_split(members["split"]),
+            tokens=tokens,
+            alphabet=_read_alphabet(members["alphabet"], {**texts, **tokens}),
+            merges=None if merges.value is None else tuple(_triple(row) for row in merges.list()),
+            special_tokens=special_tokens,
+            added_tokens=added_tokens,
+            end_of_word=members["end_of_word"].optional_string(),
+            fallback=members["fallback"].boolean(),
+            whole_pieces=members["whole_pieces"].boolean(),
+            record=cast("dict[str, object]", _plain_value(members["record"])),
+        ),
+        path,
+    )
+
+
+def sniff(path: Path, head: bytes) -> bool:
+    """A JSON object that begins with our name."""
+    return head.replace(b" ", b"").replace(b"\n", b"").startswith(b'{"format":"syllabary"')
+
+
+def _check_version(root: Json) -> None:
+    if root.member("format").value != NAME:
+        raise root.member("format").error(f'must be "{NAME}"')
+    version = root.member("version")
+    if type(version.value) is not int or version.value != VERSION:
+        raise version.error(
+            f"this syllabary reads version {VERSION}; a newer one wrote the file, or it is damaged"
+        )
+
+
+def _read_split(json_split: Json) -> SplitSpec:
+    members = json_split.object(SPLIT_KEYS)
+    for key in SPLIT_KEYS:
+        json_split.member(key)
+    split = SplitSpec(
+        pattern=members["pattern"].optional_string(),
+        tables=cast(Tables, members["tables"].choice("tiktoken", "onig")),
+        keep_unmatched=members["keep_unmatched"].boolean(),
+        name=members["name"].optional_string(),
+    )
+    if split.pattern is not None and split not in map(splits.get, splits.names()):
+        try:
+            to_regex(split.pattern, split.tables)
+        except PatternError as error:
+            raise members["pattern"].error(str(error)) from error
+    return split
+
+
+def _read_tokens(rows: Json) -> dict[int, bytes]:
+    tokens: dict[int, bytes] = {}
+    for row in rows.list():
+        items = list(row.list())
+        if len(items) != 2:
+            raise row.wrong("[id, token]")
+        token_id = items[0].id()
+        if token_id in tokens:
+            raise row.error(f"id {token_id} is given twice")
+        tokens[token_id] = _read_token(items[1])
+    return tokens
+
+
+def _read_token(token: Json) -> bytes:
+    if isinstance(token.value, str):
+        return token.string().encode()
+    digits = token.object(("bytes",)).get("bytes", token).string()
+    try:
+        return bytes.fromhex(digits)
+    except ValueError as error:
+        raise token.error('must be text, or {"bytes": "hexadecimal digits"}') from error
+
+
+def _read_alphabet(ids: Json, tokens: Mapping[int, bytes]) -> dict[bytes, int]:
+    alphabet: dict[bytes, int] = {}
+    for item in ids.list():
+        token_id = item.id()
+        if token_id not in tokens:
+            raise item.error(f"id {token_id} is no token")
+        if tokens[token_id] in alphabet:
+            raise item.error(f"the symbol of id {token_id} is in the alphabet already")
+        alphabet[tokens[token_id]] = token_id
+    return alphabet
+
+
+def _triple(row: Json) -> tuple[int, int, int]:
+    items = [item.id() for item in row.list()]
+    if len(items) != 3:
+        raise row.wrong("[left id, right id, id of the result]")
+    return items[0], items[1], items[2]
+
+
+def _plain_value(record: Json) -> object:
+    record.object()
+    return record.value
+
+
+def _token(token: bytes) -> str | dict[Literal["bytes"], str]:
+    try:
+        return token.decode("utf-8")
+    except UnicodeDecodeError:
+        return {"bytes": token.hex()}
+
+
+def _check_ids(spec: TokenizerSpec) -> None:
+    ids = [*spec.tokens, *spec.special_tokens.values(), *spec.added_tokens.values()]
+    if ids and max(ids) > MAX_ID:
+        raise FormatError(f"id {max(ids)} is above {MAX_ID}, the largest that fits the format")
+
+
+def _by_id(tokens: Mapping[str, int]) -> str:
+    return _line(dict(sorted(tokens.items(), key=lambda item: item[1])))
+
+
+def _rows(rows: Iterable[object]) -> str:
+    lines = [_line(row) for row in rows]
+    return "[\n" + ",\n".join(lines) + "\n]" if lines else "[]"
+
+
+def _line(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, allow_nan=False)
+
+
+def _plain(value: object, where: str) -> object:
+    """The value itself if JSON gives it back equal, key order, types and all."""
+    finite = isinstance(value, float) and value - value == 0
+    small = isinstance(value, int) and abs(value) < 2**64  # subtle: Python refuses to read huge ones back
+    if value is None or isinstance(value, str) or finite or small:
+        return value
+    if isinstance(value, list):
+        return [_plain(item, f"{where}[{index}]") for index, item in enumerate(value)]
+    if isinstance(value, Mapping):
+        for key in value:
+            if not isinstance(key, str):
+                raise FormatError(f"{where}: key {key!r} is not a string; a record holds plain JSON values")
+        return {key: _plain(item, f"{where}.{key}") for key, item in value.items()}
+    raise FormatError(f"{where}: this {type(value).__name__} is not a plain JSON value, or too large for one")
+
+
+FORMAT = Format(NAME, (".syllabary.json",), ("*.syllabary.json",), sniff, read, write)

@@ -1,0 +1,62 @@
+"""`Ragged`: the ids of many documents in one array.
+
+Adds views by document. Leaves out: files of ids (`syllabary.shards`, when it comes).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Ragged:
+    """Documents of different lengths, one after the other.
+
+    ids: uint32 (n,), all ids. offsets: int64 (documents + 1,); document k is
+    `ids[offsets[k]:offsets[k + 1]]`.
+
+    >>> ragged = Ragged(np.array([5, 6, 7], np.uint32), np.array([0, 2, 2, 3]))
+    >>> len(ragged), ragged[0], ragged.to_list()
+    (3, array([5, 6], dtype=uint32), [[5, 6], [], [7]])
+    """
+
+    ids: NDArray[np.uint32]
+    offsets: NDArray[np.int64]
+
+    def __len__(self) -> int:
+        """The number of documents."""
+        return len(self.offsets) - 1
+
+    @overload
+    def __getitem__(self, index: int) -> NDArray[np.uint32]: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[NDArray[np.uint32]]: ...
+    def __getitem__(self, index: int | slice) -> NDArray[np.uint32] | list[NDArray[np.uint32]]:
+        """A view of one document's ids, or of several; `IndexError` beyond the last."""
+        if isinstance(index, slice):
+            return [self[at] for at in range(*index.indices(len(self)))]
+        at = index + len(self) if index < 0 else index
+        if not 0 <= at < len(self):
+            raise IndexError(f"document {index} of {len(self)}")
+        return self.ids[self.offsets[at] : self.offsets[at + 1]]
+
+    def __iter__(self) -> Iterator[NDArray[np.uint32]]:
+        """A view of each document's ids."""
+        return (self[index] for index in range(len(self)))
+
+    def __eq__(self, other: object) -> bool:
+        """Whether both hold the same documents."""
+        if not isinstance(other, Ragged):
+            return NotImplemented
+        return np.array_equal(self.ids, other.ids) and np.array_equal(self.offsets, other.offsets)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def to_list(self) -> list[list[int]]:
+        """The ids of each document as plain lists."""
+        return [document.tolist() for document in self]

@@ -1,0 +1,61 @@
+"""GPT-2's spelling of bytes: every byte as one printable character, so that merges fit in a text file.
+
+Adds the map between the 256 bytes and 256 characters, and the two orders of the byte alphabet that
+trainers use. Leaves out: what the bytes are of (`symbols`), files that are spelled so (`syllabary.formats`).
+"""
+
+from __future__ import annotations
+
+from syllabary.spec import ByteOrder
+
+
+def bytes_to_unicode() -> dict[int, str]:
+    """Byte -> character: a printable Latin-1 character stands for itself, the other 68 for U+0100 and up.
+
+    Source: `bytes_to_unicode` of openai/gpt-2 `encoder.py`. A space is `Ġ`, a newline `Ċ`.
+
+    >>> table = bytes_to_unicode()
+    >>> table[ord("A")], table[ord(" ")], table[0], len(set(table.values()))
+    ('A', 'Ġ', 'Ā', 256)
+    """
+    table = {byte: chr(byte) for byte in [*range(33, 127), *range(161, 173), *range(174, 256)]}
+    for byte in range(256):
+        if byte not in table:
+            table[byte] = chr(256 + len(table) - 188)  # 188 printable ones came before
+    return table
+
+
+BYTE_TO_CHARACTER = bytes_to_unicode()
+CHARACTER_TO_BYTE = {character: byte for byte, character in BYTE_TO_CHARACTER.items()}
+
+
+def spell(token: bytes) -> str:
+    """A token as GPT-2's files write it.
+
+    >>> spell(b" the"), spell("é".encode())
+    ('Ġthe', 'Ã©')
+    """
+    return "".join(BYTE_TO_CHARACTER[byte] for byte in token)
+
+
+def unspell(spelling: str) -> bytes:
+    """The bytes of a token written as GPT-2 does; `KeyError` for a character that stands for no byte.
+
+    >>> unspell("Ġthe")
+    b' the'
+    """
+    return bytes(CHARACTER_TO_BYTE[character] for character in spelling)
+
+
+def byte_alphabet(order: ByteOrder) -> list[bytes]:
+    """The 256 bytes in the order in which they take their ids.
+
+    `raw`: by value (minbpe, tiktoken's educational trainer, rustbpe).
+    `gpt2`: by the code point of their character (Hugging Face, whose alphabet is sorted characters).
+
+    >>> byte_alphabet("raw")[:3], byte_alphabet("gpt2")[:3], byte_alphabet("gpt2").index(b" ")
+    ([b'\\x00', b'\\x01', b'\\x02'], [b'!', b'"', b'#'], 220)
+    """
+    if order == "raw":
+        return [bytes([byte]) for byte in range(256)]
+    return [bytes([byte]) for byte in sorted(range(256), key=BYTE_TO_CHARACTER.__getitem__)]

@@ -1,0 +1,118 @@
+"""Decoding: ids -> bytes -> text, at once or one id at a time.
+
+Adds the bytes of every id, the space that an end-of-word mark stands for, the error policy for bytes that
+are not UTF-8, and the incremental decoder. Leaves out: encoding (`tokenizer`).
+"""
+
+from __future__ import annotations
+
+import codecs
+import operator
+from collections.abc import Iterable
+from typing import SupportsIndex
+
+from syllabary.errors import TextError, UnknownTokenError
+from syllabary.spec import TokenizerSpec
+
+
+def read_id(value: SupportsIndex, index: int) -> int:
+    """An id as a plain integer; `TypeError` for what is none (a bool, a float, a string).
+
+    >>> read_id(5, index=0)
+    5
+    """
+    if isinstance(value, bool) or not hasattr(value, "__index__"):
+        raise TypeError(f"id {value!r} at index {index} is of type {type(value).__name__}: ids are integers")
+    return operator.index(value)
+
+
+class Decoder:
+    """A tokenizer's vocabulary, as decoding reads it.
+
+    table: id -> bytes, with each end-of-word mark as a space. word_ends: ids of tokens that end with a mark.
+    """
+
+    def __init__(self, spec: TokenizerSpec) -> None:
+        """Spell every token; special and added tokens are their text, in which a mark is no space."""
+        self.table: dict[int, bytes] = dict(spec.tokens)
+        self.word_ends: frozenset[int] = frozenset()
+        if spec.end_of_word is not None:
+            mark = spec.end_of_word.encode()
+            self.table = {token_id: token.replace(mark, b" ") for token_id, token in spec.tokens.items()}
+            self.word_ends = frozenset(
+                token_id for token_id, token in spec.tokens.items() if token.endswith(mark)
+            )
+        for text, token_id in {**spec.special_tokens, **spec.added_tokens}.items():
+            self.table[token_id] = text.encode()
+
+    def token(self, value: SupportsIndex, index: int) -> tuple[int, bytes]:
+        """The id at `index` of the input and its bytes; `UnknownTokenError` names both."""
+        token_id = read_id(value, index)
+        if token_id not in self.table:
+            raise UnknownTokenError(
+                f"id {token_id} at index {index} is not in the vocabulary, "
+                f"whose {len(self.table)} ids lie between {min(self.table)} and {max(self.table)}"
+            )
+        return token_id, self.table[token_id]
+
+    def decode_bytes(self, ids: Iterable[SupportsIndex]) -> bytes:
+        """The tokens' bytes, joined; the space of a mark that ends the last token is dropped."""
+        tokens = [self.token(value, index) for index, value in enumerate(ids)]
+        joined = b"".join(token for _id, token in tokens)
+        return joined[:-1] if tokens and tokens[-1][0] in self.word_ends else joined
+
+    def decode(self, ids: Iterable[SupportsIndex], errors: str = "replace") -> str:
+        """The text; `errors` as `bytes.decode` has them: `"strict"` raises `TextError` with the byte."""
+        try:
+            return self.decode_bytes(ids).decode("utf-8", errors)
+        except UnicodeDecodeError as error:
+            raise invalid_utf8(error, 0) from error
+
+
+class IncrementalDecoder:
+    """Text as the ids arrive: what has been pushed and flushed, joined, is the whole decoding.
+
+    Holds back the first bytes of a character until the others come, and the space of an end-of-word mark
+    until something follows it.
+    """
+
+    def __init__(self, decoder: Decoder, errors: str = "replace") -> None:
+        """Start at the beginning of a text."""
+        self.decoder = decoder
+        self.utf8 = codecs.getincrementaldecoder("utf-8")(errors)
+        self.pushed = 0  # ids so far
+        self.fed = 0  # bytes given to the UTF-8 decoder so far
+        self.held = b""  # b" " after a token that ends a word
+
+    def push(self, token_id: SupportsIndex) -> str:
+        """The text that is certain now and was not before; an unknown id is an error and changes nothing."""
+        number, token = self.decoder.token(token_id, self.pushed)
+        self.pushed += 1
+        new = self.held + token
+        self.held = b" " if number in self.decoder.word_ends else b""
+        return self.feed(new[:-1] if self.held else new, final=False)
+
+    def flush(self) -> str:
+        """The rest at the end of the text; the decoder is then as new."""
+        rest = self.feed(b"", final=True)
+        self.utf8.reset()
+        self.pushed, self.fed, self.held = 0, 0, b""
+        return rest
+
+    def feed(self, new: bytes, final: bool) -> str:
+        """Decode `new` after the bytes of an unfinished character, if any."""
+        waiting = len(self.utf8.getstate()[0])
+        start = self.fed - waiting
+        self.fed += len(new)
+        try:
+            return self.utf8.decode(new, final)
+        except UnicodeDecodeError as error:
+            raise invalid_utf8(error, start) from error
+
+
+def invalid_utf8(error: UnicodeDecodeError, start: int) -> TextError:
+    """What to raise for bytes that are not UTF-8 under `errors="strict"`."""
+    return TextError(
+        f"the ids decode to invalid UTF-8 at byte {start + error.start} ({error.reason}): "
+        'use errors="replace", or decode_bytes for the bytes'
+    )

@@ -1,0 +1,321 @@
+"""`Tokenizer`: the facade over the engine, and `load`, which opens one.
+
+Adds policy, messages and documentation; every id is the engine's. Leaves out: training (`training`), file
+formats (`formats`), and how any of it works (`reference` says so in plain Python).
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from functools import cached_property
+from types import MappingProxyType
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from syllabary import formats
+from syllabary._engine import Tokenizer as Engine
+from syllabary.encodings import get, locate, names
+from syllabary.errors import UnknownEncodingError, UnknownTokenError
+from syllabary.ragged import Ragged
+from syllabary.reference import Decoder, IncrementalDecoder, ReferenceTokenizer, check_spec
+from syllabary.reference.decode import invalid_utf8
+from syllabary.reference.special import allowed_names
+from syllabary.spec import TokenizerSpec
+
+Special = Literal["raise", "allow", "text"] | Collection[str]
+Path = str | os.PathLike[str]
+
+
+def cores() -> int:
+    """The processors this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def thread_count(threads: int | None) -> int:
+    """`threads`, or one a core; `ValueError` below one."""
+    if threads is None:
+        return cores()
+    if threads < 1:
+        raise ValueError(f"threads is {threads}: give 1 or more, or None for one a core")
+    return threads
+
+
+class Tokenizer:
+    """Text to ids and back. Immutable; threads may share it, processes may pickle it.
+
+    Every method that reads text takes `special`: `"raise"` (an error that names the special token found),
+    `"allow"` (its id), `"text"` (ordinary text), or a set of names to allow. Added tokens that are not
+    special always match. Text is `str`; a lone surrogate raises `TextError` with its position.
+
+    >>> import syllabary
+    >>> tok = syllabary.train(["low lower lowest"] * 3, vocab_size=262, special_tokens=["<|end|>"])
+    >>> tok.tokens("lowest low")
+    [b'low', b'e', b'st', b' low']
+    >>> tok.decode(tok.encode("lowest low"))
+    'lowest low'
+    """
+
+    def __init__(self, spec: TokenizerSpec) -> None:
+        """From its data; `VocabularyError` if that is no tokenizer."""
+        check_spec(spec)
+        self._spec = spec
+        self._engine = Engine(spec)
+
+    @property
+    def spec(self) -> TokenizerSpec:
+        """The tokenizer as plain data."""
+        return self._spec
+
+    # ---- text -> ids ----
+
+    def encode(self, text: str, special: Special = "raise") -> list[int]:
+        """The ids of `text`. No BOS, no template: nothing is added."""
+        return self._engine.encode(text, self._policy(special))
+
+    def encode_array(self, text: str, special: Special = "raise") -> NDArray[np.uint32]:
+        """The ids of `text`, shape (n,)."""
+        return self._engine.encode_array(text, self._policy(special))
+
+    def encode_batch(
+        self, texts: Iterable[str], special: Special = "raise", threads: int | None = None
+    ) -> list[list[int]]:
+        """The ids of every text; the same for any number of threads (default: one a core)."""
+        return self._engine.encode_batch(texts, self._policy(special), thread_count(threads))
+
+    def encode_batch_array(
+        self, texts: Iterable[str], special: Special = "raise", threads: int | None = None
+    ) -> Ragged:
+        """The ids of every text in one array."""
+        return Ragged(*self._engine.encode_batch_array(texts, self._policy(special), thread_count(threads)))
+
+    def encode_files(
+        self,
+        paths: Path | Iterable[Path],
+        separator: str | None = None,
+        special: Special = "raise",
+        threads: int | None = None,
+    ) -> Ragged:
+        """The ids of UTF-8 files, read by the engine: the text never becomes a Python object.
+
+        One document a file, unless `separator` cuts it into several (a last one ends the file and begins
+        no further document). Raises `OSError` with the path, `CorpusError` with file and byte.
+        """
+        if separator == "":
+            raise ValueError("separator is empty: give a text that stands between documents, or None")
+        many = [paths] if isinstance(paths, (str, os.PathLike)) else list(paths)
+        policy, count = self._policy(special), thread_count(threads)
+        return Ragged(*self._engine.encode_files(many, separator, policy, count))
+
+    def count(self, text: str, special: Special = "raise") -> int:
+        """The number of ids of `text`, without making them a list."""
+        return self._engine.count(text, self._policy(special))
+
+    def count_batch(
+        self, texts: Iterable[str], special: Special = "raise", threads: int | None = None
+    ) -> NDArray[np.int64]:
+        """The number of ids of every text, shape (texts,)."""
+        return self._engine.count_batch(texts, self._policy(special), thread_count(threads))
+
+    def tokens(self, text: str, special: Special = "raise") -> list[bytes]:
+        """The bytes of each token of `text`, end-of-word marks and all."""
+        return [self.vocab[token_id] for token_id in self.encode(text, special)]
+
+    def offsets(
+        self, text: str, unit: Literal["char", "byte"] = "char", special: Special = "raise"
+    ) -> NDArray[np.int64]:
+        """Where each token is in `text`: start and end, shape (n, 2).
+
+        byte: in the UTF-8 of `text`. char: from the character that holds the token's first byte to one past
+        the one that holds its last, so neighbours that share a character overlap (as in Hugging Face's
+        library).
+        """
+        if unit not in ("char", "byte"):
+            raise ValueError(f'unit={unit!r}: offsets are counted in "char" or "byte"')
+        return self._engine.offsets(text, self._policy(special), unit == "char")
+
+    def steps(self, text: str, special: Special = "raise") -> Iterator[list[list[int]]]:
+        """Every state from single symbols to ids, one merge a step: the ids of each piece.
+
+        Computed by `syllabary.reference`, for looking at: slow on long text.
+
+        >>> import syllabary
+        >>> tok = syllabary.train(["low low"], vocab_size=258)
+        >>> [[[tok.vocab[i] for i in piece] for piece in state] for state in tok.steps("low")]
+        [[[b'l', b'o', b'w']], [[b'lo', b'w']], [[b'low']]]
+        """
+        return self._reference.steps(text, special)
+
+    # ---- ids -> text ----
+
+    def decode(self, ids: Iterable[int] | NDArray[np.integer], errors: str = "replace") -> str:
+        """The text of `ids`; `errors` as in `bytes.decode`, with `TextError` for `"strict"`.
+
+        `UnknownTokenError` names an id that no token has, and its index.
+        """
+        try:
+            return self.decode_bytes(ids).decode("utf-8", errors)
+        except UnicodeDecodeError as error:
+            raise invalid_utf8(error, 0) from error
+
+    def decode_bytes(self, ids: Iterable[int] | NDArray[np.integer]) -> bytes:
+        """The bytes of the tokens, joined; they need not be whole characters."""
+        return self._engine.decode_bytes(_ids(ids))
+
+    def decode_batch(
+        self, batch: Ragged | Iterable[Iterable[int] | NDArray[np.integer]], errors: str = "replace"
+    ) -> list[str]:
+        """The text of each sequence of ids."""
+        return [self.decode(ids, errors) for ids in batch]
+
+    def decoder(self, errors: str = "replace") -> IncrementalDecoder:
+        """A decoder that takes one id at a time, exact over split characters.
+
+        `.push(id)` gives the text that is certain now, `.flush()` the rest; joined they are `decode(ids)`.
+        """
+        return IncrementalDecoder(self._decoder_table, errors)
+
+    # ---- the vocabulary ----
+
+    @property
+    def vocab_size(self) -> int:
+        """The number of tokens, special ones and the alphabet included."""
+        return len(self.vocab)
+
+    @cached_property
+    def vocab(self) -> Mapping[int, bytes]:
+        """id -> bytes, in order of the ids; special tokens by the UTF-8 of their text."""
+        spec = self._spec
+        special = {token_id: text.encode() for text, token_id in _named(spec).items()}
+        return MappingProxyType(dict(sorted({**spec.tokens, **special}.items())))
+
+    @cached_property
+    def merges(self) -> list[tuple[bytes, bytes]]:
+        """The pairs that merge, as bytes, in rank order.
+
+        For a tokenizer that has ranks only (tiktoken's), the pair that each token is made of by the tokens
+        below it.
+        """
+        tokens = self._spec.tokens
+        merges = self._spec.merges
+        if merges is None:
+            merges = formats.recover_merges(tokens)
+        return [(tokens[left], tokens[right]) for left, right, _result in merges]
+
+    @property
+    def special_tokens(self) -> dict[str, int]:
+        """Text -> id of the special tokens."""
+        return dict(self._spec.special_tokens)
+
+    def token_to_id(self, token: bytes | str) -> int:
+        """The id of a token: a `str` is a special or added token, or the UTF-8 of an ordinary one.
+
+        `UnknownTokenError` if there is none.
+        """
+        if isinstance(token, str) and token in _named(self._spec):
+            return _named(self._spec)[token]
+        data = token.encode("utf-8", "surrogatepass") if isinstance(token, str) else token
+        if data not in self._ids:
+            shown = repr(token)
+            raise UnknownTokenError(f"{shown} is no token of this vocabulary; encode() cuts text into tokens")
+        return self._ids[data]
+
+    def id_to_token(self, token_id: int) -> bytes:
+        """The bytes of token `token_id`; `UnknownTokenError` if there is none."""
+        if token_id not in self.vocab:
+            last = next(reversed(self.vocab), None)
+            raise UnknownTokenError(f"id {token_id} is no token of this vocabulary, whose last id is {last}")
+        return self.vocab[token_id]
+
+    def save(self, path: Path, format: str | None = None) -> None:  # noqa: A002 (public name)
+        """Write the tokenizer; the format by name or by suffix (`syllabary.formats`).
+
+        A format that cannot hold this tokenizer raises `FormatError`, which says why. The file is written
+        whole or not at all.
+        """
+        formats.write(self._spec, path, format)
+
+    def __repr__(self) -> str:
+        """Unit, size and split, for the prompt."""
+        split = self._spec.split
+        name = "none" if split.pattern is None else split.name or repr(split.pattern)
+        return f"<syllabary.Tokenizer {self._spec.unit}, {self.vocab_size} tokens, split {name}>"
+
+    def __reduce__(self) -> tuple[type[Tokenizer], tuple[TokenizerSpec]]:
+        """Pickled as its data."""
+        return Tokenizer, (self._spec,)
+
+    # ---- inside ----
+
+    def _policy(self, special: Special) -> str | list[int]:
+        """The engine's form of `special`."""
+        if isinstance(special, str) and special in ("raise", "allow", "text"):
+            return special
+        allowed = allowed_names(special, self._spec.special_tokens)
+        return [self._spec.special_tokens[name] for name in allowed or ()]
+
+    @cached_property
+    def _ids(self) -> dict[bytes, int]:
+        # Ascending ids, and the first of equal bytes wins.
+        return {token: token_id for token_id, token in sorted(self._spec.tokens.items(), reverse=True)}
+
+    @cached_property
+    def _decoder_table(self) -> Decoder:
+        return Decoder(self._spec)
+
+    @cached_property
+    def _reference(self) -> ReferenceTokenizer:
+        return ReferenceTokenizer(self._spec)
+
+
+def _named(spec: TokenizerSpec) -> dict[str, int]:
+    """Special and added tokens."""
+    return {**spec.special_tokens, **spec.added_tokens}
+
+
+def _ids(ids: Iterable[int] | ArrayLike) -> Iterable[int] | NDArray[np.uint32]:
+    """Ids as the engine takes them; arrays in one step."""
+    if not isinstance(ids, np.ndarray):
+        return ids  # type: ignore[return-value]
+    if ids.ndim != 1 or (ids.dtype.kind not in "iu" and ids.size):
+        raise TypeError(f"ids are an array of {ids.dtype} with shape {ids.shape}: give integers, shape (n,)")
+    wild = np.flatnonzero((ids < 0) | (ids > 0xFFFFFFFF))
+    if wild.size:
+        raise UnknownTokenError(f"id {ids[wild[0]]} at index {wild[0]} is no token of this vocabulary")
+    return np.ascontiguousarray(ids, dtype=np.uint32)
+
+
+def load(
+    path_or_name: Path,
+    format: str | None = None,  # noqa: A002 (public name)
+    *,
+    split: str | None = None,
+    special_tokens: Mapping[str, int] | None = None,
+) -> Tokenizer:
+    """Open a tokenizer: a file or folder of any known format, or the name of a published encoding.
+
+    format: one of `syllabary.formats`, else found out from the file.
+    split, special_tokens: for a bare rank file, which says nothing of them.
+
+    Raises `OSError`, `FormatError` (what is wrong, where), `UnknownEncodingError` for a name that is
+    neither a file nor known.
+    """
+    if os.path.exists(path_or_name):
+        return Tokenizer(formats.read(path_or_name, format, split=split, special_tokens=special_tokens))
+    name = os.fspath(path_or_name)
+    if name in names():
+        known = get(name)
+        spec = formats.read(
+            locate(name),
+            format or "tiktoken",
+            split=split or known.split,
+            special_tokens=known.special_tokens if special_tokens is None else special_tokens,
+        )
+        return Tokenizer(spec)
+    if os.sep in name or "." in name:
+        raise FileNotFoundError(2, "No such tokenizer file or folder", name)
+    raise UnknownEncodingError(
+        f"{name!r} is no file, and no published encoding: those are {', '.join(names())}"
+    )

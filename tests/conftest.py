@@ -1,0 +1,37 @@
+"""What all tests share: the folder of corpora and vocabularies, and how hard Hypothesis looks.
+
+`shared` skips a test, saying so, where that folder does not stand beside the repository: nothing is
+downloaded. In continuous integration (`CI` set) Hypothesis tries the same examples each time.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+ROOT = Path(__file__).resolve().parent.parent
+
+settings.register_profile(
+    "default", deadline=None, max_examples=60, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.register_profile("ci", settings.get_profile("default"), derandomize=True, print_blob=True)
+settings.register_profile("thorough", settings.get_profile("default"), max_examples=2000)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE") or ("ci" if os.environ.get("CI") else "default"))
+
+
+@pytest.fixture(scope="session")
+def shared() -> Path:
+    """The folder `../shared` with `corpora/` and `vocabs/`."""
+    folder = ROOT.parent / "shared"
+    if not (folder / "vocabs").is_dir():
+        pytest.skip(f"no folder {folder.name}/ with corpora and vocabularies beside the repository")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def prove() -> bool:
+    """Whether to test everything (`make prove`) where a sample does for every day."""
+    return bool(os.environ.get("SYLLABARY_PROVE"))

@@ -1,0 +1,152 @@
+"""No example is only prose: README, docs/, docstrings and `--help` are run as they stand.
+
+- ```` ```python ```` blocks of README.md, CONTRIBUTING.md and docs/ run in order, one namespace a file;
+  a line `expression  # value` is also compared, where the comment is a Python literal.
+- Docstrings run under doctest.
+- In `--help`, lines after `$ ` run in a shell, in a folder with small files; a line below them that is
+  not a command is the output that they must give.
+"""
+
+from __future__ import annotations
+
+import ast
+import doctest
+import importlib
+import os
+import pkgutil
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import click
+import pytest
+
+import syllabary
+from syllabary.cli import main
+
+ROOT = Path(__file__).parent.parent
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+BLOCK = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+VALUE = re.compile(r"^(?P<expression>\S.*?)  # (?P<value>.+)$")
+TEXT = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8") * 2 + "Tabs\tand naïve cafés: 3.14 × 2\n"
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A working directory with the files that examples speak of."""
+    (tmp_path / "corpus.txt").write_text(TEXT, encoding="utf-8")
+    (tmp_path / "more.txt").write_text(TEXT.upper(), encoding="utf-8")
+    syllabary.train([TEXT], vocab_size=300).save(tmp_path / "tok.json")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def blocks(page: Path) -> list[str]:
+    """The Python blocks of a page."""
+    return BLOCK.findall(page.read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if blocks(page)], ids=lambda page: page.name)
+def test_python_blocks_run_and_give_what_they_say(page: Path, folder: Path) -> None:
+    namespace: dict[str, object] = {}
+    for number, block in enumerate(blocks(page), 1):
+        exec(compile(block, f"{page.name}, block {number}", "exec"), namespace)  # our own page
+        for line in block.splitlines():
+            if (match := VALUE.match(line)) and (expected := literal(match["value"])) is not None:
+                assert eval(match["expression"], namespace) == expected, line
+
+
+def literal(text: str) -> object | None:
+    """The value of a Python literal, or None for words."""
+    try:
+        value: object = ast.literal_eval(text)
+    except (SyntaxError, ValueError):
+        return None
+    return value
+
+
+def test_the_readme_has_its_example() -> None:
+    (block,) = blocks(ROOT / "README.md")
+    assert 10 <= len(block.splitlines()) <= 14
+    assert any(VALUE.match(line) for line in block.splitlines())
+
+
+def modules() -> list[str]:
+    """Every module of the package but the one that runs on import."""
+    found = pkgutil.walk_packages(syllabary.__path__, "syllabary.")
+    return [
+        "syllabary",
+        *(module.name for module in found if not module.name.endswith(("__main__", "._engine"))),
+    ]
+
+
+@pytest.mark.parametrize("name", modules())
+def test_docstrings(name: str, folder: Path) -> None:
+    flags = doctest.ELLIPSIS
+    failed, _ = doctest.testmod(importlib.import_module(name), optionflags=flags, report=True)
+    assert failed == 0
+
+
+def test_doctest_finds_the_examples() -> None:
+    finder = doctest.DocTestFinder(exclude_empty=True)
+    examples = [
+        example
+        for name in modules()
+        for test in finder.find(importlib.import_module(name))
+        for example in test.examples
+    ]
+    assert len(examples) > 30
+
+
+def commands() -> dict[str, click.Command]:
+    """The group and its verbs."""
+    return {"syllabary": main, **main.commands}
+
+
+def examples(command: click.Command) -> list[tuple[str, str]]:
+    """(shell line, expected output or "") of the examples in a command's help."""
+    help_text = command.get_help(click.Context(command, info_name=command.name, terminal_width=200))
+    found: list[tuple[str, str]] = []
+    for line in help_text.partition("Examples:\n")[2].splitlines():
+        if line.strip().startswith("$ "):
+            found.append((line.strip()[2:], ""))
+        elif found and line.strip():
+            found[-1] = (found[-1][0], found[-1][1] + line.strip())
+    return found
+
+
+@pytest.mark.parametrize("name", commands())
+def test_help_has_examples(name: str) -> None:
+    assert examples(commands()[name])
+
+
+@pytest.mark.skipif(shutil.which("bash") is None, reason="no bash to run the examples in")
+@pytest.mark.parametrize("name", commands())
+def test_help_examples(name: str, folder: Path) -> None:
+    for line, expected in examples(commands()[name]):
+        script = f'syllabary() {{ "{sys.executable}" -m syllabary "$@"; }}\nset -eo pipefail\n{line}\n'
+        done = subprocess.run(
+            ["bash", "-c", script], text=True, capture_output=True, encoding="utf-8", check=False
+        )
+        assert done.returncode == 0, (line, done.stderr)
+        assert expected in ("", done.stdout.strip()), line
+
+
+def test_readme_commands_exist() -> None:
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    for page in (ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / ".ci" / "run"):
+        for target in re.findall(r"\bmake ([a-z]+)\b", page.read_text(encoding="utf-8")):
+            assert re.search(rf"^{target}:", makefile, re.MULTILINE), f"{page.name} names `make {target}`"
+
+
+def test_make_help_prints_every_documented_target() -> None:
+    if (make := shutil.which("make")) is None:
+        pytest.skip("no make on this machine")
+    environment = {key: value for key, value in os.environ.items() if not key.startswith("MAKE")}
+    done = subprocess.run(
+        [make, "help"], cwd=ROOT, text=True, capture_output=True, check=True, env=environment
+    )
+    for target in ("help", "demo", "test", "check", "bench", "docs", "wheel", "prove", "clean"):
+        assert re.search(rf"^  make {target} +\S", done.stdout, re.MULTILINE), target

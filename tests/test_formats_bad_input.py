@@ -1,0 +1,324 @@
+"""Damaged and hostile tokenizer files: a `FormatError` that names the file, and never another exception."""
+
+from __future__ import annotations
+
+import base64
+import copy
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from peers import onig_pieces
+from strategies import byte_strings, texts
+
+from syllabary import formats, splits
+from syllabary.errors import FormatError, PatternError, SyllabaryError
+from syllabary.formats.files import read_bounded
+from syllabary.formats.hf_pattern import check_portable
+from syllabary.reference.split import pieces
+from syllabary.reference.tokenizer import ReferenceTokenizer
+from syllabary.reference.train import train
+from syllabary.spec import SplitSpec, TrainOptions
+
+OURS, THEIRS, RANKS = "t.syllabary.json", "tokenizer.json", "t.tiktoken"
+JSON_FILES = (OURS, THEIRS)
+STRANGE: list[Any] = [
+    None, True, 0, -1, 1.5, 2**32, 10**400, "", "x", "\ud800", [], [[]], {}, {"x": 1}, [1, 2, 3],
+]  # fmt: skip
+
+
+def written(folder: Path, name: str, unit: str = "byte") -> Path:
+    """A small but complete file of a format."""
+    options = TrainOptions(
+        splits.get("whitespace-split"),
+        unit=unit,
+        num_merges=4,
+        special_tokens=("<s>",),
+        min_frequency=1,
+        alphabet="all" if name == RANKS else "seen",
+    )
+    formats.write(train(["verbum erat verbum"], options), folder / name)
+    return folder / name
+
+
+def read(path: Path) -> None:
+    """Read and use; `FormatError` is the only way to fail."""
+    hints = {"split": "gpt2"} if path.name == RANKS else {}
+    spec = formats.read(path, **hints)
+    ReferenceTokenizer(spec).decode(list(spec.tokens))
+
+
+def survives(path: Path, data: bytes) -> bool:
+    """Whether `data` is refused, or harmless enough to be read and used."""
+    path.write_bytes(data)
+    try:
+        read(path)
+    except FormatError as error:
+        if path.name not in str(error):
+            raise AssertionError("the error does not name the file") from error
+        return False
+    return True
+
+
+@pytest.mark.parametrize("name", [OURS, THEIRS, RANKS])
+def test_every_prefix_is_refused(name: str, tmp_path: Path) -> None:
+    whole = written(tmp_path, name).read_bytes()
+    path = tmp_path / name
+    full = len(whole.rstrip())
+    ends = [*range(0, full - 400, 9), *range(max(0, full - 400), full - (name != RANKS))]
+    readable = [end for end in ends if survives(path, whole[:end])]
+    if name == RANKS:  # a rank file has no end of its own: cut at a digit or a line, it may be a smaller one
+        last_byte = whole.index(base64.b64encode(b"\xff") + b" ")
+        assert min(readable) >= last_byte
+    else:
+        assert readable == []
+    assert survives(path, whole)
+
+
+def positions(value: Any, at: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """The way to every value in a JSON document."""
+    yield at
+    if isinstance(value, (dict, list)):
+        for key, item in value.items() if isinstance(value, dict) else enumerate(value):
+            yield from positions(item, (*at, key))
+
+
+def replaced(document: Any, at: tuple[Any, ...], value: Any) -> Any:
+    if not at:
+        return value
+    changed = copy.deepcopy(document)
+    parent = changed
+    for key in at[:-1]:
+        parent = parent[key]
+    if value is ...:
+        del parent[at[-1]]
+    else:
+        parent[at[-1]] = value
+    return changed
+
+
+@pytest.mark.parametrize("unit", ["byte", "char"])
+@pytest.mark.parametrize("name", JSON_FILES)
+def test_the_wrong_value_anywhere(name: str, unit: str, tmp_path: Path) -> None:
+    path = written(tmp_path, name, unit)
+    document = json.loads(path.read_text("utf-8"))
+    refused = 0
+    for at in positions(document):
+        for value in [*STRANGE, *([...] if at else [])]:
+            changed = replaced(document, at, value)
+            refused += not survives(path, json.dumps(changed).encode())
+    assert refused > 500
+
+
+@pytest.mark.parametrize("name", JSON_FILES)
+@pytest.mark.parametrize(
+    "data, message",
+    [
+        (b"", "not JSON"),
+        (b"[" * 100_000, "nested too deeply"),
+        (b'{"a":' * 100_000, "nested too deeply"),
+        (b'{"format": "syllabary", "format": "syllabary"}', "duplicate key 'format'"),
+        (b'{"model": NaN}', "NaN is not JSON"),
+        (b'{"model": 1' + b"0" * 5000 + b"}", "integer string conversion|must be an object"),
+        (b'{"model": "\xff"}', "not UTF-8 at byte offset 11"),
+        (b'{"model": {}\n "x"}', "line 2, column 2"),
+        (b"\xef\xbb\xbf{}", "not JSON"),
+        (b"null", "must be an object"),
+    ],
+    ids=lambda value: repr(value[:20]) if isinstance(value, bytes) else "",
+)
+def test_broken_json(name: str, data: bytes, message: str, tmp_path: Path) -> None:
+    (tmp_path / name).write_bytes(data)
+    form = "syllabary" if name == OURS else "huggingface"
+    with pytest.raises(FormatError, match=message):
+        formats.read(tmp_path / name, form)
+
+
+def edited(folder: Path, name: str, **changes: Any) -> Path:
+    """A small file with some members of the document (or of `model`) changed."""
+    path = written(folder, name)
+    document = json.loads(path.read_text("utf-8"))
+    for key, value in changes.items():
+        place = document if key in document else document["model"]
+        place[key] = value
+    path.write_text(json.dumps(document), "utf-8")
+    return path
+
+
+SPLIT = {"type": "Split", "pattern": {"Regex": " "}, "behavior": "Isolated", "invert": False}
+LEVEL = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": False}
+NOT_HONOURED: list[tuple[dict[str, Any], str]] = [
+    ({"version": "1.0", "truncation": {"max_length": 5}}, r"\$.truncation: truncation is not supported"),
+    ({"padding": {}}, r"\$.padding: padding is not"),
+    ({"normalizer": {"type": "NFC"}}, "normalizer is not supported"),
+    ({"post_processor": {"type": "TemplateProcessing"}}, "post-processor TemplateProcessing"),
+    ({"pre_tokenizer": {"type": "Digits", "individual_digits": True}}, "pre-tokenizer Digits"),
+    ({"pre_tokenizer": {"type": "Sequence", "pretokenizers": [SPLIT, SPLIT, LEVEL]}}, "second split"),
+    ({"pre_tokenizer": {**LEVEL, "add_prefix_space": True}}, "add_prefix_space"),
+    ({"pre_tokenizer": {**SPLIT, "behavior": "MergedWithNext"}}, "behavior MergedWithNext"),
+    ({"pre_tokenizer": {**SPLIT, "pattern": {"String": " "}}}, "only a pattern that is a Regex"),
+    ({"pre_tokenizer": {**SPLIT, "pattern": {"Regex": "a$"}}}, r"'\$' at offset 1"),
+    ({"pre_tokenizer": {**SPLIT, "pattern": {"Regex": "(?i:ss)"}}}, "may mean something else"),
+    ({"decoder": None}, "no decoder"),
+    ({"decoder": {"type": "WordPiece"}}, "the decoder WordPiece"),
+    ({"type": "Unigram"}, "the model 'Unigram'"),
+    ({"dropout": 0.1}, "dropout is not supported"),
+    ({"unk_token": "<s>"}, "unknown token is not supported"),
+    ({"continuing_subword_prefix": "##"}, "prefix of continuing tokens"),
+    ({"end_of_word_suffix": "</w>"}, "suffix together with ByteLevel"),
+    ({"byte_fallback": True}, "byte_fallback together with ByteLevel"),
+    ({"added_tokens": [{"id": 10, "content": "<s>", "lstrip": True}]}, "lstrip are not supported"),
+    ({"added_tokens": [{"id": 99, "content": "<s>"}]}, "should be"),
+    ({"added_tokens": [{"id": 99, "content": "<new>"}]}, "should be"),
+    ({"added_tokens": [{"id": 99, "content": ""}]}, "empty or given twice"),
+    ({"vocab": {"a": 1, "b": 1}}, "'a' and 'b' have the same id 1"),
+    ({"vocab": {"日": 1, "<s>": 10}, "added_tokens": []}, "'日' is not spelled in the characters of bytes"),
+    ({"merges": [["e", "q"]]}, r"\$.model.merges\[0\]: 'q' is not in the vocabulary"),
+    ({"merges": ["e r t"]}, "must be two tokens"),
+    ({"merges": [["e", "r"]], "vocab": {"e": 0, "r": 1, "er": 2}}, "'<s>' should be 3"),
+]
+
+
+@pytest.mark.parametrize(
+    "changes, message", NOT_HONOURED, ids=lambda value: value if isinstance(value, str) else ""
+)
+def test_what_cannot_be_honoured_is_named(changes: dict[str, Any], message: str, tmp_path: Path) -> None:
+    with pytest.raises(FormatError, match=message):
+        formats.read(edited(tmp_path, THEIRS, **changes))
+
+
+PORTABLE = [
+    r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|"
+    r"\s*[\r\n]+|\s+(?!\S)|\s+",
+    r"\w+|\W\b.|\W",
+    r"[a-z]++|(?<=e)\d{2,}|[^\d_-]|\\?[\x{41}-\x{5A}]",
+    r"(?i:que|ve|sat)\b|(?:[\p{Lu}\p{Lt}]*+\p{Ll}*?)x|.\B",
+    r"(?<![^\n])a|\Ab|c\z|[\s\-]+",
+]
+
+
+@pytest.mark.parametrize("keep", [True, False])
+@pytest.mark.parametrize("pattern", PORTABLE)
+@given(text=texts())
+def test_a_pattern_that_is_read_cuts_as_their_library_does(pattern: str, keep: bool, text: str) -> None:
+    check_portable(pattern)
+    ours = pieces(text, SplitSpec(pattern, "onig", keep))
+    assert ours == onig_pieces(pattern, text, drop=not keep)
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    ["^a", "a$", "a{2}+", "a{2}?", "(?i:ss)", "(?i:é)", "(?i)a", "(?s:.)", r"[\w]", r"[a&&b]", r"[[a]b]",
+     r"\h", r"\xE9", "(?<n>a)", r"(a)\1", "a**", r"\Z", r"\p{Foo}", "[b-a]", "(", "a)", "", "a*"],
+)  # fmt: skip
+def test_a_pattern_that_may_mean_something_else_is_refused(pattern: str) -> None:
+    with pytest.raises(PatternError):
+        check_portable(pattern)
+
+
+def test_unknown_keys_are_named(tmp_path: Path) -> None:
+    for name in JSON_FILES:
+        path = written(tmp_path, name)
+        document = json.loads(path.read_text("utf-8"))
+        path.write_text(json.dumps(document | {"extra": 1}), "utf-8")
+        with pytest.raises(FormatError, match="unknown key 'extra'"):
+            formats.read(path)
+
+
+@pytest.mark.parametrize(
+    "changes, message",
+    [
+        ({"version": 2}, "reads version 1"),
+        ({"version": True}, "reads version 1"),
+        ({"unit": "bit"}, "must be one of byte, char, word"),
+        ({"tokens": [[0, "a"], [0, "b"]]}, r"\$.tokens\[1\]: id 0 is given twice"),
+        ({"tokens": [[0, {"bytes": "0g"}]]}, "hexadecimal"),
+        ({"alphabet": [4_000_000]}, "id 4000000 is no token"),
+        ({"merges": [[0, 1]]}, r"must be \[left id"),
+        ({"merges": [[0, 1, 0]]}, "its result, id 0"),
+        ({"special_tokens": {"<s>": 0}}, "id 0 is both"),
+        ({"special_tokens": {"": 900}}, "is empty"),
+        (
+            {"split": {"name": None, "pattern": "(", "tables": "onig", "keep_unmatched": True}},
+            r"\$.split.pattern",
+        ),
+        (
+            {"split": {"name": None, "pattern": "a*", "tables": "onig", "keep_unmatched": True}},
+            "empty string",
+        ),
+    ],
+    ids=str,
+)
+def test_our_own_file_must_fit_together(changes: dict[str, Any], message: str, tmp_path: Path) -> None:
+    path = written(tmp_path, OURS)
+    document = json.loads(path.read_text("utf-8")) | changes
+    path.write_text(json.dumps(document), "utf-8")
+    with pytest.raises(FormatError, match=message):
+        formats.read(path)
+
+
+@pytest.mark.parametrize(
+    "line, message",
+    [
+        (b"YWI=", "line 257: no rank"),
+        (b"YWI= x", "line 257: b'x' is no rank"),
+        (b"YWI= -1", "is no rank"),
+        (b"YWI= 4294967295", "is no rank"),
+        (b"YWI= " + b"9" * 10_000, "is no rank"),
+        (b"YW= 300", "line 257: b'YW=' is not base64"),
+        (b"Y*I= 300", "is not base64"),
+        (b"YWI= 5", "line 257: rank 5 is on line 6 already"),
+        (b"AQ== 300", r"line 257: token b'\\x01' is on line 2 already"),
+        (b"\n\xff\xff 300", "line 258"),
+    ],
+)
+def test_rank_lines(line: bytes, message: str, tmp_path: Path) -> None:
+    lines = [b"%s %d" % (base64.b64encode(bytes([byte])), byte) for byte in range(256)]
+    (tmp_path / RANKS).write_bytes(b"\n".join([*lines, line, b"YWFh 400"]))
+    with pytest.raises(FormatError, match=message):
+        formats.read(tmp_path / RANKS, split="gpt2")
+    (tmp_path / RANKS).write_bytes(b"\n".join(lines[:-1]))
+    with pytest.raises(FormatError, match="single byte 0xFF"):
+        formats.read(tmp_path / RANKS, split="gpt2")
+
+
+def test_gaps_and_an_empty_token_are_legal_ranks(tmp_path: Path) -> None:
+    lines = [b"%s %d" % (base64.b64encode(bytes([byte])), byte) for byte in range(256)]
+    (tmp_path / RANKS).write_bytes(b"\n".join([*lines, b"= 300", b"YWI= 400"]) + b"\n")
+    spec = formats.read(tmp_path / RANKS, split="gpt2", special_tokens={"<s>": 350})
+    assert (spec.tokens[300], spec.tokens[400], len(spec.tokens)) == (b"", b"ab", 258)
+    formats.write(spec, tmp_path / "again.tiktoken")
+    assert (tmp_path / "again.tiktoken").read_bytes() == (tmp_path / RANKS).read_bytes()
+    with pytest.raises(FormatError, match="id 400 is both"):
+        formats.read(tmp_path / RANKS, split="gpt2", special_tokens={"<s>": 400})
+
+
+@given(data=byte_strings(), form=st.sampled_from(formats.names()))
+def test_any_bytes(data: bytes, form: str, tmp_path_factory: pytest.TempPathFactory) -> None:
+    path = tmp_path_factory.mktemp("any") / "vocab.json"
+    path.write_bytes(data)
+    path.with_name("merges.txt").write_bytes(data)
+    with pytest.raises(SyllabaryError):
+        formats.read(path, form, split="gpt2")
+
+
+@pytest.mark.parametrize("name", [OURS, THEIRS, RANKS])
+@given(data=st.data())
+def test_flipped_bytes(name: str, data: st.DataObject, tmp_path_factory: pytest.TempPathFactory) -> None:
+    path = written(tmp_path_factory.mktemp("flip"), name)
+    content = bytearray(path.read_bytes())
+    for _ in range(data.draw(st.integers(1, 4))):
+        at = data.draw(st.integers(0, len(content) - 1))
+        content[at] = data.draw(st.integers(0, 255) | st.sampled_from(b'0123456789"[]{},: ='))
+    survives(path, bytes(content))
+
+
+def test_a_file_that_is_too_large(tmp_path: Path) -> None:
+    (tmp_path / RANKS).write_bytes(b"0123456789")
+    assert read_bounded(tmp_path / RANKS, limit=10) == b"0123456789"
+    with pytest.raises(FormatError, match=r"t\.tiktoken: larger than 9 bytes"):
+        read_bounded(tmp_path / RANKS, limit=9)
