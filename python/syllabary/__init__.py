@@ -22,9 +22,10 @@ from syllabary.errors import (
     UnknownTokenError,
     VocabularyError,
 )
+from syllabary.progress import Progress
 from syllabary.ragged import Ragged
 from syllabary.tokenizer import Tokenizer, load
-from syllabary.training import Progress, train
+from syllabary.training import train
 
 __version__ = "0.1.0"
 

@@ -198,11 +198,10 @@ class Tokenizer:
         For a tokenizer that has ranks only (tiktoken's), the pair that each token is made of by the tokens
         below it.
         """
-        tokens = self._spec.tokens
         merges = self._spec.merges
         if merges is None:
-            merges = formats.recover_merges(tokens)
-        return [(tokens[left], tokens[right]) for left, right, _result in merges]
+            merges = formats.recover_merges(self._spec.tokens)
+        return [(self.vocab[left], self.vocab[right]) for left, right, _result in merges]
 
     @property
     def special_tokens(self) -> dict[str, int]:
@@ -225,8 +224,10 @@ class Tokenizer:
     def id_to_token(self, token_id: int) -> bytes:
         """The bytes of token `token_id`; `UnknownTokenError` if there is none."""
         if token_id not in self.vocab:
-            last = next(reversed(self.vocab), None)
-            raise UnknownTokenError(f"id {token_id} is no token of this vocabulary, whose last id is {last}")
+            last = max(self.vocab, default=None)
+            raise UnknownTokenError(
+                f"id {token_id!r} is no token of this vocabulary, whose last id is {last}"
+            )
         return self.vocab[token_id]
 
     def save(self, path: Path, format: str | None = None) -> None:  # noqa: A002 (public name)

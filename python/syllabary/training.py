@@ -8,15 +8,14 @@ reading of files (`corpus`).
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Sequence
 from types import EllipsisType
-from typing import Any, Literal
+from typing import Any
 
 from syllabary import corpus, splits
 from syllabary._engine import Trainer
 from syllabary.errors import CorpusError, TrainingError
+from syllabary.progress import Progress, Report, reporter
 from syllabary.reference.assemble import assemble, check_options, merge_budget, warn_early_stop
 from syllabary.spec import Alphabet, ByteOrder, TieBreak, TrainOptions, Unit
 from syllabary.tokenizer import Tokenizer, thread_count
@@ -51,23 +50,6 @@ LIKE: dict[str, dict[str, Any]] = {
     "rustbpe": {"split": "gpt4", "min_frequency": 1, "cut_special": False},
     "cs336": {"split": "gpt2", "min_frequency": 1, "tie_break": "largest-pair"},
 }
-
-
-@dataclass(frozen=True, slots=True)
-class Progress:
-    """Where training stands.
-
-    stage: `"counting"` (done: bytes of text; total unknown: None) or `"merging"` (done: merges, of total).
-    count: how often the last merged pair occurred.
-    """
-
-    stage: Literal["counting", "merging"]
-    done: int
-    total: int | None
-    count: int | None = None
-
-
-Report = Callable[[Progress], object]
 
 
 def train(
@@ -107,7 +89,7 @@ def train(
         those "seen".
     end_of_word: a mark on the last character of every piece, as "</w>".
     fallback: spell symbols never seen with characters and bytes; else they are errors in `encode`.
-    progress: a bar on stderr (with the extra `cli`), or a function that takes `Progress`.
+    progress: a bar on stderr, or a function that takes `Progress`.
 
     Raises `CorpusError` (empty; which file, at which byte), `TrainingError` (options that contradict each
     other or the corpus), `OSError`. Warns `EarlyStopWarning` if no pair is left before the size is reached.
@@ -138,7 +120,7 @@ def train(
         **settings | {"split": splits.get(settings["split"])},
     )
     check_options(options)
-    with _reporter(progress) as report:
+    with reporter(progress) as report:
         return train_with(source, options, like=like, threads=threads, report=report)
 
 
@@ -229,31 +211,3 @@ def _learn(trainer: Trainer, options: TrainOptions, report: Report | None) -> An
 def _tell(report: Report | None, progress: Progress) -> None:
     if report is not None:
         report(progress)
-
-
-@contextmanager
-def _reporter(progress: bool | Report) -> Iterator[Report | None]:
-    """The function to call: the caller's, a bar's, or none."""
-    if not isinstance(progress, bool):
-        yield progress
-        return
-    if not progress:
-        yield None
-        return
-    try:
-        from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
-        from rich.progress import Progress as Bar
-    except ImportError as error:
-        raise ImportError("progress=True draws its bar with rich: pip install 'syllabary[cli]'") from error
-    from rich.console import Console
-
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Bar(*columns, console=Console(stderr=True), transient=True) as bar:
-        tasks: dict[str, Any] = {}
-
-        def report(now: Progress) -> None:
-            if now.stage not in tasks:
-                tasks[now.stage] = bar.add_task(now.stage, total=None)
-            bar.update(tasks[now.stage], completed=now.done, total=now.total)
-
-        yield report

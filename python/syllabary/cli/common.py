@@ -9,7 +9,7 @@ import os
 import sys
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from typing import Any, TypeVar
 
 import click
@@ -142,33 +142,6 @@ def special_option(command: Command) -> Command:
 def load(tokenizer: str, split: str | None) -> syllabary.Tokenizer:
     """The tokenizer that `-t` and `--split` name."""
     return syllabary.load(tokenizer, split=split)
-
-
-@contextmanager
-def progress(shown: bool) -> Iterator[Callable[[syllabary.Progress], None] | bool]:
-    """What `syllabary.train(progress=)` takes: a function that moves a bar on stderr, or `False`."""
-    if not shown:
-        yield False
-        return
-    with ExitStack() as stack:
-        bars: list[Any] = []
-
-        def report(now: syllabary.Progress) -> None:
-            if now.stage == "counting":  # how much there is to read is not known
-                click.echo(f"\rcounting: {now.done / 1e6:,.1f} MB", nl=False, err=True)
-                return
-            length = max(now.total or 0, 1)
-            if not bars:
-                bars.append(click.progressbar(length=length, label="merging", file=sys.stderr, show_pos=True))
-                stack.enter_context(bars[0])
-            bars[0].length = length
-            bars[0].update(now.done - bars[0].pos)
-
-        try:
-            yield report
-        finally:
-            if not bars:
-                click.echo(err=True)  # the line of the counting
 
 
 @contextmanager

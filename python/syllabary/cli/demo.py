@@ -23,7 +23,7 @@ import numpy as np
 
 import syllabary
 from syllabary import splits
-from syllabary.cli import colour, common, sample
+from syllabary.cli import colour, sample
 from syllabary.errors import EarlyStopWarning
 from syllabary.reference import pieces
 
@@ -117,12 +117,9 @@ def read(stage: Stage, corpus: str | None) -> sample.Sample:
 def train(stage: Stage, text: sample.Sample, vocab_size: int) -> syllabary.Tokenizer:
     """Section: training, and the merges as they happened."""
     stage.title("Training: the most frequent pair becomes a token, again and again")
-    with (
-        stage.timed("train", text.size),
-        quiet_early_stop(),
-        common.progress(sys.stderr.isatty()) as progress,
-    ):
-        tok = syllabary.train(text.documents, vocab_size=vocab_size, split=SPLIT, progress=progress)
+    with stage.timed("train", text.size), quiet_early_stop():
+        bar = sys.stderr.isatty()
+        tok = syllabary.train(text.documents, vocab_size=vocab_size, split=SPLIT, progress=bar)
     merges, counts = tok.merges, merge_counts(tok)
     stage.line(
         f"  {tok.vocab_size:,} tokens: {tok.vocab_size - len(merges):,} bytes, then {len(merges):,} merges"

@@ -79,8 +79,7 @@ def train(files: tuple[str, ...], output: str, file_format: str | None, quiet: b
     given = {name: value for name, value in options.items() if value is not None and value != ()}
     check_output(Path(output), file_format)
     start = time.perf_counter()
-    with common.progress(not quiet and sys.stderr.isatty()) as progress:
-        tok = syllabary.train(_source(files), progress=progress, **given)
+    tok = syllabary.train(_source(files), progress=not quiet and sys.stderr.isatty(), **given)
     tok.save(output, format=file_format)
     if not quiet:
         seconds = time.perf_counter() - start

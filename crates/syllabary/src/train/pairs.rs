@@ -43,26 +43,51 @@ pub(super) struct Pairs {
     index: FxHashMap<(u32, u32), PairIndex>,
     min_frequency: u64,
     max_length: u32,
+    /// Neighbours before and after the places of the current merge.
+    before: Side,
+    after: Side,
 }
 
-/// Pairs that a merge gives birth to.
+/// What a merge does to the pairs on one side of its places, by neighbouring token.
 #[derive(Debug, Default)]
-struct Births {
-    table: FxHashMap<(u32, u32), (u64, Vec<u32>)>,
+struct Side {
+    /// Token id -> 1 + its entry, or 0.
+    slots: Vec<u32>,
+    neighbours: Vec<Neighbour>,
 }
 
-impl Births {
-    fn add(&mut self, pair: (u32, u32), count: u64, place: u32) {
-        let (total, places) = self.table.entry(pair).or_default();
-        *total += count;
-        places.push(place);
+/// One neighbouring token: its pair with the old token loses places, its pair with the new one is born.
+#[derive(Debug)]
+struct Neighbour {
+    id: u32,
+    lost: u64,
+    gained: u64,
+    places: Vec<u32>,
+}
+
+impl Side {
+    fn add(&mut self, id: u32, count: u64, place: u32) {
+        let slot = &mut self.slots[id as usize];
+        if *slot == 0 {
+            self.neighbours.push(Neighbour { id, lost: 0, gained: 0, places: Vec::new() });
+            *slot = self.neighbours.len() as u32;
+        }
+        let neighbour = &mut self.neighbours[*slot as usize - 1];
+        neighbour.lost += count;
+        neighbour.gained += count;
+        neighbour.places.push(place);
     }
 
-    /// Takes back `count`; the stale place is found out when it is used.
-    fn take_back(&mut self, pair: (u32, u32), count: u64) {
-        if let Some((total, _)) = self.table.get_mut(&pair) {
-            *total -= count;
+    /// Takes back a birth whose place the same merge used up; the stale place is found out when it is used.
+    fn take_back(&mut self, id: u32, count: u64) {
+        if let Some(at) = self.slots[id as usize].checked_sub(1) {
+            self.neighbours[at as usize].gained -= count;
         }
+    }
+
+    fn drain(&mut self) -> Vec<Neighbour> {
+        self.neighbours.iter().for_each(|neighbour| self.slots[neighbour.id as usize] = 0);
+        std::mem::take(&mut self.neighbours)
     }
 }
 
@@ -85,6 +110,8 @@ impl Pairs {
             index: FxHashMap::default(),
             min_frequency: options.min_frequency.max(1),
             max_length: options.max_token_length.unwrap_or(u32::MAX),
+            before: Side { slots: vec![0; symbols], neighbours: Vec::new() },
+            after: Side { slots: vec![0; symbols], neighbours: Vec::new() },
         };
         let mut counts: FxHashMap<(u32, u32), u64> = FxHashMap::default();
         for at in 1..pairs.sequences.places.len() - 1 {
@@ -168,36 +195,49 @@ impl Pairs {
         let places = std::mem::take(&mut self.pairs[pair as usize].places);
         let length = self.lengths[left as usize] + self.lengths[right as usize];
         self.lengths.push(length);
-        let mut births = Births::default();
+        self.before.slots.push(0);
+        self.after.slots.push(0);
+        // The token before is the new one too: born in this very merge.
+        let mut twins = Neighbour { id, lost: 0, gained: 0, places: Vec::new() };
         for (at, &place) in places.iter().enumerate() {
             ask(go_on, at)?;
             if self.stands(left, right, place) {
-                self.merge_at(place, (left, right), id, &mut births);
+                self.merge_at(place, left, &mut twins);
             }
         }
-        self.pairs[pair as usize].count = 0;
+        let first = self.len();
+        for neighbour in self.before.drain() {
+            self.lower((neighbour.id, left), neighbour.lost);
+            self.bear((neighbour.id, id), neighbour);
+        }
+        for neighbour in self.after.drain() {
+            self.lower((right, neighbour.id), neighbour.lost);
+            self.bear((id, neighbour.id), neighbour);
+        }
+        self.bear((id, id), twins);
         self.index.remove(&(left, right));
-        Ok(self.settle(births))
+        self.pairs[pair as usize].count = 0;
+        Ok(first..self.len())
     }
 
-    fn merge_at(&mut self, place: u32, (left, right): (u32, u32), id: u32, births: &mut Births) {
+    /// Replaces the pair at one place and notes its neighbours.
+    fn merge_at(&mut self, place: u32, left: u32, twins: &mut Neighbour) {
+        let (id, length) = (twins.id, self.lengths[twins.id as usize]);
         let count = self.sequences.count_at(place);
-        let length = self.lengths[id as usize];
         let places = &mut self.sequences.places;
         let (before, after) = (places[place as usize - 1], places[(place + length) as usize]);
         places[place as usize] = id;
         places[(place + length) as usize - 1] = id;
         if before == id {
-            // subtle: the token before was minted in this very pass and had (id, left) born with it.
-            births.take_back((id, left), count);
-            births.add((id, id), count, place - length);
+            // subtle: that token had (id, left) born with it a moment ago.
+            self.after.take_back(left, count);
+            twins.gained += count;
+            twins.places.push(place - length);
         } else if before != SEPARATOR {
-            self.lower((before, left), count);
-            births.add((before, id), count, place - self.lengths[before as usize]);
+            self.before.add(before, count, place - self.lengths[before as usize]);
         }
         if after != SEPARATOR {
-            self.lower((right, after), count);
-            births.add((id, after), count, place);
+            self.after.add(after, count, place);
         }
     }
 
@@ -209,21 +249,13 @@ impl Pairs {
         }
     }
 
-    /// Keeps the new pairs that may ever merge: counts do not rise after birth.
-    fn settle(&mut self, births: Births) -> std::ops::Range<PairIndex> {
-        let first = self.len();
+    /// Keeps a new pair if it may ever merge: counts do not rise after birth.
+    fn bear(&mut self, (left, right): (u32, u32), born: Neighbour) {
         let length = |id: u32| u64::from(self.lengths[id as usize]);
-        let fits = |&(left, right): &(u32, u32)| length(left) + length(right) <= u64::from(self.max_length);
-        let mut kept: Vec<_> = births
-            .table
-            .into_iter()
-            .filter(|(pair, (count, _))| *count >= self.min_frequency && fits(pair))
-            .collect();
-        kept.sort_unstable_by_key(|(pair, _)| *pair);
-        for ((left, right), (count, places)) in kept {
+        if born.gained >= self.min_frequency && length(left) + length(right) <= u64::from(self.max_length) {
+            let Neighbour { gained: count, places, .. } = born;
             self.index.insert((left, right), self.len());
             self.pairs.push(Pair { left, right, count, places, head: 0 });
         }
-        first..self.len()
     }
 }
