@@ -29,7 +29,7 @@ impl Decoder {
         let mark = end_of_word.unwrap_or_default().as_bytes();
         for (id, bytes) in vocab.iter() {
             let stem = if mark.is_empty() { None } else { bytes.strip_suffix(mark) };
-            decoder.put(id, stem.unwrap_or(bytes), stem.is_some());
+            decoder.put(id, stem.unwrap_or(bytes), stem.is_some())?;
         }
         for (text, id) in special {
             let limit = 16 * (vocab.len() + special.len()) + 1_000_000;
@@ -44,24 +44,28 @@ impl Decoder {
                     "special token `{text}` has id {id}, which another token has"
                 )));
             }
-            decoder.put(*id, text.as_bytes(), false);
+            decoder.put(*id, text.as_bytes(), false)?;
         }
         Ok(decoder)
     }
 
-    fn put(&mut self, id: u32, bytes: &[u8], ends_word: bool) {
+    fn put(&mut self, id: u32, bytes: &[u8], ends_word: bool) -> Result<(), Error> {
         let slot = id as usize;
         if slot >= self.spans.len() {
             self.spans.resize(slot + 1, (0, GAP));
             self.ends_word.resize(slot + 1, false);
         }
-        let start = self.arena.len() as u32;
+        let start = self.arena.len();
         self.arena.extend_from_slice(bytes);
         if ends_word {
             self.arena.push(b' ');
         }
-        self.spans[slot] = (start, self.arena.len() as u32 - start);
+        let (Ok(start), Ok(end)) = (u32::try_from(start), u32::try_from(self.arena.len())) else {
+            return Err(Error::TooLarge("the tokens of the vocabulary exceed 4 GiB".to_owned()));
+        };
+        self.spans[slot] = (start, end - start);
         self.ends_word[slot] = ends_word;
+        Ok(())
     }
 
     /// What `id` adds to decoded text.
