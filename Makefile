@@ -51,8 +51,10 @@ wheel: $(STAMPS)/rust.env  ## build wheel and sdist into dist/ and try both in f
 	$(WITH_RUST) $(BIN)/maturin build --release --locked --sdist --out dist
 	$(WITH_RUST) $(BIN)/python tools/check_wheel.py --dist dist --tests $(foreach python,$(PYTHONS),--python $(python))
 
-prove: build  ## the long proofs: every test, with many more generated cases
-	HYPOTHESIS_PROFILE=thorough $(BIN)/pytest --timeout 3600
+prove: build  ## the long proofs: every test on whole corpora and many more drawn cases; writes docs/proof.md
+	rm -f build/proof.json
+	SYLLABARY_PROVE=1 HYPOTHESIS_PROFILE=thorough $(BIN)/pytest --timeout 3600
+	$(BIN)/python tools/write_proof.py
 
 clean:  ## remove everything that make made
 	rm -rf $(VENV) target build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

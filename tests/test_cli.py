@@ -8,10 +8,8 @@ from __future__ import annotations
 import json
 import lzma
 import os
-import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import click
@@ -292,25 +290,6 @@ def test_no_traceback_from_the_real_command(folder: Path) -> None:
     )
     assert done.returncode == 1
     assert done.stderr.startswith("error: ")
-
-
-@pytest.mark.skipif(os.name == "nt", reason="signals are sent otherwise on Windows")
-def test_ctrl_c_stops_training_within_a_second_and_leaves_nothing(folder: Path) -> None:
-    # One long document without a split: the training lasts much longer than the test.
-    digits = "".join(str(pow(7, n, 1_000_003)) for n in range(1_000_000))
-    Path("long.txt").write_text(digits, encoding="utf-8")
-    before = sorted(folder.iterdir())
-    command = [*COMMAND, "train", "long.txt", "-o", "out.json", "--split", "none", "--vocab-size", "500000"]
-    process = subprocess.Popen(command, text=True, stderr=subprocess.PIPE)
-    time.sleep(2)
-    assert process.poll() is None, "training ended before it could be interrupted"
-    process.send_signal(signal.SIGINT)
-    start = time.perf_counter()
-    _, stderr = process.communicate(timeout=30)
-    assert time.perf_counter() - start < 1.5
-    assert process.returncode == 130
-    assert stderr == "interrupted\n"
-    assert sorted(folder.iterdir()) == before
 
 
 def test_a_stopped_training_keeps_the_old_file(folder: Path) -> None:

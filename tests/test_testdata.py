@@ -1,4 +1,4 @@
-"""The cases in `testdata/`, on reference and engine; `crates/syllabary/tests/cases.rs` runs them on the crate.
+"""The cases in `testdata/`, on reference and engine (`crates/syllabary/tests/cases.rs`: on the crate alone).
 
 Adds the check that the files are what the reference gives today. Leaves out: where the cases come from
 (`tools/write_testdata.py`).

@@ -63,7 +63,7 @@ TRAINING: list[dict[str, Any]] = [
     {"split": "gpt4", "num_merges": 12, "alphabet": "seen"},
     {"split": "o200k", "num_merges": 8, "byte_order": "gpt2", "min_frequency": 1, "alphabet": "seen"},
     {"split": "none", "num_merges": 10, "special_tokens": ["<s>"], "cut_special": False, "alphabet": "seen"},
-    {"split": "gpt4", "vocab_size": 270, "special_tokens": ["<s>", "a"], "special_first": True},
+    {"split": "gpt4", "vocab_size": 270, "special_tokens": ["<s>", "ow"], "special_first": True},
     {"split": "whitespace", "unit": "char", "num_merges": 12},
     {
         "split": "whitespace-split",

@@ -5,6 +5,7 @@ Adds views by document. Leaves out: files of ids (`syllabary.shards`, when it co
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import overload
@@ -40,7 +41,11 @@ class Ragged:
         """A view of one document's ids, or of several; `IndexError` beyond the last."""
         if isinstance(index, slice):
             return [self[at] for at in range(*index.indices(len(self)))]
-        at = index + len(self) if index < 0 else index
+        try:
+            number = operator.index(index)
+        except TypeError:
+            raise TypeError(f"document {index!r}: give an integer or a slice") from None
+        at = number + len(self) if number < 0 else number
         if not 0 <= at < len(self):
             raise IndexError(f"document {index} of {len(self)}")
         return self.ids[self.offsets[at] : self.offsets[at + 1]]

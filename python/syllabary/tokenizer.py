@@ -7,40 +7,39 @@ formats (`formats`), and how any of it works (`reference` says so in plain Pytho
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import cached_property
 from types import MappingProxyType
-from typing import Literal
+from typing import Literal, TypeVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from syllabary import formats
 from syllabary._engine import Tokenizer as Engine
+from syllabary.arguments import (
+    handler,
+    integer,
+    iterated,
+    listed,
+    named_ids,
+    names_of,
+    read_ids,
+    text_or_none,
+    thread_count,
+)
 from syllabary.encodings import get, locate, names
-from syllabary.errors import UnknownEncodingError, UnknownTokenError
+from syllabary.errors import TextError, UnknownEncodingError, UnknownTokenError
 from syllabary.ragged import Ragged
 from syllabary.reference import Decoder, IncrementalDecoder, ReferenceTokenizer, check_spec
 from syllabary.reference.decode import invalid_utf8
 from syllabary.reference.special import allowed_names
+from syllabary.reference.symbols import utf8
 from syllabary.spec import TokenizerSpec
 
 Special = Literal["raise", "allow", "text"] | Collection[str]
 Path = str | os.PathLike[str]
-
-
-def cores() -> int:
-    """The processors this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
-def thread_count(threads: int | None) -> int:
-    """`threads`, or one a core; `ValueError` below one."""
-    if threads is None:
-        return cores()
-    if threads < 1:
-        raise ValueError(f"threads is {threads}: give 1 or more, or None for one a core")
-    return threads
+Result = TypeVar("Result")
 
 
 class Tokenizer:
@@ -60,6 +59,10 @@ class Tokenizer:
 
     def __init__(self, spec: TokenizerSpec) -> None:
         """From its data; `VocabularyError` if that is no tokenizer."""
+        if not isinstance(spec, TokenizerSpec):
+            raise TypeError(
+                f"spec is {type(spec).__name__}: give a TokenizerSpec; syllabary.load opens a file"
+            )
         check_spec(spec)
         self._spec = spec
         self._engine = Engine(spec)
@@ -83,13 +86,13 @@ class Tokenizer:
         self, texts: Iterable[str], special: Special = "raise", threads: int | None = None
     ) -> list[list[int]]:
         """The ids of every text; the same for any number of threads (default: one a core)."""
-        return self._engine.encode_batch(texts, self._policy(special), thread_count(threads))
+        return self._batch(self._engine.encode_batch, texts, special, threads)
 
     def encode_batch_array(
         self, texts: Iterable[str], special: Special = "raise", threads: int | None = None
     ) -> Ragged:
         """The ids of every text in one array."""
-        return Ragged(*self._engine.encode_batch_array(texts, self._policy(special), thread_count(threads)))
+        return Ragged(*self._batch(self._engine.encode_batch_array, texts, special, threads))
 
     def encode_files(
         self,
@@ -103,9 +106,12 @@ class Tokenizer:
         One document a file, unless `separator` cuts it into several (a last one ends the file and begins
         no further document). Raises `OSError` with the path, `CorpusError` with file and byte.
         """
+        text_or_none("separator", separator)
         if separator == "":
             raise ValueError("separator is empty: give a text that stands between documents, or None")
-        many = [paths] if isinstance(paths, (str, os.PathLike)) else list(paths)
+        many = (
+            [paths] if isinstance(paths, (str, os.PathLike)) else listed("paths", paths, (str, os.PathLike))
+        )
         policy, count = self._policy(special), thread_count(threads)
         return Ragged(*self._engine.encode_files(many, separator, policy, count))
 
@@ -117,7 +123,7 @@ class Tokenizer:
         self, texts: Iterable[str], special: Special = "raise", threads: int | None = None
     ) -> NDArray[np.int64]:
         """The number of ids of every text, shape (texts,)."""
-        return self._engine.count_batch(texts, self._policy(special), thread_count(threads))
+        return self._batch(self._engine.count_batch, texts, special, threads)
 
     def tokens(self, text: str, special: Special = "raise") -> list[bytes]:
         """The bytes of each token of `text`, end-of-word marks and all."""
@@ -146,6 +152,8 @@ class Tokenizer:
         >>> [[[tok.vocab[i] for i in piece] for piece in state] for state in tok.steps("low")]
         [[[b'l', b'o', b'w']], [[b'lo', b'w']], [[b'low']]]
         """
+        if not isinstance(text, str):
+            raise TypeError(f"text must be a str, not {type(text).__name__}")
         return self._reference.steps(text, special)
 
     # ---- ids -> text ----
@@ -155,27 +163,34 @@ class Tokenizer:
 
         `UnknownTokenError` names an id that no token has, and its index.
         """
+        policy = handler(errors)
         try:
-            return self.decode_bytes(ids).decode("utf-8", errors)
+            return self.decode_bytes(ids).decode("utf-8", policy)
         except UnicodeDecodeError as error:
             raise invalid_utf8(error, 0) from error
 
     def decode_bytes(self, ids: Iterable[int] | NDArray[np.integer]) -> bytes:
         """The bytes of the tokens, joined; they need not be whole characters."""
-        return self._engine.decode_bytes(_ids(ids))
+        return self._engine.decode_bytes(read_ids(ids))
 
     def decode_batch(
         self, batch: Ragged | Iterable[Iterable[int] | NDArray[np.integer]], errors: str = "replace"
     ) -> list[str]:
         """The text of each sequence of ids."""
-        return [self.decode(ids, errors) for ids in batch]
+        decoded: list[str] = []
+        for ids in iterated("batch", batch, "sequences of ids"):
+            try:
+                decoded.append(self.decode(ids, errors))
+            except (TypeError, UnknownTokenError, TextError) as error:
+                raise type(error)(f"sequence {len(decoded)} of the batch: {error}") from error
+        return decoded
 
     def decoder(self, errors: str = "replace") -> IncrementalDecoder:
         """A decoder that takes one id at a time, exact over split characters.
 
         `.push(id)` gives the text that is certain now, `.flush()` the rest; joined they are `decode(ids)`.
         """
-        return IncrementalDecoder(self._decoder_table, errors)
+        return IncrementalDecoder(self._decoder_table, handler(errors))
 
     # ---- the vocabulary ----
 
@@ -215,6 +230,8 @@ class Tokenizer:
         """
         if isinstance(token, str) and token in _named(self._spec):
             return _named(self._spec)[token]
+        if not isinstance(token, (str, bytes)):
+            raise TypeError(f"token is {token!r}: give bytes or str")
         data = token.encode("utf-8", "surrogatepass") if isinstance(token, str) else token
         if data not in self._ids:
             shown = repr(token)
@@ -223,12 +240,11 @@ class Tokenizer:
 
     def id_to_token(self, token_id: int) -> bytes:
         """The bytes of token `token_id`; `UnknownTokenError` if there is none."""
-        if token_id not in self.vocab:
+        number = integer("token_id", token_id)
+        if number not in self.vocab:
             last = max(self.vocab, default=None)
-            raise UnknownTokenError(
-                f"id {token_id!r} is no token of this vocabulary, whose last id is {last}"
-            )
-        return self.vocab[token_id]
+            raise UnknownTokenError(f"id {number} is no token of this vocabulary, whose last id is {last}")
+        return self.vocab[number]
 
     def save(self, path: Path, format: str | None = None) -> None:  # noqa: A002 (public name)
         """Write the tokenizer; the format by name or by suffix (`syllabary.formats`).
@@ -254,8 +270,25 @@ class Tokenizer:
         """The engine's form of `special`."""
         if isinstance(special, str) and special in ("raise", "allow", "text"):
             return special
-        allowed = allowed_names(special, self._spec.special_tokens)
+        allowed = allowed_names(names_of(special), self._spec.special_tokens)
         return [self._spec.special_tokens[name] for name in allowed or ()]
+
+    def _batch(
+        self,
+        run: Callable[[list[str], str | list[int], int], Result],
+        texts: Iterable[str],
+        special: Special,
+        threads: int | None,
+    ) -> Result:
+        """What `run` of the engine gives for the texts; an error names the text."""
+        many = listed("texts", texts, (str,))
+        policy, count = self._policy(special), thread_count(threads)
+        try:
+            return run(many, policy, count)
+        except TextError:
+            for index, text in enumerate(many):
+                utf8(text, f"text {index} of the batch")
+            raise
 
     @cached_property
     def _ids(self) -> dict[bytes, int]:
@@ -276,18 +309,6 @@ def _named(spec: TokenizerSpec) -> dict[str, int]:
     return {**spec.special_tokens, **spec.added_tokens}
 
 
-def _ids(ids: Iterable[int] | ArrayLike) -> Iterable[int] | NDArray[np.uint32]:
-    """Ids as the engine takes them; arrays in one step."""
-    if not isinstance(ids, np.ndarray):
-        return ids  # type: ignore[return-value]
-    if ids.ndim != 1 or (ids.dtype.kind not in "iu" and ids.size):
-        raise TypeError(f"ids are an array of {ids.dtype} with shape {ids.shape}: give integers, shape (n,)")
-    wild = np.flatnonzero((ids < 0) | (ids > 0xFFFFFFFF))
-    if wild.size:
-        raise UnknownTokenError(f"id {ids[wild[0]]} at index {wild[0]} is no token of this vocabulary")
-    return np.ascontiguousarray(ids, dtype=np.uint32)
-
-
 def load(
     path_or_name: Path,
     format: str | None = None,  # noqa: A002 (public name)
@@ -303,9 +324,14 @@ def load(
     Raises `OSError`, `FormatError` (what is wrong, where), `UnknownEncodingError` for a name that is
     neither a file nor known.
     """
-    if os.path.exists(path_or_name):
-        return Tokenizer(formats.read(path_or_name, format, split=split, special_tokens=special_tokens))
     name = os.fspath(path_or_name)
+    if not isinstance(name, str):
+        raise TypeError(f"path_or_name is {path_or_name!r}: give str or PathLike")
+    text_or_none("split", split)
+    if special_tokens is not None:
+        named_ids(special_tokens)
+    if os.path.exists(name):
+        return Tokenizer(formats.read(path_or_name, format, split=split, special_tokens=special_tokens))
     if name in names():
         known = get(name)
         spec = formats.read(

@@ -8,21 +8,27 @@ reading of files (`corpus`).
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from types import EllipsisType
-from typing import Any
+from typing import Any, get_args
 
 from syllabary import corpus, splits
 from syllabary._engine import Trainer
-from syllabary.errors import CorpusError, TrainingError
+from syllabary.arguments import integer, listed, text_or_none, thread_count
+from syllabary.corpus.document import Part
+from syllabary.errors import CorpusError, TextError, TrainingError
 from syllabary.progress import Progress, Report, reporter
 from syllabary.reference.assemble import assemble, check_options, merge_budget, warn_early_stop
+from syllabary.reference.symbols import utf8
 from syllabary.spec import Alphabet, ByteOrder, TieBreak, TrainOptions, Unit
-from syllabary.tokenizer import Tokenizer, thread_count
+from syllabary.tokenizer import Tokenizer
 
 # Documents are handed to the engine together up to this many characters, or this many documents.
 BATCH_CHARACTERS = 4 << 20
 BATCH_DOCUMENTS = 1 << 14
+
+# Ids are 32 bits wide, and so is everything that is counted in tokens or symbols.
+LARGEST = 2**32 - 1
 
 OURS: dict[str, Any] = {
     "split": "o200k",
@@ -110,16 +116,20 @@ def train(
     settings = _defaults(like, unit, end_of_word) | {k: v for k, v in given.items() if v is not ...}
     if vocab_size is None and num_merges is None:
         vocab_size = 32_000
-    options = TrainOptions(
-        vocab_size=vocab_size,
-        num_merges=num_merges,
-        special_tokens=_special_tokens(special_tokens),
-        max_token_length=max_token_length,
-        end_of_word=end_of_word,
-        fallback=fallback,
-        **settings | {"split": splits.get(settings["split"])},
-    )
+    settings |= {
+        "vocab_size": vocab_size,
+        "num_merges": num_merges,
+        "special_tokens": _special_tokens(special_tokens),
+        "max_token_length": max_token_length,
+        "end_of_word": end_of_word,
+        "fallback": fallback,
+    }
+    options = TrainOptions(**_checked(settings))
     check_options(options)
+    if options.unit == "byte" and options.alphabet == "all":
+        merge_budget(options, 256)  # an hour of counting would not make it fit
+    if not isinstance(progress, bool) and not callable(progress):
+        raise TypeError(f"progress is {progress!r}: give True, False or a function that takes Progress")
     with reporter(progress) as report:
         return train_with(source, options, like=like, threads=threads, report=report)
 
@@ -135,14 +145,14 @@ def train_with(
     """The same with the options as data. The early-stop warning points at the caller's caller."""
     check_options(options)
     trainer = Trainer(options, thread_count(threads))
-    _feed(trainer, source, report)
+    _feed(trainer, source, options.end_of_word, report)
     if trainer.distinct_pieces == 0:
         raise CorpusError(
             f"the corpus is empty: {trainer.bytes} bytes of text were read and no piece was found in them"
         )
     symbols, merges, counts = _learn(trainer, options, report)
-    warn_early_stop(options, len(symbols), len(merges), stacklevel=4)
     spec = assemble(options, symbols, [(left, right) for left, right in merges.tolist()])
+    warn_early_stop(options, len(symbols), len(merges), stacklevel=4)
     record = {**spec.record, "like": like, "corpus_bytes": trainer.bytes, "counts": counts.tolist()}
     return Tokenizer(dataclasses.replace(spec, record=record))
 
@@ -156,39 +166,100 @@ def _defaults(like: str | None, unit: object, end_of_word: str | None) -> dict[s
         elif end_of_word is not None:
             settings["split"] = "whitespace-split"
         return settings
+    if not isinstance(like, str):
+        raise TypeError(f"like is {like!r}: give str or None")
     if like not in LIKE:
         raise TrainingError(f"like={like!r} is none of {', '.join(LIKE)}; leave it out for our own defaults")
     return OURS | LIKE[like]
 
 
 def _special_tokens(tokens: Sequence[str]) -> tuple[str, ...]:
-    if isinstance(tokens, str):
-        raise TypeError(f"special_tokens is one str: give a list, as [{tokens!r}]")
-    for index, token in enumerate(tokens):
-        if not isinstance(token, str):
-            raise TypeError(f"special token {index} is {token!r}: give str")
-    return tuple(tokens)
+    return tuple(listed("special_tokens", tokens, (str,)))
 
 
-def _feed(trainer: Trainer, source: corpus.Source, report: Report | None) -> None:
+def _checked(settings: dict[str, Any]) -> dict[str, Any]:
+    """The settings with the split looked up; `TypeError` and `TrainingError` name the argument."""
+    checked = dict(settings)
+    for name in ("vocab_size", "num_merges", "min_frequency", "max_token_length"):
+        if settings[name] is None and name != "min_frequency":
+            continue
+        checked[name] = integer(name, settings[name])
+        if checked[name] > LARGEST:
+            raise TrainingError(f"{name} is {settings[name]}: {LARGEST} is the most that there can be")
+    for name, choices in (
+        ("unit", Unit),
+        ("tie_break", TieBreak),
+        ("byte_order", ByteOrder),
+        ("alphabet", Alphabet),
+    ):
+        if not isinstance(settings[name], str):
+            raise TypeError(f"{name} is {settings[name]!r}: give str")
+        if settings[name] not in get_args(choices):
+            raise TrainingError(f"{name}={settings[name]!r} is none of {', '.join(get_args(choices))}")
+    for name in ("split", "end_of_word"):
+        text_or_none(name, settings[name])
+    if not isinstance(settings["fallback"], bool):
+        raise TypeError(f"fallback is {settings['fallback']!r}: give True or False")
+    return checked | {"split": splits.get(settings["split"])}
+
+
+def _feed(trainer: Trainer, source: corpus.Source, mark: str | None, report: Report | None) -> None:
     """Hands every document to the engine, short ones together, long ones in parts."""
     batch: list[str] = []
-    size = 0
+    size, ended = 0, 0  # characters in the batch; documents before it
     inside = False  # a document has begun and not ended
-    for part, last in corpus.iter_parts(source):
+    for part, last in _without(mark, _bounded(corpus.iter_parts(source))):
         if last and not inside:
             batch.append(part)
             size += len(part)
         if batch and (not last or inside or size >= BATCH_CHARACTERS or len(batch) >= BATCH_DOCUMENTS):
-            trainer.feed(batch)
+            _feed_batch(trainer, batch, ended)
+            ended += len(batch)
             batch, size = [], 0
             _tell(report, Progress("counting", trainer.bytes, None))
         if inside or not last:
             trainer.feed_part(part, last)
+            ended += last
             _tell(report, Progress("counting", trainer.bytes, None))
         inside = not last
-    trainer.feed(batch)
+    _feed_batch(trainer, batch, ended)
     _tell(report, Progress("counting", trainer.bytes, None))
+
+
+def _bounded(parts: Iterable[Part]) -> Iterator[Part]:
+    """The same documents, none of the parts longer than a batch: between them Ctrl-C is heard."""
+    for part, last in parts:
+        for start in range(0, len(part) - BATCH_CHARACTERS, BATCH_CHARACTERS):
+            yield part[start : start + BATCH_CHARACTERS], False
+        yield part[max(len(part) - 1, 0) // BATCH_CHARACTERS * BATCH_CHARACTERS :], last
+
+
+def _feed_batch(trainer: Trainer, batch: list[str], first: int) -> None:
+    """Counts documents; `TextError` names the one with a lone surrogate, `first` being the first's number."""
+    try:
+        trainer.feed(batch)
+    except TextError:
+        for index, document in enumerate(batch, first):
+            utf8(document, f"document {index}")
+        raise
+
+
+def _without(mark: str | None, parts: Iterable[Part]) -> Iterator[Part]:
+    """The parts as they are; `TrainingError` for a document that holds the end-of-word mark."""
+    if mark is None:
+        yield from parts
+        return
+    number, done, before = 0, 0, ""  # the document, its characters before this part, and the last of them
+    for part, last in parts:
+        found = (before + part).find(mark)
+        if found >= 0:
+            raise TrainingError(
+                f"document {number} holds the end_of_word mark {mark!r} at character "
+                f"{done - len(before) + found}: choose another mark"
+            )
+        before = "" if last or len(mark) == 1 else (before + part)[1 - len(mark) :]
+        number, done = (number + 1, 0) if last else (number, done + len(part))
+        yield part, last
 
 
 def _learn(trainer: Trainer, options: TrainOptions, report: Report | None) -> Any:

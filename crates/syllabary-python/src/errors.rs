@@ -38,9 +38,9 @@ pub fn to_python(py: Python<'_>, error: Error, text: Option<&str>) -> PyErr {
         Error::UnknownSymbol { symbols, offset } => (
             "UnknownSymbolError",
             format!(
-                "symbols without an id in this vocabulary: {} (the first at {} of the text); train on text \
-                 that holds them, or with fallback=True",
-                symbols.iter().map(|symbol| format!("{symbol:?}")).collect::<Vec<_>>().join(", "),
+                "not in the alphabet: {}; the first is at {} of the text. Train on text that has them, with all \
+                 bytes, or with fallback=True",
+                symbols.join(", "),
                 characters(text, offset)
             ),
         ),
@@ -50,8 +50,8 @@ pub fn to_python(py: Python<'_>, error: Error, text: Option<&str>) -> PyErr {
         Error::SpecialFound { token, offset } => (
             "SpecialTokenError",
             format!(
-                "the text holds the special token {token:?} at {}; pass special=\"allow\" to encode it as its \
-                 id, special=\"text\" to read it as ordinary text, or special={{{token:?}}} to allow this one",
+                "the text holds the special token '{token}' at {}. To make it its id: special=\"allow\", or \
+                 special={{'{token}'}} for this one. To read it as ordinary text: special=\"text\"",
                 characters(text, offset)
             ),
         ),

@@ -9,11 +9,14 @@ mod split;
 mod tokenizer;
 mod trainer;
 
+use numpy::IntoPyArray;
 use pyo3::prelude::*;
 
 /// `syllabary._engine`
 #[pymodule(gil_used = false)]
 fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    // The first array looks numpy up; a Ctrl-C that falls into that look-up would be a panic.
+    drop(Vec::<u32>::new().into_pyarray(module.py()));
     module.add_class::<split::Split>()?;
     module.add_class::<tokenizer::Tokenizer>()?;
     module.add_class::<trainer::Trainer>()?;

@@ -3,10 +3,31 @@
 //! The bytes need not be valid UTF-8: a token may end inside a character. What then happens is the caller's
 //! policy, and stands outside the engine.
 
+use std::borrow::Cow;
+
 use crate::{Error, vocab::Vocab};
 
 /// No token has this id.
 const GAP: u32 = u32::MAX;
+
+/// The bytes of a token with each end-of-word mark as a space.
+fn spaced<'a>(bytes: &'a [u8], mark: &[u8]) -> Cow<'a, [u8]> {
+    if mark.is_empty() || !bytes.windows(mark.len()).any(|window| window == mark) {
+        return Cow::Borrowed(bytes);
+    }
+    let mut out = Vec::with_capacity(bytes.len());
+    let mut rest = bytes;
+    while let Some((&first, after)) = rest.split_first() {
+        if let Some(after) = rest.strip_prefix(mark) {
+            out.push(b' ');
+            rest = after;
+        } else {
+            out.push(first);
+            rest = after;
+        }
+    }
+    Cow::Owned(out)
+}
 
 /// Every id's bytes as they stand in decoded text.
 #[derive(Debug)]
@@ -28,8 +49,8 @@ impl Decoder {
         let mut decoder = Decoder { arena: Vec::new(), spans: Vec::new(), ends_word: Vec::new() };
         let mark = end_of_word.unwrap_or_default().as_bytes();
         for (id, bytes) in vocab.iter() {
-            let stem = if mark.is_empty() { None } else { bytes.strip_suffix(mark) };
-            decoder.put(id, stem.unwrap_or(bytes), stem.is_some())?;
+            let ends_word = !mark.is_empty() && bytes.ends_with(mark);
+            decoder.put(id, &spaced(bytes, mark), ends_word)?;
         }
         for (text, id) in special {
             let limit = 16 * (vocab.len() + special.len()) + 1_000_000;
@@ -57,9 +78,6 @@ impl Decoder {
         }
         let start = self.arena.len();
         self.arena.extend_from_slice(bytes);
-        if ends_word {
-            self.arena.push(b' ');
-        }
         let (Ok(start), Ok(end)) = (u32::try_from(start), u32::try_from(self.arena.len())) else {
             return Err(Error::TooLarge("the tokens of the vocabulary exceed 4 GiB".to_owned()));
         };

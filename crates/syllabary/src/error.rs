@@ -25,7 +25,7 @@ pub enum Error {
     },
     /// Symbols that have no id in this vocabulary.
     UnknownSymbol {
-        /// The first few of them, in order of appearance.
+        /// The first few of them as an error shows them, in order of appearance.
         symbols: Vec<String>,
         /// Byte in the text given where the first one begins.
         offset: usize,
@@ -62,7 +62,11 @@ impl fmt::Display for Error {
                 write!(f, "the split pattern gave up at byte {offset} of the text: {reason}")
             }
             Error::UnknownSymbol { symbols, offset } => {
-                write!(f, "symbols without an id: {symbols:?}, the first at byte {offset} of the text")
+                write!(
+                    f,
+                    "not in the alphabet: {}; the first is at byte {offset} of the text",
+                    symbols.join(", ")
+                )
             }
             Error::UnknownId { id, index } => write!(f, "no token has id {id} (at index {index})"),
             Error::SpecialFound { token, offset } => {

@@ -63,6 +63,7 @@ pub struct Tokenizer {
     /// id -> the number of initial symbols it covers.
     symbols: Vec<u32>,
     whole_pieces: bool,
+    end_of_word: Vec<u8>,
     special: Vec<(String, u32)>,
     all_matcher: SpecialMatcher,
     added_matcher: SpecialMatcher,
@@ -107,7 +108,8 @@ impl Tokenizer {
             special: parts.special,
             split: parts.split,
             unit: parts.unit,
-            whole_pieces: parts.whole_pieces && parts.unit == Unit::Byte,
+            whole_pieces: parts.whole_pieces,
+            end_of_word: parts.end_of_word.unwrap_or_default().as_bytes().to_vec(),
             vocab,
             alphabet,
             merges,
@@ -251,18 +253,31 @@ impl Tokenizer {
         work.ids.clear();
         work.spans.clear();
         self.spell::<SPANS>(text, piece, work)?;
-        match self.vocab.id(piece.as_bytes()).filter(|_| self.whole_pieces) {
-            Some(id) => {
-                work.ids.clear();
-                work.ids.push(id);
+        let whole = if self.whole_pieces && work.ids.len() > 1 { self.whole_piece(piece) } else { None };
+        if let Some(id) = whole {
+            work.ids.clear();
+            work.ids.push(id);
+            if let (Some(first), Some(last)) = (work.spans.first(), work.spans.last()) {
+                let span = first.start..last.end;
+                work.spans.clear();
+                work.spans.push(span);
             }
-            None => self.merges.apply(&mut work.ids, &mut work.scratch).map_err(|_| Missing)?,
+        } else {
+            self.merges.apply(&mut work.ids, &mut work.scratch).map_err(|_| Missing)?;
         }
-        sink(Merged { ids: &work.ids, spans: &work.spans, whole: false });
+        sink(Merged { ids: &work.ids, spans: &work.spans, whole: whole.is_some() });
         if !SPANS {
             work.cache.insert(piece.as_bytes(), &work.ids);
         }
         Ok(())
+    }
+
+    /// The token that is exactly `piece`, with its end-of-word mark.
+    fn whole_piece(&self, piece: &str) -> Option<u32> {
+        if self.end_of_word.is_empty() {
+            return self.vocab.id(piece.as_bytes());
+        }
+        self.vocab.id(&[piece.as_bytes(), &self.end_of_word].concat())
     }
 
     /// Appends the initial symbols of `piece` to the work buffers.
@@ -293,7 +308,7 @@ impl Tokenizer {
                 first.get_or_insert(base + start + span.start);
                 let bytes = &piece.as_bytes()[span];
                 let symbol = match std::str::from_utf8(bytes) {
-                    Ok(text) => text.to_owned(),
+                    Ok(text) => format!("'{}'", text.escape_debug()),
                     Err(_) => format!("byte 0x{:02X}", bytes[0]),
                 };
                 if symbols.len() < 10 && !symbols.contains(&symbol) {

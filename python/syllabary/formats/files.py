@@ -53,9 +53,11 @@ def write_atomic(path: Path, data: bytes) -> None:
     try:
         _write_synced(temporary, data, mode)
         os.replace(temporary, target)
-    except BaseException:
+    except BaseException as error:
         with contextlib.suppress(FileNotFoundError):
             temporary.unlink()
+        if isinstance(error, OSError):
+            error.filename, error.filename2 = str(path), None
         raise
     _sync_folder(target.parent)
 

@@ -6,9 +6,11 @@ Adds `check_spec`, for tokenizers read from files as for trained ones. Leaves ou
 
 from __future__ import annotations
 
+from typing import get_args
+
 from syllabary.errors import VocabularyError
 from syllabary.reference.assemble import check_special_tokens
-from syllabary.spec import TokenizerSpec
+from syllabary.spec import TokenizerSpec, Unit
 
 
 def token_bytes(spec: TokenizerSpec) -> dict[int, bytes]:
@@ -37,17 +39,30 @@ def check_spec(spec: TokenizerSpec) -> None:
     for symbol, token_id in spec.alphabet.items():
         if table.get(token_id) != symbol:
             raise VocabularyError(f"symbol {symbol!r} has id {token_id}, which is {table.get(token_id)!r}")
+    check_unit(spec)
     if spec.merges is None:
         check_distinct(spec)
     for rank, (left, right, result) in enumerate(spec.merges or ()):
         for token_id in (left, right, result):
-            if token_id not in table:
-                raise VocabularyError(f"merge {rank} names id {token_id}, which is no token")
+            if not spec.tokens.get(token_id):
+                raise VocabularyError(f"merge {rank} names id {token_id}, which is no token, or an empty one")
         if table[left] + table[right] != table[result]:
             raise VocabularyError(
                 f"merge {rank} joins {table[left]!r} and {table[right]!r}, "
                 f"but its result, id {result}, is {table[result]!r}"
             )
+
+
+def check_unit(spec: TokenizerSpec) -> None:
+    """Raise `VocabularyError` for a unit that does not exist, or that cannot be with the rest."""
+    if spec.unit not in get_args(Unit):
+        raise VocabularyError(f"unit is {spec.unit!r}, which is none of {', '.join(get_args(Unit))}")
+    if spec.merges is None and spec.unit != "byte":
+        raise VocabularyError(f'merges=None (rank order by id) needs unit="byte", not {spec.unit!r}')
+    if spec.whole_pieces and spec.unit == "word":
+        raise VocabularyError(
+            'whole_pieces=True needs unit="byte" or "char": a word is a whole piece already'
+        )
 
 
 def check_distinct(spec: TokenizerSpec) -> None:

@@ -37,9 +37,13 @@ pub(super) fn compile(pattern: &str, tables: Tables) -> Result<Regex, Error> {
         .build()
         .map_err(|error| refuse(describe(&error)))?;
     if !takes_a_character(&tree.expr) {
-        return Err(refuse(
-            "it can match the empty string, which is no piece; let it take at least one character".to_owned(),
-        ));
+        return Err(refuse(match undecided(&tree.expr) {
+            Some(construct) => {
+                format!("with {construct} it may match the empty string, which is no piece; leave that out")
+            }
+            None => "it can match the empty string, which is no piece; let it take at least one character"
+                .to_owned(),
+        }));
     }
     Ok(regex)
 }
@@ -89,6 +93,22 @@ fn takes_a_character(expr: &Expr) -> bool {
         Expr::AtomicGroup(inner) => takes_a_character(inner),
         Expr::Repeat { child, lo, .. } => *lo > 0 && takes_a_character(child),
         _ => false,
+    }
+}
+
+/// A construct in `expr` of which the form does not tell whether it takes a character.
+fn undecided(expr: &Expr) -> Option<&'static str> {
+    match expr {
+        Expr::Concat(parts) | Expr::Alt(parts) => parts.iter().find_map(undecided),
+        Expr::Group(inner) => undecided(inner),
+        Expr::AtomicGroup(inner) | Expr::LookAround(inner, _) => undecided(inner),
+        Expr::Repeat { child, .. } => undecided(child),
+        Expr::BackrefExistsCondition { .. } | Expr::Conditional { .. } => Some("a condition `(?(...)...)`"),
+        Expr::SubroutineCall(_) => Some("a call of a group"),
+        Expr::BacktrackingControlVerb(_) => Some("a backtracking control verb `(*...)`"),
+        Expr::Absent(_) => Some("an absent operator `(?~...)`"),
+        Expr::DefineGroup { .. } => Some("a group that is only defined `(?(DEFINE)...)`"),
+        _ => None,
     }
 }
 
@@ -170,6 +190,16 @@ mod tests {
         }
         for pattern in ["a+", "a*b", "(?=a)a", r"\bx", "(?:a|b*c)", "(?<=x)a{1,2}", r"(a)\1", "."] {
             assert_eq!(split(pattern).kind(), "regex");
+        }
+    }
+
+    #[test]
+    fn constructs_that_hide_whether_a_pattern_is_empty_are_named() {
+        let cases =
+            [(r"(?~ab)", "absent"), (r"(a)?(?(1)a|b)", "condition"), (r"(?<n>a?)\g<n>", "call of a group")];
+        for (pattern, says) in cases {
+            let reason = refused(pattern, Tables::Tiktoken);
+            assert!(reason.contains(says), "{pattern}: {reason}");
         }
     }
 

@@ -1,0 +1,65 @@
+"""Write the README's table of speeds from the newest file in bench/results, between its two markers.
+
+    python bench/readme.py [--check]
+
+Leaves out: measuring (`run.py`).
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+RESULTS = Path(__file__).parent / "results"
+README = Path(__file__).parent.parent / "README.md"
+START, END = "<!-- bench: written by bench/readme.py -->", "<!-- /bench -->"
+
+
+def newest() -> dict[str, Any]:
+    """The record of the last run."""
+    record: dict[str, Any] = json.loads(max(RESULTS.glob("*.json")).read_text("utf-8"))
+    return record
+
+
+def table(record: dict[str, Any]) -> str:
+    """A row a corpus: our rate, and how many times longer each peer takes."""
+    cells = {(row["corpus"], row["task"], row["lane"]): row for row in record["results"]}
+    versions = record["versions"]
+    lines = [
+        "| corpus | train, MB/s | tokenizers takes | encode, MB/s | tokenizers takes | tiktoken takes |",
+        "|---|--:|--:|--:|--:|--:|",
+    ]
+    for corpus in dict.fromkeys(corpus for corpus, _task, _lane in cells):
+        ours = [cells[corpus, task, "syllabary"]["mb_per_second"] for task in ("train", "encode")]
+        ratios = [
+            cells[corpus, task, lane]["times_of_syllabary"]
+            for task, lane in (("train", "tokenizers"), ("encode", "tokenizers"), ("encode", "tiktoken"))
+        ]
+        first, second, third = (f"{ratio:.1f}×" for ratio in ratios)
+        lines.append(f"| {corpus} | {ours[0]:.0f} | {first} | {ours[1]:.0f} | {second} | {third} |")
+    size = max(row["bytes"] for row in record["results"]) / 1e6
+    lines += [
+        "",
+        f"One thread, GPT-2's split, {record['vocab_size']:,} tokens, the first {size:.0f} MB of each corpus, "
+        f"medians of interleaved turns, equal vocabularies and ids; tokenizers {versions['tokenizers']}, tiktoken "
+        f"{versions['tiktoken']}, {record['machine']['processor']}, {record['when'][:10]}: "
+        f"`{record['command']}`.",
+    ]
+    return "\n".join(lines)
+
+
+def main() -> None:
+    """Write, or with --check fail if that would change something."""
+    text = README.read_text("utf-8")
+    before, _, rest = text.partition(START)
+    after = rest.partition(END)[2]
+    wanted = f"{before}{START}\n{table(newest())}\n{END}{after}"
+    if "--check" in sys.argv[1:]:
+        sys.exit("README.md is not what bench/readme.py writes" if wanted != text else 0)
+    README.write_text(wanted, "utf-8")
+
+
+if __name__ == "__main__":
+    main()

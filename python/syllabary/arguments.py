@@ -1,0 +1,121 @@
+"""Arguments of the public functions: of the wrong type or size, they are errors that name them.
+
+Adds one function for each kind of argument. Leaves out: what text, files and vocabularies may hold, which
+is checked where they are read.
+"""
+
+from __future__ import annotations
+
+import codecs
+import operator
+import os
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from syllabary.errors import UnknownTokenError
+from syllabary.reference.symbols import utf8
+
+MAX_THREADS = 1024
+
+
+def cores() -> int:
+    """The processors this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def thread_count(threads: int | None) -> int:
+    """`threads`, or one a core; `ValueError` below one and above `MAX_THREADS`."""
+    if threads is None:
+        return cores()
+    number = integer("threads", threads)
+    if not 1 <= number <= MAX_THREADS:
+        raise ValueError(f"threads is {number}: give 1 to {MAX_THREADS}, or None for one a core")
+    return number
+
+
+def integer(name: str, value: object) -> int:
+    """`value` as a plain integer; `TypeError` that names it for a bool, a float, a string."""
+    try:
+        if not isinstance(value, bool):
+            return operator.index(value)  # type: ignore[arg-type]
+    except TypeError:
+        pass
+    raise TypeError(f"{name} is {value!r}: give an integer")
+
+
+def text_or_none(name: str, value: object) -> None:
+    """`TypeError` for what is neither, `TextError` for a lone surrogate."""
+    if value is None:
+        return
+    if not isinstance(value, str):
+        raise TypeError(f"{name} is {value!r}: give str or None")
+    utf8(value, name)
+
+
+def names_of(special: object) -> Any:
+    """`special=` as it is; `TypeError` for what is neither a name nor a collection of names."""
+    if isinstance(special, bytes) or not isinstance(special, Collection):
+        raise TypeError(f'special is {special!r}: give "raise", "allow", "text" or a set of names')
+    return special
+
+
+def iterated(name: str, values: Any, of: str) -> Iterator[Any]:
+    """`iter(values)`; `TypeError` that names what cannot be iterated, or is text itself."""
+    if not isinstance(values, (str, bytes)):
+        try:
+            return iter(values)
+        except TypeError:
+            pass
+    raise TypeError(
+        f"{name} must be an iterable of {of}, not {type(values).__name__}; one alone stands in []"
+    )
+
+
+def listed(name: str, values: Any, types: tuple[type, ...]) -> list[Any]:
+    """The members of `values`; `TypeError` that names the place of one of another type."""
+    wanted = " or ".join(kind.__name__ for kind in types)
+    many = list(iterated(name, values, wanted))
+    for index, value in enumerate(many):
+        if not isinstance(value, types):
+            raise TypeError(f"{name}[{index}] is {type(value).__name__}: give {wanted}")
+    return many
+
+
+def handler(errors: str) -> str:
+    """`errors` itself; `ValueError` if Python knows no such handler, whether or not it would be needed."""
+    if not isinstance(errors, str):
+        raise TypeError(f"errors is {errors!r}: give str, as in bytes.decode")
+    try:
+        codecs.lookup_error(errors)
+    except LookupError as error:
+        raise ValueError(
+            f'errors={errors!r} is no error handler: give "replace", "strict" or "ignore"'
+        ) from error
+    return errors
+
+
+def read_ids(ids: Iterable[int] | ArrayLike) -> Iterable[int] | NDArray[np.uint32]:
+    """Ids as the engine takes them; arrays in one step."""
+    if not isinstance(ids, np.ndarray):
+        if isinstance(ids, (str, bytes)) or not hasattr(ids, "__iter__"):
+            raise TypeError(f"ids must be an iterable of integers, not {type(ids).__name__}")
+        return ids  # type: ignore[return-value]
+    if ids.ndim != 1 or (ids.dtype.kind not in "iu" and ids.size):
+        raise TypeError(f"ids are an array of {ids.dtype} with shape {ids.shape}: give integers, shape (n,)")
+    wild = np.flatnonzero((ids < 0) | (ids > 0xFFFFFFFF))
+    if wild.size:
+        raise UnknownTokenError(f"id {ids[wild[0]]} at index {wild[0]} is no token of this vocabulary")
+    return np.ascontiguousarray(ids, dtype=np.uint32)
+
+
+def named_ids(special_tokens: object) -> None:
+    """`TypeError` for special tokens that are no mapping of str to integers."""
+    if not isinstance(special_tokens, Mapping):
+        raise TypeError(f"special_tokens is {special_tokens!r}: give a dict of text to id")
+    for text, token_id in special_tokens.items():
+        if not isinstance(text, str):
+            raise TypeError(f"special token {text!r} is {type(text).__name__}: give str")
+        integer(f"the id of special token {text!r}", token_id)

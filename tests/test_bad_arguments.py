@@ -1,0 +1,224 @@
+"""Arguments of the wrong type or size, to every public function: an exception that names the argument.
+
+Leaves out: text, files and ids that are of the right type and yet bad (`test_bad_input`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from test_bad_input import BATCH_ENCODERS, ENCODERS, TOK, train
+
+import syllabary
+from syllabary.errors import TextError, TrainingError, UnknownTokenError, VocabularyError
+from syllabary.formats import FORMATS
+
+HUGE = 2**70
+INTEGERS = ["vocab_size", "num_merges", "min_frequency", "max_token_length"]
+
+
+@pytest.mark.parametrize("name", [*INTEGERS, "threads"])
+@pytest.mark.parametrize("wrong", ["x", "9", 1.5, True, [9], np.array([9])])
+def test_integers_of_another_type(name: str, wrong: Any) -> None:
+    with pytest.raises(TypeError, match=rf"^{name} is .*: give an integer"):
+        train(**{name: wrong})
+
+
+def test_integers_of_numpy_are_integers() -> None:
+    assert train(vocab_size=np.int64(260), threads=np.uint8(2), min_frequency=np.int32(2)).vocab_size == 260
+
+
+@pytest.mark.parametrize("name", INTEGERS)
+def test_integers_beyond_all_bounds(name: str) -> None:
+    for number in (2**32, HUGE):
+        with pytest.raises(TrainingError, match=f"{name} is {number}: 4294967295 is the most"):
+            train(**{name: number})
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"min_frequency": 0}, {"min_frequency": -3}, {"max_token_length": 0}, {"num_merges": -1}],
+)
+def test_integers_that_are_too_small(options: dict[str, Any]) -> None:
+    (name, value), *_ = options.items()
+    with pytest.raises(TrainingError, match=f"{name} is {value}: set it to [01] or more"):
+        train(**options)
+
+
+@pytest.mark.parametrize("threads", [0, -1, 1025, HUGE])
+def test_threads(threads: int) -> None:
+    for call in (
+        lambda: train(threads=threads),
+        lambda: TOK.encode_batch(["a"], threads=threads),
+        lambda: TOK.encode_batch_array(["a"], threads=threads),
+        lambda: TOK.count_batch(["a"], threads=threads),
+        lambda: TOK.encode_files([], threads=threads),
+    ):
+        with pytest.raises(ValueError, match=f"threads is {threads}: give 1 to 1024, or None"):
+            call()
+
+
+@pytest.mark.parametrize("name", ["unit", "tie_break", "byte_order", "alphabet", "like"])
+def test_choices(name: str) -> None:
+    with pytest.raises(TrainingError, match=rf"{name}='x' is none of \w+"):
+        train(**{name: "x"})
+    for wrong in (3, b"byte", ["byte"]):
+        with pytest.raises(TypeError, match=f"{name} is .*: give str"):
+            train(**{name: wrong})
+
+
+@pytest.mark.parametrize(
+    "options, error, message",
+    [
+        ({"split": 3}, TypeError, "split is 3: give str or None"),
+        ({"split": b"gpt2"}, TypeError, "split is b'gpt2': give str or None"),
+        ({"split": "a\ud800"}, TextError, "split: lone surrogate U[+]D800 at character 1"),
+        ({"end_of_word": 3, "unit": "char"}, TypeError, "end_of_word is 3: give str or None"),
+        ({"end_of_word": "\ud800", "unit": "char"}, TextError, "end_of_word: lone surrogate"),
+        ({"end_of_word": "", "unit": "char"}, TrainingError, "end_of_word is empty"),
+        ({"end_of_word": "</w>"}, TrainingError, 'needs unit="char"'),
+        ({"fallback": "x", "unit": "char"}, TypeError, "fallback is 'x': give True or False"),
+        ({"fallback": True}, TrainingError, 'fallback=True needs unit="char"'),
+        ({"progress": "x"}, TypeError, "progress is 'x': give True, False or a function"),
+        ({"special_tokens": "foo"}, TypeError, "special_tokens must be an iterable of str, not str"),
+        ({"special_tokens": 3}, TypeError, "special_tokens must be an iterable of str, not int"),
+        ({"special_tokens": None}, TypeError, "special_tokens must be an iterable of str"),
+        ({"special_tokens": ["a", 3]}, TypeError, r"special_tokens\[1\] is int: give str"),
+        ({"special_tokens": ["\udfff"]}, TextError, "special token 0: lone surrogate U[+]DFFF"),
+        ({"vocab_size": 300, "num_merges": 3}, TrainingError, "set one of vocab_size"),
+        ({"source": 5}, TypeError, "a source is a path .*, not int; one document is"),
+        ({"source": None}, TypeError, "not NoneType"),
+        ({"source": b"text"}, TypeError, "not bytes"),
+        ({"source": ["a", 5]}, TypeError, "item 1 of the source is int"),
+    ],
+)
+def test_other_options(options: dict[str, Any], error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        train(**options)
+
+
+@pytest.mark.parametrize("wrong", [3, None, b"abc", ["a"], np.array([97])])
+def test_what_is_no_text(wrong: Any) -> None:
+    for encode in ENCODERS:
+        with pytest.raises(TypeError, match=f"text must be a str, not {type(wrong).__name__}"):
+            encode(wrong)
+
+
+@pytest.mark.parametrize(
+    "wrong, message",
+    [
+        ("abc", "texts must be an iterable of str, not str"),
+        (b"abc", "texts must be an iterable of str, not bytes"),
+        (3, "texts must be an iterable of str, not int"),
+        (None, "texts must be an iterable of str, not NoneType"),
+        (["a", 3], r"texts\[1\] is int: give str"),
+        ([b"a"], r"texts\[0\] is bytes: give str"),
+    ],
+)
+def test_what_are_no_texts(wrong: Any, message: str) -> None:
+    for encode in BATCH_ENCODERS:
+        with pytest.raises(TypeError, match=message):
+            encode(wrong)
+
+
+def test_an_error_inside_the_callers_own_iterable_is_the_callers() -> None:
+    def texts() -> Any:
+        yield "a"
+        raise OverflowError("mine")
+
+    for read in (*BATCH_ENCODERS, train):
+        with pytest.raises(OverflowError, match="mine"):
+            read(texts())
+
+
+@pytest.mark.parametrize(
+    "special, error, message",
+    [
+        ("x", ValueError, "special='x' is not"),
+        ("<|end|>", ValueError, "meant {'<|end|>'}"),
+        (3, TypeError, "special is 3: give"),
+        (None, TypeError, "special is None: give"),
+        (b"allow", TypeError, "special is b'allow': give"),
+        ({"<x>"}, UnknownTokenError, "'<x>', which is no special token of this tokenizer: it has '<|end|>'"),
+        ([3], UnknownTokenError, "names 3, which is no special token"),
+    ],
+)
+def test_policies(special: Any, error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=re.escape(message)):
+        TOK.encode("a", special)
+    with pytest.raises(error):
+        TOK.encode_batch(["a"], special)
+    with pytest.raises(error):
+        TOK.encode_files([], special=special)
+
+
+@pytest.mark.parametrize(
+    "call, error, message",
+    [
+        (lambda: TOK.offsets("a", "x"), ValueError, "unit='x'"),  # type: ignore[arg-type]
+        (lambda: TOK.decode([97], errors="nope"), ValueError, "errors='nope' is no error handler"),
+        (lambda: TOK.decode([97], errors=3), TypeError, "errors is 3: give str"),  # type: ignore[arg-type]
+        (lambda: TOK.decoder("nope"), ValueError, "errors='nope' is no error handler"),
+        (lambda: TOK.token_to_id(3), TypeError, "token is 3: give bytes or str"),  # type: ignore[arg-type]
+        (lambda: TOK.token_to_id(["a"]), TypeError, "token is .*: give bytes or str"),  # type: ignore[arg-type]
+        (lambda: TOK.token_to_id("zzz"), KeyError, "'zzz' is no token of this vocabulary"),
+        (lambda: TOK.token_to_id("\ud800"), UnknownTokenError, "is no token of this vocabulary"),
+        (lambda: TOK.encode_files(3), TypeError, "paths must be an iterable"),  # type: ignore[arg-type]
+        (lambda: TOK.encode_files(["a", 3]), TypeError, r"paths\[1\] is int"),  # type: ignore[list-item]
+        (lambda: TOK.encode_files([], separator=""), ValueError, "separator is empty"),
+        (lambda: TOK.encode_files([], separator=3), TypeError, "separator is 3"),  # type: ignore[arg-type]
+        (lambda: TOK.encode_files([], separator="\ud800"), TextError, "separator: lone surrogate"),
+        (lambda: syllabary.Tokenizer(3), TypeError, "spec is int: give a TokenizerSpec"),  # type: ignore[arg-type]
+        (lambda: TOK.save(3), TypeError, "not int"),  # type: ignore[arg-type]
+        (lambda: TOK.save("a.json", format="nope"), ValueError, "no format is named 'nope'"),
+        (lambda: syllabary.load(3), TypeError, "not int"),  # type: ignore[arg-type]
+        (lambda: syllabary.load(None), TypeError, "not NoneType"),  # type: ignore[arg-type]
+        (lambda: syllabary.load(b"x"), TypeError, "path_or_name is b'x'"),  # type: ignore[arg-type]
+        (lambda: syllabary.load("nowhere.json"), FileNotFoundError, "nowhere.json"),
+        (lambda: syllabary.load("cl200k"), KeyError, "'cl200k' is no file, and no published encoding"),
+    ],
+)
+def test_other_arguments(call: Callable[[], object], error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        call()
+
+
+@pytest.mark.parametrize(
+    "special_tokens, error, message",
+    [
+        ("foo", TypeError, "special_tokens is 'foo': give a dict"),
+        (["foo"], TypeError, "give a dict"),
+        ({"foo": "x"}, TypeError, "the id of special token 'foo' is 'x': give an integer"),
+        ({"foo": True}, TypeError, "give an integer"),
+        ({3: 500}, TypeError, "special token 3 is int: give str"),
+        ({"foo": 97}, ValueError, "id 97 is both 'foo' and the token b'a'"),
+        ({"foo": 300, "bar": 300}, ValueError, "id 300 is both 'foo' and 'bar'"),
+        ({"": 300}, ValueError, "is empty"),
+        ({"foo": -4}, ValueError, "id -4 is negative"),
+        ({"foo": HUGE}, VocabularyError, "is no pair of a token and its id"),
+    ],
+)
+def test_special_tokens_of_a_rank_file(
+    special_tokens: Any, error: type[Exception], message: str, tmp_path: Path
+) -> None:
+    assert any(form.name == "tiktoken" for form in FORMATS)
+    train().save(tmp_path / "r.tiktoken")
+    with pytest.raises(error, match=message):
+        syllabary.load(tmp_path / "r.tiktoken", split="gpt4", special_tokens=special_tokens)
+    with pytest.raises(TypeError, match="split is 3: give str or None"):
+        syllabary.load(tmp_path / "r.tiktoken", split=3)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("index", ["x", 1.5, None])
+def test_documents_of_ragged_by_no_integer(index: Any) -> None:
+    ragged = TOK.encode_batch_array(["a", "b"])
+    with pytest.raises(TypeError, match="give an integer or a slice"):
+        ragged[index]
+    for beyond in (2, -3):
+        with pytest.raises(IndexError, match=f"document {beyond} of 2"):
+            ragged[beyond]
