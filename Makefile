@@ -41,6 +41,7 @@ check: build  ## format, lints, types, stubs, layers, then all tests
 
 bench: build  ## measure against the peers; CORPORA=FOLDER of .txt or .txt.xz files: on those
 	$(BIN)/python bench/run.py $(if $(CORPORA),--corpora "$(CORPORA)")
+	$(BIN)/python bench/readme.py
 
 docs: build  ## run every example of README, docs/, docstrings and --help; document the crates
 	$(BIN)/pytest tests/test_docs.py

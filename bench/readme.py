@@ -42,10 +42,11 @@ def table(record: dict[str, Any]) -> str:
     size = max(row["bytes"] for row in record["results"]) / 1e6
     lines += [
         "",
-        f"One thread, GPT-2's split, {record['vocab_size']:,} tokens, the first {size:.0f} MB of each corpus, "
-        f"medians of interleaved turns, equal vocabularies and ids; tokenizers {versions['tokenizers']}, tiktoken "
-        f"{versions['tiktoken']}, {record['machine']['processor']}, {record['when'][:10]}: "
-        f"`{record['command']}`.",
+        f"One thread, GPT-2's split, {record['vocab_size']:,} tokens, first {size:.0f} MB of each corpus; "
+        "medians of interleaved turns, with equal vocabularies and ids. Encoding gives lists; our memory of pieces "
+        "begins empty in every turn, while tokenizers keeps its own; "
+        f"tokenizers {versions['tokenizers']}, tiktoken {versions['tiktoken']}; "
+        f"{record['machine']['processor']}, {record['when'][:10]}: `{record['command']}`.",
     ]
     return "\n".join(lines)
 

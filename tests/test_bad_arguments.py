@@ -200,7 +200,7 @@ def test_other_arguments(call: Callable[[], object], error: type[Exception], mes
         ({"foo": 300, "bar": 300}, ValueError, "id 300 is both 'foo' and 'bar'"),
         ({"": 300}, ValueError, "is empty"),
         ({"foo": -4}, ValueError, "id -4 is negative"),
-        ({"foo": HUGE}, VocabularyError, "is no pair of a token and its id"),
+        ({"foo": HUGE}, ValueError, "is above 4294967294"),
     ],
 )
 def test_special_tokens_of_a_rank_file(

@@ -1,6 +1,7 @@
 """The command line: what goes to stdout and stderr, exit codes, pipes, Ctrl-C.
 
-Leaves out: the examples of `--help` (test_docs) and the algorithms behind the verbs.
+Leaves out: the demo (test_demo), the words of errors (test_cli_words), the examples of `--help` (test_docs),
+and the algorithms behind the verbs.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 import syllabary
-from syllabary.cli import colour, main, sample
+from syllabary.cli import colour, main
 
 # Prose of ours, with more than ASCII in it.
 TEXT = Path(__file__).parent.parent.joinpath("CONTRIBUTING.md").read_text("utf-8") + "naïve café 漢字 🐈\n"
@@ -221,14 +222,29 @@ def test_errors_are_sentences(folder: Path, args: list[str], words: list[str]) -
         ["train", "-o", "x"],
         ["train", "corpus.txt"],
         ["nonsense"],
+        ["--nonsense"],
         ["count", "--nonsense"],
+        ["train", "corpus.txt", "-o", "out.json", "--threads", "5000"],
+        ["train", "corpus.txt", "-o", "out.json", "--vocab-size", "many"],
+        ["encode", "-t", "tok.json", "--json", "--tokens", "x"],
+        ["demo", "corpus.txt", "--vocab-size", "255"],
     ],
 )
 def test_wrong_usage_is_exit_code_2(folder: Path, args: list[str]) -> None:
     result = run(*args)
     assert result.exit_code == 2
-    assert "Error: " in result.stderr
+    assert result.stderr.startswith("error: ")
+    assert "Error" not in result.stderr
+    assert "Usage" not in result.stderr
     assert result.stdout == ""
+
+
+def test_wrong_usage_names_the_range_and_the_help(folder: Path) -> None:
+    stderr = run("train", "corpus.txt", "-o", "out.json", "--threads", "5000").stderr
+    assert "5000 is out of range: give 1 to 1024" in stderr
+    assert "\n\nhint: syllabary train [OPTIONS] FILES...\n" in stderr.replace("main", "syllabary")
+    assert "--help` says more" in stderr
+    assert run().stderr.startswith("Usage: ")  # nothing was asked: the help, as click has it
 
 
 def test_stdin_that_is_not_utf8_names_the_byte(folder: Path) -> None:
@@ -296,60 +312,6 @@ def test_a_stopped_training_keeps_the_old_file(folder: Path) -> None:
     old = Path("tok.json").read_bytes()
     assert run("train", "corpus.txt", "-o", "tok.json", "--vocab-size", "3").exit_code == 1
     assert Path("tok.json").read_bytes() == old
-
-
-def test_demo_shows_every_stage(folder: Path) -> None:
-    result = run("demo", "corpus.txt", "-o", "kept", "--vocab-size", "280")
-    assert result.exit_code == 0, result.output
-    for words in (
-        "learn from",
-        "times seen",
-        "│",
-        "characters/token",
-        "gpt2",
-        "none",
-        "round trip",
-        "the same ids",
-        "MB/s",
-    ):
-        assert words in result.stdout, words
-    assert sorted(path.name for path in Path("kept").iterdir()) == [
-        "demo.syllabary.json",
-        "demo.tiktoken",
-        "tokenizer.json",
-    ]
-    assert "\x1b" not in result.stdout
-    assert max(colour.columns(line) for line in result.stdout.splitlines() if "kept" not in line) <= 80
-
-
-def test_demo_says_when_training_stops_early(folder: Path) -> None:
-    result = run("demo", "corpus.txt")
-    assert result.exit_code == 0, result.output
-    assert "asked for 32,000" in result.stdout
-
-
-def test_demo_in_colours_and_without(folder: Path) -> None:
-    coloured = shell("syllabary demo corpus.txt --vocab-size 280", FORCE_COLOR="1").stdout
-    plain = shell("syllabary demo corpus.txt --vocab-size 280", FORCE_COLOR="1", NO_COLOR="1").stdout
-    assert "\x1b[38;2;" in coloured
-    assert "\x1b" not in plain
-
-
-def test_python_carries_a_sample(folder: Path) -> None:
-    text = sample.library()
-    assert text == sample.library()
-    assert text.size > 1_000_000
-    assert text.held_out
-    assert not any(sample.paragraph(text.held_out) in document for document in text.documents)
-
-
-@pytest.mark.parametrize("count", [1, 3, 100])
-def test_held_out_text_is_not_trained_on(count: int) -> None:
-    documents = [f"document {number}: " + "words and words\n\n" * 9 for number in range(count)]
-    kept, held_out = sample.split_off(documents)
-    assert held_out
-    assert sum(map(len, kept)) + len(held_out.replace("\n\n", "")) <= sum(map(len, documents))
-    assert "".join(kept) + held_out == "".join(documents) or count == 100
 
 
 def test_quoted_tokens_differ() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import importlib
 import lzma
 from pathlib import Path
@@ -12,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies import byte_strings, texts
 
+import syllabary
 from syllabary import splits
 from syllabary.corpus import Document, files, iter_parts, read, text
 from syllabary.errors import CorpusError
@@ -238,3 +240,19 @@ def test_without_lxml_the_error_says_what_to_install(tmp_path: Path, monkeypatch
     monkeypatch.setattr(importlib, "import_module", absent)
     with pytest.raises(CorpusError, match=r"pip install 'syllabary\[corpus\]'"):
         list(read(path))
+
+
+@pytest.mark.parametrize("prose", ["some text here", "some/text", "long " * 2000, "a\0b"])
+def test_text_given_as_a_path_is_told_where_text_goes(prose: str) -> None:
+    for use in (syllabary.train, lambda source: next(read(source))):
+        with pytest.raises(FileNotFoundError, match=r'text goes in a list: \["…"\]') as caught:
+            use(prose)
+        assert caught.value.errno == errno.ENOENT
+        assert prose.startswith(caught.value.filename.rstrip("…"))
+        assert len(str(caught.value)) < 1200
+
+
+def test_a_path_that_is_none_is_no_text() -> None:
+    with pytest.raises(FileNotFoundError, match="No such file or directory") as caught:
+        syllabary.train(Path("nowhere.txt"))
+    assert "list" not in str(caught.value)

@@ -150,3 +150,10 @@ def test_make_help_prints_every_documented_target() -> None:
     )
     for target in ("help", "demo", "test", "check", "bench", "docs", "wheel", "prove", "clean"):
         assert re.search(rf"^  make {target} +\S", done.stdout, re.MULTILINE), target
+
+
+def test_readme_numbers_are_those_of_the_last_benchmark() -> None:
+    done = subprocess.run(
+        [sys.executable, str(ROOT / "bench" / "readme.py"), "--check"], capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr

@@ -16,10 +16,12 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from strategies import corpora, texts
+from tokenizers import Tokenizer as Peer
 
 import syllabary
 from syllabary import splits
 from syllabary._engine import Split
+from syllabary.formats import huggingface
 from syllabary.reference import ReferenceTokenizer, pieces
 from syllabary.reference.train import train as reference_train
 from syllabary.spec import SplitSpec, TokenizerSpec, TrainOptions
@@ -274,3 +276,53 @@ def test_pickled(corpus: list[str]) -> None:
     again = pickle.loads(pickle.dumps(tok))
     assert again.spec == tok.spec
     assert again.encode(corpus[4]) == tok.encode(corpus[4])
+
+
+def three_ways(spec: TokenizerSpec, text: str) -> list[int]:
+    """The ids of a text, which engine, reference and Hugging Face's library agree on."""
+    ids = ReferenceTokenizer(spec).encode(text)
+    assert syllabary.Tokenizer(spec).encode(text) == ids
+    assert Peer.from_str(huggingface.FORMAT.write(spec).decode()).encode(text).ids == ids  # type: ignore[misc]
+    return ids
+
+
+def test_merges_in_any_order() -> None:
+    """A merge may rank before the one that makes its parts."""
+    spec = TokenizerSpec(
+        "char",
+        SplitSpec(None),
+        {0: b"a", 1: b"b", 2: b"c", 3: b"ab", 4: b"abc"},
+        {b"a": 0, b"b": 1, b"c": 2},
+        ((3, 2, 4), (0, 1, 3)),
+    )
+    assert three_ways(spec, "abc") == [4]
+    assert three_ways(spec, "cababcb") == [2, 3, 4, 1]
+    as_bytes = dataclasses.replace(spec, unit="byte")
+    assert three_ways(as_bytes, "cababcb") == [2, 3, 4, 1]
+
+
+def test_a_pair_given_twice_keeps_its_last_rank() -> None:
+    spec = TokenizerSpec(
+        "char",
+        SplitSpec(None),
+        {0: b"a", 1: b"b", 2: b"c", 3: b"ab", 4: b"bc"},
+        {b"a": 0, b"b": 1, b"c": 2},
+        ((0, 1, 3), (1, 2, 4), (0, 1, 3)),
+    )
+    assert three_ways(spec, "abc") == [0, 4]
+    assert three_ways(spec, "ababc") == [3, 0, 4]
+
+
+def test_the_largest_pair_of_equal_spellings() -> None:
+    """Words cut in two ways and merged: tokens of equal bytes under several ids, one order all the same."""
+    documents = ["ababadbaadadbcaccdd", "bdabbdcacbaacaaadadbabdababdcaaaadbaabbcaacadab"]
+    options = TrainOptions(
+        SplitSpec(r"ab(?=[cd])|ba(?=c)|aa(?=b)|."),
+        unit="word",
+        num_merges=20,
+        min_frequency=1,
+        tie_break="largest-pair",
+    )
+    by_reference, by_engine = trained_by_both(documents, options)
+    assert len(set(by_reference.tokens.values())) < len(by_reference.tokens)
+    assert by_engine == by_reference

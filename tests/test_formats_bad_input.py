@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import base64
 import copy
+import dataclasses
 import json
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -15,6 +17,7 @@ from hypothesis import strategies as st
 from peers import onig_pieces
 from strategies import byte_strings, texts
 
+import syllabary
 from syllabary import formats, splits
 from syllabary.errors import FormatError, PatternError, SyllabaryError
 from syllabary.formats.files import read_bounded
@@ -220,6 +223,19 @@ def test_a_pattern_that_may_mean_something_else_is_refused(pattern: str) -> None
         check_portable(pattern)
 
 
+def test_ids_that_no_table_can_hold_are_the_files_fault(tmp_path: Path) -> None:
+    """What the engine could not build is refused while the file's name is known."""
+    path = edited(tmp_path, THEIRS, vocab={"a": 0, "<s>": 4_000_000_000}, merges=[])
+    document = json.loads(path.read_text("utf-8"))
+    document["added_tokens"][0]["id"] = 4_000_000_000
+    path.write_text(json.dumps(document), "utf-8")
+    ranks = written(tmp_path, RANKS)
+    ranks.write_bytes(ranks.read_bytes() + b"enp6enp6eg== 4000000000\n")
+    for file in (path, ranks):
+        with pytest.raises(FormatError, match=rf"{file.name}: .* id 4000000000 is too far above"):
+            syllabary.load(file, split="gpt2" if file == ranks else None)
+
+
 def test_unknown_keys_are_named(tmp_path: Path) -> None:
     for name in JSON_FILES:
         path = written(tmp_path, name)
@@ -284,6 +300,30 @@ def test_rank_lines(line: bytes, message: str, tmp_path: Path) -> None:
     (tmp_path / RANKS).write_bytes(b"\n".join(lines[:-1]))
     with pytest.raises(FormatError, match="single byte 0xFF"):
         formats.read(tmp_path / RANKS, split="gpt2")
+
+
+def test_long_tokens_of_ranks(tmp_path: Path) -> None:
+    """Up to 64 KiB; a longer one is refused, when read and when written."""
+    lines = [b"%s %d" % (base64.b64encode(bytes([byte])), byte) for byte in range(256)]
+    doubled = [b"%s %d" % (base64.b64encode(b"a" * 2**power), 255 + power) for power in range(1, 17)]
+    (tmp_path / RANKS).write_bytes(b"\n".join([*lines, *doubled]))
+    spec = formats.read(tmp_path / RANKS, split="none")
+    tok = syllabary.Tokenizer(spec)
+    assert tok.encode("a" * (2**16 + 5)) == [271, 257, 97]
+    assert tok.merges == [(b"a" * 2**power, b"a" * 2**power) for power in range(16)]
+    formats.write(spec, tmp_path / "again.tiktoken")
+    start = time.process_time()
+    line = b"%s 300" % base64.b64encode(b"ab" * 200_000)
+    (tmp_path / RANKS).write_bytes(b"\n".join([*lines, line]))
+    with pytest.raises(
+        FormatError, match=r"t\.tiktoken: line 257: the token b'abab.*… has 400000 bytes"
+    ) as error:
+        formats.read(tmp_path / RANKS, split="gpt2")
+    assert len(str(error.value)) < 300 + len(str(tmp_path))
+    longer = dataclasses.replace(spec, tokens={**spec.tokens, 272: b"ab" * 200_000})
+    with pytest.raises(FormatError, match="tiktoken cannot hold a token of 400000 bytes"):
+        formats.write(longer, tmp_path / "longer.tiktoken")
+    assert time.process_time() - start < 5
 
 
 def test_gaps_and_an_empty_token_are_legal_ranks(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import pickle
+import time
 from dataclasses import asdict, replace
 from itertools import pairwise
 from typing import Any
@@ -28,7 +29,13 @@ from syllabary.errors import (
     VocabularyError,
 )
 from syllabary.reference import ReferenceTokenizer, train_steps
-from syllabary.reference.assemble import assemble, initial_alphabet, training_record
+from syllabary.reference.assemble import (
+    assemble,
+    check_options,
+    check_special_tokens,
+    initial_alphabet,
+    training_record,
+)
 from syllabary.reference.bytes_to_unicode import BYTE_TO_CHARACTER, byte_alphabet, spell, unspell
 from syllabary.reference.merge import by_merges, by_rank_order, count_pairs, last, merge, merge_states
 from syllabary.reference.special import cut
@@ -97,6 +104,7 @@ def test_each_tie_rule_takes_its_own_pair() -> None:
     assert first_seen(WHERE, WHERE) == (2, 0)
     assert smallest_ids(WHERE) == (0, 3)
     assert largest_pair(WHERE, SPELLING) == (1, 2)
+    assert largest_pair([(4, 2), (2, 4), (1, 0), (2, 3)], [b"a", b"a", b"ab", b"ab", b"ab"]) == (2, 3)
 
 
 @given(st.sets(st.tuples(st.text(max_size=3), st.text(max_size=3)), min_size=1, max_size=6))
@@ -255,6 +263,30 @@ def test_special_tokens_that_collide(specials: tuple[str, ...], message: str) ->
         train(["bbb"], replace(OPTIONS, special_tokens=specials))
 
 
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"special_tokens": ("<s>", "a")},
+        {"unit": "word", "fallback": True, "special_tokens": ("~",)},
+        {"unit": "char", "fallback": True, "end_of_word": "</w>", "special_tokens": ("</w>",)},
+    ],
+)
+def test_collisions_that_no_corpus_could_avoid_are_found_before_one_is_read(changes: dict[str, Any]) -> None:
+    with pytest.raises(VocabularyError, match="has the bytes of an ordinary token"):
+        check_options(replace(OPTIONS, **changes))
+    seen = replace(OPTIONS, **changes | {"alphabet": "seen", "fallback": False})
+    check_options(seen)
+
+
+def test_many_special_tokens_are_checked_in_no_time() -> None:
+    special_tokens = tuple(f"<{number}>" for number in range(50_000))
+    start = time.process_time()
+    spec = assemble(replace(OPTIONS, special_tokens=special_tokens), byte_alphabet("raw"), [(97, 98)])
+    check_special_tokens(special_tokens)
+    assert time.process_time() - start < 5  # a hundredth of it; comparing each with each takes minutes
+    assert len(spec.special_tokens) == 50_000
+
+
 def test_a_special_token_learned_from_plain_text_collides() -> None:
     with pytest.raises(VocabularyError, match="'abab' has the bytes"):
         assemble(replace(OPTIONS, special_tokens=("abab",)), byte_alphabet("raw"), [(97, 98), (256, 256)])
@@ -353,9 +385,9 @@ SMALL = TokenizerSpec(
         ({"added_tokens": {"x": 3}}, "id 3 is both '<s>' and 'x'"),
         ({"added_tokens": {"<s>": 4}}, "'<s>' is given twice"),
         ({"added_tokens": {"": 4}}, "is empty"),
-        ({"added_tokens": {"x": -4}}, "id -4 is negative"),
+        ({"added_tokens": {"x": -4}}, "added_tokens: id -4 is negative"),
         ({"alphabet": {b"a": 1}}, "symbol b'a' has id 1, which is b'b'"),
-        ({"alphabet": {b"c": 9}}, "symbol b'c' has id 9, which is None"),
+        ({"alphabet": {b"c": 9}}, "symbol b'c' has id 9, which is no token"),
         ({"merges": ((0, 1, 2), (2, 7, 2))}, "merge 1 names id 7"),
         ({"merges": ((1, 0, 2),)}, "merge 0 joins b'b' and b'a', but its result, id 2, is b'ab'"),
         ({"merges": None, "tokens": {0: b"a", 1: b"b", 2: b"a"}}, "ids 0 and 2 are both b'a'"),

@@ -206,17 +206,14 @@ class Tokenizer:
         special = {token_id: text.encode() for text, token_id in _named(spec).items()}
         return MappingProxyType(dict(sorted({**spec.tokens, **special}.items())))
 
-    @cached_property
+    @property
     def merges(self) -> list[tuple[bytes, bytes]]:
         """The pairs that merge, as bytes, in rank order.
 
         For a tokenizer that has ranks only (tiktoken's), the pair that each token is made of by the tokens
         below it.
         """
-        merges = self._spec.merges
-        if merges is None:
-            merges = formats.recover_merges(self._spec.tokens)
-        return [(self.vocab[left], self.vocab[right]) for left, right, _result in merges]
+        return [(self.vocab[left], self.vocab[right]) for left, right, _result in self._merges]
 
     @property
     def special_tokens(self) -> dict[str, int]:
@@ -291,9 +288,14 @@ class Tokenizer:
             raise
 
     @cached_property
+    def _merges(self) -> tuple[tuple[int, int, int], ...]:
+        merges = self._spec.merges
+        return formats.recover_merges(self._spec.tokens) if merges is None else merges
+
+    @cached_property
     def _ids(self) -> dict[bytes, int]:
-        # Ascending ids, and the first of equal bytes wins.
-        return {token: token_id for token_id, token in sorted(self._spec.tokens.items(), reverse=True)}
+        # Descending, so that of equal bytes the lowest id stays.
+        return {token: token_id for token_id, token in sorted(self.vocab.items(), reverse=True)}
 
     @cached_property
     def _decoder_table(self) -> Decoder:

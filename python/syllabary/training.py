@@ -41,6 +41,19 @@ OURS: dict[str, Any] = {
     "cut_special": True,
 }
 
+# GPT-4's pattern as minbpe and rustbpe have it: without the `\s++$` that tiktoken added since.
+GPT4_2023 = "|".join(
+    [
+        r"'(?i:[sdmt]|ll|ve|re)",
+        r"[^\r\n\p{L}\p{N}]?+\p{L}+",
+        r"\p{N}{1,3}",
+        r" ?[^\s\p{L}\p{N}]++[\r\n]*",
+        r"\s*[\r\n]",
+        r"\s+(?!\S)",
+        r"\s+",
+    ]
+)
+
 # What each tool does, where it differs from ours: its own source says so (docs/training.md).
 LIKE: dict[str, dict[str, Any]] = {
     "huggingface": {
@@ -51,9 +64,9 @@ LIKE: dict[str, dict[str, Any]] = {
         "special_first": True,
         "cut_special": False,
     },
-    "minbpe": {"split": "gpt4", "min_frequency": 1, "tie_break": "first-seen", "cut_special": False},
+    "minbpe": {"split": GPT4_2023, "min_frequency": 1, "tie_break": "first-seen", "cut_special": False},
     "tiktoken": {"split": "gpt4", "min_frequency": 1, "tie_break": "first-seen", "cut_special": False},
-    "rustbpe": {"split": "gpt4", "min_frequency": 1, "cut_special": False},
+    "rustbpe": {"split": GPT4_2023, "min_frequency": 1, "cut_special": False},
     "cs336": {"split": "gpt2", "min_frequency": 1, "tie_break": "largest-pair"},
 }
 
@@ -116,6 +129,9 @@ def train(
     settings = _defaults(like, unit, end_of_word) | {k: v for k, v in given.items() if v is not ...}
     if vocab_size is None and num_merges is None:
         vocab_size = 32_000
+    if like == "huggingface" and isinstance(max_token_length, int):
+        # Its limit is exclusive, and a pair of two symbols passes any (tokenizers, bpe/word.rs).
+        max_token_length = max(2, max_token_length - 1)
     settings |= {
         "vocab_size": vocab_size,
         "num_merges": num_merges,
@@ -152,7 +168,7 @@ def train_with(
         )
     symbols, merges, counts = _learn(trainer, options, report)
     spec = assemble(options, symbols, [(left, right) for left, right in merges.tolist()])
-    warn_early_stop(options, len(symbols), len(merges), stacklevel=4)
+    warn_early_stop(options, len(symbols), len(merges), stacklevel=3)
     record = {**spec.record, "like": like, "corpus_bytes": trainer.bytes, "counts": counts.tolist()}
     return Tokenizer(dataclasses.replace(spec, record=record))
 

@@ -23,7 +23,7 @@ pub fn text(value: &Bound<'_, PyAny>) -> PyResult<PyBackedStr> {
     PyBackedStr::try_from(string.clone()).map_err(|error| surrogate_error(value.py(), error))
 }
 
-/// Texts from an iterable of `str`; errors name the place in it.
+/// Texts from an iterable of `str`.
 pub fn texts(value: &Bound<'_, PyAny>) -> PyResult<Vec<PyBackedStr>> {
     if value.is_instance_of::<PyString>() {
         return Err(PyTypeError::new_err("texts must be an iterable of str, not one str: pass [text]"));
@@ -50,50 +50,64 @@ fn surrogate_error(py: Python<'_>, error: PyErr) -> PyErr {
     )
 }
 
-/// Ids from a sequence of integers.
-pub fn ids(values: &Bound<'_, PyAny>) -> PyResult<Vec<u32>> {
-    let py = values.py();
-    let mut out = Vec::with_capacity(values.len().unwrap_or(0));
+/// Ids from an iterable of integers; the first that is not `known` ends it with an error.
+pub fn ids(values: &Bound<'_, PyAny>, known: impl Fn(u32) -> bool) -> PyResult<Vec<u32>> {
+    let mut out = Vec::with_capacity(values.len().unwrap_or(0).min(1 << 20));
     for (index, value) in values.try_iter()?.enumerate() {
         let value = value?;
         match value.extract::<u32>() {
-            Ok(id) if !value.is_instance_of::<PyBool>() => out.push(id),
-            Ok(_) => {
-                return Err(PyTypeError::new_err(format!("ids must be integers; index {index} is a bool")));
-            }
-            Err(error) if error.is_instance_of::<PyTypeError>(py) => {
-                let kind = type_name(&value);
-                return Err(PyTypeError::new_err(format!("ids must be integers; index {index} is a {kind}")));
-            }
-            Err(_) => {
-                let message = format!("id {value} at index {index} is no token of this vocabulary");
-                return Err(exception(py, "UnknownTokenError", message));
-            }
+            Ok(id) if known(id) && !value.is_instance_of::<PyBool>() => out.push(id),
+            extracted => return Err(id_error(&value, index, extracted.err())),
         }
     }
     Ok(out)
 }
 
+fn id_error(value: &Bound<'_, PyAny>, index: usize, error: Option<PyErr>) -> PyErr {
+    let py = value.py();
+    let wrong_type = error.is_some_and(|error| error.is_instance_of::<PyTypeError>(py));
+    if wrong_type || value.is_instance_of::<PyBool>() {
+        let kind = type_name(value);
+        return PyTypeError::new_err(format!("ids must be integers; index {index} is a {kind}"));
+    }
+    let message = format!("id {value} at index {index} is no token of this vocabulary");
+    exception(py, "UnknownTokenError", message)
+}
+
 /// How special tokens are treated: `"raise"`, `"allow"`, `"text"` or the ids allowed.
-#[derive(FromPyObject)]
 pub enum Policy {
-    /// A name.
-    Name(String),
+    /// An error for each.
+    Raise,
+    /// Its id for each.
+    Allow,
+    /// Ordinary text.
+    Text,
     /// The ids allowed; others raise.
     Only(Vec<u32>),
 }
 
+impl<'py> FromPyObject<'_, 'py> for Policy {
+    type Error = PyErr;
+
+    fn extract(value: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        let Ok(name) = value.cast::<PyString>() else { return value.extract().map(Policy::Only) };
+        match &*name.to_cow()? {
+            "raise" => Ok(Policy::Raise),
+            "allow" => Ok(Policy::Allow),
+            "text" => Ok(Policy::Text),
+            other => Err(PyValueError::new_err(format!("no special policy is called {other:?}"))),
+        }
+    }
+}
+
 impl Policy {
     /// The engine's form of it.
-    pub fn get(&self) -> PyResult<SpecialPolicy<'_>> {
+    pub fn get(&self) -> SpecialPolicy<'_> {
         match self {
-            Policy::Only(ids) => Ok(SpecialPolicy::Only(ids)),
-            Policy::Name(name) => match name.as_str() {
-                "raise" => Ok(SpecialPolicy::Raise),
-                "allow" => Ok(SpecialPolicy::Allow),
-                "text" => Ok(SpecialPolicy::Text),
-                other => Err(PyValueError::new_err(format!("no special policy is called {other:?}"))),
-            },
+            Policy::Raise => SpecialPolicy::Raise,
+            Policy::Allow => SpecialPolicy::Allow,
+            Policy::Text => SpecialPolicy::Text,
+            Policy::Only(ids) => SpecialPolicy::Only(ids),
         }
     }
 }

@@ -76,7 +76,13 @@ fn encode_window(
 fn cut<'t>(content: &'t str, separator: Option<&'t str>) -> Vec<&'t str> {
     match separator {
         None => vec![content],
-        Some(separator) => content.strip_suffix(separator).unwrap_or(content).split(separator).collect(),
+        Some(separator) => {
+            let mut documents: Vec<&str> = content.split(separator).collect();
+            if documents.len() > 1 && documents.last() == Some(&"") {
+                documents.pop();
+            }
+            documents
+        }
     }
 }
 

@@ -47,7 +47,7 @@ impl Tokenizer {
     }
 
     fn ids(&self, py: Python<'_>, text: &Bound<'_, PyAny>, policy: &Policy) -> PyResult<Vec<u32>> {
-        let (text, policy) = (convert::text(text)?, policy.get()?);
+        let (text, policy) = (convert::text(text)?, policy.get());
         self.run(py, &text, |engine, text| {
             let mut ids = Vec::with_capacity(text.len() / 4 + 1);
             engine.encode(text, policy, &mut Work::default(), &mut ids)?;
@@ -62,7 +62,7 @@ impl Tokenizer {
         policy: &Policy,
         threads: usize,
     ) -> PyResult<batch::Ragged> {
-        let (texts, policy) = (convert::texts(texts)?, policy.get()?);
+        let (texts, policy) = (convert::texts(texts)?, policy.get());
         let slices: Vec<&str> = texts.iter().map(|text| &**text).collect();
         py.detach(|| batch::encode(&self.0, &slices, policy, threads))
             .map_err(|(index, error)| to_python_in_batch(py, error, index, slices[index]))
@@ -88,7 +88,7 @@ impl Tokenizer {
             fallback: spec.getattr("fallback")?.extract()?,
             whole_pieces: spec.getattr("whole_pieces")?.extract()?,
         };
-        Engine::new(parts).map(Tokenizer).map_err(|error| to_python(py, error, None))
+        py.detach(|| Engine::new(parts)).map(Tokenizer).map_err(|error| to_python(py, error, None))
     }
 
     fn encode(&self, py: Python<'_>, text: &Bound<'_, PyAny>, policy: Policy) -> PyResult<Vec<u32>> {
@@ -133,12 +133,12 @@ impl Tokenizer {
         policy: Policy,
         threads: usize,
     ) -> PyResult<IdsAndOffsets<'py>> {
-        let all = files::encode(py, &self.0, &paths, separator.as_deref(), policy.get()?, threads)?;
+        let all = files::encode(py, &self.0, &paths, separator.as_deref(), policy.get(), threads)?;
         Ok(ragged(py, all))
     }
 
     fn count(&self, py: Python<'_>, text: &Bound<'_, PyAny>, policy: Policy) -> PyResult<usize> {
-        let (text, policy) = (convert::text(text)?, policy.get()?);
+        let (text, policy) = (convert::text(text)?, policy.get());
         self.run(py, &text, |engine, text| engine.count(text, policy, &mut Work::default()))
     }
 
@@ -149,7 +149,7 @@ impl Tokenizer {
         policy: Policy,
         threads: usize,
     ) -> PyResult<Bound<'py, PyArray1<i64>>> {
-        let (texts, policy) = (convert::texts(texts)?, policy.get()?);
+        let (texts, policy) = (convert::texts(texts)?, policy.get());
         let slices: Vec<&str> = texts.iter().map(|text| &**text).collect();
         let counts = py
             .detach(|| batch::count(&self.0, &slices, policy, threads))
@@ -164,7 +164,7 @@ impl Tokenizer {
         policy: Policy,
         characters: bool,
     ) -> PyResult<Bound<'py, PyArray2<i64>>> {
-        let (text, policy) = (convert::text(text)?, policy.get()?);
+        let (text, policy) = (convert::text(text)?, policy.get());
         let flat = self.run(py, &text, |engine, text| {
             let mut spans = engine.offsets(text, policy, &mut Work::default())?;
             if characters {
@@ -182,7 +182,10 @@ impl Tokenizer {
         let mut out = Vec::new();
         let decoded = match ids.extract::<PyReadonlyArray1<'_, u32>>() {
             Ok(array) if array.is_contiguous() => self.0.decoder().decode(array.as_slice()?, &mut out),
-            _ => self.0.decoder().decode(&convert::ids(ids)?, &mut out),
+            _ => {
+                let known = |id| self.0.decoder().bytes(id).is_some();
+                self.0.decoder().decode(&convert::ids(ids, known)?, &mut out)
+            }
         };
         decoded.map_err(|error| to_python(py, error, None))?;
         Ok(PyBytes::new(py, &out))

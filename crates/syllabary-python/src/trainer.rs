@@ -42,7 +42,7 @@ fn options(spec: &Bound<'_, PyAny>, max_tokens: usize, max_merges: usize) -> PyR
     })
 }
 
-/// Looks at signals and tells `callback(merges done, count of the last pair)`; keeps what they raise.
+/// Looks at signals and, while merging, tells `callback(merges done, count of the last pair)`; keeps what they raise.
 struct Pulse {
     last: Instant,
     callback: Option<Py<PyAny>>,
@@ -50,20 +50,35 @@ struct Pulse {
 }
 
 impl Pulse {
-    fn beat(&mut self, trained: &Trained) -> bool {
+    fn new(callback: Option<Py<PyAny>>) -> Pulse {
+        Pulse { last: Instant::now(), callback, raised: None }
+    }
+
+    fn beat(&mut self, trained: Option<&Trained>) -> bool {
+        if self.raised.is_some() {
+            return false;
+        }
         if self.last.elapsed() < PULSE {
             return true;
         }
         self.last = Instant::now();
         let result = Python::attach(|py| {
             py.check_signals()?;
-            if let Some(callback) = &self.callback {
+            if let (Some(callback), Some(trained)) = (&self.callback, trained) {
                 callback.call1(py, (trained.merges.len(), trained.counts.last().copied().unwrap_or(0)))?;
             }
             Ok(())
         });
         self.raised = result.err();
         self.raised.is_none()
+    }
+
+    /// The exception for `error`: what a signal or the callback raised, if that is what ended the work.
+    fn exception(&mut self, py: Python<'_>, error: Error) -> PyErr {
+        match (error, self.raised.take()) {
+            (Error::Interrupted, Some(raised)) => raised,
+            (error, _) => to_python(py, error, None),
+        }
     }
 }
 
@@ -85,19 +100,21 @@ impl Trainer {
     fn feed(&mut self, py: Python<'_>, documents: &Bound<'_, PyAny>) -> PyResult<()> {
         let texts = convert::texts(documents)?;
         let slices: Vec<&str> = texts.iter().map(|text| &**text).collect();
-        let (counter, threads) = (&mut self.counter, self.threads);
-        py.detach(|| counter.feed(&slices, threads)).map_err(|error| to_python(py, error, None))
+        let (counter, threads, mut pulse) = (&mut self.counter, self.threads, Pulse::new(None));
+        py.detach(|| counter.feed(&slices, threads, &mut || pulse.beat(None)))
+            .map_err(|error| pulse.exception(py, error))
     }
 
     fn feed_part(&mut self, py: Python<'_>, part: &Bound<'_, PyAny>, last: bool) -> PyResult<()> {
         let text = convert::text(part)?;
         let slice: &str = &text;
-        let (counter, threads) = (&mut self.counter, self.threads);
+        let (counter, threads, mut pulse) = (&mut self.counter, self.threads, Pulse::new(None));
         let fed = py.detach(|| {
-            counter.feed_part(slice, threads)?;
-            if last { counter.end_document(threads) } else { Ok(()) }
+            let go_on = &mut || pulse.beat(None);
+            counter.feed_part(slice, threads, go_on)?;
+            if last { counter.end_document(threads, go_on) } else { Ok(()) }
         });
-        fed.map_err(|error| to_python(py, error, None))
+        fed.map_err(|error| pulse.exception(py, error))
     }
 
     #[getter]
@@ -119,16 +136,13 @@ impl Trainer {
         callback: Option<Py<PyAny>>,
     ) -> PyResult<Learned<'py>> {
         let options = options(spec, max_tokens, max_merges)?;
-        let mut pulse = Pulse { last: Instant::now(), callback, raised: None };
+        let mut pulse = Pulse::new(callback);
         let (counter, threads) = (&mut self.counter, self.threads);
         let trained = py.detach(|| {
-            counter.end_document(threads)?;
-            train::train(counter, &options, &mut |trained| pulse.beat(trained))
+            counter.end_document(threads, &mut || pulse.beat(None))?;
+            train::train(counter, &options, &mut |trained| pulse.beat(Some(trained)))
         });
-        let trained = trained.map_err(|error| match (error, pulse.raised.take()) {
-            (Error::Interrupted, Some(raised)) => raised,
-            (error, _) => to_python(py, error, None),
-        })?;
+        let trained = trained.map_err(|error| pulse.exception(py, error))?;
         let flat: Vec<u32> = trained.merges.iter().flat_map(|&(left, right)| [left, right]).collect();
         let merges = Array2::from_shape_vec((trained.merges.len(), 2), flat)
             .map_err(|error| PyValueError::new_err(error.to_string()))?;

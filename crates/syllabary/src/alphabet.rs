@@ -94,10 +94,11 @@ impl Alphabet {
     }
 
     fn insert_char(&mut self, symbol: &[u8], id: u32, mark: &[u8]) -> Option<()> {
-        if self.marks_end && symbol == mark {
+        let is_mark = self.marks_end && symbol == mark;
+        if is_mark {
             self.end_mark = id;
-            return Some(());
         }
+        // A mark of one character is a symbol of the text as well.
         if let Some(char) = only_char(symbol) {
             self.chars.insert(char, id);
             return Some(());
@@ -107,7 +108,7 @@ impl Alphabet {
             self.final_chars.insert(char, id);
             return Some(());
         }
-        (symbol.len() == 1).then_some(())
+        (is_mark || symbol.len() == 1).then_some(())
     }
 
     /// Spells `piece`: `found(id, span)` for each symbol, `missing(span)` for each that has no id.
@@ -143,10 +144,10 @@ impl Alphabet {
             let table = if ends { &self.final_chars } else { &self.chars };
             if let Some(&id) = table.get(&char) {
                 found(id, span);
-            } else if self.fallback {
+            } else if self.fallback && !(ends && self.end_mark == NONE) {
                 let end = span.end;
                 self.spell_bytes(piece, span, found, missing);
-                if ends && self.end_mark != NONE {
+                if ends {
                     found(self.end_mark, end..end);
                 }
             } else {

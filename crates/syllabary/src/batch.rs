@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::{
-    Error,
+    Error, threads,
     tokenizer::{SpecialPolicy, Tokenizer, Work},
 };
 
@@ -36,7 +36,7 @@ fn chunks<'a, 't>(texts: &'a [&'t str]) -> Vec<(usize, &'a [&'t str])> {
 /// Applies `job` to every chunk of `texts` on up to `threads` threads; results in order of the texts.
 fn map_chunks<R: Send>(
     texts: &[&str],
-    threads: usize,
+    thread_count: usize,
     job: &(impl Fn(usize, &[&str], &mut Work) -> Result<R, (usize, Error)> + Sync),
 ) -> Result<Vec<R>, (usize, Error)> {
     let chunks = chunks(texts);
@@ -50,16 +50,11 @@ fn map_chunks<R: Send>(
             done.push((index, job(start, chunk, &mut work)));
         }
     };
-    let extra = threads.min(chunks.len()).saturating_sub(1);
+    let extra = thread_count.min(chunks.len()).saturating_sub(1);
     let mut results = std::thread::scope(|scope| {
-        let handles: Vec<_> = (0..extra).map(|_| scope.spawn(worker)).collect();
+        let handles: Vec<_> = (0..extra).map_while(|_| threads::start(scope, worker)).collect();
         let mut results = worker();
-        for handle in handles {
-            match handle.join() {
-                Ok(more) => results.extend(more),
-                Err(panic) => std::panic::resume_unwind(panic),
-            }
-        }
+        results.extend(handles.into_iter().flat_map(threads::join));
         results
     });
     results.sort_by_key(|&(index, _)| index);

@@ -17,6 +17,7 @@ pub mod error;
 pub mod merge;
 pub mod special;
 pub mod split;
+mod threads;
 pub mod tokenizer;
 pub mod train;
 pub mod vocab;

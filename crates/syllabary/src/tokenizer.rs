@@ -11,7 +11,7 @@ use crate::{
     cache::PieceCache,
     decode::Decoder,
     merge::{Merges, Scratch},
-    special::SpecialMatcher,
+    special::{SpecialMatch, SpecialMatcher},
     split::Split,
     vocab::Vocab,
 };
@@ -60,8 +60,6 @@ pub struct Tokenizer {
     vocab: Vocab,
     alphabet: Alphabet,
     merges: Merges,
-    /// id -> the number of initial symbols it covers.
-    symbols: Vec<u32>,
     whole_pieces: bool,
     end_of_word: Vec<u8>,
     special: Vec<(String, u32)>,
@@ -74,18 +72,23 @@ pub struct Tokenizer {
 #[derive(Debug, Default)]
 pub struct Work {
     ids: Vec<u32>,
-    spans: Vec<Range<usize>>,
+    spans: Vec<Symbol>,
     scratch: Scratch,
     cache: PieceCache,
+}
+
+/// An initial symbol: where it stands in the text, and how many bytes it has in a token.
+#[derive(Clone, Debug)]
+struct Symbol {
+    span: Range<usize>,
+    width: usize,
 }
 
 /// One merged sequence: a piece, a run (for words) or a special token.
 struct Merged<'a> {
     ids: &'a [u32],
-    /// Spans of the initial symbols, in bytes of the text; empty unless asked for.
-    spans: &'a [Range<usize>],
-    /// Each id covers one span: a special token.
-    whole: bool,
+    /// The initial symbols; empty unless asked for.
+    symbols: &'a [Symbol],
 }
 
 impl Tokenizer {
@@ -98,7 +101,7 @@ impl Tokenizer {
             Some(list) => Merges::from_list(list)?,
             None => Merges::from_ranks(&vocab),
         };
-        let symbols = symbols_per_token(&parts, &vocab)?;
+        check(&parts, &vocab)?;
         let all: Vec<(String, u32)> = parts.special.iter().chain(&parts.added).cloned().collect();
         let decoder = Decoder::new(&vocab, &all, parts.end_of_word)?;
         Ok(Tokenizer {
@@ -113,7 +116,6 @@ impl Tokenizer {
             vocab,
             alphabet,
             merges,
-            symbols,
         })
     }
 
@@ -159,11 +161,19 @@ impl Tokenizer {
     ) -> Result<Vec<Range<usize>>, Error> {
         let mut out = Vec::new();
         self.each::<true>(text, policy, work, &mut |merged| {
-            let mut at = 0;
+            let mut symbols = merged.symbols.iter();
             for &id in merged.ids {
-                let width = if merged.whole { 1 } else { self.symbols[id as usize] as usize };
-                out.push(merged.spans[at].start..merged.spans[at + width - 1].end);
-                at += width;
+                // A token covers as many symbols as make up its bytes.
+                let width = self.vocab.bytes(id).map_or(0, <[u8]>::len);
+                let Some(first) = symbols.next() else { return };
+                let (mut end, mut covered) = (first.span.end, first.width);
+                while covered < width
+                    && let Some(symbol) = symbols.next()
+                {
+                    end = symbol.span.end;
+                    covered += symbol.width;
+                }
+                out.push(first.span.start..end);
             }
         })?;
         Ok(out)
@@ -181,25 +191,31 @@ impl Tokenizer {
             SpecialPolicy::Text => &self.added_matcher,
             _ => &self.all_matcher,
         };
+        let special: Vec<SpecialMatch> = matcher.find(text).collect();
+        special.iter().try_for_each(|found| self.check_policy(policy, found))?;
         let mut done = 0;
-        for found in matcher.find(text) {
-            self.check_policy(policy, found.id, found.start)?;
+        for found in special {
             self.run::<SPANS>(text, done..found.start, work, sink)?;
             let span = found.start..found.end;
-            sink(Merged { ids: &[found.id], spans: std::slice::from_ref(&span), whole: true });
+            let width = span.len();
+            sink(Merged { ids: &[found.id], symbols: &[Symbol { span, width }] });
             done = found.end;
         }
         self.run::<SPANS>(text, done..text.len(), work, sink)
     }
 
-    fn check_policy(&self, policy: SpecialPolicy<'_>, id: u32, offset: usize) -> Result<(), Error> {
-        let refused = match policy {
-            SpecialPolicy::Raise => true,
-            SpecialPolicy::Only(allowed) => !allowed.contains(&id),
-            SpecialPolicy::Allow | SpecialPolicy::Text => false,
+    fn check_policy(&self, policy: SpecialPolicy<'_>, found: &SpecialMatch) -> Result<(), Error> {
+        let allowed = match policy {
+            SpecialPolicy::Raise => false,
+            SpecialPolicy::Only(allowed) => allowed.contains(&found.id),
+            SpecialPolicy::Allow | SpecialPolicy::Text => true,
         };
-        match self.special.iter().find(|(_, special)| refused && *special == id) {
-            Some((token, _)) => Err(Error::SpecialFound { token: token.clone(), offset }),
+        if allowed {
+            return Ok(());
+        }
+        // An added token that is not special is never refused.
+        match self.special.iter().find(|(_, special)| *special == found.id) {
+            Some((token, _)) => Err(Error::SpecialFound { token: token.clone(), offset: found.start }),
             None => Ok(()),
         }
     }
@@ -232,7 +248,7 @@ impl Tokenizer {
         state.map_err(|_: Missing| self.unknown(run, range.start))?;
         if self.unit == Unit::Word {
             self.merges.apply(&mut work.ids, &mut work.scratch)?;
-            sink(Merged { ids: &work.ids, spans: &work.spans, whole: false });
+            sink(Merged { ids: &work.ids, symbols: &work.spans });
         }
         Ok(())
     }
@@ -247,7 +263,7 @@ impl Tokenizer {
         sink: &mut impl FnMut(Merged<'_>),
     ) -> Result<(), Missing> {
         if !SPANS && let Some(ids) = work.cache.get(piece.as_bytes()) {
-            sink(Merged { ids, spans: &[], whole: false });
+            sink(Merged { ids, symbols: &[] });
             return Ok(());
         }
         work.ids.clear();
@@ -257,15 +273,10 @@ impl Tokenizer {
         if let Some(id) = whole {
             work.ids.clear();
             work.ids.push(id);
-            if let (Some(first), Some(last)) = (work.spans.first(), work.spans.last()) {
-                let span = first.start..last.end;
-                work.spans.clear();
-                work.spans.push(span);
-            }
         } else {
             self.merges.apply(&mut work.ids, &mut work.scratch).map_err(|_| Missing)?;
         }
-        sink(Merged { ids: &work.ids, spans: &work.spans, whole: whole.is_some() });
+        sink(Merged { ids: &work.ids, symbols: &work.spans });
         if !SPANS {
             work.cache.insert(piece.as_bytes(), &work.ids);
         }
@@ -290,7 +301,8 @@ impl Tokenizer {
             &mut |id, span| {
                 ids.push(id);
                 if SPANS {
-                    spans.push(start + span.start..start + span.end);
+                    let width = self.vocab.bytes(id).map_or(0, <[u8]>::len);
+                    spans.push(Symbol { span: start + span.start..start + span.end, width });
                 }
             },
             &mut |_| complete = false,
@@ -308,7 +320,7 @@ impl Tokenizer {
                 first.get_or_insert(base + start + span.start);
                 let bytes = &piece.as_bytes()[span];
                 let symbol = match std::str::from_utf8(bytes) {
-                    Ok(text) => format!("'{}'", text.escape_debug()),
+                    Ok(text) => quoted(text),
                     Err(_) => format!("byte 0x{:02X}", bytes[0]),
                 };
                 if symbols.len() < 10 && !symbols.contains(&symbol) {
@@ -321,6 +333,14 @@ impl Tokenizer {
             (Ok(()), Some(offset)) => Error::UnknownSymbol { symbols, offset },
             (Ok(()), None) => Error::TooLarge("one piece has 2^32 symbols or more".to_owned()),
         }
+    }
+}
+
+/// A symbol as an error shows it: not all of one that is a long piece.
+fn quoted(text: &str) -> String {
+    match text.char_indices().nth(40) {
+        Some((end, _)) => format!("'{}…'", text[..end].escape_debug()),
+        None => format!("'{}'", text.escape_debug()),
     }
 }
 
@@ -354,19 +374,12 @@ pub fn to_characters(text: &str, spans: &mut [Range<usize>]) {
 /// A piece that cannot be encoded; `Tokenizer::unknown` finds out why.
 struct Missing;
 
-/// id -> the number of initial symbols that the token covers; checks that every merge can be.
-fn symbols_per_token(parts: &Parts<'_>, vocab: &Vocab) -> Result<Vec<u32>, Error> {
-    let mut symbols = vec![0u32; vocab.id_bound() as usize];
+/// Every symbol is a token, and every merge joins two tokens to a third.
+fn check(parts: &Parts<'_>, vocab: &Vocab) -> Result<(), Error> {
     for &(symbol, id) in &parts.alphabet {
         if vocab.bytes(id) != Some(symbol) {
             let symbol = symbol.escape_ascii();
             return Err(Error::Vocabulary(format!("symbol `{symbol}` has id {id}, which is another token")));
-        }
-        symbols[id as usize] = 1;
-    }
-    if parts.unit == Unit::Byte {
-        for (id, bytes) in vocab.iter() {
-            symbols[id as usize] = bytes.len() as u32;
         }
     }
     for (rank, &(left, right, id)) in parts.merges.iter().flatten().enumerate() {
@@ -381,14 +394,6 @@ fn symbols_per_token(parts: &Parts<'_>, vocab: &Vocab) -> Result<Vec<u32>, Error
                 "merge {rank} ({left}, {right} -> {id}) does not give the bytes of token {id}"
             )));
         }
-        let count = symbols[left as usize].saturating_add(symbols[right as usize]);
-        let known = symbols[left as usize] > 0 && symbols[right as usize] > 0;
-        if !known || (symbols[id as usize] != 0 && symbols[id as usize] != count) {
-            return Err(Error::Vocabulary(format!(
-                "merge {rank} ({left}, {right} -> {id}) cannot follow from the merges before it"
-            )));
-        }
-        symbols[id as usize] = count;
     }
-    Ok(symbols)
+    Ok(())
 }

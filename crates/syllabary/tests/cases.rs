@@ -157,7 +157,7 @@ fn training() {
         let cut: Vec<String> = cut.into_iter().map(str::to_owned).collect();
         let split = split(&splits[text(&options["split"])]);
         let mut counter = Counter::new(unit(&options["unit"]), split, &cut).unwrap();
-        counter.feed(&texts(&record["documents"]), 2).unwrap();
+        counter.feed(&texts(&record["documents"]), 2, &mut || true).unwrap();
         let alphabet: Vec<Vec<u8>> = list(&record["alphabet"]).iter().map(bytes).collect();
         let rules = [
             ("smallest-ids", TieBreak::SmallestIds),

@@ -1,6 +1,6 @@
 """What the verbs share: errors as sentences, input from files or stdin, options that several have.
 
-Leaves out: colours (`colour`) and anything that only one verb needs.
+Leaves out: the words of errors (`words`), colours (`colour`), and anything that only one verb needs.
 """
 
 from __future__ import annotations
@@ -8,35 +8,21 @@ from __future__ import annotations
 import os
 import sys
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any, TypeVar
 
 import click
 
 import syllabary
 from syllabary import corpus, errors
+from syllabary.cli import words
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 EXIT_INTERRUPTED = 130  # 128 + SIGINT, as shells count
-
-# The way out in the words of the command line, where the library's own words are Python's.
-HINTS: Sequence[tuple[type[Exception], str]] = (
-    (
-        errors.SpecialTokenError,
-        "`--special allow` gives special tokens their ids, `--special text` reads them as plain text",
-    ),
-    (
-        errors.UnknownSymbolError,
-        "a tokenizer trained with `--fallback` spells unseen symbols with smaller ones",
-    ),
-    (
-        errors.UnknownEncodingError,
-        "`-t` takes a tokenizer's file or folder, or the name of a published encoding",
-    ),
-    (errors.SplitError, "a bare word is the name of a split; anything else is a pattern"),
-)
+NO_ARGUMENTS = getattr(click.exceptions, "NoArgsIsHelpError", ())  # click 8.1 has no such exception
 
 
 class Failure(click.ClickException):
@@ -54,13 +40,45 @@ class Failure(click.ClickException):
             click.echo(click.style("hint:", fg="cyan", bold=True) + f" {self.hint}", err=True)
 
 
+class Misuse(Failure):
+    """Wrong usage, in the same form, with the exit code that shells use for it."""
+
+    exit_code = 2
+
+
+class Number(click.ParamType):  # type: ignore[type-arg]
+    """A whole number in a range, which an error names, and not every line of `--help` as click's does."""
+
+    name = "number"
+
+    def __init__(self, least: int, most: int | None = None) -> None:
+        """Both inclusive."""
+        self.least, self.most = least, most
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """`value` as an `int`; wrong usage if it is none, or outside."""
+        try:
+            number = int(value)
+        except ValueError:
+            self.fail(f"{value!r} is not a whole number", param, ctx)
+        if number < self.least or (self.most is not None and number > self.most):
+            upwards = "or more" if self.most is None else f"to {self.most}"
+            self.fail(f"{number} is out of range: give {self.least} {upwards}", param, ctx)
+        return number
+
+
 class Verbs(click.Group):
     """A group whose verbs end in a sentence, never in a traceback, when the input is at fault."""
 
+    def make_context(self, *args: Any, **extra: Any) -> click.Context:
+        """The arguments before the verb."""
+        with _one_form():
+            return super().make_context(*args, **extra)
+
     def invoke(self, ctx: click.Context) -> Any:
-        """Run the verb; exit code 1 for an error, 130 for Ctrl-C (2 for wrong usage is click's own)."""
+        """Run the verb; exit code 1 for an error, 2 for wrong usage, 130 for Ctrl-C."""
         try:
-            with _spoken_warnings():
+            with _one_form(), _spoken_warnings():
                 return super().invoke(ctx)
         except KeyboardInterrupt:
             click.echo("interrupted", err=True)
@@ -68,7 +86,7 @@ class Verbs(click.Group):
         except BrokenPipeError:
             raise  # click ends quietly on it: the reader of the pipe has seen enough
         except (errors.SyllabaryError, OSError) as error:
-            raise Failure(_sentence(error), _hint(error)) from error
+            raise Failure(_sentence(error), words.hint(error)) from error
 
 
 def set_up(ctx: click.Context) -> None:
@@ -99,7 +117,7 @@ def documents(path: str) -> Iterator[str]:
     if path == "-":
         yield read_stdin()
     else:
-        for document in corpus.read(path):
+        for document in corpus.read(Path(path)):
             yield document.text
 
 
@@ -145,11 +163,26 @@ def load(tokenizer: str, split: str | None) -> syllabary.Tokenizer:
 
 
 @contextmanager
+def _one_form() -> Iterator[None]:
+    """Wrong usage looks as every other error does."""
+    try:
+        yield
+    except NO_ARGUMENTS:
+        raise  # no error: it shows the help
+    except click.UsageError as error:
+        hint = None
+        if error.ctx is not None:
+            usage = error.ctx.get_usage().removeprefix("Usage: ")
+            hint = f"{usage}\n      `{error.ctx.command_path} --help` says more"
+        raise Misuse(error.format_message(), hint) from error
+
+
+@contextmanager
 def _spoken_warnings() -> Iterator[None]:
     """Warnings of the library as `warning: …` on stderr, without a line of source."""
 
     def speak(message: Warning | str, *_: Any, **__: Any) -> None:
-        talk(click.style("warning:", fg="yellow", bold=True) + f" {message}")
+        talk(click.style("warning:", fg="yellow", bold=True) + f" {words.spoken(str(message))}")
 
     with warnings.catch_warnings():
         warnings.simplefilter("always", errors.EarlyStopWarning)
@@ -161,8 +194,4 @@ def _sentence(error: Exception) -> str:
     """The error as one sentence: of an `OSError` the file and the reason, without its number."""
     if isinstance(error, OSError) and error.strerror and error.filename is not None:
         return f"{error.filename}: {error.strerror}"
-    return str(error) or type(error).__name__
-
-
-def _hint(error: Exception) -> str | None:
-    return next((hint for kind, hint in HINTS if isinstance(error, kind)), None)
+    return words.spoken(str(error)) or type(error).__name__

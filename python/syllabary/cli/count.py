@@ -11,12 +11,13 @@ from syllabary.cli import common
 
 
 @click.command(
+    short_help="How many tokens texts have.",
     epilog="""\b
 Examples:
   $ syllabary count -t tok.json corpus.txt more.txt
   $ cat corpus.txt more.txt | syllabary count -t tok.json
   $ echo "some text" | syllabary count -t tok.json - corpus.txt
-"""
+""",
 )
 @click.argument("files", nargs=-1)
 @common.tokenizer_options

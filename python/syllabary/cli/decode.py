@@ -17,6 +17,7 @@ SEPARATORS = re.compile(r"[\s,\[\]]+")
 
 
 @click.command(
+    short_help="Ids to text.",
     context_settings={"ignore_unknown_options": True},  # so that -1 is an id, refused as such
     epilog="""\b
 Examples:
@@ -24,7 +25,8 @@ Examples:
   hi
   $ syllabary encode -t tok.json "any text" | syllabary decode -t tok.json
   any text
-  $ syllabary encode -t tok.json -i corpus.txt | syllabary decode -t tok.json | cmp - corpus.txt
+  $ syllabary encode -t tok.json -i corpus.txt > ids.txt
+  $ syllabary decode -t tok.json < ids.txt | cmp - corpus.txt
 """,
 )
 @click.argument("ids", nargs=-1)

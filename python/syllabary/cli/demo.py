@@ -6,6 +6,8 @@ Leaves out: where the text comes from (`sample`) and how tokens are drawn (`colo
 
 from __future__ import annotations
 
+import errno
+import shlex
 import shutil
 import sys
 import tempfile
@@ -23,7 +25,8 @@ import numpy as np
 
 import syllabary
 from syllabary import splits
-from syllabary.cli import colour, sample
+from syllabary.cli import colour, common, sample
+from syllabary.cli.words import plural
 from syllabary.errors import EarlyStopWarning
 from syllabary.reference import pieces
 
@@ -34,25 +37,37 @@ LATER_MERGES = (100, 1_000, 10_000)
 SMALL_TEXT = 300_000  # characters, for the comparison of splits
 SMALL_VOCAB = 1_000
 SAMPLE = 100  # characters shown by each split
-LOOKED_AT = 20_000  # characters in which they are sought
+LOOKED_AT = 10_000  # characters in which they are sought
+NOTHING_HELD_OUT = "  Nothing to show: the text is too short to hold a part of it out."
 FILES = ("tokenizer.json", "demo.tiktoken", "demo.syllabary.json")
 
 
 @click.command(
+    short_help="Train on real text before your eyes, and show each stage.",
     epilog="""\b
 Examples:
   $ syllabary demo corpus.txt --vocab-size 500
-  $ syllabary demo corpus.txt -o kept --vocab-size 500 && syllabary count -t kept/tokenizer.json corpus.txt
-"""
+  $ syllabary demo corpus.txt -o kept --vocab-size 500
+  $ syllabary count -t kept/tokenizer.json corpus.txt
+""",
 )
 @click.argument("corpus", required=False)
 @click.option("-o", "--output", metavar="FOLDER", help="Keep the tokenizer's files here.")
-@click.option("--vocab-size", type=int, default=32_000, show_default=True, help="Tokens in all, at most.")
+@click.option(
+    "--vocab-size",
+    type=common.Number(256),  # the bytes
+    default=32_000,
+    show_default=True,
+    metavar="N",
+    help="Tokens in all, at most.",
+)
 def demo(corpus: str | None, output: str | None, vocab_size: int) -> None:
     """Train on CORPUS (.txt, .xml in TEI, either as .xz, or a folder) and show every stage.
 
     Without CORPUS on what any Python carries: the source and documentation of its standard library.
     """
+    if output is not None and Path(output).exists() and not Path(output).is_dir():
+        raise NotADirectoryError(errno.ENOTDIR, "is a file, not a folder", output)
     stage = Stage(colours=colour.wanted(), width=min(100, shutil.get_terminal_size().columns))
     text = read(stage, corpus)
     tok = train(stage, text, vocab_size)
@@ -62,10 +77,13 @@ def demo(corpus: str | None, output: str | None, vocab_size: int) -> None:
     show_splits(stage, text)
     round_trip(stage, tok, text)
     with tempfile.TemporaryDirectory() as folder:
-        save_and_load(stage, tok, text.held_out, Path(output or folder))
+        save_and_load(stage, tok, text.held_out or text.documents[0], Path(output or folder))
     show_times(stage)
     if output is not None:
-        stage.line(f"\nNow try: syllabary encode --tokens -t {Path(output, FILES[0])} 'your own text'")
+        stage.line("\nNow try:")
+        stage.line(
+            f"  syllabary encode --tokens -t {shlex.quote(str(Path(output, FILES[0])))} 'your own text'"
+        )
 
 
 @dataclass
@@ -104,13 +122,17 @@ class Stage:
 
 def read(stage: Stage, corpus: str | None) -> sample.Sample:
     """Section: the text."""
-    stage.title("The text")
     start = time.perf_counter()
-    text = sample.library() if corpus is None else sample.user(corpus)
+    text = sample.library() if corpus is None else sample.user(corpus)  # before any heading: it may fail
     stage.times.append(("read", time.perf_counter() - start, text.size))
+    stage.title("The text")
     stage.line(f"  {text.name}")
-    stage.line(f"  {len(text.documents):,} documents, {megabytes(text.size)} of UTF-8 to learn from")
-    stage.line(f"  {megabytes(len(text.held_out.encode()))} held out, which the training never sees")
+    documents = plural(len(text.documents), "document")
+    stage.line(f"  {documents}, {in_bytes(text.size)} of UTF-8 to learn from")
+    if text.held_out:
+        stage.line(f"  {in_bytes(len(text.held_out.encode()))} held out, which the training never sees")
+    else:
+        stage.line("  nothing held out, which the training would not see: the text is too short")
     return text
 
 
@@ -122,12 +144,22 @@ def train(stage: Stage, text: sample.Sample, vocab_size: int) -> syllabary.Token
         tok = syllabary.train(text.documents, vocab_size=vocab_size, split=SPLIT, progress=bar)
     merges, counts = tok.merges, merge_counts(tok)
     stage.line(
-        f"  {tok.vocab_size:,} tokens: {tok.vocab_size - len(merges):,} bytes, then {len(merges):,} merges"
+        f"  {tok.vocab_size:,} tokens: {tok.vocab_size - len(merges):,} bytes, then "
+        f"{plural(len(merges), 'merge')}"
     )
     if tok.vocab_size < vocab_size:
         stage.line(
             f"  asked for {vocab_size:,}, but no pair is left that occurs twice: training stopped early"
         )
+    elif not merges:
+        stage.line(f"  asked for {vocab_size:,}: beside the bytes there is room for none")
+    if merges:
+        show_merges(stage, merges, counts)
+    return tok
+
+
+def show_merges(stage: Stage, merges: Sequence[tuple[bytes, bytes]], counts: Sequence[int]) -> None:
+    """A table of some merges, in the order in which they happened."""
     stage.line()
     stage.line("    merge  pair                             token                   times seen")
     for rank in shown_ranks(len(merges)):
@@ -135,21 +167,26 @@ def train(stage: Stage, text: sample.Sample, vocab_size: int) -> syllabary.Token
         pair = f"{colour.quoted(left)} + {colour.quoted(right)}"
         token = colour.quoted(left + right)
         stage.line(f"  {rank + 1:>7,}  {fill(pair, 31)}  {fill(token, 19)} {counts[rank]:>14,}")
-    return tok
 
 
 def show_tokens(stage: Stage, tok: syllabary.Tokenizer, paragraph: str) -> None:
     """Section: a paragraph that training has not seen, token by token."""
     stage.title("A paragraph it has not seen, in tokens")
+    if not paragraph:
+        stage.line(NOTHING_HELD_OUT)
+        return
     tokens = tok.tokens(paragraph, special="text")
     stage.tokens(tokens)
     stage.line()
-    stage.line(f"  {len(paragraph):,} characters in {len(tokens):,} tokens")
+    stage.line(f"  {plural(len(paragraph), 'character')} in {plural(len(tokens), 'token')}")
 
 
 def show_ratios(stage: Stage, tok: syllabary.Tokenizer, text: str) -> None:
     """Section: how much text a token carries."""
     stage.title("Bytes per token, on the text held out")
+    if not text:
+        stage.line(NOTHING_HELD_OUT)
+        return
     size, tokens = len(text.encode()), tok.count(text, special="text")
     stage.line("                           tokens   bytes/token   characters/token")
     for name, number in (
@@ -157,17 +194,23 @@ def show_ratios(stage: Stage, tok: syllabary.Tokenizer, text: str) -> None:
         ("one character a token", len(text)),
         ("this tokenizer", tokens),
     ):
-        ratio = f"{size / max(number, 1):>11.2f}   {len(text) / max(number, 1):>16.2f}"
-        stage.line(f"  {name:<22} {number:>8,}   {ratio}")
+        stage.line(f"  {name:<22} {number:>8,}   {size / number:>11.2f}   {len(text) / number:>16.2f}")
+    if size < 1.005 * len(text):
+        wide = sum(not char.isascii() for char in text)
+        stage.line(f"\n  All its characters{f' but {wide:,}' if wide else ''} are ASCII, one byte each.")
 
 
 def show_splits(stage: Stage, text: sample.Sample) -> None:
     """Section: a few words cut by three splits, and by what a small training learns inside each."""
     stage.title("The same text by other splits")
     words = telling_words(text.held_out)
+    if not words:
+        stage.line(NOTHING_HELD_OUT)
+        return
     some = "\n".join(text.documents)[:SMALL_TEXT]
     stage.line("  Merges stay inside the pieces that a split cuts. For each split: the pieces,")
-    stage.line(f"  and the tokens of a training on {len(some):,} characters, {SMALL_VOCAB:,} tokens at most.")
+    learned = plural(len(some), "character")
+    stage.line(f"  and the tokens of a training on {learned}, {SMALL_VOCAB:,} tokens at most.")
     for name in (SPLIT, *OTHER_SPLITS):
         with quiet_early_stop():
             small = syllabary.train([some], vocab_size=SMALL_VOCAB, split=name)
@@ -203,7 +246,8 @@ def round_trip(stage: Stage, tok: syllabary.Tokenizer, text: sample.Sample) -> N
         back = tok.decode_batch(batch)
     if back != texts or not np.array_equal(batch.ids, again.ids):
         raise AssertionError("the round trip lost something: this is a bug in syllabary, please report it")
-    stage.line(f"  {megabytes(size)} → {len(batch.ids):,} ids → the same {megabytes(size)}, every byte")
+    ids = plural(len(batch.ids), "id")
+    stage.line(f"  {in_bytes(size)} → {ids} → the same {in_bytes(size)}, every byte")
 
 
 def save_and_load(stage: Stage, tok: syllabary.Tokenizer, text: str, folder: Path) -> None:
@@ -221,14 +265,15 @@ def save_and_load(stage: Stage, tok: syllabary.Tokenizer, text: str, folder: Pat
             loaded = syllabary.load(path, split=split)
         if loaded.encode(text, special="text") != expected:
             raise AssertionError(f"{name} gives other ids: this is a bug in syllabary, please report it")
-        stage.line(f"  {name:<20} {path.stat().st_size / 1e3:>8,.0f} kB   loaded: the same ids")
+        stage.line(f"  {name:<20} {in_bytes(path.stat().st_size):>12}   loaded: the same ids")
 
 
 def show_times(stage: Stage) -> None:
     """Section: the time of each step."""
     stage.title("The time each step took")
     for step, seconds, size in stage.times:
-        rate = f"{size / seconds / 1e6:>10,.1f} MB/s" if size and seconds else ""
+        # A rate of a few words would be that of the clock.
+        rate = f"{size / seconds / 1e6:>10,.1f} MB/s" if size >= 1000 and seconds else ""
         stage.line(f"  {step:<26} {seconds:>8.2f} s {rate}".rstrip())
 
 
@@ -260,21 +305,14 @@ def fill(text: str, width: int) -> str:
     return text + " " * (width - colour.columns(text))
 
 
-def plural(number: int, noun: str) -> str:
-    """A number and its noun.
-
-    >>> plural(1, "piece"), plural(1200, "piece")
-    ('1 piece', '1,200 pieces')
-    """
-    return f"{number:,} {noun}" + ("" if number == 1 else "s")
-
-
-def megabytes(size: int) -> str:
+def in_bytes(size: int) -> str:
     """A size for people.
 
-    >>> megabytes(12_100_000), megabytes(3_210)
-    ('12.1 MB', '3.2 kB')
+    >>> in_bytes(12_100_000), in_bytes(3_210), in_bytes(12)
+    ('12.1 MB', '3.2 kB', '12 bytes')
     """
+    if size < 1000:
+        return plural(size, "byte")
     return f"{size / 1e6:,.1f} MB" if size >= 1e6 else f"{size / 1e3:,.1f} kB"
 
 

@@ -14,6 +14,7 @@ from syllabary.cli import colour, common
 
 
 @click.command(
+    short_help="Text to ids, or to the tokens themselves.",
     epilog="""\b
 Examples:
   $ syllabary encode -t tok.json "some text"
@@ -21,7 +22,7 @@ Examples:
   $ syllabary encode -t tok.json --json "one" "two"
   $ syllabary encode -t tok.json -i corpus.txt > ids.txt
   $ echo "some text" | syllabary encode -t tok.json
-"""
+""",
 )
 @click.argument("text", nargs=-1)
 @common.tokenizer_options

@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 import platform
 import sysconfig
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,6 +19,7 @@ from syllabary import corpus, errors
 TESTS = {"test", "tests", "idle_test", "site-packages", "dist-packages", "__pycache__"}
 TOPICS = "pydoc_data/topics.py"
 EVERY = 10  # of many documents each tenth is held out
+SHARE = 0.01  # of the library's source, this share
 PART = 0.05  # of few, this share of the last
 MOST = 500_000  # characters held out, at most
 
@@ -38,13 +39,11 @@ class Sample:
 
 
 def library() -> Sample:
-    """Python's own library: its chapters of documentation held out by the tenth, its source not."""
+    """Python's own library: held out are each tenth chapter of documentation and 1 % of the source."""
     chapters = list(_chapters())
-    kept = [chapter for number, chapter in enumerate(chapters, 1) if number % EVERY]
-    held_out = "\n\n".join(chapters[EVERY - 1 :: EVERY])
-    documents = [*_sources(), *kept]
-    if not held_out:  # an installation without `pydoc_data`
-        documents, held_out = split_off(documents)
+    sources, unseen = set_aside(_sources())
+    documents = [*sources, *(chapter for number, chapter in enumerate(chapters, 1) if number % EVERY)]
+    held_out = "\n\n".join([*chapters[EVERY - 1 :: EVERY], *unseen])
     return Sample(
         f"the library of Python {platform.python_version()}, source and documentation", documents, held_out
     )
@@ -52,15 +51,36 @@ def library() -> Sample:
 
 def user(path: str) -> Sample:
     """The documents of a file or folder."""
-    documents = [document.text for document in corpus.read(path)]
-    if not any(documents):
-        raise errors.CorpusError(f"{path}: the corpus is empty")
+    documents = [document.text for document in corpus.read(Path(path)) if document.text.strip()]
+    if not documents:
+        raise errors.CorpusError(f"{path}: the corpus is empty: there is no text in it to learn from")
     kept, held_out = split_off(documents)
-    return Sample(Path(path).name, kept, held_out)
+    return Sample(Path(path).name or path, kept, held_out)
+
+
+def set_aside(documents: Iterable[str]) -> tuple[list[str], list[str]]:
+    """Documents to train on, and those held out: the next one whenever fewer than `SHARE` have been so far.
+
+    >>> [len(part) for part in set_aside(["some text"] * 1000)]
+    [990, 10]
+    """
+    kept: list[str] = []
+    unseen: list[str] = []
+    read = held = 0
+    for document in documents:
+        read += len(document)
+        if held < SHARE * read and held + len(document) <= MOST:
+            unseen.append(document)
+            held += len(document)
+        else:
+            kept.append(document)
+    return kept, unseen
 
 
 def split_off(documents: list[str]) -> tuple[list[str], str]:
     """Documents to train on and text held out: each tenth, or the end of the last if they are few.
+
+    Of a text of a few words nothing may be left to hold out: it is then "".
 
     >>> split_off(["one paragraph\\n" * 20])
     (['one paragraph\\n...one paragraph\\n'], 'one paragraph\\n')
@@ -74,6 +94,8 @@ def split_off(documents: list[str]) -> tuple[list[str], str]:
         if (found := last.rfind(mark, len(last) // 2, start)) >= 0:
             start = found + len(mark)
             break
+    if not last[start:].strip():
+        return documents, ""
     return [*documents[:-1], last[:start]], last[start:]
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import errno
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -17,28 +17,32 @@ import click
 
 import syllabary
 from syllabary import formats
+from syllabary.arguments import MAX_THREADS
 from syllabary.cli import common
+from syllabary.cli.words import plural
 from syllabary.errors import FormatError
+from syllabary.training import LIKE, OURS
 
 
 @click.command(
+    short_help="Text to a tokenizer's file.",
     epilog="""\b
 Examples:
   $ syllabary train corpus.txt -o tok.json --vocab-size 1000
-  $ syllabary train corpus.txt more.txt -o ranks.tiktoken --split gpt4 --vocab-size 500
-  $ cat *.txt | syllabary train - -o words.syllabary.json --unit word --split latin --num-merges 10
-  $ syllabary train corpus.txt -o chat.json --special "<|user|>" --special "<|end|>" --vocab-size 400
-  $ syllabary train corpus.txt -o course.json --like huggingface --vocab-size 400
-"""
+  $ syllabary train corpus.txt more.txt -o gpt4.tiktoken --split gpt4
+  $ cat *.txt | syllabary train - -o words.syllabary.json --unit word
+  $ syllabary train corpus.txt -o t.json --special "<user>" --special "<end>"
+  $ syllabary train corpus.txt -o hf.json --like huggingface --vocab-size 400
+""",
 )
 @click.argument("files", nargs=-1, required=True)
 @click.option(
     "-o", "--output", required=True, metavar="OUT", help="The file to write; its suffix is its format."
 )
 @click.option(
-    "--vocab-size", type=click.IntRange(min=1), metavar="N", help="Tokens in all, at most.  [default: 32000]"
+    "--vocab-size", type=common.Number(1), metavar="N", help="Tokens in all, at most.  [default: 32000]"
 )
-@click.option("--num-merges", type=click.IntRange(min=0), metavar="N", help="Instead: merges, at most.")
+@click.option("--num-merges", type=common.Number(0), metavar="N", help="Instead: merges, at most.")
 @click.option(
     "--split",
     metavar="NAME|PATTERN",
@@ -51,10 +55,10 @@ Examples:
     "--special", "special_tokens", multiple=True, metavar="TEXT", help="A special token (repeatable)."
 )
 @click.option(
-    "--min-frequency", type=click.IntRange(min=1), metavar="N", help="Rarer pairs never merge.  [default: 2]"
+    "--min-frequency", type=common.Number(1), metavar="N", help="Rarer pairs never merge.  [default: 2]"
 )
 @click.option(
-    "--max-token-length", type=click.IntRange(min=1), metavar="N", help="Longest token, in initial symbols."
+    "--max-token-length", type=common.Number(1), metavar="N", help="Longest token, in initial symbols."
 )
 @click.option(
     "--tie-break",
@@ -67,36 +71,40 @@ Examples:
     "--like", metavar="TOOL", help="Train as that tool does: huggingface, minbpe, tiktoken, rustbpe, cs336."
 )
 @click.option(
-    "--threads", type=click.IntRange(min=1), metavar="N", help="Threads that count.  [default: one a core]"
+    "--threads",
+    type=common.Number(1, MAX_THREADS),
+    metavar="N",
+    help="Threads that count.  [default: one a core]",
 )
 @click.option("--format", "file_format", metavar="FORMAT", help="The format of OUT, if not by its suffix.")
 @click.option("-q", "--quiet", is_flag=True, help="No progress bar and no summary.")
 def train(files: tuple[str, ...], output: str, file_format: str | None, quiet: bool, **options: Any) -> None:
-    """Train a tokenizer on FILES (`-`: stdin) and save it.
+    """Train a tokenizer on FILES and save it.
 
-    Nothing is written before training has ended well.
+    FILES are text, TEI (.xml), either as .xz, or folders of them; `-` is stdin, which is read whole into
+    memory as one document, where large files are read in parts. Nothing is written before training has
+    ended well.
     """
     given = {name: value for name, value in options.items() if value is not None and value != ()}
-    check_output(Path(output), file_format)
+    check_output(Path(output), file_format, given)
     start = time.perf_counter()
     tok = syllabary.train(_source(files), progress=not quiet and sys.stderr.isatty(), **given)
     tok.save(output, format=file_format)
     if not quiet:
         seconds = time.perf_counter() - start
         common.talk(
-            f"{tok.vocab_size:,} tokens, {len(tok.merges):,} merges, {seconds:.1f} s: saved as {output}"
+            f"{plural(tok.vocab_size, 'token')}, {plural(len(tok.merges), 'merge')}, {seconds:.1f} s: "
+            f"saved as {output}"
         )
 
 
-def check_output(path: Path, file_format: str | None) -> None:
-    """Raise at once, not after an hour of training, if nothing can be saved there."""
-    forms = [form for form in formats.FORMATS if form.write is not None]
-    if file_format is None and not any(path.name.endswith(form.suffixes) for form in forms):
-        suffixes = ", ".join(suffix for form in forms for suffix in form.suffixes)
-        raise FormatError(f"{path}: the suffix says no format; end the name in {suffixes}, or give --format")
-    if file_format is not None and file_format not in [form.name for form in forms]:
-        names = ", ".join(form.name for form in forms)
-        raise FormatError(f"no format is named {file_format!r}; known for writing are {names}")
+def check_output(path: Path, file_format: str | None, options: Mapping[str, Any]) -> None:
+    """Raise at once, not after an hour of training, if what is trained so cannot be saved there."""
+    form = formats.format_of(path, file_format)
+    told = {name: options[name] for name in ("unit", "fallback", "end_of_word") if name in options}
+    settings = OURS | LIKE.get(options.get("like", ""), {})
+    if sentence := formats.refusal(form.name, alphabet=settings["alphabet"], **told):
+        raise FormatError(sentence)
     if not path.parent.is_dir():
         raise FileNotFoundError(errno.ENOENT, "no such folder", str(path.parent))
     if path.is_dir():

@@ -8,6 +8,7 @@ Leaves out: cleaning, filtering and shuffling; splitting into pieces (`syllabary
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -22,6 +23,8 @@ __all__ = ["Document", "Source", "iter_parts", "read", "reader_of"]
 
 Source: TypeAlias = "str | os.PathLike[str] | Iterable[str | bytes | os.PathLike[str]]"
 
+MAX_SHOWN = 1000  # characters of a path that is none; a whole corpus would fill the screen
+
 READERS: dict[str, Reader] = {
     ".xml": tei.READER,
 }
@@ -34,7 +37,8 @@ def read(source: Source, *, include: str | Iterable[str] | None = None) -> Itera
         are documents and `PathLike`s are paths.
     include: for folders, only files whose name matches one of these globs, as `"*.py"`.
 
-    Raises `OSError` (with the path) for what cannot be opened, `CorpusError` for what cannot be decoded
+    Raises `OSError` (with the path; if a `str` names no file, with the way to give text) for what cannot be
+    opened, `CorpusError` for what cannot be decoded
     (which file, at which byte), `TypeError` for a source of another type.
 
     >>> [document.text for document in read(["arma virumque", "cano".encode()])]
@@ -78,6 +82,8 @@ def reader_of(path: Path) -> Reader:
 
 def _items(source: Source) -> Iterator[str | bytes | Path]:
     """The members of a source: documents as they are, paths as `Path`."""
+    if isinstance(source, str):
+        _check_exists(source)
     if isinstance(source, (str, os.PathLike)):
         yield Path(source)
         return
@@ -96,6 +102,25 @@ def _items(source: Source) -> Iterator[str | bytes | Path]:
                 f"item {index} of the source is {type(item).__name__}: give str or bytes (a document) "
                 "or a PathLike (a file)"
             )
+
+
+def _check_exists(path: str) -> None:
+    """`FileNotFoundError` for a `str` that is no path: most likely it is text."""
+    try:
+        os.stat(path)
+    except (FileNotFoundError, NotADirectoryError, ValueError) as error:  # ValueError: it holds a NUL
+        raise _no_file(path) from error
+    except OSError as error:
+        if error.errno == errno.ENAMETOOLONG:
+            raise _no_file(path) from error
+        raise
+
+
+def _no_file(path: str) -> FileNotFoundError:
+    shown = path if len(path) <= MAX_SHOWN else path[:MAX_SHOWN] + "…"
+    return FileNotFoundError(
+        errno.ENOENT, 'No such file or folder (a str is a path; text goes in a list: ["…"])', shown
+    )
 
 
 def _decoded(document: str | bytes, index: int) -> str:

@@ -9,7 +9,7 @@ tokenizer that a format cannot hold. Leaves out: conversion with loss.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from syllabary import splits
@@ -18,10 +18,10 @@ from syllabary.errors import FormatError
 from syllabary.formats import gpt2, huggingface, syllabary_json, tiktoken
 from syllabary.formats.files import read_head, write_atomic
 from syllabary.formats.ranks import recover_merges
-from syllabary.formats.record import Format, Hints
-from syllabary.spec import SplitSpec, TokenizerSpec
+from syllabary.formats.record import Facts, Format, Hints
+from syllabary.spec import Alphabet, SplitSpec, TokenizerSpec, Unit
 
-__all__ = ["FORMATS", "names", "read", "read_encoding", "recover_merges", "write"]
+__all__ = ["FORMATS", "format_of", "names", "read", "read_encoding", "recover_merges", "refusal", "write"]
 
 # In the order in which they are tried: a folder with a tokenizer.json and the older pair is the former.
 FORMATS: tuple[Format, ...] = (
@@ -83,10 +83,48 @@ def write(
     Raises `FormatError` for an unknown format, and naming what the format cannot hold; `OSError`.
     """
     target = Path(path)
-    chosen = _by_suffix(target) if format is None else _named(format)
-    if chosen.write is None:
-        raise FormatError(f"the format {chosen.name} is read only; write one of {_writable()}")
-    write_atomic(target, chosen.write(spec))
+    write_atomic(target, _writer(format_of(target, format))(spec))
+
+
+def format_of(
+    path: str | os.PathLike[str],
+    format: str | None = None,  # noqa: A002 - the public name of the option
+) -> Format:
+    """The format that `write` would write; `FormatError` for an unknown one, and one that is read only.
+
+    >>> format_of("a/latin.syllabary.json").name, format_of("latin.json").name
+    ('syllabary', 'huggingface')
+    """
+    chosen = _by_suffix(Path(path)) if format is None else _named(format)
+    _writer(chosen)
+    return chosen
+
+
+def refusal(
+    format: str,  # noqa: A002 - the public name of the option
+    *,
+    unit: Unit = "byte",
+    fallback: bool = False,
+    end_of_word: str | None = None,
+    alphabet: Alphabet = "all",
+) -> str | None:
+    """Why a format cannot hold any tokenizer trained with these options, or `None`: known before training.
+
+    Other reasons may come up in `write`, which knows the tokens.
+
+    >>> refusal("tiktoken", unit="char").partition(";")[0]
+    "tiktoken cannot hold tokens of the unit 'char', only bytes"
+    >>> refusal("tiktoken") is None
+    True
+    """
+    error = _named(format).refuses(Facts(unit, fallback, end_of_word, alphabet))
+    return None if error is None else str(error)
+
+
+def _writer(form: Format) -> Callable[[TokenizerSpec], bytes]:
+    if form.write is None:
+        raise FormatError(f"the format {form.name} is read only; write one of {_writable()}")
+    return form.write
 
 
 def _named(name: str) -> Format:

@@ -6,7 +6,7 @@ post-processor), or refused by name and place. Leaves out: writing (`hf_write`);
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -53,9 +53,15 @@ def read(path: Path, hints: Hints) -> TokenizerSpec:
     fallback = bool(model.optional("byte_fallback").value)
     _check_decoder(root.optional("decoder"), with_bytes, suffix, fallback)
     table = _tokens(model.member("vocab"), vocab, added, with_bytes, fallback)
-    alphabet = _alphabet(vocab, table, with_bytes, suffix)
-    _check_unknown(model, alphabet, with_bytes, fallback)
     in_added = {*added.special.values(), *added.other.values()}
+    ordinary = {name: token_id for name, token_id in vocab.items() if token_id not in in_added}
+    alphabet = {
+        table[token_id]: token_id
+        for name, token_id in ordinary.items()
+        if _is_symbol(name, table[token_id], with_bytes, suffix)
+    }
+    _check_added(model, {**added.special, **added.other}.keys() & vocab.keys(), with_bytes, suffix, fallback)
+    _check_unknown(model, alphabet, with_bytes, fallback)
     return checked(
         TokenizerSpec(
             unit="byte" if with_bytes else "char",
@@ -210,21 +216,30 @@ def _token(where: Json, name: str, with_bytes: bool, fallback: bool) -> bytes:
     return name.encode()
 
 
-def _alphabet(
-    vocab: Mapping[str, int], table: Mapping[int, bytes], with_bytes: bool, suffix: str | None
-) -> dict[bytes, int]:
-    """Every entry that is one symbol: one character, with the suffix or without, or one byte."""
-    alphabet: dict[bytes, int] = {}
-    for name, token_id in vocab.items():
-        token = table[token_id]
-        if with_bytes:
-            single = len(name) == 1 and name in CHARACTER_TO_BYTE
-            token = unspell(name) if single else token
-        else:
-            single = len(name) == 1 or (suffix is not None and name[1:] == suffix) or len(token) == 1
-        if single:
-            alphabet[token] = token_id
-    return alphabet
+def _is_symbol(name: str, token: bytes, with_bytes: bool, suffix: str | None) -> bool:
+    """Whether an entry is one symbol: one character, with the suffix or without, or one byte."""
+    if len(token) == 1 or with_bytes:
+        return len(token) == 1
+    return len(name) == 1 or (suffix is not None and name[1:] == suffix)
+
+
+def _check_added(
+    model: Json, names: Collection[str], with_bytes: bool, suffix: str | None, fallback: bool
+) -> None:
+    """An added token is cut out of the text before their model sees it; its name must mean no other text.
+
+    As `Ġ`, which the model takes for a space, or with a suffix `a</w>`, which it takes for a last `a`.
+    """
+    whole = bool(model.optional("ignore_merges").value)
+    for name in sorted(names):
+        if with_bytes and not all(character in CHARACTER_TO_BYTE for character in name):
+            continue
+        token = _token(model, name, with_bytes, fallback)
+        symbol = _is_symbol(name, token, with_bytes, suffix)
+        if (symbol or whole) and (token != name.encode() or (suffix and name[1:] == suffix)):
+            raise model.member("vocab").error(
+                f"the added token {name!r} stands for other text as well ({token!r}), which is not supported"
+            )
 
 
 def _read_merges(merges: Json, vocab: Mapping[str, int]) -> tuple[tuple[int, int, int], ...]:

@@ -10,10 +10,10 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 
+from syllabary.errors import FormatError
 from syllabary.formats.hf_split import NAME, Component, write_split
 from syllabary.formats.ranks import recover_merges
-from syllabary.formats.record import cannot_hold
-from syllabary.formats.strict_json import MAX_ID
+from syllabary.formats.record import Facts, cannot_hold
 from syllabary.reference.bytes_to_unicode import CHARACTER_TO_BYTE, spell, unspell
 from syllabary.reference.check import check_spec
 from syllabary.spec import TokenizerSpec
@@ -52,14 +52,21 @@ def write(spec: TokenizerSpec) -> bytes:
     return json.dumps(document, ensure_ascii=False, indent=2).encode("utf-8")
 
 
+def refuses(facts: Facts) -> FormatError | None:
+    """The error for units and marks that the file has no words for."""
+    if facts.unit == "word":
+        return cannot_hold(NAME, "tokens whose symbols are whole pieces (unit 'word')")
+    if facts.unit == "char" and facts.fallback and facts.end_of_word is not None:
+        return cannot_hold(NAME, "a fallback to bytes together with an end-of-word mark")
+    return None
+
+
 def spellings(spec: TokenizerSpec) -> dict[int, str]:
     """id -> the string that the vocabulary has for it; `FormatError` if two ids would share one."""
     names = {token_id: _spelling(token, spec) for token_id, token in spec.tokens.items()}
     names |= {token_id: text for text, token_id in {**spec.special_tokens, **spec.added_tokens}.items()}
     ids: dict[str, int] = {}
     for token_id, name in names.items():
-        if token_id > MAX_ID:
-            raise cannot_hold(NAME, f"the id {token_id}, which is above {MAX_ID}", "use smaller ids")
         if name in ids:
             raise cannot_hold(NAME, f"two ids ({ids[name]} and {token_id}) with the same spelling {name!r}")
         ids[name] = token_id
@@ -80,16 +87,10 @@ def _spelling(token: bytes, spec: TokenizerSpec) -> str:
 
 
 def _check_unit(spec: TokenizerSpec) -> None:
-    if spec.unit == "word":
-        raise cannot_hold(NAME, "tokens whose symbols are whole pieces (unit 'word')")
-    if spec.unit == "byte" and spec.end_of_word is not None:
-        raise cannot_hold(NAME, f"the end-of-word mark {spec.end_of_word!r} on bytes")
-    if spec.unit == "char" and spec.fallback and spec.end_of_word is not None:
-        raise cannot_hold(NAME, "a fallback to bytes together with an end-of-word mark")
+    if error := refuses(Facts(spec.unit, spec.fallback, spec.end_of_word)):
+        raise error
     if spec.unit == "char" and spec.whole_pieces:
         raise cannot_hold(NAME, "whole pieces as tokens (whole_pieces) of characters")
-    if spec.unit == "char" and spec.merges is None:
-        raise cannot_hold(NAME, "rank order without merges on characters")
     if (
         spec.unit == "char"
         and spec.fallback

@@ -15,7 +15,7 @@ import re
 from pathlib import Path
 
 from syllabary.formats.hf_read import read
-from syllabary.formats.hf_write import write
+from syllabary.formats.hf_write import refuses, write
 from syllabary.formats.record import Format
 
 KEYS = re.compile(rb'"(added_tokens|pre_tokenizer|post_processor|normalizer|model)"\s*:\s*[\[{n]')
@@ -28,4 +28,4 @@ def sniff(path: Path, head: bytes) -> bool:
     )
 
 
-FORMAT = Format("huggingface", (".json",), ("tokenizer.json",), sniff, read, write)
+FORMAT = Format("huggingface", (".json",), ("tokenizer.json",), sniff, read, write, refuses)

@@ -17,6 +17,7 @@ as a whole piece (`whole_pieces`, Hugging Face's `ignore_merges`).
 
 from __future__ import annotations
 
+import heapq
 from collections.abc import Mapping
 from itertools import pairwise
 
@@ -24,6 +25,7 @@ from syllabary.errors import FormatError
 from syllabary.spec import TokenizerSpec
 
 Merge = tuple[int, int, int]
+GONE = -1
 
 
 def recover_merges(tokens: Mapping[int, bytes]) -> tuple[Merge, ...]:
@@ -47,19 +49,40 @@ def two_parts(token: bytes, ids: Mapping[bytes, int]) -> tuple[bytes, bytes] | N
     >>> two_parts(b"aba", {b"a": 0, b"b": 1, b"ab": 2, b"ba": 3, b"aba": 4})
     (b'ab', b'a')
     """
-    parts = [token[index : index + 1] for index in range(len(token))]
-    if any(part not in ids for part in parts):
+    size = len(token)
+    if size < 2 or any(token[at : at + 1] not in ids for at in range(size)):
         return None
-    while len(parts) > 2:
-        best, at = None, 0
-        for index in range(len(parts) - 1):
-            rank = ids.get(parts[index] + parts[index + 1])
-            if rank is not None and (best is None or rank < best):
-                best, at = rank, index
-        if best is None:
+    if size == 2:
+        return token[:1], token[1:]
+    before, after = list(range(-1, size)), list(range(1, size + 2))  # of the part that starts here
+    queue: list[tuple[int, int, int]] = []  # rank, start and end of two parts that merge
+
+    def add(start: int) -> None:
+        end = after[after[start]] if start >= 0 and after[start] < size else GONE
+        rank = ids.get(token[start:end]) if end != GONE else None
+        if rank is not None and end - start < size:
+            heapq.heappush(queue, (rank, start, end))
+
+    for start in range(size - 1):
+        add(start)
+    for _merge in range(size - 2):
+        while queue and not _there(queue[0], after):
+            heapq.heappop(queue)
+        if not queue:
             return None
-        parts[at : at + 2] = [parts[at] + parts[at + 1]]
-    return (parts[0], parts[1]) if len(parts) == 2 else None
+        _rank, start, end = heapq.heappop(queue)
+        after[after[start]] = GONE
+        after[start], before[end] = end, start
+        add(before[start])
+        add(start)
+    return token[: after[0]], token[after[0] :]
+
+
+def _there(entry: tuple[int, int, int], after: list[int]) -> bool:
+    """Whether the two parts of an entry of the queue have not been merged with others since."""
+    _rank, start, end = entry
+    middle = after[start]
+    return middle != GONE and middle < len(after) - 1 and after[middle] == end
 
 
 def check_rank_order(spec: TokenizerSpec, name: str) -> None:

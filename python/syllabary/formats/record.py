@@ -9,9 +9,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from syllabary.errors import FormatError, TextError, VocabularyError
+from syllabary.errors import FormatError, VocabularyError
 from syllabary.reference.check import check_spec
-from syllabary.spec import SplitSpec, TokenizerSpec
+from syllabary.spec import Alphabet, SplitSpec, TokenizerSpec, Unit
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +31,16 @@ class Hints:
 
 
 @dataclass(frozen=True, slots=True)
+class Facts:
+    """What is known of a tokenizer before it is trained, and enough to refuse some formats at once."""
+
+    unit: Unit = "byte"
+    fallback: bool = False
+    end_of_word: str | None = None
+    alphabet: Alphabet = "all"
+
+
+@dataclass(frozen=True, slots=True)
 class Format:
     """A file format of tokenizers.
 
@@ -39,6 +49,7 @@ class Format:
     sniff: whether a file is of this format, by its path and first bytes.
     read: `FormatError` for whatever is not a whole and consistent file of this format.
     write: the bytes of the file; `FormatError` that names what the format cannot hold. `None`: read only.
+    refuses: the error for a tokenizer of which these facts alone say that it cannot be held, or `None`.
     """
 
     name: str
@@ -47,31 +58,16 @@ class Format:
     sniff: Callable[[Path, bytes], bool]
     read: Callable[[Path, Hints], TokenizerSpec]
     write: Callable[[TokenizerSpec], bytes] | None
+    refuses: Callable[[Facts], FormatError | None] = lambda _facts: None
 
 
 def checked(spec: TokenizerSpec, path: Path) -> TokenizerSpec:
     """The tokenizer just read, if its ids, tokens and merges fit together; else `FormatError`."""
     try:
         check_spec(spec)
-    except (VocabularyError, TextError) as error:
+    except VocabularyError as error:
         raise FormatError(f"{path}: {error}") from error
-    for symbol in spec.alphabet:
-        if not _is_symbol(symbol, spec):
-            raise FormatError(f"{path}: {symbol!r} in the alphabet is no symbol of the unit {spec.unit!r}")
     return spec
-
-
-def _is_symbol(symbol: bytes, spec: TokenizerSpec) -> bool:
-    if spec.unit == "byte":
-        return len(symbol) == 1
-    if spec.fallback and len(symbol) == 1:
-        return True
-    try:
-        text = symbol.decode("utf-8")
-    except UnicodeDecodeError:
-        return False
-    mark = spec.end_of_word or ""
-    return bool(text) and (spec.unit == "word" or len(text) == 1 or text == mark or text[1:] == mark)
 
 
 def cannot_hold(

@@ -12,8 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from syllabary.errors import FormatError
-
-MAX_ID = 2**32 - 2  # ids are u32 in numpy arrays and in the engine; the last one is kept free
+from syllabary.reference.check import MAX_ID
 
 
 @dataclass(frozen=True, slots=True)

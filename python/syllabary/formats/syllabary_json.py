@@ -14,7 +14,7 @@ from syllabary import splits
 from syllabary.errors import FormatError, PatternError
 from syllabary.formats.files import read_bounded
 from syllabary.formats.record import Format, Hints, checked
-from syllabary.formats.strict_json import MAX_ID, Json, parse
+from syllabary.formats.strict_json import Json, parse
 from syllabary.reference.check import check_spec
 from syllabary.reference.pattern import to_regex
 from syllabary.spec import SplitSpec, Tables, TokenizerSpec, Unit
@@ -35,7 +35,6 @@ def write(spec: TokenizerSpec) -> bytes:
     `VocabularyError` for a tokenizer that contradicts itself.
     """
     check_spec(spec)
-    _check_ids(spec)
     tokens = ([token_id, _token(spec.tokens[token_id])] for token_id in sorted(spec.tokens))
     members = {
         "format": _line(NAME),
@@ -176,12 +175,6 @@ def _token(token: bytes) -> str | dict[Literal["bytes"], str]:
         return token.decode("utf-8")
     except UnicodeDecodeError:
         return {"bytes": token.hex()}
-
-
-def _check_ids(spec: TokenizerSpec) -> None:
-    ids = [*spec.tokens, *spec.special_tokens.values(), *spec.added_tokens.values()]
-    if ids and max(ids) > MAX_ID:
-        raise FormatError(f"id {max(ids)} is above {MAX_ID}, the largest that fits the format")
 
 
 def _by_id(tokens: Mapping[str, int]) -> str:

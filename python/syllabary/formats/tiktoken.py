@@ -20,12 +20,13 @@ from syllabary.encodings import find_by_sha256
 from syllabary.errors import FormatError
 from syllabary.formats.files import read_bounded
 from syllabary.formats.ranks import check_rank_order
-from syllabary.formats.record import Format, Hints, cannot_hold, checked
-from syllabary.formats.strict_json import MAX_ID
-from syllabary.reference.check import check_spec
+from syllabary.formats.record import Facts, Format, Hints, cannot_hold, checked
+from syllabary.reference.check import MAX_ID, check_spec
+from syllabary.reference.symbols import shown
 from syllabary.spec import TokenizerSpec
 
 NAME = "tiktoken"
+MAX_TOKEN = 1 << 16  # bytes; the longest published token has 128
 FIRST_LINE = re.compile(rb"[A-Za-z0-9+/]*={0,2} [0-9]+\r?(?:\n|\Z)")
 
 
@@ -63,21 +64,24 @@ def read(path: Path, hints: Hints) -> TokenizerSpec:
 def write(spec: TokenizerSpec) -> bytes:
     """The rank file of a byte-level tokenizer; `FormatError` names what rank order cannot hold."""
     check_spec(spec)
-    if spec.unit != "byte":
-        raise cannot_hold(NAME, f"tokens of the unit {spec.unit!r}, only bytes")
+    if error := refuses(Facts(spec.unit)):
+        raise error
     if spec.added_tokens:
         raise cannot_hold(NAME, f"added tokens, as {next(iter(spec.added_tokens))!r}")
     missing = [byte for byte in range(256) if spec.alphabet.get(bytes([byte])) not in spec.tokens]
     if missing:
-        raise cannot_hold(
-            NAME,
-            f"an alphabet without all 256 bytes ({len(missing)} missing, the first 0x{missing[0]:02X})",
-            'train with alphabet="all", or save as .syllabary.json',
-        )
-    _check_distinct(spec)
+        raise _without_bytes(f"{len(missing)} missing, the first 0x{missing[0]:02X}")
+    _check_tokens(spec)
     check_rank_order(spec, NAME)
     lines = (b"%s %d\n" % (base64.b64encode(spec.tokens[rank]) or b"=", rank) for rank in sorted(spec.tokens))
     return b"".join(lines)
+
+
+def refuses(facts: Facts) -> FormatError | None:
+    """The error for other symbols than bytes, and for an alphabet of the bytes seen: no text has all 256."""
+    if facts.unit != "byte":
+        return cannot_hold(NAME, f"tokens of the unit {facts.unit!r}, only bytes")
+    return _without_bytes('alphabet="seen"') if facts.alphabet == "seen" else None
 
 
 def sniff(path: Path, head: bytes) -> bool:
@@ -99,7 +103,9 @@ def _read_ranks(data: bytes, path: Path) -> dict[int, bytes]:
         if rank in tokens:
             raise FormatError(f"{path}: line {number}: rank {rank} is on line {lines[tokens[rank]]} already")
         if token in lines:
-            raise FormatError(f"{path}: line {number}: token {token!r} is on line {lines[token]} already")
+            raise FormatError(
+                f"{path}: line {number}: token {shown(token)} is on line {lines[token]} already"
+            )
         tokens[rank], lines[token] = token, number
     for byte in range(256):
         if bytes([byte]) not in lines:
@@ -113,20 +119,32 @@ def _read_line(line: bytes) -> tuple[bytes, int]:
     if not space:
         raise ValueError("no rank: a line is base64(token), a space and the rank")
     if not (digits.isdigit() and len(digits) <= 10 and int(digits) <= MAX_ID):
-        raise ValueError(f"{digits[:40]!r} is no rank: a number from 0 to {MAX_ID}")
+        raise ValueError(f"{shown(digits)} is no rank: a number from 0 to {MAX_ID}")
     try:
         token = b"" if encoded == b"=" else base64.b64decode(encoded, validate=True)
     except binascii.Error as error:
-        raise ValueError(f"{encoded[:40]!r} is not base64 ({error})") from error
+        raise ValueError(f"{shown(encoded)} is not base64 ({error})") from error
+    if len(token) > MAX_TOKEN:
+        raise ValueError(f"the token {shown(token)} has {len(token)} bytes, and {MAX_TOKEN} are the most")
     return token, int(digits)
 
 
-def _check_distinct(spec: TokenizerSpec) -> None:
+def _without_bytes(detail: str) -> FormatError:
+    return cannot_hold(
+        NAME,
+        f"an alphabet without all 256 bytes ({detail})",
+        'train with alphabet="all", or save as .syllabary.json',
+    )
+
+
+def _check_tokens(spec: TokenizerSpec) -> None:
     ids: dict[bytes, int] = {}
     for token_id, token in spec.tokens.items():
+        if len(token) > MAX_TOKEN:
+            raise cannot_hold(NAME, f"a token of {len(token)} bytes ({shown(token)}), only of {MAX_TOKEN}")
         if token in ids:
-            raise cannot_hold(NAME, f"two ids ({ids[token]}, {token_id}) for the token {token!r}")
+            raise cannot_hold(NAME, f"two ids ({ids[token]}, {token_id}) for the token {shown(token)}")
         ids[token] = token_id
 
 
-FORMAT = Format(NAME, (".tiktoken",), ("*.tiktoken",), sniff, read, write)
+FORMAT = Format(NAME, (".tiktoken",), ("*.tiktoken",), sniff, read, write, refuses)

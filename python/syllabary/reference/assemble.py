@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 
 from syllabary.errors import EarlyStopWarning, TrainingError, VocabularyError
 from syllabary.reference.bytes_to_unicode import byte_alphabet
-from syllabary.reference.symbols import utf8
+from syllabary.reference.symbols import shown, utf8
 from syllabary.spec import TokenizerSpec, TrainOptions
 
 
@@ -33,6 +33,7 @@ def check_options(options: TrainOptions) -> None:
         raise TrainingError('fallback=True needs unit="char" or "word": nothing is smaller than a byte')
     check_end_of_word(options)
     check_special_tokens(options.special_tokens)
+    check_collisions(options, certain_symbols(options))
 
 
 def check_end_of_word(options: TrainOptions) -> None:
@@ -53,13 +54,37 @@ def check_end_of_word(options: TrainOptions) -> None:
 
 
 def check_special_tokens(special_tokens: Sequence[str]) -> None:
-    """Raise `VocabularyError` if one is empty or given twice."""
+    """Raise `VocabularyError` if one is empty or given twice, `TextError` for a lone surrogate."""
+    before = set[str]()
     for index, token in enumerate(special_tokens):
         if not token:
             raise VocabularyError(f"special token {index} is empty: it would match everywhere")
-        if token in special_tokens[:index]:
-            raise VocabularyError(f"special token {token!r} is given twice")
+        if token in before:
+            raise VocabularyError(f"special token {shown(token)} is given twice")
+        before.add(token)
         utf8(token, f"special token {index}")
+
+
+def check_collisions(options: TrainOptions, tokens: Iterable[bytes]) -> None:
+    """Raise `VocabularyError` if a special token has the bytes of one of `tokens`."""
+    ordinary = set(tokens)
+    for token in options.special_tokens:
+        if token.encode() in ordinary:
+            raise VocabularyError(
+                f"special token {shown(token)} has the bytes of an ordinary token: choose another text"
+            )
+
+
+def certain_symbols(options: TrainOptions) -> list[bytes]:
+    """The initial symbols that are there whatever the corpus is.
+
+    >>> from syllabary.spec import SplitSpec
+    >>> certain_symbols(TrainOptions(SplitSpec(None), unit="char", fallback=True, end_of_word="</w>"))[-2:]
+    [b'\\xff', b'</w>']
+    """
+    if options.fallback or (options.unit == "byte" and options.alphabet == "all"):
+        return initial_alphabet(options, ())
+    return []
 
 
 def initial_alphabet(options: TrainOptions, seen: Iterable[bytes]) -> list[bytes]:
@@ -135,11 +160,7 @@ def assemble(
     spelling = list(alphabet)
     for left, right in merges:
         spelling.append(spelling[left] + spelling[right])
-    for token in options.special_tokens:
-        if utf8(token) in spelling:
-            raise VocabularyError(
-                f"special token {token!r} has the bytes of an ordinary token: choose another text"
-            )
+    check_collisions(options, spelling)
     specials = len(options.special_tokens)
     first = specials if options.special_first else 0
     first_special = 0 if options.special_first else len(spelling)

@@ -14,7 +14,12 @@ from collections.abc import Iterator
 
 from syllabary.errors import PatternError
 from syllabary.reference.pattern import to_regex
-from syllabary.spec import SplitSpec
+from syllabary.spec import SplitSpec, Tables
+
+# A run may take so many seconds of computing, and one more for every so many characters: a hundred times
+# what a sound pattern needs. One that tries every way of cutting `aaaa…` would not end in this life.
+SECONDS = 5.0
+CHARACTERS_A_SECOND = 10_000
 
 
 def spans(text: str, split: SplitSpec) -> Iterator[tuple[int, int]]:
@@ -24,24 +29,35 @@ def spans(text: str, split: SplitSpec) -> Iterator[tuple[int, int]]:
     between matches is a piece of its own if `split.keep_unmatched`, else it is dropped. Without a pattern
     the run is one piece, and the empty run none.
     Raises `PatternError` for a pattern that is not supported or matches the empty string, be it in this
-    text only (with the offset).
+    text only (with the offset), and for one that takes longer than `SECONDS`.
     """
     if split.pattern is None:
         yield from [(0, len(text))] if text else []
         return
     end = 0
-    for match in to_regex(split.pattern, split.tables).finditer(text):
-        if match.start() == match.end():
+    for start, match_end in matches(text, split.pattern, split.tables):
+        if start == match_end:
             raise PatternError(
-                f"split pattern {split.pattern!r} matches the empty string "
-                f"at offset {match.start()} of the text"
+                f"split pattern {split.pattern!r} matches the empty string at offset {start} of the text"
             )
-        if split.keep_unmatched and match.start() > end:
-            yield end, match.start()
-        yield match.span()
-        end = match.end()
+        if split.keep_unmatched and start > end:
+            yield end, start
+        yield start, match_end
+        end = match_end
     if split.keep_unmatched and end < len(text):
         yield end, len(text)
+
+
+def matches(text: str, pattern: str, tables: Tables) -> list[tuple[int, int]]:
+    """All matches in a run, found in one go, so that the time is that of the pattern alone."""
+    seconds = SECONDS + len(text) / CHARACTERS_A_SECOND
+    try:
+        return [match.span() for match in to_regex(pattern, tables).finditer(text, timeout=seconds)]
+    except TimeoutError as error:
+        raise PatternError(
+            f"split pattern {pattern!r} took more than {seconds:.1f} seconds on a text of {len(text)} "
+            "characters: it tries too many ways to match; repeat with ++ or *+, which do not try again"
+        ) from error
 
 
 def pieces(text: str, split: SplitSpec) -> list[str]:

@@ -40,10 +40,15 @@ def smallest_ids(tied: Collection[Pair]) -> Pair:
 def largest_pair(tied: Collection[Pair], spelling: Sequence[bytes]) -> Pair:
     """The largest (left bytes, right bytes), compared as strings; `spelling` is id -> bytes.
 
+    Two tokens may have the same bytes under two ids (words that were cut in different places, once merged):
+    of pairs that are spelled alike the one with the smallest (left id, right id) is taken.
+
     Sources: subword-nmt `learn_bpe.py` (`max(stats, key=lambda x: (stats[x], x))`); Stanford CS336,
     assignment 1 ("the lexicographically greater pair"). UTF-8 sorts as its code points do.
 
     >>> largest_pair({(0, 1), (2, 3)}, [b"l", b"o", b"w", b"e"])
     (2, 3)
+    >>> largest_pair({(3, 0), (2, 0)}, [b"a", b"b", b"ab", b"ab"])
+    (2, 0)
     """
-    return max(tied, key=lambda pair: (spelling[pair[0]], spelling[pair[1]]))
+    return max(tied, key=lambda pair: (spelling[pair[0]], spelling[pair[1]], -pair[0], -pair[1]))

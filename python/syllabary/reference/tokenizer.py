@@ -192,12 +192,12 @@ def unknown_symbols(unknown: list[tuple[bytes, int]], data: bytes) -> UnknownSym
 
 
 def name_symbol(symbol: bytes) -> str:
-    """How an error shows a symbol.
+    """How an error shows a symbol: 40 characters of it at most.
 
     >>> name_symbol(b"m"), name_symbol(b"\\xc3")
     ("'m'", 'byte 0xC3')
     """
     try:
-        return repr(symbol.decode())
+        return symbols.shown(symbol.decode())
     except UnicodeDecodeError:
         return f"byte 0x{symbol.hex().upper()}"

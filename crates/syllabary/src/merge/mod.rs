@@ -44,22 +44,27 @@ fn key(left: u32, right: u32) -> u64 {
 }
 
 impl Merges {
-    /// From `(left, right, result)` in rank order; of a pair given twice, the first counts.
+    /// From `(left, right, result)` in rank order; a pair given twice keeps its last rank (as Hugging Face).
     pub fn from_list(merges: &[(u32, u32, u32)]) -> Result<Merges, Error> {
         let mut table = FxHashMap::with_capacity_and_hasher(merges.len(), Default::default());
         for (rank, &(left, right, id)) in merges.iter().enumerate() {
             let rank = u32::try_from(rank).map_err(|_| Error::TooLarge("over 2^32 merges".to_owned()))?;
-            table.entry(key(left, right)).or_insert(Merge { rank, id });
+            table.insert(key(left, right), Merge { rank, id });
         }
         Ok(Merges { table })
     }
 
     /// Rank order (tiktoken): any two tokens whose joined bytes are a token merge; its id is the rank.
     pub fn from_ranks(vocab: &Vocab) -> Merges {
+        let longest = vocab.iter().map(|(_, bytes)| bytes.len()).max().unwrap_or(0);
+        // A token cut in two is looked up only where both parts have the length of some token.
+        let mut lengths = vec![false; longest + 1];
+        vocab.iter().for_each(|(_, bytes)| lengths[bytes.len()] = true);
         let mut table = FxHashMap::default();
         for (id, bytes) in vocab.iter() {
-            for middle in 1..bytes.len() {
-                if let (Some(left), Some(right)) = (vocab.id(&bytes[..middle]), vocab.id(&bytes[middle..])) {
+            let cuts = (1..bytes.len()).filter(|&cut| lengths[cut] && lengths[bytes.len() - cut]);
+            for (left, right) in cuts.map(|cut| bytes.split_at(cut)) {
+                if let (Some(left), Some(right)) = (vocab.id(left), vocab.id(right)) {
                     table.insert(key(left, right), Merge { rank: id, id });
                 }
             }

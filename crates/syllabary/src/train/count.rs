@@ -4,7 +4,20 @@
 //! the whole document and memory stays bounded. Threads count stretches of text that follow each other;
 //! their tables are added in that order, so the result does not depend on how many there are.
 
-use crate::{Error, alphabet::Unit, special::SpecialMatcher, split::Split, train::table::PieceTable};
+use std::{
+    sync::atomic::{AtomicBool, Ordering},
+    thread::ScopedJoinHandle,
+    time::Duration,
+};
+
+use crate::{
+    Error,
+    alphabet::Unit,
+    special::SpecialMatcher,
+    split::Split,
+    threads,
+    train::{GoOn, ask, table::PieceTable},
+};
 
 /// A document in parts is counted whenever this many bytes of it are at hand.
 const PART_BYTES: usize = 4 << 20;
@@ -25,6 +38,8 @@ pub struct Counter {
     pub(super) runs: Vec<u32>,
     /// The part of the current document that is not yet counted.
     tail: String,
+    /// The length of the tail when it was last searched for a place to cut, and had none.
+    searched: usize,
     bytes: u64,
 }
 
@@ -40,6 +55,7 @@ impl Counter {
             table: PieceTable::default(),
             runs: Vec::new(),
             tail: String::new(),
+            searched: 0,
             bytes: 0,
         })
     }
@@ -59,33 +75,39 @@ impl Counter {
         self.bytes
     }
 
-    /// Counts whole documents.
-    pub fn feed(&mut self, documents: &[&str], threads: usize) -> Result<(), Error> {
-        self.end_document(threads)?;
+    /// Counts whole documents. `go_on` is asked now and then; its `false` is `Error::Interrupted`.
+    pub fn feed(&mut self, documents: &[&str], threads: usize, go_on: &mut GoOn<'_>) -> Result<(), Error> {
+        self.end_document(threads, go_on)?;
         self.bytes += documents.iter().map(|text| text.len() as u64).sum::<u64>();
-        self.count(documents, threads)
+        self.count(documents, threads, go_on)
     }
 
     /// Takes the next part of a long document.
-    pub fn feed_part(&mut self, part: &str, threads: usize) -> Result<(), Error> {
+    pub fn feed_part(&mut self, part: &str, threads: usize, go_on: &mut GoOn<'_>) -> Result<(), Error> {
         self.bytes += part.len() as u64;
         self.tail.push_str(part);
-        if self.tail.len() < PART_BYTES || self.unit == Unit::Word {
+        // A text without a place to cut is searched again when it has doubled: linear in all.
+        if self.tail.len() < PART_BYTES.max(2 * self.searched) || self.unit == Unit::Word {
             return Ok(());
         }
-        let Some(cut) = self.safe_cut(&self.tail) else { return Ok(()) };
+        let Some(cut) = self.safe_cut(&self.tail) else {
+            self.searched = self.tail.len();
+            return Ok(());
+        };
+        self.searched = 0;
         let rest = self.tail.split_off(cut);
         let ready = std::mem::replace(&mut self.tail, rest);
-        self.count(&[&ready], threads)
+        self.count(&[&ready], threads, go_on)
     }
 
     /// Ends the document begun by `feed_part`.
-    pub fn end_document(&mut self, threads: usize) -> Result<(), Error> {
+    pub fn end_document(&mut self, threads: usize, go_on: &mut GoOn<'_>) -> Result<(), Error> {
+        self.searched = 0;
         if self.tail.is_empty() {
             return Ok(());
         }
         let tail = std::mem::take(&mut self.tail);
-        self.count(&[&tail], threads)
+        self.count(&[&tail], threads, go_on)
     }
 
     /// A place where `text` may be cut whatever follows it.
@@ -113,31 +135,51 @@ impl Counter {
         })
     }
 
-    fn count(&mut self, documents: &[&str], threads: usize) -> Result<(), Error> {
+    fn count(&mut self, documents: &[&str], threads: usize, go_on: &mut GoOn<'_>) -> Result<(), Error> {
         if self.unit == Unit::Word {
-            return documents.iter().try_for_each(|text| self.count_runs(text));
+            return documents.iter().try_for_each(|text| self.count_runs(text, go_on));
         }
-        let shares = self.shares(documents, threads);
-        if let [share] = shares.as_slice() {
-            let mut table = std::mem::take(&mut self.table);
-            let result = self.count_share(share, &mut table);
-            self.table = table;
-            return result;
-        }
-        let counter = &*self;
-        let tables: Result<Vec<PieceTable>, Error> = std::thread::scope(|scope| {
-            let count = |share: Vec<&str>| {
-                let mut table = PieceTable::default();
-                counter.count_share(&share, &mut table).map(|()| table)
+        let mut table = std::mem::take(&mut self.table);
+        let result = self.count_shares(&self.shares(documents, threads), &mut table, go_on);
+        self.table = table;
+        result
+    }
+
+    /// Counts the first share here and each other in a thread of its own; adds the tables in order.
+    fn count_shares(
+        &self,
+        shares: &[Vec<&str>],
+        table: &mut PieceTable,
+        go_on: &mut GoOn<'_>,
+    ) -> Result<(), Error> {
+        let [first, others @ ..] = shares else { return Ok(()) };
+        let stop = AtomicBool::new(false);
+        let count = |share: &[&str]| {
+            let mut table = PieceTable::default();
+            let go_on = &mut || !stop.load(Ordering::Relaxed);
+            self.count_share(share, &mut table, go_on).map(|()| table)
+        };
+        std::thread::scope(|scope| {
+            let threads: Vec<_> =
+                others.iter().map(|share| (share, threads::start(scope, || count(share)))).collect();
+            let mut ask = || {
+                let going = go_on();
+                stop.fetch_or(!going, Ordering::Relaxed);
+                going
             };
-            let handles: Vec<_> = shares.into_iter().map(|share| scope.spawn(move || count(share))).collect();
-            let joined = handles.into_iter().map(|handle| match handle.join() {
-                Ok(table) => table,
-                Err(panic) => std::panic::resume_unwind(panic),
-            });
-            joined.collect()
-        });
-        tables?.iter().try_for_each(|table| self.table.merge(table))
+            let mut result = self.count_share(first, table, &mut ask);
+            for (share, thread) in threads {
+                if result.is_err() {
+                    stop.store(true, Ordering::Relaxed);
+                }
+                let counted = match thread {
+                    Some(thread) => wait(thread, &mut ask),
+                    None => count(share),
+                };
+                result = result.and_then(|()| table.merge(&counted?));
+            }
+            result
+        })
     }
 
     /// Cuts the documents into stretches of about equal size, in order, one a thread.
@@ -183,13 +225,15 @@ impl Counter {
         f(&text[done..])
     }
 
-    fn count_share(&self, share: &[&str], table: &mut PieceTable) -> Result<(), Error> {
+    fn count_share(&self, share: &[&str], table: &mut PieceTable, go_on: &mut GoOn<'_>) -> Result<(), Error> {
+        let mut pieces = 0;
         share.iter().try_for_each(|text| {
             self.each_run(text, &mut |run| {
                 let mut state = Ok(());
                 self.split.pieces(run, &mut |piece| {
                     if state.is_ok() {
-                        state = table.add(piece.as_bytes(), 1).map(drop);
+                        pieces += 1;
+                        state = ask(go_on, pieces).and_then(|()| table.add(piece.as_bytes(), 1).map(drop));
                     }
                 })?;
                 state
@@ -197,14 +241,18 @@ impl Counter {
         })
     }
 
-    fn count_runs(&mut self, text: &str) -> Result<(), Error> {
+    fn count_runs(&mut self, text: &str, go_on: &mut GoOn<'_>) -> Result<(), Error> {
         let mut table = std::mem::take(&mut self.table);
         let mut runs = std::mem::take(&mut self.runs);
         let result = self.each_run(text, &mut |run| {
             let mut state = Ok(());
-            self.split.pieces(run, &mut |piece| match table.add(piece.as_bytes(), 1) {
-                Ok(index) => runs.push(index),
-                Err(error) => state = Err(error),
+            self.split.pieces(run, &mut |piece| {
+                if state.is_ok() {
+                    state = ask(go_on, runs.len()).and_then(|()| {
+                        runs.push(table.add(piece.as_bytes(), 1)?);
+                        Ok(())
+                    });
+                }
             })?;
             if runs.last().is_some_and(|&last| last != RUN_END) {
                 runs.push(RUN_END);
@@ -214,6 +262,15 @@ impl Counter {
         (self.table, self.runs) = (table, runs);
         result
     }
+}
+
+/// Waits for a thread, asking on the way.
+fn wait<T>(thread: ScopedJoinHandle<'_, T>, go_on: &mut GoOn<'_>) -> T {
+    while !thread.is_finished() {
+        go_on();
+        std::thread::sleep(Duration::from_micros(200));
+    }
+    threads::join(thread)
 }
 
 /// The largest character boundary of `text` at or below `at`.

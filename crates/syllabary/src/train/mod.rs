@@ -73,6 +73,15 @@ pub struct Trained {
     pub counts: Vec<u64>,
 }
 
+/// Asked now and then during long work; the answer `false` ends it with `Error::Interrupted`.
+pub type GoOn<'a> = dyn FnMut() -> bool + 'a;
+
+/// Asks at every 65,536th step.
+fn ask(go_on: &mut GoOn<'_>, step: usize) -> Result<(), Error> {
+    const STRIDE: usize = 1 << 16;
+    if step % STRIDE == STRIDE - 1 && !go_on() { Err(Error::Interrupted) } else { Ok(()) }
+}
+
 /// Where training stands, for progress bars; the answer `false` ends it with `Error::Interrupted`.
 pub type Progress<'a> = dyn FnMut(&Trained) -> bool + 'a;
 
@@ -95,11 +104,11 @@ fn run<T: Tie>(
     progress: &mut Progress<'_>,
 ) -> Result<Trained, Error> {
     let mut tokens: Vec<Arc<[u8]>> = symbols::alphabet(counter, options)?;
-    let sequences = Sequences::new(counter, &tokens, options)?;
+    let mut trained = Trained { alphabet: tokens.iter().map(|t| t.to_vec()).collect(), ..Trained::default() };
+    let sequences = Sequences::new(counter, &tokens, options, &mut || progress(&trained))?;
     if sequences.is_empty() {
         return Err(Error::Training("the corpus is empty: no piece of text was found in it".to_owned()));
     }
-    let mut trained = Trained { alphabet: tokens.iter().map(|t| t.to_vec()).collect(), ..Trained::default() };
     if tokens.len() > options.max_tokens {
         // The caller says which numbers; the alphabet is what it needs to know.
         return Ok(trained);

@@ -8,19 +8,13 @@
 use rustc_hash::FxHashMap;
 
 use super::{
-    TrainOptions,
+    GoOn, TrainOptions, ask,
     sequences::{SEPARATOR, Sequences},
 };
 use crate::Error;
 
 /// A pair's place in `Pairs`, in order of birth.
 pub(super) type PairIndex = u32;
-
-/// Asked now and then during long work: `false` is a wish to stop.
-pub(super) type GoOn<'a> = dyn FnMut() -> bool + 'a;
-
-/// Places handled between two questions to `GoOn`.
-const STRIDE: usize = 1 << 16;
 
 #[derive(Debug)]
 struct Pair {
@@ -89,10 +83,6 @@ impl Side {
         self.neighbours.iter().for_each(|neighbour| self.slots[neighbour.id as usize] = 0);
         std::mem::take(&mut self.neighbours)
     }
-}
-
-fn ask(go_on: &mut GoOn<'_>, at: usize) -> Result<(), Error> {
-    if at % STRIDE == STRIDE - 1 && !go_on() { Err(Error::Interrupted) } else { Ok(()) }
 }
 
 impl Pairs {

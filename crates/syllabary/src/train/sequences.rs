@@ -14,7 +14,7 @@ use crate::{
     Error,
     alphabet::{Alphabet, Unit},
     train::{
-        TrainOptions,
+        GoOn, TrainOptions, ask,
         count::{Counter, RUN_END},
         symbols::text,
     },
@@ -41,6 +41,7 @@ impl Sequences {
         counter: &Counter,
         alphabet: &[Arc<[u8]>],
         options: &TrainOptions,
+        go_on: &mut GoOn<'_>,
     ) -> Result<Sequences, Error> {
         let symbols = (0..).zip(alphabet).map(|(id, symbol)| (&**symbol, id));
         let spelling =
@@ -51,7 +52,8 @@ impl Sequences {
         if counter.unit() == Unit::Word {
             sequences.spell_runs(counter, &spelling)?;
         } else {
-            for (piece, count) in counter.table.iter() {
+            for (index, (piece, count)) in counter.table.iter().enumerate() {
+                ask(go_on, index)?;
                 sequences.open()?;
                 spelling.spell(text(piece), &mut |id, _| sequences.places.push(id), &mut |_| ());
                 sequences.close(count);

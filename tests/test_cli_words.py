@@ -1,0 +1,109 @@
+"""The words of the command line: sentences that name options, a help that fits, refusals before training.
+
+Leaves out: what the verbs do (test_cli).
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+import pytest
+from test_cli import TEXT, run
+
+import syllabary
+from syllabary.cli import main, words
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A working directory with a corpus and a tokenizer that has a special token."""
+    monkeypatch.chdir(tmp_path)
+    Path("corpus.txt").write_text(TEXT, encoding="utf-8")
+    syllabary.train([TEXT], vocab_size=300, special_tokens=["<|end|>"]).save("tok.json")
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    "args, sentence",
+    [
+        (["-o", "a.json", "--unit", "word"], "tokenizer.json cannot hold tokens whose symbols are whole"),
+        (
+            ["-o", "a.json", "--unit", "char", "--end-of-word", "</w>", "--fallback"],
+            "tokenizer.json cannot hold a fallback to bytes together with an end-of-word mark",
+        ),
+        (["-o", "a.tiktoken", "--unit", "char"], "tiktoken cannot hold tokens of the unit 'char'"),
+        (["-o", "a", "--format", "tiktoken", "--like", "huggingface"], "without all 256 bytes (--like "),
+        (["-o", "a", "--format", "gpt2"], "the format gpt2 is read only; write one of syllabary"),
+        (["-o", "a.unknown"], "end the name in, or give --format, one of syllabary (.syllabary.json)"),
+    ],
+)
+def test_what_cannot_be_saved_is_refused_before_training(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, args: list[str], sentence: str
+) -> None:
+    monkeypatch.setattr(syllabary, "train", None)  # calling it would be a TypeError
+    result = run("train", "corpus.txt", *args)
+    assert result.exit_code == 1, result.output
+    assert sentence in result.stderr
+
+
+@pytest.mark.parametrize(
+    "args, says",
+    [
+        (
+            ["encode", "-t", "corpus.txt", "x"],
+            "of no known format (syllabary, huggingface, gpt2, tiktoken)\n",
+        ),
+        (["encode", "-t", "bare.tiktoken", "x"], "give --split, a pattern or one of"),
+        (["encode", "-t", "tok.json", "--split", "gpt2", "x"], "leave out --split"),
+        (["encode", "-t", "tok.json", "a<|end|>"], "the special token '<|end|>' at character 1\n\nhint: "),
+        (["encode", "-t", "few.json", "xyz"], "with all bytes, or with --fallback"),
+        (["train", "corpus.txt", "-o", "a.json", "--fallback"], "--fallback needs --unit char or word"),
+        (
+            ["train", "corpus.txt", "-o", "a.json", "--end-of-word", "_"],
+            "--end-of-word '_' needs --unit char",
+        ),
+        (["train", "corpus.txt", "-o", "a.json", "--like", "me"], "--like 'me' is none of huggingface"),
+        (["train", "corpus.txt", "-o", "a.json", "--vocab-size", "9"], "--vocab-size is 9, but"),
+        (
+            ["train", "corpus.txt", "-o", "a.json", "--vocab-size", "300", "--num-merges", "9"],
+            "set one of --vocab-size (now 300) and --num-merges (now 9)",
+        ),
+        (["train", "few.txt", "-o", "few.json"], "warning: no pair is left that occurs 2 times (--min-freq"),
+    ],
+)
+def test_sentences_name_options_not_python(folder: Path, args: list[str], says: str) -> None:
+    Path("few.txt").write_text("abc", encoding="utf-8")
+    syllabary.train(["abc"], num_merges=0, unit="char").save("few.json")
+    syllabary.train([TEXT], vocab_size=256).save("bare.tiktoken")
+    stderr = run(*args).stderr
+    assert says in stderr
+    for python in ("=True", "special=", "split=", "format=", "_size", "_merges", "min_", "end_of_word"):
+        assert python not in stderr
+
+
+def test_quoted_text_is_not_taken_for_an_option() -> None:
+    for sentence in ("vocab_size.txt: byte 0xFF", "not in the alphabet: 'end_of_word'"):
+        assert words.spoken(sentence) == sentence
+
+
+def test_an_encoding_not_here_has_its_way_out_once(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for variable in ("TIKTOKEN_CACHE_DIR", "DATA_GYM_CACHE_DIR"):
+        monkeypatch.setenv(variable, str(folder))
+    monkeypatch.setattr("tempfile.tempdir", str(folder))
+    stderr = run("encode", "-t", "gpt2", "x").stderr
+    assert stderr.startswith("error: the file of 'gpt2' is not on this machine")
+    assert " at " + str(folder) in stderr
+    assert "hint: " not in stderr
+
+
+@pytest.mark.parametrize("verb", [None, *main.commands])
+def test_help_fits_eighty_columns(verb: str | None) -> None:
+    command = main if verb is None else main.commands[verb]
+    context = click.Context(main, info_name="syllabary")
+    if verb is not None:
+        context = click.Context(command, context, info_name=verb)
+    lines = command.get_help(click.Context(command, context.parent, context.info_name, terminal_width=80))
+    assert max(map(len, lines.splitlines())) <= 80
+    assert "..." not in lines.partition("\n")[2]  # nothing cut short
+    assert "[x" not in lines

@@ -1,0 +1,146 @@
+"""`train(like=...)` learns what the tool itself learns, through the public call; the tool is the judge.
+
+Leaves out: minbpe, which is not on PyPI: its twenty lines stand here.
+"""
+
+from __future__ import annotations
+
+import json
+import warnings
+from itertools import pairwise
+from typing import Any
+
+import pytest
+import regex
+import rustbpe  # type: ignore[import-untyped]
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from strategies import corpora
+from tiktoken import _educational
+from tokenizers import Tokenizer, models, pre_tokenizers, trainers
+
+import syllabary
+from syllabary.reference.bytes_to_unicode import spell
+from syllabary.training import GPT4_2023
+
+
+def trained(documents: list[str], vocab_size: int, **options: Any) -> syllabary.Tokenizer:
+    """Our tokenizer; that it may stop early goes without saying."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", syllabary.EarlyStopWarning)
+        return syllabary.train(documents, vocab_size, threads=2, **options)
+
+
+# Python's `regex` has letters of a newer Unicode than our tables: its users' texts stay with the older ones.
+def of_both_unicodes(documents: list[str]) -> bool:
+    return all(regex.findall(GPT4_2023, text) == pieces_of(text) for text in documents)
+
+
+def pieces_of(text: str) -> list[str]:
+    from syllabary import splits
+    from syllabary.reference import pieces
+
+    return pieces(text, splits.get(GPT4_2023))
+
+
+@settings(max_examples=150)
+@given(
+    documents=corpora().filter(any),
+    num_merges=st.integers(0, 30),
+    min_frequency=st.integers(1, 3),
+    max_token_length=st.sampled_from([None, None, 1, 2, 3, 4, 6]),
+    specials=st.sampled_from([[], ["<pad>"], ["<pad>", "<unk>"]]),
+)
+def test_hugging_face(
+    documents: list[str],
+    num_merges: int,
+    min_frequency: int,
+    max_token_length: int | None,
+    specials: list[str],
+) -> None:
+    symbols = len({byte for text in documents for byte in text.encode()})
+    peer = Tokenizer(models.BPE())
+    peer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    size = len(specials) + symbols + num_merges
+    limit = {} if max_token_length is None else {"max_token_length": max_token_length}
+    trainer = trainers.BpeTrainer(
+        vocab_size=size, min_frequency=min_frequency, special_tokens=specials, show_progress=False, **limit
+    )
+    peer.train_from_iterator(documents, trainer)
+    model = json.loads(peer.to_str())["model"]
+    # subtle: under a limit one string can come about in two ways, and then Hugging Face reuses its id.
+    assume(len(model["merges"]) == len(model["vocab"]) - len(specials) - symbols)
+    tok = trained(
+        documents, size, like="huggingface", min_frequency=min_frequency, special_tokens=specials, **limit
+    )
+    ordinary = {spell(token): token_id for token_id, token in tok.spec.tokens.items()}
+    assert ordinary | tok.special_tokens == model["vocab"]
+    assert [(spell(left), spell(right)) for left, right in tok.merges] == [tuple(m) for m in model["merges"]]
+
+
+@given(corpora().filter(any), st.integers(0, 30))
+def test_rustbpe(documents: list[str], num_merges: int) -> None:
+    peer = rustbpe.Tokenizer()
+    peer.train_from_iterator(iter(documents), 256 + num_merges)
+    assert peer.get_pattern() == GPT4_2023
+    tok = trained(documents, 256 + num_merges, like="rustbpe")
+    ranks = {token_id: bytes(token) for token, token_id in peer.get_mergeable_ranks()}
+    assert dict(tok.vocab) == dict(sorted(ranks.items()))
+
+
+@given(corpora(max_documents=1).filter(any), st.integers(0, 20))
+def test_tiktoken_educational(documents: list[str], num_merges: int) -> None:
+    assume(of_both_unicodes(documents))
+    tok = trained(documents, 256 + num_merges, like="tiktoken", split=GPT4_2023)
+    ranks = _educational.bpe_train(documents[0], len(tok.vocab), GPT4_2023, visualise=None)
+    assert {token: token_id for token_id, token in tok.vocab.items()} == ranks
+
+
+def minbpe(text: str, num_merges: int) -> list[tuple[bytes, bytes]]:
+    """minbpe's RegexTokenizer.train: count all, take the first of the most frequent, merge, again."""
+    chunks = [[bytes([byte]) for byte in chunk.encode()] for chunk in regex.findall(GPT4_2023, text)]
+    merges: list[tuple[bytes, bytes]] = []
+    for _ in range(num_merges):
+        counts: dict[tuple[bytes, bytes], int] = {}
+        for chunk in chunks:
+            for pair in pairwise(chunk):
+                counts[pair] = counts.get(pair, 0) + 1
+        if not counts:
+            break
+        best = max(counts, key=counts.__getitem__)
+        merges.append(best)
+        chunks = [replaced(chunk, best) for chunk in chunks]
+    return merges
+
+
+def replaced(chunk: list[bytes], pair: tuple[bytes, bytes]) -> list[bytes]:
+    out: list[bytes] = []
+    at = 0
+    while at < len(chunk):
+        if tuple(chunk[at : at + 2]) == pair:
+            out.append(pair[0] + pair[1])
+            at += 2
+        else:
+            out.append(chunk[at])
+            at += 1
+    return out
+
+
+@given(corpora(max_documents=1).filter(any), st.integers(0, 25))
+def test_minbpe(documents: list[str], num_merges: int) -> None:
+    assume(of_both_unicodes(documents))
+    tok = trained(documents, 256 + num_merges, like="minbpe")
+    assert tok.merges == minbpe(documents[0], num_merges)
+
+
+def test_cs336() -> None:
+    """The course's example: ties to the largest pair of byte strings."""
+    text = "low low low low low lower lower widest widest widest newest newest newest newest newest newest"
+    tok = trained([text], 262, like="cs336", split="whitespace-split")
+    expected = [b"st", b"est", b"ow", b"low", b"west", b"ne"]
+    assert [left + right for left, right in tok.merges] == expected
+
+
+def test_unknown_tools_are_named() -> None:
+    with pytest.raises(syllabary.TrainingError, match=r"sentencepiece.*huggingface"):
+        syllabary.train(["a"], like="sentencepiece")
