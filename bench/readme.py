@@ -43,8 +43,8 @@ def table(record: dict[str, Any]) -> str:
     lines += [
         "",
         f"One thread, GPT-2's split, {record['vocab_size']:,} tokens, first {size:.0f} MB of each corpus; "
-        "medians of interleaved turns, with equal vocabularies and ids. Encoding gives lists; our memory of pieces "
-        "begins empty in every turn, while tokenizers keeps its own; "
+        "medians of interleaved turns, with equal vocabularies and ids. Encoding gives lists; our memory of "
+        "pieces begins empty in every turn, while tokenizers keeps its own; "
         f"tokenizers {versions['tokenizers']}, tiktoken {versions['tiktoken']}; "
         f"{record['machine']['processor']}, {record['when'][:10]}: `{record['command']}`.",
     ]

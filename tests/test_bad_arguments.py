@@ -15,7 +15,7 @@ import pytest
 from test_bad_input import BATCH_ENCODERS, ENCODERS, TOK, train
 
 import syllabary
-from syllabary.errors import TextError, TrainingError, UnknownTokenError, VocabularyError
+from syllabary.errors import TextError, TrainingError, UnknownTokenError
 from syllabary.formats import FORMATS
 
 HUGE = 2**70

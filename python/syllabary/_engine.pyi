@@ -13,6 +13,8 @@ from numpy.typing import NDArray
 
 from syllabary.spec import SplitSpec, TokenizerSpec, TrainOptions
 
+__all__ = ["Split", "Tokenizer", "Trainer"]
+
 @final
 class Split:
     """A compiled split. Raises `PatternError`."""
