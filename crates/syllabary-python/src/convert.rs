@@ -1,7 +1,7 @@
 //! Python values in: text, ids, options.
 
 use pyo3::{
-    exceptions::{PyTypeError, PyUnicodeEncodeError, PyValueError},
+    exceptions::{PyOverflowError, PyTypeError, PyUnicodeEncodeError, PyValueError},
     prelude::*,
     pybacked::PyBackedStr,
     types::{PyBool, PyString},
@@ -65,7 +65,8 @@ pub fn ids(values: &Bound<'_, PyAny>, known: impl Fn(u32) -> bool) -> PyResult<V
 
 fn id_error(value: &Bound<'_, PyAny>, index: usize, error: Option<PyErr>) -> PyErr {
     let py = value.py();
-    let wrong_type = error.is_some_and(|error| error.is_instance_of::<PyTypeError>(py));
+    // An integer that does not fit overflows; whatever else goes wrong, the value is no integer.
+    let wrong_type = error.is_some_and(|error| !error.is_instance_of::<PyOverflowError>(py));
     if wrong_type || value.is_instance_of::<PyBool>() {
         let kind = type_name(value);
         return PyTypeError::new_err(format!("ids must be integers; index {index} is a {kind}"));
