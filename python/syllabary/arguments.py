@@ -39,7 +39,7 @@ def thread_count(threads: int | None) -> int:
 def integer(name: str, value: object) -> int:
     """`value` as a plain integer; `TypeError` that names it for a bool, a float, a string."""
     try:
-        if not isinstance(value, bool):
+        if not isinstance(value, (bool, np.bool_)):
             return operator.index(value)  # type: ignore[arg-type]
     except TypeError:
         pass

@@ -21,7 +21,8 @@ def read_id(value: SupportsIndex, index: int) -> int:
     >>> read_id(5, index=0)
     5
     """
-    if isinstance(value, bool) or not hasattr(value, "__index__"):
+    boolean = isinstance(value, bool) or str(getattr(value, "dtype", "")) == "bool"
+    if boolean or not hasattr(value, "__index__"):
         raise TypeError(f"id {value!r} at index {index} is of type {type(value).__name__}: ids are integers")
     return operator.index(value)
 
