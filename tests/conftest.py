@@ -31,6 +31,15 @@ def shared() -> Path:
     return folder
 
 
+@pytest.fixture
+def working_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty folder to run the command in, with no say in its colours."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    monkeypatch.delenv("FORCE_COLOR", raising=False)
+    return tmp_path
+
+
 @pytest.fixture(scope="session")
 def prove() -> bool:
     """Whether to test everything (`make prove`) where a sample does for every day."""

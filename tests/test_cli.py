@@ -26,15 +26,12 @@ COMMAND = [sys.executable, "-m", "syllabary"]
 
 
 @pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def folder(working_folder: Path) -> Path:
     """A working directory with a corpus and a tokenizer that has a special token."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv("NO_COLOR", raising=False)
-    monkeypatch.delenv("FORCE_COLOR", raising=False)
     Path("corpus.txt").write_text(TEXT, encoding="utf-8")
     Path("bad.txt").write_bytes(b"good\nbad \xff here\n")
     syllabary.train([TEXT], vocab_size=300, special_tokens=["<|end|>"]).save("tok.json")
-    return tmp_path
+    return working_folder
 
 
 def run(*args: str, stdin: str | bytes | None = None) -> Result:

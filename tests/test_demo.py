@@ -14,13 +14,10 @@ from syllabary.cli import colour, sample
 
 
 @pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def folder(working_folder: Path) -> Path:
     """A working directory with a corpus."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv("NO_COLOR", raising=False)
-    monkeypatch.delenv("FORCE_COLOR", raising=False)
     Path("corpus.txt").write_text(TEXT, encoding="utf-8")
-    return tmp_path
+    return working_folder
 
 
 def test_demo_shows_every_stage(folder: Path) -> None:

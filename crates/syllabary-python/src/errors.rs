@@ -66,10 +66,13 @@ pub fn to_python(py: Python<'_>, error: Error, text: Option<&str>) -> PyErr {
 
 /// The exception for `error` on text number `index` of a batch.
 pub fn to_python_in_batch(py: Python<'_>, error: Error, index: usize, text: &str) -> PyErr {
-    let raised = to_python(py, error, Some(text));
-    let class = raised.get_type(py);
-    let message = format!("text {index} of the batch: {}", raised.value(py));
-    match class.call1((message,)) {
+    at_place(py, &to_python(py, error, Some(text)), &format!("text {index} of the batch"))
+}
+
+/// The same exception, whose message begins with the place where it happened.
+pub fn at_place(py: Python<'_>, raised: &PyErr, place: &str) -> PyErr {
+    let message = format!("{place}: {}", raised.value(py));
+    match raised.get_type(py).call1((message,)) {
         Ok(instance) => PyErr::from_value(instance),
         Err(error) => error,
     }

@@ -8,7 +8,7 @@ use syllabary::{
     tokenizer::{SpecialPolicy, Tokenizer},
 };
 
-use crate::errors::{exception, to_python};
+use crate::errors::{at_place, exception, to_python};
 
 /// Files are read together up to about this many bytes.
 const READ_BYTES: u64 = 64 << 20;
@@ -63,12 +63,8 @@ fn encode_window(
     py.detach(|| batch::encode(tokenizer, &documents, policy, threads)).map_err(|(index, error)| {
         let raised = to_python(py, error, Some(documents[index]));
         let document = index - files.partition_point(|&file| file < files[index]);
-        let path = paths[files[index]].display();
-        let message = format!("{path}, document {document}: {}", raised.value(py));
-        match raised.get_type(py).call1((message,)) {
-            Ok(instance) => PyErr::from_value(instance),
-            Err(error) => error,
-        }
+        let place = format!("{}, document {document}", paths[files[index]].display());
+        at_place(py, &raised, &place)
     })
 }
 
