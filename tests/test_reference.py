@@ -39,7 +39,7 @@ from syllabary.reference.assemble import (
 from syllabary.reference.bytes_to_unicode import BYTE_TO_CHARACTER, byte_alphabet, spell, unspell
 from syllabary.reference.merge import by_merges, by_rank_order, count_pairs, last, merge, merge_states
 from syllabary.reference.special import cut
-from syllabary.reference.symbols import smaller_symbols, source_width, symbols
+from syllabary.reference.symbols import symbols
 from syllabary.reference.ties import first_seen, largest_pair, smallest_ids
 from syllabary.reference.train import train
 from syllabary.spec import SplitSpec, TokenizerSpec, TrainOptions
@@ -143,9 +143,6 @@ def test_symbols_joined_are_the_piece_and_its_mark(piece: str, mark: str | None)
     characters = symbols(piece, "char", mark)
     assert len(characters) == len(piece)
     assert b"".join(characters) == (piece + (mark or "")).encode()
-    assert b"".join(smaller_symbols(characters[-1], "char", (), mark)) == characters[-1]
-    last_width = source_width(characters[-1], mark)
-    assert last_width == len(piece[-1].encode())
 
 
 # ---- assembling ----

@@ -8,13 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, TypeAlias
 
 Unit = Literal["byte", "char", "word"]
 TieBreak = Literal["smallest-ids", "first-seen", "largest-pair"]
 ByteOrder = Literal["raw", "gpt2"]
 Tables = Literal["tiktoken", "onig"]
 Alphabet = Literal["all", "seen"]
+Stage = Literal["text", "normalized", "frozen", "never"]
+StepValue: TypeAlias = bool | int | float | str | bytes | tuple[str, ...] | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +33,37 @@ class SplitSpec:
     tables: Tables = "tiktoken"
     keep_unmatched: bool = True
     name: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One step of normalizing, cutting or decoding: what it is called and its options.
+
+    kind: as Hugging Face's `tokenizer.json` calls it (`"NFC"`, `"Metaspace"`, `"ByteFallback"`), or
+        `"SentencePiece"` (sentencepiece's own normalizer and decoder) or `"Join"`. `reference/normalize.py`,
+        `pretokenize.py` and `step_decoders.py` list them, with their options.
+    options: all of them, none left to a default.
+    """
+
+    kind: str
+    options: Mapping[str, StepValue] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Matching:
+    """How a special or added token is found in text.
+
+    stage: `"text"` before normalizing; `"normalized"` after it, and normalized itself (Hugging Face's
+        `normalized`); `"frozen"` after it, spelled as it is, and the normalizer leaves it alone
+        (sentencepiece's user-defined symbols); `"never"`: not in text at all (its control symbols).
+    single_word: not where a letter, mark, digit or `_` (`\\w`) touches it.
+    lstrip, rstrip: takes the whitespace on that side along.
+    """
+
+    stage: Stage = "text"
+    single_word: bool = False
+    lstrip: bool = False
+    rstrip: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +84,28 @@ class TokenizerSpec:
     whole_pieces: a piece that is itself a token becomes it at once (tiktoken; Hugging Face's
         `ignore_merges`).
     record: how it was trained; plain JSON values.
+
+    What the fields above leave open, for tokenizers of other libraries:
+
+    normalizer: rewrites text before anything but tokens of the stage `"text"` is cut out of it.
+    pretokenizer: cuts (and may rewrite) the normalized text; `split` then cuts each part.
+    decoder: makes text of the tokens' spellings; `None`: their bytes joined, `end_of_word` as a space.
+    matching: how a special or added token is found, where that is not plainly in the text.
+    scores: id -> score, with `merges=None`: any two neighbours whose joined bytes have a score merge, the
+        highest score first, then leftmost (sentencepiece).
+    unused: ids that may be merged through and are cut again into the two symbols they were last considered
+        to be made of (sentencepiece's UNUSED pieces).
+    unknown: id of a symbol that is not in the alphabet and has no fallback; `None`: it is an error.
+    fuse_unknown: unknown symbols in a row become one token.
+    byte_tokens: id -> the byte that it stands for, where other libraries spell it `<0x0A>`.
+    continuing_prefix: a mark (`##`) in front of every symbol of a piece but the first.
+    mark_apart: `end_of_word` is a symbol of its own, not a part of the last one (subword-nmt 0.1).
+    dropout: probability of passing over a merge, when `encode` is not told another.
+    trim_offsets: offsets leave out whitespace at the ends of a token (Hugging Face's ByteLevel).
+    surface_offsets: of a character spelled with bytes, the last byte has its whole span, the others none
+        (sentencepiece).
+    carried: format name -> what only that format holds and no id depends on (padding, templates, the
+        options of another tool's training); plain JSON values.
     """
 
     unit: Unit
@@ -64,6 +119,21 @@ class TokenizerSpec:
     fallback: bool = False
     whole_pieces: bool = False
     record: Mapping[str, object] = field(default_factory=dict)
+    normalizer: tuple[Step, ...] = ()
+    pretokenizer: tuple[Step, ...] = ()
+    decoder: tuple[Step, ...] | None = None
+    matching: Mapping[str, Matching] = field(default_factory=dict)
+    scores: Mapping[int, float] | None = None
+    unused: frozenset[int] = frozenset()
+    unknown: int | None = None
+    fuse_unknown: bool = False
+    byte_tokens: Mapping[int, int] = field(default_factory=dict)
+    continuing_prefix: str | None = None
+    mark_apart: bool = False
+    dropout: float = 0.0
+    trim_offsets: bool = False
+    surface_offsets: bool = False
+    carried: Mapping[str, object] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,11 +7,17 @@ It decides: where the engine gives another answer, one of the two has a bug. Rea
 3. `bytes_to_unicode`  GPT-2's spelling of bytes, and the orders of the byte alphabet
 4. `symbols`           bytes, characters with an end-of-word mark, or whole pieces: what merging starts from
 5. `split`             text -> pieces, by a pattern (`pattern` and its neighbours say what a pattern means)
-6. `special`           text is cut at special tokens first
+6. `special`           text is cut at special tokens first (`added` finds them)
 7. `train`             merges, one at a time, from a corpus; `places` keeps the counts
 8. `assemble`          ids: alphabet, merges, special tokens; `check` says what a vocabulary may not be
-9. `tokenizer`         all stages in a row: text -> ids, every state visible
+9. `tokenizer`         all stages in a row: text -> ids, every state visible; `pipeline` has those before
+                       merging, `groups` what is merged
 10. `decode`           ids -> text, at once or one at a time
+
+What the tokenizers of other libraries need besides, in any order: `aligned` (rewritten text and where it came
+from), `normalize`, `pretokenize` and `step_decoders` (their steps; `steps` checks them), `scores`
+(sentencepiece's merging), `dropout`, `trim` (their offsets), `incremental` (steps, one token at a time),
+`check_foreign`.
 
 Leaves out: speed (the engine), files (`syllabary.formats`). A function that bears its file's name (`merge`,
 `train`, `assemble`) is imported from that file, so that the file keeps its name here.

@@ -3,8 +3,8 @@
 Adds `check_spec`, for tokenizers read from files as for trained ones: first that every part is of its type
 and every id in its range, so that no code after it need ask; then that the parts fit together. It runs
 whenever a tokenizer is opened: each law is tried on all tokens in one built-in call, and the token that
-breaks it is looked for only then. Leaves out: training options (`assemble.check_options`) and what the
-pattern means (`pattern`).
+breaks it is looked for only then. Leaves out: the fields that other libraries' tokenizers need
+(`check_foreign`), training options (`assemble.check_options`) and what the pattern means (`pattern`).
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from typing import get_args
 
 from syllabary.errors import TextError, VocabularyError
 from syllabary.reference.assemble import check_special_tokens
+from syllabary.reference.check_foreign import check_foreign, field_types
 from syllabary.reference.symbols import shown, utf8
 from syllabary.spec import SplitSpec, Tables, TokenizerSpec, Unit
 
@@ -26,9 +27,10 @@ GAP_MORE = 1_000_000
 
 
 def token_bytes(spec: TokenizerSpec) -> dict[int, bytes]:
-    """id -> bytes of every token, special and added ones by the UTF-8 of their text."""
+    """id -> bytes of every token: special and added ones by their text, a byte token by its byte."""
     texts = {**spec.special_tokens, **spec.added_tokens}
-    return {**spec.tokens, **{token_id: text.encode() for text, token_id in texts.items()}}
+    named = {token_id: text.encode() for text, token_id in texts.items() if token_id not in spec.byte_tokens}
+    return {**spec.tokens, **named}
 
 
 def check_spec(spec: TokenizerSpec) -> None:
@@ -45,11 +47,14 @@ def check_spec(spec: TokenizerSpec) -> None:
         check_ids(texts.values(), len(spec.tokens) + sum(map(len, named.values())), where)
     check_owners(spec)
     check_unit(spec)
+    check_foreign(spec)
     check_alphabet(spec)
-    if spec.merges is None:
-        check_distinct(spec)
+    if spec.merges is not None:
+        check_merges(spec.tokens, spec.merges, (spec.continuing_prefix or "").encode())
+    elif spec.scores is None:
+        check_distinct(spec.tokens)
     else:
-        check_merges(spec.tokens, spec.merges)
+        check_distinct({token_id: spec.tokens[token_id] for token_id in spec.scores})
 
 
 # ---- types and ranges ----
@@ -73,6 +78,7 @@ def check_types(spec: TokenizerSpec) -> None:
         ("fallback", spec.fallback, bool),
         ("whole_pieces", spec.whole_pieces, bool),
         ("record", spec.record, Mapping),
+        *field_types(spec),
     ]
     for name, value, kind in fields:
         if not isinstance(value, kind):
@@ -87,7 +93,11 @@ def check_types(spec: TokenizerSpec) -> None:
 
 def check_texts(spec: TokenizerSpec) -> None:
     """Raise `VocabularyError` for a text that is none, is empty where it must not be, or has no UTF-8."""
-    texts = [("split.pattern", spec.split.pattern), ("end_of_word", spec.end_of_word)]
+    texts = [
+        ("split.pattern", spec.split.pattern),
+        ("end_of_word", spec.end_of_word),
+        ("continuing_prefix", spec.continuing_prefix),
+    ]
     for where in ("special_tokens", "added_tokens"):
         check_each(str, getattr(spec, where), range(len(getattr(spec, where))), f"{where}: text")
         texts += [(f"{where}: {ascii(token)[:40]}", token) for token in getattr(spec, where)]
@@ -98,6 +108,8 @@ def check_texts(spec: TokenizerSpec) -> None:
             raise VocabularyError(str(error)) from error
     if spec.end_of_word == "":
         raise VocabularyError('end_of_word is empty: give a mark as "</w>", or None')
+    if spec.continuing_prefix == "":
+        raise VocabularyError('continuing_prefix is empty: give a mark as "##", or None')
     check_special_tokens([*spec.special_tokens, *spec.added_tokens])
 
 
@@ -132,10 +144,11 @@ def check_ids(ids: Collection[object], count: int, where: str) -> None:
 
 
 def check_owners(spec: TokenizerSpec) -> None:
-    """Raise `VocabularyError` for an id that two tokens have."""
+    """Raise `VocabularyError` for an id that two tokens have, unless they are spelled alike."""
     owners: dict[int, str] = {}
     for text, token_id in [*spec.special_tokens.items(), *spec.added_tokens.items()]:
-        if token_id in spec.tokens:
+        alike = spec.tokens.get(token_id) == text.encode() or byte_spelling(spec, token_id) == text
+        if token_id in spec.tokens and not alike:
             token = shown(spec.tokens[token_id])
             raise VocabularyError(f"id {token_id} is both {shown(text)} and the token {token}")
         if token_id in owners:
@@ -143,9 +156,15 @@ def check_owners(spec: TokenizerSpec) -> None:
         owners[token_id] = text
 
 
+def byte_spelling(spec: TokenizerSpec, token_id: int) -> str | None:
+    """How other libraries spell a byte token; `None` if it is none."""
+    value = spec.byte_tokens.get(token_id)
+    return f"<0x{value:02X}>" if isinstance(value, int) else None
+
+
 def check_unit(spec: TokenizerSpec) -> None:
     """Raise `VocabularyError` for a unit that cannot be with the rest."""
-    if spec.merges is None and spec.unit != "byte":
+    if spec.merges is None and spec.scores is None and spec.unit != "byte":
         raise VocabularyError(f'merges=None (rank order by id) needs unit="byte", not {spec.unit!r}')
     if spec.whole_pieces and spec.unit == "word":
         raise VocabularyError(
@@ -153,8 +172,8 @@ def check_unit(spec: TokenizerSpec) -> None:
         )
     if spec.fallback and spec.unit == "byte":
         raise VocabularyError('fallback=True needs unit="char" or "word": nothing is smaller than a byte')
-    if spec.end_of_word is not None and spec.unit != "char":
-        raise VocabularyError(f'end_of_word={shown(spec.end_of_word)} needs unit="char", not {spec.unit!r}')
+    if spec.end_of_word is not None and spec.unit == "word":
+        raise VocabularyError(f'end_of_word={shown(spec.end_of_word)} needs unit="char" or "byte"')
     if spec.end_of_word is not None and spec.fallback and len(spec.end_of_word) == 1:
         raise VocabularyError(
             f"end_of_word={spec.end_of_word!r} with fallback must be longer than one character: "
@@ -180,29 +199,42 @@ def check_alphabet(spec: TokenizerSpec) -> None:
 
 
 def is_symbol(symbol: bytes, spec: TokenizerSpec) -> bool:
-    """Whether pieces can be spelled with it: a byte, a character with mark or without, a piece, a mark."""
-    if spec.unit == "byte" or (spec.fallback and len(symbol) == 1):
-        return len(symbol) == 1
+    """Whether pieces can be spelled with it: a byte, a character with marks or without, a piece, a mark."""
+    mark = (spec.end_of_word or "").encode()
+    if spec.mark_apart and symbol == mark:
+        return True
+    if spec.unit == "byte":
+        return len(symbol.removesuffix(mark)) == 1 or len(symbol) == 1
+    if len(symbol) == 1 and (spec.fallback or spec.byte_tokens):
+        return True
     try:
         text = symbol.decode("utf-8")
     except UnicodeDecodeError:
         return False
-    return bool(text) and (spec.unit == "word" or len(text) == 1 or spec.end_of_word in (text, text[1:]))
+    if spec.unit == "word":
+        return bool(text)
+    bare = text.removeprefix(spec.continuing_prefix or "")
+    return any(form and (len(form) == 1 or spec.end_of_word in (form, form[1:])) for form in (text, bare))
 
 
-def check_distinct(spec: TokenizerSpec) -> None:
+def check_distinct(tokens: Mapping[int, bytes]) -> None:
     """Without a merge list the bytes alone say which token a merge makes: two ids may not share them."""
-    if len(set(spec.tokens.values())) == len(spec.tokens):
+    if len(set(tokens.values())) == len(tokens):
         return
     ids: dict[bytes, int] = {}
-    for token_id, token in spec.tokens.items():
+    for token_id, token in tokens.items():
         if token in ids:
             raise VocabularyError(f"ids {ids[token]} and {token_id} are both {shown(token)}")
         ids[token] = token_id
 
 
-def check_merges(tokens: Mapping[int, bytes], merges: tuple[tuple[int, int, int], ...]) -> None:
-    """Raise `VocabularyError` for a merge that is none, of tokens that do not exist, or of other bytes."""
+def check_merges(
+    tokens: Mapping[int, bytes], merges: tuple[tuple[int, int, int], ...], prefix: bytes = b""
+) -> None:
+    """Raise `VocabularyError` for a merge that is none, of tokens that do not exist, or of other bytes.
+
+    prefix: that of continuing symbols; what a merge makes has the left one's only.
+    """
     triples = set(map(type, merges)) <= {tuple} and set(map(len, merges)) <= {3}
     if not triples or not set(map(type, chain.from_iterable(merges))) <= {int}:
         for rank, merge in enumerate(merges):
@@ -212,7 +244,7 @@ def check_merges(tokens: Mapping[int, bytes], merges: tuple[tuple[int, int, int]
                 )
     for rank, (left, right, result) in enumerate(merges):
         first, second = tokens.get(left), tokens.get(right)
-        if first and second and first + second == tokens.get(result):
+        if first and second and first + second.removeprefix(prefix) == tokens.get(result) != first:
             continue
         for token_id in (left, right, result):
             if not tokens.get(token_id):

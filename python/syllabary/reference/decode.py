@@ -1,7 +1,8 @@
 """Decoding: ids -> bytes -> text, at once or one id at a time.
 
 Adds the bytes of every id, the space that an end-of-word mark stands for, the error policy for bytes that
-are not UTF-8, and the incremental decoder. Leaves out: encoding (`tokenizer`).
+are not UTF-8, and the incremental decoder. With steps (`TokenizerSpec.decoder`): the spelling of every id.
+Leaves out: encoding (`tokenizer`), what steps do (`step_decoders`), and doing it bit by bit (`incremental`).
 """
 
 from __future__ import annotations
@@ -12,7 +13,12 @@ from collections.abc import Iterable
 from typing import SupportsIndex
 
 from syllabary.errors import TextError, UnknownTokenError
-from syllabary.spec import TokenizerSpec
+from syllabary.reference import normalize, step_decoders
+from syllabary.reference.aligned import Aligned
+from syllabary.reference.bytes_to_unicode import spell
+from syllabary.reference.incremental import Stream
+from syllabary.reference.step_decoders import TokenClass
+from syllabary.spec import Matching, TokenizerSpec
 
 
 def read_id(value: SupportsIndex, index: int) -> int:
@@ -31,18 +37,25 @@ class Decoder:
     """A tokenizer's vocabulary, as decoding reads it.
 
     table: id -> bytes, with each end-of-word mark as a space. word_ends: ids of tokens that end with a mark.
+    steps, spellings, classes: of a tokenizer that decodes by steps; else `None` and empty. Only tokens that
+    are not `"normal"` have a class.
     """
 
     def __init__(self, spec: TokenizerSpec) -> None:
         """Spell every token; special and added tokens are their text, in which a mark is no space."""
         self.table: dict[int, bytes] = dict(spec.tokens)
         self.word_ends: frozenset[int] = frozenset()
-        if spec.end_of_word is not None:
+        self.steps = spec.decoder
+        self.spellings: dict[int, str] = {}
+        self.classes: dict[int, TokenClass] = {}
+        if self.steps is not None:
+            self.spellings = spellings(spec)
+            self.classes = classes(spec)
+        elif spec.end_of_word is not None:
             mark = spec.end_of_word.encode()
             self.table = {token_id: token.replace(mark, b" ") for token_id, token in spec.tokens.items()}
-            self.word_ends = frozenset(
-                token_id for token_id, token in spec.tokens.items() if token.endswith(mark)
-            )
+            ends = {token_id for token_id, token in spec.tokens.items() if token.endswith(mark)}
+            self.word_ends = frozenset(ends - {*spec.special_tokens.values(), *spec.added_tokens.values()})
         for text, token_id in {**spec.special_tokens, **spec.added_tokens}.items():
             self.table[token_id] = text.encode()
 
@@ -57,30 +70,73 @@ class Decoder:
         return token_id, self.table[token_id]
 
     def decode_bytes(self, ids: Iterable[SupportsIndex]) -> bytes:
-        """The tokens' bytes, joined; the space of a mark that ends the last token is dropped."""
+        """The tokens' bytes, joined; the space of a mark that ends the last token is dropped.
+
+        With steps, the UTF-8 of the text.
+        """
+        if self.steps is not None:
+            return self.decode(ids).encode()
         tokens = [self.token(value, index) for index, value in enumerate(ids)]
         joined = b"".join(token for _id, token in tokens)
         return joined[:-1] if tokens and tokens[-1][0] in self.word_ends else joined
 
     def decode(self, ids: Iterable[SupportsIndex], errors: str = "replace") -> str:
-        """The text; `errors` as `bytes.decode` has them: `"strict"` raises `TextError` with the byte."""
+        """The text; `errors` as `bytes.decode` has them: `"strict"` raises `TextError` with the byte.
+
+        Steps have their own way with bytes that are not UTF-8: then `errors` says nothing.
+        """
+        if self.steps is not None:
+            known = [self.token(value, index)[0] for index, value in enumerate(ids)]
+            kinds = [self.classes.get(token_id, "normal") for token_id in known]
+            return step_decoders.decode(self.steps, [self.spellings[token_id] for token_id in known], kinds)
         try:
             return self.decode_bytes(ids).decode("utf-8", errors)
         except UnicodeDecodeError as error:
             raise invalid_utf8(error, 0) from error
 
 
+def spellings(spec: TokenizerSpec) -> dict[int, str]:
+    """What the steps of a decoder read of each token.
+
+    Bytes as GPT-2 writes them (`unit="byte"`) or `<0x0A>` (`byte_tokens`); a token that is looked for in
+    normalized text as it stands there (as tokenizers does, `added_vocabulary.rs`, `simple_id_to_token`).
+    """
+    found: dict[int, str] = {}
+    for token_id, token in spec.tokens.items():
+        if token_id in spec.byte_tokens:
+            found[token_id] = f"<0x{spec.byte_tokens[token_id]:02X}>"
+        else:
+            found[token_id] = spell(token) if spec.unit == "byte" else token.decode()
+    for text, token_id in {**spec.special_tokens, **spec.added_tokens}.items():
+        found[token_id] = text
+        if spec.matching.get(text, Matching()).stage == "normalized" and spec.normalizer:
+            found[token_id] = normalize.apply(spec.normalizer, Aligned.of(text)).text
+    return found
+
+
+def classes(spec: TokenizerSpec) -> dict[int, TokenClass]:
+    """What sentencepiece's decoder must know of tokens that are not ordinary text."""
+    found: dict[int, TokenClass] = dict.fromkeys(spec.byte_tokens, "byte")
+    for text, token_id in {**spec.special_tokens, **spec.added_tokens}.items():
+        if spec.matching.get(text, Matching()).stage == "never":
+            found[token_id] = "control"
+    if spec.unknown is not None:
+        found[spec.unknown] = "unknown"
+    return found
+
+
 class IncrementalDecoder:
     """Text as the ids arrive: what has been pushed and flushed, joined, is the whole decoding.
 
     Holds back the first bytes of a character until the others come, and the space of an end-of-word mark
-    until something follows it.
+    until something follows it. With steps, whatever a later id may change.
     """
 
     def __init__(self, decoder: Decoder, errors: str = "replace") -> None:
         """Start at the beginning of a text."""
         self.decoder = decoder
         self.utf8 = codecs.getincrementaldecoder("utf-8")(errors)
+        self.stream = None if decoder.steps is None else Stream(decoder.steps)
         self.pushed = 0  # ids so far
         self.fed = 0  # bytes given to the UTF-8 decoder so far
         self.held = b""  # b" " after a token that ends a word
@@ -89,13 +145,20 @@ class IncrementalDecoder:
         """The text that is certain now and was not before; an unknown id is an error and changes nothing."""
         number, token = self.decoder.token(token_id, self.pushed)
         self.pushed += 1
+        if self.stream is not None:
+            kind = self.decoder.classes.get(number, "normal")
+            return self.stream.feed([self.decoder.spellings[number]], [kind], final=False)
         new = self.held + token
         self.held = b" " if number in self.decoder.word_ends else b""
         return self.feed(new[:-1] if self.held else new, final=False)
 
     def flush(self) -> str:
         """The rest at the end of the text; the decoder is then as new."""
-        rest = self.feed(b"", final=True)
+        if self.stream is not None and self.decoder.steps is not None:
+            rest = self.stream.feed([], [], final=True)
+            self.stream = Stream(self.decoder.steps)
+        else:
+            rest = self.feed(b"", final=True)
         self.utf8.reset()
         self.pushed, self.fed, self.held = 0, 0, b""
         return rest

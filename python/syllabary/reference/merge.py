@@ -1,7 +1,8 @@
 """The two moves of byte-pair encoding: count the neighbours, merge one pair. Then encode by repeating.
 
 Adds pure functions on lists of ids; they know nothing of text. Leaves out: which pair training takes
-(`ties`, `train`) and where the ids come from (`symbols`, `tokenizer`).
+(`ties`, `train`), where the ids come from (`symbols`, `pipeline`), merges passed over at random (`dropout`)
+and merging by score (`scores`).
 """
 
 from __future__ import annotations
@@ -81,21 +82,33 @@ def by_rank_order(tokens: Mapping[int, bytes]) -> Rule:
     return rule
 
 
+def places(ids: Sequence[int], rule: Rule) -> Iterator[tuple[int, int]]:
+    """Encode a sequence, as `(at, result)` of each merge: the ids at `at` and after it became `result`.
+
+    Each merges one occurrence: of the lowest rank, the leftmost.
+
+    >>> list(places([1, 2, 3], by_merges([(2, 3, 9), (1, 9, 10)])))
+    [(1, 9), (0, 10)]
+    """
+    state = list(ids)
+    while True:
+        found = [(ranked, at) for at, pair in enumerate(pairwise(state)) if (ranked := rule(*pair))]
+        if not found:
+            return
+        (_rank, result), at = min(found)
+        state[at : at + 2] = [result]
+        yield at, result
+
+
 def merge_states(ids: Sequence[int], rule: Rule) -> Iterator[list[int]]:
     """Encode a sequence, every state visible: the input, then one state a merge; the last is the encoding.
-
-    Each step merges one occurrence: of the lowest rank, the leftmost.
 
     >>> list(merge_states([1, 2, 3], by_merges([(2, 3, 9), (1, 9, 10)])))
     [[1, 2, 3], [1, 9], [10]]
     """
     state = list(ids)
     yield list(state)
-    while True:
-        found = [(ranked, at) for at, pair in enumerate(pairwise(state)) if (ranked := rule(*pair))]
-        if not found:
-            return
-        (_rank, result), at = min(found)
+    for at, result in places(ids, rule):
         state[at : at + 2] = [result]
         yield list(state)
 
@@ -107,3 +120,22 @@ def last(states: Iterable[list[int]]) -> list[int]:
     [10]
     """
     return deque(states, maxlen=1).pop()
+
+
+def recreated(merges: Iterable[tuple[int, int, int]]) -> list[int]:
+    """Ranks of the merges that make a token which an earlier merge already takes.
+
+    Only for a list that has such merges does it matter whether a round merges one occurrence of the best pair
+    (here, Hugging Face's library) or all of them (subword-nmt's `apply_bpe.py`). In all others, what a merge
+    makes is merged further by later ranks alone, and both give the same.
+
+    >>> recreated([(1, 2, 9), (9, 3, 10)]), recreated([(9, 3, 10), (1, 2, 9)])
+    ([], [1])
+    """
+    taken = set[int]()
+    found: list[int] = []
+    for rank, (left, right, result) in enumerate(merges):
+        if result in taken:
+            found.append(rank)
+        taken |= {left, right}
+    return found

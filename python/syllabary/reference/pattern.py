@@ -53,7 +53,10 @@ SUFFIX = {"greedy": "", "lazy": "?", "possessive": "+"}
 
 def parse(pattern: str, tables: Tables = "tiktoken") -> Node:
     """A pattern -> its tree. Raises `PatternError` with the offset of what it does not support."""
-    return Parser(pattern, tables).parse()
+    try:
+        return Parser(pattern, tables).parse()
+    except RecursionError as error:
+        raise PatternError(f"pattern {pattern[:40]!r}… is nested too deeply") from error
 
 
 @lru_cache(maxsize=64)

@@ -47,6 +47,7 @@ REFUSED = {
 }  # fmt: skip
 QUANTIFIER = re.compile(r"[?*+]|\{(?:[0-9]+(?:,[0-9]*)?|,[0-9]*)\}")
 LIMIT = 1000  # of a counted repeat: beyond it compiled patterns grow out of hand
+LONGEST_NUMBER = 9  # digits; Python itself refuses to read thousands
 
 
 @dataclass(frozen=True)
@@ -123,6 +124,8 @@ class Parser(Cursor):
         if quantifier in "?*+":
             return int(quantifier == "+"), 1 if quantifier == "?" else None
         first, comma, second = quantifier.strip("{}").partition(",")
+        if max(len(first), len(second)) > LONGEST_NUMBER:
+            self.fail(f"a repeat counts to {LIMIT} at most", self.at)
         low = int(first or "0")
         high = (int(second) if second else None) if comma else low
         if max(low, high or 0) > LIMIT:
@@ -165,6 +168,8 @@ class Parser(Cursor):
             found = re.compile("[0-9]+").match(self.pattern, self.at)
             digits = found.group() if found else letter
             self.at += len(digits)
+            if len(digits) > LONGEST_NUMBER:
+                self.fail("no group has so long a number", start)
             return self.reference(int(digits), start)
         if letter == "k":
             opened = self.take()
