@@ -1,6 +1,8 @@
 """The compiled engine. Use `syllabary.Tokenizer` and `syllabary.train`: they hold policy and messages.
 
-`policy` is `"raise"`, `"allow"`, `"text"` or the list of special ids allowed (others raise).
+`policy` is `"raise"`, `"allow"`, `"text"` or the list of special ids allowed (others raise). `dropout` is the
+probability of passing over a merge, `seed` (64 bits) decides which: the same seed gives the same ids, on any
+number of threads.
 """
 
 import builtins
@@ -11,9 +13,9 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
-from syllabary.spec import SplitSpec, TokenizerSpec, TrainOptions
+from syllabary.spec import SplitSpec, Step, TokenizerSpec, TrainOptions
 
-__all__ = ["Split", "Tokenizer", "Trainer"]
+__all__ = ["Normalizer", "Pretokenizer", "Split", "StepDecoder", "Tokenizer", "Trainer"]
 
 @final
 class Split:
@@ -36,17 +38,31 @@ class Tokenizer:
     def split_kind(self) -> str:
         """See `Split.kind`."""
 
-    def encode(self, text: str, policy: str | list[int]) -> list[int]:
+    def encode(self, text: str, policy: str | list[int], dropout: float = 0.0, seed: int = 0) -> list[int]:
         """The ids of `text`."""
 
-    def encode_array(self, text: str, policy: str | list[int]) -> NDArray[np.uint32]:
+    def encode_array(
+        self, text: str, policy: str | list[int], dropout: float = 0.0, seed: int = 0
+    ) -> NDArray[np.uint32]:
         """The same, shape (n,)."""
 
-    def encode_batch(self, texts: Iterable[str], policy: str | list[int], threads: int) -> list[list[int]]:
-        """The ids of every text."""
+    def encode_batch(
+        self,
+        texts: Iterable[str],
+        policy: str | list[int],
+        threads: int,
+        dropout: float = 0.0,
+        seed: int = 0,
+    ) -> list[list[int]]:
+        """The ids of every text; each has coins of its own."""
 
     def encode_batch_array(
-        self, texts: Iterable[str], policy: str | list[int], threads: int
+        self,
+        texts: Iterable[str],
+        policy: str | list[int],
+        threads: int,
+        dropout: float = 0.0,
+        seed: int = 0,
     ) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
         """All ids, shape (n,), and where each text begins and the last ends, shape (texts + 1,)."""
 
@@ -69,7 +85,10 @@ class Tokenizer:
         """Start and end of every token in bytes or characters of `text`, shape (n, 2)."""
 
     def decode_bytes(self, ids: Iterable[int] | NDArray[np.uint32]) -> bytes:
-        """The bytes of the ids' tokens, joined."""
+        """The bytes of the ids' tokens, joined; with steps (`spec.decoder`), the UTF-8 of the text."""
+
+    def decode(self, ids: Iterable[int] | NDArray[np.uint32]) -> str:
+        """The text of the ids by the steps; without any, their bytes, U+FFFD for those that are not UTF-8."""
 
 @final
 class Trainer:
@@ -100,4 +119,45 @@ class Trainer:
         """The alphabet, the merges in local ids, shape (n, 2), and their counts, shape (n,).
 
         `callback(merges done, count of the last)` is called now and then, and signals are looked at.
+        """
+
+@final
+class Normalizer:
+    """Some normalizing steps alone. Raises `VocabularyError`, `PatternError`."""
+
+    def __new__(cls, steps: Iterable[Step]) -> Normalizer: ...
+    def normalize(self, text: str, frozen: Sequence[str] | None = None) -> tuple[str, list[tuple[int, int]]]:
+        """The normalized text and, of each of its characters, the range of characters of `text`.
+
+        frozen: tokens that a step `SentencePiece` leaves alone.
+        Raises `SyllabaryError` should the text differ without alignment.
+        """
+
+    def plain(self, text: str) -> str:
+        """The normalized text, made without alignment."""
+
+@final
+class Pretokenizer:
+    """Some cutting steps alone. Raises `VocabularyError`, `PatternError`."""
+
+    def __new__(cls, steps: Iterable[Step]) -> Pretokenizer: ...
+    def cut(self, text: str, before: Normalizer | None = None) -> list[tuple[str, tuple[int, int]]]:
+        """The parts, each with its range of characters of `text`; `before` normalizes it first.
+
+        Raises `SyllabaryError` should the parts differ without alignment.
+        """
+
+    def count(self, text: str) -> int:
+        """How many parts there are, made without alignment."""
+
+@final
+class StepDecoder:
+    """Some decoding steps alone. Raises `VocabularyError`, `PatternError`."""
+
+    def __new__(cls, steps: Iterable[Step]) -> StepDecoder: ...
+    def decode(self, tokens: Sequence[str], classes: Sequence[str] | None = None) -> str:
+        """The text of tokens.
+
+        classes: of each token `"normal"`, `"byte"`, `"control"` or `"unknown"`, which a step `SentencePiece`
+            looks at; without them a token that is spelled `<0x0A>` is a byte.
         """

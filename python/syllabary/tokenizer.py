@@ -7,15 +7,16 @@ formats (`formats`), and how any of it works (`reference` says so in plain Pytho
 from __future__ import annotations
 
 import os
+import secrets
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import cached_property
 from types import MappingProxyType
-from typing import Literal, TypeVar
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from syllabary import formats
+from syllabary import formats, hub
 from syllabary._engine import Tokenizer as Engine
 from syllabary.arguments import (
     handler,
@@ -28,10 +29,11 @@ from syllabary.arguments import (
     text_or_none,
     thread_count,
 )
-from syllabary.encodings import get, locate, names
-from syllabary.errors import TextError, UnknownEncodingError, UnknownTokenError
+from syllabary.encodings import name_for_model, names
+from syllabary.errors import FormatError, TextError, UnknownEncodingError, UnknownTokenError
 from syllabary.ragged import Ragged
 from syllabary.reference import Decoder, IncrementalDecoder, ReferenceTokenizer, check_spec
+from syllabary.reference.check import token_bytes
 from syllabary.reference.decode import invalid_utf8
 from syllabary.reference.special import allowed_names
 from syllabary.reference.symbols import utf8
@@ -48,6 +50,11 @@ class Tokenizer:
     Every method that reads text takes `special`: `"raise"` (an error that names the special token found),
     `"allow"` (its id), `"text"` (ordinary text), or a set of names to allow. Added tokens that are not
     special always match. Text is `str`; a lone surrogate raises `TextError` with its position.
+
+    Those that give ids of text take `dropout`, the probability of passing over a merge (`None`: the
+    tokenizer's own, which is 0 unless its file says otherwise), and `seed`: the same seed gives the same ids
+    to the same text at the same place of a batch, on any number of threads; `None` draws a new one each
+    time. Counts, offsets and steps are without dropout.
 
     >>> import syllabary
     >>> tok = syllabary.train(["low lower lowest"] * 3, vocab_size=262, special_tokens=["<|end|>"])
@@ -74,25 +81,41 @@ class Tokenizer:
 
     # ---- text -> ids ----
 
-    def encode(self, text: str, special: Special = "raise") -> list[int]:
+    def encode(
+        self, text: str, special: Special = "raise", dropout: float | None = None, seed: int | None = None
+    ) -> list[int]:
         """The ids of `text`. No BOS, no template: nothing is added."""
-        return self._engine.encode(text, self._policy(special))
+        return self._engine.encode(text, self._policy(special), *self._coins(dropout, seed))
 
-    def encode_array(self, text: str, special: Special = "raise") -> NDArray[np.uint32]:
+    def encode_array(
+        self, text: str, special: Special = "raise", dropout: float | None = None, seed: int | None = None
+    ) -> NDArray[np.uint32]:
         """The ids of `text`, shape (n,)."""
-        return self._engine.encode_array(text, self._policy(special))
+        return self._engine.encode_array(text, self._policy(special), *self._coins(dropout, seed))
 
     def encode_batch(
-        self, texts: Iterable[str], special: Special = "raise", threads: int | None = None
+        self,
+        texts: Iterable[str],
+        special: Special = "raise",
+        threads: int | None = None,
+        dropout: float | None = None,
+        seed: int | None = None,
     ) -> list[list[int]]:
         """The ids of every text; the same for any number of threads (default: one a core)."""
-        return self._batch(self._engine.encode_batch, texts, special, threads)
+        coins = self._coins(dropout, seed)
+        return self._batch(self._engine.encode_batch, texts, special, threads, *coins)
 
     def encode_batch_array(
-        self, texts: Iterable[str], special: Special = "raise", threads: int | None = None
+        self,
+        texts: Iterable[str],
+        special: Special = "raise",
+        threads: int | None = None,
+        dropout: float | None = None,
+        seed: int | None = None,
     ) -> Ragged:
         """The ids of every text in one array."""
-        return Ragged(*self._batch(self._engine.encode_batch_array, texts, special, threads))
+        coins = self._coins(dropout, seed)
+        return Ragged(*self._batch(self._engine.encode_batch_array, texts, special, threads, *coins))
 
     def encode_files(
         self,
@@ -125,9 +148,11 @@ class Tokenizer:
         """The number of ids of every text, shape (texts,)."""
         return self._batch(self._engine.count_batch, texts, special, threads)
 
-    def tokens(self, text: str, special: Special = "raise") -> list[bytes]:
-        """The bytes of each token of `text`, end-of-word marks and all."""
-        return [self.vocab[token_id] for token_id in self.encode(text, special)]
+    def tokens(
+        self, text: str, special: Special = "raise", dropout: float | None = None, seed: int | None = None
+    ) -> list[bytes]:
+        """The bytes of each token of `text`, marks and all."""
+        return [self.vocab[token_id] for token_id in self.encode(text, special, dropout, seed)]
 
     def offsets(
         self, text: str, unit: Literal["char", "byte"] = "char", special: Special = "raise"
@@ -161,6 +186,7 @@ class Tokenizer:
     def decode(self, ids: Iterable[int] | NDArray[np.integer], errors: str = "replace") -> str:
         """The text of `ids`; `errors` as in `bytes.decode`, with `TextError` for `"strict"`.
 
+        One that decodes by steps has its own way with bytes that are no UTF-8, whatever `errors` says.
         `UnknownTokenError` names an id that no token has, and its index.
         """
         policy = handler(errors)
@@ -170,7 +196,7 @@ class Tokenizer:
             raise invalid_utf8(error, 0) from error
 
     def decode_bytes(self, ids: Iterable[int] | NDArray[np.integer]) -> bytes:
-        """The bytes of the tokens, joined; they need not be whole characters."""
+        """The bytes of the tokens, joined; they need not be whole characters. By steps: the text's UTF-8."""
         return self._engine.decode_bytes(read_ids(ids))
 
     def decode_batch(
@@ -202,9 +228,7 @@ class Tokenizer:
     @cached_property
     def vocab(self) -> Mapping[int, bytes]:
         """id -> bytes, in order of the ids; special tokens by the UTF-8 of their text."""
-        spec = self._spec
-        special = {token_id: text.encode() for text, token_id in _named(spec).items()}
-        return MappingProxyType(dict(sorted({**spec.tokens, **special}.items())))
+        return MappingProxyType(dict(sorted(token_bytes(self._spec).items())))
 
     @property
     def merges(self) -> list[tuple[bytes, bytes]]:
@@ -246,8 +270,10 @@ class Tokenizer:
     def save(self, path: Path, format: str | None = None) -> None:  # noqa: A002 (public name)
         """Write the tokenizer; the format by name or by suffix (`syllabary.formats`).
 
-        A format that cannot hold this tokenizer raises `FormatError`, which says why. The file is written
-        whole or not at all.
+        A format that cannot hold this tokenizer raises `FormatError`, which says why; `syllabary.convert`
+        writes what it can hold and names the rest. Formats that leave split and special tokens to the
+        reader (`.tiktoken`, GPT-2's pair) are written without them: give them to `load` again. A file is
+        written whole or not at all.
         """
         formats.write(self._spec, path, format)
 
@@ -270,18 +296,33 @@ class Tokenizer:
         allowed = allowed_names(names_of(special), self._spec.special_tokens)
         return [self._spec.special_tokens[name] for name in allowed or ()]
 
+    def _coins(self, dropout: float | None, seed: int | None) -> tuple[Any, ...]:
+        """What the engine is told of dropout: nothing, or the probability and the seed."""
+        if dropout is None and seed is None and not self._spec.dropout:
+            return ()
+        given: object = self._spec.dropout if dropout is None else dropout
+        if isinstance(given, (bool, np.bool_)) or not isinstance(given, (float, int, np.floating)):
+            raise TypeError(f"dropout is {given!r}: give a probability from 0 to 1, or None")
+        if not 0 <= given <= 1:
+            raise ValueError(f"dropout is {given!r}: give a probability from 0 to 1, or None")
+        number = secrets.randbits(64) if seed is None else integer("seed", seed)
+        if not 0 <= number < 2**64:
+            raise ValueError(f"seed is {number}: give 0 to 2**64 - 1, or None for a new one")
+        return (float(given), number) if given else ()
+
     def _batch(
         self,
-        run: Callable[[list[str], str | list[int], int], Result],
+        run: Callable[..., Result],
         texts: Iterable[str],
         special: Special,
         threads: int | None,
+        *coins: Any,
     ) -> Result:
         """What `run` of the engine gives for the texts; an error names the text."""
         many = listed("texts", texts, (str,))
         policy, count = self._policy(special), thread_count(threads)
         try:
-            return run(many, policy, count)
+            return run(many, policy, count, *coins)
         except TextError:
             for index, text in enumerate(many):
                 utf8(text, f"text {index} of the batch")
@@ -318,13 +359,17 @@ def load(
     split: str | None = None,
     special_tokens: Mapping[str, int] | None = None,
 ) -> Tokenizer:
-    """Open a tokenizer: a file or folder of any known format, or the name of a published encoding.
+    """Open a tokenizer: a file or folder of any known format, or a name.
+
+    A name is a published encoding's (`"cl100k_base"`), a model's of OpenAI (`"gpt-4o"`), or a repository's
+    of the Hugging Face Hub (`"Qwen/Qwen3-8B"`). Its file is looked for in cache folders, then downloaded,
+    unless `SYLLABARY_OFFLINE` is set; nothing else in syllabary uses the network.
 
     format: one of `syllabary.formats`, else found out from the file.
     split, special_tokens: for a bare rank file, which says nothing of them.
 
     Raises `OSError`, `FormatError` (what is wrong, where), `UnknownEncodingError` for a name that is
-    neither a file nor known.
+    neither a file nor known, or whose file cannot be had.
     """
     name = os.fspath(path_or_name)
     if not isinstance(name, str):
@@ -334,16 +379,17 @@ def load(
         named_ids(special_tokens)
     if os.path.exists(name):
         return Tokenizer(formats.read(path_or_name, format, split=split, special_tokens=special_tokens))
-    if name in names():
-        known = get(name)
-        spec = formats.read(
-            locate(name),
-            format or "tiktoken",
-            split=split or known.split,
-            special_tokens=known.special_tokens if special_tokens is None else special_tokens,
-        )
+    if hub.is_id(name):
+        return Tokenizer(formats.read(hub.fetch(name), format, split=split, special_tokens=special_tokens))
+    if os.sep in name or name.endswith(hub.SUFFIXES):
+        raise FileNotFoundError(2, "No such tokenizer file or folder", name)
+    encoding = name if name in names() else name_for_model(name)
+    if encoding is not None:
+        if format not in (None, "tiktoken"):
+            raise FormatError(f"{name!r} names a published encoding, of the format tiktoken, not {format!r}")
+        spec = formats.read_encoding(encoding, split=split, special_tokens=special_tokens, fetch=True)
         return Tokenizer(spec)
-    if os.sep in name or "." in name:
+    if "." in name:
         raise FileNotFoundError(2, "No such tokenizer file or folder", name)
     raise UnknownEncodingError(
         f"{name!r} is no file, and no published encoding: those are {', '.join(names())}"

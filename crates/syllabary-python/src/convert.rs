@@ -9,6 +9,8 @@ use pyo3::{
 use syllabary::{
     Error,
     alphabet::Unit,
+    dropout::Dropout,
+    matching::{Matching, Stage},
     split::{Split, Tables},
     tokenizer::SpecialPolicy,
 };
@@ -113,6 +115,14 @@ impl Policy {
     }
 }
 
+/// The probability and the seed of a call.
+pub fn dropout(probability: f64, seed: u64) -> PyResult<Dropout> {
+    if (0.0..=1.0).contains(&probability) {
+        return Ok(Dropout { probability, seed });
+    }
+    Err(PyValueError::new_err(format!("dropout={probability} is no probability: give a number from 0 to 1")))
+}
+
 /// The unit of that name.
 pub fn unit(name: &str) -> PyResult<Unit> {
     match name {
@@ -136,9 +146,9 @@ pub fn split(spec: &Bound<'_, PyAny>) -> PyResult<Split> {
 }
 
 /// The pairs of the mapping `spec.<name>`; a value of the wrong type or an id that is none is an error.
-pub fn items<K, V>(spec: &Bound<'_, PyAny>, name: &str) -> PyResult<Vec<(K, V)>>
+pub fn items<'py, K, V>(spec: &Bound<'py, PyAny>, name: &str) -> PyResult<Vec<(K, V)>>
 where
-    (K, V): for<'a, 'py> FromPyObject<'a, 'py, Error = PyErr>,
+    (K, V): for<'a> FromPyObject<'a, 'py, Error = PyErr>,
 {
     let py = spec.py();
     spec.getattr(name)?
@@ -150,6 +160,28 @@ where
                 let message = format!("{name}: {item} is no pair of a token and its id ({error})");
                 exception(py, "VocabularyError", message)
             })
+        })
+        .collect()
+}
+
+/// How each token of `spec.matching` is found.
+pub fn matching(spec: &Bound<'_, PyAny>) -> PyResult<Vec<(String, Matching)>> {
+    let all: Vec<(String, Bound<'_, PyAny>)> = items(spec, "matching")?;
+    all.into_iter()
+        .map(|(token, rule)| {
+            let stage = match rule.getattr("stage")?.extract::<String>()?.as_str() {
+                "text" => Stage::Text,
+                "normalized" => Stage::Normalized,
+                "frozen" => Stage::Frozen,
+                "never" => Stage::Never,
+                other => {
+                    let message = format!("matching: {token:?}: no stage is called {other:?}");
+                    return Err(exception(spec.py(), "VocabularyError", message));
+                }
+            };
+            let flag = |name: &str| rule.getattr(name)?.extract::<bool>();
+            let (single_word, lstrip, rstrip) = (flag("single_word")?, flag("lstrip")?, flag("rstrip")?);
+            Ok((token, Matching { stage, single_word, lstrip, rstrip }))
         })
         .collect()
 }

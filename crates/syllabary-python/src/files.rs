@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use pyo3::{exceptions::PyOSError, prelude::*};
 use syllabary::{
     batch::{self, Ragged},
+    dropout::Dropout,
     tokenizer::{SpecialPolicy, Tokenizer},
 };
 
@@ -60,12 +61,14 @@ fn encode_window(
         documents.extend(cut(content, separator));
         files.resize(documents.len(), file);
     }
-    py.detach(|| batch::encode(tokenizer, &documents, policy, threads)).map_err(|(index, error)| {
-        let raised = to_python(py, error, Some(documents[index]));
-        let document = index - files.partition_point(|&file| file < files[index]);
-        let place = format!("{}, document {document}", paths[files[index]].display());
-        at_place(py, &raised, &place)
-    })
+    py.detach(|| batch::encode(tokenizer, &documents, policy, (Dropout::NONE, 0), threads)).map_err(
+        |(index, error)| {
+            let raised = to_python(py, error, Some(documents[index]));
+            let document = index - files.partition_point(|&file| file < files[index]);
+            let place = format!("{}, document {document}", paths[files[index]].display());
+            at_place(py, &raised, &place)
+        },
+    )
 }
 
 /// The documents of a file; what a last separator ends is no further, empty one.

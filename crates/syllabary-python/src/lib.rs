@@ -6,6 +6,7 @@ mod convert;
 mod errors;
 mod files;
 mod split;
+mod steps;
 mod tokenizer;
 mod trainer;
 
@@ -18,6 +19,9 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     // The first array looks numpy up; a Ctrl-C that falls into that look-up would be a panic.
     drop(Vec::<u32>::new().into_pyarray(module.py()));
     module.add_class::<split::Split>()?;
+    module.add_class::<steps::Normalizer>()?;
+    module.add_class::<steps::Pretokenizer>()?;
+    module.add_class::<steps::StepDecoder>()?;
     module.add_class::<tokenizer::Tokenizer>()?;
     module.add_class::<trainer::Trainer>()?;
     Ok(())

@@ -9,14 +9,17 @@ use pyo3::{
     types::PyBytes,
 };
 use syllabary::{
+    Error,
+    alphabet::Spelling,
     batch,
+    dropout::Dropout,
     tokenizer::{Parts, Tokenizer as Engine, Work},
 };
 
 use crate::{
     convert::{self, Policy},
     errors::{to_python, to_python_in_batch},
-    files,
+    files, steps,
 };
 
 /// Text shorter than this is encoded without releasing the GIL: handing it over would cost more.
@@ -38,7 +41,7 @@ impl Tokenizer {
         &self,
         py: Python<'_>,
         text: &PyBackedStr,
-        job: impl Fn(&Engine, &str) -> Result<R, syllabary::Error> + Send + Sync,
+        job: impl Fn(&Engine, &str) -> Result<R, Error> + Send + Sync,
     ) -> PyResult<R> {
         let (engine, slice): (&Engine, &str) = (&self.0, text);
         let result =
@@ -46,11 +49,17 @@ impl Tokenizer {
         result.map_err(|error| to_python(py, error, Some(slice)))
     }
 
-    fn ids(&self, py: Python<'_>, text: &Bound<'_, PyAny>, policy: &Policy) -> PyResult<Vec<u32>> {
+    fn ids(
+        &self,
+        py: Python<'_>,
+        text: &Bound<'_, PyAny>,
+        policy: &Policy,
+        dropout: Dropout,
+    ) -> PyResult<Vec<u32>> {
         let (text, policy) = (convert::text(text)?, policy.get());
         self.run(py, &text, |engine, text| {
             let mut ids = Vec::with_capacity(text.len() / 4 + 1);
-            engine.encode(text, policy, &mut Work::default(), &mut ids)?;
+            engine.encode(text, policy, dropout.coins(0), &mut Work::default(), &mut ids)?;
             Ok(ids)
         })
     }
@@ -61,11 +70,28 @@ impl Tokenizer {
         texts: &Bound<'_, PyAny>,
         policy: &Policy,
         threads: usize,
+        dropout: Dropout,
     ) -> PyResult<batch::Ragged> {
         let (texts, policy) = (convert::texts(texts)?, policy.get());
         let slices: Vec<&str> = texts.iter().map(|text| &**text).collect();
-        py.detach(|| batch::encode(&self.0, &slices, policy, threads))
+        py.detach(|| batch::encode(&self.0, &slices, policy, (dropout, 0), threads))
             .map_err(|(index, error)| to_python_in_batch(py, error, index, slices[index]))
+    }
+}
+
+impl Tokenizer {
+    fn with_ids<R>(
+        &self,
+        ids: &Bound<'_, PyAny>,
+        decode: impl Fn(&[u32]) -> Result<R, Error>,
+    ) -> PyResult<Result<R, Error>> {
+        match ids.extract::<PyReadonlyArray1<'_, u32>>() {
+            Ok(array) if array.is_contiguous() => Ok(decode(array.as_slice()?)),
+            _ => {
+                let known = |id| self.0.decoder().bytes(id).is_some();
+                Ok(decode(&convert::ids(ids, known)?))
+            }
+        }
     }
 }
 
@@ -75,54 +101,89 @@ impl Tokenizer {
     fn new(py: Python<'_>, spec: &Bound<'_, PyAny>) -> PyResult<Self> {
         let tokens: Vec<(u32, PyBackedBytes)> = convert::items(spec, "tokens")?;
         let alphabet: Vec<(PyBackedBytes, u32)> = convert::items(spec, "alphabet")?;
+        let byte_tokens: Vec<(u32, u8)> = convert::items(spec, "byte_tokens")?;
         let end_of_word: Option<String> = spec.getattr("end_of_word")?.extract()?;
+        let continuing_prefix: Option<String> = spec.getattr("continuing_prefix")?.extract()?;
+        let (scores, decoder) = (spec.getattr("scores")?, spec.getattr("decoder")?);
         let parts = Parts {
-            unit: convert::unit(&spec.getattr("unit")?.extract::<String>()?)?,
             split: convert::split(&spec.getattr("split")?)?,
+            spelling: Spelling {
+                unit: convert::unit(&spec.getattr("unit")?.extract::<String>()?)?,
+                end_of_word: end_of_word.as_deref(),
+                mark_apart: spec.getattr("mark_apart")?.extract()?,
+                continuing_prefix: continuing_prefix.as_deref(),
+                fallback: spec.getattr("fallback")?.extract()?,
+                byte_tokens: &byte_tokens,
+                unknown: spec.getattr("unknown")?.extract()?,
+                fuse_unknown: spec.getattr("fuse_unknown")?.extract()?,
+                surface_offsets: spec.getattr("surface_offsets")?.extract()?,
+            },
             tokens: tokens.iter().map(|(id, bytes)| (*id, &**bytes)).collect(),
             alphabet: alphabet.iter().map(|(symbol, id)| (&**symbol, *id)).collect(),
             merges: spec.getattr("merges")?.extract()?,
+            scores: if scores.is_none() { None } else { Some(convert::items(spec, "scores")?) },
+            unused: spec.getattr("unused")?.try_iter()?.map(|id| id?.extract()).collect::<PyResult<_>>()?,
             special: convert::items(spec, "special_tokens")?,
             added: convert::items(spec, "added_tokens")?,
-            end_of_word: end_of_word.as_deref(),
-            fallback: spec.getattr("fallback")?.extract()?,
+            matching: convert::matching(spec)?,
             whole_pieces: spec.getattr("whole_pieces")?.extract()?,
+            normalizer: steps::steps(&spec.getattr("normalizer")?)?,
+            pretokenizer: steps::steps(&spec.getattr("pretokenizer")?)?,
+            decoder: if decoder.is_none() { None } else { Some(steps::steps(&decoder)?) },
+            trim_offsets: spec.getattr("trim_offsets")?.extract()?,
         };
         py.detach(|| Engine::new(parts)).map(Tokenizer).map_err(|error| to_python(py, error, None))
     }
 
-    fn encode(&self, py: Python<'_>, text: &Bound<'_, PyAny>, policy: Policy) -> PyResult<Vec<u32>> {
-        self.ids(py, text, &policy)
+    #[pyo3(signature = (text, policy, dropout=0.0, seed=0))]
+    fn encode(
+        &self,
+        py: Python<'_>,
+        text: &Bound<'_, PyAny>,
+        policy: Policy,
+        dropout: f64,
+        seed: u64,
+    ) -> PyResult<Vec<u32>> {
+        self.ids(py, text, &policy, convert::dropout(dropout, seed)?)
     }
 
+    #[pyo3(signature = (text, policy, dropout=0.0, seed=0))]
     fn encode_array<'py>(
         &self,
         py: Python<'py>,
         text: &Bound<'_, PyAny>,
         policy: Policy,
+        dropout: f64,
+        seed: u64,
     ) -> PyResult<Bound<'py, PyArray1<u32>>> {
-        Ok(self.ids(py, text, &policy)?.into_pyarray(py))
+        Ok(self.ids(py, text, &policy, convert::dropout(dropout, seed)?)?.into_pyarray(py))
     }
 
+    #[pyo3(signature = (texts, policy, threads, dropout=0.0, seed=0))]
     fn encode_batch(
         &self,
         py: Python<'_>,
         texts: &Bound<'_, PyAny>,
         policy: Policy,
         threads: usize,
+        dropout: f64,
+        seed: u64,
     ) -> PyResult<Vec<Vec<u32>>> {
-        let ragged = self.batch(py, texts, &policy, threads)?;
+        let ragged = self.batch(py, texts, &policy, threads, convert::dropout(dropout, seed)?)?;
         Ok(ragged.offsets.windows(2).map(|span| ragged.ids[span[0]..span[1]].to_vec()).collect())
     }
 
+    #[pyo3(signature = (texts, policy, threads, dropout=0.0, seed=0))]
     fn encode_batch_array<'py>(
         &self,
         py: Python<'py>,
         texts: &Bound<'_, PyAny>,
         policy: Policy,
         threads: usize,
+        dropout: f64,
+        seed: u64,
     ) -> PyResult<IdsAndOffsets<'py>> {
-        Ok(ragged(py, self.batch(py, texts, &policy, threads)?))
+        Ok(ragged(py, self.batch(py, texts, &policy, threads, convert::dropout(dropout, seed)?)?))
     }
 
     fn encode_files<'py>(
@@ -179,16 +240,27 @@ impl Tokenizer {
     }
 
     fn decode_bytes<'py>(&self, py: Python<'py>, ids: &Bound<'_, PyAny>) -> PyResult<Bound<'py, PyBytes>> {
-        let mut out = Vec::new();
-        let decoded = match ids.extract::<PyReadonlyArray1<'_, u32>>() {
-            Ok(array) if array.is_contiguous() => self.0.decoder().decode(array.as_slice()?, &mut out),
-            _ => {
-                let known = |id| self.0.decoder().bytes(id).is_some();
-                self.0.decoder().decode(&convert::ids(ids, known)?, &mut out)
+        let decoded = self.with_ids(ids, |ids| match self.0.decode_text(ids) {
+            Some(text) => text.map(String::into_bytes),
+            None => {
+                let mut out = Vec::new();
+                self.0.decoder().decode(ids, &mut out).map(|()| out)
             }
-        };
-        decoded.map_err(|error| to_python(py, error, None))?;
-        Ok(PyBytes::new(py, &out))
+        })?;
+        let bytes = decoded.map_err(|error| to_python(py, error, None))?;
+        Ok(PyBytes::new(py, &bytes))
+    }
+
+    fn decode(&self, py: Python<'_>, ids: &Bound<'_, PyAny>) -> PyResult<String> {
+        let decoded = self.with_ids(ids, |ids| match self.0.decode_text(ids) {
+            Some(text) => text,
+            None => {
+                let mut out = Vec::new();
+                let decoded = self.0.decoder().decode(ids, &mut out);
+                decoded.map(|()| String::from_utf8_lossy(&out).into_owned())
+            }
+        })?;
+        decoded.map_err(|error| to_python(py, error, None))
     }
 
     #[getter]

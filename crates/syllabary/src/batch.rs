@@ -3,7 +3,9 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::{
-    Error, threads,
+    Error,
+    dropout::Dropout,
+    threads,
     tokenizer::{SpecialPolicy, Tokenizer, Work},
 };
 
@@ -62,18 +64,20 @@ fn map_chunks<R: Send>(
     results.into_iter().map(|(_, result)| result).collect()
 }
 
-/// Encodes every text; an error comes with the index of its text.
+/// Encodes every text; an error comes with the index of its text. `first` is the number of the first text.
 pub fn encode(
     tokenizer: &Tokenizer,
     texts: &[&str],
     policy: SpecialPolicy<'_>,
+    (dropout, first): (Dropout, usize),
     threads: usize,
 ) -> Result<Ragged, (usize, Error)> {
     let parts = map_chunks(texts, threads, &|start, chunk, work| {
         let mut ids = Vec::new();
         let mut ends = Vec::with_capacity(chunk.len());
         for (index, text) in chunk.iter().enumerate() {
-            tokenizer.encode(text, policy, work, &mut ids).map_err(|error| (start + index, error))?;
+            let coins = dropout.coins(first + start + index);
+            tokenizer.encode(text, policy, coins, work, &mut ids).map_err(|error| (start + index, error))?;
             ends.push(ids.len());
         }
         Ok((ids, ends))

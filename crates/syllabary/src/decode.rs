@@ -1,11 +1,22 @@
 //! Decoding: ids -> bytes.
 //!
 //! The bytes need not be valid UTF-8: a token may end inside a character. What then happens is the caller's
-//! policy, and stands outside the engine.
+//! policy, and stands outside the engine. `TextDecoder` makes text by the steps of another library (`step_decode`),
+//! for which it spells the tokens as that library does.
 
 use std::borrow::Cow;
 
-use crate::{Error, vocab::Vocab};
+use rustc_hash::FxHashMap;
+
+use crate::{
+    Error,
+    alphabet::{Spelling, Unit},
+    matching::{Named, Stage},
+    normalize::{Normalizer, byte_characters},
+    step::Step,
+    step_decode::{Class, StepDecoder},
+    vocab::Vocab,
+};
 
 /// No token has this id.
 const GAP: u32 = u32::MAX;
@@ -41,18 +52,17 @@ pub struct Decoder {
 
 impl Decoder {
     /// Over the vocabulary and the special and added tokens, whose ids must be free or hold the same bytes.
-    pub fn new(
-        vocab: &Vocab,
-        special: &[(String, u32)],
-        end_of_word: Option<&str>,
-    ) -> Result<Decoder, Error> {
+    pub(crate) fn new(vocab: &Vocab, special: &[Named], spelling: &Spelling<'_>) -> Result<Decoder, Error> {
+        let end_of_word = spelling.end_of_word;
+        let byte_names: FxHashMap<u32, String> =
+            spelling.byte_tokens.iter().map(|&(id, byte)| (id, byte_name(byte))).collect();
         let mut decoder = Decoder { arena: Vec::new(), spans: Vec::new(), ends_word: Vec::new() };
         let mark = end_of_word.unwrap_or_default().as_bytes();
         for (id, bytes) in vocab.iter() {
             let ends_word = !mark.is_empty() && bytes.ends_with(mark);
             decoder.put(id, &spaced(bytes, mark), ends_word)?;
         }
-        for (text, id) in special {
+        for Named { text, id, .. } in special {
             let limit = 16 * (vocab.len() + special.len()) + 1_000_000;
             if *id as usize >= limit {
                 return Err(Error::Vocabulary(format!(
@@ -60,7 +70,8 @@ impl Decoder {
                 )));
             }
             let taken = decoder.spans.get(*id as usize).is_some_and(|span| span.1 != GAP);
-            if taken && decoder.bytes(*id) != Some(text.as_bytes()) {
+            let alike = vocab.bytes(*id) == Some(text.as_bytes()) || byte_names.get(id) == Some(text);
+            if taken && !alike {
                 return Err(Error::Vocabulary(format!(
                     "special token `{text}` has id {id}, which another token has"
                 )));
@@ -102,5 +113,81 @@ impl Decoder {
             out.pop();
         }
         Ok(())
+    }
+}
+
+/// How other libraries spell a byte token.
+fn byte_name(byte: u8) -> String {
+    format!("<0x{byte:02X}>")
+}
+
+/// What a token is called where that is not its bytes.
+#[derive(Debug)]
+struct Called {
+    text: String,
+    class: Class,
+}
+
+/// Text of ids by steps.
+pub struct TextDecoder {
+    steps: StepDecoder,
+    /// What bytes are spelled with, where tokens are bytes: GPT-2's characters.
+    printable: Option<Box<[char; 256]>>,
+    unknown: Option<u32>,
+    /// Special, added and byte tokens.
+    called: FxHashMap<u32, Called>,
+}
+
+impl TextDecoder {
+    pub(crate) fn new(
+        steps: &[Step],
+        spelling: &Spelling<'_>,
+        named: &[Named],
+        normalizer: &Normalizer,
+    ) -> Result<TextDecoder, Error> {
+        let mut called = FxHashMap::default();
+        for &(id, byte) in spelling.byte_tokens {
+            called.insert(id, Called { text: byte_name(byte), class: Class::Byte });
+        }
+        for token in named {
+            // A token that is looked for in normalized text is spelled as it stands there.
+            let text = match token.matching.stage {
+                Stage::Normalized => token.normalized(normalizer)?,
+                _ => token.text.clone(),
+            };
+            let class = match (token.matching.stage, called.get(&token.id)) {
+                (Stage::Never, _) => Class::Control,
+                (_, Some(called)) => called.class,
+                _ => Class::Normal,
+            };
+            called.insert(token.id, Called { text, class });
+        }
+        Ok(TextDecoder {
+            steps: StepDecoder::new(steps)?,
+            printable: (spelling.unit == Unit::Byte).then(|| Box::new(byte_characters())),
+            unknown: spelling.unknown,
+            called,
+        })
+    }
+
+    /// The text of `ids`.
+    pub(crate) fn decode(&self, vocab: &Vocab, ids: &[u32]) -> Result<String, Error> {
+        let mut tokens = Vec::with_capacity(ids.len());
+        for (index, &id) in ids.iter().enumerate() {
+            let (text, class) = match (self.called.get(&id), vocab.bytes(id)) {
+                (Some(called), _) => (Cow::Borrowed(called.text.as_str()), called.class),
+                (None, Some(bytes)) => (self.spelled(bytes), Class::Normal),
+                (None, None) => return Err(Error::UnknownId { id: i64::from(id), index }),
+            };
+            tokens.push((text, if self.unknown == Some(id) { Class::Unknown } else { class }));
+        }
+        self.steps.decode_classed(tokens)
+    }
+
+    fn spelled<'t>(&self, bytes: &'t [u8]) -> Cow<'t, str> {
+        match &self.printable {
+            Some(characters) => bytes.iter().map(|&byte| characters[usize::from(byte)]).collect(),
+            None => String::from_utf8_lossy(bytes),
+        }
     }
 }

@@ -9,17 +9,32 @@
 //!
 //! What each stage means is defined by the Python package `syllabary.reference`; the tests compare both.
 
+pub mod aligned;
 pub mod alphabet;
 pub mod batch;
+mod boundary;
 pub mod cache;
 pub mod decode;
+pub mod dropout;
 pub mod error;
+pub mod matching;
 pub mod merge;
+pub mod normalize;
+mod offsets;
+mod parts;
+pub mod pretokenize;
+mod run;
+mod scores;
 pub mod special;
+mod spell;
 pub mod split;
+pub mod step;
+pub mod step_decode;
 mod threads;
 pub mod tokenizer;
 pub mod train;
+mod trim;
+mod unknown;
 pub mod vocab;
 
 pub use error::Error;

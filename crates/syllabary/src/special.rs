@@ -5,7 +5,7 @@
 //! ones that are allowed; so the tokenizer makes one matcher for each set of allowed tokens. Making one is
 //! cheap: time and memory grow with the total length of the tokens (1,000 tokens: about a millisecond).
 
-use aho_corasick::{AhoCorasick, AhoCorasickBuilder, MatchKind};
+use aho_corasick::{AhoCorasick, AhoCorasickBuilder, Input, MatchKind};
 use rustc_hash::FxHashSet;
 
 use crate::error::Error;
@@ -19,6 +19,8 @@ pub struct SpecialMatch {
     pub end: usize,
     /// The token's id.
     pub id: u32,
+    /// Its place in the list that the matcher was made of.
+    pub index: usize,
 }
 
 /// Finds a fixed set of special tokens in any text. Immutable; share it by reference.
@@ -50,12 +52,24 @@ impl SpecialMatcher {
         self.ids.is_empty()
     }
 
+    /// The first special token in `text` that begins at byte `at` or after.
+    pub fn find_from(&self, text: &str, at: usize) -> Option<SpecialMatch> {
+        let found = self.automaton.as_ref()?.find(Input::new(text).range(at..))?;
+        Some(SpecialMatch {
+            start: found.start(),
+            end: found.end(),
+            id: self.ids[found.pattern().as_usize()],
+            index: found.pattern().as_usize(),
+        })
+    }
+
     /// The special tokens in `text`, in order, none overlapping another.
     pub fn find<'t>(&'t self, text: &'t str) -> impl Iterator<Item = SpecialMatch> + 't {
         self.automaton.iter().flat_map(move |automaton| automaton.find_iter(text)).map(|found| SpecialMatch {
             start: found.start(),
             end: found.end(),
             id: self.ids[found.pattern().as_usize()],
+            index: found.pattern().as_usize(),
         })
     }
 }

@@ -5,7 +5,7 @@
 use std::hash::Hasher;
 
 use hashbrown::HashTable;
-use rustc_hash::FxHasher;
+use rustc_hash::{FxHashSet, FxHasher};
 
 use crate::Error;
 
@@ -34,12 +34,23 @@ impl Vocab {
     ///
     /// The same bytes under two ids are legal: [`Vocab::id`] then gives the smaller one.
     pub fn new<'a>(tokens: impl IntoIterator<Item = (u32, &'a [u8])>) -> Result<Vocab, Error> {
+        Vocab::with_hidden(tokens, &FxHashSet::default())
+    }
+
+    /// The same, but [`Vocab::id`] does not find the `hidden` ids.
+    pub fn with_hidden<'a>(
+        tokens: impl IntoIterator<Item = (u32, &'a [u8])>,
+        hidden: &FxHashSet<u32>,
+    ) -> Result<Vocab, Error> {
         let mut tokens: Vec<(u32, &[u8])> = tokens.into_iter().collect();
         tokens.sort_unstable_by_key(|&(id, _)| id);
         let mut vocab = Vocab::default();
         let limit = 16 * tokens.len() + 1_000_000;
         for (id, bytes) in tokens {
             vocab.insert(id, bytes, limit)?;
+            if !hidden.contains(&id) {
+                vocab.index(id, bytes);
+            }
         }
         Ok(vocab)
     }
@@ -61,12 +72,15 @@ impl Vocab {
         self.spans.push((start, length));
         self.arena.extend_from_slice(bytes);
         self.count += 1;
+        Ok(())
+    }
+
+    fn index(&mut self, id: u32, bytes: &[u8]) {
         let hash = hash_bytes(bytes);
         if self.find(hash, bytes).is_none() {
             let (arena, spans) = (&self.arena, &self.spans);
             self.by_bytes.insert_unique(hash, id, |&other| hash_bytes(slice(arena, spans, other)));
         }
-        Ok(())
     }
 
     fn find(&self, hash: u64, bytes: &[u8]) -> Option<u32> {

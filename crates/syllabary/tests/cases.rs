@@ -9,7 +9,8 @@ use std::{collections::HashMap, ops::Range, path::Path};
 use serde_json::{Map, Value};
 use syllabary::{
     Error,
-    alphabet::Unit,
+    alphabet::{Spelling, Unit},
+    dropout::Dropout,
     split::{Split, Tables},
     tokenizer::{Parts, SpecialPolicy, Tokenizer, Work, to_characters},
     train::{TieBreak, TrainOptions, count::Counter, train},
@@ -94,18 +95,21 @@ fn tokenizer(record: &Value, splits: &Record) -> Tokenizer {
         list(&record["tokens"]).iter().map(|token| (number(&token[0]), bytes(&token[1]))).collect();
     let by_id: HashMap<u32, &[u8]> = tokens.iter().map(|(id, token)| (*id, token.as_slice())).collect();
     let merges = record["merges"].as_array();
+    let unit = unit(&record["unit"]);
     Tokenizer::new(Parts {
-        unit: unit(&record["unit"]),
-        split: split(&splits[text(&record["split"])]),
+        spelling: Spelling {
+            end_of_word: record["end_of_word"].as_str(),
+            fallback: flag(&record["fallback"]),
+            ..Spelling::plain(unit)
+        },
         tokens: tokens.iter().map(|(id, token)| (*id, token.as_slice())).collect(),
         alphabet: numbers(&record["alphabet"]).into_iter().map(|id| (by_id[&id], id)).collect(),
         merges: merges
             .map(|list| list.iter().map(|m| (number(&m[0]), number(&m[1]), number(&m[2]))).collect()),
         special: ids_of(&record["special_tokens"]),
         added: ids_of(&record["added_tokens"]),
-        end_of_word: record["end_of_word"].as_str(),
-        fallback: flag(&record["fallback"]),
         whole_pieces: flag(&record["whole_pieces"]),
+        ..Parts::plain(unit, split(&splits[text(&record["split"])]))
     })
     .unwrap()
 }
@@ -200,7 +204,7 @@ fn check_encoding(tokenizer: &Tokenizer, record: &Value, case: &Value, place: &s
     };
     let (sample, work) = (text(&case["text"]), &mut Work::default());
     let mut ids = Vec::new();
-    let outcome = tokenizer.encode(sample, policy, work, &mut ids);
+    let outcome = tokenizer.encode(sample, policy, Dropout::NONE.coins(0), work, &mut ids);
     if let Some(kind) = case.get("error") {
         let wanted = (text(kind), number(&case["character"]));
         assert_eq!(kind_and_place(&outcome.unwrap_err(), sample), wanted, "{place}");

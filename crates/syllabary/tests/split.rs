@@ -15,17 +15,25 @@ const GPT2_BRACKETED: &str =
     r"'s|'t|'re|'ve|'m|'ll|'d| ?[\p{L}]+| ?[\p{N}]+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+";
 const GPT4: &str = r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}++|\p{N}{1,3}+| ?[^\s\p{L}\p{N}]++[\r\n]*+|\s++$|\s*[\r\n]|\s+(?!\S)|\s";
 const O200K: &str = r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+";
+const LLAMA3: &str = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+";
+const QWEN2: &str = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+";
+const QWEN35: &str = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?[\p{L}\p{M}]+|\p{N}| ?[^\s\p{L}\p{M}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+";
+const NEMOTRON: &str = r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+";
 const WHITESPACE: &str = r"\w+|[^\w\s]+";
 const WHITESPACE_SPLIT: &str = r"\S+";
 const LATIN: &str = r"\s*+\w+?(?=(?:que|ve|ne|met|ce|ci)(?!\w))|\s*+\w++|\s*+[^\s\w]++|\s++";
 
 /// Pattern, the name of its scanner, and one character of each kind that it can tell apart.
-const LAWS: [(&str, &str, &str); 8] = [
+const LAWS: [(&str, &str, &str); 12] = [
     (GPT2, "gpt2", "'sSlrveé 1½\t!\u{301}"),
     (GPT2_ORIGINAL, "gpt2", "'slrveé 1\n!"),
     (GPT2_BRACKETED, "gpt2", "'slrveé 1\n!"),
     (GPT4, "gpt4", "'sſLlve\r\n \u{3000}1!\u{301}"),
     (O200K, "o200k", "'sſEl\r\n \u{A0}1!/\u{301}字ǅ"),
+    (LLAMA3, "llama3", "'sſLlve\r\n \u{3000}1!\u{301}"),
+    (QWEN2, "qwen2", "'sLve\r\n \u{3000}1!\u{301}"),
+    (QWEN35, "qwen3.5", "'sLve\r\n \u{3000}1!\u{301}"),
+    (NEMOTRON, "nemotron", "'sEl\r\n \u{A0}1!/\u{301}字ǅ"),
     (WHITESPACE, "whitespace", "a字1½_ \n!\u{301}\u{200D}²"),
     (WHITESPACE_SPLIT, "whitespace-split", "aÉ1 \n\u{3000}!\u{301}"),
     (LATIN, "latin", "quevnmtci \n!\u{301}Q"),

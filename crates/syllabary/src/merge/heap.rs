@@ -5,89 +5,89 @@
 
 use std::{cmp::Reverse, collections::BinaryHeap};
 
-use super::Merges;
-use crate::Error;
+use rustc_hash::FxHashMap;
 
-/// End of the list, and a position whose symbol was absorbed by its left neighbour.
-const NONE: u32 = u32::MAX;
+use super::{Merge, Merges, links::Links};
+use crate::Error;
 
 /// The linked list and the heap.
 #[derive(Debug, Default)]
 pub(super) struct Scratch {
-    previous: Vec<u32>,
-    next: Vec<u32>,
+    links: Links,
     heap: BinaryHeap<Reverse<(u32, u32)>>,
 }
 
-pub(super) fn apply(merges: &Merges, ids: &mut Vec<u32>, scratch: &mut Scratch) -> Result<(), Error> {
-    let length = u32::try_from(ids.len())
-        .ok()
-        .filter(|&length| length < NONE)
-        .ok_or_else(|| Error::TooLarge("one piece has 2^32 symbols or more".to_owned()))?;
-    scratch.reset(merges, ids, length);
-    while let Some(Reverse((rank, at))) = scratch.heap.pop() {
-        scratch.try_merge(merges, ids, rank, at);
+/// Sees every candidate when it is found, in order.
+pub(super) trait Watch {
+    /// `left` and `right` stand side by side and would become `merge`.
+    fn candidate(&mut self, left: u32, right: u32, merge: Merge);
+}
+
+impl Watch for () {
+    #[inline]
+    fn candidate(&mut self, _left: u32, _right: u32, _merge: Merge) {}
+}
+
+/// For each result, the two symbols that it was last found to be made of.
+pub type Origins = FxHashMap<u32, (u32, u32)>;
+
+impl Watch for Origins {
+    fn candidate(&mut self, left: u32, right: u32, merge: Merge) {
+        self.insert(merge.id, (left, right));
     }
-    scratch.compact(ids);
+}
+
+/// Merges `ids`; `starts` gets the place of the first symbol of each that is left.
+pub(super) fn apply(
+    merges: &Merges,
+    ids: &mut Vec<u32>,
+    starts: Option<&mut Vec<u32>>,
+    scratch: &mut Scratch,
+    watch: &mut impl Watch,
+) -> Result<(), Error> {
+    scratch.links.reset(ids.len())?;
+    scratch.fill(merges, ids, watch);
+    while let Some(Reverse((rank, at))) = scratch.heap.pop() {
+        scratch.try_merge(merges, ids, rank, at, watch);
+    }
+    scratch.links.compact(ids, starts);
     Ok(())
 }
 
 impl Scratch {
-    fn reset(&mut self, merges: &Merges, ids: &[u32], length: u32) {
-        self.previous.clear();
-        self.previous.extend((0..length).map(|at| at.wrapping_sub(1)));
-        self.next.clear();
-        self.next.extend((1..=length).map(|at| if at == length { NONE } else { at }));
+    fn fill(&mut self, merges: &Merges, ids: &[u32], watch: &mut impl Watch) {
         let mut candidates = std::mem::take(&mut self.heap).into_vec();
         candidates.clear();
-        candidates.extend(
-            ids.windows(2)
-                .zip(0..)
-                .filter_map(|(pair, at)| merges.get(pair[0], pair[1]).map(|merge| Reverse((merge.rank, at)))),
-        );
+        candidates.extend(ids.windows(2).zip(0..).filter_map(|(pair, at)| {
+            let merge = merges.get(pair[0], pair[1])?;
+            watch.candidate(pair[0], pair[1], merge);
+            Some(Reverse((merge.rank, at)))
+        }));
         self.heap = BinaryHeap::from(candidates);
     }
 
     /// Merges at `at` if the pair there still has this rank.
-    fn try_merge(&mut self, merges: &Merges, ids: &mut [u32], rank: u32, at: u32) {
-        let right = self.next[at as usize];
-        // An absorbed symbol has itself as its next.
-        if right == NONE || right == at {
-            return;
-        }
+    fn try_merge(&mut self, merges: &Merges, ids: &mut [u32], rank: u32, at: u32, watch: &mut impl Watch) {
+        let Some(right) = self.links.right_of(at) else { return };
         let Some(merge) = merges.get(ids[at as usize], ids[right as usize]) else { return };
         if merge.rank != rank {
             return;
         }
         ids[at as usize] = merge.id;
-        let after = self.next[right as usize];
-        self.next[right as usize] = right;
-        self.next[at as usize] = after;
-        if after != NONE {
-            self.previous[after as usize] = at;
-            self.push(merges, ids, at, after);
+        let (before, after) = self.links.absorb(at, right);
+        if let Some(before) = before {
+            self.push(merges, ids, before, at, watch);
         }
-        let before = self.previous[at as usize];
-        if before != NONE {
-            self.push(merges, ids, before, at);
+        if let Some(after) = after {
+            self.push(merges, ids, at, after, watch);
         }
     }
 
-    fn push(&mut self, merges: &Merges, ids: &[u32], left: u32, right: u32) {
-        if let Some(merge) = merges.get(ids[left as usize], ids[right as usize]) {
+    fn push(&mut self, merges: &Merges, ids: &[u32], left: u32, right: u32, watch: &mut impl Watch) {
+        let (a, b) = (ids[left as usize], ids[right as usize]);
+        if let Some(merge) = merges.get(a, b) {
+            watch.candidate(a, b, merge);
             self.heap.push(Reverse((merge.rank, left)));
         }
-    }
-
-    /// Keeps the symbols that are still in the list.
-    fn compact(&self, ids: &mut Vec<u32>) {
-        let mut write = 0;
-        let mut at = if ids.is_empty() { NONE } else { 0 };
-        while at != NONE {
-            ids[write] = ids[at as usize];
-            write += 1;
-            at = self.next[at as usize];
-        }
-        ids.truncate(write);
     }
 }

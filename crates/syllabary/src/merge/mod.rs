@@ -5,14 +5,19 @@
 //!         replace the two by the result
 //! ```
 //!
-//! Two algorithms give that one result: a scan for short sequences and a heap for long ones.
+//! Two algorithms give that one result: a scan for short sequences and a heap for long ones. A third passes
+//! merges over at random. Leaves out where the ranks come from, if that is neither a list nor the ids (`scores`).
 
+mod coins;
 mod heap;
+mod links;
 mod scan;
 
 use rustc_hash::FxHashMap;
 
-use crate::{Error, vocab::Vocab};
+pub use heap::Origins;
+
+use crate::{Error, dropout::Coins, vocab::Vocab};
 
 /// Sequences up to this length are merged by scanning: the heap costs more than it saves.
 const SCAN_LIMIT: usize = 48;
@@ -37,6 +42,29 @@ pub struct Merges {
 pub struct Scratch {
     scan: scan::Scratch,
     heap: heap::Scratch,
+    coins: coins::Scratch,
+}
+
+/// So many bytes may be looked at to find all ways of cutting tokens in two; those of vocabularies in use are some
+/// ten million.
+const WORK_LIMIT: usize = 1 << 34;
+
+/// Refuses tokens of these lengths if cutting each into two of them would take too long.
+pub(crate) fn check_work(lengths: &[usize]) -> Result<(), Error> {
+    let longest = lengths.iter().copied().max().unwrap_or(0);
+    let mut known = vec![false; longest + 1];
+    lengths.iter().for_each(|&length| known[length] = true);
+    let mut work = 0usize;
+    for &length in lengths {
+        let cuts = (1..length).filter(|&cut| known[cut] && known[length - cut]).count();
+        work = work.saturating_add(cuts.saturating_mul(length));
+        if work > WORK_LIMIT {
+            return Err(Error::Vocabulary(format!(
+                "the tokens are too long, up to {longest} bytes: to find all pairs that make them would take too long"
+            )));
+        }
+    }
+    Ok(())
 }
 
 fn key(left: u32, right: u32) -> u64 {
@@ -55,7 +83,8 @@ impl Merges {
     }
 
     /// Rank order (tiktoken): any two tokens whose joined bytes are a token merge; its id is the rank.
-    pub fn from_ranks(vocab: &Vocab) -> Merges {
+    pub fn from_ranks(vocab: &Vocab) -> Result<Merges, Error> {
+        check_work(&vocab.iter().map(|(_, bytes)| bytes.len()).collect::<Vec<_>>())?;
         let longest = vocab.iter().map(|(_, bytes)| bytes.len()).max().unwrap_or(0);
         // A token cut in two is looked up only where both parts have the length of some token.
         let mut lengths = vec![false; longest + 1];
@@ -69,7 +98,7 @@ impl Merges {
                 }
             }
         }
-        Merges { table }
+        Ok(Merges { table })
     }
 
     /// What `left` followed by `right` becomes, if they merge.
@@ -78,19 +107,92 @@ impl Merges {
         self.table.get(&key(left, right)).copied()
     }
 
-    /// Merges `ids` in place until no neighbouring pair is in the table.
-    pub fn apply(&self, ids: &mut Vec<u32>, scratch: &mut Scratch) -> Result<(), Error> {
+    /// The pairs of a table made elsewhere.
+    pub(crate) fn from_pairs(pairs: impl Iterator<Item = ((u32, u32), Merge)>) -> Merges {
+        Merges { table: pairs.map(|((left, right), merge)| (key(left, right), merge)).collect() }
+    }
+
+    /// Merges `ids` in place until no neighbouring pair is in the table; `starts`, which is empty, gets the place
+    /// of the first symbol of each id that is left.
+    #[inline]
+    pub fn apply(
+        &self,
+        ids: &mut Vec<u32>,
+        starts: Option<&mut Vec<u32>>,
+        scratch: &mut Scratch,
+    ) -> Result<(), Error> {
         if ids.len() <= SCAN_LIMIT {
-            scan::apply(self, ids, &mut scratch.scan);
+            scan::apply(self, ids, starts, &mut scratch.scan);
             return Ok(());
         }
-        heap::apply(self, ids, &mut scratch.heap)
+        heap::apply(self, ids, starts, &mut scratch.heap, &mut ())
+    }
+
+    /// As `apply`, merges passed over as `coins` fall.
+    pub fn apply_with_coins(
+        &self,
+        ids: &mut Vec<u32>,
+        starts: Option<&mut Vec<u32>>,
+        scratch: &mut Scratch,
+        coins: &mut Coins,
+    ) -> Result<(), Error> {
+        coins::apply(self, ids, starts, &mut scratch.coins, coins, &mut ())
+    }
+
+    /// As both, and notes in `origins` what each result was last found to be made of.
+    pub fn apply_noting(
+        &self,
+        ids: &mut Vec<u32>,
+        starts: Option<&mut Vec<u32>>,
+        scratch: &mut Scratch,
+        coins: &mut Coins,
+        origins: &mut Origins,
+    ) -> Result<(), Error> {
+        if coins.any() {
+            return coins::apply(self, ids, starts, &mut scratch.coins, coins, origins);
+        }
+        heap::apply(self, ids, starts, &mut scratch.heap, origins)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::dropout::Dropout;
+
+    /// The definition of dropout, word for word.
+    fn naive_with_coins(merges: &Merges, ids: &mut Vec<u32>, coins: &mut Coins) {
+        loop {
+            let mut found: Vec<_> = (0..ids.len().saturating_sub(1))
+                .filter_map(|at| merges.get(ids[at], ids[at + 1]).map(|merge| (merge.rank, at, merge.id)))
+                .collect();
+            found.sort_unstable();
+            let Some(&(_, at, id)) = found.iter().find(|_| !coins.falls()) else { return };
+            ids[at] = id;
+            ids.remove(at + 1);
+        }
+    }
+
+    #[test]
+    fn coins_equal_the_definition() {
+        let mut state = 0x1234_5678_9ABC_DEF1;
+        for round in 0..2000 {
+            let shared = round % 2 == 0;
+            let pairs = (0..25).map(|rank| {
+                let pair = (random(&mut state, 6), random(&mut state, 6));
+                // Results grow, as those of a vocabulary do; ranks may be shared, as those of scores are.
+                (pair, Merge { rank: if shared { rank % 4 } else { rank }, id: pair.0.max(pair.1) + 1 })
+            });
+            let merges = Merges::from_pairs(pairs.collect::<Vec<_>>().into_iter());
+            let ids: Vec<u32> = (0..random(&mut state, 60)).map(|_| random(&mut state, 3)).collect();
+            let coins =
+                Dropout { probability: f64::from(random(&mut state, 10)) / 9.0, seed: round }.coins(3);
+            let (mut expected, mut by_set) = (ids.clone(), ids);
+            naive_with_coins(&merges, &mut expected, &mut coins.clone());
+            merges.apply_with_coins(&mut by_set, None, &mut Scratch::default(), &mut coins.clone()).unwrap();
+            assert_eq!(expected, by_set);
+        }
+    }
 
     /// The definition, word for word; quadratic.
     fn naive(merges: &Merges, ids: &mut Vec<u32>) {
@@ -129,11 +231,19 @@ mod tests {
             let mut expected = ids.clone();
             naive(&merges, &mut expected);
             let mut by_scan = ids.clone();
-            scan::apply(&merges, &mut by_scan, &mut scan::Scratch::default());
+            let mut starts = Vec::new();
+            scan::apply(&merges, &mut by_scan, Some(&mut starts), &mut scan::Scratch::default());
             assert_eq!(expected, by_scan, "scan: {list:?} on {ids:?}");
             let mut by_heap = ids.clone();
-            heap::apply(&merges, &mut by_heap, &mut heap::Scratch::default()).unwrap();
+            let mut heap_starts = Vec::new();
+            let scratch = &mut Scratch::default();
+            heap::apply(&merges, &mut by_heap, Some(&mut heap_starts), &mut scratch.heap, &mut ()).unwrap();
             assert_eq!(expected, by_heap, "heap: {list:?} on {ids:?}");
+            assert_eq!(starts, heap_starts);
+            let mut by_coins = ids.clone();
+            let mut coins = Dropout { probability: 0.0, seed: round }.coins(0);
+            merges.apply_with_coins(&mut by_coins, None, scratch, &mut coins).unwrap();
+            assert_eq!(expected, by_coins, "coins that never fall: {list:?} on {ids:?}");
         }
     }
 
@@ -142,7 +252,7 @@ mod tests {
         let list: Vec<_> = (0..20).map(|k| (k, k, k + 1)).collect();
         let merges = Merges::from_list(&list).unwrap();
         let mut ids = vec![0; 1_000_000];
-        merges.apply(&mut ids, &mut Scratch::default()).unwrap();
+        merges.apply(&mut ids, None, &mut Scratch::default()).unwrap();
         let length: u64 = ids.iter().map(|id| 1u64 << id).sum();
         assert_eq!(1_000_000, length);
         assert_eq!(19, ids[0]);

@@ -11,7 +11,16 @@ pub(super) struct Scratch {
     next: Vec<Merge>,
 }
 
-pub(super) fn apply(merges: &Merges, ids: &mut Vec<u32>, scratch: &mut Scratch) {
+/// Merges `ids`; `starts` gets the place of the first symbol of each that is left.
+pub(super) fn apply(
+    merges: &Merges,
+    ids: &mut Vec<u32>,
+    mut starts: Option<&mut Vec<u32>>,
+    scratch: &mut Scratch,
+) {
+    if let Some(starts) = &mut starts {
+        starts.extend(0..ids.len() as u32);
+    }
     let next = &mut scratch.next;
     next.clear();
     next.extend(ids.windows(2).map(|pair| merges.get(pair[0], pair[1]).unwrap_or(NONE)));
@@ -19,6 +28,9 @@ pub(super) fn apply(merges: &Merges, ids: &mut Vec<u32>, scratch: &mut Scratch) 
         ids[at] = next[at].id;
         ids.remove(at + 1);
         next.remove(at);
+        if let Some(starts) = &mut starts {
+            starts.remove(at + 1);
+        }
         if let Some(&right) = ids.get(at + 1) {
             next[at] = merges.get(ids[at], right).unwrap_or(NONE);
         }

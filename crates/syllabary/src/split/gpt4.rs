@@ -33,7 +33,7 @@ pub(super) fn piece_end(classes: &Classes, text: &str, at: usize) -> usize {
         return classes.run(text, at + width, LETTER);
     }
     if bits & NUMBER != 0 {
-        return numbers_end(classes, text, at);
+        return numbers_end(classes, text, at, 3);
     }
     let after = at + width;
     let (next, next_width) = classes.at(text, after);
@@ -63,9 +63,9 @@ pub(super) fn contraction_end(bytes: &[u8], at: usize) -> Option<usize> {
     }
 }
 
-/// `\p{N}{1,3}`, where `at` is a number.
-pub(super) fn numbers_end(classes: &Classes, text: &str, mut at: usize) -> usize {
-    for _ in 0..3 {
+/// `\p{N}{1,most}`, where `at` is a number.
+pub(super) fn numbers_end(classes: &Classes, text: &str, mut at: usize, most: usize) -> usize {
+    for _ in 0..most {
         let (bits, width) = classes.at(text, at);
         if bits & NUMBER == 0 {
             break;
@@ -92,7 +92,8 @@ pub(super) fn last_line_end(text: &str, at: usize, end: usize) -> Option<usize> 
     text.as_bytes()[at..end].iter().rposition(|&byte| is_line_end(byte)).map(|last| at + last + 1)
 }
 
-fn line_ends(bytes: &[u8], mut at: usize) -> usize {
+/// `[\r\n]*` from `at`.
+pub(super) fn line_ends(bytes: &[u8], mut at: usize) -> usize {
     while at < bytes.len() && is_line_end(bytes[at]) {
         at += 1;
     }

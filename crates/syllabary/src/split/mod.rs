@@ -11,12 +11,13 @@ mod cut;
 mod gpt2;
 mod gpt4;
 mod latin;
+mod llama3;
 mod o200k;
 mod pattern;
 mod words;
 
-use classes::Classes;
 pub use classes::Tables;
+use classes::{Classes, WORD};
 
 use crate::error::Error;
 
@@ -33,6 +34,8 @@ enum Scanner {
     Gpt2,
     Gpt4,
     O200k,
+    Nemotron,
+    Llama3(llama3::Family),
     Whitespace,
     WhitespaceSplit,
     Latin,
@@ -46,10 +49,11 @@ fn scanner_of(pattern: &str) -> Option<Scanner> {
         gpt2::TIKTOKEN | gpt2::ORIGINAL | gpt2::BRACKETED => Some(Scanner::Gpt2),
         gpt4::PATTERN => Some(Scanner::Gpt4),
         o200k::PATTERN => Some(Scanner::O200k),
+        o200k::NEMOTRON => Some(Scanner::Nemotron),
         words::WHITESPACE => Some(Scanner::Whitespace),
         words::WHITESPACE_SPLIT => Some(Scanner::WhitespaceSplit),
         latin::PATTERN => Some(Scanner::Latin),
-        _ => None,
+        _ => llama3::family(pattern).map(Scanner::Llama3),
     }
 }
 
@@ -71,12 +75,19 @@ impl Split {
         Ok(Split { scanner, classes: Classes::new(tables)?, keep_unmatched })
     }
 
+    /// Whether `char` is `\w` in its tables.
+    pub(crate) fn is_word(&self, char: char) -> bool {
+        self.classes.of(char) & WORD != 0
+    }
+
     /// Which scanner runs it: a named one, `"none"`, or `"regex"` for any other pattern.
     pub fn kind(&self) -> &'static str {
         match self.scanner {
             Scanner::Gpt2 => "gpt2",
             Scanner::Gpt4 => "gpt4",
             Scanner::O200k => "o200k",
+            Scanner::Nemotron => "nemotron",
+            Scanner::Llama3(family) => family.name,
             Scanner::Whitespace => "whitespace",
             Scanner::WhitespaceSplit => "whitespace-split",
             Scanner::Latin => "latin",
@@ -95,7 +106,9 @@ impl Split {
         match &self.scanner {
             Scanner::Gpt2 => cover(text, f, |at| gpt2::piece_end(classes, text, at)),
             Scanner::Gpt4 => cover(text, f, |at| gpt4::piece_end(classes, text, at)),
-            Scanner::O200k => cover(text, f, |at| o200k::piece_end(classes, text, at)),
+            Scanner::O200k => cover(text, f, |at| o200k::piece_end::<true>(classes, text, at)),
+            Scanner::Nemotron => cover(text, f, |at| o200k::piece_end::<false>(classes, text, at)),
+            Scanner::Llama3(family) => cover(text, f, |at| llama3::piece_end(*family, classes, text, at)),
             Scanner::Latin => cover(text, f, |at| latin::piece_end(classes, text, at)),
             Scanner::Whitespace => self.search(text, f, |at| words::next_word_or_signs(classes, text, at)),
             Scanner::WhitespaceSplit => self.search(text, f, |at| words::next_non_space(classes, text, at)),
@@ -113,7 +126,7 @@ impl Split {
         let classes = &self.classes;
         match self.scanner {
             Scanner::Gpt2 => cut::last(text, |before, after| cut::gpt2(classes, before, after)),
-            Scanner::Gpt4 | Scanner::O200k => {
+            Scanner::Gpt4 | Scanner::O200k | Scanner::Nemotron | Scanner::Llama3(_) => {
                 cut::last(text, |before, after| cut::gpt4(classes, before, after))
             }
             Scanner::Whitespace => cut::last(text, |before, after| cut::words(classes, before, after)),

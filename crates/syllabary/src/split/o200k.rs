@@ -37,16 +37,24 @@ pub(super) const PATTERN: &str = concat!(
 /// Letters without case and marks: in the head of a word as in its tail.
 const BOTH: u8 = UNCASED | MARK;
 
-/// The end of the piece that begins at `at`, which is before the end of `text`.
-pub(super) fn piece_end(classes: &Classes, text: &str, at: usize) -> usize {
+/// Nemotron's: without contractions, numbers one by one.
+pub(super) const NEMOTRON: &str = concat!(
+    r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+|",
+    r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*|",
+    r"\p{N}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+"
+);
+
+/// The end of the piece that begins at `at`, which is before the end of `text`. `NEMOTRON` is its law instead of
+/// `PATTERN` where `CONTRACTIONS` is false.
+pub(super) fn piece_end<const CONTRACTIONS: bool>(classes: &Classes, text: &str, at: usize) -> usize {
     let byte = text.as_bytes()[at];
     let (bits, width) = classes.at(text, at);
     if bits & NUMBER != 0 {
-        return numbers_end(classes, text, at);
+        return numbers_end(classes, text, at, if CONTRACTIONS { 3 } else { 1 });
     }
     if let Some(end) = word_end(classes, text, at, bits, width) {
         return match text.as_bytes().get(end) {
-            Some(b'\'') => contraction_end(text.as_bytes(), end).unwrap_or(end),
+            Some(b'\'') if CONTRACTIONS => contraction_end(text.as_bytes(), end).unwrap_or(end),
             _ => end,
         };
     }
@@ -107,7 +115,7 @@ fn signs_end(classes: &Classes, text: &str, at: usize) -> usize {
 }
 
 /// `\s*[\r\n]+|\s+(?!\S)|\s+`, where `at` is white space.
-fn space_end(classes: &Classes, text: &str, at: usize) -> usize {
+pub(super) fn space_end(classes: &Classes, text: &str, at: usize) -> usize {
     let end = classes.run(text, at, SPACE);
     match last_line_end(text, at, end) {
         Some(line_end) => line_end,

@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use crate::{
     Error,
-    alphabet::{Alphabet, Unit},
+    alphabet::{Alphabet, Spelling, Unit},
     train::{
         GoOn, TrainOptions, ask,
         count::{Counter, RUN_END},
@@ -44,8 +44,14 @@ impl Sequences {
         go_on: &mut GoOn<'_>,
     ) -> Result<Sequences, Error> {
         let symbols = (0..).zip(alphabet).map(|(id, symbol)| (&**symbol, id));
-        let spelling =
-            Alphabet::new(counter.unit(), symbols, options.end_of_word.as_deref(), options.fallback)?;
+        let spelling = Alphabet::new(
+            &Spelling {
+                end_of_word: options.end_of_word.as_deref(),
+                fallback: options.fallback,
+                ..Spelling::plain(counter.unit())
+            },
+            symbols,
+        )?;
         let mut sequences =
             Sequences { places: vec![SEPARATOR], starts: vec![], counts: vec![], blocks: vec![] };
         sequences.places.reserve(counter.table.total_bytes() + counter.table.len());

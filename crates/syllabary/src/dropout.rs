@@ -1,0 +1,78 @@
+//! Coins for BPE-dropout: which merges are passed over, the same for a seed on any machine.
+//!
+//! Adds: the stream of coins of one text. Leaves out what a coin decides (`merge`).
+
+/// Adds up to a new state for each coin (SplitMix64).
+const STEP: u64 = 0x9E37_79B9_7F4A_7C15;
+/// Sets the streams of neighbouring texts apart.
+const TEXT_STEP: u64 = 0xD1B5_4A32_D192_ED03;
+
+/// A probability and the seed of the whole call.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Dropout {
+    /// Of passing over a merge: 0 never, 1 always.
+    pub probability: f64,
+    /// The same seed gives the same ids.
+    pub seed: u64,
+}
+
+impl Dropout {
+    /// Every merge is done.
+    pub const NONE: Dropout = Dropout { probability: 0.0, seed: 0 };
+
+    /// The coins of text number `index`.
+    pub fn coins(self, index: usize) -> Coins {
+        let start = (index as u64).wrapping_add(1).wrapping_mul(TEXT_STEP).wrapping_add(self.seed);
+        Coins { state: mix(start), probability: self.probability }
+    }
+}
+
+/// The coins of one text, in order.
+#[derive(Clone, Debug)]
+pub struct Coins {
+    state: u64,
+    probability: f64,
+}
+
+impl Coins {
+    /// Whether any merge may be passed over at all.
+    #[inline]
+    pub fn any(&self) -> bool {
+        self.probability > 0.0
+    }
+
+    /// Whether the next coin says to pass over.
+    #[inline]
+    pub fn falls(&mut self) -> bool {
+        self.state = self.state.wrapping_add(STEP);
+        // The top 53 bits as a number in 0..1.
+        let uniform = (mix(self.state) >> 11) as f64 * (1.0 / (1u64 << 53) as f64);
+        uniform < self.probability
+    }
+}
+
+fn mix(mut z: u64) -> u64 {
+    z ^= z >> 30;
+    z = z.wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    z ^= z >> 27;
+    z = z.wrapping_mul(0x94D0_49BB_1331_11EB);
+    z ^ (z >> 31)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn coins_follow_the_probability_and_the_seed() {
+        let heads = |probability, seed, index| {
+            let mut coins = Dropout { probability, seed }.coins(index);
+            (0..10_000).filter(|_| coins.falls()).count()
+        };
+        assert_eq!(heads(0.0, 1, 0), 0);
+        assert_eq!(heads(1.0, 1, 0), 10_000);
+        assert!((2_800..3_200).contains(&heads(0.3, 1, 0)));
+        assert_eq!(heads(0.3, 5, 7), heads(0.3, 5, 7));
+        assert_ne!(heads(0.3, 5, 7), heads(0.3, 5, 8));
+    }
+}

@@ -1,0 +1,91 @@
+//! Merging where each merge is passed over with some probability (BPE-dropout).
+//!
+//! Candidates stand in order of rank and place. For each in turn a coin is drawn; one whose coin falls is passed
+//! over, the first other is merged, and those passed over are candidates again. When every one is passed over,
+//! the sequence is done. (Source: tokenizers, `models/bpe/word.rs`, which draws for stale candidates as well.)
+
+use std::collections::BTreeSet;
+
+use super::{Merges, heap::Watch, links::Links};
+use crate::{Error, dropout::Coins};
+
+/// No merge here.
+const NONE: u32 = u32::MAX;
+
+/// The linked list and the candidates, of which none is stale.
+#[derive(Debug, Default)]
+pub(super) struct Scratch {
+    links: Links,
+    /// `(rank, place of the left symbol)`.
+    waiting: BTreeSet<(u32, u32)>,
+    /// For each place, the rank of its candidate.
+    rank_at: Vec<u32>,
+}
+
+/// Merges `ids`; `starts` gets the place of the first symbol of each that is left.
+pub(super) fn apply(
+    merges: &Merges,
+    ids: &mut Vec<u32>,
+    starts: Option<&mut Vec<u32>>,
+    scratch: &mut Scratch,
+    coins: &mut Coins,
+    watch: &mut impl Watch,
+) -> Result<(), Error> {
+    scratch.links.reset(ids.len())?;
+    scratch.fill(merges, ids, watch);
+    while let Some(&kept) = scratch.waiting.iter().find(|_| !coins.falls()) {
+        scratch.waiting.remove(&kept);
+        scratch.merge(merges, ids, kept.1, watch);
+    }
+    scratch.links.compact(ids, starts);
+    Ok(())
+}
+
+impl Scratch {
+    fn fill(&mut self, merges: &Merges, ids: &[u32], watch: &mut impl Watch) {
+        self.rank_at.clear();
+        self.rank_at.resize(ids.len(), NONE);
+        self.waiting.clear();
+        for (pair, at) in ids.windows(2).zip(0..) {
+            if let Some(merge) = merges.get(pair[0], pair[1]) {
+                watch.candidate(pair[0], pair[1], merge);
+                self.rank_at[at as usize] = merge.rank;
+                self.waiting.insert((merge.rank, at));
+            }
+        }
+    }
+
+    /// Merges the candidate at `at`, which is no longer waiting.
+    fn merge(&mut self, merges: &Merges, ids: &mut [u32], at: u32, watch: &mut impl Watch) {
+        let Some(right) = self.links.right_of(at) else { return };
+        let Some(merge) = merges.get(ids[at as usize], ids[right as usize]) else { return };
+        self.forget(right);
+        ids[at as usize] = merge.id;
+        let (before, after) = self.links.absorb(at, right);
+        if let Some(before) = before {
+            self.forget(before);
+            self.consider(merges, ids, before, at, watch);
+        }
+        self.rank_at[at as usize] = NONE;
+        if let Some(after) = after {
+            self.consider(merges, ids, at, after, watch);
+        }
+    }
+
+    /// The pair that begins at `at` is no more.
+    fn forget(&mut self, at: u32) {
+        let rank = std::mem::replace(&mut self.rank_at[at as usize], NONE);
+        if rank != NONE {
+            self.waiting.remove(&(rank, at));
+        }
+    }
+
+    fn consider(&mut self, merges: &Merges, ids: &[u32], left: u32, right: u32, watch: &mut impl Watch) {
+        let (a, b) = (ids[left as usize], ids[right as usize]);
+        if let Some(merge) = merges.get(a, b) {
+            watch.candidate(a, b, merge);
+            self.rank_at[left as usize] = merge.rank;
+            self.waiting.insert((merge.rank, left));
+        }
+    }
+}

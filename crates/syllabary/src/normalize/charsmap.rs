@@ -1,0 +1,326 @@
+//! The character map of sentencepiece: which text becomes which, as a double array.
+//!
+//! Adds: `Charsmap`, read from the bytes of a model and checked, so that no search can leave it. Leaves out: which
+//! of its rules applies where (`precompiled`, `sentencepiece`).
+//!
+//! The bytes: the size of the trie (u32), the trie (u32 each, little-endian, darts-clone's layout), then texts that
+//! each end with a zero byte; a value of the trie is where its text begins. Source: sentencepiece 0.2.3,
+//! `normalizer.cc` and `third_party/darts_clone/darts.h`.
+
+use rustc_hash::FxHashMap;
+
+use crate::error::Error;
+
+/// No more rules that begin a text are looked at, shortest first (sentencepiece's `kMaxTrieResultsSize`).
+const MAX_RESULTS: usize = 32;
+
+/// A longer beginning of text is no rule: every place of a text is searched so far.
+const MAX_RULE: usize = 1024;
+
+/// A checked character map.
+pub(crate) struct Charsmap {
+    units: Vec<u32>,
+    texts: String,
+    /// For each ASCII byte whether it stays as it is when an ASCII byte or nothing follows.
+    plain: [bool; 128],
+    /// For each byte that begins a rule, as bits, the bytes that may follow.
+    second: Vec<[u64; 4]>,
+}
+
+impl Charsmap {
+    /// The map of these bytes; no bytes: a map without rules.
+    pub(crate) fn new(blob: &[u8]) -> Result<Charsmap, Error> {
+        if blob.is_empty() {
+            let second = vec![[0; 4]; 256];
+            return Ok(Charsmap { units: Vec::new(), texts: String::new(), plain: [true; 128], second });
+        }
+        let (units, texts) = read(blob).map_err(damaged)?;
+        check(&units, &texts).map_err(damaged)?;
+        let mut map = Charsmap { units, texts, plain: [false; 128], second: Vec::new() };
+        map.second = (0..=255).map(|byte| map.second_bytes(byte)).collect();
+        map.plain = std::array::from_fn(|byte| {
+            // Below 128; the bits of ASCII are the first two words.
+            map.longest(&[byte as u8]).is_none() && map.second[byte][..2] == [0, 0]
+        });
+        Ok(map)
+    }
+
+    /// Whether the ASCII byte stays as it is when an ASCII byte or nothing follows.
+    pub(crate) fn plain(&self, byte: u8) -> bool {
+        self.plain.get(usize::from(byte)).is_some_and(|plain| *plain)
+    }
+
+    /// Whether it has no rules.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.units.is_empty()
+    }
+
+    /// The rule for the longest beginning of `text`: its length and what it becomes.
+    pub(crate) fn longest(&self, text: &[u8]) -> Option<(usize, &str)> {
+        let mut found = None;
+        self.search(text, |length, value, count| {
+            found = Some((length, value));
+            count < MAX_RESULTS
+        });
+        found.map(|(length, value)| (length, self.text_at(value)))
+    }
+
+    /// What the rule for the shortest beginning of `text`, up to a zero byte, makes of it.
+    pub(crate) fn shortest(&self, text: &[u8]) -> Option<&str> {
+        let end = text.iter().position(|byte| *byte == 0).unwrap_or(text.len());
+        let mut found = None;
+        self.search(&text[..end], |_, value, _| {
+            found = Some(value);
+            false
+        });
+        found.map(|value| self.text_at(value))
+    }
+
+    /// Calls `each` with length, value and number of every rule that begins `text`, until it returns `false`.
+    fn search(&self, text: &[u8], mut each: impl FnMut(usize, usize, usize) -> bool) {
+        let Some(root) = self.units.first() else { return };
+        let mut node = offset(*root);
+        let mut count = 0;
+        for (at, byte) in text.iter().enumerate() {
+            node ^= usize::from(*byte);
+            let Some(unit) = self.units.get(node) else { return };
+            if label(*unit) != u32::from(*byte) {
+                return;
+            }
+            node ^= offset(*unit);
+            if has_leaf(*unit) {
+                count += 1;
+                let Some(leaf) = self.units.get(node) else { return };
+                if !each(at + 1, value(*leaf), count) {
+                    return;
+                }
+            }
+        }
+    }
+
+    fn text_at(&self, value: usize) -> &str {
+        let text = self.texts.get(value..).unwrap_or("");
+        text.split('\0').next().unwrap_or("")
+    }
+
+    /// Whether some rule begins with what `text` begins with; `text` is not empty.
+    #[inline]
+    pub(crate) fn begins_rule(&self, text: &[u8]) -> bool {
+        match text {
+            [first, second, ..] => {
+                let bits = &self.second[usize::from(*first)];
+                let follows = (bits[usize::from(*second >> 6)] >> (*second & 63)) & 1 == 1;
+                (follows || first.is_ascii() && !self.plain(*first)) && self.longest(text).is_some()
+            }
+            _ => self.longest(text).is_some(),
+        }
+    }
+
+    /// The bytes, as bits, that follow `byte` at the beginning of rules.
+    fn second_bytes(&self, byte: u8) -> [u64; 4] {
+        let child = |from: usize, byte: u8| {
+            let node = from ^ usize::from(byte);
+            self.units
+                .get(node)
+                .filter(|unit| label(**unit) == u32::from(byte))
+                .map(|unit| node ^ offset(*unit))
+        };
+        let mut bits = [0; 4];
+        let Some(node) = self.units.first().and_then(|root| child(offset(*root), byte)) else { return bits };
+        for next in (0..=255).filter(|next| child(node, *next).is_some()) {
+            bits[usize::from(next >> 6)] |= 1 << (next & 63);
+        }
+        bits
+    }
+}
+
+fn damaged(reason: &str) -> Error {
+    Error::Vocabulary(format!(
+        "the character map of the normalizer is damaged ({reason}); get the file again from where it came from"
+    ))
+}
+
+fn has_leaf(unit: u32) -> bool {
+    (unit >> 8) & 1 == 1
+}
+
+fn value(unit: u32) -> usize {
+    (unit & 0x7FFF_FFFF) as usize
+}
+
+fn label(unit: u32) -> u32 {
+    unit & 0x8000_00FF
+}
+
+fn offset(unit: u32) -> usize {
+    ((unit >> 10) << ((unit & (1 << 9)) >> 6)) as usize
+}
+
+fn read(blob: &[u8]) -> Result<(Vec<u32>, String), &'static str> {
+    let Some((size, rest)) = blob.split_first_chunk::<4>() else {
+        return Err("it has fewer than 4 bytes");
+    };
+    let size = u32::from_le_bytes(*size) as usize;
+    if size >= rest.len() {
+        return Err("it is shorter than it says");
+    }
+    if size < 1024 || !size.is_multiple_of(1024) {
+        return Err("the size of its trie is no multiple of 1024");
+    }
+    let (trie, texts) = rest.split_at(size);
+    if texts.last() != Some(&0) {
+        return Err("its last text has no end");
+    }
+    let texts = std::str::from_utf8(texts).map_err(|_| "its texts are not UTF-8")?;
+    let units = trie.as_chunks::<4>().0.iter().map(|unit| u32::from_le_bytes(*unit)).collect();
+    Ok((units, texts.to_owned()))
+}
+
+/// What UTF-8 expects next: how many bytes of the character are to come, and the least and greatest next one.
+type State = (u8, u8, u8);
+const START: State = (0, 0, 0x7F);
+
+/// The units among the children of each unit, by where the children are.
+type Labelled = FxHashMap<usize, Vec<usize>>;
+
+/// All that a search of UTF-8 can reach is in the trie, each rule ends with a character and has a text, and no
+/// search is longer than `MAX_RULE` or goes in a circle.
+fn check(units: &[u32], texts: &str) -> Result<(), &'static str> {
+    let mut labelled = Labelled::default();
+    for (at, &unit) in units.iter().enumerate().skip(1).filter(|(_, unit)| label(**unit) <= 0xFF) {
+        labelled.entry(at ^ label(unit) as usize).or_default().push(at);
+    }
+    // The length of the longest search from a unit on; none yet for those on the way to the present one.
+    let mut lengths: FxHashMap<(usize, State), Option<usize>> = FxHashMap::default();
+    let mut waiting = vec![((0, START), false)];
+    while let Some((place, is_done)) = waiting.pop() {
+        if is_done {
+            let length = |next| lengths.get(&next).copied().flatten().unwrap_or(0);
+            let longest = next_places(units, &labelled, place).map(length).max().unwrap_or(0) + 1;
+            if longest > MAX_RULE {
+                return Err("a rule is too long");
+            }
+            lengths.insert(place, Some(longest));
+            continue;
+        }
+        match lengths.insert(place, None) {
+            None => {}
+            Some(None) => return Err("its trie leads in a circle"),
+            done => {
+                lengths.insert(place, done.flatten());
+                continue;
+            }
+        }
+        check_unit(units, texts, place)?;
+        waiting.push((place, true));
+        waiting.extend(next_places(units, &labelled, place).map(|next| (next, false)));
+    }
+    Ok(())
+}
+
+/// Where a search of UTF-8 can go on from a unit.
+fn next_places(
+    units: &[u32],
+    labelled: &Labelled,
+    (node, state): (usize, State),
+) -> impl Iterator<Item = (usize, State)> {
+    let children = labelled.get(&(node ^ offset(units[node])));
+    // The label of a child is one byte.
+    children
+        .into_iter()
+        .flatten()
+        .filter_map(move |&child| after(state, label(units[child]) as u8).map(|after| (child, after)))
+}
+
+fn check_unit(units: &[u32], texts: &str, (node, state): (usize, State)) -> Result<(), &'static str> {
+    let children = node ^ offset(units[node]);
+    if (children | 0xFF) >= units.len() {
+        return Err("a step leads out of its trie");
+    }
+    if !has_leaf(units[node]) {
+        return Ok(());
+    }
+    if node == 0 || state != START {
+        return Err("a rule does not end with a character");
+    }
+    let leaf = units[children];
+    if label(leaf) <= 0xFF || value(leaf) >= texts.len() || !texts.is_char_boundary(value(leaf)) {
+        return Err("a rule has no text");
+    }
+    Ok(())
+}
+
+/// What UTF-8 expects after one more byte; `None` if it may not come here.
+fn after((count, low, high): State, byte: u8) -> Option<State> {
+    match (count, byte) {
+        (0, 0..=0x7F) => Some(START),
+        (0, 0xC2..=0xDF) => Some((1, 0x80, 0xBF)),
+        (0, 0xE0) => Some((2, 0xA0, 0xBF)),
+        (0, 0xED) => Some((2, 0x80, 0x9F)),
+        (0, 0xE1..=0xEF) => Some((2, 0x80, 0xBF)),
+        (0, 0xF0) => Some((3, 0x90, 0xBF)),
+        (0, 0xF4) => Some((3, 0x80, 0x8F)),
+        (0, 0xF1..=0xF3) => Some((3, 0x80, 0xBF)),
+        (1, _) if (low..=high).contains(&byte) => Some(START),
+        (2.., _) if (low..=high).contains(&byte) => Some((count - 1, 0x80, 0xBF)),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refusal(blob: &[u8]) -> String {
+        match Charsmap::new(blob) {
+            Err(Error::Vocabulary(reason)) => reason,
+            _ => panic!("no error"),
+        }
+    }
+
+    /// A trie of 256 units, leaves but these, whose root has its children at 1, and the texts `"x"` and `""`.
+    fn blob(units: &[(usize, u32)]) -> Vec<u8> {
+        let mut blob = vec![0, 4, 0, 0];
+        (0..256).for_each(|_| blob.extend_from_slice(&(1u32 << 31).to_le_bytes()));
+        for (at, unit) in [(0, 1 << 10)].iter().chain(units) {
+            blob[4 + 4 * at..8 + 4 * at].copy_from_slice(&u32::to_le_bytes(*unit));
+        }
+        blob.extend_from_slice(b"x\0\0");
+        blob
+    }
+
+    #[test]
+    fn a_rule_is_found() {
+        // Unit 1 ^ b'a' has the label `a`, a leaf and its children at itself ^ 2.
+        let at = 1 ^ usize::from(b'a');
+        let rule = [(at, u32::from(b'a') | 1 << 8 | 2 << 10), (at ^ 2, 1 << 31)];
+        let map = Charsmap::new(&blob(&rule)).unwrap();
+        assert_eq!(map.longest(b"ab"), Some((1, "x")));
+        assert_eq!(map.shortest(b"ab"), Some("x"));
+        assert_eq!(map.shortest(b"\0a"), None);
+        assert!(!map.plain(b'a') && map.plain(b'b') && !map.plain(200));
+        assert!(Charsmap::new(b"").is_ok_and(|map| map.is_empty() && map.plain(b'a') && !map.plain(200)));
+    }
+
+    #[test]
+    fn damage_is_an_error() {
+        let at = 1 ^ usize::from(b'a');
+        let unit = u32::from(b'a') | 1 << 8;
+        assert!(refusal(&[1]).contains("fewer"));
+        assert!(refusal(&blob(&[(0, 300 << 10)])).contains("leads out"));
+        assert!(refusal(&blob(&[(0, 1 << 8 | 1 << 10)])).contains("end with a character"));
+        assert!(refusal(&blob(&[(at, unit | 2 << 10), (at ^ 2, 7)])).contains("no text"));
+        assert!(refusal(&blob(&[(at, unit | 2 << 10), (at ^ 2, 1 << 31 | 3)])).contains("no text"));
+        assert!(refusal(&blob(&[(at, u32::from(b'a') | u32::from(b'a') << 10)])).contains("circle"));
+        let inside = [(1 ^ 0xC3, 0xC3 | 1 << 8 | 2 << 10), (1 ^ 0xC3 ^ 2, 1 << 31)];
+        assert!(refusal(&blob(&inside)).contains("end with a character"));
+        let mut cut = blob(&[]);
+        cut.pop();
+        cut.push(b'y');
+        assert!(refusal(&cut).contains("last text"));
+        cut.truncate(200);
+        assert!(refusal(&cut).contains("shorter"));
+        cut[1] = 0;
+        assert!(refusal(&cut).contains("1024"));
+    }
+}

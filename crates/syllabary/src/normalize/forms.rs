@@ -1,0 +1,105 @@
+//! Unicode's normalization forms.
+//!
+//! Adds: NFC, NFD, NFKC, NFKD with the tables and the alignment of `unicode-normalization-alignments`, the crate of
+//! `tokenizers`. Only what is not surely normalized goes through it: text between two characters that no form
+//! changes, and that nothing before them changes, is normalized by itself.
+
+use unicode_normalization_alignments::{
+    IsNormalized, UnicodeNormalization, char::canonical_combining_class, is_nfc_quick, is_nfd_quick,
+    is_nfkc_quick, is_nfkd_quick,
+};
+
+use crate::aligned::{Aligned, Rewriter};
+
+/// A normalization form.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Form {
+    Nfc,
+    Nfd,
+    Nfkc,
+    Nfkd,
+}
+
+impl Form {
+    /// Whether `c` stays itself in this form, whatever comes before it; what follows may still change it.
+    fn keeps(self, c: char) -> bool {
+        let sure = match self {
+            Form::Nfc => {
+                c <= '\u{2FF}'
+                    || matches!(c, '\u{388}'..='\u{481}' | '\u{3041}'..='\u{3096}')
+                    || is_east_asian(c)
+            }
+            Form::Nfkc => {
+                c <= '\u{7F}'
+                    || matches!(c, '\u{388}'..='\u{3CE}' | '\u{400}'..='\u{481}')
+                    || is_east_asian(c)
+            }
+            Form::Nfd | Form::Nfkd => c <= '\u{7F}' || matches!(c, '\u{4E00}'..='\u{9FFF}'),
+        };
+        if sure {
+            return true;
+        }
+        let one = std::iter::once(c);
+        let quick = match self {
+            Form::Nfc => is_nfc_quick(one),
+            Form::Nfd => is_nfd_quick(one),
+            Form::Nfkc => is_nfkc_quick(one),
+            Form::Nfkd => is_nfkd_quick(one),
+        };
+        quick == IsNormalized::Yes && canonical_combining_class(c) == 0
+    }
+
+    fn write(self, text: &str, out: &mut Rewriter<'_>) {
+        match self {
+            Form::Nfc => text.nfc().for_each(|(c, change)| out.change(c, change)),
+            Form::Nfd => text.nfd().for_each(|(c, change)| out.change(c, change)),
+            Form::Nfkc => text.nfkc().for_each(|(c, change)| out.change(c, change)),
+            Form::Nfkd => text.nfkd().for_each(|(c, change)| out.change(c, change)),
+        }
+    }
+}
+
+/// An ideograph or a syllable of Hangul.
+fn is_east_asian(c: char) -> bool {
+    matches!(c, '\u{4E00}'..='\u{9FFF}' | '\u{AC00}'..='\u{D7A3}')
+}
+
+/// `part` in this form; `None` if it is in it already.
+pub(super) fn apply(form: Form, part: &Aligned) -> Option<Aligned> {
+    let text = part.text();
+    let mut out: Option<Rewriter<'_>> = None;
+    let mut at = 0;
+    while let Some((start, end)) = next_unsure(form, text, at) {
+        let out = out.get_or_insert_with(|| Rewriter::new(part));
+        out.copy(start);
+        form.write(&text[start..end], out);
+        at = end;
+    }
+    out.map(|mut out| {
+        out.copy(text.len());
+        out.finish()
+    })
+}
+
+/// The next stretch from `at`, which is an end of stretches, that may not be normalized: from a character that is
+/// kept up to the next such one.
+fn next_unsure(form: Form, text: &str, at: usize) -> Option<(usize, usize)> {
+    let bytes = text.as_bytes();
+    let mut next = at;
+    let mut kept = at;
+    loop {
+        let run = bytes[next..].iter().position(|byte| !byte.is_ascii())?;
+        if run > 0 {
+            kept = next + run - 1;
+        }
+        next += run;
+        let c = text[next..].chars().next()?;
+        if !form.keeps(c) {
+            break;
+        }
+        kept = next;
+        next += c.len_utf8();
+    }
+    let tail = text[next..].char_indices().find(|(_, c)| form.keeps(*c));
+    Some((kept, tail.map_or(text.len(), |(offset, _)| next + offset)))
+}

@@ -1,0 +1,396 @@
+//! The stages of encoding one text: cut at tokens, normalize, cut, spell, merge.
+//!
+//! Leaves out how tokens are found (`matching`), why a piece cannot be encoded (`unknown`) and what becomes of the
+//! ids (`tokenizer`).
+
+use std::ops::Range;
+
+use crate::{
+    Error,
+    aligned::Aligned,
+    alphabet::Unit,
+    boundary,
+    dropout::Coins,
+    matching::Finder,
+    offsets::Place,
+    scores::{FIXED, Merged, WALL},
+    special::SpecialMatch,
+    spell::{Edge, Symbols},
+    tokenizer::{SpecialPolicy, Tokenizer, Work},
+};
+
+/// Why a piece cannot be encoded.
+enum Failed {
+    /// It has symbols without an id; `unknown` finds out which.
+    Unknown,
+    /// Anything else.
+    Other(Error),
+}
+
+impl From<Error> for Failed {
+    fn from(error: Error) -> Failed {
+        Failed::Other(error)
+    }
+}
+
+/// One text on its way through the stages; ids and spans are handed to `sink`.
+pub(crate) struct Job<'a, const SPANS: bool, F> {
+    tokenizer: &'a Tokenizer,
+    text: &'a str,
+    policy: SpecialPolicy<'a>,
+    coins: &'a mut Coins,
+    work: &'a mut Work,
+    sink: F,
+    /// Merging by scores of a whole run at once.
+    weaves: bool,
+    joins: bool,
+    remembers: bool,
+    boundary: Option<char>,
+}
+
+/// A stretch of text, as given or as steps made it.
+enum Source<'s> {
+    Text(&'s str, usize),
+    Made(Aligned),
+}
+
+impl Source<'_> {
+    fn text(&self) -> &str {
+        match self {
+            Source::Text(text, _) => text,
+            Source::Made(aligned) => aligned.text(),
+        }
+    }
+
+    fn slice(&self, bytes: Range<usize>) -> Source<'_> {
+        match self {
+            Source::Text(text, base) => Source::Text(&text[bytes.clone()], base + bytes.start),
+            Source::Made(aligned) => Source::Made(aligned.slice(bytes)),
+        }
+    }
+
+    fn place(&self) -> Place<'_> {
+        match self {
+            Source::Text(_, base) => Place::Text(*base),
+            Source::Made(aligned) => Place::Made(aligned),
+        }
+    }
+}
+
+impl<'a, const SPANS: bool, F: FnMut(&[u32], &[Range<usize>])> Job<'a, SPANS, F> {
+    pub(crate) fn new(
+        tokenizer: &'a Tokenizer,
+        (text, policy): (&'a str, SpecialPolicy<'a>),
+        coins: &'a mut Coins,
+        work: &'a mut Work,
+        sink: F,
+    ) -> Self {
+        let drops = coins.any();
+        let weaves = tokenizer.scores.is_some() && (tokenizer.joins || drops);
+        let joins = tokenizer.joins || weaves;
+        Job {
+            tokenizer,
+            text,
+            policy,
+            coins,
+            work,
+            sink,
+            weaves,
+            joins,
+            remembers: !SPANS && !joins && !drops,
+            boundary: tokenizer.boundary.filter(|_| !joins && !drops),
+        }
+    }
+
+    /// Encodes the whole text.
+    pub(crate) fn all(mut self) -> Result<(), Error> {
+        let finder = self.tokenizer.stages.first(self.policy.finds_special());
+        let found = finder.find(self.text);
+        found.iter().try_for_each(|found| self.check_policy(finder, found, found.start))?;
+        let text = self.text;
+        let mut done = 0;
+        for found in found {
+            self.run(done..found.start)?;
+            self.named(&text[found.start..found.end], &found, Place::Text(0));
+            done = found.end;
+        }
+        self.run(done..text.len())
+    }
+
+    /// Encodes a stretch of text without tokens of the first stage.
+    fn run(&mut self, range: Range<usize>) -> Result<(), Error> {
+        let (tokenizer, text) = (self.tokenizer, self.text);
+        let run = &text[range.clone()];
+        if run.is_empty() {
+            return Ok(());
+        }
+        self.begin();
+        let finder = tokenizer.stages.later(self.policy.finds_special());
+        if tokenizer.exact && finder.is_empty() {
+            self.part(run, Place::Text(range.start))?;
+            return self.finish(Place::Text(range.start));
+        }
+        let source =
+            if tokenizer.exact { Source::Text(run, range.start) } else { self.normalized(run, range.start)? };
+        let mut done = 0;
+        for found in finder.find(source.text()) {
+            let place = source.place();
+            let token = found.start..found.end;
+            self.check_policy(finder, &found, place.original(token.clone()).start)?;
+            self.stretch(&source.slice(done..found.start))?;
+            if self.weaves {
+                self.fix(&found, place);
+            } else {
+                self.named(&source.text()[token], &found, place);
+            }
+            done = found.end;
+        }
+        self.stretch(&source.slice(done..source.text().len()))?;
+        if self.weaves { self.finish(source.place()) } else { Ok(()) }
+    }
+
+    fn normalized(&self, run: &str, base: usize) -> Result<Source<'static>, Error> {
+        let tokenizer = self.tokenizer;
+        let given = Aligned::new(run, base, SPANS)?;
+        let made = match tokenizer.stages.frozen(self.policy.finds_special()) {
+            Some(frozen) => tokenizer.normalizer.apply(given, Some(&frozen)),
+            None => tokenizer.normalizer.apply(given, None),
+        };
+        made.map(Source::Made).map_err(|error| Place::Text(base).shift(error))
+    }
+
+    /// Encodes a stretch of normalized text without tokens.
+    fn stretch(&mut self, source: &Source<'_>) -> Result<(), Error> {
+        if source.text().is_empty() {
+            return Ok(());
+        }
+        match source {
+            Source::Text(text, base) => self.part(text, Place::Text(*base))?,
+            Source::Made(aligned) => {
+                let pretokenizer = &self.tokenizer.pretokenizer;
+                pretokenizer.for_each(vec![aligned.clone()], &mut |part| {
+                    self.part(part.text(), Place::Made(&part))
+                })?;
+            }
+        }
+        if self.weaves { Ok(()) } else { self.finish(source.place()) }
+    }
+
+    /// Encodes what the pretokenizer leaves as one part.
+    fn part(&mut self, part: &str, place: Place<'_>) -> Result<(), Error> {
+        let mut state = Ok(());
+        let tokenizer = self.tokenizer;
+        let walked = tokenizer.split.pieces(part, &mut |piece| {
+            let at = piece.as_ptr() as usize - part.as_ptr() as usize;
+            match self.boundary {
+                _ if state.is_err() => {}
+                None => state = self.piece(piece, at, place),
+                Some(boundary) => boundary::cut(piece, boundary, &mut |piece, inside| {
+                    if state.is_ok() {
+                        state = self.piece(piece, at + inside, place);
+                    }
+                }),
+            }
+        });
+        walked.map_err(|error| place.shift(error))?;
+        state.map_err(|failed| self.error(failed, part, place))
+    }
+
+    /// Encodes one piece, which begins at byte `at` of the part.
+    #[inline]
+    fn piece(&mut self, piece: &str, at: usize, place: Place<'_>) -> Result<(), Failed> {
+        if self.remembers
+            && let Some(ids) = self.work.cache.get(piece.as_bytes())
+        {
+            (self.sink)(ids, &[]);
+            return Ok(());
+        }
+        if self.joins {
+            if self.weaves && self.work.ids.last().is_some_and(|&id| id != WALL && id != FIXED) {
+                self.work.ids.push(WALL);
+                self.work.symbols.extend(SPANS.then_some(0..0));
+            }
+            return self.spell(piece, at, place);
+        }
+        self.begin();
+        let whole = if self.tokenizer.whole_pieces { self.tokenizer.whole_piece(piece) } else { None };
+        match whole {
+            Some(id) if !self.coins.any() => self.put_whole(id, piece, at, place),
+            None => {
+                self.spell(piece, at, place)?;
+                self.merge()?;
+            }
+            Some(id) => match self.spell(piece, at, place) {
+                Ok(()) => self.merge()?,
+                Err(_) => self.put_whole(id, piece, at, place),
+            },
+        }
+        let settled = self.settle(place)?;
+        let ids = if settled { &self.work.ids } else { &self.work.tokens.ids };
+        (self.sink)(ids, &self.work.tokens.spans);
+        if self.remembers {
+            self.work.cache.insert(piece.as_bytes(), ids);
+        }
+        Ok(())
+    }
+
+    fn begin(&mut self) {
+        self.work.ids.clear();
+        self.work.starts.clear();
+        self.work.symbols.clear();
+        self.work.fixed.clear();
+    }
+
+    /// A piece that is a token at once; its symbols are those of its unit.
+    fn put_whole(&mut self, id: u32, piece: &str, at: usize, place: Place<'_>) {
+        self.begin();
+        self.work.ids.push(id);
+        if SPANS {
+            self.work.starts.push(0);
+            let bytes = self.tokenizer.unit == Unit::Byte;
+            let starts = (0..piece.len()).filter(|&start| bytes || piece.is_char_boundary(start));
+            self.work.symbols.extend(starts.map(|start| {
+                let width = if bytes { 1 } else { piece[start..].chars().next().map_or(1, char::len_utf8) };
+                place.original(at + start..at + start + width)
+            }));
+        }
+    }
+
+    /// Appends the initial symbols of a piece to the work buffers.
+    #[inline]
+    fn spell(&mut self, piece: &str, at: usize, place: Place<'_>) -> Result<(), Failed> {
+        let mut spelled = Spelled::<SPANS> { work: self.work, at, place, complete: true };
+        self.tokenizer.alphabet.spell_to(piece, &mut spelled);
+        if spelled.complete { Ok(()) } else { Err(Failed::Unknown) }
+    }
+
+    /// Merges the symbols in the work buffers.
+    #[inline]
+    fn merge(&mut self) -> Result<(), Error> {
+        let Work { ids, starts, scratch, origins, .. } = &mut *self.work;
+        let starts = if SPANS { Some(starts) } else { None };
+        let merges = &self.tokenizer.merges;
+        if self.tokenizer.notes {
+            origins.clear();
+            merges.apply_noting(ids, starts, scratch, self.coins, origins)
+        } else if self.coins.any() {
+            merges.apply_with_coins(ids, starts, scratch, self.coins)
+        } else {
+            merges.apply(ids, starts, scratch)
+        }
+    }
+
+    /// Makes tokens of what is left after merging; the ids are then those of `work.ids` if it says so, else of
+    /// `work.tokens`.
+    #[inline]
+    fn settle(&mut self, place: Place<'_>) -> Result<bool, Error> {
+        let (tokenizer, text) = (self.tokenizer, self.text);
+        let Work { ids, starts, symbols, fixed, tokens, origins, .. } = &mut *self.work;
+        let merged = Merged { ids, starts, symbols, fixed, exact: place.is_exact() };
+        if let Some(scores) = &tokenizer.scores
+            && !scores.settled(merged.ids)
+        {
+            let tables = (&tokenizer.alphabet, &tokenizer.vocab);
+            scores.resolve::<SPANS>(tables, origins, merged, tokens)?;
+            return Ok(false);
+        }
+        if SPANS {
+            tokens.spans.clear();
+            tokens.spans.extend(merged.ids.iter().enumerate().map(|(at, &id)| {
+                let symbols = merged.symbols_of(at);
+                match &tokenizer.trim {
+                    Some(trim) => trim.token(&tokenizer.vocab, id, text, &merged.symbols[symbols]),
+                    None => merged.span(symbols),
+                }
+            }));
+        }
+        Ok(true)
+    }
+
+    /// Ends a run: where its pieces are taken together, they become tokens now.
+    fn finish(&mut self, place: Place<'_>) -> Result<(), Error> {
+        if !self.joins || self.work.ids.is_empty() {
+            return Ok(());
+        }
+        self.merge()?;
+        let settled = self.settle(place)?;
+        let ids = if settled { &self.work.ids } else { &self.work.tokens.ids };
+        (self.sink)(ids, &self.work.tokens.spans);
+        self.begin();
+        Ok(())
+    }
+
+    fn error(&self, failed: Failed, part: &str, place: Place<'_>) -> Error {
+        match failed {
+            Failed::Unknown => self.tokenizer.unknown(part, place),
+            Failed::Other(error) => error,
+        }
+    }
+
+    // ---- special and added tokens ----
+
+    /// Hands on a token that was found as `taken`.
+    fn named(&mut self, taken: &str, found: &SpecialMatch, place: Place<'_>) {
+        let mut span = place.original(found.start..found.end);
+        if let Some(trim) = self.tokenizer.trim.as_ref().filter(|_| SPANS) {
+            let symbols = taken.char_indices().map(|(at, char)| {
+                let start = found.start + at;
+                place.original(start..start + char.len_utf8())
+            });
+            span = trim.named(taken, self.text, &symbols.collect::<Vec<_>>());
+        }
+        (self.sink)(&[found.id], &[span]);
+    }
+
+    /// Puts a token among the symbols of a run.
+    fn fix(&mut self, found: &SpecialMatch, place: Place<'_>) {
+        self.work.ids.push(FIXED);
+        self.work.fixed.push(found.id);
+        if SPANS {
+            self.work.symbols.push(place.original(found.start..found.end));
+        }
+    }
+
+    /// Whether the token found, at byte `offset` of the text given, may be there.
+    fn check_policy(&self, finder: &Finder, found: &SpecialMatch, offset: usize) -> Result<(), Error> {
+        let allowed = match self.policy {
+            SpecialPolicy::Raise => false,
+            SpecialPolicy::Only(allowed) => allowed.contains(&found.id),
+            SpecialPolicy::Allow | SpecialPolicy::Text => true,
+        };
+        // An added token that is not special is never refused.
+        let token = finder.token(found);
+        if allowed || !token.special {
+            return Ok(());
+        }
+        Err(Error::SpecialFound { token: token.text.clone(), offset })
+    }
+}
+
+/// Takes symbols as they are spelled.
+struct Spelled<'w, const SPANS: bool> {
+    work: &'w mut Work,
+    at: usize,
+    place: Place<'w>,
+    complete: bool,
+}
+
+impl<const SPANS: bool> Symbols for Spelled<'_, SPANS> {
+    #[inline]
+    fn found(&mut self, id: u32, span: Range<usize>, edge: Edge) {
+        self.work.ids.push(id);
+        if SPANS {
+            let Range { start, end } = self.place.original(self.at + span.start..self.at + span.end);
+            self.work.symbols.push(match edge {
+                Edge::Whole => start..end,
+                Edge::Start => start..start,
+                Edge::End => end..end,
+            });
+        }
+    }
+
+    #[inline]
+    fn missing(&mut self, _span: Range<usize>) {
+        self.complete = false;
+    }
+}

@@ -1,0 +1,49 @@
+//! Why a text cannot be encoded: the symbols that nothing stands for, found again on the way out only.
+
+use std::ops::Range;
+
+use crate::{Error, offsets::Place, tokenizer::Tokenizer};
+
+impl Tokenizer {
+    /// The token that a piece is, where pieces that are tokens become them at once.
+    pub(crate) fn whole_piece(&self, piece: &str) -> Option<u32> {
+        let symbol = self.whole_symbols.get(piece.as_bytes()).copied();
+        symbol.or_else(|| self.vocab.id(piece.as_bytes()))
+    }
+
+    /// The error that names the symbols of a part without an id.
+    pub(crate) fn unknown(&self, part: &str, place: Place<'_>) -> Error {
+        let mut symbols: Vec<String> = Vec::new();
+        let mut first = None;
+        let walked = self.split.pieces(part, &mut |piece| {
+            if self.whole_pieces && self.whole_piece(piece).is_some() {
+                return;
+            }
+            let start = piece.as_ptr() as usize - part.as_ptr() as usize;
+            self.alphabet.spell(piece, &mut |_, _| (), &mut |span: Range<usize>| {
+                first.get_or_insert_with(|| place.original(start + span.start..start + span.end).start);
+                let bytes = &piece.as_bytes()[span];
+                let symbol = match std::str::from_utf8(bytes) {
+                    Ok(text) => quoted(text),
+                    Err(_) => format!("byte 0x{:02X}", bytes[0]),
+                };
+                if symbols.len() < 10 && !symbols.contains(&symbol) {
+                    symbols.push(symbol);
+                }
+            });
+        });
+        match (walked, first) {
+            (Err(error), _) => place.shift(error),
+            (Ok(()), Some(offset)) => Error::UnknownSymbol { symbols, offset },
+            (Ok(()), None) => Error::UnknownSymbol { symbols, offset: 0 },
+        }
+    }
+}
+
+/// A symbol as an error shows it: not all of one that is a long piece.
+pub(crate) fn quoted(text: &str) -> String {
+    match text.char_indices().nth(40) {
+        Some((end, _)) => format!("'{}…'", text[..end].escape_debug()),
+        None => format!("'{}'", text.escape_debug()),
+    }
+}
