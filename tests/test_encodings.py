@@ -11,12 +11,13 @@ import pytest
 import tiktoken_ext.openai_public
 from tiktoken.load import load_tiktoken_bpe
 
+import syllabary
 from syllabary import formats, splits
-from syllabary.encodings import cache_folders, cache_name, find_by_sha256, get, locate, names
+from syllabary.encodings import cache_folders, cache_name, find_by_sha256, get, locate, name_for_model, names
 from syllabary.errors import FormatError, UnknownEncodingError
 from syllabary.reference.tokenizer import ReferenceTokenizer
 
-WITH_RANKS = ["cl100k_base", "gpt2", "o200k_base", "o200k_harmony", "r50k_base"]
+WITH_RANKS = [name for name in names() if not name.startswith("p50k")]  # p50k's are made of r50k's
 
 
 @pytest.fixture
@@ -27,6 +28,7 @@ def cache(shared: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path
         shutil.copyfile(file, tmp_path / cache_name(get(name).url))
     monkeypatch.setenv("TIKTOKEN_CACHE_DIR", str(tmp_path))
     monkeypatch.delenv("DATA_GYM_CACHE_DIR", raising=False)
+    monkeypatch.setenv("SYLLABARY_CACHE_DIR", "")
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "nowhere"))
     return tmp_path
 
@@ -49,12 +51,13 @@ def test_data_is_what_tiktoken_has(name: str, monkeypatch: pytest.MonkeyPatch) -
     assert ours.n_vocab == theirs.get("explicit_n_vocab", max(theirs["special_tokens"].values()) + 1)
     if name == "gpt2":
         files = theirs["mergeable_ranks"]
-        assert set(ours.also_sha256) == {files["vocab_bpe_hash"], files["encoder_json_hash"]}
+        kinds = ("vocab_bpe", "encoder_json")
+        assert ours.pair == tuple((files[f"{kind}_file"], files[f"{kind}_hash"]) for kind in kinds)
     else:
         assert asked == [(ours.url, ours.sha256)]
 
 
-@pytest.mark.parametrize("name", WITH_RANKS)
+@pytest.mark.parametrize("name", names())
 def test_examples(cache: Path, name: str) -> None:
     spec = formats.read_encoding(name)
     encoding = get(name)
@@ -70,6 +73,24 @@ def test_ranks_are_tiktokens(cache: Path) -> None:
     encoding = get("r50k_base")
     theirs = load_tiktoken_bpe(encoding.url, encoding.sha256)  # from the cache folder
     assert {token: rank for rank, token in formats.read_encoding("gpt2").tokens.items()} == theirs
+
+
+@pytest.mark.parametrize("model", ["gpt-4o", "gpt-4-0314", "code-davinci-002", "gpt2"])
+def test_load_by_the_name_of_a_model(cache: Path, model: str) -> None:
+    name = name_for_model(model)
+    assert name is not None
+    tokenizer = syllabary.load(model)
+    assert tokenizer.special_tokens == get(name).special_tokens
+    for text, ids in get(name).examples.items():
+        assert tokenizer.encode(text, special="text") == list(ids)
+    with pytest.raises(FormatError, match="names a published encoding, of the format tiktoken"):
+        syllabary.load(model, "huggingface")
+
+
+def test_a_split_given_with_a_name(cache: Path) -> None:
+    tokenizer = syllabary.load("davinci", split="gpt4", special_tokens={"<s>": 60_000})
+    assert tokenizer.spec.split == splits.get("gpt4")
+    assert tokenizer.special_tokens == {"<s>": 60_000}
 
 
 def test_a_bare_file_is_known_by_its_hash(shared: Path, tmp_path: Path) -> None:
@@ -125,7 +146,7 @@ def test_the_order_of_cache_folders(cache: Path, monkeypatch: pytest.MonkeyPatch
     (cache / name).rename(other / name)
     monkeypatch.setenv("DATA_GYM_CACHE_DIR", str(other))
     assert locate("r50k_base") == other / name
-    monkeypatch.setenv("TIKTOKEN_CACHE_DIR", "")
+    monkeypatch.delenv("TIKTOKEN_CACHE_DIR")
     assert cache_folders() == [other, cache / "nowhere" / "data-gym-cache"]
     (cache / "nowhere" / "data-gym-cache").mkdir(parents=True)
     (other / name).rename(cache / "nowhere" / "data-gym-cache" / name)

@@ -1,23 +1,32 @@
-"""Published encodings by name: one data file each, and where their rank files lie on this machine.
+"""Published encodings by name: one data file each, the models that use them, and where their files lie.
 
-Adds `names`, `get`, `find_by_sha256` and `locate`. Nothing here opens a network connection: a file that is
-not in a cache folder is an error that says where to put it. A new encoding is one data file.
-Leaves out: reading the rank file (`syllabary.formats.read_encoding`).
+Adds `names`, `get`, `name_for_model`, `find_by_sha256`, `locate` and `rank_file`. Nothing here opens a
+network connection but `rank_file(name, fetch=True)`. A new encoding is one data file; `models.json` says
+which model uses which. Leaves out: what a rank file means (`syllabary.formats`), the folders (`cache`), the
+connection (`download`).
 """
 
 from __future__ import annotations
 
-import hashlib
 import json
-import os
-import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
+from hashlib import sha256
 from importlib import resources
 from pathlib import Path
 
+from syllabary.encodings import cache, gpt2_pair
+from syllabary.encodings.cache import cache_folders, cache_name
+from syllabary.encodings.gpt2_pair import rank_lines
 from syllabary.errors import UnknownEncodingError
+
+__all__ = [
+    "Encoding", "cache_folders", "cache_name", "find_by_sha256", "get", "locate", "models", "name_for_model",
+    "names", "rank_file",
+]  # fmt: skip
+
+MODELS = "models.json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +34,9 @@ class Encoding:
     """What is known of a published encoding besides its ranks.
 
     url, sha256: its rank file (`sha1(url)` is its name in tiktoken's cache).
-    also_sha256: other files with the same ranks, in another format (GPT-2's own two).
+    pair: (url, SHA-256) of the two files that hold the same ranks as it, GPT-2's own: merges, vocabulary.
+    extends, more_tokens: its rank file is that of another encoding with these tokens after it, rank -> text
+        (p50k_base is r50k_base and runs of spaces).
     base: the encoding whose rank file this one shares; a bare file is read as the base.
     split: name of its split. special_tokens: text -> id, one text an id.
     special_aliases: further texts of ids that have one (o200k_harmony names 200018 twice); not in tokenizers.
@@ -42,7 +53,9 @@ class Encoding:
     n_vocab: int
     source: str
     base: str | None = None
-    also_sha256: tuple[str, ...] = ()
+    pair: tuple[tuple[str, str], ...] = ()
+    extends: str | None = None
+    more_tokens: Mapping[int, str] = field(default_factory=dict)
     special_aliases: Mapping[str, int] = field(default_factory=dict)
     examples: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
 
@@ -67,6 +80,27 @@ def get(name: str) -> Encoding:
     return _table()[name]
 
 
+def name_for_model(model: str) -> str | None:
+    """The encoding that a model of OpenAI's uses, or `None` for one that tiktoken does not know either.
+
+    By its exact name, else by how it begins, so that dated and fine-tuned models are known, and made-up ones.
+
+    >>> name_for_model("gpt-4o"), name_for_model("gpt-4-0314"), name_for_model("llama")
+    ('o200k_base', 'cl100k_base', None)
+    """
+    exact, prefixes = models()
+    if model in exact:
+        return exact[model]
+    return next((name for prefix, name in prefixes.items() if model.startswith(prefix)), None)
+
+
+@lru_cache(maxsize=1)
+def models() -> tuple[Mapping[str, str], Mapping[str, str]]:
+    """Model -> encoding, and how models begin -> encoding, in the order in which they are tried."""
+    data = json.loads(resources.files(__name__).joinpath(MODELS).read_text(encoding="utf-8"))
+    return data["models"], data["prefixes"]
+
+
 def find_by_sha256(digest: str) -> Encoding | None:
     """The encoding that a bare file with this SHA-256 is, or `None`.
 
@@ -74,7 +108,8 @@ def find_by_sha256(digest: str) -> Encoding | None:
     'p50k_base'
     """
     for encoding in _table().values():
-        if digest in encoding.also_sha256 or (encoding.base is None and digest == encoding.sha256):
+        pair = [known for _url, known in encoding.pair]
+        if digest in pair or (encoding.base is None and digest == encoding.sha256):
             return encoding
     return None
 
@@ -82,41 +117,66 @@ def find_by_sha256(digest: str) -> Encoding | None:
 def locate(name: str) -> Path:
     """The rank file of an encoding in a cache folder of this machine, its hash checked.
 
-    Looks in `$TIKTOKEN_CACHE_DIR`, `$DATA_GYM_CACHE_DIR` and the temporary folder's `data-gym-cache`.
-    Raises `UnknownEncodingError` for an unknown name, and for a file that is absent or damaged: it says
-    where to put which file.
+    `cache.cache_folders` says where it looks. Raises `UnknownEncodingError` for an unknown name, and for a
+    file that is absent or damaged: it says where to put which file.
     """
     encoding = get(name)
-    damaged: list[str] = []
-    for folder in cache_folders():
-        path = folder / cache_name(encoding.url)
-        if not path.is_file():
-            continue
-        if hashlib.sha256(path.read_bytes()).hexdigest() == encoding.sha256:
-            return path
-        damaged.append(f"; {path} is not that file (its SHA-256 differs): remove it")
-    place = cache_folders()[0] / cache_name(encoding.url)
-    raise UnknownEncodingError(
-        f"the file of {name!r} is not on this machine, and this version fetches nothing: put "
-        f"{encoding.url} at "
-        f"{place}, or set TIKTOKEN_CACHE_DIR to the folder that has it, or load the file by its path"
-        f"{''.join(damaged)}"
-    )
+    found = cache.find(encoding.url, encoding.sha256)
+    if found is None:
+        raise cache.absent(name, encoding.url, encoding.sha256)
+    return found
 
 
-def cache_folders() -> list[Path]:
-    """tiktoken's cache folders, in the order in which it looks; an empty variable counts as not set."""
-    given = [os.environ.get(variable) for variable in ("TIKTOKEN_CACHE_DIR", "DATA_GYM_CACHE_DIR")]
-    return [*(Path(folder) for folder in given if folder), Path(tempfile.gettempdir(), "data-gym-cache")]
+def rank_file(name: str, *, fetch: bool = False) -> bytes:
+    """The bytes of an encoding's rank file, its hash checked, wherever they are to be had.
 
-
-def cache_name(url: str) -> str:
-    """The name that tiktoken's cache gives to the file at a URL.
-
-    >>> cache_name("https://openaipublic.blob.core.windows.net/encodings/cl100k_base.tiktoken")
-    '9b5ad71b2ce5302211f9c61530b329a4922fc6a4'
+    In a cache folder; made of other files there that hold the same (GPT-2's pair; for p50k_base, r50k_base's
+    file); with `fetch=True` downloaded, unless the environment says to stay offline (`cache.offline`).
+    Raises `UnknownEncodingError` for an unknown name, and for a file that cannot be had: it says where to put
+    which file; `OSError` if a folder named by the environment cannot be written to.
     """
-    return hashlib.sha1(url.encode(), usedforsecurity=False).hexdigest()
+    encoding = get(name)
+    path = cache.find(encoding.url, encoding.sha256)
+    if path is not None:
+        return path.read_bytes()
+    made = _made(encoding.sha256)
+    if made is not None:
+        return made
+    if not fetch or cache.offline() is not None:
+        raise cache.absent(name, encoding.url, encoding.sha256, fetch=fetch)
+    from syllabary.encodings import download  # loads ssl, which most never need
+
+    data = download.get(name, encoding.url, encoding.sha256)
+    cache.keep(encoding.url, data)
+    return data
+
+
+def _made(digest: str) -> bytes | None:
+    """The rank file with this SHA-256, made of files in a cache folder that hold the same; else `None`."""
+    for encoding in _table().values():
+        if encoding.sha256 == digest:
+            made = _from_pair(encoding) or _from_extended(encoding)
+            if made is not None and sha256(made).hexdigest() == digest:
+                return made
+    return None
+
+
+def _from_pair(encoding: Encoding) -> bytes | None:
+    """The rank file that GPT-2's two files make, if both are in a cache folder."""
+    paths = [cache.find(url, known) for url, known in encoding.pair]
+    contents = [path.read_bytes() for path in paths if path is not None]
+    return rank_lines(gpt2_pair.read(*contents)) if len(contents) == 2 else None
+
+
+def _from_extended(encoding: Encoding) -> bytes | None:
+    """The rank file of the encoding that this one extends, if it can be had here, and the further tokens."""
+    if encoding.extends is None:
+        return None
+    other = get(encoding.extends)
+    path = cache.find(other.url, other.sha256)
+    head = _from_pair(other) if path is None else path.read_bytes()
+    more = {text.encode(): rank for rank, text in encoding.more_tokens.items()}
+    return None if head is None else head + rank_lines(more)
 
 
 @lru_cache(maxsize=1)
@@ -124,9 +184,10 @@ def _table() -> Mapping[str, Encoding]:
     """Every data file beside this one."""
     table: dict[str, Encoding] = {}
     for entry in resources.files(__name__).iterdir():
-        if entry.name.endswith(".json"):
+        if entry.name.endswith(".json") and entry.name != MODELS:
             data = json.loads(entry.read_text(encoding="utf-8"))
-            data["also_sha256"] = tuple(data.get("also_sha256", ()))
+            data["pair"] = tuple(map(tuple, data.get("pair", ())))
+            data["more_tokens"] = {int(rank): text for rank, text in data.get("more_tokens", {}).items()}
             data["examples"] = {example["text"]: tuple(example["ids"]) for example in data["examples"]}
             table[data["name"]] = Encoding(**data)
     return table

@@ -19,7 +19,7 @@ from syllabary.spec import SplitSpec
 
 __all__ = ["aliases", "examples", "get", "names", "source"]
 
-_NAME = re.compile(r"[a-z0-9_-]+")
+_NAME = re.compile(r"[a-z0-9_-]+(?:\.[0-9]+)?")
 
 
 @lru_cache(maxsize=1)
@@ -45,8 +45,8 @@ def _record(name: str) -> dict[str, Any]:
 def names() -> list[str]:
     """The names of all splits, sorted, without aliases.
 
-    >>> names()
-    ['gpt2', 'gpt4', 'latin', 'none', 'o200k', 'whitespace', 'whitespace-split']
+    >>> names()[:6]
+    ['deepseek-v3', 'gpt2', 'gpt4', 'kimi', 'latin', 'llama3']
     """
     return list(_records())
 
@@ -63,8 +63,8 @@ def aliases() -> dict[str, str]:
 def get(name_or_pattern: str | None) -> SplitSpec:
     r"""A name, a pattern or `None` -> how to split.
 
-    A bare word (`[a-z0-9_-]+`) is a name or alias; anything else is a pattern, by tiktoken's tables, whose
-    unmatched text stays; `None` and `"none"` are no split.
+    A bare word (`[a-z0-9_-]+`, a version as `.5` after it) is a name or alias; anything else is
+    a pattern, by tiktoken's tables, whose unmatched text stays; `None` and `"none"` are no split.
     Raises `SplitError` for a word that is no name, listing the names.
 
     >>> get(r"\S+|\s+")

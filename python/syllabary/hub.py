@@ -1,0 +1,95 @@
+"""Tokenizers of the Hugging Face Hub by their id, `org/name`, through `huggingface_hub` if it is installed.
+
+Adds `is_id` and `fetch`, which brings the first tokenizer file that a repository has into that library's own
+cache. Leaves out: reading it (`formats`), tokens and mirrors (`huggingface_hub` has settings for them).
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import re
+from pathlib import Path
+from typing import Any
+
+from syllabary.encodings.cache import offline
+from syllabary.errors import UnknownEncodingError
+
+# The first that a repository has: what says most comes first.
+FILES = (("tokenizer.json",), ("tekken.json",), ("tokenizer.model",), ("vocab.json", "merges.txt"))
+ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*/[A-Za-z0-9][A-Za-z0-9._-]*")
+SUFFIXES = (".json", ".model", ".tiktoken", ".txt", ".bpe", ".codes", ".vocab", ".gguf", ".pkl")
+
+
+def is_id(name: str) -> bool:
+    """Whether a name that is no file here may be an id of the Hub: two words, not the path of a file.
+
+    >>> is_id("Qwen/Qwen3-8B"), is_id("models/tokenizer.json"), is_id("../Qwen"), is_id("gpt2")
+    (True, False, False, False)
+    """
+    return (
+        ID.fullmatch(name) is not None
+        and not name.endswith(SUFFIXES)
+        and not os.path.isdir(name.partition("/")[0])
+    )
+
+
+def fetch(repository: str, revision: str | None = None) -> Path:
+    """The tokenizer file of a repository, on this machine.
+
+    Downloaded unless it is in the Hub's cache, or `SYLLABARY_OFFLINE` or `HF_HUB_OFFLINE` is set.
+    Raises `UnknownEncodingError`, which says what to do: without `huggingface_hub`, for a repository that is
+    not there or not open to you, that has no such file, or that cannot be reached.
+    """
+    library, errors = _library(repository)
+    unreachable: Exception | None = None
+    local = bool(offline())
+    for names in FILES:
+        try:
+            paths = [
+                library.hf_hub_download(repository, name, revision=revision, local_files_only=local)
+                for name in names
+            ]
+            return Path(paths[0])
+        except errors.LocalEntryNotFoundError as error:
+            unreachable, local = error, True  # the other names are looked for in the cache alone
+        except errors.EntryNotFoundError:
+            continue
+        except Exception as error:
+            raise _failed(
+                repository, f"the Hugging Face Hub did not give it ({_first_line(error)})"
+            ) from error
+    if unreachable is None:
+        listed = ", ".join(" + ".join(names) for names in FILES)
+        raise _failed(repository, f"the repository has none of {listed}")
+    variable = offline()
+    why = "it is not in the Hub's cache on this machine, and "
+    why += (
+        f"{variable} forbids fetching it"
+        if variable
+        else f"the Hub cannot be reached ({_first_line(unreachable)})"
+    )
+    raise _failed(repository, why) from unreachable
+
+
+def _library(repository: str) -> tuple[Any, Any]:
+    """`huggingface_hub` and its exceptions."""
+    try:
+        return importlib.import_module("huggingface_hub"), importlib.import_module("huggingface_hub.errors")
+    except ImportError as error:
+        raise UnknownEncodingError(
+            f"{repository!r} is no file; to load it from the Hugging Face Hub: pip install syllabary[hub]"
+        ) from error
+
+
+def _failed(repository: str, why: str) -> UnknownEncodingError:
+    return UnknownEncodingError(
+        f"{repository!r} is no file here, and as a repository: {why}. "
+        f"Try `hf download {repository}` where there is a network, or load the file by its path"
+    )
+
+
+def _first_line(error: Exception) -> str:
+    """What went wrong, on one line of bounded length."""
+    lines = str(error).strip().splitlines()
+    return (lines[0] if lines else type(error).__name__)[:200]

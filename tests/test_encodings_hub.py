@@ -1,0 +1,161 @@
+"""Tokenizers of the Hugging Face Hub by their id: a stand-in for its library, then that library with a cache.
+
+Nothing is fetched from anywhere.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import types
+from pathlib import Path
+
+import pytest
+
+import syllabary
+from syllabary import hub
+from syllabary.errors import UnknownEncodingError
+
+
+@pytest.fixture(autouse=True)
+def online(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No wish to stay offline."""
+    for variable in ("SYLLABARY_OFFLINE", "HF_HUB_OFFLINE"):
+        monkeypatch.delenv(variable, raising=False)
+
+
+class EntryNotFoundError(Exception):
+    """As `huggingface_hub`'s."""
+
+
+class LocalEntryNotFoundError(EntryNotFoundError):
+    """As `huggingface_hub`'s."""
+
+
+class GatedRepoError(Exception):
+    """As `huggingface_hub`'s."""
+
+
+@pytest.fixture
+def fake_hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder of the repositories that a stand-in for `huggingface_hub` knows."""
+    folder = tmp_path / "hub"
+
+    def hf_hub_download(
+        repo_id: str, filename: str, *, revision: str | None = None, local_files_only: bool = False
+    ) -> str:
+        path = folder / repo_id / filename
+        if repo_id == "closed/model":
+            raise GatedRepoError("401 Client Error.\n\nAccess is restricted")
+        if local_files_only or (repo_id == "far/model"):
+            raise LocalEntryNotFoundError("no connection")
+        if not path.exists():
+            raise EntryNotFoundError(filename)
+        return str(path)
+
+    library = types.ModuleType("huggingface_hub")
+    errors = types.ModuleType("huggingface_hub.errors")
+    vars(library).update(hf_hub_download=hf_hub_download, errors=errors)
+    vars(errors).update(
+        EntryNotFoundError=EntryNotFoundError, LocalEntryNotFoundError=LocalEntryNotFoundError
+    )
+    monkeypatch.setitem(sys.modules, "huggingface_hub", library)
+    monkeypatch.setitem(sys.modules, "huggingface_hub.errors", errors)
+    return folder
+
+
+def trained() -> syllabary.Tokenizer:
+    return syllabary.train(["the cat and the hat"] * 3, vocab_size=262, split="gpt2")
+
+
+def test_an_id_of_the_hub(fake_hub: Path) -> None:
+    (fake_hub / "org" / "model-1.5").mkdir(parents=True)
+    trained().save(fake_hub / "org" / "model-1.5" / "tokenizer.json")
+    assert syllabary.load("org/model-1.5").encode("the hat") == trained().encode("the hat")
+
+
+def test_a_repository_with_vocab_and_merges(fake_hub: Path, shared: Path) -> None:
+    folder = fake_hub / "openai" / "gpt2"
+    folder.mkdir(parents=True)
+    shutil.copyfile(shared / "vocabs" / "gpt2_encoder.json", folder / "vocab.json")
+    shutil.copyfile(shared / "vocabs" / "gpt2_vocab.bpe", folder / "merges.txt")
+    assert syllabary.load("openai/gpt2").encode("hello world") == [31373, 995]
+    assert hub.fetch("openai/gpt2") == folder / "vocab.json"
+
+
+@pytest.mark.parametrize(
+    "repository,says",
+    [
+        ("closed/model", "did not give it (401 Client Error.)"),
+        ("far/model", "the Hub cannot be reached (no connection)"),
+        ("empty/model", "the repository has none of tokenizer.json, tekken.json"),
+    ],
+)
+def test_repositories_that_give_nothing(repository: str, says: str, fake_hub: Path) -> None:
+    with pytest.raises(UnknownEncodingError) as caught:
+        syllabary.load(repository)
+    assert says in str(caught.value)
+    assert f"`hf download {repository}`" in str(caught.value)
+
+
+def test_the_hub_offline(fake_hub: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SYLLABARY_OFFLINE", "yes")
+    with pytest.raises(UnknownEncodingError, match="SYLLABARY_OFFLINE forbids fetching it"):
+        syllabary.load("org/model")
+
+
+def test_without_the_hubs_library(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "huggingface_hub", None)  # import fails
+    with pytest.raises(UnknownEncodingError, match=r"pip install syllabary\[hub\]"):
+        syllabary.load("org/model")
+
+
+def test_the_hubs_own_library_and_its_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    repository = tmp_path / "models--org--model"
+    snapshot = repository / "snapshots" / ("0" * 40)
+    snapshot.mkdir(parents=True)
+    (repository / "refs").mkdir()
+    (repository / "refs" / "main").write_text("0" * 40)
+    trained().save(snapshot / "tokenizer.json")
+    program = (
+        "import syllabary\n"
+        "print(syllabary.load('org/model').tokens('the cat'))\n"
+        "try: syllabary.load('org/other')\n"
+        "except syllabary.UnknownEncodingError as error: print(error)\n"
+    )
+    environment = {
+        **os.environ,
+        "HF_HUB_CACHE": str(tmp_path),
+        "HF_HUB_OFFLINE": "1",
+        "SYLLABARY_OFFLINE": "0",
+    }
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        check=True,
+        timeout=60,
+        capture_output=True,
+        text=True,
+        env=environment,
+    )
+    first, second = done.stdout.splitlines()
+    assert first == repr(trained().tokens("the cat"))
+    assert "HF_HUB_OFFLINE forbids fetching it" in second
+
+
+def test_paths_are_not_ids(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "huggingface_hub", None)
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "models").mkdir()
+    for name in (
+        "models/mine",
+        "absent/tokenizer.json",
+        "./x/y",
+        "a/b/c",
+        "/a/b",
+        "gpt-5.json",
+        "x.tiktoken",
+    ):
+        with pytest.raises(FileNotFoundError):
+            syllabary.load(name)
