@@ -17,7 +17,7 @@ from tokenizers import Tokenizer
 
 from syllabary import formats, splits
 from syllabary.errors import FormatError, SplitError
-from syllabary.formats import files, syllabary_json
+from syllabary.formats import files, huggingface, syllabary_json
 from syllabary.formats.ranks import recover_merges
 from syllabary.reference.special import cut_by_policy
 from syllabary.reference.split import pieces
@@ -57,7 +57,7 @@ def small(**options: object) -> TokenizerSpec:
 
 
 def to_huggingface(spec: TokenizerSpec) -> Tokenizer:
-    return Tokenizer.from_str(formats.FORMATS[1].write(spec).decode())
+    return Tokenizer.from_str(huggingface.FORMAT.write(spec).decode())
 
 
 def again(spec: TokenizerSpec, folder: Path, name: str, **hints: object) -> TokenizerSpec:
@@ -199,7 +199,7 @@ def test_gpt2_pair_by_either_file_or_folder(shared: Path, tmp_path: Path) -> Non
     folder = shared / "vocabs"
     spec = formats.read(folder / "gpt2_encoder.json")
     assert spec == formats.read(folder / "gpt2_vocab.bpe") == formats.read(folder, "gpt2")
-    assert dataclasses.replace(spec, split=splits.get("gpt2")) == formats.read(folder / "gpt2_tokenizer.json")
+    assert spec == dataclasses.replace(formats.read(folder / "gpt2_tokenizer.json"), carried={})
     formats.write(spec, tmp_path / "ranks.tiktoken")
     assert (tmp_path / "ranks.tiktoken").read_bytes() == (folder / "r50k_base.tiktoken").read_bytes()
     text = "Hello how are you hope you are well"
@@ -331,7 +331,7 @@ def test_the_format_is_chosen_by_name_suffix_and_content(tmp_path: Path) -> None
     assert formats.read(tmp_path / "b") == spec
     assert formats.read(tmp_path / "c") == dataclasses.replace(spec, record={})
     (tmp_path / "d").write_text("some text", "utf-8")
-    with pytest.raises(FormatError, match=r"no known format.*syllabary, huggingface, gpt2, tiktoken"):
+    with pytest.raises(FormatError, match=r"no known format.*syllabary, .*huggingface, gpt2, .*tiktoken"):
         formats.read(tmp_path / "d")
     for call in (
         lambda: formats.read(tmp_path / "a", "gguf"),
@@ -341,7 +341,7 @@ def test_the_format_is_chosen_by_name_suffix_and_content(tmp_path: Path) -> None
             call()
     with pytest.raises(FormatError, match="suffix says no format"):
         formats.write(spec, tmp_path / "e.bin")
-    with pytest.raises(FormatError, match="read only"):
+    with pytest.raises(FormatError, match="name a folder that is there, or end the name in one of encoder"):
         formats.write(spec, tmp_path / "e", "gpt2")
     with pytest.raises(SplitError):
         formats.read(tmp_path / "a", split="latn")

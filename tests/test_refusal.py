@@ -60,7 +60,7 @@ def test_some_are_refused_and_some_are_not() -> None:
 def test_the_format_of_a_path() -> None:
     assert [formats.format_of(f"x{suffix}").name for suffix in SUFFIX.values()] == list(SUFFIX)
     assert formats.format_of("x.txt", "tiktoken").name == "tiktoken"
-    for path, name in (("x.txt", None), ("x.json", "gpt2"), ("x.json", "unknown")):
+    for path, name in (("x.txt", None), ("x.json", "tekken"), ("x.json", "unknown")):
         with pytest.raises(FormatError):
             formats.format_of(path, name)
     with pytest.raises(FormatError):

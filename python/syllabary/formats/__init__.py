@@ -9,13 +9,23 @@ tokenizer that a format cannot hold. Leaves out: conversion with loss.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
 from syllabary import splits
-from syllabary.encodings import get, locate
+from syllabary.encodings import get, rank_file
 from syllabary.errors import FormatError
-from syllabary.formats import gpt2, huggingface, syllabary_json, tiktoken
+from syllabary.formats import (
+    gpt2,
+    huggingface,
+    minbpe,
+    sentencepiece,
+    sentencepiece_vocab,
+    subword_nmt,
+    syllabary_json,
+    tekken,
+    tiktoken,
+)
 from syllabary.formats.files import read_head, write_atomic
 from syllabary.formats.ranks import recover_merges
 from syllabary.formats.record import Facts, Format, Hints
@@ -26,8 +36,13 @@ __all__ = ["FORMATS", "format_of", "names", "read", "read_encoding", "recover_me
 # In the order in which they are tried: a folder with a tokenizer.json and the older pair is the former.
 FORMATS: tuple[Format, ...] = (
     syllabary_json.FORMAT,
+    tekken.FORMAT,
     huggingface.FORMAT,
     gpt2.FORMAT,
+    minbpe.FORMAT,
+    sentencepiece.FORMAT,
+    sentencepiece_vocab.FORMAT,
+    subword_nmt.FORMAT,
     tiktoken.FORMAT,
 )
 
@@ -35,8 +50,8 @@ FORMATS: tuple[Format, ...] = (
 def names() -> list[str]:
     """The names of the formats.
 
-    >>> names()
-    ['syllabary', 'huggingface', 'gpt2', 'tiktoken']
+    >>> len(names()), names()[:4]
+    (9, ['syllabary', 'tekken', 'huggingface', 'gpt2'])
     """
     return [form.name for form in FORMATS]
 
@@ -62,14 +77,27 @@ def read(
     return chosen.read(file, hints)
 
 
-def read_encoding(name: str) -> TokenizerSpec:
-    """A published encoding by name, from a cache folder of this machine.
+def find(path: str | os.PathLike[str]) -> tuple[Format, Path]:
+    """The format of a file or folder, and the file to read."""
+    return _find(Path(path), None)
 
-    Raises `UnknownEncodingError` (with what to do) for an unknown name or an absent file.
+
+def read_encoding(
+    name: str,
+    *,
+    split: SplitSpec | str | None = None,
+    special_tokens: Mapping[str, int] | None = None,
+    fetch: bool = False,
+) -> TokenizerSpec:
+    """A published encoding by name, from a cache folder of this machine; with `fetch=True` downloaded.
+
+    split, special_tokens: instead of the encoding's own.
+    Raises `UnknownEncodingError` (with what to do) for an unknown name or a file that cannot be had.
     """
     encoding = get(name)
-    hints = Hints(splits.get(encoding.split), encoding.special_tokens)
-    return tiktoken.FORMAT.read(locate(name), hints)
+    given = splits.get(split or encoding.split) if not isinstance(split, SplitSpec) else split
+    hints = Hints(given, encoding.special_tokens if special_tokens is None else special_tokens)
+    return tiktoken.parse(rank_file(name, fetch=fetch), Path(f"{name}.tiktoken"), hints)
 
 
 def write(
@@ -83,7 +111,8 @@ def write(
     Raises `FormatError` for an unknown format, and naming what the format cannot hold; `OSError`.
     """
     target = Path(path)
-    write_atomic(target, _writer(format_of(target, format))(spec))
+    for file, data in format_of(target, format).files(spec, target).items():
+        write_atomic(file, data)
 
 
 def format_of(
@@ -96,7 +125,8 @@ def format_of(
     ('syllabary', 'huggingface')
     """
     chosen = _by_suffix(Path(path)) if format is None else _named(format)
-    _writer(chosen)
+    if not chosen.writes:
+        raise FormatError(f"the format {chosen.name} is read only; write one of {_writable()}")
     return chosen
 
 
@@ -121,10 +151,13 @@ def refusal(
     return None if error is None else str(error)
 
 
-def _writer(form: Format) -> Callable[[TokenizerSpec], bytes]:
-    if form.write is None:
-        raise FormatError(f"the format {form.name} is read only; write one of {_writable()}")
-    return form.write
+def needs_hints(format: str) -> bool:  # noqa: A002 - the public name of the option
+    """Whether files of a format may need `split=` and `special_tokens=` to be read.
+
+    >>> needs_hints("tiktoken"), needs_hints("huggingface")
+    (True, False)
+    """
+    return _named(format).hinted
 
 
 def _named(name: str) -> Format:
@@ -135,16 +168,19 @@ def _named(name: str) -> Format:
 
 
 def _by_suffix(path: Path) -> Format:
-    for form in FORMATS:
-        if any(path.name.endswith(suffix) for suffix in form.suffixes):
-            return form
-    raise FormatError(
-        f"{path}: the suffix says no format; end the name in, or give format=, one of {_writable()}"
-    )
+    """The format with the longest suffix that the name ends in: `vocab.json` is not `.json`."""
+    found = [
+        (len(suffix), form) for form in FORMATS for suffix in form.suffixes if path.name.endswith(suffix)
+    ]
+    if not found:
+        raise FormatError(
+            f"{path}: the suffix says no format; end the name in, or give format=, one of {_writable()}"
+        )
+    return max(found, key=lambda pair: pair[0])[1]
 
 
 def _writable() -> str:
-    forms = [form for form in FORMATS if form.write is not None]
+    forms = [form for form in FORMATS if form.writes]
     return ", ".join(f"{form.name} ({', '.join(form.suffixes)})" for form in forms)
 
 
@@ -165,7 +201,8 @@ def _find(path: Path, wanted: Format | None) -> tuple[Format, Path]:
 
 def _in_folder(folder: Path, wanted: Format | None) -> tuple[Format, Path]:
     for form in FORMATS if wanted is None else (wanted,):
-        found = sorted({file for glob in form.in_folder for file in folder.glob(glob)})
+        files = sorted({file for glob in form.in_folder for file in folder.glob(glob) if file.is_file()})
+        found = [file for file in files if wanted is not None or form.sniff(file, read_head(file))]
         if len(found) == 1:
             return form, found[0]
         if found:

@@ -17,15 +17,18 @@ from syllabary.errors import FormatError
 
 MAX_BYTES = 256 << 20  # the largest published tokenizer file is a seventh of it
 HEAD_BYTES = 4096
+READ_BYTES = 1 << 20  # at a time: asking for `limit` at once would allocate it
 
 
 def read_bounded(path: Path, limit: int = MAX_BYTES) -> bytes:
     """All bytes of a file; `FormatError` if they are more than `limit`, `OSError` if it cannot be read."""
+    data = bytearray()
     with path.open("rb") as file:
-        data = file.read(limit + 1)
+        while len(data) <= limit and (part := file.read(READ_BYTES)):
+            data += part
     if len(data) > limit:
         raise FormatError(f"{path}: larger than {limit} bytes, which no tokenizer file needs to be")
-    return data
+    return bytes(data)
 
 
 def read_head(path: Path) -> bytes:

@@ -1,32 +1,32 @@
 """GPT-2's two files: `encoder.json` (token -> id) and `vocab.bpe` (merges).
 
-Elsewhere they are `vocab.json` and `merges.txt`.
+Elsewhere they are `vocab.json` and `merges.txt`, as `BPE.save` of Hugging Face's library writes them.
 
-Tokens are spelled in GPT-2's 256 characters of bytes. Adds finding the other file of a pair: the same name
-with the other ending, any prefix kept (`gpt2_encoder.json`, `gpt2_vocab.bpe`). The files do not say their
-split: those that GPT-2 published are known by their SHA-256, others need `split=`. An entry of the
-vocabulary that no merge makes and no byte is (`<|endoftext|>`) is special if `special_tokens=` or the known
-encoding says so, else an ordinary token. Leaves out: writing.
+Tokens are spelled in GPT-2's 256 characters of bytes; where names have other characters and the 256 are not
+all there, they are text, and `</w>` on a single character says that words end with it. Adds finding the other
+file of a pair: the same name with the other ending, any prefix kept (`gpt2_encoder.json`, `gpt2_vocab.bpe`).
+The files do not say their split: those that GPT-2 published are known by their SHA-256, others need
+`split=`. An entry of the vocabulary that no merge makes and no byte is (`<|endoftext|>`) is special if
+`special_tokens=` or the known encoding says so, else an ordinary token. Leaves out: writing (`gpt2_write`).
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from syllabary import splits
 from syllabary.encodings import find_by_sha256
 from syllabary.errors import FormatError
 from syllabary.formats.files import read_bounded
+from syllabary.formats.gpt2_write import MARK, NAME, PAIRS, reduce, refuses, write_files
+from syllabary.formats.hf_vocab import is_symbol
 from syllabary.formats.record import Format, Hints, checked
 from syllabary.formats.strict_json import parse
 from syllabary.reference.bytes_to_unicode import CHARACTER_TO_BYTE, unspell
 from syllabary.spec import SplitSpec, TokenizerSpec
-
-NAME = "gpt2"
-PAIRS = (("encoder.json", "vocab.bpe"), ("vocab.json", "merges.txt"))
 
 
 def read(path: Path, hints: Hints) -> TokenizerSpec:
@@ -44,16 +44,27 @@ def read(path: Path, hints: Hints) -> TokenizerSpec:
             raise FormatError(
                 f"{vocab_path}: special token {text!r} has id {vocab[text]} here, not {token_id}"
             )
-    tokens = {token_id: _token(name, vocab_path) for name, token_id in vocab.items() if name not in special}
-    if len(tokens) < len(vocab.keys() - special.keys()):
+    names = vocab.keys() - special.keys()
+    by_bytes = _spelled(names)
+    if not by_bytes and CHARACTER_TO_BYTE.keys() <= names:
+        raise _not_bytes(names, vocab_path)
+    mark = None if by_bytes or not any(map(_is_marked, names)) else MARK
+    tokens = {
+        token_id: unspell(name) if by_bytes else name.encode()
+        for name, token_id in vocab.items()
+        if name not in special
+    }
+    if len(tokens) < len(names):
         raise FormatError(f"{vocab_path}: two tokens have the same id")
+    symbols = {name for name in names if is_symbol(name, "", mark or "")}
     spec = TokenizerSpec(
-        unit="byte",
+        unit="byte" if by_bytes else "char",
         split=split,
         tokens=tokens,
-        alphabet={token: token_id for token_id, token in tokens.items() if len(token) == 1},
+        alphabet={tokens[vocab[name]]: vocab[name] for name in vocab if name in symbols},
         merges=_read_merges(merges_path, vocab),
         special_tokens=special,
+        end_of_word=mark,
     )
     return checked(spec, vocab_path)
 
@@ -94,13 +105,20 @@ def _context(path: Path, data: bytes, hints: Hints) -> tuple[SplitSpec, Mapping[
     return splits.get(known.split), dict(special)
 
 
-def _token(name: str, path: Path) -> bytes:
-    if not all(character in CHARACTER_TO_BYTE for character in name):
-        raise FormatError(
-            f"{path}: {name!r} is not spelled in GPT-2's characters of bytes; if it is special, name it in "
-            "special_tokens="
-        )
-    return unspell(name)
+def _spelled(names: Iterable[str]) -> bool:
+    return all(character in CHARACTER_TO_BYTE for name in names for character in name)
+
+
+def _is_marked(name: str) -> bool:
+    return len(name) == 1 + len(MARK) and name.endswith(MARK)
+
+
+def _not_bytes(names: Iterable[str], path: Path) -> FormatError:
+    wrong = next(name for name in sorted(names) if not _spelled([name]))
+    return FormatError(
+        f"{path}: {wrong[:80]!r} is not spelled in GPT-2's characters of bytes; if it is special, name "
+        "it in special_tokens="
+    )
 
 
 def _read_merges(path: Path, vocab: Mapping[str, int]) -> tuple[tuple[int, int, int], ...]:
@@ -124,4 +142,15 @@ def _read_merges(path: Path, vocab: Mapping[str, int]) -> tuple[tuple[int, int, 
     return tuple((vocab[left], vocab[right], vocab[left + right]) for left, right in ordered)
 
 
-FORMAT = Format(NAME, (), ("*encoder.json", "*vocab.json"), sniff, read, None)
+FORMAT = Format(
+    NAME,
+    tuple(ending for pair in PAIRS for ending in pair),
+    ("*encoder.json", "*vocab.json"),
+    sniff,
+    read,
+    None,
+    refuses,
+    write_files,
+    hinted=True,
+    reduce=reduce,
+)

@@ -1,141 +1,150 @@
-"""Hugging Face's `pre_tokenizer` and our `SplitSpec`, both ways.
+"""Hugging Face's `pre_tokenizer` and our steps, split and unit, both ways.
 
-Adds which of their components do what a split of ours does, and the inverse; named splits come back as
-named splits. Leaves out: every other component (an error names it).
+Adds which of their components is a split of ours, and which sequences are plain bytes; named splits come
+back as named splits. Leaves out: the components one by one (`hf_components`).
 """
 
 from __future__ import annotations
 
-from typing import TypeAlias
+import re
+from dataclasses import dataclass
+from functools import lru_cache
 
 from syllabary import splits
-from syllabary.errors import PatternError, SyllabaryError
+from syllabary.errors import PatternError
+from syllabary.formats.hf_components import NAME, PRE_TOKENIZER, Component, read_steps, write_steps
 from syllabary.formats.hf_pattern import check_portable
 from syllabary.formats.record import cannot_hold
 from syllabary.formats.strict_json import Json
 from syllabary.reference.pattern import to_onig
-from syllabary.spec import SplitSpec
+from syllabary.reference.symbols import shown
+from syllabary.spec import SplitSpec, Step, StepValue
 
-Component: TypeAlias = "dict[str, object]"
-
-NAME = "tokenizer.json"
 # Components that are a split of ours by themselves.
 BY_NAME = {"Whitespace": "whitespace", "WhitespaceSplit": "whitespace-split"}
-BEHAVIOR = {("Isolated", False): True, ("Removed", True): False}  # -> keep_unmatched
+# Places and classes on which Oniguruma has tables of its own.
+WORDS = re.compile(r"\\[wWbB]")
+# What ByteLevel's add_prefix_space does to each part of the text, as a step that leaves bytes alone.
+PREFIX_SPACE = Step("Metaspace", {"replacement": " ", "prepend_scheme": "always", "split": False})
+# Splits of ours that are there a sequence of several, by their patterns: each cuts what those before it left.
+SEQUENCES = {
+    "deepseek-v3": (
+        r"\p{N}{1,3}",
+        "[一-龥\u3040-ゟ゠-ヿ]+",
+        r"""[!"#$%&'()*+,\-./:;<=>?@\[\\\]^_`{|}~][A-Za-z]+|[^""" + "\r\n" + r"\p{L}\p{P}\p{S}]?[\p{L}\p{M}]+"
+        r"| ?[\p{P}\p{S}]+[" + "\r\n" + r"]*|\s*[" + "\r\n" + r"]+|\s+(?!\S)|\s+",
+    )
+}
 
 
-def byte_level(use_regex: bool) -> Component:
-    """The component that turns a piece into the 256 characters of bytes, and may split as GPT-2 does."""
-    return {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": use_regex}
+@dataclass(frozen=True, slots=True)
+class Cutting:
+    """How pieces come about: steps, then a split."""
+
+    steps: tuple[Step, ...]
+    split: SplitSpec
 
 
-def write_split(split: SplitSpec, with_bytes: bool) -> Component | None:
-    """The `pre_tokenizer` that splits the same; `FormatError` for a pattern that its engine cannot run.
+def read_cutting(component: Json) -> tuple[Cutting, Cutting | None]:
+    """A `pre_tokenizer` -> how it cuts text into characters, and, where it ends with bytes, into bytes.
 
-    >>> write_split(splits.get("whitespace"), with_bytes=False)
+    In the second form the last ByteLevel is left out: the unit of bytes does the same.
+    """
+    steps = read_steps(component, PRE_TOKENIZER)
+    if not steps or steps[-1].kind != "ByteLevel":
+        return _with_split(steps), None
+    before, last = steps[:-1], steps[-1]
+    if last.options["add_prefix_space"]:
+        before = (*before, PREFIX_SPACE)
+    by_bytes = Cutting(before, splits.get("gpt2")) if last.options["use_regex"] else _with_split(before)
+    return Cutting(steps, splits.get(None)), by_bytes
+
+
+def _with_split(steps: tuple[Step, ...]) -> Cutting:
+    """The last step as a split, where it is one, or the last few where they are a named one together."""
+    for name, patterns in SEQUENCES.items():
+        count = len(patterns)
+        if steps[-count:] == tuple(_isolating(pattern) for pattern in patterns):
+            return Cutting(steps[:-count], splits.get(name))
+    split = _as_split(steps[-1]) if steps else None
+    return Cutting(steps, splits.get(None)) if split is None else Cutting(steps[:-1], split)
+
+
+@lru_cache(maxsize=64)
+def _spellings(split: SplitSpec) -> tuple[str, ...]:
+    """The patterns that mean there what a split by tiktoken's tables means: its own, where it does, first."""
+    if split.pattern is None:
+        return ()
+    try:
+        check_portable(split.pattern)
+        own = [] if WORDS.search(split.pattern) else [split.pattern]
+    except PatternError:
+        own = []
+    return (*own, to_onig(split.pattern))
+
+
+def _isolating(pattern: str) -> Step:
+    options: dict[str, StepValue] = {
+        "pattern": pattern,
+        "regex": True,
+        "behavior": "isolated",
+        "invert": False,
+    }
+    return Step("Split", options)
+
+
+def _as_split(step: Step) -> SplitSpec | None:
+    if step.kind in BY_NAME:
+        return splits.get(BY_NAME[step.kind])
+    if step.kind != "Split" or not step.options["regex"]:
+        return None
+    if step.options["behavior"] == "isolated":
+        keep = True
+    elif step.options["behavior"] == "removed" and step.options["invert"]:
+        keep = False
+    else:
+        return None
+    pattern = str(step.options["pattern"])
+    for name in splits.names():
+        known = splits.get(name)
+        if known.keep_unmatched == keep and pattern in _spellings(known):
+            return known
+    return SplitSpec(pattern, tables="onig", keep_unmatched=keep)
+
+
+def write_cutting(steps: tuple[Step, ...], split: SplitSpec, with_bytes: bool) -> Component | None:
+    """The `pre_tokenizer` that cuts the same; `FormatError` for a pattern that its engine cannot run.
+
+    >>> write_cutting((), splits.get("whitespace"), with_bytes=False)
     {'type': 'Whitespace'}
     """
-    if with_bytes and _same(split, splits.get("gpt2")):
-        return byte_level(use_regex=True)
-    steps = [] if split.pattern is None else [_write_step(split, split.pattern)]
+    written = list(steps)
+    for name, patterns in SEQUENCES.items():
+        if _same(split, splits.get(name)):
+            written += [_isolating(pattern) for pattern in patterns]
+            split = splits.get(None)
+    gpt2 = with_bytes and _same(split, splits.get("gpt2"))
+    if split.pattern is not None and not gpt2:
+        written.append(_as_step(split, split.pattern))
     if with_bytes:
-        steps.append(byte_level(use_regex=False))
-    if len(steps) > 1:
-        return {"type": "Sequence", "pretokenizers": steps}
-    return steps[0] if steps else None
+        prefix = bool(written) and written[-1] == PREFIX_SPACE
+        options = {"add_prefix_space": prefix, "use_regex": gpt2}
+        written = [*(written[:-1] if prefix else written), Step("ByteLevel", options)]
+    return write_steps(tuple(written), PRE_TOKENIZER)
 
 
-def _write_step(split: SplitSpec, pattern: str) -> Component:
+def _as_step(split: SplitSpec, pattern: str) -> Step:
     for component, name in BY_NAME.items():
         if _same(split, splits.get(name)):
-            return {"type": component}
+            return Step(component)
     try:
         if split.tables == "onig":
             check_portable(pattern)
-        regex = pattern if split.tables == "onig" else to_onig(pattern)
+        regex = pattern if split.tables == "onig" else _spellings(split)[0]
     except PatternError as error:
-        raise cannot_hold(NAME, f"the split {split.name or pattern!r}: {error}") from error
-    behavior, invert = ("Isolated", False) if split.keep_unmatched else ("Removed", True)
-    return {"type": "Split", "pattern": {"Regex": regex}, "behavior": behavior, "invert": invert}
-
-
-def read_split(pre_tokenizer: Json) -> tuple[SplitSpec, bool]:
-    """A `pre_tokenizer` -> the split, and whether pieces are bytes; `FormatError` names what we cannot do."""
-    steps = list(_steps(pre_tokenizer))
-    with_bytes = bool(steps) and _type(steps[-1]) == "ByteLevel"
-    split = None
-    if with_bytes:
-        split = _read_byte_level(steps.pop())
-    for step in steps:
-        if split is not None:
-            raise step.error("a second split after another one is not supported yet")
-        split = _read_step(step)
-    return split or splits.get(None), with_bytes
-
-
-def _steps(pre_tokenizer: Json) -> list[Json]:
-    """The components in order, sequences unfolded."""
-    if pre_tokenizer.value is None:
-        return []
-    if _type(pre_tokenizer) != "Sequence":
-        return [pre_tokenizer]
-    members = pre_tokenizer.object(("type", "pretokenizers"))
-    steps = list(members.get("pretokenizers", pre_tokenizer.optional("pretokenizers")).list())
-    for step in steps:
-        if _type(step) == "Sequence":
-            raise step.error("a sequence in a sequence is not supported")
-    return steps
-
-
-def _type(component: Json) -> str:
-    return component.member("type").string()
-
-
-def _read_byte_level(component: Json) -> SplitSpec | None:
-    """GPT-2's split if the component does it, and nothing else that changes ids."""
-    members = component.object(("type", "add_prefix_space", "trim_offsets", "use_regex"))
-    prefix = component.member("add_prefix_space")
-    if prefix.boolean():
-        raise prefix.error("ByteLevel with add_prefix_space is not supported yet")
-    if "trim_offsets" in members:
-        members["trim_offsets"].boolean()
-    use_regex = members["use_regex"].boolean() if "use_regex" in members else True
-    return splits.get("gpt2") if use_regex else None
-
-
-def _read_step(component: Json) -> SplitSpec:
-    kind = _type(component)
-    if kind in BY_NAME:
-        component.object(("type",))
-        return splits.get(BY_NAME[kind])
-    if kind != "Split":
-        raise component.error(f"the pre-tokenizer {kind} is not supported here")
-    component.object(("type", "pattern", "behavior", "invert"))
-    behavior, invert = component.member("behavior"), component.member("invert")
-    keep = BEHAVIOR.get((behavior.string(), invert.boolean()))
-    if keep is None:
-        raise behavior.error(
-            f"Split with behavior {behavior.value} and invert {str(invert.value).lower()} is not supported "
-            "yet, only Isolated, and Removed with invert"
-        )
-    regex = component.member("pattern").object(("Regex", "String"))
-    if list(regex) != ["Regex"]:
-        raise component.member("pattern").error("only a pattern that is a Regex is supported yet")
-    return _read_regex(regex["Regex"], keep)
-
-
-def _read_regex(regex: Json, keep: bool) -> SplitSpec:
-    """The named split that is written so, or a pattern by Oniguruma's tables."""
-    text = regex.string()
-    for name in splits.names():
-        known = splits.get(name)
-        if known.pattern is not None and known.keep_unmatched == keep and to_onig(known.pattern) == text:
-            return known
-    try:
-        check_portable(text)
-    except SyllabaryError as error:
-        raise regex.error(f"this pattern is not supported: {error}") from error
-    return SplitSpec(text, tables="onig", keep_unmatched=keep)
+        raise cannot_hold(NAME, f"the split {split.name or shown(pattern)}: {error}") from error
+    behavior, invert = ("isolated", False) if split.keep_unmatched else ("removed", True)
+    return Step("Split", {"pattern": regex, "regex": True, "behavior": behavior, "invert": invert})
 
 
 def _same(split: SplitSpec, other: SplitSpec) -> bool:

@@ -1,55 +1,70 @@
 """A tokenizer -> Hugging Face's `tokenizer.json`, with the same ids under their library.
 
-Adds the spelling of tokens as that library's strings, and a refusal, by name, of what it cannot hold: words
-as symbols, a fallback to bytes beside an end-of-word mark, two ids for one string, tokens that would become
-symbols. Leaves out: reading (`hf_read`); splits (`hf_split`).
+Adds the layout of the file, and a refusal, by name, of what it cannot hold: words as symbols, a fallback to
+bytes beside an end-of-word mark, two ids for one string, tokens that would become symbols. What the file was
+read with in other words (`carried`) is written so again, where it still means the same.
+Leaves out: reading (`hf_read`); spellings (`hf_names`); making a tokenizer that can be held of one that
+cannot (`hf_reduce`).
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from pathlib import Path
 
 from syllabary.errors import FormatError
-from syllabary.formats.hf_split import NAME, Component, write_split
-from syllabary.formats.ranks import recover_merges
+from syllabary.formats.hf_added import read_added, write_added
+from syllabary.formats.hf_components import NAME, NORMALIZER, Component, read_steps, write_steps
+from syllabary.formats.hf_decoder import read_decoder, write_decoder
+from syllabary.formats.hf_extras import trims_offsets
+from syllabary.formats.hf_names import checked_names, merges_of, model_vocab
+from syllabary.formats.hf_reduce import rewritten
+from syllabary.formats.hf_split import Cutting, read_cutting, write_cutting
 from syllabary.formats.record import Facts, cannot_hold
-from syllabary.reference.bytes_to_unicode import CHARACTER_TO_BYTE, spell, unspell
+from syllabary.formats.strict_json import Json
 from syllabary.reference.check import check_spec
 from syllabary.spec import TokenizerSpec
+
+TRIMMING: Component = {
+    "type": "ByteLevel",
+    "add_prefix_space": False,
+    "trim_offsets": True,
+    "use_regex": True,
+}
 
 
 def write(spec: TokenizerSpec) -> bytes:
     """The file, laid out as their library does it; `FormatError` names what it cannot hold."""
+    return json.dumps(document(spec), ensure_ascii=False, indent=2).encode("utf-8")
+
+
+def document(spec: TokenizerSpec) -> dict[str, object]:
+    """The file as plain values; `FormatError` names what it cannot hold."""
     check_spec(spec)
-    _check_unit(spec)
-    names = spellings(spec)
-    _check_alphabet(spec, names)
-    merges = recover_merges(spec.tokens) if spec.merges is None else spec.merges
-    _check_merges(merges, names)
-    document = {
+    spec = rewritten(spec)
+    check_fields(spec)
+    merges = merges_of(spec)
+    names = checked_names(spec, merges)
+    carried = _carried(spec, names)
+    plain = components(spec)
+    return {
         "version": "1.0",
-        "truncation": None,
-        "padding": None,
-        "added_tokens": _added_tokens(spec),
-        "normalizer": None,
-        "pre_tokenizer": write_split(spec.split, with_bytes=spec.unit == "byte"),
-        "post_processor": None,
-        "decoder": _decoder(spec),
+        "truncation": carried.get("truncation"),
+        "padding": carried.get("padding"),
+        "added_tokens": carried.get("added_tokens", plain["added_tokens"]),
+        "normalizer": carried.get("normalizer", plain["normalizer"]),
+        "pre_tokenizer": carried.get("pre_tokenizer", plain["pre_tokenizer"]),
+        "post_processor": carried.get("post_processor", TRIMMING if spec.trim_offsets else None),
+        "decoder": carried.get("decoder", plain["decoder"]),
         "model": {
             "type": "BPE",
-            "dropout": None,
-            "unk_token": None,
-            "continuing_subword_prefix": None,
-            "end_of_word_suffix": spec.end_of_word,
-            "fuse_unk": False,
-            "byte_fallback": spec.fallback and spec.unit == "char",
-            "ignore_merges": spec.whole_pieces,
-            "vocab": {names[token_id]: token_id for token_id in sorted(names)},
+            **model_options(spec, names),
+            **_object(carried.get("model")),
+            "vocab": model_vocab(spec, names),
             "merges": [[names[left], names[right]] for left, right, _result in merges],
         },
     }
-    return json.dumps(document, ensure_ascii=False, indent=2).encode("utf-8")
 
 
 def refuses(facts: Facts) -> FormatError | None:
@@ -61,106 +76,96 @@ def refuses(facts: Facts) -> FormatError | None:
     return None
 
 
-def spellings(spec: TokenizerSpec) -> dict[int, str]:
-    """id -> the string that the vocabulary has for it; `FormatError` if two ids would share one."""
-    names = {token_id: _spelling(token, spec) for token_id, token in spec.tokens.items()}
-    names |= {token_id: text for text, token_id in {**spec.special_tokens, **spec.added_tokens}.items()}
-    ids: dict[str, int] = {}
-    for token_id, name in names.items():
-        if name in ids:
-            raise cannot_hold(NAME, f"two ids ({ids[name]} and {token_id}) with the same spelling {name!r}")
-        ids[name] = token_id
-    return names
-
-
-def _spelling(token: bytes, spec: TokenizerSpec) -> str:
-    if spec.unit == "byte":
-        return spell(token)
-    if spec.fallback and len(token) == 1 and token[0] >= 0x80:
-        return f"<0x{token[0]:02X}>"
-    try:
-        return token.decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise cannot_hold(
-            NAME, f"the token {token!r}, which is no text, among tokens of characters"
-        ) from error
-
-
-def _check_unit(spec: TokenizerSpec) -> None:
+def check_fields(spec: TokenizerSpec) -> None:
+    """Raise `FormatError` for what no part of the file can say."""
     if error := refuses(Facts(spec.unit, spec.fallback, spec.end_of_word)):
         raise error
-    if spec.unit == "char" and spec.whole_pieces:
-        raise cannot_hold(NAME, "whole pieces as tokens (whole_pieces) of characters")
+    if spec.unit == "byte" and (spec.end_of_word or spec.continuing_prefix):
+        raise cannot_hold(NAME, "bytes with an end-of-word mark or a prefix of continuing tokens")
+    if spec.fallback and spec.continuing_prefix:
+        raise cannot_hold(NAME, "a fallback to bytes together with a prefix of continuing tokens")
+    if spec.mark_apart:
+        raise cannot_hold(NAME, "an end-of-word mark that is a symbol of its own")
+    if spec.unused:
+        raise cannot_hold(NAME, "tokens that are cut again after they have been merged (unused)")
+    if spec.surface_offsets:
+        raise cannot_hold(NAME, "offsets that give all of a character to the last of its bytes")
+
+
+def components(spec: TokenizerSpec) -> dict[str, object]:
+    """The members of the file that are components, and the added tokens, in their plainest words."""
+    return {
+        "added_tokens": write_added(spec),
+        "normalizer": write_steps(spec.normalizer, NORMALIZER),
+        "pre_tokenizer": write_cutting(spec.pretokenizer, spec.split, with_bytes=spec.unit == "byte"),
+        "decoder": write_decoder(spec),
+    }
+
+
+def model_options(spec: TokenizerSpec, names: Mapping[int, str]) -> dict[str, object]:
+    """The options of the model, in the order of the file."""
+    return {
+        "dropout": spec.dropout or None,
+        "unk_token": None if spec.unknown is None else names.get(spec.unknown),
+        "continuing_subword_prefix": spec.continuing_prefix,
+        "end_of_word_suffix": spec.end_of_word,
+        "fuse_unk": spec.fuse_unknown,
+        "byte_fallback": spec.fallback,
+        "ignore_merges": spec.whole_pieces,
+    }
+
+
+# ---- what the file said in other words ----
+
+
+def _carried(spec: TokenizerSpec, names: Mapping[int, str]) -> dict[str, object]:
+    """The members that the file was read with, without those that no longer mean what the tokenizer says."""
+    found = _object(spec.carried.get("huggingface"))
+    if not found:
+        return {}
+    root = Json(found, "carried.huggingface", Path(NAME))
+    kept: dict[str, object] = {key: found[key] for key in ("truncation", "padding") if key in found}
+    if trims_offsets(root.optional("post_processor")) == spec.trim_offsets:
+        kept |= {key: found[key] for key in ("post_processor",) if key in found}
+    if "normalizer" in found and read_steps(root.member("normalizer"), NORMALIZER) == spec.normalizer:
+        kept["normalizer"] = found["normalizer"]
+    cutting = Cutting(spec.pretokenizer, spec.split)
     if (
-        spec.unit == "char"
-        and spec.fallback
-        and any(bytes([byte]) not in spec.alphabet for byte in range(256))
+        "pre_tokenizer" in found
+        and cutting == read_cutting(root.member("pre_tokenizer"))[spec.unit == "byte"]
     ):
-        raise cannot_hold(NAME, "a fallback to bytes without all 256 of them in the alphabet")
+        kept["pre_tokenizer"] = found["pre_tokenizer"]
+    if "decoder" in found and read_decoder(root.member("decoder"), spec, names.values()) == spec.decoder:
+        kept["decoder"] = found["decoder"]
+    if "added_tokens" in found and _same_added(spec, root.member("added_tokens"), names):
+        kept["added_tokens"] = found["added_tokens"]
+    kept["model"] = _same_options(spec, _object(found.get("model")))
+    return kept
 
 
-def _check_alphabet(spec: TokenizerSpec, names: Mapping[int, str]) -> None:
-    """Their library has no alphabet: every entry of one symbol's length is a symbol, special or not."""
-    mark = spec.end_of_word or ""
-    symbols = {names[token_id] for token_id in spec.alphabet.values()}
-    for name in names.values():
-        single = len(name) == 1 or (mark and name[1:] == mark)
-        if single and name in symbols:
-            continue
-        if single and (spec.unit == "char" or name in CHARACTER_TO_BYTE) and not _always_cut(name, spec):
-            raise cannot_hold(NAME, f"the token {name!r}, which is one symbol and not in the alphabet")
-        if spec.whole_pieces and not _means_itself(name, spec):
-            raise cannot_hold(
-                NAME, f"the special token {name!r}: as a whole piece it would stand for other bytes"
-            )
+def _same_added(spec: TokenizerSpec, entries: Json, names: Mapping[int, str]) -> bool:
+    vocab = model_vocab(spec, names)
+    try:
+        found = read_added(entries, vocab, normalizes=bool(spec.normalizer))
+    except FormatError:
+        return False
+    written = read_added(
+        Json(write_added(spec), entries.where, entries.path), vocab, normalizes=bool(spec.normalizer)
+    )
+    return found == written
 
 
-def _always_cut(name: str, spec: TokenizerSpec) -> bool:
-    """Whether a text never reaches the model with what this name stands for: it is cut out before."""
-    special = name in spec.special_tokens or name in spec.added_tokens
-    return special and (spec.unit == "char" or _means_itself(name, spec))
+def _same_options(spec: TokenizerSpec, options: Mapping[str, object]) -> dict[str, object]:
+    """Options that say nothing: an empty prefix, a fallback without bytes, an unknown token that is none."""
+    idle = {
+        "dropout": not spec.dropout,
+        "unk_token": spec.unknown is None,
+        "continuing_subword_prefix": spec.continuing_prefix is None,
+        "end_of_word_suffix": spec.end_of_word is None,
+        "byte_fallback": not spec.fallback,
+    }
+    return {key: value for key, value in options.items() if idle.get(key)}
 
 
-def _means_itself(name: str, spec: TokenizerSpec) -> bool:
-    """Whether a special token's text, read as a spelling of bytes, is that very text (or no bytes at all)."""
-    if name not in spec.special_tokens and name not in spec.added_tokens:
-        return True
-    spelled = all(character in CHARACTER_TO_BYTE for character in name)
-    return not spelled or unspell(name) == name.encode()
-
-
-def _check_merges(merges: tuple[tuple[int, int, int], ...], names: Mapping[int, str]) -> None:
-    """Merges are told by spelling alone there."""
-    for left, right, result in merges:
-        if names[left] + names[right] != names[result]:
-            raise cannot_hold(
-                NAME,
-                f"the merge of {names[left]!r} and {names[right]!r}, which is spelled {names[result]!r}",
-            )
-
-
-def _added_tokens(spec: TokenizerSpec) -> list[Component]:
-    """Special and other added tokens, by id. Their ids are in the vocabulary too, which is what counts."""
-    entries = [(token_id, text, True) for text, token_id in spec.special_tokens.items()]
-    entries += [(token_id, text, False) for text, token_id in spec.added_tokens.items()]
-    return [
-        {
-            "id": token_id,
-            "content": text,
-            "single_word": False,
-            "lstrip": False,
-            "rstrip": False,
-            "normalized": False,
-            "special": special,
-        }
-        for token_id, text, special in sorted(entries)
-    ]
-
-
-def _decoder(spec: TokenizerSpec) -> Component:
-    if spec.unit == "byte":
-        return {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": True}
-    if spec.end_of_word is not None:
-        return {"type": "BPEDecoder", "suffix": spec.end_of_word}
-    fuse: Component = {"type": "Fuse"}
-    return {"type": "Sequence", "decoders": [{"type": "ByteFallback"}, fuse]} if spec.fallback else fuse
+def _object(value: object) -> dict[str, object]:
+    return dict(value) if isinstance(value, Mapping) else {}

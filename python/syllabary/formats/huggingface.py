@@ -1,12 +1,13 @@
 """Hugging Face's `tokenizer.json` with a BPE model: what `hf_write` and `hf_read` do, as a format.
 
 tokenizers 0.23.3 refuses a file with an unknown top-level key, so our record of training stays out of it.
-Three things to know:
-- a character or byte outside the alphabet is silently dropped by Hugging Face's library and an
-  `UnknownSymbolError` here; on text inside the alphabet the ids are equal.
+Four things to know:
+- a character or byte outside the alphabet, where there is no unknown token, is silently dropped by Hugging
+  Face's library and an `UnknownSymbolError` here; on text inside the alphabet the ids are equal.
 - that library always matches special tokens in text, as `special="allow"` does here.
+- templates, truncation and padding are carried from file to file, and applied by nobody here.
 - our splits named gpt2, whitespace and whitespace-split become its own components, any other a `Split`.
-Leaves out: other models than BPE; normalizers, templates, truncation and padding.
+Leaves out: other models than BPE.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import re
 from pathlib import Path
 
 from syllabary.formats.hf_read import read
+from syllabary.formats.hf_reduce import reduce
 from syllabary.formats.hf_write import refuses, write
 from syllabary.formats.record import Format
 
@@ -28,4 +30,4 @@ def sniff(path: Path, head: bytes) -> bool:
     )
 
 
-FORMAT = Format("huggingface", (".json",), ("tokenizer.json",), sniff, read, write, refuses)
+FORMAT = Format("huggingface", (".json",), ("tokenizer.json",), sniff, read, write, refuses, reduce=reduce)

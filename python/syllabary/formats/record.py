@@ -50,6 +50,12 @@ class Format:
     read: `FormatError` for whatever is not a whole and consistent file of this format.
     write: the bytes of the file; `FormatError` that names what the format cannot hold. `None`: read only.
     refuses: the error for a tokenizer of which these facts alone say that it cannot be held, or `None`.
+    write_files: instead of `write`, for a format of several files: the path asked for (a folder, or one of
+        the files) -> every file and its bytes.
+    hinted: whether its files may leave open the split and the special tokens (`Hints`).
+    reduce: the nearest tokenizer that the format can hold, and what was lost, one sentence a loss, which
+        says whether ids can change. What cannot be left out without becoming another tokenizer stays, and
+        `write` refuses it.
     """
 
     name: str
@@ -59,6 +65,22 @@ class Format:
     read: Callable[[Path, Hints], TokenizerSpec]
     write: Callable[[TokenizerSpec], bytes] | None
     refuses: Callable[[Facts], FormatError | None] = lambda _facts: None
+    write_files: Callable[[TokenizerSpec, Path], dict[Path, bytes]] | None = None
+    hinted: bool = False
+    reduce: Callable[[TokenizerSpec], tuple[TokenizerSpec, tuple[str, ...]]] = lambda spec: (spec, ())
+
+    @property
+    def writes(self) -> bool:
+        """Whether files of it can be written."""
+        return self.write is not None or self.write_files is not None
+
+    def files(self, spec: TokenizerSpec, path: Path) -> dict[Path, bytes]:
+        """Every file of the tokenizer and its bytes; `FormatError` that names what the format cannot hold."""
+        if self.write_files is not None:
+            return self.write_files(spec, path)
+        if self.write is not None:
+            return {path: self.write(spec)}
+        raise FormatError(f"the format {self.name} is read only")
 
 
 def checked(spec: TokenizerSpec, path: Path) -> TokenizerSpec:

@@ -8,10 +8,11 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Literal, cast
+from typing import Any, Literal, cast
 
 from syllabary import splits
 from syllabary.errors import FormatError, PatternError
+from syllabary.formats import syllabary_steps
 from syllabary.formats.files import read_bounded
 from syllabary.formats.record import Format, Hints, checked
 from syllabary.formats.strict_json import Json, parse
@@ -20,7 +21,7 @@ from syllabary.reference.pattern import to_regex
 from syllabary.spec import SplitSpec, Tables, TokenizerSpec, Unit
 
 NAME = "syllabary"
-VERSION = 1
+VERSIONS = (1, 2)  # 2 has members of `syllabary_steps`
 KEYS = (
     "format version unit split end_of_word fallback whole_pieces special_tokens added_tokens record tokens "
     "alphabet merges"
@@ -35,10 +36,11 @@ def write(spec: TokenizerSpec) -> bytes:
     `VocabularyError` for a tokenizer that contradicts itself.
     """
     check_spec(spec)
+    more = {name: _line(_plain(value, name)) for name, value in syllabary_steps.changed(spec).items()}
     tokens = ([token_id, _token(spec.tokens[token_id])] for token_id in sorted(spec.tokens))
     members = {
         "format": _line(NAME),
-        "version": _line(VERSION),
+        "version": _line(VERSIONS[bool(more)]),
         "unit": _line(spec.unit),
         "split": _line({key: getattr(spec.split, key) for key in SPLIT_KEYS}),
         "end_of_word": _line(spec.end_of_word),
@@ -47,6 +49,7 @@ def write(spec: TokenizerSpec) -> bytes:
         "special_tokens": _by_id(spec.special_tokens),
         "added_tokens": _by_id(spec.added_tokens),
         "record": _line(_plain(spec.record, "record")),
+        **more,
         "tokens": _rows(tokens),
         "alphabet": _line(sorted(spec.alphabet.values())),
         "merges": "null" if spec.merges is None else _rows(spec.merges),
@@ -64,8 +67,8 @@ def read(path: Path, hints: Hints) -> TokenizerSpec:
     """The tokenizer of a file, equal to the one written; `FormatError` for anything else."""
     hints.refuse(path, ".syllabary.json")
     root = parse(read_bounded(path), path)
-    _check_version(root)
-    members = root.object(KEYS)
+    more = syllabary_steps.MEMBERS if _version(root) > 1 else ()
+    members = root.object((*KEYS, *more))
     for key in KEYS:
         root.member(key)
     tokens = _read_tokens(members["tokens"])
@@ -85,6 +88,7 @@ def read(path: Path, hints: Hints) -> TokenizerSpec:
             fallback=members["fallback"].boolean(),
             whole_pieces=members["whole_pieces"].boolean(),
             record=cast("dict[str, object]", _plain_value(members["record"])),
+            **cast("dict[str, Any]", syllabary_steps.read(members) if more else {}),
         ),
         path,
     )
@@ -95,14 +99,16 @@ def sniff(path: Path, head: bytes) -> bool:
     return head.replace(b" ", b"").replace(b"\n", b"").startswith(b'{"format":"syllabary"')
 
 
-def _check_version(root: Json) -> None:
+def _version(root: Json) -> int:
     if root.member("format").value != NAME:
         raise root.member("format").error(f'must be "{NAME}"')
     version = root.member("version")
-    if type(version.value) is not int or version.value != VERSION:
+    if type(version.value) is not int or version.value not in VERSIONS:
         raise version.error(
-            f"this syllabary reads version {VERSION}; a newer one wrote the file, or it is damaged"
+            f"this syllabary reads versions {VERSIONS[0]} and {VERSIONS[-1]}; a newer one wrote the file, "
+            "or it is damaged"
         )
+    return version.value
 
 
 def _read_split(json_split: Json) -> SplitSpec:

@@ -3,7 +3,7 @@
 The file holds tokens and ids and nothing else: no split, no special tokens. So reading asks for `split=`,
 unless the file is byte for byte a published encoding's (by its SHA-256), whose split and special tokens are
 then taken. Writing leaves out split and special tokens; special tokens' ids, if they come first or between,
-are gaps in the ranks, which are legal. A single `=` is an empty token (p50k has one).
+are gaps in the ranks, which are legal. A single `=` is an empty token, as tiktoken reads it.
 Leaves out: the cache and the names of encodings (`syllabary.encodings`).
 """
 
@@ -13,7 +13,10 @@ import base64
 import binascii
 import hashlib
 import re
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from syllabary import splits
 from syllabary.encodings import find_by_sha256
@@ -26,6 +29,12 @@ from syllabary.reference.symbols import shown
 from syllabary.spec import TokenizerSpec
 
 NAME = "tiktoken"
+# Fields that a rank file has no place for, as they are in a tokenizer without them.
+EMPTY: Mapping[str, Any] = {
+    "added_tokens": {}, "normalizer": (), "pretokenizer": (), "decoder": None, "matching": {}, "dropout": 0.0
+}  # fmt: skip
+# Fields that rank order cannot stand for.
+BEYOND = ("scores", "unused", "end_of_word", "continuing_prefix")
 MAX_TOKEN = 1 << 16  # bytes; the longest published token has 128
 FIRST_LINE = re.compile(rb"[A-Za-z0-9+/]*={0,2} [0-9]+\r?(?:\n|\Z)")
 
@@ -36,7 +45,11 @@ def read(path: Path, hints: Hints) -> TokenizerSpec:
     Raises `FormatError` with the line for anything that is no rank line, for a rank or token given twice,
     a single byte that is missing, and a file whose split is not known.
     """
-    data = read_bounded(path)
+    return parse(read_bounded(path), path, hints)
+
+
+def parse(data: bytes, path: Path, hints: Hints) -> TokenizerSpec:
+    """The same of a rank file's bytes; `path` is what errors call them."""
     tokens = _read_ranks(data, path)
     split, special_tokens = hints.split, hints.special_tokens
     known = find_by_sha256(hashlib.sha256(data).hexdigest())
@@ -66,8 +79,11 @@ def write(spec: TokenizerSpec) -> bytes:
     check_spec(spec)
     if error := refuses(Facts(spec.unit)):
         raise error
-    if spec.added_tokens:
-        raise cannot_hold(NAME, f"added tokens, as {next(iter(spec.added_tokens))!r}")
+    for field in BEYOND:
+        if getattr(spec, field):
+            raise cannot_hold(NAME, f"{field}={shown(getattr(spec, field))}")
+    for what, _lost, _fields in _more_than_ranks(spec):
+        raise cannot_hold(NAME, what)
     missing = [byte for byte in range(256) if spec.alphabet.get(bytes([byte])) not in spec.tokens]
     if missing:
         raise _without_bytes(f"{len(missing)} missing, the first 0x{missing[0]:02X}")
@@ -75,6 +91,33 @@ def write(spec: TokenizerSpec) -> bytes:
     check_rank_order(spec, NAME)
     lines = (b"%s %d\n" % (base64.b64encode(spec.tokens[rank]) or b"=", rank) for rank in sorted(spec.tokens))
     return b"".join(lines)
+
+
+def reduce(spec: TokenizerSpec) -> tuple[TokenizerSpec, tuple[str, ...]]:
+    """The tokenizer without all that a rank file has no place for, and a sentence for each such thing.
+
+    What ranks cannot express (scores, merges in another order, marks, other units) stays, and `write`
+    refuses it.
+    """
+    losses: list[str] = []
+    if spec.split.pattern is not None:
+        losses.append(
+            f"the split ({spec.split.name or spec.split.pattern!r}): name it in split= to keep the ids"
+        )
+    if spec.special_tokens:
+        losses.append(
+            f"{len(spec.special_tokens)} special tokens: name them in special_tokens= to keep the ids"
+        )
+    for _what, lost, fields in _more_than_ranks(spec):
+        losses.append(lost)
+        spec = replace(spec, **{name: EMPTY[name] for name in fields})
+    if spec.trim_offsets or spec.surface_offsets:
+        losses.append("rules for the offsets of tokens: no id changes")
+        spec = replace(spec, trim_offsets=False, surface_offsets=False)
+    if spec.record or spec.carried:
+        losses.append("the record of training, and what other formats alone hold; no id depends on them")
+        spec = replace(spec, record={}, carried={})
+    return spec, tuple(losses)
 
 
 def refuses(facts: Facts) -> FormatError | None:
@@ -129,6 +172,36 @@ def _read_line(line: bytes) -> tuple[bytes, int]:
     return token, int(digits)
 
 
+def _more_than_ranks(spec: TokenizerSpec) -> Iterator[tuple[str, str, tuple[str, ...]]]:
+    """What the tokenizer has and ranks have not: as a refusal, as a loss, and the fields to empty."""
+    ids = "ids can change"
+    if spec.added_tokens:
+        added = f"added tokens, as {next(iter(spec.added_tokens))!r}"
+        yield (
+            added,
+            f"{len(spec.added_tokens)} {added}: {ids} where they stand in the text",
+            ("added_tokens",),
+        )
+    if spec.normalizer:
+        kinds = " ".join(step.kind for step in spec.normalizer)
+        yield (
+            f"a normalizer ({kinds})",
+            f"the normalizer ({kinds}): {ids} in text that it changes",
+            ("normalizer",),
+        )
+    if spec.pretokenizer:
+        kinds = " ".join(step.kind for step in spec.pretokenizer)
+        yield f"a pretokenizer ({kinds})", f"the pretokenizer ({kinds}): {ids}", ("pretokenizer",)
+    if spec.decoder is not None and [step.kind for step in spec.decoder] != ["ByteLevel"]:
+        kinds = " ".join(step.kind for step in spec.decoder)
+        yield f"a decoder ({kinds})", f"the decoder ({kinds}): no id changes, decoded text can", ("decoder",)
+    if spec.matching:
+        sentence = f"how tokens are matched in text, as {next(iter(spec.matching))!r}"
+        yield sentence, f"{sentence}: {ids} where they stand in the text", ("matching",)
+    if spec.dropout:
+        yield f"dropout={spec.dropout}", f"dropout={spec.dropout}: give it to encode()", ("dropout",)
+
+
 def _without_bytes(detail: str) -> FormatError:
     return cannot_hold(
         NAME,
@@ -147,4 +220,6 @@ def _check_tokens(spec: TokenizerSpec) -> None:
         ids[token] = token_id
 
 
-FORMAT = Format(NAME, (".tiktoken",), ("*.tiktoken",), sniff, read, write, refuses)
+FORMAT = Format(
+    NAME, (".tiktoken",), ("*.tiktoken",), sniff, read, write, refuses, hinted=True, reduce=reduce
+)

@@ -1,0 +1,128 @@
+"""The `model` of Hugging Face's `tokenizer.json`: its options, vocabulary and merges, as they are written.
+
+Adds what the file must be for their library to take it (source: tokenizers 0.23.3, `models/bpe/model.rs`).
+Leaves out: what its names mean as bytes (`hf_vocab`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from syllabary.formats.hf_values import probability
+from syllabary.formats.strict_json import Json
+
+KEYS = (
+    "type dropout unk_token continuing_subword_prefix end_of_word_suffix fuse_unk byte_fallback "
+    "ignore_merges vocab merges"
+).split()
+OPTIONS = KEYS[1:-2]
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    """A BPE model. merges: (left, right, result) by name, in rank order. where: of errors.
+
+    unknown: the id of `unk_token`, `None` where it is not in the vocabulary (then their library fails
+    where it would need it, as it does here).
+    """
+
+    where: Json
+    vocab: Mapping[str, int]
+    merges: tuple[tuple[str, str, str], ...]
+    dropout: float
+    unknown: int | None
+    prefix: str | None
+    suffix: str | None
+    fuse_unknown: bool
+    byte_fallback: bool
+    whole_pieces: bool
+
+
+def read_model(model: Json) -> Model:
+    """The model; `FormatError` for another than BPE and for what does not fit together."""
+    members = model.object(KEYS)
+    kind = members.get("type")
+    if kind is not None and kind.value != "BPE":
+        raise kind.error(f"the model {kind.value!r} is not supported here, only BPE")
+    vocab = read_vocab(model.member("vocab"))
+    prefix = model.optional("continuing_subword_prefix").optional_string() or None
+    unknown = model.optional("unk_token").optional_string()
+    return Model(
+        where=model,
+        vocab=vocab,
+        merges=read_merges(model.member("merges"), vocab, prefix or ""),
+        dropout=probability(model.optional("dropout")),
+        unknown=None if unknown is None else vocab.get(unknown),
+        prefix=prefix,
+        suffix=model.optional("end_of_word_suffix").optional_string() or None,
+        fuse_unknown=_flag(model.optional("fuse_unk")),
+        byte_fallback=_flag(model.optional("byte_fallback")),
+        whole_pieces=_flag(model.optional("ignore_merges")),
+    )
+
+
+def _flag(value: Json) -> bool:
+    return value.value is not None and value.boolean()
+
+
+def read_vocab(vocab: Json) -> dict[str, int]:
+    """Name -> id; `FormatError` for two names with one id."""
+    ids = vocab.ids()
+    if len(set(ids.values())) < len(ids):
+        names: dict[int, str] = {}
+        for name, token_id in ids.items():
+            if token_id in names:
+                raise vocab.error(f"{names[token_id]!r} and {name!r} have the same id {token_id}")
+            names[token_id] = name
+    return ids
+
+
+def read_merges(merges: Json, vocab: Mapping[str, int], prefix: str = "") -> tuple[tuple[str, str, str], ...]:
+    """Pairs, or strings with a space, in rank order; of a pair given twice the last counts, as there."""
+    plain = _plain_merges(merges.value, vocab, prefix)
+    if plain is not None:
+        return plain
+    ranks: dict[tuple[str, str, str], int] = {}
+    for rank, merge in enumerate(merges.list()):
+        if isinstance(merge.value, str) and merge.value.startswith("#version"):
+            continue
+        left, right = _pair(merge)
+        if not right.startswith(prefix):
+            raise merge.error(f"{right!r} does not begin with the prefix {prefix!r} of a continuing token")
+        joined = left + right[len(prefix) :]
+        for name in (left, right, joined):
+            if name not in vocab:
+                raise merge.error(f"{name!r} is not in the vocabulary")
+        ranks[left, right, joined] = rank
+    return tuple(sorted(ranks, key=ranks.__getitem__))
+
+
+def _plain_merges(
+    merges: object, vocab: Mapping[str, int], prefix: str
+) -> tuple[tuple[str, str, str], ...] | None:
+    """The same where nothing is wrong or special, at a third of the time; else `None`."""
+    found: list[tuple[str, str, str]] = []
+    for merge in merges if isinstance(merges, list) else [None]:
+        version = isinstance(merge, str) and merge.startswith("#version")
+        parts = merge.split(" ") if isinstance(merge, str) else merge
+        if version or not isinstance(parts, list) or len(parts) != 2:
+            return None
+        left, right = parts
+        if not isinstance(left, str) or not isinstance(right, str) or not right.startswith(prefix):
+            return None
+        joined = left + right[len(prefix) :]
+        if left not in vocab or right not in vocab or joined not in vocab:
+            return None
+        found.append((left, right, joined))
+    return tuple(found) if len(set(found)) == len(found) else None
+
+
+def _pair(merge: Json) -> tuple[str, str]:
+    if isinstance(merge.value, str):
+        parts = merge.string().split(" ")
+    else:
+        parts = [part.string() for part in merge.list()]
+    if len(parts) != 2:
+        raise merge.error("must be two tokens")
+    return parts[0], parts[1]

@@ -1,0 +1,179 @@
+"""What Hugging Face's `tokenizer.json` has no words for, rule by rule: what is lost, and the rest of it.
+
+Adds `reduce`: each rule takes a tokenizer that breaks it to the nearest one that keeps it, with a sentence
+that says what is lost and whether ids can change; and `rewritten`, which says in their steps what
+sentencepiece's normalizer does, where they do just that. Leaves out: what cannot be left out without
+becoming another tokenizer (`hf_write` refuses that).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+
+from syllabary.formats.hf_scores import nearest_merges
+from syllabary.spec import Matching, Step, StepValue, TokenizerSpec
+
+SPACE = "\u2581"
+NO_IDS = "no id changes"
+ALL = 2**31 - 1
+Rule = Callable[[TokenizerSpec], tuple[TokenizerSpec, str] | None]
+
+
+def reduce(spec: TokenizerSpec) -> tuple[TokenizerSpec, tuple[str, ...]]:
+    """The nearest tokenizer that the file may hold, and one sentence for each thing lost."""
+    losses: list[str] = []
+    for rule in RULES:
+        spec = rewritten(spec)
+        if (found := rule(spec)) is not None:
+            spec, loss = found
+            losses.append(loss)
+    return spec, tuple(losses)
+
+
+# ---- without a loss ----
+
+
+def rewritten(spec: TokenizerSpec) -> TokenizerSpec:
+    """The same tokenizer with steps of theirs for sentencepiece's normalizer, if that has no character map.
+
+    Source: sentencepiece 0.2.3, `normalizer.cc`: spaces in front go, then the dummy prefix comes, then
+    several spaces become one, and at the end all `▁` go, those of the text too.
+    """
+    if len(spec.normalizer) != 1 or spec.normalizer[0].kind != "SentencePiece":
+        return spec
+    options = spec.normalizer[0].options
+    suffix = options["treat_whitespace_as_suffix"] and options["add_dummy_prefix"]
+    if options["precompiled_charsmap"] or suffix:
+        return spec
+    return replace(spec, normalizer=_steps(options))
+
+
+def _steps(options: Mapping[str, StepValue]) -> tuple[Step, ...]:
+    """All that sentencepiece does but its character map, and a space at the end of the text."""
+    escape = options["escape_whitespaces"]
+    space = SPACE if escape else " "
+    steps: list[Step] = []
+    if options["remove_extra_whitespaces"]:
+        steps += [_replace(r"\A +", ""), _replace(" {2,}", " ")]
+    if options["add_dummy_prefix"] and not options["treat_whitespace_as_suffix"]:
+        steps.append(Step("Prepend", {"prepend": space}))
+    if escape:
+        steps.append(Step("Replace", {"pattern": " ", "regex": False, "content": SPACE}))
+    if options["remove_extra_whitespaces"]:
+        steps.append(_replace(rf"{space}+\z", ""))
+    return tuple(steps)
+
+
+def _replace(pattern: str, content: str) -> Step:
+    return Step("Replace", {"pattern": pattern, "regex": True, "content": content})
+
+
+# ---- with a loss ----
+
+
+def _character_map(spec: TokenizerSpec) -> tuple[TokenizerSpec, str] | None:
+    """sentencepiece looks for the longest rule anywhere, their Precompiled for one of a whole grapheme."""
+    if len(spec.normalizer) != 1 or spec.normalizer[0].kind != "SentencePiece":
+        return None
+    options = spec.normalizer[0].options
+    rules = options["precompiled_charsmap"]
+    lost: list[str] = []
+    if rules:
+        lost.append(
+            "how sentencepiece looks up its character map: ids can change where several characters that it "
+            "replaces stand together"
+        )
+    if options["treat_whitespace_as_suffix"] and options["add_dummy_prefix"]:
+        lost.append("the space that sentencepiece adds at the end of a text: ids change")
+    before = (Step("Precompiled", {"precompiled_charsmap": rules}),) if rules else ()
+    return replace(spec, normalizer=(*before, *_steps(options))), "; ".join(lost)
+
+
+def _scores(spec: TokenizerSpec) -> tuple[TokenizerSpec, str] | None:
+    if spec.scores is None:
+        return None
+    merges, fault = nearest_merges(spec)
+    if fault is None and not spec.unused:
+        return None
+    lost = "scores, for which there is a list of merges: ids can change where two merges have one score"
+    if spec.unused:
+        lost = f"that {len(spec.unused)} pieces are cut again when they have been made: ids change"
+    return replace(spec, scores=None, unused=frozenset(), merges=merges), lost
+
+
+def _never(spec: TokenizerSpec) -> tuple[TokenizerSpec, str] | None:
+    names = [
+        name
+        for name, how in spec.matching.items()
+        if how.stage == "never" and (name in spec.special_tokens or spec.unit != "byte")
+    ]
+    if not names:
+        return None
+    ids = {**spec.special_tokens, **spec.added_tokens}
+    more = f" and {len(names) - 5} more" if len(names) > 5 else ""
+    change = "ids change where a whole piece of the text is one of them" if spec.whole_pieces else NO_IDS
+    return (
+        replace(
+            spec,
+            tokens={**spec.tokens, **{ids[name]: name.encode() for name in names}},
+            special_tokens={text: i for text, i in spec.special_tokens.items() if text not in names},
+            added_tokens={text: i for text, i in spec.added_tokens.items() if text not in names},
+            matching={text: how for text, how in spec.matching.items() if text not in names},
+        ),
+        f"that {', '.join(map(repr, names[:5]))}{more} are special: they keep their ids "
+        f"as ordinary tokens that no text becomes; {change}",
+    )
+
+
+def _frozen(spec: TokenizerSpec) -> tuple[TokenizerSpec, str] | None:
+    names = [name for name, how in spec.matching.items() if how.stage == "frozen"]
+    if not names:
+        return None
+    matching = {
+        name: Matching("text", how.single_word, how.lstrip, how.rstrip) if name in names else how
+        for name, how in spec.matching.items()
+    }
+    return (
+        replace(spec, matching={name: how for name, how in matching.items() if how != Matching()}),
+        f"that {len(names)} tokens are found in the normalized text: the text after one is normalized as if "
+        "it began there; ids can change there",
+    )
+
+
+def _offsets(spec: TokenizerSpec) -> tuple[TokenizerSpec, str] | None:
+    if not spec.surface_offsets:
+        return None
+    return replace(spec, surface_offsets=False), f"sentencepiece's offsets of bytes: {NO_IDS}"
+
+
+def _decoder(spec: TokenizerSpec) -> tuple[TokenizerSpec, str] | None:
+    """Theirs gives control tokens their names, and the unknown one its own."""
+    if spec.decoder is None or [step.kind for step in spec.decoder] != ["SentencePiece"]:
+        return None
+    options = spec.decoder[0].options
+    steps = [Step("Replace", {"pattern": SPACE, "regex": False, "content": " "})]
+    steps += [Step("ByteFallback"), Step("Fuse")]
+    if options["treat_whitespace_as_suffix"]:
+        steps.append(Step("Strip", {"content": " ", "start": 0, "stop": 1}))
+    elif options["add_dummy_prefix"] or options["remove_extra_whitespaces"]:
+        most = ALL if options["remove_extra_whitespaces"] else 1
+        steps.append(Step("Strip", {"content": " ", "start": most, "stop": 0}))
+    return (
+        replace(spec, decoder=tuple(steps)),
+        f"how sentencepiece decodes control tokens, the unknown token and bytes that are no UTF-8: {NO_IDS}",
+    )
+
+
+def _record(spec: TokenizerSpec) -> tuple[TokenizerSpec, str] | None:
+    others = {name: value for name, value in spec.carried.items() if name != "huggingface"}
+    if not spec.record and not others:
+        return None
+    carried = {name: value for name, value in spec.carried.items() if name == "huggingface"}
+    return (
+        replace(spec, record={}, carried=carried),
+        f"the record of training, and what other formats alone hold: {NO_IDS}",
+    )
+
+
+RULES: tuple[Rule, ...] = (_character_map, _scores, _never, _frozen, _offsets, _decoder, _record)

@@ -1,0 +1,117 @@
+"""The vocabulary of Hugging Face's `tokenizer.json`: its names as tokens of bytes or of characters.
+
+Adds the choice between the two, the alphabet, the tokens that stand for a byte (`<0x0A>`), and which added
+tokens the model reaches as well. Their library has no alphabet: every name of one symbol's length is a
+symbol. Leaves out: the file (`hf_model`, `hf_added`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from syllabary.formats.hf_added import Added
+from syllabary.formats.hf_model import Model
+from syllabary.reference.bytes_to_unicode import CHARACTER_TO_BYTE, unspell
+
+BYTE_NAME = re.compile(r"<0x([0-9A-F]{2})>")
+
+
+@dataclass(frozen=True, slots=True)
+class Vocabulary:
+    """What a vocabulary is to us. unreached: names that no text can reach, beside the added tokens."""
+
+    tokens: Mapping[int, bytes]
+    alphabet: Mapping[bytes, int]
+    merges: tuple[tuple[int, int, int], ...]
+    byte_tokens: Mapping[int, int] = field(default_factory=dict)
+    fallback: bool = False
+    unreached: Mapping[str, int] = field(default_factory=dict)
+
+
+def of_bytes(model: Model, added: Added, always_cut: bool) -> Vocabulary | None:
+    """The vocabulary as bytes spelled in GPT-2's characters, or `None` where its names are more than that.
+
+    always_cut: whether no text that holds an added token reaches the model.
+    """
+    if model.prefix or model.suffix:
+        return None
+    spelled = {name for name in model.vocab if all(map(CHARACTER_TO_BYTE.__contains__, name))}
+    if model.byte_fallback and not spelled >= CHARACTER_TO_BYTE.keys():
+        return None
+    merged = {name for merge in model.merges for name in merge}
+    if not merged <= spelled:
+        return None
+    means_itself = {name for name in added.ids if name not in spelled or unspell(name) == name.encode()}
+    tokens, unreached = dict[int, bytes](), dict[str, int]()
+    for name, token_id in model.vocab.items():
+        if name not in spelled:
+            if name not in added.ids:
+                unreached[name] = token_id
+            continue
+        if name in added.ids:
+            reached = len(name) == 1 or model.whole_pieces
+            if name not in merged and not (reached and not (always_cut and name in means_itself)):
+                continue
+            if name not in means_itself:
+                return None
+        tokens[token_id] = unspell(name)
+    alphabet = {token: token_id for token_id, token in tokens.items() if len(token) == 1}
+    return Vocabulary(tokens, alphabet, _by_id(model), unreached=unreached)
+
+
+def of_characters(model: Model, added: Added, always_cut: bool) -> Vocabulary:
+    """The vocabulary as text; `FormatError` for a fallback to bytes that we have no words for."""
+    byte_tokens = _byte_tokens(model, added)
+    merged = {name for merge in model.merges for name in merge}
+    tokens, alphabet = dict[int, bytes](), dict[bytes, int]()
+    for name, token_id in model.vocab.items():
+        symbol = is_symbol(name, model.prefix or "", model.suffix or "")
+        if name in added.ids:
+            reached = symbol or model.whole_pieces
+            if name not in merged and not (reached and not always_cut):
+                continue
+        if token_id in byte_tokens:
+            tokens[token_id] = bytes([byte_tokens[token_id]])
+            continue
+        tokens[token_id] = name.encode()
+        if symbol:
+            alphabet[name.encode()] = token_id
+    for token_id, byte in byte_tokens.items():
+        alphabet.setdefault(bytes([byte]), token_id)
+    return Vocabulary(tokens, alphabet, _by_id(model), byte_tokens, fallback=bool(byte_tokens))
+
+
+def is_symbol(name: str, prefix: str, suffix: str) -> bool:
+    """Whether a name is one character, with a prefix or without, with a suffix or without.
+
+    >>> is_symbol("##a</w>", "##", "</w>"), is_symbol("##", "##", "</w>"), is_symbol("#", "#", "")
+    (True, False, True)
+    """
+    starts = {0, len(prefix)} if name.startswith(prefix) else {0}
+    ends = {0, len(suffix)} if name.endswith(suffix) else {0}
+    return any(len(name) - start - end == 1 for start in starts for end in ends)
+
+
+def _byte_tokens(model: Model, added: Added) -> dict[int, int]:
+    """The tokens `<0xXX>`, where the model falls back to bytes: id -> byte."""
+    if not model.byte_fallback:
+        return {}
+    where = model.where.member("byte_fallback")
+    found = dict[int, int]()
+    for name, token_id in model.vocab.items():
+        byte = BYTE_NAME.fullmatch(name)
+        if byte is None:
+            continue
+        if name in added.ids:
+            raise where.error(f"the added token {name!r} stands for other text as well, as a byte")
+        found[token_id] = int(byte[1], 16)
+    if found and (model.prefix or model.suffix):
+        raise where.error("byte_fallback together with a prefix or suffix is not supported")
+    return found
+
+
+def _by_id(model: Model) -> tuple[tuple[int, int, int], ...]:
+    vocab = model.vocab
+    return tuple((vocab[left], vocab[right], vocab[result]) for left, right, result in model.merges)

@@ -1,0 +1,196 @@
+"""sentencepiece's BPE models (`.model`), read as they are: a ModelProto in protocol buffers' wire format.
+
+A pair of neighbours merges where its text is a piece, the highest score first. Control and unknown pieces are
+special tokens that no text matches; user-defined ones are added tokens that the normalizer leaves alone;
+byte pieces spell what no piece does. Whatever else the file says is carried along, so that an unchanged
+tokenizer is written byte for byte. The rules are those of sentencepiece 0.2.3 (bpe_model.cc,
+model_interface.cc, normalizer.cc); the self-test, which it no longer runs, is run here.
+Leaves out: Unigram, word and character models (refused), the wire format (`sentencepiece_proto`), writing
+(`sentencepiece_write`).
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from syllabary.errors import FormatError
+from syllabary.formats.files import read_bounded
+from syllabary.formats.protobuf import WireError, read_field
+from syllabary.formats.record import Facts, Format, Hints, cannot_hold, checked
+from syllabary.formats.sentencepiece_carried import NAME, to_carried
+from syllabary.formats.sentencepiece_charsmap import charsmap_fault
+from syllabary.formats.sentencepiece_proto import (
+    BPE,
+    BYTE,
+    BYTE_FALLBACK,
+    CHARSMAP,
+    CONTROL,
+    DENORMALIZER,
+    DUMMY_PREFIX,
+    ESCAPE,
+    EXTRA_SPACES,
+    MODEL_TYPE,
+    NORMAL,
+    NORMALIZER,
+    SUFFIX,
+    TAG_PIECE,
+    TRAINER,
+    UNK_SURFACE,
+    UNKNOWN,
+    UNUSED,
+    USER_DEFINED,
+    Model,
+    parse,
+    read_piece,
+)
+from syllabary.formats.sentencepiece_reduce import reduce
+from syllabary.formats.sentencepiece_selftest import check_samples
+from syllabary.formats.sentencepiece_write import write
+from syllabary.reference.symbols import shown
+from syllabary.spec import Matching, SplitSpec, Step, StepValue, TokenizerSpec
+
+MODEL_TYPES = {1: "unigram", 2: "BPE", 3: "word", 4: "character"}
+BYTE_NAMES = frozenset(f"<0x{byte:02X}>" for byte in range(256))
+
+
+def read(path: Path, hints: Hints) -> TokenizerSpec:
+    """The tokenizer of a BPE model.
+
+    Raises `FormatError`, with the byte offset where there is one, for a file that is damaged, a model of
+    another type, pieces that sentencepiece would not take, and a self-test sample that comes out otherwise.
+    """
+    hints.refuse(path, NAME)
+    model = parse(read_bounded(path), path)
+    return checked(check_samples(to_spec(model, path), model, path), path)
+
+
+def to_spec(model: Model, path: Path) -> TokenizerSpec:
+    """The tokenizer that a model means; `FormatError` for one that sentencepiece would not take."""
+    trainer = model.options(TRAINER)
+    kind = trainer.number(MODEL_TYPE)
+    if kind != BPE:
+        name = MODEL_TYPES.get(kind, f"number {kind}")
+        raise FormatError(f"{path}: a sentencepiece model of the type {name}; only BPE models can be read")
+    fallback = bool(trainer.number(BYTE_FALLBACK))
+    kinds = _checked_types(model, fallback, path)
+    by_kind = {
+        kind: [i for i, other in enumerate(kinds) if other == kind] for kind in range(NORMAL, BYTE + 1)
+    }
+    byte_tokens = {token_id: int(model.texts[token_id][3:5], 16) for token_id in by_kind[BYTE]}
+    plain = sorted(by_kind[NORMAL] + by_kind[UNUSED])
+    texts = model.texts
+    alphabet = {bytes([byte]): token_id for token_id, byte in byte_tokens.items()}
+    alphabet |= {
+        texts[token_id].encode(): token_id for token_id in by_kind[NORMAL] if len(texts[token_id]) == 1
+    }
+    special = sorted(by_kind[UNKNOWN] + by_kind[CONTROL])
+    matching = {texts[token_id]: Matching(stage="never") for token_id in special}
+    matching |= {texts[token_id]: Matching(stage="frozen") for token_id in by_kind[USER_DEFINED]}
+    tokens = {token_id: texts[token_id].encode() for token_id in plain}
+    tokens |= {token_id: bytes([byte]) for token_id, byte in byte_tokens.items()}
+    normalizer, decoder = _steps(model, path)
+    return TokenizerSpec(
+        unit="char",
+        split=SplitSpec(None),
+        tokens=dict(sorted(tokens.items())),
+        alphabet=alphabet,
+        merges=None,
+        special_tokens={texts[token_id]: token_id for token_id in special},
+        added_tokens={texts[token_id]: token_id for token_id in by_kind[USER_DEFINED]},
+        fallback=fallback,
+        normalizer=(normalizer,),
+        decoder=(decoder,),
+        matching=matching,
+        scores={token_id: model.scores[token_id] for token_id in plain},
+        unused=frozenset(by_kind[UNUSED]),
+        unknown=by_kind[UNKNOWN][0] if by_kind[UNKNOWN] else None,
+        fuse_unknown=True,
+        byte_tokens=byte_tokens,
+        surface_offsets=True,
+        carried={NAME: to_carried(model)},
+    )
+
+
+def _checked_types(model: Model, fallback: bool, path: Path) -> list[int]:
+    """The types of the pieces, if they fit together; with byte fallback a NUL piece is an unused one.
+
+    The checks are model_interface.cc's `InitializePieces`.
+    """
+    kinds, first = list(model.types), dict[str, int]()
+    for token_id, text in enumerate(model.texts):
+        where = f"{path}: byte {model.starts[token_id]}: piece {token_id}, {shown(text)},"
+        if text == "\0" and (fallback or kinds[token_id] == UNUSED):
+            kinds[token_id] = UNUSED
+        elif "\0" in text:
+            raise FormatError(f"{where} holds a NUL, which sentencepiece refuses")
+        elif text in first:
+            raise FormatError(f"{where} is piece {first[text]} already")
+        elif kinds[token_id] == BYTE and not (fallback and text in BYTE_NAMES):
+            why = "is no byte <0x00> to <0xFF>" if fallback else "is a byte, but byte_fallback is off"
+            raise FormatError(f"{where} {why}")
+        first[text] = token_id
+    bytes_found = kinds.count(BYTE)
+    if fallback and bytes_found != 256:
+        raise FormatError(
+            f"{path}: byte_fallback is on, but {256 - bytes_found} of 256 byte pieces are missing"
+        )
+    unknown = kinds.count(UNKNOWN)
+    if unknown > 1 or (unknown == 0 and not fallback):
+        raise FormatError(f"{path}: {unknown or 'no'} pieces are of the type UNKNOWN, and one should be")
+    return kinds
+
+
+def _steps(model: Model, path: Path) -> tuple[Step, Step]:
+    """The steps of normalizing and decoding."""
+    trainer, forward = model.options(TRAINER), model.options(NORMALIZER)
+    backward = model.options(DENORMALIZER)
+    for name, options in (("normalizer_spec", forward), ("denormalizer_spec", backward)):
+        if fault := charsmap_fault(options.data(CHARSMAP)):
+            raise FormatError(f"{path}: {name}: {fault}")
+    if backward.data(CHARSMAP) and (
+        backward.number(DUMMY_PREFIX) or backward.number(EXTRA_SPACES) or backward.number(ESCAPE)
+    ):
+        raise FormatError(
+            f"{path}: denormalizer_spec adds, removes or escapes whitespace, which cannot be honoured: "
+            "set add_dummy_prefix, remove_extra_whitespaces and escape_whitespaces of it to false"
+        )
+    shared: dict[str, StepValue] = {
+        "add_dummy_prefix": bool(forward.number(DUMMY_PREFIX)),
+        "remove_extra_whitespaces": bool(forward.number(EXTRA_SPACES)),
+        "treat_whitespace_as_suffix": bool(trainer.number(SUFFIX)),
+    }
+    try:
+        unknown_surface = trainer.data(UNK_SURFACE).decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise FormatError(f"{path}: unk_surface {shown(trainer.data(UNK_SURFACE))} is not UTF-8") from error
+    escape: dict[str, StepValue] = {"escape_whitespaces": bool(forward.number(ESCAPE))}
+    normalizer = Step("SentencePiece", {"precompiled_charsmap": forward.data(CHARSMAP), **shared, **escape})
+    surfaces: dict[str, StepValue] = {
+        "unknown_surface": unknown_surface,
+        "denormalizer_charsmap": backward.data(CHARSMAP),
+    }
+    return normalizer, Step("SentencePiece", {**shared, **surfaces})
+
+
+def refuses(facts: Facts) -> FormatError | None:
+    """The error for other symbols than characters, and for marks at the end of words."""
+    if facts.unit != "char":
+        return cannot_hold(NAME, f"tokens of the unit {facts.unit!r}, only characters")
+    if facts.end_of_word is not None:
+        return cannot_hold(NAME, f"the end-of-word mark {facts.end_of_word!r}: it has ▁ before words")
+    return None
+
+
+def sniff(path: Path, head: bytes) -> bool:
+    """A first record that is a piece with a text, and with a score or a type."""
+    if not head.startswith(bytes([TAG_PIECE])):
+        return False
+    try:
+        field = read_field(head, 0, len(head))
+        text, _score, _kind, _typed = read_piece(field, head)
+    except WireError:
+        return False
+    return bool(text) and len(field.bytes_value) > 2 + len(text.encode())
+
+
+FORMAT = Format(NAME, (".model",), ("*.model",), sniff, read, write, refuses, reduce=reduce)

@@ -1,0 +1,191 @@
+"""What a sentencepiece model has no words for, rule by rule: what is lost, and the tokenizer without it.
+
+Adds `reduce`: each rule takes a tokenizer that breaks it to the nearest one that keeps it, with a sentence
+that says what is lost and whether ids can change. Steps of Hugging Face's that mean exactly what
+sentencepiece does are rewritten without a loss. Leaves out: what cannot be left out without becoming another
+tokenizer (`sentencepiece_write` refuses that).
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterable
+
+from syllabary.formats.sentencepiece_carried import NAME
+from syllabary.reference.symbols import shown
+from syllabary.spec import Matching, Step, StepValue, TokenizerSpec
+
+KIND = "SentencePiece"
+SPACE = "\u2581"
+UNKNOWN_SURFACE = " \u2047 "
+NEVER, FROZEN = Matching(stage="never"), Matching(stage="frozen")
+Rule = Callable[[TokenizerSpec], tuple[TokenizerSpec, str] | None]
+
+
+def reduce(spec: TokenizerSpec) -> tuple[TokenizerSpec, tuple[str, ...]]:
+    """The nearest tokenizer that a `.model` may hold, and one sentence for each thing lost."""
+    if spec.unit != "char":
+        return spec, ()  # `write` refuses it as it is
+    return _reduced(spec, (*RULES, _record))
+
+
+def first_loss(spec: TokenizerSpec) -> str | None:
+    """What a `.model` of this tokenizer would lose first, but for what no text depends on; or `None`."""
+    return next(iter(_reduced(spec, RULES)[1]), None)
+
+
+def _reduced(spec: TokenizerSpec, rules: tuple[Rule, ...]) -> tuple[TokenizerSpec, tuple[str, ...]]:
+    spec, losses = rewritten(spec), list[str]()
+    for rule in rules:
+        if (found := rule(spec)) is not None:
+            spec, loss = found
+            losses.append(loss)
+    return spec, tuple(losses)
+
+
+def rewritten(spec: TokenizerSpec) -> TokenizerSpec:
+    """The same tokenizer with sentencepiece's normalizer, where its steps mean just that.
+
+    No steps at all are the identity; `Prepend ▁` and `Replace " " ▁` are the dummy prefix and the escape.
+    """
+    if spec.pretokenizer:
+        return spec
+    prepend = Step("Prepend", {"prepend": SPACE})
+    replace = Step("Replace", {"pattern": " ", "regex": False, "content": SPACE})
+    for steps, prefix, escape in (
+        ((), False, False),
+        ((replace,), False, True),
+        ((prepend, replace), True, True),
+        ((replace, prepend), True, True),
+    ):
+        if spec.normalizer == steps:
+            return dataclasses.replace(spec, normalizer=(normalizer(prefix, escape),))
+    return spec
+
+
+def normalizer(prefix: bool, escape: bool) -> Step:
+    """sentencepiece's normalizer without a character map."""
+    options: dict[str, StepValue] = {
+        "precompiled_charsmap": b"",
+        "add_dummy_prefix": prefix,
+        "remove_extra_whitespaces": False,
+        "treat_whitespace_as_suffix": False,
+        "escape_whitespaces": escape,
+    }
+    return Step(KIND, options)
+
+
+def _metaspace(spec: TokenizerSpec) -> tuple[TokenizerSpec, str] | None:
+    """Hugging Face's Metaspace, which puts no mark in front of text that begins with a space already."""
+    if spec.normalizer or len(spec.pretokenizer) != 1 or spec.pretokenizer[0].kind != "Metaspace":
+        return None
+    options = spec.pretokenizer[0].options
+    joined = any(SPACE.encode() in token[1:] for token in spec.tokens.values())
+    if options["replacement"] != SPACE or (options["split"] and joined):
+        return None
+    prefix = options["prepend_scheme"] != "never"
+    loss = (
+        "the step Metaspace becomes sentencepiece's normalizer: text that begins with a space gets one more "
+        f"{SPACE} in front, so its ids can change"
+        if prefix
+        else "the step Metaspace becomes sentencepiece's normalizer; no ids change"
+    )
+    return dataclasses.replace(spec, pretokenizer=(), normalizer=(normalizer(prefix, True),)), loss
+
+
+def _decoder(spec: TokenizerSpec) -> tuple[TokenizerSpec, str] | None:
+    if spec.decoder is not None and [step.kind for step in spec.decoder] == [KIND]:
+        return None
+    if [step.kind for step in spec.normalizer] != [KIND]:
+        return None
+    names = ("add_dummy_prefix", "remove_extra_whitespaces", "treat_whitespace_as_suffix")
+    options = {name: spec.normalizer[0].options[name] for name in names}
+    surfaces: dict[str, StepValue] = {"unknown_surface": UNKNOWN_SURFACE, "denormalizer_charsmap": b""}
+    steps = ", ".join(step.kind for step in spec.decoder or ()) or "none"
+    loss = (
+        f"the decoder ({steps}) becomes sentencepiece's: control pieces decode to nothing, an unknown one to "
+        f"{UNKNOWN_SURFACE!r}, {SPACE} to a space; no ids change"
+    )
+    return dataclasses.replace(spec, decoder=(Step(KIND, {**options, **surfaces}),)), loss
+
+
+def _special(spec: TokenizerSpec) -> tuple[TokenizerSpec, str] | None:
+    found = [text for text in spec.special_tokens if spec.matching.get(text, Matching()) != NEVER]
+    if not found:
+        return None
+    loss = (
+        f"special tokens are no longer found in text ({_listed(found)}): ids of text that holds them change"
+    )
+    matching = {**spec.matching, **dict.fromkeys(found, NEVER)}
+    return dataclasses.replace(spec, matching=matching), loss
+
+
+def _added(spec: TokenizerSpec) -> tuple[TokenizerSpec, str] | None:
+    found = [text for text in spec.added_tokens if spec.matching.get(text, Matching()) != FROZEN]
+    if not found:
+        return None
+    loss = (
+        f"added tokens become user-defined pieces ({_listed(found)}): found after normalizing, with no "
+        "regard to what stands around them; ids of text that holds them can change"
+    )
+    matching = {**spec.matching, **dict.fromkeys(found, FROZEN)}
+    return dataclasses.replace(spec, matching=matching), loss
+
+
+def _unknown(spec: TokenizerSpec) -> tuple[TokenizerSpec, str] | None:
+    if spec.unknown is not None or spec.fallback:
+        return None
+    ids = {*spec.tokens, *spec.special_tokens.values(), *spec.added_tokens.values()}
+    token_id, text = max(ids, default=-1) + 1, "<unk>"
+    if text.encode() in spec.tokens.values() or text in spec.special_tokens or text in spec.added_tokens:
+        return None
+    loss = (
+        f"a token {text!r}, id {token_id}, is added: a symbol outside the alphabet becomes it, and no error"
+    )
+    special = {**spec.special_tokens, text: token_id}
+    matching = {**spec.matching, text: NEVER}
+    return (
+        dataclasses.replace(
+            spec, special_tokens=special, matching=matching, unknown=token_id, fuse_unknown=True
+        ),
+        loss,
+    )
+
+
+def _fuse(spec: TokenizerSpec) -> tuple[TokenizerSpec, str] | None:
+    if spec.fuse_unknown or spec.fallback:
+        return None
+    loss = "unknown symbols in a row become one token: ids of text with several change"
+    return dataclasses.replace(spec, fuse_unknown=True), loss
+
+
+def _dropout(spec: TokenizerSpec) -> tuple[TokenizerSpec, str] | None:
+    if not spec.dropout:
+        return None
+    loss = f"dropout {spec.dropout} is left out: no merge is passed over, so ids can change"
+    return dataclasses.replace(spec, dropout=0.0), loss
+
+
+def _offsets(spec: TokenizerSpec) -> tuple[TokenizerSpec, str] | None:
+    if not spec.trim_offsets and (spec.surface_offsets or not spec.fallback):
+        return None
+    loss = (
+        "offsets become sentencepiece's (of a character spelled with bytes, the last has it); no ids change"
+    )
+    return dataclasses.replace(spec, trim_offsets=False, surface_offsets=True), loss
+
+
+def _record(spec: TokenizerSpec) -> tuple[TokenizerSpec, str] | None:
+    carried = {name: value for name, value in spec.carried.items() if name == NAME}
+    if not spec.record and len(carried) == len(spec.carried):
+        return None
+    loss = "the record of training, and what other formats alone hold, are left out; no ids change"
+    return dataclasses.replace(spec, record={}, carried=carried), loss
+
+
+def _listed(texts: Iterable[str]) -> str:
+    found = list(texts)
+    return ", ".join(map(shown, found[:5])) + (f" and {len(found) - 5} more" if len(found) > 5 else "")
+
+
+RULES: tuple[Rule, ...] = (_metaspace, _decoder, _special, _added, _unknown, _fuse, _dropout, _offsets)

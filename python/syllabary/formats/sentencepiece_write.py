@@ -1,0 +1,218 @@
+"""Writing sentencepiece's BPE models.
+
+Adds `write`: an unchanged tokenizer becomes the very file that it was read from; one of other origin becomes
+a model that sentencepiece encodes with as we do, or is refused by name. Leaves out: what can be lost on the
+way (`sentencepiece_reduce`), scores for a list of merges (`sentencepiece_scores`).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+from syllabary.errors import FormatError
+from syllabary.formats.record import cannot_hold
+from syllabary.formats.sentencepiece_carried import NAME, from_carried
+from syllabary.formats.sentencepiece_proto import (
+    BPE,
+    BYTE,
+    BYTE_FALLBACK,
+    CHARSMAP,
+    CONTROL,
+    DENORMALIZER,
+    DUMMY_PREFIX,
+    ESCAPE,
+    EXTRA_SPACES,
+    FLOAT,
+    MAX_PIECE,
+    MODEL_TYPE,
+    NORMAL,
+    NORMALIZER,
+    SUFFIX,
+    TRAINER,
+    UNK_SURFACE,
+    UNKNOWN,
+    UNUSED,
+    USER_DEFINED,
+    VOCAB_SIZE,
+    Model,
+)
+from syllabary.formats.sentencepiece_reduce import KIND, first_loss, rewritten
+from syllabary.formats.sentencepiece_scores import scores_of
+from syllabary.reference.check import check_spec
+from syllabary.reference.symbols import shown
+from syllabary.spec import StepValue, TokenizerSpec
+
+UNK_ID, BOS_ID, EOS_ID, PAD_ID, UNK_PIECE, LONGEST = 40, 41, 42, 43, 45, 20  # of a TrainerSpec
+USUAL = {BOS_ID: "<s>", EOS_ID: "</s>", PAD_ID: "<pad>"}
+FLAGS = {
+    DUMMY_PREFIX: "add_dummy_prefix",
+    EXTRA_SPACES: "remove_extra_whitespaces",
+    ESCAPE: "escape_whitespaces",
+}
+Pieces = dict[int, tuple[str, int]]  # id -> text and type
+
+
+def write(spec: TokenizerSpec) -> bytes:
+    """The `.model` of a tokenizer; `FormatError` names what it cannot hold."""
+    return to_model(spec).write()
+
+
+def to_model(spec: TokenizerSpec) -> Model:
+    """The model of a tokenizer; `FormatError` names what it cannot hold."""
+    check_spec(spec)
+    _check_kind(spec)
+    spec = rewritten(spec)
+    if (loss := first_loss(spec)) is not None:
+        way_out = "convert it, which says all that is lost, or save as .syllabary.json"
+        raise cannot_hold(NAME, f"this tokenizer as it is: {loss}", way_out)
+    forward, backward = _steps(spec)
+    pieces = _pieces(spec)
+    denormalizer = _map(backward["denormalizer_charsmap"])
+    charsmaps = {NORMALIZER: _map(forward["precompiled_charsmap"]), DENORMALIZER: denormalizer}
+    model = from_carried(spec.carried, charsmaps)
+    fresh = not model.layout
+    known = sum(item for item in model.layout if isinstance(item, int))
+    _set_pieces(model, spec, pieces)
+    size: dict[int, int | bytes] = {VOCAB_SIZE: len(pieces)} if known != len(pieces) else {}
+    surface = str(backward["unknown_surface"]).encode()
+    suffix = int(bool(forward["treat_whitespace_as_suffix"]))
+    training: dict[int, int | bytes] = {
+        MODEL_TYPE: BPE,
+        SUFFIX: suffix,
+        BYTE_FALLBACK: int(spec.fallback),
+        UNK_SURFACE: surface,
+    }
+    model.set_options(TRAINER, {**training, **size})
+    flags = {option: int(bool(forward[name])) for option, name in FLAGS.items()}
+    model.set_options(NORMALIZER, {CHARSMAP: charsmaps[NORMALIZER], **flags})
+    if denormalizer or model.message(DENORMALIZER):
+        off = dict.fromkeys(FLAGS, 0) if denormalizer else {}
+        model.set_options(DENORMALIZER, {CHARSMAP: denormalizer, **off})
+    if fresh:
+        _name_pieces(model, spec, pieces)
+    return model
+
+
+def _steps(spec: TokenizerSpec) -> tuple[Mapping[str, StepValue], Mapping[str, StepValue]]:
+    """The options of the normalizer and of the decoder."""
+    if [step.kind for step in spec.normalizer] != [KIND] or spec.pretokenizer:
+        steps = ", ".join(step.kind for step in (*spec.normalizer, *spec.pretokenizer))
+        raise cannot_hold(NAME, f"the steps {steps}")
+    forward, backward = spec.normalizer[0].options, (spec.decoder or spec.normalizer)[0].options
+    for name in ("add_dummy_prefix", "remove_extra_whitespaces", "treat_whitespace_as_suffix"):
+        if forward[name] != backward[name]:
+            raise cannot_hold(NAME, f"{name} of the normalizer and another one of the decoder")
+    return forward, backward
+
+
+def _check_kind(spec: TokenizerSpec) -> None:
+    """What is another kind of tokenizer altogether."""
+    faults = {
+        f"tokens of the unit {spec.unit!r}, only characters": spec.unit != "char",
+        f"the split {shown(spec.split.name or spec.split.pattern)}": spec.split.pattern is not None,
+        f"the end-of-word mark {spec.end_of_word!r}": spec.end_of_word is not None,
+        f"the prefix {spec.continuing_prefix!r}": spec.continuing_prefix is not None,
+        "pieces that become a token at once (whole_pieces)": spec.whole_pieces,
+    }
+    for fault, there in faults.items():
+        if there:
+            raise cannot_hold(NAME, fault)
+
+
+def _pieces(spec: TokenizerSpec) -> Pieces:
+    """id -> text and type of every piece, from 0 without a gap, each text once."""
+    pieces: Pieces = {}
+    for token_id, token in spec.tokens.items():
+        kind = UNUSED if token_id in spec.unused else NORMAL
+        if token_id in spec.byte_tokens:
+            pieces[token_id] = f"<0x{spec.byte_tokens[token_id]:02X}>", BYTE
+        else:
+            pieces[token_id] = _decoded(token_id, token), kind
+    for text, token_id in spec.special_tokens.items():
+        pieces[token_id] = text, CONTROL
+    for text, token_id in spec.added_tokens.items():
+        pieces[token_id] = text, USER_DEFINED
+    if spec.unknown is not None:
+        pieces[spec.unknown] = pieces[spec.unknown][0], UNKNOWN
+    _check_pieces(pieces, spec)
+    return dict(sorted(pieces.items()))
+
+
+def _check_pieces(pieces: Pieces, spec: TokenizerSpec) -> None:
+    missing = next((token_id for token_id in range(len(pieces)) if token_id not in pieces), None)
+    if missing is not None:
+        raise cannot_hold(NAME, f"ids with a gap: {missing} is no token's")
+    first: dict[str, int] = {}
+    for token_id, (text, kind) in sorted(pieces.items()):
+        if not 0 < len(text.encode()) <= MAX_PIECE:
+            raise cannot_hold(
+                NAME, f"a token of {len(text.encode())} bytes (id {token_id}), only of {MAX_PIECE}"
+            )
+        if "\0" in text and not (text == "\0" and kind == UNUSED):
+            raise cannot_hold(NAME, f"a token with a NUL (id {token_id}, {shown(text)})")
+        if first.setdefault(text, token_id) != token_id and text != "\0":
+            raise cannot_hold(NAME, f"two ids ({first[text]}, {token_id}) for the token {shown(text)}")
+    kinds = [kind for _text, kind in pieces.values()]
+    if (spec.fallback or spec.byte_tokens) and not (spec.fallback and kinds.count(BYTE) == 256):
+        raise cannot_hold(NAME, "bytes for some symbols only: it has all 256 as byte pieces, or none")
+    if UNKNOWN not in kinds and not spec.fallback:
+        raise cannot_hold(NAME, "a tokenizer without a token for unknown symbols")
+    _check_alphabet(pieces, spec)
+
+
+def _check_alphabet(pieces: Pieces, spec: TokenizerSpec) -> None:
+    """Every plain piece of one character must be in the alphabet, and nothing else but bytes."""
+    expected = {bytes([byte]): token_id for token_id, byte in spec.byte_tokens.items()}
+    expected |= {
+        text.encode(): token_id
+        for token_id, (text, kind) in pieces.items()
+        if kind == NORMAL and len(text) == 1
+    }
+    if dict(spec.alphabet) != expected:
+        odd = next(iter(dict(spec.alphabet).items() ^ expected.items()))
+        raise cannot_hold(NAME, f"an alphabet where {shown(odd[0])} is not just the token of one character")
+
+
+def _decoded(token_id: int, token: bytes) -> str:
+    try:
+        return token.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise cannot_hold(NAME, f"a token that is not UTF-8 (id {token_id}, {shown(token)})") from error
+
+
+def _set_pieces(model: Model, spec: TokenizerSpec, pieces: Pieces) -> None:
+    """Texts, types and scores; a special or added token has the score that it was read with, else 0."""
+    plain = {token_id: text for token_id, (text, kind) in pieces.items() if kind in (NORMAL, UNUSED)}
+    scores = scores_of(spec, plain) if spec.scores is None else spec.scores
+    model.texts = [text for text, _kind in pieces.values()]
+    model.types = [kind for _text, kind in pieces.values()]
+    model.scores = [scores.get(token_id, 0.0) for token_id in pieces]
+    for token_id, text in plain.items():
+        score = scores.get(token_id)
+        if score is None and len(text) > 1:
+            raise cannot_hold(NAME, f"a token without a score (id {token_id}, {shown(text)}): it would merge")
+        if score is not None and not _is_float32(score):
+            raise cannot_hold(NAME, f"the score {score!r} of id {token_id}, only numbers of 32 bits")
+
+
+def _is_float32(score: float) -> bool:
+    try:
+        return math.isfinite(score) and FLOAT.unpack(FLOAT.pack(score))[0] == score
+    except OverflowError:
+        return False
+
+
+def _name_pieces(model: Model, spec: TokenizerSpec, pieces: Pieces) -> None:
+    """For a model that is written anew: where the usual control pieces are, and the longest piece."""
+    ids = {option: spec.special_tokens.get(text, -1) for option, text in USUAL.items()}
+    names = {} if spec.unknown is None else {UNK_PIECE: pieces[spec.unknown][0].encode()}
+    unknown = {UNK_ID: -1 if spec.unknown is None else spec.unknown}
+    longest = max(len(text) for text, _kind in pieces.values())
+    model.set_options(TRAINER, {**unknown, **ids, **names, LONGEST: longest})
+
+
+def _map(value: StepValue) -> bytes:
+    if not isinstance(value, bytes):
+        raise FormatError(f"a character map is of type {type(value).__name__}: give bytes")
+    return value
