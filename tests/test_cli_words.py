@@ -34,7 +34,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ),
         (["-o", "a.tiktoken", "--unit", "char"], "tiktoken cannot hold tokens of the unit 'char'"),
         (["-o", "a", "--format", "tiktoken", "--like", "huggingface"], "without all 256 bytes (--like "),
-        (["-o", "a", "--format", "gpt2"], "the format gpt2 is read only; write one of syllabary"),
+        (["-o", "a", "--format", "tekken"], "the format tekken is read only; write one of syllabary"),
         (["-o", "a.unknown"], "end the name in, or give --format, one of syllabary (.syllabary.json)"),
     ],
 )
@@ -52,7 +52,7 @@ def test_what_cannot_be_saved_is_refused_before_training(
     [
         (
             ["encode", "-t", "corpus.txt", "x"],
-            "of no known format (syllabary, huggingface, gpt2, tiktoken)\n",
+            "sentencepiece, sentencepiece-vocab, subword-nmt, tiktoken)\n",
         ),
         (["encode", "-t", "bare.tiktoken", "x"], "give --split, a pattern or one of"),
         (["encode", "-t", "tok.json", "--split", "gpt2", "x"], "leave out --split"),

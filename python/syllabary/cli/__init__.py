@@ -12,13 +12,16 @@ from importlib.metadata import version
 import click
 
 from syllabary.cli import common
+from syllabary.cli.convert import convert
 from syllabary.cli.count import count
 from syllabary.cli.decode import decode
 from syllabary.cli.demo import demo
+from syllabary.cli.edit import edit
 from syllabary.cli.encode import encode
 from syllabary.cli.train import train
+from syllabary.cli.verify import verify
 
-VERBS: Sequence[click.Command] = (train, encode, decode, count, demo)
+VERBS: Sequence[click.Command] = (train, encode, decode, count, convert, verify, edit, demo)
 
 
 @click.group(

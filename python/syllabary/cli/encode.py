@@ -22,6 +22,7 @@ Examples:
   $ syllabary encode -t tok.json --json "one" "two"
   $ syllabary encode -t tok.json -i corpus.txt > ids.txt
   $ echo "some text" | syllabary encode -t tok.json
+  $ syllabary encode -t tok.json --dropout 0.1 --seed 7 "some text"
 """,
 )
 @click.argument("text", nargs=-1)
@@ -31,6 +32,10 @@ Examples:
 @click.option(
     "--tokens", is_flag=True, help='One token a line: its id, a tab, the token in quotes ("\\xff": a byte).'
 )
+@click.option(
+    "--dropout", type=click.FloatRange(0, 1), metavar="P", help="Pass over each merge with this probability."
+)
+@click.option("--seed", type=common.Number(0), metavar="N", help="The same seed drops the same merges.")
 @click.option("--json", "as_json", is_flag=True, help="A JSON list a line instead of ids between spaces.")
 def encode(
     text: tuple[str, ...],
@@ -39,14 +44,18 @@ def encode(
     files: tuple[str, ...],
     special: str,
     tokens: bool,
+    dropout: float | None,
+    seed: int | None,
     as_json: bool,
 ) -> None:
     """Write the ids of TEXT, one line a text; without TEXT and `-i`, of all that stdin holds."""
     if tokens and as_json:
         raise click.UsageError("--tokens and --json exclude each other")
     tok = common.load(tokenizer, split)
-    for document in _texts(text, files):
-        ids = tok.encode(document, special=special)
+    for number, document in enumerate(_texts(text, files)):
+        # Each text draws coins of its own, and the same ones on another day.
+        own_seed = None if seed is None else (seed + number) % 2**64
+        ids = tok.encode(document, special=special, dropout=dropout, seed=own_seed)
         if tokens:
             for id_ in ids:
                 click.echo(f"{id_}\t{colour.quoted(tok.id_to_token(id_))}")

@@ -1,0 +1,133 @@
+"""`syllabary edit`: add tokens, remove them, extend a vocabulary, with the map for a model's embeddings.
+
+Leaves out: what each operation means (`syllabary.surgery`).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+
+import click
+import numpy as np
+from numpy.typing import NDArray
+
+import syllabary
+from syllabary import formats, surgery
+from syllabary.cli import colour, common
+from syllabary.cli.words import plural
+from syllabary.convert import convert
+from syllabary.formats.files import write_atomic
+
+
+@click.command(
+    short_help="Add, remove or take over tokens.",
+    epilog="""\b
+Examples:
+  $ syllabary edit tok.json -o more.json --add-special "<pad>" --map map.json
+  $ syllabary edit more.json -o less.json --remove "<pad>"
+  $ syllabary edit tok.json -o both.syllabary.json --extend more.json
+  $ syllabary edit tok.json --unreachable
+""",
+)
+@click.argument("source", metavar="IN")
+@click.option("-o", "--output", metavar="OUT", help="The file to write; its suffix is its format.")
+@click.option(
+    "--extend", metavar="TOK", help="Take over the tokens and merges of this tokenizer that IN lacks."
+)
+@click.option("--remove", multiple=True, metavar="TOKEN", help="Take this token out (repeatable): its text.")
+@click.option("--cascade", is_flag=True, help="With it, tokens that only come about through it.")
+@click.option("--keep-ids", is_flag=True, help="Leave gaps instead of closing up the ids.")
+@click.option(
+    "--add", multiple=True, metavar="TEXT", help="A token that always matches as a whole (repeatable)."
+)
+@click.option("--add-special", multiple=True, metavar="TEXT", help="A special token (repeatable).")
+@click.option("--map", "map_file", metavar="FILE", help="Write the maps of ids as JSON.")
+@click.option("--unreachable", is_flag=True, help="List the tokens that no text is encoded to, and why.")
+@click.option(
+    "--split", metavar="NAME|PATTERN", help="The split of a rank file that says nothing of its own."
+)
+def edit(
+    source: str,
+    output: str | None,
+    extend: str | None,
+    remove: tuple[str, ...],
+    cascade: bool,
+    keep_ids: bool,
+    add: tuple[str, ...],
+    add_special: tuple[str, ...],
+    map_file: str | None,
+    unreachable: bool,
+    split: str | None,
+) -> None:
+    """Change the vocabulary of the tokenizer IN: first extend, then remove, then add.
+
+    The map has `new_ids`, the new id of each old one (-1: removed), and `made_of`, for each new token the old
+    ids that its text was encoded as.
+    """
+    tok = common.load(source, split)
+    operations = list(_operations(extend, split, remove, cascade, keep_ids, add, add_special))
+    if operations and output is None:
+        raise click.UsageError("say with -o where the changed tokenizer goes")
+    new_ids, made_of = surgery.unchanged(tok), dict[int, tuple[int, ...]]()
+    new = tok
+    for operate in operations:
+        change = operate(new)
+        new, new_ids, made_of = change.tokenizer, *_after(new_ids, made_of, change)
+    if output is not None:
+        for loss in convert(new, output).losses:
+            common.talk(click.style("lost:", fg="yellow", bold=True) + f" {loss}")
+        common.talk(f"{output}: {plural(new.vocab_size, 'token')} (there were {tok.vocab_size:,})")
+    if map_file is not None:
+        maps = {"new_ids": new_ids.tolist(), "made_of": {str(key): value for key, value in made_of.items()}}
+        write_atomic(Path(map_file), json.dumps(maps).encode())
+    if unreachable:
+        found = surgery.unreachable(new)
+        for token_id, why in found.items():
+            click.echo(f"{token_id}\t{why}\t{colour.quoted(new.id_to_token(token_id))}")
+        common.talk(f"{plural(len(found), 'token')} of {new.vocab_size:,} never come up")
+
+
+def _operations(
+    extend: str | None,
+    split: str | None,
+    remove: tuple[str, ...],
+    cascade: bool,
+    keep_ids: bool,
+    add: tuple[str, ...],
+    add_special: tuple[str, ...],
+) -> Iterator[Callable[[syllabary.Tokenizer], surgery.Surgery]]:
+    if extend is not None:
+        yield partial(surgery.extend, other=_other(extend, split))
+    if remove:
+        yield partial(surgery.remove, tokens=remove, cascade=cascade, renumber=not keep_ids)
+    if add:
+        yield partial(surgery.add, tokens=add)
+    if add_special:
+        yield partial(surgery.add, tokens=add_special, special=True)
+
+
+def _other(extend: str, split: str | None) -> syllabary.Tokenizer:
+    """The tokenizer to extend from; `--split` is for it too, if it is a rank file."""
+    bare = Path(extend).exists() and formats.needs_hints(formats.find(extend)[0].name)
+    return common.load(extend, split if bare else None)
+
+
+def _after(
+    new_ids: NDArray[np.int64], made_of: dict[int, tuple[int, ...]], change: surgery.Surgery
+) -> tuple[NDArray[np.int64], dict[int, tuple[int, ...]]]:
+    """The maps from the first tokenizer to the one after another change."""
+    kept = new_ids >= 0
+    table = new_ids.copy()
+    table[kept] = change.new_ids[new_ids[kept]]
+    back = {int(new): old for old, new in enumerate(new_ids) if new >= 0}
+    moved = {int(change.new_ids[token_id]): parts for token_id, parts in made_of.items()}
+    fresh = {
+        token_id: tuple(
+            old for part in parts for old in (made_of.get(part) or ((back[part],) if part in back else ()))
+        )
+        for token_id, parts in change.made_of.items()
+    }
+    return table, {key: parts for key, parts in {**moved, **fresh}.items() if key != surgery.REMOVED}

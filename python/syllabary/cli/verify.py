@@ -1,0 +1,71 @@
+"""`syllabary verify`: a tokenizer against another, or against its home library, on real text.
+
+Leaves out: the comparison itself (`syllabary.verify`).
+"""
+
+from __future__ import annotations
+
+import json
+
+import click
+
+from syllabary.cli import common
+from syllabary.cli.words import plural
+from syllabary.verify import verify as verify_file
+
+DIFFERENT = 1  # exit code, as of `diff`
+SHOWN = 8  # ids of either side
+
+
+@click.command(
+    short_help="A tokenizer against another, on real text.",
+    epilog="""\b
+Examples:
+  $ syllabary verify tok.json --against tokenizers --on corpus.txt
+  $ syllabary verify tok.json --against tok.json --on corpus.txt
+  $ syllabary verify tok.json --against tokenizers --on more.txt --json
+""",
+)
+@click.argument("source", metavar="IN")
+@click.option(
+    "--against",
+    required=True,
+    metavar="PEER",
+    help="tiktoken, tokenizers, sentencepiece or subword-nmt (they open IN), or another tokenizer's file.",
+)
+@click.option(
+    "--on",
+    "files",
+    metavar="FILE",
+    multiple=True,
+    required=True,
+    help="Text to try (repeatable; - is stdin).",
+)
+@click.option(
+    "--split", metavar="NAME|PATTERN", help="The split of a rank file that says nothing of its own."
+)
+@click.option("--json", "as_json", is_flag=True, help="Write the report as JSON to stdout.")
+@click.pass_context
+def verify(
+    ctx: click.Context, source: str, against: str, files: tuple[str, ...], split: str | None, as_json: bool
+) -> None:
+    """Encode FILES with IN and with PEER and report the first difference; exit code 1 if there is one."""
+    texts = (document for path in files for document in common.documents(path))
+    try:
+        report = verify_file(source, against, texts, split=split)
+    except ImportError as error:
+        raise common.Failure(str(error)) from error
+    if as_json:
+        click.echo(json.dumps(report.as_data(), ensure_ascii=False))
+    found = report.difference
+    if found is None:
+        common.talk(
+            f"equal to {report.peer}: {plural(report.texts, 'text')}, {plural(report.tokens, 'token')}"
+        )
+        return
+    common.talk(
+        f"different from {report.peer}: text {found.document}, token {found.index}, "
+        f"character {found.character}\n"
+        f"  text   {found.text!r}\n  ours   {found.ours[:SHOWN]}\n  theirs {found.theirs[:SHOWN]}"
+    )
+    ctx.exit(DIFFERENT)

@@ -1,0 +1,185 @@
+"""`convert`: a tokenizer from one format to another, with every loss said and the result tried.
+
+Adds the report of a conversion. The new file is opened again and must encode a sample of text as the old one
+does, token for token, unless a loss has been named. Leaves out: what each format can hold (`formats`), and
+real text of the user's (`verify`).
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from syllabary import formats
+from syllabary.errors import FormatError, SyllabaryError
+from syllabary.formats.files import write_atomic
+from syllabary.sample import sample
+from syllabary.spec import TokenizerSpec
+from syllabary.tokenizer import Tokenizer, load
+
+CONTEXT = 40
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """The first text of a sample that two tokenizers cut differently.
+
+    text: what it was. before, after: the tokens of either, or the sentence of its error.
+    """
+
+    text: str
+    before: list[bytes] | str
+    after: list[bytes] | str
+
+
+@dataclass(frozen=True, slots=True)
+class Conversion:
+    """What a conversion did.
+
+    files: what was written. losses: what the format could not hold, one sentence each.
+    texts: how many texts were tried. same_tokens, same_ids: how many of them came out so.
+    difference: the first that did not come out in the same tokens.
+    """
+
+    source: str
+    format: str
+    files: tuple[str, ...]
+    losses: tuple[str, ...]
+    texts: int
+    same_tokens: int
+    same_ids: int
+    difference: Difference | None
+
+    def as_data(self) -> dict[str, object]:
+        """Plain JSON values."""
+        first = self.difference
+        return {
+            "source": self.source,
+            "format": self.format,
+            "files": list(self.files),
+            "losses": list(self.losses),
+            "texts": self.texts,
+            "same_tokens": self.same_tokens,
+            "same_ids": self.same_ids,
+            "first_difference": None
+            if first is None
+            else {"text": first.text, "before": _plain(first.before), "after": _plain(first.after)},
+        }
+
+
+def convert(
+    source: str | os.PathLike[str] | Tokenizer,
+    path: str | os.PathLike[str],
+    format: str | None = None,  # noqa: A002 - the public name of the option
+    *,
+    source_format: str | None = None,
+    split: str | None = None,
+    special_tokens: Mapping[str, int] | None = None,
+    strict: bool = False,
+    texts: Iterable[str] = (),
+) -> Conversion:
+    """Write the tokenizer `source` to `path` in another format, as much of it as that format can hold.
+
+    source: a file, a folder, a name, or a tokenizer at hand; `source_format`, `split`, `special_tokens` as
+        in `load`.
+    format: by name, else by the suffix of `path`.
+    strict: a loss is a `FormatError`, and nothing is written.
+    texts: are tried besides the built-in sample.
+
+    Raises `FormatError` for a tokenizer that the format cannot hold at all, and for a result that encodes
+    otherwise though no loss was named; then nothing is written either.
+    """
+    tok = source if isinstance(source, Tokenizer) else _open(source, source_format, split, special_tokens)
+    target = Path(path)
+    chosen = formats.format_of(target, format)
+    spec, losses = chosen.reduce(tok.spec)
+    if losses and strict:
+        raise FormatError(f"{target}: strict, and {chosen.name} would lose: " + "; ".join(losses))
+    files = chosen.files(spec, target)
+    again = _reopened(files, target, chosen.name, spec)
+    report = _compare(tok, again, [*sample(tok), *texts])
+    if report.difference is not None and not losses:
+        raise FormatError(
+            f"{target}: not written: as {chosen.name} this tokenizer would encode "
+            f"{report.difference.text[:CONTEXT]!r} otherwise, and it should not; please report it"
+        )
+    for file, data in files.items():
+        write_atomic(file, data)
+    name = repr(tok) if isinstance(source, Tokenizer) else os.fspath(source)
+    return Conversion(name, chosen.name, tuple(map(str, files)), losses, *report.numbers())
+
+
+def _open(
+    source: str | os.PathLike[str],
+    source_format: str | None,
+    split: str | None,
+    special_tokens: Mapping[str, int] | None,
+) -> Tokenizer:
+    return load(source, source_format, split=split, special_tokens=special_tokens)
+
+
+def _reopened(files: Mapping[Path, bytes], target: Path, format_name: str, spec: TokenizerSpec) -> Tokenizer:
+    """The tokenizer that the files hold, read from copies of them beside no one else's."""
+    with tempfile.TemporaryDirectory() as folder:
+        for file, data in files.items():
+            Path(folder, file.name).write_bytes(data)
+        path = Path(folder) if len(files) > 1 else Path(folder, next(iter(files)).name)
+        try:
+            return Tokenizer(formats.read(path, format_name))
+        except FormatError as error:
+            if not formats.needs_hints(format_name):
+                raise FormatError(f"{target}: not written: it could not be read again: {error}") from error
+        return Tokenizer(
+            formats.read(path, format_name, split=spec.split, special_tokens=spec.special_tokens)
+        )
+
+
+@dataclass(slots=True)
+class _Report:
+    texts: int = 0
+    same_tokens: int = 0
+    same_ids: int = 0
+    difference: Difference | None = None
+
+    def numbers(self) -> tuple[int, int, int, Difference | None]:
+        return self.texts, self.same_tokens, self.same_ids, self.difference
+
+
+def _compare(before: Tokenizer, after: Tokenizer, texts: Iterable[str]) -> _Report:
+    report = _Report()
+    for text, old, new in _encoded(before, after, texts):
+        report.texts += 1
+        report.same_ids += old == new
+        old_tokens, new_tokens = _tokens(before, old), _tokens(after, new)
+        report.same_tokens += old_tokens == new_tokens
+        if old_tokens != new_tokens and report.difference is None:
+            report.difference = Difference(text, old_tokens, new_tokens)
+    return report
+
+
+def _encoded(
+    before: Tokenizer, after: Tokenizer, texts: Iterable[str]
+) -> Iterator[tuple[str, list[int] | str, list[int] | str]]:
+    for text in texts:
+        yield text, _ids(before, text), _ids(after, text)
+
+
+def _ids(tok: Tokenizer, text: str) -> list[int] | str:
+    """The ids, or the kind of error that there are none."""
+    try:
+        return tok.encode(text, special="allow", dropout=0.0)
+    except SyllabaryError as error:
+        return type(error).__name__
+
+
+def _tokens(tok: Tokenizer, ids: list[int] | str) -> list[bytes] | str:
+    return ids if isinstance(ids, str) else [tok.vocab[token_id] for token_id in ids]
+
+
+def _plain(tokens: list[bytes] | str) -> object:
+    return (
+        tokens if isinstance(tokens, str) else [token.decode("utf-8", "backslashreplace") for token in tokens]
+    )

@@ -1,0 +1,256 @@
+"""Vocabulary surgery: add tokens, remove them, extend from another tokenizer; tokens that never come up.
+
+Adds the maps that a model's embedding matrix is remapped with: old id -> new id, and for each new token the
+old ids that it is made of (the mean of their rows is the usual first value). A tokenizer is immutable: each
+operation gives another one. Leaves out: the matrix itself, and learning new merges (`train`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from syllabary.arguments import integer, listed
+from syllabary.errors import SyllabaryError, VocabularyError
+from syllabary.reference.symbols import shown
+from syllabary.spec import TokenizerSpec
+from syllabary.spelling import Speller
+from syllabary.tokenizer import Tokenizer
+
+REMOVED = -1
+Token = str | bytes | int
+
+
+@dataclass(frozen=True, slots=True)
+class Surgery:
+    """A changed tokenizer, and how its ids come from those of the old one.
+
+    tokenizer: the new one.
+    new_ids: old id -> new id, shape (largest old id + 1,), int64; -1 for an id that is removed or a gap.
+    made_of: new id -> the old ids that its text was encoded as, for every token that is new.
+
+    >>> import syllabary
+    >>> tok = syllabary.train(["low lower lowest"] * 3, vocab_size=260)
+    >>> change = add(tok, ["lowest"])
+    >>> new, = change.made_of
+    >>> [tok.vocab[old] for old in change.made_of[new]]
+    [b'low', b'e', b's', b't']
+    """
+
+    tokenizer: Tokenizer
+    new_ids: NDArray[np.int64]
+    made_of: Mapping[int, tuple[int, ...]]
+
+
+def add(tok: Tokenizer, tokens: Iterable[str], *, special: bool = False) -> Surgery:
+    """Add tokens that match in text as a whole, with the next free ids.
+
+    special: matched only as the `special=` policy says, else always.
+    Raises `VocabularyError` for a token that is empty or there already.
+    """
+    texts = listed("tokens", tokens, (str,))
+    spec = tok.spec
+    named = {**spec.special_tokens, **spec.added_tokens}
+    first = _next_id(tok)
+    fresh: dict[str, int] = {}
+    for text in texts:
+        if not text or text in named or text in fresh:
+            raise VocabularyError(f"token {shown(text)} is empty or there already: give each new token once")
+        fresh[text] = first + len(fresh)
+    changed = (
+        replace(spec, special_tokens={**spec.special_tokens, **fresh})
+        if special
+        else replace(spec, added_tokens={**spec.added_tokens, **fresh})
+    )
+    made_of = {token_id: tuple(tok.encode(text, special="allow")) for text, token_id in fresh.items()}
+    return Surgery(Tokenizer(changed), unchanged(tok), made_of)
+
+
+def remove(
+    tok: Tokenizer, tokens: Iterable[Token], *, cascade: bool = False, renumber: bool = True
+) -> Surgery:
+    """Take tokens out; text is then cut into what is left.
+
+    tokens: special or added ones by text, ordinary ones by bytes, text or id.
+    cascade: tokens that only come about through a removed one go as well; without it they are an error
+        that names them.
+    renumber: the ids that are left close up, in their old order; `False` leaves gaps.
+
+    Raises `UnknownTokenError` for what is no token, `VocabularyError` for an initial symbol, without which
+    text could no longer be spelled.
+    """
+    gone = {_find(tok, token) for token in listed("tokens", tokens, (str, bytes, int))}
+    spec = tok.spec
+    symbols = gone & set(spec.alphabet.values())
+    if symbols or (spec.unknown is not None and spec.unknown in gone):
+        token_id = min(symbols, default=spec.unknown)
+        raise VocabularyError(
+            f"id {token_id} is an initial symbol or the unknown token: text could not be spelled without it"
+        )
+    lost = _without_source(spec, gone)
+    if lost and not cascade:
+        listed_ = ", ".join(shown(spec.tokens[token_id]) for token_id in sorted(lost)[:10])
+        raise VocabularyError(
+            f"{len(lost)} tokens only come about through these: {listed_}; remove them too, or cascade=True"
+        )
+    gone |= lost
+    kept = [token_id for token_id in tok.vocab if token_id not in gone]
+    new = {old: index if renumber else old for index, old in enumerate(kept)}
+    return Surgery(Tokenizer(_renumbered(spec, new)), _table(tok, new), {})
+
+
+def extend(tok: Tokenizer, other: Tokenizer) -> Surgery:
+    """Add the tokens of `other` that `tok` lacks: its initial symbols, then what its merges make of them.
+
+    What `tok` encodes stays a stage on the way: new merges only join what its own merges leave. A merge of
+    `other` whose parts are no tokens of the result is passed over, so is its token; `unreachable` tells
+    which of the new tokens never come up after all. Special tokens of `other` are not taken: `add` them.
+
+    Raises `VocabularyError` for tokenizers of different units or marks, or whose vocabulary has scores.
+    """
+    spec, theirs = tok.spec, other.spec
+    for name in ("unit", "end_of_word", "continuing_prefix", "mark_apart"):
+        if getattr(spec, name) != getattr(theirs, name):
+            raise VocabularyError(
+                f"one tokenizer has {name}={getattr(spec, name)!r}, the other {getattr(theirs, name)!r}: "
+                "to extend one from the other both need the same unit and the same marks"
+            )
+    if spec.scores is not None or theirs.scores is not None:
+        raise VocabularyError("a vocabulary with scores (sentencepiece) cannot be extended: it has no merges")
+    prefix = (spec.continuing_prefix or "").encode()
+    ids = {token: token_id for token_id, token in spec.tokens.items()}
+    tokens, merges, alphabet = dict(spec.tokens), list(spec.merges or ()), dict(spec.alphabet)
+    token_id = _next_id(tok)
+    fresh: dict[int, tuple[int, ...]] = {}
+    for symbol in theirs.alphabet:
+        if symbol not in alphabet and symbol not in ids:
+            alphabet[symbol] = ids[symbol] = token_id
+            tokens[token_id], fresh[token_id] = symbol, _old_ids(tok, symbol, prefix)
+            token_id += 1
+    made: list[int] = []
+    for left, right in other.merges:
+        joined = left + right.removeprefix(prefix)
+        if joined in ids or left not in ids or right not in ids:
+            continue
+        ids[joined], tokens[token_id] = token_id, joined
+        merges.append((ids[left], ids[right], token_id))
+        made.append(token_id)
+        token_id += 1
+    changed = replace(
+        spec, tokens=tokens, alphabet=alphabet, merges=None if spec.merges is None else tuple(merges)
+    )
+    speller = Speller(spec)
+    for new in made:
+        fresh[new] = speller.encode(tokens[new]) or _old_ids(tok, tokens[new], prefix)
+    return Surgery(Tokenizer(changed), unchanged(tok), fresh)
+
+
+def _old_ids(tok: Tokenizer, token: bytes, prefix: bytes) -> tuple[int, ...]:
+    """The ids that the old tokenizer gives to the text of a token; none if it has none for it."""
+    mark = (tok.spec.end_of_word or "").encode()
+    text = token.removeprefix(prefix).removesuffix(mark).decode("utf-8", "ignore")
+    try:
+        return tuple(tok.encode(text, special="text"))
+    except SyllabaryError:
+        return ()
+
+
+def unreachable(tok: Tokenizer) -> dict[int, str]:
+    """Tokens that no text is ever encoded to, id -> why.
+
+    `"merges"`: the merges do not make it, whatever stands around it. `"split"`: it reaches over the end of a
+    piece, alone and between letters, digits, spaces and signs (contexts are tried, so a stranger one may
+    still bring it up). Special, added and unused tokens, and tokens that are not whole characters, are not
+    tried for the second; nor are tokenizers with a normalizer or a pre-tokenizer, of which only the merges
+    are asked.
+    """
+    spec, speller = tok.spec, Speller(tok.spec)
+    whole = speller.whole_pieces() if spec.whole_pieces else frozenset()
+    found: dict[int, str] = {}
+    skipped = {*spec.unused, *whole, spec.unknown}
+    for token_id, own in speller.own_encodings().items():
+        if token_id not in skipped and own is not None and own != (token_id,):
+            found[token_id] = "merges"
+    for token_id in speller.cut_everywhere([one for one in spec.tokens if one not in found]):
+        if token_id not in whole:
+            found[token_id] = "split"
+    return dict(sorted(found.items()))
+
+
+# ---- ids ----
+
+
+def _next_id(tok: Tokenizer) -> int:
+    return max(tok.vocab, default=-1) + 1
+
+
+def unchanged(tok: Tokenizer) -> NDArray[np.int64]:
+    """The map of ids before any change: each to itself, gaps to -1; shape (largest id + 1,)."""
+    return _table(tok, {token_id: token_id for token_id in tok.vocab})
+
+
+def _table(tok: Tokenizer, new: Mapping[int, int]) -> NDArray[np.int64]:
+    table = np.full(_next_id(tok), REMOVED, dtype=np.int64)
+    table[list(new)] = list(new.values())
+    return table
+
+
+def _find(tok: Tokenizer, token: Token) -> int:
+    if isinstance(token, (str, bytes)):
+        return tok.token_to_id(token)
+    number = integer("token", token)
+    tok.id_to_token(number)
+    return number
+
+
+def _without_source(spec: TokenizerSpec, gone: Collection[int]) -> set[int]:
+    """The tokens that no merge of what is left makes any more."""
+    if spec.merges is None:
+        return set()  # any two neighbours make a token there: `unreachable` tells
+    initial = set(spec.tokens).difference(result for _left, _right, result in spec.merges)
+    lost: set[int] = set()
+    while True:
+        absent = {*gone, *lost}
+        made = {row[2] for row in spec.merges if absent.isdisjoint(row)}
+        more = set(spec.tokens) - made - initial - set(spec.alphabet.values()) - absent
+        if not more:
+            return lost
+        lost |= more
+
+
+def _renumbered(spec: TokenizerSpec, new: Mapping[int, int]) -> TokenizerSpec:
+    """The same tokenizer with only the ids in `new`, by their new numbers."""
+
+    def rows(table: Mapping[int, float]) -> dict[int, float]:
+        return {new[token_id]: value for token_id, value in table.items() if token_id in new}
+
+    def named(table: Mapping[str, int]) -> dict[str, int]:
+        return {text: new[token_id] for text, token_id in table.items() if token_id in new}
+
+    special, added = named(spec.special_tokens), named(spec.added_tokens)
+    return replace(
+        spec,
+        tokens={new[token_id]: token for token_id, token in spec.tokens.items() if token_id in new},
+        alphabet={symbol: new[token_id] for symbol, token_id in spec.alphabet.items()},
+        merges=None
+        if spec.merges is None
+        else tuple(
+            (new[left], new[right], new[result])
+            for left, right, result in spec.merges
+            if left in new and right in new and result in new
+        ),
+        special_tokens=special,
+        added_tokens=added,
+        matching={text: rule for text, rule in spec.matching.items() if text in special or text in added},
+        scores=None if spec.scores is None else rows(spec.scores),
+        unused=frozenset(new[token_id] for token_id in spec.unused if token_id in new),
+        unknown=None if spec.unknown is None else new[spec.unknown],
+        byte_tokens={new[one]: byte for one, byte in spec.byte_tokens.items() if one in new},
+        carried={},
+    )
+
+
+__all__ = ["REMOVED", "Surgery", "add", "extend", "remove", "unchanged", "unreachable"]

@@ -1,0 +1,147 @@
+"""The verbs convert, verify and edit: reports, exit codes, and what is left behind.
+
+Leaves out: what formats hold (test_formats…), and what operations mean (test_surgery).
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+import syllabary
+from syllabary.cli import main
+
+TEXT = "low lower lowest newer newest widest é 漢字\n" * 5
+
+
+@pytest.fixture
+def folder(working_folder: Path) -> Path:
+    Path("corpus.txt").write_text(TEXT, encoding="utf-8")
+    syllabary.train([TEXT], vocab_size=270, special_tokens=["<|end|>"]).save("tok.json")
+    syllabary.train([TEXT], vocab_size=262).save("small.json")
+    return working_folder
+
+
+def run(*args: str) -> Result:
+    return CliRunner().invoke(main, args)
+
+
+def test_convert_says_how_the_result_was_tried(folder: Path) -> None:
+    result = run("convert", "tok.json", "tok.syllabary.json", "--sample", "corpus.txt")
+    assert (result.exit_code, result.stdout) == (0, "")
+    assert "in the same ids" in result.stderr
+    assert syllabary.load("tok.syllabary.json").encode(TEXT) == syllabary.load("tok.json").encode(TEXT)
+
+
+def test_a_loss_is_said_on_stderr_and_as_data(folder: Path) -> None:
+    result = run("convert", "tok.json", "ranks.tiktoken", "--json")
+    assert result.exit_code == 0, result.stderr
+    report = json.loads(result.stdout)
+    assert report["losses"]
+    assert all(f"lost: {loss}" in result.stderr for loss in report["losses"])
+    assert report["format"] == "tiktoken"
+    assert Path("ranks.tiktoken").exists()
+
+
+def test_strict_refuses_to_lose_and_writes_nothing(folder: Path) -> None:
+    result = run("convert", "tok.json", "ranks.tiktoken", "--strict")
+    assert result.exit_code == 1
+    assert "strict, and tiktoken would lose: " in result.stderr
+    assert not Path("ranks.tiktoken").exists()
+
+
+def test_verify_against_the_home_library(folder: Path) -> None:
+    result = run("verify", "tok.json", "--against", "tokenizers", "--on", "corpus.txt", "--json")
+    assert result.exit_code == 0, result.stderr
+    report = json.loads(result.stdout)
+    assert report["equal"] is True
+    assert report["tokens"] == len(syllabary.load("tok.json").encode(TEXT))
+
+
+def test_verify_reports_the_first_difference_with_its_context(folder: Path) -> None:
+    result = run("verify", "tok.json", "--against", "small.json", "--on", "corpus.txt", "--json")
+    assert result.exit_code == 1
+    first = json.loads(result.stdout)["first_difference"]
+    ours, theirs = (syllabary.load(name).encode(TEXT) for name in ("tok.json", "small.json"))
+    at = next(index for index, (a, b) in enumerate(zip(ours, theirs, strict=False)) if a != b)
+    assert (first["index"], first["ours"][0], first["theirs"][0]) == (at, ours[at], theirs[at])
+    assert first["text"].startswith(TEXT[:10])
+    assert "different from small.json" in result.stderr
+
+
+def test_verify_names_a_library_that_does_not_open_the_format(folder: Path) -> None:
+    result = run("verify", "tok.json", "--against", "sentencepiece", "--on", "corpus.txt")
+    assert result.exit_code == 1
+    assert "does not open the format huggingface" in result.stderr
+
+
+def test_edit_writes_tokenizer_and_maps(folder: Path) -> None:
+    result = run(
+        *("edit", "small.json", "-o", "new.json", "--extend", "tok.json", "--add-special", "<pad>"),
+        *("--map", "map.json"),
+    )
+    assert result.exit_code == 0, result.stderr
+    old, new = syllabary.load("small.json"), syllabary.load("new.json")
+    maps = json.loads(Path("map.json").read_text("utf-8"))
+    assert maps["new_ids"] == list(range(262))
+    assert new.special_tokens == {"<pad>": max(new.vocab)}
+    for token_id, parts in maps["made_of"].items():
+        assert b"".join(old.vocab[part] for part in parts) == new.vocab[int(token_id)]
+    assert len(maps["made_of"]) == new.vocab_size - 262
+
+
+def test_edit_needs_somewhere_to_write(folder: Path) -> None:
+    result = run("edit", "tok.json", "--add", "x y")
+    assert result.exit_code == 2
+    assert "-o" in result.stderr
+
+
+def test_dropout_with_a_seed_repeats_itself(folder: Path) -> None:
+    whole = run("encode", "-t", "tok.json", TEXT).stdout
+    first, again, other = (
+        run("encode", "-t", "tok.json", "--dropout", "0.5", "--seed", seed, TEXT).stdout
+        for seed in ("1", "1", "2")
+    )
+    assert first == again
+    assert len({whole, first, other}) == 3
+    assert run("encode", "-t", "tok.json", "--dropout", "0", "--seed", "1", TEXT).stdout == whole
+
+
+@pytest.mark.parametrize("source", ["cl100k_base.tiktoken", "mistral_v1.model", "gpt2_tokenizer.json"])
+def test_published_files_against_their_homes_in_a_fresh_process(
+    folder: Path, shared: Path, source: str
+) -> None:
+    peer = {"tiktoken": "tiktoken", "model": "sentencepiece", "json": "tokenizers"}[source.rpartition(".")[2]]
+    command = ["verify", str(shared / "vocabs" / source), "--against", peer, "--on", "corpus.txt"]
+    done = subprocess.run(
+        [sys.executable, "-m", "syllabary", *command], text=True, capture_output=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert f"equal to {peer}" in done.stderr
+
+
+def test_edit_says_what_the_file_does_not_hold(folder: Path) -> None:
+    result = run("edit", "tok.json", "--add-special", "<pad>", "-o", "ranks.tiktoken")
+    assert result.exit_code == 0
+    assert "lost: 2 special tokens" in result.stderr
+
+
+def test_verify_names_the_libraries(folder: Path) -> None:
+    result = run("verify", "tok.json", "--against", "foo", "--on", "corpus.txt")
+    assert result.exit_code == 1
+    assert "no library: those are tiktoken, tokenizers, sentencepiece, subword-nmt" in result.stderr
+
+
+def test_edit_of_a_sentencepiece_model(folder: Path, shared: Path) -> None:
+    model = str(shared / "vocabs" / "mistral_v1.model")
+    result = run("edit", model, "--unreachable")
+    assert result.exit_code == 0, result.stderr
+    assert "never come up" in result.stderr
+    result = run("edit", model, "--add", "ZEUS", "-o", "more.syllabary.json")
+    assert result.exit_code == 0, result.stderr
+    assert b"ZEUS" in syllabary.load("more.syllabary.json").tokens("a ZEUS b")

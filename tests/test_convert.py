@@ -1,0 +1,114 @@
+"""Conversion between all formats: every pair of them, on small tokenizers that hold every part of a format.
+
+Leaves out: the command line (test_cli_surgery), what each format can hold (test_formats…), and published
+tokenizers, which `test_published_ones_keep_their_ids` converts where they are at hand.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from homes import REAL, Real
+
+import syllabary
+from syllabary import formats
+from syllabary.convert import Conversion, convert
+from syllabary.errors import FormatError
+from syllabary.sample import sample
+
+SEEDS = Path(__file__).resolve().parent.parent / "fuzz" / "seeds"
+SOURCES = sorted(path for path in SEEDS.glob("*/*"))
+TARGETS = {form.name: form.suffixes[0] for form in formats.FORMATS if form.writes}
+
+
+def opened(path: Path) -> syllabary.Tokenizer:
+    name = path.parent.name
+    hints = {"split": "gpt2"} if formats.needs_hints(name) else {}
+    return syllabary.load(path, name, **hints)
+
+
+def attempt(tok: syllabary.Tokenizer, path: Path, target: str) -> tuple[Conversion | None, str]:
+    try:
+        return convert(tok, path, target), ""
+    except FormatError as error:
+        return None, str(error)
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("source", SOURCES, ids=lambda path: f"{path.parent.name}-{path.stem}")
+def test_every_pair_of_formats(source: Path, target: str, tmp_path: Path) -> None:
+    """What is written is the same tokenizer, or its losses are said; what cannot be held leaves no file."""
+    tok = opened(source)
+    path = tmp_path / f"out{TARGETS[target]}"
+    report, refusal = attempt(tok, path, target)
+    if report is None:
+        assert " cannot hold " in refusal
+        assert list(tmp_path.iterdir()) == []
+        return
+    assert report.same_tokens == report.texts or report.losses
+    assert [Path(file).exists() for file in report.files] == [True] * len(report.files)
+    if report.losses:
+        with pytest.raises(FormatError, match="strict, and"):
+            convert(tok, tmp_path / f"strict{TARGETS[target]}", target, strict=True)
+        assert not list(tmp_path.glob("strict*"))
+    else:
+        assert report.same_ids == report.texts
+    json.dumps(report.as_data())
+
+
+@pytest.mark.parametrize("source", SOURCES, ids=lambda path: f"{path.parent.name}-{path.stem}")
+def test_its_own_format_and_ours_keep_everything(source: Path, tmp_path: Path) -> None:
+    tok = opened(source)
+    ours = convert(tok, tmp_path / "a.syllabary.json")
+    assert (ours.losses, ours.same_ids) == ((), ours.texts)
+    again = syllabary.load(tmp_path / "a.syllabary.json")
+    assert again.spec == tok.spec
+    if source.parent.name in TARGETS and source.parent.name not in ("huggingface", "syllabary"):
+        name = source.parent.name
+        hints = {"split": "gpt2"} if formats.needs_hints(name) else {}
+        (written,) = formats.format_of(source.name, name).files(again.spec, tmp_path / source.name).values()
+        assert written == source.read_bytes()
+        assert formats.read(source, name, **hints) == again.spec
+
+
+def test_a_result_that_encodes_otherwise_is_not_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Should a format write something else without saying so, the check of the result finds it."""
+    tok = opened(SEEDS / "syllabary" / "bytes.syllabary.json")
+    other = syllabary.train(["other text"], vocab_size=257, min_frequency=1).spec
+    (form,) = (form for form in formats.FORMATS if form.name == "syllabary")
+    data = form.files(other, tmp_path / "a.syllabary.json")
+    monkeypatch.setattr(formats.Format, "files", lambda _self, _spec, _path: data)
+    with pytest.raises(FormatError, match="not written: as syllabary this tokenizer would encode"):
+        convert(tok, tmp_path / "a.syllabary.json")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_sample_is_the_same_on_any_day() -> None:
+    tok = opened(SEEDS / "syllabary" / "bytes.syllabary.json")
+    texts = list(sample(tok))
+    assert texts == list(sample(tok))
+    assert len(texts) > 200
+    assert sum("<s>" in text for text in texts) >= 1
+
+
+@pytest.mark.parametrize("target", ["huggingface", "tiktoken", "sentencepiece", "minbpe"])
+@pytest.mark.parametrize("real", [real for real in REAL if real.name in ("r50k_base", "mistral_v1")], ids=str)
+def test_published_ones_keep_their_ids(real: Real, target: str, tmp_path: Path) -> None:
+    if not real.path.exists():
+        pytest.skip(f"no {real.path.name} beside the repository")
+    path = tmp_path / f"out{TARGETS[target]}"
+    held = {
+        "r50k_base": ("huggingface", "tiktoken", "minbpe"),
+        "mistral_v1": ("huggingface", "sentencepiece"),
+    }
+    if target not in held[real.name]:
+        with pytest.raises(FormatError, match="cannot hold"):
+            convert(real.path, path, target)
+        return
+    report = convert(real.path, path, target)
+    assert report.same_tokens == report.texts
+    assert target == "minbpe" or report.same_ids == report.texts

@@ -1,0 +1,205 @@
+"""Surgery: what is added, removed and extended, the maps for an embedding matrix, and tokens never produced.
+
+Leaves out: writing the result (test_formats) and the command line (test_cli_surgery).
+"""
+
+from __future__ import annotations
+
+import tempfile
+import warnings
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import tokenizers
+import tokenizers.models
+import tokenizers.pre_tokenizers
+import tokenizers.trainers
+from hypothesis import given
+from hypothesis import strategies as st
+
+import syllabary
+from syllabary import surgery
+from syllabary.errors import UnknownTokenError, VocabularyError
+from syllabary.spec import SplitSpec, TokenizerSpec
+
+LOW = ["low lower lowest newer newest widest"] * 5
+GREEK = ["μῆνιν ἄειδε θεὰ Πηληϊάδεω Ἀχιλῆος οὐλομένην"] * 5
+
+
+@pytest.fixture(scope="module")
+def tok() -> syllabary.Tokenizer:
+    return syllabary.train(LOW, vocab_size=275, special_tokens=["<|end|>"])
+
+
+def embed(change: surgery.Surgery, old: np.ndarray) -> np.ndarray:
+    """What a user does with the maps: rows move, new rows are the mean of the rows they are made of."""
+    new = np.zeros((max(change.tokenizer.vocab) + 1, old.shape[1]))
+    kept = np.flatnonzero(change.new_ids >= 0)
+    new[change.new_ids[kept]] = old[kept]
+    for token_id, parts in change.made_of.items():
+        new[token_id] = old[list(parts)].mean(axis=0)
+    return new
+
+
+def test_added_tokens_take_the_next_ids_and_match_as_a_whole(tok: syllabary.Tokenizer) -> None:
+    change = surgery.add(tok, ["lowest of", "<x>"])
+    new = change.tokenizer
+    assert [new.token_to_id(text) for text in ("lowest of", "<x>")] == [275, 276]
+    assert new.tokens("the lowest of <x>") == [b"t", b"h", b"e", b" ", b"lowest of", b" ", b"<x>"]
+    assert change.made_of[275] == tuple(tok.encode("lowest of"))
+    assert change.new_ids.tolist() == list(range(275))
+
+
+def test_an_added_special_token_follows_the_policy(tok: syllabary.Tokenizer) -> None:
+    new = surgery.add(tok, ["<pad>"], special=True).tokenizer
+    assert new.encode("<pad>", special="allow") == [275]
+    assert new.encode("<pad>", special="text") == tok.encode("<pad>")
+    with pytest.raises(syllabary.SpecialTokenError):
+        new.encode("<pad>")
+
+
+@pytest.mark.parametrize("tokens", [["<|end|>"], [""], ["a b", "a b"]])
+def test_a_token_is_added_once(tok: syllabary.Tokenizer, tokens: list[str]) -> None:
+    with pytest.raises(VocabularyError, match="empty or there already"):
+        surgery.add(tok, tokens)
+
+
+def test_a_leaf_is_removed_and_ids_close_up(tok: syllabary.Tokenizer) -> None:
+    leaf = tok.token_to_id(b" lowest")
+    change = surgery.remove(tok, [leaf])
+    assert b" lowest" not in change.tokenizer.vocab.values()
+    assert change.new_ids[leaf] == surgery.REMOVED
+    assert change.new_ids[leaf + 1 :].tolist() == list(range(leaf, 274))
+    assert change.tokenizer.decode(change.tokenizer.encode("a lowest")) == "a lowest"
+
+
+def test_what_only_comes_from_a_removed_token_is_named_or_goes_too(tok: syllabary.Tokenizer) -> None:
+    with pytest.raises(VocabularyError, match=r"only come about through these: b' newer', b' newest'"):
+        surgery.remove(tok, [b" newe"])
+    change = surgery.remove(tok, [b" newe"], cascade=True, renumber=False)
+    left = set(change.tokenizer.vocab.values())
+    assert {b" newe", b" newer", b" newest"}.isdisjoint(left)
+    assert all(change.tokenizer.vocab[old] == tok.vocab[old] for old in change.tokenizer.vocab)
+    assert surgery.unreachable(change.tokenizer) == {}
+
+
+def test_what_cannot_be_removed(tok: syllabary.Tokenizer) -> None:
+    with pytest.raises(VocabularyError, match="initial symbol"):
+        surgery.remove(tok, [b"a"])
+    with pytest.raises(UnknownTokenError):
+        surgery.remove(tok, ["no such token"])
+    with pytest.raises(UnknownTokenError):
+        surgery.remove(tok, [10_000])
+    special = surgery.remove(tok, ["<|end|>"])
+    assert special.tokenizer.special_tokens == {}
+    assert special.tokenizer.encode("<|end|>") == tok.encode("<|end|>", special="text")
+
+
+def test_extending_gives_the_other_tokens_after_its_own(tok: syllabary.Tokenizer) -> None:
+    greek = syllabary.train(GREEK, vocab_size=300)
+    change = surgery.extend(tok, greek)
+    new = change.tokenizer
+    assert new.vocab_size > 300
+    assert new.encode(LOW[0]) == tok.encode(LOW[0])
+    assert len(new.encode(GREEK[0])) == len(greek.encode(GREEK[0])) < len(tok.encode(GREEK[0]))
+    assert surgery.unreachable(new) == {}
+    for token_id, parts in change.made_of.items():
+        assert b"".join(tok.vocab[part] for part in parts) == new.vocab[token_id]
+
+
+def test_extending_needs_the_same_unit(tok: syllabary.Tokenizer) -> None:
+    characters = syllabary.train(LOW, vocab_size=20, unit="char")
+    with pytest.raises(VocabularyError, match="same unit"):
+        surgery.extend(tok, characters)
+
+
+def test_an_embedding_matrix_is_remapped(tok: syllabary.Tokenizer) -> None:
+    old = np.random.default_rng(0).normal(size=(275, 4))
+    change = surgery.remove(tok, [b" lowest"])
+    new = embed(change, old)
+    for token_id, token in change.tokenizer.vocab.items():
+        assert (new[token_id] == old[tok.token_to_id(token)]).all()
+    longer = surgery.add(tok, ["widest lowest"])
+    parts = tok.encode("widest lowest")
+    assert np.allclose(embed(longer, old)[275], old[parts].mean(axis=0))
+
+
+def test_tokens_that_merges_never_make() -> None:
+    """`bc` comes before `ab`, so that `ab` and `c` never stand side by side."""
+    tokens = dict(enumerate([b"a", b"b", b"c", b"bc", b"ab", b"abc", b"bca"]))
+    alphabet = {b"a": 0, b"b": 1, b"c": 2}
+    merges = ((1, 2, 3), (0, 1, 4), (4, 2, 5), (3, 0, 6))
+    spec = TokenizerSpec("char", SplitSpec(None), tokens, alphabet, merges)
+    assert surgery.unreachable(syllabary.Tokenizer(spec)) == {5: "merges"}
+
+
+def test_tokens_that_the_split_always_cuts(tok: syllabary.Tokenizer) -> None:
+    joined = syllabary.train(["ab ab ab"], vocab_size=258, split=None)
+    assert b" ab" in joined.vocab.values() or b"b " in joined.vocab.values()
+    split = replace(joined.spec, split=SplitSpec(r"\w+|\s"))
+    cut = surgery.unreachable(syllabary.Tokenizer(split))
+    assert cut
+    assert set(cut.values()) == {"split"}
+    assert all(b" " in joined.vocab[token_id] for token_id in cut)
+
+
+@given(st.lists(st.text("abcdé ", max_size=30), min_size=1, max_size=6), st.data())
+def test_reachable_tokens_are_those_that_text_is_encoded_to(texts: list[str], data: st.DataObject) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", syllabary.EarlyStopWarning)
+        trained = syllabary.train(["abcd é", *texts], num_merges=20, split=None, min_frequency=1)
+    never = surgery.unreachable(trained)
+    text = data.draw(st.text("abcdé ", max_size=60))
+    assert not set(trained.encode(text)) & set(never)
+    for token_id, token in trained.spec.tokens.items():
+        if token_id not in never and token_id not in trained.spec.alphabet.values():
+            assert speaks(trained, token_id, token)
+
+
+def speaks(tok: syllabary.Tokenizer, token_id: int, token: bytes) -> bool:
+    """Whether a token of whole characters is its own encoding."""
+    try:
+        text = token.decode()
+    except UnicodeDecodeError:
+        return True
+    return tok.encode(text) == [token_id]
+
+
+def prefixed(text: str, size: int) -> syllabary.Tokenizer:
+    """A tokenizer of Hugging Face's library with `##` and an unknown token, opened here."""
+    peer = tokenizers.Tokenizer(tokenizers.models.BPE(unk_token="[UNK]", continuing_subword_prefix="##"))
+    peer.pre_tokenizer = tokenizers.pre_tokenizers.Whitespace()
+    trainer = tokenizers.trainers.BpeTrainer(
+        vocab_size=size, special_tokens=["[UNK]"], show_progress=False, continuing_subword_prefix="##"
+    )
+    peer.train_from_iterator([text], trainer)
+    with tempfile.TemporaryDirectory() as folder:
+        peer.save(f"{folder}/tokenizer.json")
+        return syllabary.load(folder)
+
+
+def test_reachable_tokens_with_a_prefix_and_an_unknown_token() -> None:
+    tok = prefixed(LOW[0] * 3, 60)
+    used = set(tok.encode(LOW[0]))
+    assert used
+    assert not used & set(surgery.unreachable(tok))
+
+
+def test_extending_takes_over_letters_and_keeps_the_prefix() -> None:
+    latin, greek = prefixed(LOW[0] * 3, 60), prefixed(GREEK[0] * 3, 120)
+    change = surgery.extend(latin, greek)
+    word = "θεὰ"
+    unknown = latin.token_to_id("[UNK]")
+    assert unknown in latin.encode(word)
+    new = change.tokenizer.tokens(word)
+    assert new == greek.tokens(word)
+    assert change.tokenizer.encode(LOW[0]) == latin.encode(LOW[0])
+    with pytest.raises(VocabularyError, match="continuing_prefix"):
+        surgery.extend(latin, syllabary.train(LOW, vocab_size=20, unit="char"))
+
+
+def test_arguments_of_the_wrong_type(tok: syllabary.Tokenizer) -> None:
+    for wrong in ("low", None, [1.5]):
+        with pytest.raises(TypeError):
+            surgery.remove(tok, wrong)  # type: ignore[arg-type]
