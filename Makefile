@@ -8,6 +8,7 @@ VENV ?= .venv
 PYTHONS ?= $(PYTHON)
 CORPUS ?=
 CORPORA ?=
+INPUTS ?= 1000000
 
 BIN := $(VENV)/bin
 STAMPS := $(VENV)/stamps
@@ -19,7 +20,7 @@ ENGINE_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml -o -name 
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test check bench docs wheel prove clean build test-rust test-python
+.PHONY: help demo test check bench docs wheel prove fuzz clean build test-rust test-python
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -53,9 +54,12 @@ wheel: $(STAMPS)/rust.env  ## build wheel and sdist into dist/ and try both in f
 	$(WITH_RUST) $(BIN)/python tools/check_wheel.py --dist dist --tests $(foreach python,$(PYTHONS),--python $(python))
 
 prove: build  ## the long proofs: every test on whole corpora and many more drawn cases; writes docs/proof.md
-	rm -f build/proof.json
+	rm -f build/proof.json build/compatibility.json
 	SYLLABARY_PROVE=1 HYPOTHESIS_PROFILE=thorough $(BIN)/pytest --timeout 3600
 	$(BIN)/python tools/write_proof.py
+
+fuzz: build  ## damage files and try every reader on them; INPUTS=1000000 in all
+	$(BIN)/python fuzz/run.py --inputs $(INPUTS)
 
 clean:  ## remove everything that make made
 	rm -rf $(VENV) target build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
@@ -67,11 +71,13 @@ test-rust: $(STAMPS)/rust.env
 	$(WITH_RUST) cargo test --locked --workspace
 
 test-python: build
-	$(BIN)/pytest
+	$(BIN)/pytest -n auto
 
-$(STAMPS)/dependencies: requirements-dev.txt
+$(STAMPS)/dependencies: requirements-dev.txt requirements-data.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --requirement requirements-dev.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --ignore-requires-python \
+	  --requirement requirements-data.txt
 	@mkdir -p $(STAMPS) && touch $@
 
 # Rust as it is on this machine; where there is none, a toolchain of its own inside the virtual environment.

@@ -7,12 +7,19 @@ downloaded. In continuous integration (`CI` set) Hypothesis tries the same examp
 from __future__ import annotations
 
 import os
+import signal
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
 
 ROOT = Path(__file__).resolve().parent.parent
+
+os.environ["SYLLABARY_OFFLINE"] = "1"  # a test that wants a download serves it itself
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    # Begun in the background of a shell: what tests start and interrupt would inherit "ignored".
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 settings.register_profile(
     "default", deadline=None, max_examples=60, suppress_health_check=[HealthCheck.too_slow]
