@@ -145,3 +145,13 @@ def test_edit_of_a_sentencepiece_model(folder: Path, shared: Path) -> None:
     result = run("edit", model, "--add", "ZEUS", "-o", "more.syllabary.json")
     assert result.exit_code == 0, result.stderr
     assert b"ZEUS" in syllabary.load("more.syllabary.json").tokens("a ZEUS b")
+
+
+def test_a_split_goes_to_the_rank_file_or_is_refused(folder: Path) -> None:
+    run("convert", "tok.json", "ranks.tiktoken")
+    options = ("--on", "corpus.txt", "--split", "o200k")
+    result = run("verify", "tok.json", "--against", "ranks.tiktoken", *options)
+    assert (result.exit_code, "equal to ranks.tiktoken" in result.stderr) == (0, True), result.stderr
+    result = run("verify", "tok.json", "--against", "small.json", *options)
+    assert result.exit_code == 1
+    assert "leave out --split" in result.stderr

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import base64
-import copy
 import dataclasses
 import json
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from json_damage import positions, replaced
 from peers import onig_pieces
 from strategies import byte_strings, texts
 
@@ -80,28 +79,6 @@ def test_every_prefix_is_refused(name: str, tmp_path: Path) -> None:
     else:
         assert readable == []
     assert survives(path, whole)
-
-
-def positions(value: Any, at: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
-    """The way to every value in a JSON document."""
-    yield at
-    if isinstance(value, (dict, list)):
-        for key, item in value.items() if isinstance(value, dict) else enumerate(value):
-            yield from positions(item, (*at, key))
-
-
-def replaced(document: Any, at: tuple[Any, ...], value: Any) -> Any:
-    if not at:
-        return value
-    changed = copy.deepcopy(document)
-    parent = changed
-    for key in at[:-1]:
-        parent = parent[key]
-    if value is ...:
-        del parent[at[-1]]
-    else:
-        parent[at[-1]] = value
-    return changed
 
 
 @pytest.mark.parametrize("unit", ["byte", "char"])

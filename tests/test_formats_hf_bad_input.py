@@ -6,7 +6,6 @@ import contextlib
 import copy
 import json
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -14,6 +13,7 @@ from typing import Any
 import hf_configurations as configurations
 import pytest
 from hf_configurations import Document, added, cut, level, metaspace
+from json_damage import positions, replaced
 
 from syllabary import formats
 from syllabary.errors import FormatError, UnknownSymbolError
@@ -59,28 +59,6 @@ def whole() -> Document:
         "pad_token": "!",
     }  # fmt: skip
     return found
-
-
-def positions(value: Any, at: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
-    """The way to every value in a JSON document."""
-    yield at
-    if isinstance(value, (dict, list)):
-        for key, item in value.items() if isinstance(value, dict) else enumerate(value):
-            yield from positions(item, (*at, key))
-
-
-def replaced(document: Any, at: tuple[Any, ...], value: Any) -> Any:
-    if not at:
-        return value
-    changed = copy.deepcopy(document)
-    parent = changed
-    for key in at[:-1]:
-        parent = parent[key]
-    if value is ...:
-        del parent[at[-1]]
-    else:
-        parent[at[-1]] = value
-    return changed
 
 
 def survives(path: Path, document: Any) -> bool:

@@ -363,7 +363,7 @@ def load(
 
     A name is a published encoding's (`"cl100k_base"`), a model's of OpenAI (`"gpt-4o"`), or a repository's
     of the Hugging Face Hub (`"Qwen/Qwen3-8B"`). Its file is looked for in cache folders, then downloaded,
-    unless `SYLLABARY_OFFLINE` is set; nothing else in syllabary uses the network.
+    unless `SYLLABARY_OFFLINE` is set. Besides this, only `compat.tiktoken` uses the network, when asked.
 
     format: one of `syllabary.formats`, else found out from the file.
     split, special_tokens: for a bare rank file, which says nothing of them.

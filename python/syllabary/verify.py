@@ -84,8 +84,9 @@ def verify(
     Raises `FormatError` for a library that cannot open this tokenizer, `ImportError` for one that is not
     installed.
     """
-    bare = not os.path.exists(source) or formats.needs_hints(formats.find(source)[0].name)
-    tok = load(source, split=split if bare else None)
+    # Only where it is meant for the other side alone does `source` not get it, and refuse it if need be.
+    elsewhere = formats.leaves_open(against) and os.path.exists(source) and not formats.leaves_open(source)
+    tok = load(source, split=None if elsewhere else split)
     peer = open_peer(source, against, tok, split)
     count = tokens = 0
     for document, text in enumerate(texts):
@@ -107,8 +108,7 @@ def open_peer(
         return PEERS[against](source, tok)
     if not os.path.exists(against) and os.fspath(against).isalpha():
         raise FormatError(f"{os.fspath(against)!r} is no file, and no library: those are {', '.join(PEERS)}")
-    bare = os.path.exists(against) and formats.needs_hints(formats.find(against)[0].name)
-    other = load(against, split=split if bare else None)
+    other = load(against, split=split if formats.leaves_open(against) else None)
     return Peer(os.fspath(against), lambda text: other.encode(text, special="allow", dropout=0.0))
 
 

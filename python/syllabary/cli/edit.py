@@ -100,19 +100,15 @@ def _operations(
     add_special: tuple[str, ...],
 ) -> Iterator[Callable[[syllabary.Tokenizer], surgery.Surgery]]:
     if extend is not None:
-        yield partial(surgery.extend, other=_other(extend, split))
+        yield partial(
+            surgery.extend, other=common.load(extend, split if formats.leaves_open(extend) else None)
+        )
     if remove:
         yield partial(surgery.remove, tokens=remove, cascade=cascade, renumber=not keep_ids)
     if add:
         yield partial(surgery.add, tokens=add)
     if add_special:
         yield partial(surgery.add, tokens=add_special, special=True)
-
-
-def _other(extend: str, split: str | None) -> syllabary.Tokenizer:
-    """The tokenizer to extend from; `--split` is for it too, if it is a rank file."""
-    bare = Path(extend).exists() and formats.needs_hints(formats.find(extend)[0].name)
-    return common.load(extend, split if bare else None)
 
 
 def _after(

@@ -160,6 +160,11 @@ def needs_hints(format: str) -> bool:  # noqa: A002 - the public name of the opt
     return _named(format).hinted
 
 
+def leaves_open(path: str | os.PathLike[str]) -> bool:
+    """Whether `path` is a file or folder there, of a format that may need `split=`."""
+    return os.path.exists(path) and _find(Path(path), None)[0].hinted
+
+
 def _named(name: str) -> Format:
     for form in FORMATS:
         if form.name == name:
