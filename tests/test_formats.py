@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 from strategies import corpora, repetitive_texts, texts
 from tokenizers import Tokenizer
 
-from syllabary import formats, splits
+from syllabary import files, formats, splits
 from syllabary.errors import FormatError, SplitError
-from syllabary.formats import files, huggingface, syllabary_json
+from syllabary.formats import huggingface, syllabary_json
 from syllabary.formats.ranks import recover_merges
 from syllabary.reference.special import cut_by_policy
 from syllabary.reference.split import pieces

@@ -19,7 +19,7 @@ from strategies import byte_strings, texts
 import syllabary
 from syllabary import formats, splits
 from syllabary.errors import FormatError, PatternError, SyllabaryError
-from syllabary.formats.files import read_bounded
+from syllabary.files import read_bounded
 from syllabary.formats.hf_pattern import check_portable
 from syllabary.reference.split import pieces
 from syllabary.reference.tokenizer import ReferenceTokenizer

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from syllabary import formats
 from syllabary.errors import FormatError, SyllabaryError
-from syllabary.formats.files import write_atomic
+from syllabary.files import write_atomic
 from syllabary.sample import sample
 from syllabary.spec import TokenizerSpec
 from syllabary.tokenizer import Tokenizer, load

@@ -19,7 +19,7 @@ from syllabary import formats, surgery
 from syllabary.cli import colour, common
 from syllabary.cli.words import plural
 from syllabary.convert import convert
-from syllabary.formats.files import write_atomic
+from syllabary.files import write_atomic
 
 
 @click.command(

@@ -76,7 +76,7 @@ def keep(url: str, data: bytes) -> None:
     In a folder named by the environment a failure is an `OSError`; in the user's own, no matter: the file
     will be fetched again.
     """
-    from syllabary.formats.files import write_atomic  # not above: formats imports encodings
+    from syllabary.files import write_atomic  # not above: formats imports encodings
 
     folder = kept_in()
     if folder is None:

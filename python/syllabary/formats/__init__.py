@@ -15,6 +15,7 @@ from pathlib import Path
 from syllabary import splits
 from syllabary.encodings import get, rank_file
 from syllabary.errors import FormatError
+from syllabary.files import read_head, write_atomic
 from syllabary.formats import (
     gpt2,
     huggingface,
@@ -26,7 +27,6 @@ from syllabary.formats import (
     tekken,
     tiktoken,
 )
-from syllabary.formats.files import read_head, write_atomic
 from syllabary.formats.ranks import recover_merges
 from syllabary.formats.record import Facts, Format, Hints
 from syllabary.spec import Alphabet, SplitSpec, TokenizerSpec, Unit

@@ -20,7 +20,7 @@ from pathlib import Path
 from syllabary import splits
 from syllabary.encodings import find_by_sha256
 from syllabary.errors import FormatError
-from syllabary.formats.files import read_bounded
+from syllabary.files import read_bounded
 from syllabary.formats.gpt2_write import MARK, NAME, PAIRS, reduce, refuses, write_files
 from syllabary.formats.hf_vocab import is_symbol
 from syllabary.formats.record import Format, Hints, checked

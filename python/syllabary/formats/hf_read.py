@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from syllabary.formats.files import read_bounded
+from syllabary.files import read_bounded
 from syllabary.formats.hf_added import Added, read_added
 from syllabary.formats.hf_components import NORMALIZER, read_steps
 from syllabary.formats.hf_decoder import read_decoder

@@ -21,8 +21,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from syllabary.errors import FormatError
+from syllabary.files import read_bounded
 from syllabary.formats.extras import refuse_extras, without_extras
-from syllabary.formats.files import read_bounded
 from syllabary.formats.minbpe_pattern import findall_pattern, foreign
 from syllabary.formats.ranks import Merge, check_rank_order, recover_merges
 from syllabary.formats.record import Facts, Format, Hints, cannot_hold, checked

@@ -14,7 +14,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from syllabary.errors import FormatError
-from syllabary.formats.files import read_bounded
+from syllabary.files import read_bounded
 from syllabary.formats.protobuf import WireError, read_field
 from syllabary.formats.record import Facts, Format, Hints, cannot_hold, checked
 from syllabary.formats.sentencepiece_carried import NAME, to_carried

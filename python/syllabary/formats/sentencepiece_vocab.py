@@ -12,8 +12,8 @@ import re
 from pathlib import Path
 
 from syllabary.errors import FormatError
+from syllabary.files import read_bounded
 from syllabary.formats import sentencepiece
-from syllabary.formats.files import read_bounded
 from syllabary.formats.record import Format, Hints
 from syllabary.formats.sentencepiece_proto import Model, parse
 from syllabary.formats.sentencepiece_reduce import reduce

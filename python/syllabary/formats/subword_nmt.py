@@ -14,9 +14,9 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from syllabary.errors import FormatError
+from syllabary.files import read_bounded
 from syllabary.formats import subword_nmt_codes as codes
 from syllabary.formats.extras import refuse_extras, without_extras
-from syllabary.formats.files import read_bounded
 from syllabary.formats.record import Facts, Format, Hints, cannot_hold, checked
 from syllabary.formats.subword_nmt_codes import HEADERS, MARK, NAME, SPLIT, Codes, Kind, Pair
 from syllabary.formats.subword_nmt_vocab import order_of, read_vocabulary

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from syllabary.errors import FormatError
-from syllabary.formats.files import read_bounded
+from syllabary.files import read_bounded
 from syllabary.formats.subword_nmt_codes import MARK_BYTES, STRIPPED
 from syllabary.reference.symbols import shown
 

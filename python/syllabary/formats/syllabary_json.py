@@ -12,8 +12,8 @@ from typing import Any, Literal, cast
 
 from syllabary import splits
 from syllabary.errors import FormatError, PatternError
+from syllabary.files import read_bounded
 from syllabary.formats import syllabary_steps
-from syllabary.formats.files import read_bounded
 from syllabary.formats.record import Format, Hints, checked
 from syllabary.formats.strict_json import Json, parse
 from syllabary.reference.check import check_spec
@@ -21,6 +21,7 @@ from syllabary.reference.pattern import to_regex
 from syllabary.spec import SplitSpec, Tables, TokenizerSpec, Unit
 
 NAME = "syllabary"
+ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False)  # json.dumps makes one for each line
 VERSIONS = (1, 2)  # 2 has members of `syllabary_steps`
 KEYS = (
     "format version unit split end_of_word fallback whole_pieces special_tokens added_tokens record tokens "
@@ -193,7 +194,7 @@ def _rows(rows: Iterable[object]) -> str:
 
 
 def _line(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False, allow_nan=False)
+    return ENCODER.encode(value)
 
 
 def _plain(value: object, where: str) -> object:

@@ -16,7 +16,7 @@ import re
 from pathlib import Path
 
 from syllabary.errors import FormatError, PatternError
-from syllabary.formats.files import read_bounded
+from syllabary.files import read_bounded
 from syllabary.formats.record import Format, Hints, checked
 from syllabary.formats.strict_json import Json, parse
 from syllabary.reference.pattern import to_regex

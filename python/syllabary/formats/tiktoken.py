@@ -21,7 +21,7 @@ from typing import Any
 from syllabary import splits
 from syllabary.encodings import find_by_sha256
 from syllabary.errors import FormatError
-from syllabary.formats.files import read_bounded
+from syllabary.files import read_bounded
 from syllabary.formats.ranks import check_rank_order
 from syllabary.formats.record import Facts, Format, Hints, cannot_hold, checked
 from syllabary.reference.check import MAX_ID, check_spec

@@ -16,7 +16,7 @@ from pathlib import Path
 from syllabary.encodings import download
 from syllabary.encodings.cache import cache_name
 from syllabary.encodings.gpt2_pair import rank_lines, read
-from syllabary.formats.files import write_atomic
+from syllabary.files import write_atomic
 
 
 def read_file(blobpath: str) -> bytes:
