@@ -8,10 +8,14 @@ True
 
 from syllabary.encodings import names as encodings
 from syllabary.errors import (
+    CheckpointError,
     CorpusError,
+    CorpusWarning,
     EarlyStopWarning,
     FormatError,
+    ModelError,
     PatternError,
+    ShardError,
     SpecialTokenError,
     SplitError,
     SyllabaryError,
@@ -30,12 +34,16 @@ from syllabary.training import train
 __version__ = "0.1.0"
 
 __all__ = [
+    "CheckpointError",
     "CorpusError",
+    "CorpusWarning",
     "EarlyStopWarning",
     "FormatError",
+    "ModelError",
     "PatternError",
     "Progress",
     "Ragged",
+    "ShardError",
     "SpecialTokenError",
     "SplitError",
     "SyllabaryError",

@@ -64,5 +64,21 @@ class FormatError(SyllabaryError, ValueError):
     """A tokenizer file that is damaged or unknown, or a format that cannot hold this tokenizer."""
 
 
+class ShardError(SyllabaryError, ValueError):
+    """Shards that are damaged, incomplete, or of another tokenizer than the one given."""
+
+
+class ModelError(SyllabaryError, ValueError):
+    """A language model that cannot be or go on (a loss that is no number), or does not fit its shards."""
+
+
+class CheckpointError(SyllabaryError, ValueError):
+    """A checkpoint that is cut short, foreign, or of another model or run."""
+
+
+class CorpusWarning(UserWarning):
+    """Something about a corpus that its user should know: mixed normal forms, a guessed encoding."""
+
+
 class EarlyStopWarning(UserWarning):
     """Training ended below the size asked for because no pair was left to merge."""

@@ -1,58 +1,105 @@
-"""Readers: what a user calls "my text" -> documents, or bounded parts of documents for the trainer.
+"""Corpora: what a user calls "my text" -> documents, or bounded parts of documents for the trainer.
 
-Adds the rule of what a source is (one path; or an iterable of documents and paths) and which reader a
-file gets by its suffix: `.txt` and everything unknown are UTF-8 text, `.xml` is TEI, `.xz` of either is
-unpacked on the way. A new reader is one module and one line in `READERS`.
-Leaves out: cleaning, filtering and shuffling; splitting into pieces (`syllabary.reference`).
+Adds the two functions that do it in one call. Files are found by `files`, opened by `unpack` and `archives`,
+read by the readers of `readers.READERS` (a new one is one module and one line there), and `Corpus` selects
+and cares for their documents. What can be said of the reading is in `Reading`, of the care in `Care`.
+Leaves out: cleaning and shuffling; splitting into pieces (`syllabary.reference`).
 """
 
 from __future__ import annotations
 
-import errno
-import os
-from collections.abc import Iterable, Iterator
-from pathlib import Path
-from typing import TypeAlias
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Literal, TypeAlias
 
-from syllabary.corpus import tei, text
-from syllabary.corpus.document import Document, Part, Reader
-from syllabary.corpus.files import Globs, files_of
-from syllabary.errors import CorpusError
+from syllabary.corpus.archives import stream_of
+from syllabary.corpus.care import Care
+from syllabary.corpus.corpus import Corpus
+from syllabary.corpus.document import Document, Part, Reader, Reading, Stream
+from syllabary.corpus.readers import READERS, reader_of
+from syllabary.corpus.report import Report
+from syllabary.corpus.sources import Source, Unit
 
-__all__ = ["Document", "Source", "iter_parts", "read", "reader_of"]
+__all__ = [
+    "READERS",
+    "Care",
+    "Corpus",
+    "Document",
+    "Part",
+    "Reader",
+    "Reading",
+    "Report",
+    "Source",
+    "Stream",
+    "Unit",
+    "iter_parts",
+    "read",
+    "reader_of",
+    "stream_of",
+]
 
-Source: TypeAlias = "str | os.PathLike[str] | Iterable[str | bytes | os.PathLike[str]]"
-
-MAX_SHOWN = 1000  # characters of a path that is none; a whole corpus would fill the screen
-
-READERS: dict[str, Reader] = {
-    ".xml": tei.READER,
-}
+Globs: TypeAlias = "str | Iterable[str] | None"
+Select: TypeAlias = "Mapping[str, str | Iterable[str]] | Iterable[tuple[str, str]] | None"
 
 
-def read(source: Source, *, include: str | Iterable[str] | None = None) -> Iterator[Document]:
+def read(
+    source: Source,
+    *,
+    include: Globs = None,
+    exclude: Globs = None,
+    kind: str | None = None,
+    documents: Literal["file", "line"] = "file",
+    separator: str | None = None,
+    column: str = "text",
+    encoding: str | None = None,
+    division: Literal["auto", "work", "chapter", "letter"] = "auto",
+    beta_code: bool | None = None,
+    select: Select = None,
+    on_error: Literal["raise", "skip"] = "raise",
+    normalize: Literal["NFC", "NFD", "NFKC", "NFKD"] | None = None,
+    drop_duplicates: bool = False,
+    fraction: float | None = None,
+    rest: float | None = None,
+    seed: int = 0,
+) -> Iterator[Document]:
     """The documents of a source, in its order; the files of a folder sorted by path.
 
-    source: a `str` or `PathLike` is one path (file or folder); in any other iterable, `str` and `bytes`
-        are documents and `PathLike`s are paths.
-    include: for folders, only files whose name matches one of these globs, as `"*.py"`.
+    source: a `str` or `PathLike` is one path (file, folder or archive); in any other iterable, `str` and
+        `bytes` are documents, `PathLike`s are paths and `Stream`s (`stream_of(sys.stdin.buffer)`) themselves.
+    include, exclude: of folders and archives, only files that match one of these globs, and none of those:
+        of names, as `"*.py"`, or, with a `/`, of paths below the folder, as `"grc/**"`.
+    kind: a reader's name, as `"jsonl"`; None: by the suffix. encoding: None: found out.
+    documents, separator: of plain text, one document a file or a line, or what stands between documents.
+    column: of tables and JSON, where the text is. division, beta_code: of TEI.
+    select: only documents with these values in `meta`, as `{"lang": "grc"}`; of several of one name, any.
+    on_error: `"skip"` leaves out files that cannot be read; `Corpus.report` lists them.
+    normalize, drop_duplicates, fraction, rest, seed: see `Care`.
 
     Raises `OSError` (with the path; if a `str` names no file, with the way to give text) for what cannot be
-    opened, `CorpusError` for what cannot be decoded
-    (which file, at which byte), `TypeError` for a source of another type.
+    opened, `CorpusError` for what cannot be decoded (which file, at which byte) and for damaged archives,
+    `TypeError` for a source of another type. Warns `CorpusWarning` where an encoding is guessed or normal
+    forms of Unicode are mixed.
 
     >>> [document.text for document in read(["arma virumque", "cano".encode()])]
     ['arma virumque', 'cano']
     """
-    for index, item in enumerate(_items(source)):
-        if isinstance(item, Path):
-            for path in files_of(item, _globs(include)):
-                yield from reader_of(path).documents(path)
-        else:
-            yield Document(_decoded(item, index), {"index": index})
+    reading = Reading(
+        include=_globs(include),
+        exclude=_globs(exclude),
+        kind=kind,
+        documents=documents,
+        separator=separator,
+        column=column,
+        encoding=encoding,
+        division=division,
+        beta_code=beta_code,
+        select=_pairs(select),
+        on_error=on_error,
+    )
+    care = Care(normalize=normalize, drop_duplicates=drop_duplicates, fraction=fraction, rest=rest, seed=seed)
+    yield from Corpus(source, reading, care)
 
 
-def iter_parts(source: Source, *, include: str | Iterable[str] | None = None) -> Iterator[Part]:
+def iter_parts(source: Source, *, include: Globs = None) -> Iterator[Part]:
     """The same documents as `read`, each as `(part, last)` pairs of bounded size.
 
     A large plain text comes in parts of about a million characters and is never held whole; `last` is
@@ -62,80 +109,23 @@ def iter_parts(source: Source, *, include: str | Iterable[str] | None = None) ->
     >>> list(iter_parts(["arma", "cano"]))
     [('arma', True), ('cano', True)]
     """
-    for index, item in enumerate(_items(source)):
-        if isinstance(item, Path):
-            for path in files_of(item, _globs(include)):
-                yield from reader_of(path).parts(path)
-        else:
-            yield _decoded(item, index), True
+    yield from Corpus(source, Reading(include=_globs(include))).parts()
 
 
-def reader_of(path: Path) -> Reader:
-    """The reader for a file, by its suffix without `.xz`.
-
-    >>> reader_of(Path("a/cic.att.xml.xz")).name, reader_of(Path("notes.md")).name
-    ('tei', 'text')
-    """
-    inner = path.with_suffix("") if path.suffix.lower() == ".xz" else path
-    return READERS.get(inner.suffix.lower(), text.READER)
+def _globs(globs: Globs) -> tuple[str, ...]:
+    if globs is None:
+        return ()
+    return (globs,) if isinstance(globs, str) else tuple(globs)
 
 
-def _items(source: Source) -> Iterator[str | bytes | Path]:
-    """The members of a source: documents as they are, paths as `Path`."""
-    if isinstance(source, str):
-        _check_exists(source)
-    if isinstance(source, (str, os.PathLike)):
-        yield Path(source)
-        return
-    if isinstance(source, (bytes, bytearray, memoryview)) or not isinstance(source, Iterable):
-        raise TypeError(
-            f"a source is a path (str or PathLike) or an iterable of documents and paths, not "
-            f"{type(source).__name__}; one document is [document]"
-        )
-    for index, item in enumerate(source):
-        if isinstance(item, (str, bytes)):
-            yield item
-        elif isinstance(item, os.PathLike):
-            yield Path(item)
-        else:
-            raise TypeError(
-                f"item {index} of the source is {type(item).__name__}: give str or bytes (a document) "
-                "or a PathLike (a file)"
-            )
-
-
-def _check_exists(path: str) -> None:
-    """`FileNotFoundError` for a `str` that is no path: most likely it is text."""
-    try:
-        os.stat(path)
-    except (FileNotFoundError, NotADirectoryError, ValueError) as error:  # ValueError: it holds a NUL
-        raise _no_file(path) from error
-    except OSError as error:
-        if error.errno == errno.ENAMETOOLONG:
-            raise _no_file(path) from error
-        raise
-
-
-def _no_file(path: str) -> FileNotFoundError:
-    shown = path if len(path) <= MAX_SHOWN else path[:MAX_SHOWN] + "…"
-    return FileNotFoundError(
-        errno.ENOENT, 'No such file or folder (a str is a path; text goes in a list: ["…"])', shown
+def _pairs(select: Select) -> tuple[tuple[str, str], ...]:
+    """A mapping to a value or several, or pairs -> pairs."""
+    if select is None:
+        return ()
+    if not isinstance(select, Mapping):
+        return tuple((name, value) for name, value in select)
+    return tuple(
+        (name, value)
+        for name, values in select.items()
+        for value in ((values,) if isinstance(values, str) else values)
     )
-
-
-def _decoded(document: str | bytes, index: int) -> str:
-    if isinstance(document, str):
-        return document
-    try:
-        return document.decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise CorpusError(
-            f"document {index} is not UTF-8: byte 0x{document[error.start]:02X} at byte offset {error.start} "
-            f"({error.reason}); decode it before"
-        ) from error
-
-
-def _globs(include: str | Iterable[str] | None) -> Globs:
-    if include is None:
-        return None
-    return (include,) if isinstance(include, str) else tuple(include)

@@ -1,6 +1,7 @@
-"""What readers yield: documents and parts of documents.
+"""What readers take and yield: options, opened files, documents and parts of documents.
 
-Adds the two shapes and the record of a reader. Leaves out: reading (`text`, `tei`).
+Adds the shapes and the record of a reader. Leaves out: reading (one module a kind of file) and what is done
+to documents afterwards (`care`).
 """
 
 from __future__ import annotations
@@ -8,30 +9,108 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TypeAlias
+from typing import BinaryIO, Literal, TypeAlias
 
 Part: TypeAlias = tuple[str, bool]
+
+HEAD = 1 << 20  # bytes that every stream can give twice
+
+
+def ignore(*_: str) -> None:
+    """Where nobody wants to be told."""
 
 
 @dataclass(frozen=True, slots=True)
 class Document:
     """One text and where it came from.
 
-    meta: `path` for a file, `index` for a member of an iterable; TEI adds `n` (as `"1.16"`), `id`, `type`.
+    meta: `path` for a file, `index` for a member of an iterable; `line` or `row` where a file holds many;
+    `lang` (ISO 639-3, as `"grc"`) and `id` where the file says them. TEI adds `n` (as `"1.16"`) and `type`;
+    tables add the values of their other columns.
     """
 
     text: str
     meta: Mapping[str, object] = field(default_factory=dict)
 
 
+def one_of(name: str, value: object, known: tuple[str, ...]) -> None:
+    """`ValueError` for a value of an option that there is not."""
+    if value not in known:
+        raise ValueError(f"{name} is {value!r}: give one of {', '.join(map(repr, known))}")
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """How files become documents. What a kind of file does not know, it ignores.
+
+    include, exclude: for folders and archives, globs of names or of paths within them; none: everything.
+    kind: the reader's name (`"text"`, `"jsonl"`, `"tei"` …); None: by suffix.
+    documents: of plain text, one a file or one a line.
+    separator: of plain text, what stands between documents, instead.
+    column: of tables and JSON Lines, where the text is.
+    encoding: as Python names it; None: a byte order mark, what the file declares, UTF-8, else detected.
+    division: of TEI, what a document is.
+    beta_code: of TEI, whether Greek is in beta code; None: found out from the file.
+    select: only documents whose `meta` has these values, as `(("lang", "grc"),)`; one name twice: either.
+    on_error: whether a file that cannot be read ends it all, or is left out and reported.
+    """
+
+    include: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
+    kind: str | None = None
+    documents: Literal["file", "line"] = "file"
+    separator: str | None = None
+    column: str = "text"
+    encoding: str | None = None
+    division: Literal["auto", "work", "chapter", "letter"] = "auto"
+    beta_code: bool | None = None
+    select: tuple[tuple[str, str], ...] = ()
+    on_error: Literal["raise", "skip"] = "raise"
+
+    def __post_init__(self) -> None:
+        one_of("documents", self.documents, ("file", "line"))
+        one_of("division", self.division, ("auto", "work", "chapter", "letter"))
+        one_of("on_error", self.on_error, ("raise", "skip"))
+        for name in ("include", "exclude", "select"):
+            if not isinstance(getattr(self, name), tuple):
+                raise TypeError(f"{name} is {type(getattr(self, name)).__name__}: give a tuple")
+        if self.separator == "":
+            raise ValueError("separator is empty: give a text that stands between documents, or None")
+
+
+@dataclass(frozen=True, slots=True)
+class Stream:
+    """One file, or one member of an archive, ready to be read; compression is undone already.
+
+    name: what errors and `meta["path"]` call it, as `"perseus.tar.xz/cic.att.xml"`. inner: its name without
+    compression's suffix, by which the reader is chosen. path: where it is on disk as it is, for readers that
+    map or seek; None in archives and behind compression. open: its bytes from the beginning; what can be
+    read only once (a member of a tar, a pipe) opens again as long as no more than `HEAD` bytes were read.
+    start: where these bytes begin in the file, if they are a part of it. skipped: where a reader that goes
+    on after an error (`on_error="skip"`) says what it left out: the name and why.
+    """
+
+    name: str
+    inner: str
+    path: Path | None
+    open: Callable[[], BinaryIO]
+    start: int = 0
+    skipped: Callable[[str, str], None] = ignore
+
+
 @dataclass(frozen=True, slots=True)
 class Reader:
     """How one kind of file is read.
 
-    documents: the whole documents of a file.
-    parts: the same documents as `(part, last)`, where a part is small even if the document is not.
+    suffixes: of the names that it takes. documents: the whole documents of a stream. parts: the same as
+    `(part, last)`, where a part is small even if the document is not; None: each document is one part.
+    `told` is called with the encoding that a stream turned out to have.
     """
 
     name: str
-    documents: Callable[[Path], Iterator[Document]]
-    parts: Callable[[Path], Iterator[Part]]
+    suffixes: tuple[str, ...]
+    documents: Callable[[Stream, Reading, Told], Iterator[Document]]
+    parts: Callable[[Stream, Reading, Told], Iterator[Part]] | None = None
+
+
+Told: TypeAlias = Callable[[str], None]

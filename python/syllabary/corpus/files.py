@@ -1,69 +1,151 @@
-"""Paths -> files -> bytes: folders in a fixed order, `.xz` unpacked, errors that name the file.
+"""Paths -> files: folders in a fixed order, filtered by globs of names and of relative paths.
 
-Leaves out: what the bytes mean (`text`, `tei`).
+Adds the rule of what a folder holds: all plain files below it, sorted by path, hidden names left out; what
+`datasets` saved (`state.json`, `dataset_dict.json`) holds its data files only. A glob without `/` is about
+the name, one with it about the path relative to the folder, where `**` crosses folders.
+Leaves out: what is in the files (`unpack`, `archives`, the readers); pipes and devices found in folders.
 """
 
 from __future__ import annotations
 
 import fnmatch
-import lzma
+import functools
+import json
 import os
-from collections.abc import Iterator
+import re
+import stat
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import TypeAlias
 
+from syllabary.corpus.document import Reading
 from syllabary.errors import CorpusError
 
-Globs: TypeAlias = "tuple[str, ...] | None"
+CHUNK = 1 << 20  # bytes that are read at a time
 
-CHUNK = 1 << 20
+DATASETS_OWN = frozenset({"state.json", "dataset_info.json", "dataset_dict.json"})
+STATE_BYTES = 64 << 20
 
 
-def files_of(path: Path, include: Globs = None) -> list[Path]:
-    """A file itself; of a folder, all its files, sorted by path (folders included, hidden names left out).
+def files_of(path: Path, reading: Reading, failed: Callable[[OSError], None]) -> list[Path]:
+    """A file itself; of a folder, the files in it that the globs let through, sorted by path.
 
-    Raises `CorpusError` for a folder without a matching file.
+    Archives are let through unless excluded: the globs are about what they hold. `failed` is called with the
+    error for each folder that cannot be listed.
     """
     if not path.is_dir():
         return [path]
-    found = sorted(_walk(path, include))
-    if not found:
-        wanted = "a file" if include is None else "a file that matches " + ", ".join(include)
-        raise CorpusError(f"{path}: the folder does not hold {wanted}")
-    return found
+    return sorted(_walk(path, reading, failed))
 
 
-def _walk(folder: Path, include: Globs) -> Iterator[Path]:
-    def failed(error: OSError) -> None:
-        raise error  # subtle: os.walk would skip a folder that it may not read
+def wanted(name: str, reading: Reading) -> bool:
+    """Whether a file is read: `name` is its path relative to the folder or archive, with `/`.
+
+    >>> wanted("grc/hom.xml", Reading(include=("*.xml",))), wanted("grc/hom.xml", Reading(include=("lat/*",)))
+    (True, False)
+    """
+    return included(name, reading) and not excluded(name, reading)
+
+
+def included(name: str, reading: Reading) -> bool:
+    """Whether `include` is empty or one of its globs matches the name or the relative path."""
+    return not reading.include or _matches(name, reading.include)
+
+
+def excluded(name: str, reading: Reading) -> bool:
+    """Whether a glob of `exclude` matches a file or one of the folders that it is in.
+
+    >>> excluded("notes/a/b.txt", Reading(exclude=("a",))), excluded("a.txt", Reading(exclude=("a",)))
+    (True, False)
+    """
+    if not reading.exclude:
+        return False
+    steps = name.split("/")
+    return any(_matches("/".join(steps[:end]), reading.exclude) for end in range(1, len(steps) + 1))
+
+
+def hidden(name: str) -> bool:
+    """Whether a file, or a folder on the way to it, has a name that begins with a dot."""
+    return any(step.startswith(".") and step not in {".", ".."} for step in name.split("/"))
+
+
+def no_file(path: Path, reading: Reading) -> CorpusError:
+    """The error for a folder or an archive with nothing in it to be read."""
+    kind = "folder" if path.is_dir() else "archive"
+    hold = "a file" if not reading.include else "a file that matches " + ", ".join(reading.include)
+    hold += "".join(f" and not {glob}" for glob in reading.exclude)
+    return CorpusError(f"{path}: the {kind} does not hold {hold}")
+
+
+def _matches(name: str, globs: Iterable[str]) -> bool:
+    base = name.rpartition("/")[2]
+    return any(_pattern(glob).match(name if "/" in glob else base) for glob in globs)
+
+
+@functools.lru_cache(maxsize=256)
+def _pattern(glob: str) -> re.Pattern[str]:
+    """A glob as a pattern of the whole name; in one with `/`, only `**` crosses folders."""
+    if "/" not in glob:
+        return re.compile(fnmatch.translate(glob))
+    out = []
+    for part in re.findall(r"\*\*/|\*\*|\*|\?|\[!?\]?[^]]*\]|[^*?[]+|.", glob.strip("/"), re.DOTALL):
+        if part == "**/":
+            out.append("(?:.*/)?")
+        elif part == "**":
+            out.append(".*")
+        elif part in "*?":
+            out.append("[^/]*" if part == "*" else "[^/]")
+        elif part.startswith("[") and len(part) > 1:
+            out.append(fnmatch.translate(part).removeprefix("(?s:").removesuffix(r")\Z"))
+        else:
+            out.append(re.escape(part))
+    return re.compile("(?s:" + "".join(out) + r")\Z")
+
+
+def _walk(folder: Path, reading: Reading, failed: Callable[[OSError], None]) -> Iterator[Path]:
+    from syllabary.corpus.archives import is_archive
 
     for parent, folders, names in os.walk(folder, onerror=failed):
-        folders[:] = [name for name in folders if not name.startswith(".")]
-        for name in names:
-            wanted = include is None or any(fnmatch.fnmatch(name, glob) for glob in include)
-            if wanted and not name.startswith("."):
-                yield Path(parent, name)
+        below = Path(parent).relative_to(folder)
+        folders[:] = [
+            name
+            for name in folders
+            if not name.startswith(".") and not excluded((below / name).as_posix(), reading)
+        ]
+        for name in _of_datasets(Path(parent), names):
+            relative = (below / name).as_posix()
+            if name.startswith(".") or excluded(relative, reading):
+                continue
+            path = Path(parent, name)
+            if (included(relative, reading) or is_archive(name)) and _is_readable(path):
+                yield path
 
 
-def chunks(path: Path, size: int = CHUNK) -> Iterator[bytes]:
-    """The bytes of a file, at most `size` at a time; those of a `.xz` unpacked.
-
-    Raises `OSError` with the path, `CorpusError` for a damaged or truncated `.xz`.
-    """
-    if path.suffix.lower() != ".xz":
-        with path.open("rb") as file:
-            while chunk := file.read(size):
-                yield chunk
-        return
-    with path.open("rb") as packed, lzma.open(packed) as file:
-        while chunk := _unpack(file, size, path):
-            yield chunk
-
-
-def _unpack(file: lzma.LZMAFile, size: int, path: Path) -> bytes:
+def _is_readable(path: Path) -> bool:
+    """Whether it is a file, or a link to none (an error when it is opened); a pipe would wait for ever."""
     try:
-        return file.read(size)
-    except (lzma.LZMAError, EOFError) as error:
-        raise CorpusError(
-            f"{path}: damaged or truncated .xz file ({error}); fetch or pack it again"
-        ) from error
+        return stat.S_ISREG(path.stat().st_mode)
+    except OSError:
+        return True
+
+
+def _of_datasets(folder: Path, names: list[str]) -> list[str]:
+    """The names in a folder; of one that `datasets` wrote, without its own records and caches."""
+    if "dataset_dict.json" in names:
+        return [name for name in names if name not in DATASETS_OWN]
+    if not any(name.endswith(".arrow") for name in names) or not DATASETS_OWN.intersection(names):
+        return names
+    if "state.json" in names:
+        listed = _data_files(folder / "state.json")
+        if listed is not None:
+            return listed
+    return [name for name in names if name not in DATASETS_OWN and not name.startswith("cache-")]
+
+
+def _data_files(path: Path) -> list[str] | None:
+    """The files that a `state.json` of `datasets` lists; None if it is the file of another program."""
+    try:
+        with path.open("rb") as file:
+            state = json.loads(file.read(STATE_BYTES))
+        return [str(item["filename"]) for item in state["_data_files"]]
+    except (ValueError, KeyError, TypeError, RecursionError):
+        return None

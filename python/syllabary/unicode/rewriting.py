@@ -110,6 +110,17 @@ def composed(left: str, right: str) -> str | None:
 
 
 @lru_cache(maxsize=1)
+def right_halves() -> frozenset[str]:
+    """All characters that compose with one before them, marks and others.
+
+    >>> "\u0301" in right_halves(), "\u1161" in right_halves(), "a" in right_halves()
+    (True, True, False)
+    """
+    jamo = [*range(VOWELS, VOWELS + VOWEL_COUNT), *range(TAILS + 1, TAILS + TAIL_COUNT)]
+    return frozenset(right for _, right in _compositions()).union(map(chr, jamo))
+
+
+@lru_cache(maxsize=1)
 def _lower() -> Mapping[str, str]:
     return _mapping("lower")
 
