@@ -247,7 +247,8 @@ def test_wrong_usage_names_the_range_and_the_help(folder: Path) -> None:
 def test_stdin_that_is_not_utf8_names_the_byte(folder: Path) -> None:
     result = run("count", "-t", "tok.json", stdin=b"one\ntwo \xff")
     assert result.exit_code == 1
-    assert "byte 0xff at offset 8 (line 2)" in result.stderr
+    assert "stdin: not UTF-8: byte 0xFF at byte offset 8" in result.stderr
+    assert "(--encoding)" in result.stderr
 
 
 def test_a_real_pipe_gives_the_file_back(folder: Path) -> None:

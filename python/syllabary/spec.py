@@ -15,6 +15,7 @@ TieBreak = Literal["smallest-ids", "first-seen", "largest-pair"]
 ByteOrder = Literal["raw", "gpt2"]
 Tables = Literal["tiktoken", "onig"]
 Alphabet = Literal["all", "seen"]
+Form = Literal["NFC", "NFD", "NFKC", "NFKD"]
 Stage = Literal["text", "normalized", "frozen", "never"]
 StepValue: TypeAlias = bool | int | float | str | bytes | tuple[str, ...] | None
 
@@ -147,6 +148,7 @@ class TrainOptions:
     max_token_length: longest token, in initial symbols (inclusive), or `None`.
     byte_order: ids of the byte alphabet: `"raw"` by value, `"gpt2"` by GPT-2's printable characters.
     alphabet: `"all"` 256 bytes, or only those `"seen"` (`unit="byte"` alone reads it).
+    normalize: the normal form that text is brought into, between special tokens; the tokenizer does it too.
     """
 
     split: SplitSpec
@@ -163,3 +165,4 @@ class TrainOptions:
     alphabet: Alphabet = "all"
     end_of_word: str | None = None
     fallback: bool = False
+    normalize: Form | None = None

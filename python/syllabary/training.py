@@ -1,31 +1,27 @@
 """`train`: from text to a `Tokenizer`.
 
-Adds the options' defaults (ours and those of the tools that `like` names), the feeding of documents to the
-engine, and progress. Leaves out: the algorithm (`reference.train` defines it, the engine runs it) and the
-reading of files (`corpus`).
+Adds the options' defaults (ours and those of the tools that `like` names) and the record of what was read.
+Leaves out: the algorithm (`reference.train` defines it, the engine runs it), the reading of files (`corpus`),
+and how documents reach the engine (`training_feed`).
 """
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from types import EllipsisType
 from typing import Any, get_args
 
 from syllabary import corpus, splits
 from syllabary._engine import Trainer
 from syllabary.arguments import integer, listed, text_or_none, thread_count
-from syllabary.corpus.document import Part
-from syllabary.errors import CorpusError, TextError, TrainingError
+from syllabary.corpus.corpus import Corpus
+from syllabary.errors import CorpusError, TrainingError
 from syllabary.progress import Progress, Report, reporter
 from syllabary.reference.assemble import assemble, check_options, merge_budget, warn_early_stop
-from syllabary.reference.symbols import utf8
-from syllabary.spec import Alphabet, ByteOrder, TieBreak, TrainOptions, Unit
+from syllabary.spec import Alphabet, ByteOrder, Form, TieBreak, TrainOptions, Unit
 from syllabary.tokenizer import Tokenizer
-
-# Documents are handed to the engine together up to this many characters, or this many documents.
-BATCH_CHARACTERS = 4 << 20
-BATCH_DOCUMENTS = 1 << 14
+from syllabary.training_feed import feed, tell
 
 # Ids are 32 bits wide, and so is everything that is counted in tokens or symbols.
 LARGEST = 2**32 - 1
@@ -72,7 +68,7 @@ LIKE: dict[str, dict[str, Any]] = {
 
 
 def train(
-    source: corpus.Source,
+    source: corpus.Source | Corpus,
     vocab_size: int | None = None,
     *,
     like: str | None = None,
@@ -87,13 +83,15 @@ def train(
     end_of_word: str | None = None,
     fallback: bool = False,
     num_merges: int | None = None,
+    normalize: Form | None = None,
     threads: int | None = None,
     progress: bool | Report = False,
 ) -> Tokenizer:
     """Learn a tokenizer from text. The result does not depend on `threads` or on the machine.
 
     source: one path (`str` or `PathLike`; a folder: its files), or an iterable in which `str` and `bytes`
-        are documents and `PathLike`s are paths. Documents are read as they are needed.
+        are documents and `PathLike`s are paths; or a `corpus.Corpus`, which knows how to read and what to
+        select. Documents are read as they are needed.
     vocab_size: tokens at most, special ones and the alphabet included; 32,000 unless `num_merges` is given.
     like: take the defaults of another tool: "huggingface" (its byte-level trainer), "minbpe", "tiktoken"
         (its educational trainer), "rustbpe", "cs336". Options given still count.
@@ -108,10 +106,12 @@ def train(
         those "seen".
     end_of_word: a mark on the last character of every piece, as "</w>".
     fallback: spell symbols never seen with characters and bytes; else they are errors in `encode`.
+    normalize: "NFC", "NFD", "NFKC" or "NFKD": the tokenizer brings text into this form, here and in `encode`.
     progress: a bar on stderr, or a function that takes `Progress`.
 
     Raises `CorpusError` (empty; which file, at which byte), `TrainingError` (options that contradict each
-    other or the corpus), `OSError`. Warns `EarlyStopWarning` if no pair is left before the size is reached.
+    other or the corpus), `OSError`. Warns `EarlyStopWarning` if no pair is left before the size is reached,
+    `CorpusWarning` if documents mix normal forms of Unicode and `normalize` is None.
 
     >>> import syllabary
     >>> tok = syllabary.train(["aaabdaaabac"], num_merges=3, like="minbpe")
@@ -129,16 +129,14 @@ def train(
     settings = _defaults(like, unit, end_of_word) | {k: v for k, v in given.items() if v is not ...}
     if vocab_size is None and num_merges is None:
         vocab_size = 32_000
-    if like == "huggingface" and isinstance(max_token_length, int):
-        # Its limit is exclusive, and a pair of two symbols passes any (tokenizers, bpe/word.rs).
-        max_token_length = max(2, max_token_length - 1)
     settings |= {
         "vocab_size": vocab_size,
         "num_merges": num_merges,
-        "special_tokens": _special_tokens(special_tokens),
-        "max_token_length": max_token_length,
+        "special_tokens": tuple(listed("special_tokens", special_tokens, (str,))),
+        "max_token_length": _inclusive(max_token_length, like),
         "end_of_word": end_of_word,
         "fallback": fallback,
+        "normalize": normalize,
     }
     options = TrainOptions(**_checked(settings))
     check_options(options)
@@ -151,7 +149,7 @@ def train(
 
 
 def train_with(
-    source: corpus.Source,
+    source: corpus.Source | Corpus,
     options: TrainOptions,
     *,
     like: str | None = None,
@@ -160,16 +158,21 @@ def train_with(
 ) -> Tokenizer:
     """The same with the options as data. The early-stop warning points at the caller's caller."""
     check_options(options)
-    trainer = Trainer(options, thread_count(threads))
-    _feed(trainer, source, options.end_of_word, report)
+    # Text to be normalized comes without special tokens: what looks like one afterwards is none in `encode`.
+    uncut = options if options.normalize is None else dataclasses.replace(options, cut_special=False)
+    trainer = Trainer(uncut, thread_count(threads))
+    read = source if isinstance(source, Corpus) else Corpus(source)
+    size = feed(trainer, read.parts(normalized=options.normalize is not None), options, report)
     if trainer.distinct_pieces == 0:
         raise CorpusError(
-            f"the corpus is empty: {trainer.bytes} bytes of text were read and no piece was found in them"
+            f"the corpus is empty: {size} bytes of text were read and no piece was found in them"
         )
     symbols, merges, counts = _learn(trainer, options, report)
     spec = assemble(options, symbols, [(left, right) for left, right in merges.tolist()])
     warn_early_stop(options, len(symbols), len(merges), stacklevel=3)
-    record = {**spec.record, "like": like, "corpus_bytes": trainer.bytes, "counts": counts.tolist()}
+    record = {**spec.record, "like": like, "corpus_bytes": size, "counts": counts.tolist()}
+    if read.says_more:
+        record["corpus"] = read.record()
     return Tokenizer(dataclasses.replace(spec, record=record))
 
 
@@ -189,8 +192,9 @@ def _defaults(like: str | None, unit: object, end_of_word: str | None) -> dict[s
     return OURS | LIKE[like]
 
 
-def _special_tokens(tokens: Sequence[str]) -> tuple[str, ...]:
-    return tuple(listed("special_tokens", tokens, (str,)))
+def _inclusive(limit: Any, like: str | None) -> Any:
+    """Hugging Face's limit is exclusive, and a pair of two symbols passes any (tokenizers, bpe/word.rs)."""
+    return max(2, limit - 1) if like == "huggingface" and isinstance(limit, int) else limit
 
 
 def _checked(settings: dict[str, Any]) -> dict[str, Any]:
@@ -212,70 +216,11 @@ def _checked(settings: dict[str, Any]) -> dict[str, Any]:
             raise TypeError(f"{name} is {settings[name]!r}: give str")
         if settings[name] not in get_args(choices):
             raise TrainingError(f"{name}={settings[name]!r} is none of {', '.join(get_args(choices))}")
-    for name in ("split", "end_of_word"):
+    for name in ("split", "end_of_word", "normalize"):
         text_or_none(name, settings[name])
     if not isinstance(settings["fallback"], bool):
         raise TypeError(f"fallback is {settings['fallback']!r}: give True or False")
     return checked | {"split": splits.get(settings["split"])}
-
-
-def _feed(trainer: Trainer, source: corpus.Source, mark: str | None, report: Report | None) -> None:
-    """Hands every document to the engine, short ones together, long ones in parts."""
-    batch: list[str] = []
-    size, ended = 0, 0  # characters in the batch; documents before it
-    inside = False  # a document has begun and not ended
-    for part, last in _without(mark, _bounded(corpus.iter_parts(source))):
-        if last and not inside:
-            batch.append(part)
-            size += len(part)
-        if batch and (not last or inside or size >= BATCH_CHARACTERS or len(batch) >= BATCH_DOCUMENTS):
-            _feed_batch(trainer, batch, ended)
-            ended += len(batch)
-            batch, size = [], 0
-            _tell(report, Progress("counting", trainer.bytes, None))
-        if inside or not last:
-            trainer.feed_part(part, last)
-            ended += last
-            _tell(report, Progress("counting", trainer.bytes, None))
-        inside = not last
-    _feed_batch(trainer, batch, ended)
-    _tell(report, Progress("counting", trainer.bytes, None))
-
-
-def _bounded(parts: Iterable[Part]) -> Iterator[Part]:
-    """The same documents, none of the parts longer than a batch: between them Ctrl-C is heard."""
-    for part, last in parts:
-        for start in range(0, len(part) - BATCH_CHARACTERS, BATCH_CHARACTERS):
-            yield part[start : start + BATCH_CHARACTERS], False
-        yield part[max(len(part) - 1, 0) // BATCH_CHARACTERS * BATCH_CHARACTERS :], last
-
-
-def _feed_batch(trainer: Trainer, batch: list[str], first: int) -> None:
-    """Counts documents; `TextError` names the one with a lone surrogate, `first` being the first's number."""
-    try:
-        trainer.feed(batch)
-    except TextError:
-        for index, document in enumerate(batch, first):
-            utf8(document, f"document {index}")
-        raise
-
-
-def _without(mark: str | None, parts: Iterable[Part]) -> Iterator[Part]:
-    """The parts as they are; `TrainingError` for a document that holds the end-of-word mark."""
-    if mark is None:
-        yield from parts
-        return
-    number, done, before = 0, 0, ""  # the document, its characters before this part, and the last of them
-    for part, last in parts:
-        found = (before + part).find(mark)
-        if found >= 0:
-            raise TrainingError(
-                f"document {number} holds the end_of_word mark {mark!r} at character "
-                f"{done - len(before) + found}: choose another mark"
-            )
-        before = "" if last or len(mark) == 1 else (before + part)[1 - len(mark) :]
-        number, done = (number + 1, 0) if last else (number, done + len(part))
-        yield part, last
 
 
 def _learn(trainer: Trainer, options: TrainOptions, report: Report | None) -> Any:
@@ -286,15 +231,10 @@ def _learn(trainer: Trainer, options: TrainOptions, report: Report | None) -> An
     max_merges = unlimited if options.num_merges is None else options.num_merges
     total = options.num_merges if options.num_merges is not None else None
 
-    def tell(done: int, count: int) -> None:
-        _tell(report, Progress("merging", done, total or max_tokens, count))
+    def merged(done: int, count: int) -> None:
+        tell(report, Progress("merging", done, total or max_tokens, count))
 
-    learned = trainer.train(options, max_tokens, max_merges, tell if report else None)
+    learned = trainer.train(options, max_tokens, max_merges, merged if report else None)
     merge_budget(options, len(learned[0]))  # raises if the alphabet alone is too large
-    _tell(report, Progress("merging", len(learned[1]), len(learned[1]), None))
+    tell(report, Progress("merging", len(learned[1]), len(learned[1]), None))
     return learned
-
-
-def _tell(report: Report | None, progress: Progress) -> None:
-    if report is not None:
-        report(progress)

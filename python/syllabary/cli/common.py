@@ -1,27 +1,37 @@
 """What the verbs share: errors as sentences, input from files or stdin, options that several have.
 
-Leaves out: the words of errors (`words`), colours (`colour`), and anything that only one verb needs.
+Whatever is said on stderr goes through `words.printable`: names of files are not ours, and may hold line ends
+and what a terminal obeys. Leaves out: the words of errors (`words`), colours (`colour`), and anything that
+only one verb needs.
 """
 
 from __future__ import annotations
 
 import os
+import re
 import sys
+import traceback
 import warnings
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, BinaryIO, TypeVar
 
 import click
 
 import syllabary
-from syllabary import corpus, errors
+from syllabary import errors
 from syllabary.cli import words
+from syllabary.corpus.archives import stream_of
+from syllabary.corpus.corpus import Corpus
+from syllabary.corpus.document import Reading, Stream
+from syllabary.corpus.report import Report
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 EXIT_INTERRUPTED = 130  # 128 + SIGINT, as shells count
+LABEL = re.compile(r"(?:\x1b\[\d+m)+[a-z]+:\x1b\[0m")  # in colours, at the beginning of what is said
+OURS = "\n\t"  # in what is said: line ends and columns; names have been through `printable` before
 NO_ARGUMENTS = getattr(click.exceptions, "NoArgsIsHelpError", ())  # click 8.1 has no such exception
 
 
@@ -34,10 +44,10 @@ class Failure(click.ClickException):
 
     def show(self, file: Any = None) -> None:
         """Write the sentences to stderr."""
-        click.echo(click.style("error:", fg="red", bold=True) + f" {self.message}", err=True)
+        talk(click.style("error:", fg="red", bold=True) + f" {self.message}")
         if self.hint is not None:
-            click.echo(err=True)
-            click.echo(click.style("hint:", fg="cyan", bold=True) + f" {self.hint}", err=True)
+            talk()
+            talk(click.style("hint:", fg="cyan", bold=True) + f" {self.hint}")
 
 
 class Misuse(Failure):
@@ -72,21 +82,17 @@ class Verbs(click.Group):
 
     def make_context(self, *args: Any, **extra: Any) -> click.Context:
         """The arguments before the verb."""
-        with _one_form():
+        with _one_form(), _in_sentences():
             return super().make_context(*args, **extra)
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the verb; exit code 1 for an error, 2 for wrong usage, 130 for Ctrl-C."""
         try:
-            with _one_form(), _spoken_warnings():
+            with _one_form(), _in_sentences(), _spoken_warnings():
                 return super().invoke(ctx)
         except KeyboardInterrupt:
             click.echo("interrupted", err=True)
             ctx.exit(EXIT_INTERRUPTED)
-        except BrokenPipeError:
-            raise  # click ends quietly on it: the reader of the pipe has seen enough
-        except (errors.SyllabaryError, OSError) as error:
-            raise Failure(_sentence(error), words.hint(error)) from error
 
 
 def set_up(ctx: click.Context) -> None:
@@ -100,30 +106,62 @@ def set_up(ctx: click.Context) -> None:
             stream.reconfigure(errors="backslashreplace")
 
 
+def draws() -> bool:
+    """Whether stderr is a terminal, where a progress bar can be drawn; it may be closed."""
+    return sys.stderr is not None and sys.stderr.isatty()
+
+
 def talk(message: str = "") -> None:
-    """Say something to the person, on stderr."""
-    click.echo(message, err=True)
+    """Say something to the person, on stderr; what a terminal obeys is escaped, but a label's colours."""
+    label = LABEL.match(message)
+    start = label.end() if label is not None else 0
+    click.echo(message[:start] + words.printable(message[start:], keep=OURS), err=True)
 
 
 def write(data: bytes) -> None:
     """Write data to stdout, byte for byte."""
+    if sys.stdout is None:
+        raise Failure("stdout is closed")
     stream = sys.stdout.buffer
     stream.write(data)
     stream.flush()
 
 
-def documents(path: str) -> Iterator[str]:
-    """The documents of a file, or all of stdin as one document for `-`."""
-    if path == "-":
-        yield read_stdin()
-    else:
-        for document in corpus.read(Path(path)):
-            yield document.text
+def source_of(paths: Iterable[str]) -> list[Path | Stream]:
+    """What a corpus reads for the arguments of a verb: paths, and stdin for `-`, as a stream."""
+    return [stream_of(_stdin("files"), "stdin") if path == "-" else _path(path) for path in paths]
+
+
+def _path(path: str) -> Path:
+    if not path:
+        raise FileNotFoundError("an empty name is no file")  # subtle: Path("") is the current folder
+    return Path(path)
+
+
+def _stdin(instead: str) -> BinaryIO:
+    if sys.stdin is None:
+        raise Failure(f"stdin is closed: give {instead}")
+    return sys.stdin.buffer
+
+
+def documents(*paths: str, reading: Reading | None = None) -> Iterator[str]:
+    """The texts of files and folders, of stdin for `-`; on stderr, what was skipped or guessed."""
+    corpus = Corpus(source_of(paths), reading)
+    for document in corpus.read(normalized=True):  # which form a text has is not asked here
+        yield document.text
+    talk_of(corpus.report)
+
+
+def talk_of(read: Corpus | Report) -> None:
+    """Say on stderr what was left out, skipped and found out."""
+    report = read.report if isinstance(read, Corpus) else read
+    for line in report.lines():
+        talk(words.printable(words.spoken(line)))
 
 
 def read_stdin() -> str:
     """All of stdin as UTF-8. An undecodable byte is a `CorpusError` with its position."""
-    data = sys.stdin.buffer.read()
+    data = _stdin("arguments").read()
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -178,20 +216,61 @@ def _one_form() -> Iterator[None]:
 
 
 @contextmanager
+def _in_sentences() -> Iterator[None]:
+    """What is at fault with the input or the disk is said in a sentence."""
+    try:
+        yield
+    except BrokenPipeError:
+        raise  # click ends quietly on it: the reader of the pipe has seen enough
+    except (errors.SyllabaryError, OSError) as error:
+        raise Failure(_sentence(error), words.hint(error)) from error
+
+
+@contextmanager
 def _spoken_warnings() -> Iterator[None]:
-    """Warnings of the library as `warning: …` on stderr, without a line of source."""
+    """Warnings of the library as `warning: …` on stderr, without a line of source.
+
+    What is said of one file, as `file: …`, is not said again of the next: the report counts them.
+    """
+    said = set[str]()
 
     def speak(message: Warning | str, *_: Any, **__: Any) -> None:
-        talk(click.style("warning:", fg="yellow", bold=True) + f" {words.spoken(str(message))}")
+        sentence = str(message)
+        what = sentence.partition(": ")[2] or sentence
+        if what not in said:
+            said.add(what)
+            shown = words.printable(words.spoken(sentence))
+            talk(click.style("warning:", fg="yellow", bold=True) + f" {shown}")
 
     with warnings.catch_warnings():
         warnings.simplefilter("always", errors.EarlyStopWarning)
+        warnings.simplefilter("always", errors.CorpusWarning)
         warnings.showwarning = speak
         yield
 
 
 def _sentence(error: Exception) -> str:
-    """The error as one sentence: of an `OSError` the file and the reason, without its number."""
-    if isinstance(error, OSError) and error.strerror and error.filename is not None:
-        return f"{error.filename}: {error.strerror}"
-    return words.spoken(str(error)) or type(error).__name__
+    """The error as one line: of an `OSError` the file and the reason, without its number."""
+    if isinstance(error, OSError) and error.strerror:
+        name = error.filename
+        if name is None and _at_stdout(error):
+            name = "stdout"
+            _forget_stdout()
+        return words.printable(error.strerror if name is None else f"{name}: {error.strerror}")
+    return words.printable(words.spoken(str(error))) or type(error).__name__
+
+
+def _at_stdout(error: OSError) -> bool:
+    """Whether an error came up while something was written to stdout."""
+    codes = (click.echo.__code__, write.__code__)
+    return any(frame.f_code in codes for frame, _ in traceback.walk_tb(error.__traceback__))
+
+
+def _forget_stdout() -> None:
+    """Let what could not be written go nowhere, else Python tries again at its end, and complains of it."""
+    with suppress(OSError, ValueError):  # a stdout without a number, as in tests
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        try:
+            os.dup2(nowhere, sys.stdout.fileno())
+        finally:
+            os.close(nowhere)

@@ -8,6 +8,12 @@ from __future__ import annotations
 import click
 
 from syllabary.cli import common
+from syllabary.cli.corpus_options import corpus_options
+from syllabary.cli.words import printable
+from syllabary.corpus.care import Care
+from syllabary.corpus.corpus import Corpus
+from syllabary.corpus.document import Reading
+from syllabary.corpus.report import Report
 
 
 @click.command(
@@ -22,16 +28,21 @@ Examples:
 @click.argument("files", nargs=-1)
 @common.tokenizer_options
 @common.special_option
-def count(files: tuple[str, ...], tokenizer: str, split: str | None, special: str) -> None:
+@corpus_options
+def count(files: tuple[str, ...], tokenizer: str, split: str | None, special: str, reading: Reading) -> None:
     """Write the number of tokens of each of FILES and, of several, the total.
 
     Without FILES the number alone, of what stdin holds; `-` among FILES is stdin.
     """
     tok = common.load(tokenizer, split)
-    counts = [
-        sum(tok.count(document, special=special) for document in common.documents(path))
-        for path in files or ("-",)
-    ]
+    counts, report = [], Report()
+    for source in common.source_of(files or ("-",)):
+        corpus = Corpus([source], reading)
+        found = corpus.read(normalized=True, empty=True)  # where others have something, it counts 0
+        counts.append(sum(tok.count(document.text, special=special) for document in found))
+        report.merge(corpus.report)
+    report.check(reading, Care())
+    common.talk_of(report)
     if not files:
         click.echo(counts[0])
         return
@@ -40,4 +51,4 @@ def count(files: tuple[str, ...], tokenizer: str, split: str | None, special: st
         rows.append((sum(counts), "total"))
     width = len(str(rows[-1][0]))
     for number, name in rows:
-        click.echo(f"{number:>{width}} {name}")
+        click.echo(f"{number:>{width}} {printable(name)}")

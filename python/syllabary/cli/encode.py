@@ -11,6 +11,8 @@ from collections.abc import Iterator
 import click
 
 from syllabary.cli import colour, common
+from syllabary.cli.corpus_options import corpus_options
+from syllabary.corpus.document import Reading
 
 
 @click.command(
@@ -37,6 +39,7 @@ Examples:
 )
 @click.option("--seed", type=common.Number(0), metavar="N", help="The same seed drops the same merges.")
 @click.option("--json", "as_json", is_flag=True, help="A JSON list a line instead of ids between spaces.")
+@corpus_options
 def encode(
     text: tuple[str, ...],
     tokenizer: str,
@@ -47,12 +50,13 @@ def encode(
     dropout: float | None,
     seed: int | None,
     as_json: bool,
+    reading: Reading,
 ) -> None:
     """Write the ids of TEXT, one line a text; without TEXT and `-i`, of all that stdin holds."""
     if tokens and as_json:
         raise click.UsageError("--tokens and --json exclude each other")
     tok = common.load(tokenizer, split)
-    for number, document in enumerate(_texts(text, files)):
+    for number, document in enumerate(_texts(text, files, reading)):
         # Each text draws coins of its own, and the same ones on another day.
         own_seed = None if seed is None else (seed + number) % 2**64
         ids = tok.encode(document, special=special, dropout=dropout, seed=own_seed)
@@ -63,8 +67,8 @@ def encode(
             click.echo(json.dumps(ids) if as_json else " ".join(map(str, ids)))
 
 
-def _texts(text: tuple[str, ...], files: tuple[str, ...]) -> Iterator[str]:
+def _texts(text: tuple[str, ...], files: tuple[str, ...], reading: Reading) -> Iterator[str]:
     """The texts of the arguments, then the documents of the files; stdin if there is neither."""
     yield from text
-    for path in files if text or files else ("-",):
-        yield from common.documents(path)
+    if files or not text:
+        yield from common.documents(*files or ("-",), reading=reading)

@@ -6,10 +6,10 @@ the tool that `--like` names. Leaves out: a tokenizer in memory without a file.
 
 from __future__ import annotations
 
+import dataclasses
 import errno
-import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -19,9 +19,15 @@ import syllabary
 from syllabary import formats
 from syllabary.arguments import MAX_THREADS
 from syllabary.cli import common
-from syllabary.cli.words import plural
+from syllabary.cli.corpus_options import care_options, corpus_options
+from syllabary.cli.words import plural, printable
+from syllabary.corpus.care import Care
+from syllabary.corpus.corpus import Corpus
+from syllabary.corpus.document import Reading
 from syllabary.errors import FormatError
+from syllabary.formats.record import Format
 from syllabary.training import LIKE, OURS
+from syllabary.training import train as learn
 
 
 @click.command(
@@ -33,6 +39,7 @@ Examples:
   $ cat *.txt | syllabary train - -o words.syllabary.json --unit word
   $ syllabary train corpus.txt -o t.json --special "<user>" --special "<end>"
   $ syllabary train corpus.txt -o hf.json --like huggingface --vocab-size 400
+  $ syllabary train . --include "*.txt" --normalize NFC -o n.json --unit char
 """,
 )
 @click.argument("files", nargs=-1, required=True)
@@ -78,28 +85,49 @@ Examples:
 )
 @click.option("--format", "file_format", metavar="FORMAT", help="The format of OUT, if not by its suffix.")
 @click.option("-q", "--quiet", is_flag=True, help="No progress bar and no summary.")
-def train(files: tuple[str, ...], output: str, file_format: str | None, quiet: bool, **options: Any) -> None:
+@corpus_options
+@care_options
+def train(
+    files: tuple[str, ...],
+    output: str,
+    file_format: str | None,
+    quiet: bool,
+    reading: Reading,
+    care: Care,
+    **options: Any,
+) -> None:
     """Train a tokenizer on FILES and save it.
 
-    FILES are text, TEI (.xml), either as .xz, or folders of them; `-` is stdin, which is read whole into
-    memory as one document, where large files are read in parts. Nothing is written before training has
-    ended well.
+    FILES are text, JSON Lines, tables, TEI and other XML, HTML; packed or not; archives and folders of them;
+    `-` is stdin. Nothing is written before training has ended well.
+
+    --normalize goes into the tokenizer, which then does the same to every text. Of --fraction, a format
+    other than .syllabary.json keeps no record: `shard --rest` is told F again.
     """
     given = {name: value for name, value in options.items() if value is not None and value != ()}
-    check_output(Path(output), file_format, given)
+    if care.normalize is not None:
+        given["normalize"] = care.normalize
+    form = check_output(Path(output), file_format, given)
+    corpus = Corpus(common.source_of(files), reading, dataclasses.replace(care, normalize=None))
     start = time.perf_counter()
-    tok = syllabary.train(_source(files), progress=not quiet and sys.stderr.isatty(), **given)
+    tok = syllabary.train(corpus, progress=not quiet and common.draws(), **given)
     tok.save(output, format=file_format)
     if not quiet:
+        common.talk_of(corpus)
+        if care.fraction is not None and form != "syllabary":
+            common.talk(
+                f"{printable(output)} keeps no record of the fraction, as a .syllabary.json would: its rest "
+                f"is --rest {care.fraction}" + (f" --seed {care.seed}" if care.seed else "")
+            )
         seconds = time.perf_counter() - start
         common.talk(
             f"{plural(tok.vocab_size, 'token')}, {plural(len(tok.merges), 'merge')}, {seconds:.1f} s: "
-            f"saved as {output}"
+            f"saved as {printable(output)}"
         )
 
 
-def check_output(path: Path, file_format: str | None, options: Mapping[str, Any]) -> None:
-    """Raise at once, not after an hour of training, if what is trained so cannot be saved there."""
+def check_output(path: Path, file_format: str | None, options: Mapping[str, Any]) -> str:
+    """The format's name; raises at once, not after an hour, if what is trained so cannot be saved there."""
     form = formats.format_of(path, file_format)
     told = {name: options[name] for name in ("unit", "fallback", "end_of_word") if name in options}
     settings = OURS | LIKE.get(options.get("like", ""), {})
@@ -109,9 +137,19 @@ def check_output(path: Path, file_format: str | None, options: Mapping[str, Any]
         raise FileNotFoundError(errno.ENOENT, "no such folder", str(path.parent))
     if path.is_dir():
         raise IsADirectoryError(errno.EISDIR, "is a folder, not a file", str(path))
+    if "normalize" in options:
+        _check_normalizer(form, options)
+    return form.name
 
 
-def _source(files: tuple[str, ...]) -> Iterator[str | Path]:
-    """What `syllabary.train` reads: documents and paths."""
-    for name in files:
-        yield common.read_stdin() if name == "-" else Path(name)
+def _check_normalizer(form: Format, options: Mapping[str, Any]) -> None:
+    """Raise what saving a tokenizer of one letter, trained so, raises, unless it does without normalizer."""
+    small = {name: value for name, value in options.items() if name not in ("vocab_size", "threads")}
+    probe = Path("probe" + form.suffixes[0])
+    normalize = small.pop("normalize")
+    small["num_merges"] = 0
+    try:
+        form.files(learn(["a"], **small).spec, probe)
+    except FormatError:
+        return  # nothing is known: that format refuses more than normalizers
+    form.files(learn(["a"], **small, normalize=normalize).spec, probe)

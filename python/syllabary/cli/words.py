@@ -2,7 +2,7 @@
 
 The library speaks to those who call it from Python. `spoken` puts its sentences into options; `hint` adds
 the way out where a sentence has none, or had Python's. `plural` is the grammar.
-Leaves out: how errors look (`common`).
+`printable` shows a file's name, whatever is in it. Leaves out: how errors look (`common`).
 """
 
 from __future__ import annotations
@@ -34,9 +34,21 @@ PHRASES: Sequence[tuple[re.Pattern[str], str]] = tuple(
         (r'\bneeds unit="char"', "needs --unit char"),
         (r"\bend_of_word=(?=['\"])", "--end-of-word "),
         (r"^like=(?=['\"])", "--like "),
+        (r'\bnormalize="NFC" makes', "--normalize NFC makes"),
+        (r"\((encoding|column)=…\)", r"(--\1)"),
+        (r"\bbeta_code=False leaves it", "--no-beta-code leaves it"),
+        (r"\bgive kind='json'", "give --kind json"),
         (r", or None$", ""),
+        (r"\bresume=False\b", "--restart"),
+        (r"\bforce=True\b", "--force"),
+        (r"\bval=(?=\d)", "--val "),
+        (r"\bseed=(?=\d)", "--seed "),
+        (r"^end=(?=['\"])", "--end "),
     )
 )
+
+# What a terminal obeys or a line ends at; the last two: the order of characters on the screen.
+CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
 
 # Kind of error, a part of its sentence -> the way out.
 HINTS: Sequence[tuple[type[Exception], str, str]] = (
@@ -70,6 +82,16 @@ def spoken(sentence: str) -> str:
     for phrase, words in PHRASES:
         sentence = phrase.sub(words, sentence)
     return OPTION.sub(lambda found: "--" + found[1].replace("_", "-"), sentence)
+
+
+def printable(text: str, keep: str = "") -> str:
+    r"""The text with characters of control as escapes, so that a file's name can neither end a line nor talk
+    to the terminal. keep: those that stay.
+
+    >>> print(printable("a\nb\x1b[31m.txt"), printable("a\nb\r", keep="\n").splitlines())
+    a\nb\x1b[31m.txt ['a', 'b\\r']
+    """
+    return CONTROL.sub(lambda found: found[0] if found[0] in keep else repr(found[0])[1:-1], text)
 
 
 def plural(number: int, noun: str) -> str:

@@ -10,11 +10,12 @@ from __future__ import annotations
 import dataclasses
 import warnings
 from collections.abc import Iterable, Sequence
+from typing import get_args
 
 from syllabary.errors import EarlyStopWarning, TrainingError, VocabularyError
 from syllabary.reference.bytes_to_unicode import byte_alphabet
 from syllabary.reference.symbols import shown, utf8
-from syllabary.spec import TokenizerSpec, TrainOptions
+from syllabary.spec import Form, Step, TokenizerSpec, TrainOptions
 
 
 def check_options(options: TrainOptions) -> None:
@@ -31,6 +32,8 @@ def check_options(options: TrainOptions) -> None:
         raise TrainingError(f"max_token_length is {options.max_token_length}: set it to 1 or more, or None")
     if options.fallback and options.unit == "byte":
         raise TrainingError('fallback=True needs unit="char" or "word": nothing is smaller than a byte')
+    if options.normalize is not None and options.normalize not in get_args(Form):
+        raise TrainingError(f"normalize={options.normalize!r} is none of {', '.join(get_args(Form))}")
     check_end_of_word(options)
     check_special_tokens(options.special_tokens)
     check_collisions(options, certain_symbols(options))
@@ -177,7 +180,13 @@ def assemble(
         end_of_word=options.end_of_word,
         fallback=options.fallback,
         record=training_record(options),
+        normalizer=normalizer(options),
     )
+
+
+def normalizer(options: TrainOptions) -> tuple[Step, ...]:
+    """The steps that a tokenizer trained so rewrites text with, and its training too."""
+    return () if options.normalize is None else (Step(options.normalize),)
 
 
 def training_record(options: TrainOptions) -> dict[str, object]:

@@ -12,12 +12,14 @@ from dataclasses import dataclass
 from itertools import islice
 
 from syllabary.errors import CorpusError, TrainingError
-from syllabary.reference import ties
+from syllabary.reference import normalize, ties
+from syllabary.reference.aligned import Aligned
 from syllabary.reference.assemble import (
     assemble,
     check_options,
     initial_alphabet,
     merge_budget,
+    normalizer,
     warn_early_stop,
 )
 from syllabary.reference.places import Places
@@ -69,18 +71,31 @@ def read_sequences(documents: Iterable[str], options: TrainOptions) -> dict[tupl
         if not isinstance(document, str):
             raise CorpusError(f"document {index} is of type {type(document).__name__}: give str")
         utf8(document, f"document {index}")
-        if options.end_of_word is not None and options.end_of_word in document:
-            raise TrainingError(
-                f"document {index} holds the end_of_word mark {options.end_of_word!r} at character "
-                f"{document.index(options.end_of_word)}: choose another mark"
-            )
-        runs = ordinary_runs(document, options.special_tokens) if options.cut_special else [document]
-        for run in runs:
+        for run in _runs(document, index, options):
             cut = tuple(pieces(run, options.split))
             for sequence in [cut] if options.unit == "word" else [(piece,) for piece in cut]:
                 found[sequence] = found.get(sequence, 0) + 1
     found.pop((), None)
     return found
+
+
+def _runs(document: str, index: int, options: TrainOptions) -> list[str]:
+    """What is counted of a document: the runs between special tokens, each normalized, as in `encode`."""
+    steps, mark = normalizer(options), options.end_of_word
+    if mark is not None and not steps and mark in document:
+        raise TrainingError(
+            f"document {index} holds the end_of_word mark {mark!r} at character {document.index(mark)}: "
+            "choose another mark"
+        )
+    runs = ordinary_runs(document, options.special_tokens) if options.cut_special else [document]
+    if not steps:
+        return runs
+    runs = [normalize.apply(steps, Aligned.of(run)).text for run in runs]
+    if mark is not None and any(mark in run for run in runs):
+        raise TrainingError(
+            f"document {index}, normalized, holds the end_of_word mark {mark!r}: choose another mark"
+        )
+    return runs
 
 
 def read_corpus(documents: Iterable[str], options: TrainOptions) -> Corpus:

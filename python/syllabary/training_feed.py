@@ -1,0 +1,157 @@
+"""Documents on their way into the trainer: short ones together, long ones in parts, normalized if need be.
+
+Adds the batches, the check for the end-of-word mark, and the way of text that is normalized: as in `encode`,
+special tokens are cut out of it first, then each run between them is rewritten, with the engine's tables;
+what a run becomes does not depend on how its document is cut into parts. Leaves out: reading (`corpus`), and
+what is learned (`training`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+
+from syllabary._engine import Trainer
+from syllabary.corpus.care import normalized_parts
+from syllabary.corpus.document import Part
+from syllabary.errors import TextError, TrainingError
+from syllabary.progress import Progress, Report
+from syllabary.reference.symbols import utf8
+from syllabary.spec import TrainOptions
+
+# Documents are handed to the engine together up to this many characters, or this many documents.
+BATCH_CHARACTERS = 4 << 20
+BATCH_DOCUMENTS = 1 << 14
+
+
+def feed(trainer: Trainer, parts: Iterable[Part], options: TrainOptions, report: Report | None) -> int:
+    """Hands every document to the engine; the bytes of text that there were, before normalizing.
+
+    Of text to be normalized, the runs between special tokens are handed over as documents: the trainer must
+    have been made with options that do not cut them (`uncut`).
+    Raises `TrainingError` for a document that holds the end-of-word mark, `TextError` for a lone surrogate.
+    """
+    parts = _bounded(parts)
+    if options.normalize is None:
+        _feed(trainer, _without(options.end_of_word, parts), report)
+        return trainer.bytes
+    documents = _Documents(parts)
+    specials = options.special_tokens if options.cut_special else ()
+    runs = normalized_parts(_runs(documents, specials), options.normalize)
+    _feed(trainer, _without(options.end_of_word, runs, documents), report)
+    return documents.bytes
+
+
+def _feed(trainer: Trainer, parts: Iterable[Part], report: Report | None) -> None:
+    batch: list[str] = []
+    size, ended = 0, 0  # characters in the batch; documents before it
+    inside = False  # a document has begun and not ended
+    for part, last in parts:
+        if last and not inside:
+            batch.append(part)
+            size += len(part)
+        if batch and (not last or inside or size >= BATCH_CHARACTERS or len(batch) >= BATCH_DOCUMENTS):
+            _feed_batch(trainer, batch, ended)
+            ended += len(batch)
+            batch, size = [], 0
+            tell(report, Progress("counting", trainer.bytes, None))
+        if inside or not last:
+            trainer.feed_part(part, last)
+            ended += last
+            tell(report, Progress("counting", trainer.bytes, None))
+        inside = not last
+    _feed_batch(trainer, batch, ended)
+    tell(report, Progress("counting", trainer.bytes, None))
+
+
+def tell(report: Report | None, progress: Progress) -> None:
+    """Report, if anyone listens."""
+    if report is not None:
+        report(progress)
+
+
+def _bounded(parts: Iterable[Part]) -> Iterator[Part]:
+    """The same documents, none of the parts longer than a batch: between them Ctrl-C is heard."""
+    for part, last in parts:
+        for start in range(0, len(part) - BATCH_CHARACTERS, BATCH_CHARACTERS):
+            yield part[start : start + BATCH_CHARACTERS], False
+        yield part[max(len(part) - 1, 0) // BATCH_CHARACTERS * BATCH_CHARACTERS :], last
+
+
+def _feed_batch(trainer: Trainer, batch: list[str], first: int) -> None:
+    """Counts documents; `TextError` names the one with a lone surrogate, `first` being the first's number."""
+    try:
+        trainer.feed(batch)
+    except TextError:
+        for index, document in enumerate(batch, first):
+            utf8(document, f"document {index}")
+        raise
+
+
+class _Documents:
+    """Parts as they are; counts documents and bytes, and names the document with a lone surrogate.
+
+    number: of the document that the part now on its way belongs to.
+    """
+
+    def __init__(self, parts: Iterable[Part]) -> None:
+        self.parts = parts
+        self.number, self.bytes = 0, 0
+
+    def __iter__(self) -> Iterator[Part]:
+        for part, last in self.parts:
+            self.bytes += len(utf8(part, f"document {self.number}"))
+            yield part, last
+            self.number += last
+
+
+def _runs(parts: Iterable[Part], special_tokens: Sequence[str]) -> Iterator[Part]:
+    """Each run between special tokens as a document of its own; `reference.special.ordinary_runs`, in parts.
+
+    The leftmost special token counts, of those that start there the longest: a match is certain where the
+    longest of them would have fitted.
+    """
+    if not special_tokens:
+        yield from parts
+        return
+    tokens = sorted(special_tokens, key=len, reverse=True)
+    pattern = re.compile("|".join(map(re.escape, tokens)))
+    text = ""
+    for part, last in parts:
+        text += part
+        certain = len(text) if last else max(len(text) - len(tokens[0]) + 1, 0)
+        start = 0
+        for match in pattern.finditer(text):
+            if match.start() >= certain:
+                break
+            yield text[start : match.start()], True
+            start = match.end()
+        end = max(start, certain)
+        yield text[start:end], last
+        text = "" if last else text[end:]
+
+
+def _without(mark: str | None, parts: Iterable[Part], documents: _Documents | None = None) -> Iterator[Part]:
+    """The parts as they are; `TrainingError` for a document that holds the end-of-word mark.
+
+    documents: what the parts were made of, if they are no longer the documents themselves.
+    """
+    if mark is None:
+        yield from parts
+        return
+    number, done, before = 0, 0, ""  # the document, its characters before this part, and the last of them
+    for part, last in parts:
+        found = (before + part).find(mark)
+        if found >= 0 and documents is not None:
+            raise TrainingError(
+                f"document {documents.number}, normalized, holds the end_of_word mark {mark!r}: choose "
+                "another mark"
+            )
+        if found >= 0:
+            raise TrainingError(
+                f"document {number} holds the end_of_word mark {mark!r} at character "
+                f"{done - len(before) + found}: choose another mark"
+            )
+        before = "" if last or len(mark) == 1 else (before + part)[1 - len(mark) :]
+        number, done = (number + 1, 0) if last else (number, done + len(part))
+        yield part, last
