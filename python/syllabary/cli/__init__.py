@@ -18,10 +18,23 @@ from syllabary.cli.decode import decode
 from syllabary.cli.demo import demo
 from syllabary.cli.edit import edit
 from syllabary.cli.encode import encode
+from syllabary.cli.gpt import gpt
+from syllabary.cli.shard import shard
 from syllabary.cli.train import train
 from syllabary.cli.verify import verify
 
-VERBS: Sequence[click.Command] = (train, encode, decode, count, convert, verify, edit, demo)
+VERBS: Sequence[click.Command] = (
+    train,
+    encode,
+    decode,
+    count,
+    convert,
+    verify,
+    edit,
+    shard,
+    gpt,
+    demo,
+)
 
 
 @click.group(

@@ -9,7 +9,6 @@ from __future__ import annotations
 import errno
 import shlex
 import shutil
-import sys
 import tempfile
 import textwrap
 import time
@@ -140,7 +139,7 @@ def train(stage: Stage, text: sample.Sample, vocab_size: int) -> syllabary.Token
     """Section: training, and the merges as they happened."""
     stage.title("Training: the most frequent pair becomes a token, again and again")
     with stage.timed("train", text.size), quiet_early_stop():
-        bar = sys.stderr.isatty()
+        bar = common.draws()
         tok = syllabary.train(text.documents, vocab_size=vocab_size, split=SPLIT, progress=bar)
     merges, counts = tok.merges, merge_counts(tok)
     stage.line(

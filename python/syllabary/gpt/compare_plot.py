@@ -1,0 +1,84 @@
+"""The picture of a comparison: bits per byte against bytes seen, and against compute; one line a tokenizer.
+
+Lines are what was measured on a sample by the way, the dots at their ends the whole held-out text; what
+counting reaches is drawn across. matplotlib is imported inside, and only its objects are used.
+Leaves out: the numbers (`compare`).
+"""
+
+from __future__ import annotations
+
+import importlib
+import io
+from pathlib import Path
+from typing import Any
+
+from syllabary.errors import ModelError
+from syllabary.files import write_atomic
+from syllabary.gpt.compare_table import Comparison, Counted, Row
+
+COLOURS = ("#1d4ed8", "#c2410c", "#15803d", "#7e22ce", "#0e7490", "#be123c", "#a16207", "#334155")
+STYLES = {"byte trigram": ":", "token unigram": "-.", "token bigram": "--"}
+GREY = "#6b7280"
+ROOM = 0.3  # of the range between lowest and highest end, above the highest
+
+
+def draw(comparison: Comparison, path: Path) -> None:
+    """Write the picture as PNG, whole or not at all; `ModelError` if matplotlib is not there."""
+    figure, canvas = _figure()
+    panels = figure.subplots(1, 2, sharey=True)
+    colours = {row.name: COLOURS[at % len(COLOURS)] for at, row in enumerate(comparison.rows)}
+    for axes, key, label in zip(panels, ("bytes", "flops"), ("bytes of text seen", "FLOPs"), strict=True):
+        for row in comparison.rows:
+            _line(axes, row, key, colours[row.name])
+        for one in comparison.counted:
+            _across(axes, one, colours.get(one.of or "", GREY))
+        axes.set_xlabel(label)
+        axes.set_xscale("log")
+        axes.tick_params(axis="x", which="minor", labelbottom=False)
+        axes.grid(alpha=0.25)
+    panels[0].set_ylabel("bits per byte, held-out text")
+    panels[0].set_ylim(*_range(comparison))
+    handles, labels = panels[0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside right upper", fontsize="small")
+    image = io.BytesIO()
+    canvas.print_png(image)
+    write_atomic(path, image.getvalue())
+
+
+def _line(axes: Any, row: Row, key: str, colour: str) -> None:
+    """What one model reached by the way, and in the end."""
+    end = getattr(row, key), row.bits_per_byte
+    points = [(getattr(point, key), point.bits_per_byte) for point in row.curve if getattr(point, key) > 0]
+    points = [point for point in points if point[0] < end[0]]
+    xs, ys = zip(*points, end, strict=True)
+    axes.plot(xs, ys, color=colour, linewidth=1.5, label=f"{row.name}: {row.bits_per_byte:.3f}")
+    axes.plot(*end, color=colour, marker="o", markersize=5)
+
+
+def _across(axes: Any, one: Counted, colour: str) -> None:
+    """What counting reaches."""
+    value = one.baseline.bits_per_byte
+    style = STYLES.get(one.baseline.name, "--")
+    axes.axhline(
+        value, color=colour, linestyle=style, linewidth=1, alpha=0.7, label=f"{one.name}: {value:.3f}"
+    )
+
+
+def _range(comparison: Comparison) -> tuple[float, float]:
+    """From below the lowest value to well above what the models reached, and the byte trigram."""
+    reached = [row.bits_per_byte for row in comparison.rows]
+    counted = [one.baseline.bits_per_byte for one in comparison.counted]
+    high = max(reached + [one.baseline.bits_per_byte for one in comparison.counted if one.of is None])
+    low = min(reached + counted)
+    return low - 0.1 * (high - low) - 0.01, high + ROOM * (high - low) + 0.01
+
+
+def _figure() -> tuple[Any, Any]:
+    """A figure and the canvas that draws it in memory."""
+    try:
+        figures = importlib.import_module("matplotlib.figure")
+        agg = importlib.import_module("matplotlib.backends.backend_agg")
+    except ImportError as error:
+        raise ModelError("pictures need matplotlib: pip install 'syllabary[gpt]'") from error
+    figure = figures.Figure(figsize=(12, 4.6), dpi=110, layout="constrained")
+    return figure, agg.FigureCanvasAgg(figure)

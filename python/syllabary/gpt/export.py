@@ -1,0 +1,166 @@
+"""A model as a Hugging Face GPT-2 folder, which `transformers` opens and which gives the same logits.
+
+    config.json, model.safetensors       GPT2LMHeadModel
+    tokenizer.json, tokenizer_config.json   where the tokenizer can be one
+
+GPT-2 knows learned positions, one scale of attention and biases everywhere: another scale is folded into the
+queries, biases that are not there are written as zeros, and rotary positions are refused. Leaves out: other
+architectures, and reading such a folder.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from syllabary.convert import convert
+from syllabary.errors import FormatError, ModelError
+from syllabary.files import write_atomic
+from syllabary.gpt import run as runs
+from syllabary.gpt.backend import torch
+from syllabary.gpt.checkpoint import write_tensors
+from syllabary.gpt.config import ModelConfig
+from syllabary.gpt.model import GPT
+from syllabary.gpt.trained import open_trained
+from syllabary.tokenizer import Tokenizer
+
+CONFIG = "config.json"
+WEIGHTS = "model.safetensors"
+TOKENIZER = "tokenizer.json"
+TOKENIZER_CONFIG = "tokenizer_config.json"
+NORM_EPSILON = 1e-5  # torch's own
+
+# Ours -> theirs, of one layer. Theirs are Conv1D, (in, out), where ours are linear, (out, in).
+LAYER = {
+    "norm_attention": "ln_1",
+    "attention.qkv": "attn.c_attn",
+    "attention.out": "attn.c_proj",
+    "norm_feed": "ln_2",
+    "feed.wide": "mlp.c_fc",
+    "feed.out": "mlp.c_proj",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Export:
+    """What was written, and what the folder does not hold: a sentence each."""
+
+    files: tuple[Path, ...]
+    losses: tuple[str, ...]
+
+
+def to_transformers(
+    source: str | os.PathLike[str], folder: str | os.PathLike[str], checkpoint: str | None = None
+) -> Export:
+    """Write the model of a run, or of one checkpoint, as a folder for `transformers`.
+
+    source: a run's folder (its best weights, or else its newest checkpoint) or a checkpoint's file. The
+        tokenizer is the one that lies beside it. folder: made if it is not there; files of these names in it
+        are replaced, and `config.json` comes last.
+
+    Raises `ModelError` for rotary positions, `CheckpointError`, `OSError`.
+    """
+    trained, target = open_trained(source, checkpoint), Path(folder)
+    tensors = weights(trained.model)
+    if (target / runs.TOKENIZER).exists():  # a run would lose its config.json
+        raise ModelError(
+            f"{target}: holds a run, or shards ({runs.TOKENIZER}): give another folder to export to"
+        )
+    target.mkdir(parents=True, exist_ok=True)
+    for name in (CONFIG, TOKENIZER, TOKENIZER_CONFIG, WEIGHTS):  # without its config it is no model
+        (target / name).unlink(missing_ok=True)
+    files = [target / WEIGHTS]
+    write_tensors(files[0], tensors, {"format": "pt"})  # the format's word for "made by torch"
+    shape = trained.model.config
+    if trained.tok is None:
+        losses = [f"no tokenizer: none lies beside {trained.path.name}"]
+    else:
+        losses = _tokenizer(trained.tok, target, shape, trained.end, files)
+    files.append(target / CONFIG)
+    write_atomic(files[-1], _json(config(shape, trained.end)))
+    return Export(tuple(files), tuple(losses))
+
+
+def weights(model: GPT) -> dict[str, torch.Tensor]:
+    """The weights by GPT-2's names and shapes, float32 on the CPU."""
+    shape = model.config
+    if model.places is None:
+        raise ModelError(
+            "the model has rotary positions: GPT-2 adds a learned vector for each place, and cannot turn "
+            'queries and keys; train with positions="learned" to export it'
+        )
+    ours = {name: weight.detach().float().cpu() for name, weight in model.named_parameters()}
+    found = {"transformer.wte.weight": ours["tokens.weight"], "transformer.wpe.weight": ours["places.weight"]}
+    for number in range(shape.n_layer):
+        for mine, theirs in LAYER.items():
+            name, other = f"blocks.{number}.{mine}", f"transformer.h.{number}.{theirs}"
+            weight = ours[f"{name}.weight"]  # (out, in), or (C,) of a norm
+            bias = ours.get(f"{name}.bias", torch.zeros(weight.shape[0]))
+            if mine == "attention.qkv":
+                weight, bias = _folded(weight, shape), _folded(bias, shape)
+            found[f"{other}.weight"] = weight.t().contiguous()  # of a norm: as it is
+            found[f"{other}.bias"] = bias
+    norm = ours["norm.weight"]
+    found["transformer.ln_f.weight"] = norm
+    found["transformer.ln_f.bias"] = ours.get("norm.bias", torch.zeros_like(norm))
+    if model.head is not None:
+        found["lm_head.weight"] = ours["head.weight"]
+    return found
+
+
+def config(shape: ModelConfig, end: int | None = None) -> dict[str, Any]:
+    """What `config.json` says: a GPT2Config."""
+    return {
+        "architectures": ["GPT2LMHeadModel"],
+        "model_type": "gpt2",
+        "vocab_size": shape.vocab_size,
+        "n_positions": shape.block_size,
+        "n_embd": shape.n_embd,
+        "n_layer": shape.n_layer,
+        "n_head": shape.n_head,
+        "n_inner": None,
+        "activation_function": "gelu_new" if shape.activation == "gelu" else "relu",
+        "resid_pdrop": shape.dropout,
+        "embd_pdrop": shape.dropout,
+        "attn_pdrop": shape.dropout,
+        "layer_norm_epsilon": NORM_EPSILON,
+        "scale_attn_weights": True,
+        "tie_word_embeddings": shape.tie_weights,
+        "bos_token_id": end,
+        "eos_token_id": end,
+        "torch_dtype": "float32",
+    }
+
+
+def _folded(qkv: torch.Tensor, shape: ModelConfig) -> torch.Tensor:
+    """(3C, C) or (3C,) with the queries times what our scale of the scores is of GPT-2's."""
+    factor = shape.score_scale * shape.head_size**0.5  # 1 for "head"
+    return torch.cat([qkv[: shape.n_embd] * factor, qkv[shape.n_embd :]])
+
+
+def _tokenizer(
+    tok: Tokenizer, folder: Path, shape: ModelConfig, end: int | None, files: list[Path]
+) -> list[str]:
+    """Write the tokenizer as far as it can be; what was lost."""
+    try:
+        report = convert(tok, folder / TOKENIZER, "huggingface")
+    except FormatError as error:
+        return [f"no {TOKENIZER}: {error}"]
+    settings: dict[str, Any] = {
+        "tokenizer_class": "PreTrainedTokenizerFast",  # else transformers builds GPT-2's own from it
+        "model_max_length": shape.block_size,
+        "clean_up_tokenization_spaces": False,
+    }
+    names = {number: name for name, number in tok.special_tokens.items()}
+    if end is not None and end in names:
+        settings.update(eos_token=names[end], bos_token=names[end])
+    files += [folder / TOKENIZER, folder / TOKENIZER_CONFIG]
+    write_atomic(files[-1], _json(settings))
+    return list(report.losses)
+
+
+def _json(data: dict[str, Any]) -> bytes:
+    return json.dumps(data, indent=2, ensure_ascii=False).encode() + b"\n"
