@@ -1,0 +1,214 @@
+"""The learned pieces as a tokenizer, and the options as sentencepiece writes them into its file.
+
+Adds `arrange` (pieces by id), `spec_of` (the tokenizer) and the two messages of options, `TrainerSpec` and
+`NormalizerSpec` in protocol buffers' wire format, which the tokenizer carries: saved as a `.model` it is the
+very file that sentencepiece writes when it is told the same. Of the options, `model_type`, `vocab_size` and
+the name of the rules are always written, others where they are not the default.
+Source: sentencepiece 0.2.3, `trainer_interface.cc` (`Serialize`), `sentencepiece_model.proto`. Leaves out:
+the pieces' own records, which `formats` writes.
+"""
+
+from __future__ import annotations
+
+import base64
+import struct
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, fields
+
+from syllabary.errors import TrainingError
+from syllabary.reference.symbols import shown
+from syllabary.reference.train_sentencepiece_options import (
+    BYTE,
+    CONTROL,
+    NORMAL,
+    UNKNOWN,
+    USER_DEFINED,
+    Meta,
+    SentencePieceOptions,
+)
+from syllabary.spec import Matching, SplitSpec, Step, StepValue, TokenizerSpec
+
+Piece = tuple[str, float, int]  # text, score, type
+Rules = tuple[bytes, bytes]  # compiled: of normalizing, of decoding
+BPE = 2  # the model type
+# Fields of a TrainerSpec by the names of the options, ascending.
+TRAINER_FIELDS = {
+    "vocab_size": 4, "input_format": 7, "character_coverage": 10,
+    "input_sentence_size": 11, "max_sentence_length": 18, "shuffle_input_sentence": 19,
+    "max_sentencepiece_length": 20, "split_by_unicode_script": 21, "split_by_whitespace": 22,
+    "split_by_number": 23, "treat_whitespace_as_suffix": 24, "split_digits": 25,
+    "allow_whitespace_only_pieces": 26, "control_symbols": 30, "user_defined_symbols": 31,
+    "vocabulary_output_piece_score": 32, "hard_vocab_limit": 33, "byte_fallback": 35, "required_chars": 36,
+    "unk_id": 40, "bos_id": 41, "eos_id": 42, "pad_id": 43, "unk_surface": 44, "unk_piece": 45, "bos_piece":
+    46, "eos_piece": 47, "pad_piece": 48, "pretokenization_delimiter": 53, "auto_character_coverage": 55,
+}  # fmt: skip
+
+
+def arrange(learned: Sequence[str], meta: Meta, options: SentencePieceOptions) -> list[Piece]:
+    """The pieces by id: those of `meta` at theirs, the others in order on the ids between.
+
+    The score of the piece in place n is -n. `TrainingError` if `hard_vocab_limit` is on and there are fewer
+    than `vocab_size`, and if so few that a meta piece has no id before it.
+
+    >>> arrange(["ab", "a"], {0: ("<unk>", 2), 2: ("<s>", 3)}, SentencePieceOptions(vocab_size=4))
+    [('<unk>', 0.0, 2), ('ab', -0.0, 1), ('<s>', 0.0, 3), ('a', -1.0, 1)]
+    """
+    found = list[Piece]()
+    rest = iter(learned)
+    placed = 0
+    for token_id in range(options.vocab_size):
+        if token_id in meta:
+            text, kind = meta[token_id]
+            if len(found) != token_id:
+                raise TrainingError(
+                    f"the id of {shown(text)} is {token_id}, but only {len(found)} pieces are there to stand "
+                    "before it: give a lower id, or more text"
+                )
+            found.append((text, 0.0, kind))
+        elif (piece := next(rest, None)) is not None:
+            found.append((piece, -float(placed), NORMAL))
+            placed += 1
+    if options.hard_vocab_limit and len(found) < options.vocab_size:
+        raise TrainingError(
+            f"vocab_size is {options.vocab_size}, but this text gives no more than {len(found)} pieces: "
+            f"set it to {len(found)} or less, or hard_vocab_limit=False"
+        )
+    return found
+
+
+def spec_of(pieces: Sequence[Piece], options: SentencePieceOptions, rules: Rules) -> TokenizerSpec:
+    """The tokenizer of these pieces, as `formats.sentencepiece` would read it from the file."""
+    by_kind: dict[int, list[int]] = {kind: [] for kind in range(1, 7)}
+    for token_id, (_text, _score, kind) in enumerate(pieces):
+        by_kind[kind].append(token_id)
+    texts = [text for text, _score, _kind in pieces]
+    byte_tokens = {token_id: int(texts[token_id][3:5], 16) for token_id in by_kind[BYTE]}
+    tokens = {token_id: texts[token_id].encode() for token_id in by_kind[NORMAL]}
+    tokens |= {token_id: bytes([byte]) for token_id, byte in byte_tokens.items()}
+    special = sorted(by_kind[UNKNOWN] + by_kind[CONTROL])
+    matching = {texts[token_id]: Matching(stage="never") for token_id in special}
+    matching |= {texts[token_id]: Matching(stage="frozen") for token_id in by_kind[USER_DEFINED]}
+    normalizer, decoder = _steps(options, rules)
+    alphabet = {bytes([byte]): token_id for token_id, byte in byte_tokens.items()}
+    alphabet |= {texts[i].encode(): i for i in by_kind[NORMAL] if len(texts[i]) == 1}
+    return TokenizerSpec(
+        unit="char",
+        split=SplitSpec(None),
+        tokens=dict(sorted(tokens.items())),
+        alphabet=alphabet,
+        merges=None,
+        special_tokens={texts[token_id]: token_id for token_id in special},
+        added_tokens={texts[token_id]: token_id for token_id in by_kind[USER_DEFINED]},
+        fallback=options.byte_fallback,
+        record=training_record(options),
+        normalizer=(normalizer,),
+        decoder=(decoder,),
+        matching=matching,
+        scores={token_id: pieces[token_id][1] for token_id in by_kind[NORMAL]},
+        unknown=by_kind[UNKNOWN][0] if by_kind[UNKNOWN] else None,
+        fuse_unknown=True,
+        byte_tokens=byte_tokens,
+        surface_offsets=True,
+        carried={"sentencepiece": _carried(len(pieces), options, rules)},
+    )
+
+
+def _steps(options: SentencePieceOptions, rules: Rules) -> tuple[Step, Step]:
+    """Normalizing and decoding."""
+    shared: dict[str, StepValue] = {
+        "add_dummy_prefix": options.add_dummy_prefix,
+        "remove_extra_whitespaces": options.remove_extra_whitespaces,
+        "treat_whitespace_as_suffix": options.treat_whitespace_as_suffix,
+    }
+    forward: dict[str, StepValue] = {"precompiled_charsmap": rules[0], **shared, "escape_whitespaces": True}
+    backward: dict[str, StepValue] = {
+        **shared,
+        "unknown_surface": options.unk_surface,
+        "denormalizer_charsmap": rules[1],
+    }
+    return Step("SentencePiece", forward), Step("SentencePiece", backward)
+
+
+def training_record(options: SentencePieceOptions) -> dict[str, object]:
+    """The options as plain JSON values, for `TokenizerSpec.record`; compiled rules are left out.
+
+    >>> training_record(SentencePieceOptions(vocab_size=400))["vocab_size"]
+    400
+    """
+    plain = {
+        name: list(value) if isinstance(value, tuple) else value for name, value in asdict(options).items()
+    }
+    return {"like": "sentencepiece"} | {k: v for k, v in plain.items() if not k.endswith("charsmap")}
+
+
+# ---- what its file says of the options ----
+
+
+def _carried(size: int, options: SentencePieceOptions, rules: Rules) -> dict[str, object]:
+    """What `formats.sentencepiece_carried` makes of the file that sentencepiece would write."""
+    layout: list[object] = [size, _text(_record(2, trainer_message(size, options)))]
+    own, path = options.normalization_rule_tsv, options.denormalization_rule_tsv
+    on = {3: options.add_dummy_prefix, 4: options.remove_extra_whitespaces, 5: True}
+    name = "user_defined" if own else options.normalization_rule_name
+    layout.append(_around(3, _record(1, name), _flags(on, own), rules[0]))
+    if path:
+        layout.append(
+            _around(5, _record(1, "user_defined"), _flags(dict.fromkeys(on, False), path), rules[1])
+        )
+    return {"layout": layout, "odd": {}, "typed": False}
+
+
+def trainer_message(size: int, options: SentencePieceOptions) -> bytes:
+    """The `TrainerSpec` of a model of `size` pieces."""
+    defaults = {option.name: option.default for option in fields(options)}
+    parts = [_record(3, BPE), _record(TRAINER_FIELDS["vocab_size"], size)]
+    for name, number in TRAINER_FIELDS.items():
+        value = getattr(options, name)
+        if name != "vocab_size" and value != defaults[name]:
+            parts += [_record(number, item) for item in (value if isinstance(value, tuple) else (value,))]
+    return b"".join(parts)
+
+
+def _flags(on: Mapping[int, bool], path: str) -> bytes:
+    """What follows the rules in a `NormalizerSpec`: the flags that are off, and the file of the rules."""
+    off = b"".join(_record(number, 0) for number, value in on.items() if not value)
+    return off + (_record(6, path) if path else b"")
+
+
+def _around(number: int, before: bytes, after: bytes, rules: bytes) -> object:
+    """A message as the layout has it: without its compiled rules, if there are any."""
+    if not rules:
+        return _text(_record(number, before + _record(2, b"") + after))
+    whole = _record(number, before + _record(2, rules) + after)
+    start = whole.index(rules)
+    return [_text(whole[:start]), _text(whole[start + len(rules) :])]
+
+
+def _record(number: int, value: object) -> bytes:
+    """A field in protocol buffers' wire format.
+
+    >>> _record(4, 8000).hex(), _record(30, "<c>").hex(), _record(10, 1.0).hex()
+    ('20c03e', 'f201033c633e', '550000803f')
+    """
+    if isinstance(value, float):
+        return _varint(number << 3 | 5) + struct.pack("<f", value)
+    if isinstance(value, (str, bytes)):
+        data = value.encode() if isinstance(value, str) else value
+        return _varint(number << 3 | 2) + _varint(len(data)) + data
+    if isinstance(value, int):
+        return _varint(number << 3) + _varint(value)
+    raise TypeError(f"a field of type {type(value).__name__}")
+
+
+def _varint(value: int) -> bytes:
+    """A whole number, seven bits a byte; a negative one as of 64 bits."""
+    value &= 2**64 - 1
+    found = bytearray()
+    while value > 0x7F:
+        found.append(value & 0x7F | 0x80)
+        value >>= 7
+    return bytes([*found, value])
+
+
+def _text(data: bytes) -> str:
+    return base64.b64encode(data).decode("ascii")
