@@ -1,4 +1,4 @@
-"""Write the README's table of speeds from the newest file in bench/results, between its two markers.
+"""Write the README's figures from bench/results, between their markers.
 
     python bench/readme.py [--check]
 
@@ -15,11 +15,12 @@ from typing import Any
 RESULTS = Path(__file__).parent / "results"
 README = Path(__file__).parent.parent / "README.md"
 START, END = "<!-- bench: written by bench/readme.py -->", "<!-- /bench -->"
+GREEK_START, GREEK_END = "<!-- greek: written by bench/readme.py -->", "<!-- /greek -->"
 
 
 def newest() -> dict[str, Any]:
     """The record of the last run."""
-    record: dict[str, Any] = json.loads(max(RESULTS.glob("*.json")).read_text("utf-8"))
+    record: dict[str, Any] = json.loads(max(RESULTS.glob("20*.json")).read_text("utf-8"))
     return record
 
 
@@ -51,12 +52,31 @@ def table(record: dict[str, Any]) -> str:
     return "\n".join(lines)
 
 
+def greek(record: dict[str, Any]) -> str:
+    """One line of figures: what counting and the model reach on 20 MB of Greek, and in what time."""
+    reached = {row["name"]: row["bits_per_byte"] for row in record["baselines"]}
+    figures = ", ".join(f"{name} {bits:.2f}" for name, bits in reached.items())
+    documents = record["splits"]["val"]["documents"]
+    return (
+        f"On {record['bytes'] / 1e6:.0f} MB of Ancient Greek, from documents to a sampled sentence in "
+        f"{record['seconds'] / 60:.1f} minutes on {record['machine']['cores']} CPU cores; bits per byte of "
+        f"{documents} held-out works: {figures}, **the model {record['model']['bits_per_byte']:.2f}** "
+        f"({record['when'][:10]}: `{record['command']}`)."
+    )
+
+
+def filled(text: str, start: str, end: str, content: str) -> str:
+    """The text with `content` between two markers."""
+    before, _, rest = text.partition(start)
+    return f"{before}{start}\n{content}\n{end}{rest.partition(end)[2]}"
+
+
 def main() -> None:
     """Write, or with --check fail if that would change something."""
     text = README.read_text("utf-8")
-    before, _, rest = text.partition(START)
-    after = rest.partition(END)[2]
-    wanted = f"{before}{START}\n{table(newest())}\n{END}{after}"
+    wanted = filled(text, START, END, table(newest()))
+    record = json.loads((RESULTS / "greek.json").read_text("utf-8"))
+    wanted = filled(wanted, GREEK_START, GREEK_END, greek(record))
     if "--check" in sys.argv[1:]:
         sys.exit("README.md is not what bench/readme.py writes" if wanted != text else 0)
     README.write_text(wanted, "utf-8")

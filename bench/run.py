@@ -20,8 +20,7 @@ import platform
 import statistics
 import sys
 import tempfile
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from datetime import datetime, timezone
 from importlib.metadata import version
 from pathlib import Path
@@ -32,19 +31,17 @@ os.environ |= {"RAYON_NUM_THREADS": "1", "TOKENIZERS_PARALLELISM": "false"}
 
 import tiktoken
 import tokenizers
+from common import RESULTS, Lane, measure, processor
 
 import syllabary
 from syllabary import splits
 from syllabary.cli import sample
 from syllabary.reference.bytes_to_unicode import spell
 
-RESULTS = Path(__file__).parent / "results"
 VOCAB_SIZE = 8_000
 SPLIT = "gpt2"
 LIKE: dict[str, Any] = {"alphabet": "all", "min_frequency": 2}
 LINES = 200  # a document in encoding: tokenizers slows down on texts of megabytes, which would flatter us
-
-Lane = Callable[[], Any]
 
 
 def corpora(folder: Path | None, megabytes: float) -> dict[str, str]:
@@ -108,17 +105,6 @@ def encode_lanes(tok: syllabary.Tokenizer, texts: list[str]) -> dict[str, Lane]:
         ],
         "tiktoken": lambda: openai.encode_ordinary_batch(texts, num_threads=1),
     }
-
-
-def measure(lanes: dict[str, Lane], repeats: int) -> dict[str, list[float]]:
-    """Seconds of each turn of each lane; the lanes alternate, and the order turns round each time."""
-    seconds: dict[str, list[float]] = {name: [] for name in lanes}
-    for turn in range(repeats):
-        for name in list(lanes)[:: -1 if turn % 2 else 1]:
-            start = time.perf_counter()
-            lanes[name]()
-            seconds[name].append(time.perf_counter() - start)
-    return seconds
 
 
 def same_vocab(ours: syllabary.Tokenizer, peer: Any) -> None:
@@ -186,16 +172,6 @@ def report(results: Sequence[dict[str, Any]], options: argparse.Namespace) -> Pa
     path = RESULTS / f"{stamp:%Y-%m-%dT%H%M%SZ}.json"
     path.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
     return path
-
-
-def processor() -> str:
-    """The processor's name, where the system tells it."""
-    info = Path("/proc/cpuinfo")
-    if info.is_file():
-        for line in info.read_text().splitlines():
-            if line.startswith("model name"):
-                return line.partition(":")[2].strip()
-    return platform.processor() or platform.machine()
 
 
 def main() -> None:
