@@ -22,6 +22,7 @@ from pathlib import Path
 
 import click
 import pytest
+from gpt_runs import documents, make_shards, short, small
 
 import syllabary
 from syllabary.cli import main
@@ -100,9 +101,27 @@ def test_doctest_finds_the_examples() -> None:
     assert len(examples) > 30
 
 
-def commands() -> dict[str, click.Command]:
-    """The group and its verbs."""
-    return {"syllabary": main, **main.commands}
+def commands(group: click.Group = main, before: str = "") -> dict[str, click.Command]:
+    """The group, its verbs, and those of the groups among them, as `gpt train`."""
+    found: dict[str, click.Command] = {} if before else {"syllabary": main}
+    for name, command in sorted(group.commands.items()):
+        found[before + name] = command
+        if isinstance(command, click.Group):
+            found |= commands(command, f"{before}{name} ")
+    return found
+
+
+@pytest.fixture(scope="session")
+def gpt_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What the examples of `syllabary gpt` speak of: shards of three tokenizers, and a run."""
+    training = pytest.importorskip("syllabary.gpt.train", reason="the extra gpt is not installed")
+    path = tmp_path_factory.mktemp("gpt")
+    for name, size in (("shards", 300), ("shards-8k", 280), ("shards-32k", 320)):
+        made = make_shards(path / name, documents(60), vocab=size)
+        if name == "shards":
+            training.train(path / name, path / "run", small(made), short())
+    shutil.copytree(path / "shards", path / "other-shards")
+    return path
 
 
 def examples(command: click.Command) -> list[tuple[str, str]]:
@@ -124,9 +143,12 @@ def test_help_has_examples(name: str) -> None:
 
 @pytest.mark.skipif(shutil.which("bash") is None, reason="no bash to run the examples in")
 @pytest.mark.parametrize("name", commands())
-def test_help_examples(name: str, folder: Path) -> None:
+def test_help_examples(name: str, folder: Path, request: pytest.FixtureRequest) -> None:
+    if name.startswith("gpt"):
+        shutil.copytree(request.getfixturevalue("gpt_folder"), folder, dirs_exist_ok=True)
+    python = f'python() {{ "{sys.executable}" "$@"; }}\nsyllabary() {{ python -m syllabary "$@"; }}\n'
     for line, expected in examples(commands()[name]):
-        script = f'syllabary() {{ "{sys.executable}" -m syllabary "$@"; }}\nset -eo pipefail\n{line}\n'
+        script = f"{python}set -eo pipefail\n{line}\n"
         done = subprocess.run(
             ["bash", "-c", script], text=True, capture_output=True, encoding="utf-8", check=False
         )
