@@ -142,5 +142,5 @@ def test_cs336() -> None:
 
 
 def test_unknown_tools_are_named() -> None:
-    with pytest.raises(syllabary.TrainingError, match=r"sentencepiece.*huggingface"):
-        syllabary.train(["a"], like="sentencepiece")
+    with pytest.raises(syllabary.TrainingError, match=r"gigatoken.*huggingface.*sentencepiece"):
+        syllabary.train(["a"], like="gigatoken")

@@ -13,9 +13,18 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
+from syllabary.reference.train_sentencepiece_options import SentencePieceOptions
 from syllabary.spec import SplitSpec, Step, TokenizerSpec, TrainOptions
 
-__all__ = ["Normalizer", "Pretokenizer", "Split", "StepDecoder", "Tokenizer", "Trainer"]
+__all__ = [
+    "Normalizer",
+    "Pretokenizer",
+    "SentencePieceTrainer",
+    "Split",
+    "StepDecoder",
+    "Tokenizer",
+    "Trainer",
+]
 
 @final
 class Split:
@@ -119,6 +128,54 @@ class Trainer:
         """The alphabet, the merges in local ids, shape (n, 2), and their counts, shape (n,).
 
         `callback(merges done, count of the last)` is called now and then, and signals are looked at.
+        """
+
+@final
+class SentencePieceTrainer:
+    """Counts sentences and learns pieces as sentencepiece does; not to be shared between threads.
+
+    `reference.train_sentencepiece` says what each means.
+    """
+
+    def __new__(
+        cls,
+        step: Step,
+        options: SentencePieceOptions,
+        symbols: Sequence[str],
+        words_apart: bool,
+        threads: int,
+    ) -> SentencePieceTrainer:
+        """step: the normalizer, of the kind `SentencePiece`. symbols: texts that become boundaries.
+
+        words_apart: whether its rules never reach over a space or make a `▁`.
+        """
+
+    @property
+    def bytes(self) -> int:
+        """Bytes of text taken so far."""
+
+    def feed(self, documents: Iterable[str]) -> None:
+        """Counts whole documents; their lines are the sentences."""
+
+    def feed_part(self, part: str, last: bool) -> None:
+        """Takes the next part of a long document."""
+
+    def add(self, sentence: str, count: int) -> None:
+        """Counts one sentence that was chosen already, so often."""
+
+    def finish(self) -> tuple[int, list[tuple[str, int]]]:
+        """How many sentences there were, and the characters of their words with their counts."""
+
+    def learn(
+        self,
+        alphabet: Sequence[tuple[str, int, bool]],
+        room: int,
+        callback: Callable[[int, int], object] | None,
+    ) -> tuple[list[str], list[int]]:
+        """At most `room` pieces and their counts, after `finish`.
+
+        alphabet: characters, each with its script (0 any, 1 inherited, else a number) and whether no piece
+        of two characters or more may hold it. `callback` as in `Trainer.train`.
         """
 
 @final

@@ -8,7 +8,7 @@ and how documents reach the engine (`training_feed`).
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from types import EllipsisType
 from typing import Any, get_args
 
@@ -17,11 +17,13 @@ from syllabary._engine import Trainer
 from syllabary.arguments import integer, listed, text_or_none, thread_count
 from syllabary.corpus.corpus import Corpus
 from syllabary.errors import CorpusError, TrainingError
+from syllabary.formats import subword_nmt_codes as codes
 from syllabary.progress import Progress, Report, reporter
 from syllabary.reference.assemble import assemble, check_options, merge_budget, warn_early_stop
-from syllabary.spec import Alphabet, ByteOrder, Form, TieBreak, TrainOptions, Unit
+from syllabary.spec import Alphabet, ByteOrder, Form, TieBreak, TokenizerSpec, TrainOptions, Unit
 from syllabary.tokenizer import Tokenizer
 from syllabary.training_feed import feed, tell
+from syllabary.training_sentencepiece import NONE, options_of_call, train_sentencepiece
 
 # Ids are 32 bits wide, and so is everything that is counted in tokens or symbols.
 LARGEST = 2**32 - 1
@@ -64,7 +66,17 @@ LIKE: dict[str, dict[str, Any]] = {
     "tiktoken": {"split": "gpt4", "min_frequency": 1, "tie_break": "first-seen", "cut_special": False},
     "rustbpe": {"split": GPT4_2023, "min_frequency": 1, "cut_special": False},
     "cs336": {"split": "gpt2", "min_frequency": 1, "tie_break": "largest-pair"},
+    "subword-nmt": {
+        "split": codes.SPLIT,
+        "unit": "char",
+        "tie_break": "largest-pair",
+        "end_of_word": codes.MARK,
+        "num_merges": 10_000,
+    },
 }
+# Has options of its own, and an engine: `training_sentencepiece`.
+SENTENCEPIECE = "sentencepiece"
+TOOLS = (*LIKE, SENTENCEPIECE)
 
 
 def train(
@@ -86,6 +98,7 @@ def train(
     normalize: Form | None = None,
     threads: int | None = None,
     progress: bool | Report = False,
+    options: Mapping[str, object] | None = None,
 ) -> Tokenizer:
     """Learn a tokenizer from text. The result does not depend on `threads` or on the machine.
 
@@ -94,7 +107,10 @@ def train(
         select. Documents are read as they are needed.
     vocab_size: tokens at most, special ones and the alphabet included; 32,000 unless `num_merges` is given.
     like: take the defaults of another tool: "huggingface" (its byte-level trainer), "minbpe", "tiktoken"
-        (its educational trainer), "rustbpe", "cs336". Options given still count.
+        (its educational trainer), "rustbpe", "cs336", "subword-nmt". Options given still count.
+        "sentencepiece" trains as its BPE trainer does; of the arguments below only `special_tokens` (its
+        control symbols), `max_token_length`, `fallback` (to bytes), `threads`, `progress` and `options` go
+        with it. Lines of documents are its sentences.
     split: a name, a pattern or None (default "o200k"; "whitespace-split" with `end_of_word`; "latin" for
         words).
     unit: "byte", "char", or "word": whole pieces are the first symbols and merges join neighbours.
@@ -108,6 +124,8 @@ def train(
     fallback: spell symbols never seen with characters and bytes; else they are errors in `encode`.
     normalize: "NFC", "NFD", "NFKC" or "NFKD": the tokenizer brings text into this form, here and in `encode`.
     progress: a bar on stderr, or a function that takes `Progress`.
+    options: of sentencepiece, by its own names, as `{"character_coverage": 1.0}`; what is not given is its
+        default (`vocab_size` 8000).
 
     Raises `CorpusError` (empty; which file, at which byte), `TrainingError` (options that contradict each
     other or the corpus), `OSError`. Warns `EarlyStopWarning` if no pair is left before the size is reached,
@@ -125,27 +143,53 @@ def train(
         "tie_break": tie_break,
         "byte_order": byte_order,
         "alphabet": alphabet,
-    }
-    settings = _defaults(like, unit, end_of_word) | {k: v for k, v in given.items() if v is not ...}
-    if vocab_size is None and num_merges is None:
-        vocab_size = 32_000
-    settings |= {
-        "vocab_size": vocab_size,
-        "num_merges": num_merges,
-        "special_tokens": tuple(listed("special_tokens", special_tokens, (str,))),
-        "max_token_length": _inclusive(max_token_length, like),
         "end_of_word": end_of_word,
-        "fallback": fallback,
+        "num_merges": num_merges,
         "normalize": normalize,
     }
+    same = {
+        "vocab_size": vocab_size,
+        "special_tokens": tuple(listed("special_tokens", special_tokens, (str,))),
+        "max_token_length": max_token_length,
+        "fallback": fallback,
+    }
+    if not isinstance(progress, bool) and not callable(progress):
+        raise TypeError(f"progress is {progress!r}: give True, False or a function that takes Progress")
+    if like == SENTENCEPIECE:
+        own = options_of_call(given, same, _mapping(options))
+        read = source if isinstance(source, Corpus) else Corpus(source)
+        with reporter(progress) as report:
+            return train_sentencepiece(read, own, threads=thread_count(threads), report=report)
+    if options is not None:
+        raise TrainingError(f"options are sentencepiece's, and go with like={SENTENCEPIECE!r} alone")
+    made = _options(like, given, same)
+    with reporter(progress) as report:
+        return train_with(source, made, like=like, threads=threads, report=report)
+
+
+def _mapping(options: Any) -> Mapping[str, Any]:
+    """`options`, or none; `TypeError` for what is no mapping."""
+    if options is None or isinstance(options, Mapping):
+        return options or {}
+    raise TypeError(f"options is {options!r}: give a dict of option to value, or None")
+
+
+def _options(like: str | None, given: dict[str, Any], same: dict[str, Any]) -> TrainOptions:
+    """Defaults and what is given instead, checked."""
+    settings = _defaults(like, given["unit"], given["end_of_word"])
+    default_merges = settings.pop("num_merges", None)
+    settings |= {name: value for name, value in given.items() if value is not ... and name not in NONE}
+    settings |= {name: settings.get(name) if given[name] is None else given[name] for name in NONE}
+    settings |= same
+    settings["max_token_length"] = _inclusive(same["max_token_length"], like)
+    if settings["vocab_size"] is None and settings["num_merges"] is None:
+        settings["num_merges"] = default_merges
+        settings["vocab_size"] = 32_000 if default_merges is None else None
     options = TrainOptions(**_checked(settings))
     check_options(options)
     if options.unit == "byte" and options.alphabet == "all":
         merge_budget(options, 256)  # an hour of counting would not make it fit
-    if not isinstance(progress, bool) and not callable(progress):
-        raise TypeError(f"progress is {progress!r}: give True, False or a function that takes Progress")
-    with reporter(progress) as report:
-        return train_with(source, options, like=like, threads=threads, report=report)
+    return options
 
 
 def train_with(
@@ -168,12 +212,25 @@ def train_with(
             f"the corpus is empty: {size} bytes of text were read and no piece was found in them"
         )
     symbols, merges, counts = _learn(trainer, options, report)
-    spec = assemble(options, symbols, [(left, right) for left, right in merges.tolist()])
+    pairs = [(left, right) for left, right in merges.tolist()]
+    spec = assemble(options, symbols, pairs)
+    if like == "subword-nmt":
+        spec = _as_codes(spec, options)
     warn_early_stop(options, len(symbols), len(merges), stacklevel=3)
     record = {**spec.record, "like": like, "corpus_bytes": size, "counts": counts.tolist()}
     if read.says_more:
         record["corpus"] = read.record()
     return Tokenizer(dataclasses.replace(spec, record=record))
+
+
+def _as_codes(spec: TokenizerSpec, options: TrainOptions) -> TokenizerSpec:
+    """The tokenizer of subword-nmt's codes file, if it can hold this one: it has no characters but those of
+    merges, and ids of its own."""
+    plain = options.split == codes.SPLIT and options.unit == "char" and options.end_of_word == codes.MARK
+    if not plain or options.special_tokens or options.fallback or options.normalize is not None:
+        return spec
+    pairs = [(spec.tokens[left], spec.tokens[right]) for left, right, _id in spec.merges or ()]
+    return dataclasses.replace(codes.build(pairs, "0.2"), record=spec.record)
 
 
 def _defaults(like: str | None, unit: object, end_of_word: str | None) -> dict[str, Any]:
@@ -188,7 +245,7 @@ def _defaults(like: str | None, unit: object, end_of_word: str | None) -> dict[s
     if not isinstance(like, str):
         raise TypeError(f"like is {like!r}: give str or None")
     if like not in LIKE:
-        raise TrainingError(f"like={like!r} is none of {', '.join(LIKE)}; leave it out for our own defaults")
+        raise TrainingError(f"like={like!r} is none of {', '.join(TOOLS)}; leave it out for our own defaults")
     return OURS | LIKE[like]
 
 
@@ -216,11 +273,12 @@ def _checked(settings: dict[str, Any]) -> dict[str, Any]:
             raise TypeError(f"{name} is {settings[name]!r}: give str")
         if settings[name] not in get_args(choices):
             raise TrainingError(f"{name}={settings[name]!r} is none of {', '.join(get_args(choices))}")
-    for name in ("split", "end_of_word", "normalize"):
+    own = settings["split"] is codes.SPLIT  # no text, but what a tool has
+    for name in ("end_of_word", "normalize", *(() if own else ("split",))):
         text_or_none(name, settings[name])
     if not isinstance(settings["fallback"], bool):
         raise TypeError(f"fallback is {settings['fallback']!r}: give True or False")
-    return checked | {"split": splits.get(settings["split"])}
+    return checked if own else checked | {"split": splits.get(settings["split"])}
 
 
 def _learn(trainer: Trainer, options: TrainOptions, report: Report | None) -> Any:

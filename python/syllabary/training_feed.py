@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from syllabary._engine import Trainer
+from syllabary._engine import SentencePieceTrainer, Trainer
 from syllabary.corpus.care import normalized_parts
 from syllabary.corpus.document import Part
 from syllabary.errors import TextError, TrainingError
@@ -42,7 +42,12 @@ def feed(trainer: Trainer, parts: Iterable[Part], options: TrainOptions, report:
     return documents.bytes
 
 
-def _feed(trainer: Trainer, parts: Iterable[Part], report: Report | None) -> None:
+def feed_parts(trainer: Trainer | SentencePieceTrainer, parts: Iterable[Part], report: Report | None) -> None:
+    """Hands documents to the engine as they are; `TextError` as `feed`."""
+    _feed(trainer, _bounded(parts), report)
+
+
+def _feed(trainer: Trainer | SentencePieceTrainer, parts: Iterable[Part], report: Report | None) -> None:
     batch: list[str] = []
     size, ended = 0, 0  # characters in the batch; documents before it
     inside = False  # a document has begun and not ended
@@ -78,7 +83,7 @@ def _bounded(parts: Iterable[Part]) -> Iterator[Part]:
         yield part[max(len(part) - 1, 0) // BATCH_CHARACTERS * BATCH_CHARACTERS :], last
 
 
-def _feed_batch(trainer: Trainer, batch: list[str], first: int) -> None:
+def _feed_batch(trainer: Trainer | SentencePieceTrainer, batch: list[str], first: int) -> None:
     """Counts documents; `TextError` names the one with a lone surrogate, `first` being the first's number."""
     try:
         trainer.feed(batch)

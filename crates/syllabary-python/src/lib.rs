@@ -5,6 +5,7 @@
 mod convert;
 mod errors;
 mod files;
+mod sentencepiece;
 mod split;
 mod steps;
 mod tokenizer;
@@ -18,6 +19,7 @@ use pyo3::prelude::*;
 fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     // The first array looks numpy up; a Ctrl-C that falls into that look-up would be a panic.
     drop(Vec::<u32>::new().into_pyarray(module.py()));
+    module.add_class::<sentencepiece::SentencePieceTrainer>()?;
     module.add_class::<split::Split>()?;
     module.add_class::<steps::Normalizer>()?;
     module.add_class::<steps::Pretokenizer>()?;

@@ -26,7 +26,7 @@ pub fn steps(value: &Bound<'_, PyAny>) -> PyResult<Vec<Step>> {
     value.try_iter()?.map(|item| step(&item?)).collect()
 }
 
-fn step(value: &Bound<'_, PyAny>) -> PyResult<Step> {
+pub fn step(value: &Bound<'_, PyAny>) -> PyResult<Step> {
     let kind: String = value.getattr("kind")?.extract()?;
     let options = value
         .getattr("options")?

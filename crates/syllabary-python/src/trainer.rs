@@ -43,18 +43,20 @@ fn options(spec: &Bound<'_, PyAny>, max_tokens: usize, max_merges: usize) -> PyR
 }
 
 /// Looks at signals and, while merging, tells `callback(merges done, count of the last pair)`; keeps what they raise.
-struct Pulse {
+pub struct Pulse {
     last: Instant,
     callback: Option<Py<PyAny>>,
     raised: Option<PyErr>,
 }
 
 impl Pulse {
-    fn new(callback: Option<Py<PyAny>>) -> Pulse {
+    /// `callback` is told how far training is.
+    pub fn new(callback: Option<Py<PyAny>>) -> Pulse {
         Pulse { last: Instant::now(), callback, raised: None }
     }
 
-    fn beat(&mut self, trained: Option<&Trained>) -> bool {
+    /// Whether to go on; `done`: the merges done and the count of the last.
+    pub fn beat(&mut self, done: Option<(usize, u64)>) -> bool {
         if self.raised.is_some() {
             return false;
         }
@@ -64,8 +66,8 @@ impl Pulse {
         self.last = Instant::now();
         let result = Python::attach(|py| {
             py.check_signals()?;
-            if let (Some(callback), Some(trained)) = (&self.callback, trained) {
-                callback.call1(py, (trained.merges.len(), trained.counts.last().copied().unwrap_or(0)))?;
+            if let (Some(callback), Some(done)) = (&self.callback, done) {
+                callback.call1(py, done)?;
             }
             Ok(())
         });
@@ -74,7 +76,7 @@ impl Pulse {
     }
 
     /// The exception for `error`: what a signal or the callback raised, if that is what ended the work.
-    fn exception(&mut self, py: Python<'_>, error: Error) -> PyErr {
+    pub fn exception(&mut self, py: Python<'_>, error: Error) -> PyErr {
         match (error, self.raised.take()) {
             (Error::Interrupted, Some(raised)) => raised,
             (error, _) => to_python(py, error, None),
@@ -140,7 +142,10 @@ impl Trainer {
         let (counter, threads) = (&mut self.counter, self.threads);
         let trained = py.detach(|| {
             counter.end_document(threads, &mut || pulse.beat(None))?;
-            train::train(counter, &options, &mut |trained| pulse.beat(Some(trained)))
+            train::train(counter, &options, &mut |trained: &Trained| {
+                let last = trained.counts.last().copied().unwrap_or(0);
+                pulse.beat(Some((trained.merges.len(), last)))
+            })
         });
         let trained = trained.map_err(|error| pulse.exception(py, error))?;
         let flat: Vec<u32> = trained.merges.iter().flat_map(|&(left, right)| [left, right]).collect();

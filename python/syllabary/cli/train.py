@@ -26,8 +26,9 @@ from syllabary.corpus.corpus import Corpus
 from syllabary.corpus.document import Reading
 from syllabary.errors import FormatError
 from syllabary.formats.record import Format
-from syllabary.training import LIKE, OURS
+from syllabary.training import LIKE, OURS, SENTENCEPIECE, TOOLS
 from syllabary.training import train as learn
+from syllabary.training_sentencepiece import read_option
 
 
 @click.command(
@@ -39,6 +40,8 @@ Examples:
   $ cat *.txt | syllabary train - -o words.syllabary.json --unit word
   $ syllabary train corpus.txt -o t.json --special "<user>" --special "<end>"
   $ syllabary train corpus.txt -o hf.json --like huggingface --vocab-size 400
+  $ syllabary train corpus.txt -o m.model --like sentencepiece --vocab-size 99
+  $ syllabary train corpus.txt -o c.bpe --like subword-nmt --num-merges 20
   $ syllabary train . --include "*.txt" --normalize NFC -o n.json --unit char
 """,
 )
@@ -74,8 +77,13 @@ Examples:
 )
 @click.option("--end-of-word", metavar="MARK", help="Mark of the last character of a piece, as </w>.")
 @click.option("--fallback", is_flag=True, default=None, help="Spell unseen symbols with smaller ones.")
+@click.option("--like", metavar="TOOL", help=f"Train as that tool does: {', '.join(TOOLS)}.")
 @click.option(
-    "--like", metavar="TOOL", help="Train as that tool does: huggingface, minbpe, tiktoken, rustbpe, cs336."
+    "--option",
+    "pairs",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="With --like sentencepiece: an option of its own, as byte_fallback=true (repeatable).",
 )
 @click.option(
     "--threads",
@@ -94,6 +102,7 @@ def train(
     quiet: bool,
     reading: Reading,
     care: Care,
+    pairs: tuple[str, ...],
     **options: Any,
 ) -> None:
     """Train a tokenizer on FILES and save it.
@@ -107,6 +116,8 @@ def train(
     given = {name: value for name, value in options.items() if value is not None and value != ()}
     if care.normalize is not None:
         given["normalize"] = care.normalize
+    if pairs:
+        given["options"] = dict(map(_pair, pairs))
     form = check_output(Path(output), file_format, given)
     corpus = Corpus(common.source_of(files), reading, dataclasses.replace(care, normalize=None))
     start = time.perf_counter()
@@ -126,18 +137,27 @@ def train(
         )
 
 
+def _pair(text: str) -> tuple[str, object]:
+    """`NAME=VALUE` as name and value; wrong usage for what is none."""
+    name, equals, value = text.partition("=")
+    if not equals:
+        raise click.BadParameter(f"{text!r} is not NAME=VALUE", param_hint="--option")
+    return name, read_option(name, value)
+
+
 def check_output(path: Path, file_format: str | None, options: Mapping[str, Any]) -> str:
     """The format's name; raises at once, not after an hour, if what is trained so cannot be saved there."""
     form = formats.format_of(path, file_format)
-    told = {name: options[name] for name in ("unit", "fallback", "end_of_word") if name in options}
-    settings = OURS | LIKE.get(options.get("like", ""), {})
+    tool = options.get("like", "")
+    settings = OURS | ({"unit": "char"} if tool == SENTENCEPIECE else LIKE.get(tool, {})) | dict(options)
+    told = {name: settings[name] for name in ("unit", "fallback", "end_of_word") if name in settings}
     if sentence := formats.refusal(form.name, alphabet=settings["alphabet"], **told):
         raise FormatError(sentence)
     if not path.parent.is_dir():
         raise FileNotFoundError(errno.ENOENT, "no such folder", str(path.parent))
     if path.is_dir():
         raise IsADirectoryError(errno.EISDIR, "is a folder, not a file", str(path))
-    if "normalize" in options:
+    if "normalize" in options and tool != SENTENCEPIECE:
         _check_normalizer(form, options)
     return form.name
 

@@ -209,4 +209,4 @@ def _kept(spec: TokenizerSpec, count: int, kind: Kind) -> tuple[bytes, dict[int,
     return data, places, ended
 
 
-FORMAT = Format(NAME, (".codes",), ("*.codes",), sniff, read, write, refuses, reduce=reduce)
+FORMAT = Format(NAME, (".codes", ".bpe"), ("*.codes",), sniff, read, write, refuses, reduce=reduce)

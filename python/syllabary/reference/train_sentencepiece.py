@@ -15,7 +15,7 @@ Where sentencepiece is not deterministic: only in the sample that `input_sentenc
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
@@ -43,7 +43,7 @@ __all__ = ["SentencePieceOptions", "train", "train_steps"]
 
 
 @dataclass(frozen=True, slots=True)
-class Corpus:
+class Found:
     """What is known before the first merge.
 
     meta: the pieces that are there anyway. alphabet: characters -> counts (`{}` with
@@ -57,17 +57,17 @@ class Corpus:
     rules: tuple[bytes, bytes]
 
 
-def read_corpus(sentences: Iterable[str | bytes], options: SentencePieceOptions) -> Corpus:
+def read_corpus(sentences: Iterable[str | bytes], options: SentencePieceOptions) -> Found:
     """Everything before the first merge; raises what `train` does."""
     check_options(options)
     meta = meta_pieces(options)
     rules = rules_of(options), denormalizer_of(options)
     found = read_sentences(sentences, options, meta, rules[0])
     alphabet = alphabet_of(found, options)
-    return Corpus(meta, alphabet, read_words(found, options), check_size(alphabet, meta, options), rules)
+    return Found(meta, alphabet, read_words(found, options), check_size(alphabet, meta, options), rules)
 
 
-def learn(corpus: Corpus, options: SentencePieceOptions) -> Iterator[Learned]:
+def learn(corpus: Found, options: SentencePieceOptions) -> Iterator[Learned]:
     """The pieces as they are learned, as many as there is room for."""
     alphabet = corpus.alphabet
     if options.auto_character_coverage:
@@ -95,7 +95,13 @@ def train(sentences: Iterable[str | bytes], options: SentencePieceOptions) -> To
     fewer than `vocab_size` pieces are found.
     """
     corpus = read_corpus(sentences, options)
-    learned = list(learn(corpus, options))
+    return finish(corpus, list(learn(corpus, options)), options)
+
+
+def finish(
+    corpus: Found, learned: Sequence[Learned], options: SentencePieceOptions, stacklevel: int = 2
+) -> TokenizerSpec:
+    """The tokenizer of what was learned; of `corpus.words` only the counts of characters matter."""
     if options.auto_character_coverage:
         texts = choose(learned, corpus.words, corpus.room)
     else:
@@ -107,6 +113,6 @@ def train(sentences: Iterable[str | bytes], options: SentencePieceOptions) -> To
             f"no pair is left: training ended with a vocabulary of {len(pieces)}, not {options.vocab_size}; "
             "give more text or ask for less",
             EarlyStopWarning,
-            stacklevel=2,
+            stacklevel=stacklevel + 1,
         )
     return spec_of(pieces, options, corpus.rules)

@@ -51,7 +51,7 @@ def read_sentences(
     symbols = sorted((text for text, _kind in meta.values()), key=len, reverse=True)
     cut = re.compile("|".join(map(re.escape, symbols))) if symbols else None
     found = Counter[str]()
-    for sentence, count in _selected(_usable(sentences, options), options):
+    for sentence, count in chosen(sentences, options):
         text = normalizer.normalize(sentence)
         if cut is not None:
             text = cut.sub(BOUNDARY, text)
@@ -61,6 +61,11 @@ def read_sentences(
     if not found:
         raise CorpusError("the corpus is empty: no sentence is left to train on")
     return found
+
+
+def chosen(sentences: Iterable[str | bytes], options: SentencePieceOptions) -> Iterable[tuple[str, int]]:
+    """The sentences that are trained on, each with how often; undecodable bytes are lone surrogates."""
+    return _selected(_usable(sentences, options), options)
 
 
 def _usable(sentences: Iterable[str | bytes], options: SentencePieceOptions) -> Iterator[tuple[str, int]]:

@@ -83,6 +83,14 @@ impl SentencePiece {
         Ok(finish(part, out, end))
     }
 
+    /// Writes what becomes of `text` behind what `out` holds, without alignment and without frozen tokens.
+    pub(crate) fn write_plain(&self, text: &str, out: &mut String) -> Result<(), Error> {
+        let mut output = Output { text: std::mem::take(out), places: None, at_zero: 0, zero: 0 };
+        let result = self.run(text, None, &mut output);
+        *out = output.text;
+        result.map(drop)
+    }
+
     /// Writes all of `text`; returns the place after the last byte written.
     fn run(&self, text: &str, frozen: Option<Frozen<'_>>, out: &mut Output) -> Result<usize, Error> {
         let limit = super::limit(text.len());

@@ -11,7 +11,10 @@
 
 pub mod count;
 mod pairs;
+mod piece_rules;
 mod queue;
+pub mod sentencepiece;
+pub mod sentences;
 mod sequences;
 mod symbols;
 mod table;

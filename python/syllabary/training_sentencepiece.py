@@ -1,0 +1,235 @@
+"""`train(like="sentencepiece")`: sentencepiece's BPE trainer, by the engine.
+
+Adds how arguments and options of `train` become sentencepiece's own, and the way of documents through the
+engine: the lines of a document are the sentences, as sentencepiece reads files. Leaves out: the definition
+(`reference.train_sentencepiece`, from which options, alphabet and finished tokenizer are taken as they are),
+and what other tools do (`training`).
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from syllabary._engine import SentencePieceTrainer
+from syllabary.arguments import integer, listed
+from syllabary.corpus.corpus import Corpus
+from syllabary.corpus.document import Part
+from syllabary.errors import CorpusError, TrainingError
+from syllabary.progress import Progress, Report
+from syllabary.reference.symbols import utf8
+from syllabary.reference.train_sentencepiece import Found, finish
+from syllabary.reference.train_sentencepiece_merge import Learned
+from syllabary.reference.train_sentencepiece_nfkc import RULE_NAMES
+from syllabary.reference.train_sentencepiece_options import (
+    Meta,
+    SentencePieceOptions,
+    check_options,
+    meta_pieces,
+)
+from syllabary.reference.train_sentencepiece_rules import denormalizer_of, rules_of
+from syllabary.reference.train_sentencepiece_scripts import INHERITED, script_of
+from syllabary.reference.train_sentencepiece_sentences import alphabet_of, check_size, chosen
+from syllabary.reference.train_sentencepiece_valid import DIGITS, NEVER
+from syllabary.spec import Step
+from syllabary.tokenizer import Tokenizer
+from syllabary.training_feed import feed_parts, tell
+from syllabary.unicode.charsmaps import charsmap_of
+
+# Arguments of `train` -> the option that says the same here.
+SAME = {
+    "vocab_size": "vocab_size",
+    "special_tokens": "control_symbols",
+    "max_token_length": "max_sentencepiece_length",
+    "fallback": "byte_fallback",
+}
+NONE = ("end_of_word", "num_merges", "normalize")  # arguments of which None is that they are not given
+# In the engine: goes with every script, and takes the one before it.
+ANY_SCRIPT, INHERITED_SCRIPT = 0, 1
+
+
+def options_of(arguments: Mapping[str, Any], options: Mapping[str, Any]) -> SentencePieceOptions:
+    """sentencepiece's options from arguments of `train` that were given (those of `SAME`) and from `options`.
+
+    `TrainingError` for an option that there is not, or that is given twice; `TypeError` for another type.
+
+    >>> options_of({"fallback": True}, {"vocab_size": 400}).byte_fallback
+    True
+    """
+    found: dict[str, Any] = {SAME[name]: value for name, value in arguments.items()}
+    known = {item.name: item.default for item in dataclasses.fields(SentencePieceOptions)}
+    for name, value in options.items():
+        if name not in known:
+            raise TrainingError(f"options: {name!r} is none of sentencepiece's: {', '.join(known)}")
+        if name in found:
+            argument = next(other for other in arguments if SAME[other] == name)
+            raise TrainingError(f"options: {name!r} is given as {argument}= too: give one of them")
+        found[name] = value
+    checked = {name: _checked(name, value, known[name]) for name, value in found.items()}
+    made = SentencePieceOptions(**checked)
+    check_options(made)
+    return made
+
+
+def options_of_call(
+    given: Mapping[str, Any], same: Mapping[str, Any], options: Mapping[str, Any]
+) -> SentencePieceOptions:
+    """The same for a call of `train`. given: arguments that sentencepiece has none for; `...` is not given.
+
+    same: those of `SAME`, where `None`, `False` and `()` are not given.
+    """
+    none = [
+        name for name, value in given.items() if value is not ... and not (value is None and name in NONE)
+    ]
+    if none:
+        raise TrainingError(
+            f"{none[0]} does not go with like='sentencepiece': that has options of its own, which go into "
+            "options, as {'character_coverage': 1.0}"
+        )
+    told = {name: same[name] for name in SAME if same[name] is not None and same[name] is not False}
+    if not told["special_tokens"]:
+        del told["special_tokens"]
+    return options_of(told, options)
+
+
+def read_option(name: str, text: str) -> object:
+    """The value of an option from text, as sentencepiece's own command line reads it: lists between commas.
+
+    What cannot be read, and an option that there is not, stay text: `options_of` tells of them.
+
+    >>> read_option("byte_fallback", "true"), read_option("unk_id", "3"), read_option("control_symbols", "a")
+    (True, 3, ('a',))
+    """
+    default = next(
+        (item.default for item in dataclasses.fields(SentencePieceOptions) if item.name == name), ""
+    )
+    if isinstance(default, bool):
+        return {"true": True, "false": False}.get(text.lower(), text)
+    if isinstance(default, tuple):
+        return tuple(text.split(","))
+    for kind in (int, float):
+        if type(default) is kind:
+            try:
+                return kind(text)
+            except ValueError:
+                return text
+    return text
+
+
+def _checked(name: str, value: Any, default: Any) -> Any:
+    """A value of the type that the default has."""
+    if isinstance(default, tuple):
+        return tuple(listed(name, value, (str,)))
+    if isinstance(default, bool) or name == "precompiled_charsmap":
+        kind: type = bool if isinstance(default, bool) else bytes
+        if not isinstance(value, kind):
+            raise TypeError(f"{name} is {value!r}: give {'True or False' if kind is bool else 'bytes'}")
+        return value
+    if isinstance(default, int):
+        return integer(name, value)
+    if isinstance(default, float):
+        if isinstance(value, bool) or not isinstance(value, (int, float)):
+            raise TypeError(f"{name} is {value!r}: give a number")
+        return float(value)
+    if not isinstance(value, str):
+        raise TypeError(f"{name} is {value!r}: give str")
+    utf8(value, name)
+    return value
+
+
+def train_sentencepiece(
+    corpus: Corpus, options: SentencePieceOptions, *, threads: int, report: Report | None
+) -> Tokenizer:
+    """Learn a tokenizer; saved as a `.model`, it is the file that sentencepiece writes.
+
+    Raises and warns as `reference.train_sentencepiece.train`; the early stop points at the caller's caller.
+    """
+    check_options(options)
+    meta = meta_pieces(options)
+    rules = _rules(options), denormalizer_of(options)
+    trainer = _trainer(options, meta, rules[0], threads)
+    normalized = options.normalization_rule_name != "identity" or bool(rules[0])
+    parts = corpus.parts(normalized=normalized)
+    if options.input_sentence_size or options.input_format == "tsv":
+        for sentence, count in chosen(_lines(parts), options):
+            trainer.add(sentence, count)
+    else:
+        feed_parts(trainer, parts, report)
+    sentences, counted = trainer.finish()
+    if not sentences:
+        raise CorpusError("the corpus is empty: no sentence is left to train on")
+    counts = dict(counted)
+    alphabet = alphabet_of(counts, options)
+    room = check_size(alphabet, meta, options)
+    learned = _learn(trainer, alphabet or dict.fromkeys(sorted(counts), 0), options, room, report)
+    spec = finish(Found(meta, alphabet, counts, room, rules), learned, options, stacklevel=3)
+    record = {**spec.record, "corpus_bytes": trainer.bytes, "counts": [step.count for step in learned]}
+    if corpus.says_more:
+        record["corpus"] = corpus.record()
+    return Tokenizer(dataclasses.replace(spec, record=record))
+
+
+def _own_rules(options: SentencePieceOptions) -> bool:
+    """Whether the rules are not those of a name, in which no text with a rule has a space."""
+    return bool(options.normalization_rule_tsv) or options.precompiled_charsmap is not None
+
+
+def _rules(options: SentencePieceOptions) -> bytes:
+    """As `rules_of`; those of a name are there already."""
+    found = None
+    if not _own_rules(options) and options.normalization_rule_name in RULE_NAMES:
+        found = charsmap_of(options.normalization_rule_name)
+    return rules_of(options) if found is None else found
+
+
+def _trainer(options: SentencePieceOptions, meta: Meta, rules: bytes, threads: int) -> SentencePieceTrainer:
+    """The engine's, which normalizes by compiled rules and cuts the texts of meta pieces out."""
+    step = Step(
+        "SentencePiece",
+        {
+            "precompiled_charsmap": rules,
+            "add_dummy_prefix": options.add_dummy_prefix,
+            "remove_extra_whitespaces": options.remove_extra_whitespaces,
+            "treat_whitespace_as_suffix": options.treat_whitespace_as_suffix,
+            "escape_whitespaces": True,
+        },
+    )
+    symbols = [text for text, _kind in meta.values()]
+    return SentencePieceTrainer(step, options, symbols, not _own_rules(options), threads)
+
+
+def _lines(parts: Iterable[Part]) -> Iterator[str]:
+    """The lines of documents that come in parts."""
+    held = ""
+    for part, last in parts:
+        *lines, held = (held + part).split("\n")
+        yield from lines
+        if last:
+            yield held
+            held = ""
+
+
+def _learn(
+    trainer: SentencePieceTrainer,
+    alphabet: Iterable[str],
+    options: SentencePieceOptions,
+    room: int,
+    report: Report | None,
+) -> list[Learned]:
+    """The pieces with their counts; whole, so that `left` has all of each."""
+
+    def merged(done: int, count: int) -> None:
+        tell(report, Progress("merging", done, room, count))
+
+    numbers: dict[str, int] = {INHERITED: INHERITED_SCRIPT}
+    refused = NEVER | DIGITS if options.split_digits else NEVER
+    rows: list[tuple[str, int, bool]] = []
+    for character in alphabet:
+        script = ANY_SCRIPT
+        if options.split_by_unicode_script and (options.split_by_number or character not in DIGITS):
+            script = numbers.setdefault(script_of(character), len(numbers) + 1)
+        rows.append((character, script, character in refused))
+    pieces, counts = trainer.learn(rows, room, merged if report else None)
+    tell(report, Progress("merging", len(pieces), len(pieces), None))
+    return [Learned(text, "", count) for text, count in zip(pieces, counts, strict=True)]
