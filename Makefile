@@ -30,7 +30,7 @@ demo: build  ## train on Python's own library and show every stage; CORPUS=PATH:
 
 test: test-rust test-python  ## run all tests, of the crates and of the package
 
-check: build  ## format, lints, types, stubs, layers, then all tests
+check: build $(STAMPS)/gpt  ## format, lints, types, stubs, layers, then all tests
 	$(WITH_RUST) cargo fmt --all --check
 	$(WITH_RUST) cargo clippy --locked --workspace --all-targets -- -D warnings
 	$(BIN)/ruff check .
@@ -44,7 +44,7 @@ bench: build  ## measure against the peers; CORPORA=FOLDER of .txt or .txt.xz fi
 	$(BIN)/python bench/run.py $(if $(CORPORA),--corpora "$(CORPORA)")
 	$(BIN)/python bench/readme.py
 
-docs: build  ## run every example of README, docs/, docstrings and --help; document the crates
+docs: build $(STAMPS)/gpt  ## run every example of README, docs/, docstrings and --help; document the crates
 	$(BIN)/pytest tests/test_docs.py
 	$(WITH_RUST) RUSTDOCFLAGS="-D warnings" cargo doc --locked --workspace --no-deps
 
@@ -53,7 +53,7 @@ wheel: $(STAMPS)/rust.env  ## build wheel and sdist into dist/ and try both in f
 	$(WITH_RUST) $(BIN)/maturin build --release --locked --sdist --out dist
 	$(WITH_RUST) $(BIN)/python tools/check_wheel.py --dist dist --tests $(foreach python,$(PYTHONS),--python $(python))
 
-prove: build  ## the long proofs: every test on whole corpora and many more drawn cases; writes docs/proof.md
+prove: build $(STAMPS)/gpt  ## the long proofs: every test on whole corpora and many more drawn cases; writes docs/proof.md
 	rm -f build/proof.json build/compatibility.json
 	SYLLABARY_PROVE=1 HYPOTHESIS_PROFILE=thorough $(BIN)/pytest --timeout 3600
 	$(BIN)/python tools/write_proof.py
@@ -70,7 +70,7 @@ build: $(STAMPS)/engine
 test-rust: $(STAMPS)/rust.env
 	$(WITH_RUST) cargo test --locked --workspace
 
-test-python: build
+test-python: build $(STAMPS)/gpt
 	$(BIN)/pytest -n auto
 
 $(STAMPS)/dependencies: requirements-dev.txt requirements-data.txt
@@ -79,6 +79,10 @@ $(STAMPS)/dependencies: requirements-dev.txt requirements-data.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --ignore-requires-python \
 	  --requirement requirements-data.txt
 	@mkdir -p $(STAMPS) && touch $@
+
+$(STAMPS)/gpt: requirements-gpt.txt $(STAMPS)/dependencies
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --requirement requirements-gpt.txt
+	@touch $@
 
 # Rust as it is on this machine; where there is none, a toolchain of its own inside the virtual environment.
 $(STAMPS)/rust.env: $(STAMPS)/dependencies

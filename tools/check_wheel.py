@@ -4,7 +4,7 @@
 
 Each wheel, and the sdist (which compiles the engine again), is installed into a new virtual environment in a
 temporary folder; `smoke.py` then runs there with the isolated interpreter. With `--tests` the first wheel
-also passes the whole test suite, as the sdist carries it, in an environment with requirements-dev.txt.
+also passes the whole test suite, as the sdist carries it, with requirements-dev.txt and requirements-gpt.txt.
 Leaves out: publishing, and platforms other than this one.
 """
 
@@ -57,7 +57,8 @@ def run_tests(wheel: Path, sdist: Path, python: str) -> None:
         shutil.unpack_archive(sdist, folder)
         (checkout,) = folder.glob("syllabary-*")
         pip = [fresh, "-m", "pip", "install", "--disable-pip-version-check"]
-        run([*pip, "-r", checkout / "requirements-dev.txt", wheel], folder)
+        requirements = ("-r", checkout / "requirements-dev.txt", "-r", checkout / "requirements-gpt.txt")
+        run([*pip, *requirements, wheel], folder)
         run([fresh, "-m", "pytest", "-q", "-p", "no:cacheprovider"], checkout)
         print(f"ok: the tests of {sdist.name} on {wheel.name}", flush=True)
 
