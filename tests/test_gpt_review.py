@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
-from tests.gpt_runs import command, documents, environment, make_shards, saved, short, small
+from gpt_runs import command, documents, environment, make_shards, saved, short, small
 
 import syllabary
 from syllabary import shards as shards_module

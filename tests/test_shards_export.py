@@ -16,6 +16,7 @@ import pytest
 
 import syllabary
 from syllabary import shards
+from syllabary.errors import ShardError
 from syllabary.shards import exporting
 
 END = "<|end|>"
@@ -158,7 +159,7 @@ def test_without_the_library_the_error_names_the_extra(
 ) -> None:
     written = shards.write(TEXTS, tok, tmp_path / "shards")
     monkeypatch.setitem(sys.modules, name, None)
-    with pytest.raises(ImportError, match=rf"needs {name}: pip install 'syllabary\[arrow\]'"):
+    with pytest.raises(ShardError, match=rf"needs {name}: pip install 'syllabary\[arrow\]'"):
         shards.export(written, tmp_path / "out", format_)
     assert [path.name for path in tmp_path.iterdir()] == ["shards"]
 

@@ -131,9 +131,10 @@ def train(
                 f"is --rest {care.fraction}" + (f" --seed {care.seed}" if care.seed else "")
             )
         seconds = time.perf_counter() - start
+        # A model by scores has none; what `tok.merges` gives then is found again from its tokens.
+        merges = "" if tok.spec.scores is not None else f"{plural(len(tok.merges), 'merge')}, "
         common.talk(
-            f"{plural(tok.vocab_size, 'token')}, {plural(len(tok.merges), 'merge')}, {seconds:.1f} s: "
-            f"saved as {printable(output)}"
+            f"{plural(tok.vocab_size, 'token')}, {merges}{seconds:.1f} s: saved as {printable(output)}"
         )
 
 

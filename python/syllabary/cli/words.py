@@ -48,6 +48,7 @@ PHRASES: Sequence[tuple[re.Pattern[str], str]] = tuple(
         (r", or None$", ""),
         (r"\bresume=False\b", "--restart"),
         (r"\bforce=True\b", "--force"),
+        (r'\bpositions="learned"', "--positions learned"),
         (r"\bval=(?=\d)", "--val "),
         (r"\bseed=(?=\d)", "--seed "),
         (r"^end=(?=['\"])", "--end "),

@@ -17,6 +17,7 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
+from syllabary.errors import ShardError
 from syllabary.shards.parts import named
 from syllabary.shards.reading import Shards, Split
 
@@ -33,7 +34,7 @@ def export(shards: Shards, path: str | os.PathLike[str], format: ExportFormat = 
     "datasets": a folder that `datasets.load_from_disk` opens as a `DatasetDict` with the splits `"train"`
         and `"val"` and the column `input_ids`.
 
-    Raises `ImportError` without pyarrow (and datasets), `ValueError` for another format, `OSError`.
+    Raises `ShardError` without pyarrow (and datasets), `ValueError` for another format, `OSError`.
     """
     writers: dict[str, Callable[[Shards, Path], None]] = {
         "parquet": _parquet,
@@ -57,7 +58,10 @@ def export(shards: Shards, path: str | os.PathLike[str], format: ExportFormat = 
 
 
 def check_place(target: Path, format: str) -> None:  # noqa: A002 (as above)
-    """`OSError` if something else than an older export would be replaced, or there is no place for it."""
+    """`OSError` if something else than an older export would be replaced, or there is no place for it;
+    `ShardError` if the library that writes it is missing."""
+    for name in ("pyarrow", "datasets") if format == "datasets" else ("pyarrow",):
+        _library(name)
     if not target.absolute().parent.is_dir():
         raise FileNotFoundError(2, "no such folder", str(target.parent))
     if target.is_dir() and format != "datasets":
@@ -84,7 +88,7 @@ def _library(name: str) -> Any:
         return importlib.import_module(name)
     except ImportError as error:
         package = name.partition(".")[0]
-        raise ImportError(f"this export needs {package}: pip install 'syllabary[arrow]'") from error
+        raise ShardError(f"this export needs {package}: pip install 'syllabary[arrow]'") from error
 
 
 def batches(split: Split) -> Iterator[tuple[Any, Any]]:
