@@ -20,8 +20,8 @@ from hypothesis import strategies as st
 from strategies import texts
 from test_steps_normalize import MOVING
 
-from syllabary.corpus.care import FORMS, Care, identity, normalized, normalized_parts, share
-from syllabary.corpus.forms import SLICE, Forms, Look
+from syllabary.corpus.care import FORMS, Care, identity, identity_of, normalized, normalized_parts, share
+from syllabary.corpus.forms import SLICE, Forms, Look, closer, glance
 from syllabary.errors import TextError
 from syllabary.reference import normalize
 from syllabary.reference.aligned import Aligned
@@ -46,6 +46,21 @@ def test_identities_are_blake2b_of_nfc() -> None:
     assert identity("arma virumque cano") == int.from_bytes(
         hashlib.blake2b(b"arma virumque cano", digest_size=8).digest(), "little"
     )
+
+
+@given(st.one_of(moving, texts(12)))
+def test_text_in_nfc_is_known_by_its_own_bytes(text: str) -> None:
+    """The short ways to an identity, of `Corpus`: where Python's tables say NFC, nothing would be changed."""
+    data = text.encode()
+    looks = [look for look in (glance(text, data), closer(text, data)) if look is not None]
+    if looks:
+        assert identity(text) == identity_of(data)
+    else:
+        assert not text.isascii()
+    for look in looks:
+        assert not text.isascii() or look.kind is None
+        assert look.nfd == unicodedata.is_normalized("NFD", text)
+    assert closer("e\ud800", "e\ud800".encode("utf-8", "surrogatepass")) is None
 
 
 @given(texts(12))

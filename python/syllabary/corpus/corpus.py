@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from syllabary.corpus import sources
 from syllabary.corpus.care import Care, identity, identity_of, normalized, normalized_parts
 from syllabary.corpus.document import Document, Part, Reading, Stream
-from syllabary.corpus.forms import Look, glance
+from syllabary.corpus.forms import Look, closer, glance
 from syllabary.corpus.report import Report
 from syllabary.corpus.sources import Source, Unit
 from syllabary.errors import CorpusError, CorpusWarning, TextError
@@ -180,7 +180,7 @@ class Corpus:
             text = document.text
             plain = text.isascii()
             data = text.encode("utf-8", "surrogatepass")
-            look = None if plain else glance(text, data)
+            look = None if plain else glance(text, data) or closer(text, data)
             if not identities:
                 number = 0
             elif plain or look is not None:

@@ -11,6 +11,7 @@ looked at in slices. Marks on both sides of a cut between two slices are not see
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
@@ -20,6 +21,7 @@ SLICE = 4096  # characters; a mark that might be composed makes Python normalize
 NFC, NFD, NEITHER = "NFC-only", "NFD-only", "neither"
 KINDS = (NFC, NFD, NEITHER)
 ASCII = bytes(range(128))
+SURROGATE = re.compile(rb"\xed[\xa0-\xbf]")
 FEW = 4  # one byte in so many
 WORDS = {NFC: "in NFC", NFD: "in NFD", NEITHER: "in neither form"}
 
@@ -99,6 +101,19 @@ def glance(text: str, data: bytes) -> Look | None:
     least = min(map(_CHARACTERS.__getitem__, set(others.decode("utf-8", "surrogatepass"))))
     look.nfd = least == 2
     return look if least else None
+
+
+def closer(text: str, data: bytes) -> Look | None:
+    """The look of a text, given with its UTF-8, that is in NFC as a whole; None: not so, or a lone surrogate.
+
+    What Python's tables, of Unicode 13 or later, call NFC is NFC by those of Unicode 9 too: code points that
+    came later are left alone there, and older ones that would compose or change places do so in both.
+    """
+    if not unicodedata.is_normalized("NFC", text) or SURROGATE.search(data):
+        return None
+    look = Look()
+    look.nfd = unicodedata.is_normalized("NFD", text)
+    return look
 
 
 @dataclass
