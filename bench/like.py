@@ -13,20 +13,17 @@ import argparse
 import io
 import json
 import os
-import platform
 import statistics
 import sys
-import time
-from collections.abc import Callable
 from importlib.metadata import version
 from pathlib import Path
 
 import sentencepiece
+from common import RESULTS, Lane, measure, processor
 from subword_nmt import learn_bpe
 
 import syllabary
 
-RESULTS = Path(__file__).parent / "results"
 SIZE = 8_000
 
 
@@ -43,33 +40,26 @@ def subword_nmt_trains(path: Path) -> None:
         learn_bpe.learn_bpe(file, io.StringIO(), SIZE)
 
 
-def seconds(work: Callable[[], object]) -> float:
-    """How long it takes."""
-    start = time.perf_counter()
-    work()
-    return time.perf_counter() - start
-
-
 def main() -> None:
     """Measure, print and write."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("file", type=Path)
     parser.add_argument("--repeats", type=int, default=3)
     given = parser.parse_args()
-    lanes: dict[str, tuple[Callable[[], object], Callable[[], object]]] = {
-        "sentencepiece": (
-            lambda: sentencepiece_trains(given.file),
-            lambda: syllabary.train(given.file, SIZE, like="sentencepiece"),
-        ),
-        "subword-nmt": (
-            lambda: subword_nmt_trains(given.file),
-            lambda: syllabary.train(given.file, num_merges=SIZE, like="subword-nmt"),
-        ),
+    lanes: dict[str, dict[str, Lane]] = {
+        "sentencepiece": {
+            "theirs": lambda: sentencepiece_trains(given.file),
+            "ours": lambda: syllabary.train(given.file, SIZE, like="sentencepiece"),
+        },
+        "subword-nmt": {
+            "theirs": lambda: subword_nmt_trains(given.file),
+            "ours": lambda: syllabary.train(given.file, num_merges=SIZE, like="subword-nmt"),
+        },
     }
     rows = {}
-    for name, (theirs, ours) in lanes.items():
-        turns = [(seconds(theirs), seconds(ours)) for _ in range(given.repeats)]
-        peer, own = (statistics.median(column) for column in zip(*turns, strict=True))
+    for name, pair in lanes.items():
+        turns = measure(pair, given.repeats)
+        peer, own = (statistics.median(turns[lane]) for lane in ("theirs", "ours"))
         rows[name] = {"theirs_s": round(peer, 3), "ours_s": round(own, 3), "times": round(peer / own, 1)}
         print(name, rows[name], flush=True)
     record = {
@@ -77,7 +67,7 @@ def main() -> None:
         "bytes": given.file.stat().st_size,
         "pieces": SIZE,
         "versions": {name: version(name) for name in ("sentencepiece", "subword-nmt")},
-        "machine": f"{platform.machine()}, {os.cpu_count()} cores",
+        "machine": {"processor": processor(), "cores": os.cpu_count()},
         "results": rows,
     }
     RESULTS.mkdir(exist_ok=True)

@@ -19,6 +19,7 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
+from terminal import interrupt_when
 
 import syllabary
 from syllabary import formats
@@ -92,21 +93,9 @@ def test_ctrl_c_while_counting(folder: Path, old: bytes | None) -> None:
 def test_ctrl_c_while_merging(folder: Path, old: bytes | None, long_text: str) -> None:
     Path("long.txt").write_text(long_text, "utf-8")
     before = prepare(folder, old)
-    ours, theirs = os.openpty()  # on a terminal the command shows its stage
     command = [*COMMAND, "train", "long.txt", "-o", "out.json", "--split", "none", "--vocab-size", "900000"]
-    process = subprocess.Popen(command, stderr=theirs)
-    os.close(theirs)
-    shown, sent = b"", False
-    try:
-        while chunk := os.read(ours, 4096):
-            shown += chunk
-            if b"merging" in shown and not sent:
-                process.send_signal(signal.SIGINT)
-                sent = True
-    except OSError:  # Linux says EIO when the other side has closed
-        pass
-    os.close(ours)
-    assert process.wait(GUARD) == 130
+    status, shown = interrupt_when(command, b"merging", GUARD)
+    assert status == 130
     assert shown.endswith(b"interrupted\r\n")
     assert contents(folder) == before
 

@@ -8,8 +8,6 @@ from __future__ import annotations
 import os
 import random
 import re
-import signal
-import subprocess
 import sys
 from pathlib import Path
 
@@ -17,6 +15,7 @@ import click
 import numpy as np
 import pytest
 from click.testing import CliRunner, Result
+from terminal import interrupt_when
 
 import syllabary
 from syllabary import shards
@@ -180,20 +179,9 @@ def test_ctrl_c_on_a_terminal_leaves_what_can_be_resumed(folder: Path) -> None:
         "import sys; from syllabary.cli.shard import shard; from syllabary.cli import common; import click"
     )
     script += "; main = click.group(cls=common.Verbs)(lambda: None); main.add_command(shard); main()"
-    ours, theirs = os.openpty()
-    process = subprocess.Popen([sys.executable, "-c", script, "shard", *arguments], stderr=theirs)
-    os.close(theirs)
-    shown, sent = b"", False
-    try:
-        while chunk := os.read(ours, 4096):
-            shown += chunk
-            if b"%" in shown and not sent:
-                process.send_signal(signal.SIGINT)
-                sent = True
-    except OSError:  # Linux says EIO when the other side has closed
-        pass
-    os.close(ours)
-    assert process.wait(GUARD) == 130
+    command = [sys.executable, "-c", script, "shard", *arguments]
+    status, shown = interrupt_when(command, b"%", GUARD)
+    assert status == 130
     assert b"encoding" in shown
     assert shown.endswith(b"interrupted\r\n")
     with pytest.raises(syllabary.errors.ShardError, match="incomplete"):

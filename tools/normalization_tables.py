@@ -11,18 +11,16 @@ that exists instead of writing it.
 
 from __future__ import annotations
 
-import argparse
 import struct
 import unicodedata
 from collections.abc import Iterable, Iterator
 from importlib.metadata import version
-from pathlib import Path
 
+from table_file import ROOT, main
 from tokenizers import normalizers, pre_tokenizers
 
 Ranges = tuple[tuple[int, int], ...]
 
-ROOT = Path(__file__).resolve().parent.parent
 TABLES = ROOT / "python" / "syllabary" / "unicode" / "rewriting.txt"
 SCALARS = "".join(map(chr, [*range(0xD800), *range(0xE000, 0x110000)]))
 HANGUL = range(0xAC00, 0xD7A4)  # composed by arithmetic, in no table
@@ -231,20 +229,5 @@ def build() -> str:
     return "\n".join(lines) + "\n"
 
 
-def main() -> int:
-    """Write the tables file, or with `--check` say whether it is what the library answers."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--check", action="store_true", help="compare with the file instead of writing it")
-    arguments = parser.parse_args()
-    text = build()
-    if arguments.check:
-        same = TABLES.read_text(encoding="utf-8") == text
-        print("the tables are what the library answers" if same else "the tables differ from the library")
-        return 0 if same else 1
-    TABLES.write_text(text, encoding="utf-8")
-    print(f"wrote {TABLES.relative_to(ROOT)}: {len(text):,} characters")
-    return 0
-
-
 if __name__ == "__main__":
-    raise SystemExit(main())
+    raise SystemExit(main(__doc__, TABLES, build, "the library answers"))

@@ -13,7 +13,6 @@ Run it as `python tools/unicode_tables.py` with both peers installed; it prints 
 
 from __future__ import annotations
 
-import argparse
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -22,12 +21,12 @@ from itertools import groupby
 from pathlib import Path
 
 import tiktoken
+from table_file import ROOT, main
 from tokenizers import Regex
 from tokenizers.pre_tokenizers import Split
 
 Ranges = tuple[tuple[int, int], ...]
 
-ROOT = Path(__file__).resolve().parent.parent
 NAMES = ROOT / "tools" / "unicode_names.txt"
 TABLES = ROOT / "python" / "syllabary" / "unicode" / "tables.txt"
 UNICODE_VERSION = "16.0.0"
@@ -173,20 +172,5 @@ def build() -> str:
     return "\n".join(lines) + "\n"
 
 
-def main() -> int:
-    """Write the tables file, or with `--check` say whether it is what the peers answer."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--check", action="store_true", help="compare with the file instead of writing it")
-    arguments = parser.parse_args()
-    text = build()
-    if arguments.check:
-        same = TABLES.read_text(encoding="utf-8") == text
-        print("the tables are what the peers answer" if same else "the tables differ from the peers")
-        return 0 if same else 1
-    TABLES.write_text(text, encoding="utf-8")
-    print(f"wrote {TABLES.relative_to(ROOT)}: {len(text):,} characters")
-    return 0
-
-
 if __name__ == "__main__":
-    raise SystemExit(main())
+    raise SystemExit(main(__doc__, TABLES, build, "the peers answer"))
