@@ -8,6 +8,7 @@ Leaves out: the model and its training.
 from __future__ import annotations
 
 import contextlib
+import importlib
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -166,6 +167,9 @@ def prepared(device: Device, threads: int | None = None, seed: int = 0) -> Itera
         torch.set_float32_matmul_precision("high")
     ours = device.world > 1 and not torch.distributed.is_initialized()
     if ours:
+        # First: imported later, by the optimizer, it would keep the group that it finds (torch 2.13). Its
+        # threads would outlive it, and end the process by SIGABRT when the interpreter goes before them.
+        importlib.import_module("torch._dynamo")
         torch.distributed.init_process_group("nccl" if device.kind == "cuda" else "gloo")
     try:
         with torch.random.fork_rng(devices=[device.name] if device.kind == "cuda" else []):
@@ -176,3 +180,24 @@ def prepared(device: Device, threads: int | None = None, seed: int = 0) -> Itera
             torch.distributed.destroy_process_group()
         torch.set_num_threads(before[0])
         torch.set_float32_matmul_precision(before[1])
+
+
+def share(model: torch.nn.Module) -> None:
+    """Give every process the first one's weights."""
+    for weight in model.parameters():
+        torch.distributed.broadcast(weight.detach(), 0)
+
+
+def average_gradients(model: torch.nn.Module, world: int) -> None:
+    """Bring the mean of all `world` processes' gradients into each, once a step, by one flat tensor.
+
+    torch's DistributedDataParallel would begin while the last pass still runs; but it keeps the group of
+    processes (2.13), and frees it under Python's lock, for which the group's threads wait: a deadlock.
+    """
+    gradients = [weight.grad for weight in model.parameters() if weight.grad is not None]
+    flat = torch.cat([gradient.flatten() for gradient in gradients])
+    torch.distributed.all_reduce(flat)
+    flat /= world
+    means = torch.split(flat, [gradient.numel() for gradient in gradients])
+    for gradient, mean in zip(gradients, means, strict=True):
+        gradient.copy_(mean.view_as(gradient))

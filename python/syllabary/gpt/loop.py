@@ -5,7 +5,6 @@ Leaves out: how a run begins (`train`), and every part that has a module of its 
 
 from __future__ import annotations
 
-import contextlib
 import math
 import time
 from collections.abc import Callable
@@ -20,7 +19,7 @@ from syllabary.gpt import checkpoint
 from syllabary.gpt import run as runs
 from syllabary.gpt.backend import torch
 from syllabary.gpt.data import Batches
-from syllabary.gpt.device import Device
+from syllabary.gpt.device import Device, average_gradients, share
 from syllabary.gpt.evaluate import bits_per_byte
 from syllabary.gpt.log import Log
 from syllabary.gpt.model import GPT
@@ -93,8 +92,7 @@ class Loop:
         self._last: dict[str, float | None] = {}
         self.forward: Any = torch.compile(self.model) if device.compiled else self.model
         if device.world > 1:
-            places = [device.name] if device.kind == "cuda" else None
-            self.forward = torch.nn.parallel.DistributedDataParallel(self.forward, device_ids=places)
+            share(self.model)
 
     @property
     def tokens_per_step(self) -> int:
@@ -150,12 +148,13 @@ class Loop:
             torch.manual_seed(_mixed(self.train.seed, self.step, self.device.rank))
         total = torch.zeros((), device=self.device.name)
         for number in range(self.train.accumulate):
-            with self._together(number == self.train.accumulate - 1):
-                with self.device.autocast():
-                    loss = self.forward(*batch)[1] / self.train.accumulate
-                loss.backward()
+            with self.device.autocast():
+                loss = self.forward(*batch)[1] / self.train.accumulate
+            loss.backward()
             total += loss.detach()
             batch = self._batch(number + 1)
+        if self.device.world > 1:
+            average_gradients(self.model, self.device.world)
         rate = self.train.rate(self.step)
         norm = update(self.model, self.optimizer, rate, self.train.clip)
         self.step += 1
@@ -182,13 +181,6 @@ class Loop:
         else:
             rows = rows.to(self.device.name)
         return rows[:, :-1].contiguous(), rows[:, 1:].contiguous()
-
-    def _together(self, last: bool) -> contextlib.AbstractContextManager[Any]:
-        """Gradients are averaged over the processes once a step, in its last pass."""
-        if last or self.device.world == 1:
-            return contextlib.nullcontext()
-        apart: contextlib.AbstractContextManager[Any] = self.forward.no_sync()
-        return apart
 
     def _read(self, loss: torch.Tensor, norm: torch.Tensor) -> tuple[float, float]:
         """Loss and norm as numbers, which waits for the device. `ModelError` if one is none."""

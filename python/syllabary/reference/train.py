@@ -7,7 +7,7 @@ ties (`ties`), ids of the finished tokenizer (`assemble`). Everything here is in
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
 
@@ -109,6 +109,11 @@ def read_corpus(documents: Iterable[str], options: TrainOptions) -> Corpus:
     found = read_sequences(documents, options)
     if not found:
         raise CorpusError("the corpus is empty: no document holds a piece of text to count")
+    return corpus_of(found, options)
+
+
+def corpus_of(found: Mapping[tuple[str, ...], int], options: TrainOptions) -> Corpus:
+    """Sequences of pieces and their counts, with an alphabet, in local ids."""
     spelled = [
         [symbol for piece in sequence for symbol in symbols(piece, options.unit, options.end_of_word)]
         for sequence in found
