@@ -124,6 +124,11 @@ READING: tuple[Callable[[Any], Any], ...] = (
         type=click.Choice(["raise", "skip"]),
         help="A file that cannot be read ends all, or is listed.  [default: raise]",
     ),
+    click.option(
+        "--errors",
+        type=click.Choice(["strict", "replace"]),
+        help="Bytes that are no text: an error, or U+FFFD.  [default: strict]",
+    ),
 )
 NORMALIZE = click.option(
     "--normalize", type=click.Choice(FORMS), help="Bring text into this normal form of Unicode."

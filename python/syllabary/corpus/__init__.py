@@ -55,6 +55,7 @@ def read(
     beta_code: bool | None = None,
     select: Select = None,
     on_error: Literal["raise", "skip"] = "raise",
+    errors: Literal["strict", "replace"] = "strict",
     normalize: Literal["NFC", "NFD", "NFKC", "NFKD"] | None = None,
     drop_duplicates: bool = False,
     fraction: float | None = None,
@@ -72,12 +73,14 @@ def read(
     column: of tables and JSON, where the text is. division, beta_code: of TEI.
     select: only documents with these values in `meta`, as `{"lang": "grc"}`; of several of one name, any.
     on_error: `"skip"` leaves out files that cannot be read; `Corpus.report` lists them.
+    errors: `"replace"` reads bytes that are no text as U+FFFD, where they are else an error; `Corpus.report`
+        counts them.
     normalize, drop_duplicates, fraction, rest, seed: see `Care`.
 
     Raises `OSError` (with the path; if a `str` names no file, with the way to give text) for what cannot be
     opened, `CorpusError` for what cannot be decoded (which file, at which byte) and for damaged archives,
-    `TypeError` for a source of another type. Warns `CorpusWarning` where an encoding is guessed or normal
-    forms of Unicode are mixed.
+    `TypeError` for a source of another type. Warns `CorpusWarning` where an encoding is guessed, bytes
+    were replaced or normal forms of Unicode are mixed.
 
     >>> [document.text for document in read(["arma virumque", "cano".encode()])]
     ['arma virumque', 'cano']
@@ -94,6 +97,7 @@ def read(
         beta_code=beta_code,
         select=_pairs(select),
         on_error=on_error,
+        errors=errors,
     )
     care = Care(normalize=normalize, drop_duplicates=drop_duplicates, fraction=fraction, rest=rest, seed=seed)
     yield from Corpus(source, reading, care)
@@ -102,7 +106,7 @@ def read(
 def iter_parts(source: Source, *, include: Globs = None) -> Iterator[Part]:
     """The same documents as `read`, each as `(part, last)` pairs of bounded size.
 
-    A large plain text comes in parts of about a million characters and is never held whole; `last` is
+    A large plain text comes in parts of about 65,000 characters and is never held whole; `last` is
     true on the part that ends its document (which may be empty). Parts are cut between characters and
     nowhere in particular: a piece may begin in one and end in the next.
 

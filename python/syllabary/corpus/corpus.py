@@ -107,16 +107,20 @@ class Corpus:
         return self._kept(self._documents(found, filled), filled, identities=True, seen=None)
 
     def finish(self, normalized: bool = False, empty: bool = False) -> None:
-        """After all was read: `CorpusError` if nothing is left, `CorpusWarning` if normal forms are mixed.
+        """After all was read: `CorpusError` if nothing is left, `CorpusWarning` if normal forms are mixed or
+        bytes were replaced (`errors="replace"`).
 
         normalized: whether it is rewritten in one form later, so that mixing them does no harm.
         empty: whether it is well if nothing is left, as in one file of many.
         """
         if not empty:
             self.report.check(self.reading, self.care)
-        sentence = self.report.forms.warning()
-        if sentence is not None and not normalized and self.care.normalize is None:
-            warnings.warn(sentence, CorpusWarning, stacklevel=3)
+        for sentence in (
+            self.report.replacements(),
+            None if normalized or self.care.normalize is not None else self.report.forms.warning(),
+        ):
+            if sentence is not None:
+                warnings.warn(sentence, CorpusWarning, stacklevel=3)
 
     def record(self) -> dict[str, object]:
         """How it was read, as plain JSON values: options other than the defaults, and the report's counts.
@@ -156,7 +160,7 @@ class Corpus:
             )
         self._begun = True
         self.report = Report()
-        return sources.streams(self.source, self.reading, self.report.skip)
+        return sources.streams(self.source, self.reading, self.report.skip, self.report.replace)
 
     def _unique(self, identities: bool) -> Iterator[Kept]:
         """The whole source without the duplicates that shall go."""
@@ -228,7 +232,7 @@ class Corpus:
             if isinstance(item, Document):
                 yield item
                 continue
-            before = 0
+            before, item = 0, dataclasses.replace(item, replaced=report.replace)
             try:
                 for document in sources.documents_of(item, self.reading, _teller(report)):
                     yield document
@@ -249,6 +253,7 @@ class Corpus:
                     report.forms.add(Look().at(item.text), partial(where, item, report))
                 continue
             before, inside = report.read, False
+            item = dataclasses.replace(item, replaced=report.replace)
             try:
                 parts = sources.parts_of(item, self.reading, _teller(report))
                 for part, last in _watched(parts, item.name, report):
@@ -287,11 +292,16 @@ def where(document: Document, report: Report) -> str:
 
 def _watched(parts: Iterable[Part], name: str, report: Report) -> Iterator[Part]:
     """The parts; each document is counted, and looked at, when it has ended."""
-    look, size = Look(), 0
+    look, size, begun = Look(), 0, False
     for part, last in parts:
         yield part, last
+        if last and not begun and part.isascii():  # as most lines are: nothing to look at
+            report.read += 1
+            report.keep(len(part))
+            continue
         look.at(part)
         size += _size(part)
+        begun = not last
         if last:
             report.read += 1
             report.keep(size)

@@ -12,11 +12,12 @@ from pathlib import Path
 from typing import BinaryIO, Literal, TypeAlias
 
 Part: TypeAlias = tuple[str, bool]
+Replaced: TypeAlias = Callable[[str, int, "int | None"], None]
 
 HEAD = 1 << 20  # bytes that every stream can give twice
 
 
-def ignore(*_: str) -> None:
+def ignore(*_: object) -> None:
     """Where nobody wants to be told."""
 
 
@@ -53,6 +54,7 @@ class Reading:
     beta_code: of TEI, whether Greek is in beta code; None: found out from the file.
     select: only documents whose `meta` has these values, as `(("lang", "grc"),)`; one name twice: either.
     on_error: whether a file that cannot be read ends it all, or is left out and reported.
+    errors: whether bytes that are no text in their encoding are an error, or become U+FFFD and are counted.
     """
 
     include: tuple[str, ...] = ()
@@ -66,11 +68,13 @@ class Reading:
     beta_code: bool | None = None
     select: tuple[tuple[str, str], ...] = ()
     on_error: Literal["raise", "skip"] = "raise"
+    errors: Literal["strict", "replace"] = "strict"
 
     def __post_init__(self) -> None:
         one_of("documents", self.documents, ("file", "line"))
         one_of("division", self.division, ("auto", "work", "chapter", "letter"))
         one_of("on_error", self.on_error, ("raise", "skip"))
+        one_of("errors", self.errors, ("strict", "replace"))
         for name in ("include", "exclude", "select"):
             if not isinstance(getattr(self, name), tuple):
                 raise TypeError(f"{name} is {type(getattr(self, name)).__name__}: give a tuple")
@@ -87,7 +91,9 @@ class Stream:
     map or seek; None in archives and behind compression. open: its bytes from the beginning; what can be
     read only once (a member of a tar, a pipe) opens again as long as no more than `HEAD` bytes were read.
     start: where these bytes begin in the file, if they are a part of it. skipped: where a reader that goes
-    on after an error (`on_error="skip"`) says what it left out: the name and why.
+    on after an error (`on_error="skip"`) says what it left out: the name and why. replaced: where it says
+    (`errors="replace"`) that bytes became U+FFFD: the name, how many times, and the first one's byte offset,
+    None if that was said before.
     """
 
     name: str
@@ -96,6 +102,7 @@ class Stream:
     open: Callable[[], BinaryIO]
     start: int = 0
     skipped: Callable[[str, str], None] = ignore
+    replaced: Replaced = ignore
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,11 +19,12 @@ from collections.abc import Iterable, Iterator
 from typing import Any, BinaryIO
 
 from syllabary.corpus.document import Reading, Stream, Told
-from syllabary.corpus.files import CHUNK
+from syllabary.corpus.undecodable import replacing
 from syllabary.corpus.unpack import suffix_of
 from syllabary.errors import CorpusError, CorpusWarning
 
 SAMPLE = 1 << 16  # bytes of the head by which an encoding is told
+CHUNK = 1 << 16  # bytes that become text at a time: a text of four bytes a character takes four times that
 MANY = 8  # bytes that are not UTF-8, from which on another encoding is thought of
 CHAOS = 0.2  # charset-normalizer's measure of nonsense, up to which a guess is believed
 COHERENCE = 0.1  # its measure of likeness to a language, from which on a guess is believed
@@ -41,7 +42,7 @@ MARKS = (  # subtle: UTF-32 first, its mark begins with that of UTF-16
 
 
 def text_of(stream: Stream, reading: Reading, told: Told) -> Iterator[str]:
-    """The text of a stream in parts of at most `files.CHUNK` characters; `told` gets the encoding's name.
+    """The text of a stream in parts of at most `CHUNK` characters; `told` gets the encoding's name.
 
     Raises `CorpusError` with the byte offset in the file for what cannot be decoded.
     """
@@ -49,8 +50,17 @@ def text_of(stream: Stream, reading: Reading, told: Told) -> Iterator[str]:
         head = file.read(SAMPLE)
         name, mark = encoding_of(head, len(head) < SAMPLE, stream, reading)
         told(name)
-        start = stream.start + mark
-        yield from decode(_chunks(head[mark:], file), stream.name, name, start)
+        yield from decode_as(_chunks(head[mark:], file), stream, reading, name, mark)
+
+
+def decode_as(
+    chunks: Iterable[bytes], stream: Stream, reading: Reading, name: str, mark: int
+) -> Iterator[str]:
+    """The text of a stream whose encoding is known, as `reading.errors` says. mark: bytes left out before."""
+    start = stream.start + mark
+    if reading.errors == "replace":
+        return replacing(chunks, stream.name, name, start, stream.replaced)
+    return decode(chunks, stream.name, name, start)
 
 
 def utf8_of(stream: Stream, reading: Reading, told: Told) -> Iterator[bytes]:
@@ -63,7 +73,7 @@ def utf8_of(stream: Stream, reading: Reading, told: Told) -> Iterator[bytes]:
         if name == "utf-8":
             yield from chunks
         else:
-            for part in decode(chunks, stream.name, name, stream.start + mark):
+            for part in decode_as(chunks, stream, reading, name, mark):
                 yield part.encode("utf-8")
 
 
@@ -72,7 +82,10 @@ def is_plain_utf8(file: BinaryIO, reading: Reading) -> bool:
     if reading.encoding is not None:
         return known(reading.encoding, "") == "utf-8"
     head = file.read(SAMPLE)
-    return _marked(head) is None and not _not_utf8(head, len(head) < SAMPLE)
+    whole = len(head) < SAMPLE
+    if _marked(head) is not None:
+        return False
+    return not _not_utf8(head, whole) or (reading.errors == "replace" and _guessed(head, whole) is None)
 
 
 def encoding_of(head: bytes, whole: bool, stream: Stream, reading: Reading) -> tuple[str, int]:
@@ -174,7 +187,8 @@ def _step(
         shown = name.upper() if name.startswith("utf") else name
         raise CorpusError(
             f"{where}: not {shown}: byte 0x{error.object[error.start]:02X} at byte offset {offset} "
-            f"({error.reason}); convert the file to UTF-8, or declare its encoding (encoding=…)"
+            f"({error.reason}); convert the file to UTF-8, or declare its encoding (encoding=…); "
+            'errors="replace" reads it with U+FFFD there'
         ) from error
     except UnicodeError as error:  # UTF-16 and -32 without a mark where Python wants one
         raise CorpusError(f"{where}: not {name} from byte offset {fed - len(held)} on ({error})") from error

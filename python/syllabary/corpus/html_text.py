@@ -20,7 +20,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from syllabary.corpus.document import Document, Reader, Reading, Stream, Told
-from syllabary.corpus.encoding import SAMPLE, decode, encoding_of
+from syllabary.corpus.encoding import SAMPLE, decode_as, encoding_of
 from syllabary.corpus.files import CHUNK
 from syllabary.corpus.lines import Lines
 from syllabary.corpus.tei_language import code
@@ -157,7 +157,7 @@ def _decoded(stream: Stream, reading: Reading, told: Told) -> Iterator[str]:
         if name is None:
             name, mark = encoding_of(head[:SAMPLE], len(head) < SAMPLE, stream, reading)
         told(name)
-        parts = decode(_chunks(head[mark:], file), stream.name, name)
+        parts = decode_as(_chunks(head[mark:], file), stream, reading, name, mark)
         yield next(parts, "").removeprefix("\ufeff")
         yield from parts
 

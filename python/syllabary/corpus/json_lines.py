@@ -21,6 +21,7 @@ from syllabary.corpus import text
 from syllabary.corpus.document import Document, Part, Reader, Reading, Stream, Told, ignore
 from syllabary.corpus.encoding import text_of, utf8_of
 from syllabary.corpus.records import MAX_RECORD, document_of, place
+from syllabary.corpus.undecodable import replaced
 from syllabary.errors import CorpusError, CorpusWarning
 
 NUMBER = re.compile(r"[-+.0-9eE]*")
@@ -39,6 +40,8 @@ def documents(stream: Stream, reading: Reading, told: Told) -> Iterator[Document
         if not stream.start:
             where["line"] = number
         try:
+            if reading.errors == "replace":
+                line = replaced(line, stream.name, offset, stream.replaced).encode()
             document = _of_line(line, offset, where, reading)
         except CorpusError as error:
             if reading.on_error == "raise":
@@ -111,7 +114,8 @@ def _of_line(line: bytes, offset: int, where: dict[str, object], reading: Readin
     except UnicodeDecodeError as error:
         raise CorpusError(
             f"{shown}: not UTF-8: byte 0x{line[error.start]:02X} at byte offset {offset + error.start}; "
-            "convert the file to UTF-8, or declare its encoding (encoding=…)"
+            "convert the file to UTF-8, or declare its encoding (encoding=…); "
+            'errors="replace" reads it with U+FFFD there'
         ) from error
     except json.JSONDecodeError as error:
         raise CorpusError(f"{shown}: not JSON: {error.msg} at column {error.colno}") from error
@@ -155,7 +159,7 @@ def _is_records(stream: Stream, reading: Reading) -> bool:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", CorpusWarning)  # a guessed encoding is told when it is read
-            for part in text_of(dataclasses.replace(stream, open=lambda: io.BytesIO(head)), reading, ignore):
+            for part in text_of(_head(stream, head), reading, ignore):
                 found += part
     except CorpusError:
         pass  # a character that the head cuts; what is broken is an error when it is read
@@ -164,6 +168,11 @@ def _is_records(stream: Stream, reading: Reading) -> bool:
     except CorpusError:
         return len(head) == SNIFFED and _has_text(found, reading.column)
     return isinstance(first, dict) and isinstance(first.get(reading.column), str)
+
+
+def _head(stream: Stream, head: bytes) -> Stream:
+    """The beginning of a stream as one of its own, of which nothing is told: it is read again."""
+    return dataclasses.replace(stream, open=lambda: io.BytesIO(head), replaced=ignore)
 
 
 def _has_text(found: str, column: str) -> bool:

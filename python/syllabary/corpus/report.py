@@ -18,6 +18,17 @@ LISTED = 1000  # of what was skipped, so that memory has a bound; the others are
 LINES = 20  # of these, in what a person is told
 VALUES = 1000  # distinct values of one name that are counted, so that memory has a bound
 SHOWN = 5  # of a list, in a sentence
+SUMS = (
+    "files",
+    "read",
+    "documents",
+    "bytes",
+    "unselected",
+    "duplicates",
+    "outside",
+    "undecodable",
+    "replaced_unlisted",
+)
 
 
 @dataclass
@@ -33,6 +44,9 @@ class Report:
     forms: normal forms of the kept documents; not looked at where they are rewritten anyway.
     unselected, duplicates, outside: documents left out by `select`, as duplicates, by `fraction` or `rest`.
     values: of each name that `select` asks for, value -> documents.
+    undecodable: how many times bytes that are no text became U+FFFD (`errors="replace"`).
+    replaced: file or document in which that was so -> byte offset of the first, of the first `LISTED`.
+    replaced_unlisted: how many more there were.
     """
 
     files: int = 0
@@ -47,6 +61,9 @@ class Report:
     outside: int = 0
     values: dict[str, dict[str, int]] = field(default_factory=dict)
     unlisted: int = 0
+    undecodable: int = 0
+    replaced: dict[str, int] = field(default_factory=dict)
+    replaced_unlisted: int = 0
 
     @property
     def skips(self) -> int:
@@ -63,12 +80,14 @@ class Report:
 
     def merge(self, other: Report) -> None:
         """Add the report of the next part of the same corpus, as another process has read it."""
-        for name in ("files", "read", "documents", "bytes", "unselected", "duplicates", "outside"):
+        for name in SUMS:
             setattr(self, name, getattr(self, name) + getattr(other, name))
         for name, why in other.skipped:
             self.skip(name, why)
         self.unlisted += other.unlisted
         self.forms.merge(other.forms)
+        for name, offset in other.replaced.items():
+            self.replace(name, 0, offset)
         for encoding, files in other.encodings.items():
             self.encodings[encoding] = self.encodings.get(encoding, 0) + files
         for name, counts in other.values.items():
@@ -81,6 +100,33 @@ class Report:
             self.skipped.append((name, why))
         else:
             self.unlisted += 1
+
+    def replace(self, name: str, count: int, offset: int | None) -> None:
+        """Note that bytes became U+FFFD. offset: of the first in this file or part of it, if it is new."""
+        self.undecodable += count
+        if offset is None or name in self.replaced:
+            return
+        if len(self.replaced) < LISTED:
+            self.replaced[name] = offset
+        else:
+            self.replaced_unlisted += 1
+
+    def replacements(self) -> str | None:
+        """The sentence for a corpus in which bytes were replaced, or None if none were.
+
+        >>> report = Report()
+        >>> report.replace("a.txt", 2, 17)
+        >>> report.replacements().partition(": ")[2].partition(";")[0]
+        '2 in 1 file, the first in a.txt at byte offset 17'
+        """
+        if not self.undecodable:
+            return None
+        name, offset = next(iter(self.replaced.items()))
+        files = len(self.replaced) + self.replaced_unlisted
+        return (
+            f"undecodable bytes were read as U+FFFD: {self.undecodable:,} in {_plural(files, 'file')}, the "
+            f"first in {name} at byte offset {offset}; if its encoding is another, declare it (encoding=…)"
+        )
 
     def keep(self, size: int) -> None:
         """Count a document of `size` bytes as kept."""
@@ -103,7 +149,14 @@ class Report:
         """The counts as plain JSON values, those that are 0 or empty left out but for documents and bytes."""
         counts: dict[str, object] = {"documents": self.documents, "bytes": self.bytes}
         more = {name: getattr(self, name) for name in ("files", "unselected", "duplicates", "outside")}
-        lists = {"skipped": self.skips, "encodings": self.encodings, "forms": self.forms.counts}
+        files = len(self.replaced) + self.replaced_unlisted
+        replaced = {"files": files, "sequences": self.undecodable} if files else {}
+        lists = {
+            "skipped": self.skips,
+            "encodings": self.encodings,
+            "forms": self.forms.counts,
+            "replaced": replaced,
+        }
         return counts | {
             name: dict(sorted(value.items())) if isinstance(value, dict) else value
             for name, value in {**more, **lists}.items()

@@ -14,10 +14,11 @@ from pathlib import Path
 from typing import BinaryIO, TypeAlias
 
 from syllabary.corpus.archives import is_archive, members, members_in
-from syllabary.corpus.document import Document, Part, Reading, Stream, Told
+from syllabary.corpus.document import Document, Part, Reading, Replaced, Stream, Told, ignore
 from syllabary.corpus.encoding import is_tar
 from syllabary.corpus.files import files_of, no_file
 from syllabary.corpus.readers import reader_of_stream
+from syllabary.corpus.undecodable import replaced as replaced_bytes
 from syllabary.corpus.units import Unit, units_of_files, within
 from syllabary.corpus.unpack import inner_name, unpacked
 from syllabary.errors import CorpusError
@@ -31,11 +32,14 @@ TAR_HEADER = 512
 MAX_SHOWN = 1000  # characters of a path that is none; a whole corpus would fill the screen
 
 
-def streams(source: Source, reading: Reading, skipped: Skipped) -> Iterator[Stream | Document]:
+def streams(
+    source: Source, reading: Reading, skipped: Skipped, replaced: Replaced = ignore
+) -> Iterator[Stream | Document]:
     """The members of a source, in its order; the files of a folder sorted by path, of an archive as stored.
 
     A member of a tar must be read before the next is asked for. What cannot even be opened is an error, or,
     with `on_error="skip"`, goes to `skipped` with its name and the reason; so does what a reader leaves out.
+    replaced: is told of documents in memory as `Stream.replaced` of files.
     Raises `OSError` (with the path; if a `str` names no file, with the way to give text), `CorpusError` for
     folders and archives without a file that is wanted, damaged archives, and bytes that are not UTF-8;
     `TypeError` for a source of another type.
@@ -47,7 +51,7 @@ def streams(source: Source, reading: Reading, skipped: Skipped) -> Iterator[Stre
             yield from _of_stream(dataclasses.replace(item, skipped=skipped), reading)
         else:
             try:
-                document = Document(_decoded(item, index), {"index": index})
+                document = Document(_decoded(item, index, reading, replaced), {"index": index})
             except CorpusError as error:
                 _skip(f"document {index}", error, reading, skipped)
             else:
@@ -235,9 +239,11 @@ def _no_path(path: str) -> FileNotFoundError:
     )
 
 
-def _decoded(document: str | bytes, index: int) -> str:
+def _decoded(document: str | bytes, index: int, reading: Reading, told: Replaced) -> str:
     if isinstance(document, str):
         return document
+    if reading.errors == "replace":
+        return replaced_bytes(document, f"document {index}", 0, told)
     try:
         return document.decode("utf-8")
     except UnicodeDecodeError as error:

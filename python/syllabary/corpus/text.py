@@ -32,7 +32,7 @@ def documents(stream: Stream, reading: Reading, told: Told) -> Iterator[Document
 
 
 def parts(stream: Stream, reading: Reading, told: Told) -> Iterator[Part]:
-    """The same documents in parts of about `files.CHUNK` characters; the last, perhaps empty, is marked."""
+    """The documents in parts of `encoding.CHUNK` characters at most; the last is marked, and may be empty."""
     chunks = text_of(stream, reading, told)
     separator = _separator(reading)
     if separator is None:

@@ -17,7 +17,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from syllabary.corpus.document import Reading, Stream, Told
-from syllabary.corpus.encoding import utf8_of
+from syllabary.corpus.encoding import text_of, utf8_of
 from syllabary.corpus.files import CHUNK
 from syllabary.errors import CorpusError
 
@@ -54,7 +54,7 @@ def parse(stream: Stream, reading: Reading, told: Told) -> Any:
         remove_comments=True,
         remove_pis=True,
     )
-    source = _Chunks(_raw(stream) if reading.encoding is None else utf8_of(stream, reading, told))
+    source = _Chunks(_raw(stream) if reading.encoding is None else _utf8(stream, reading, told))
     try:
         tree = etree.parse(source, parser)
     except etree.XMLSyntaxError as error:
@@ -85,6 +85,13 @@ def _raw(stream: Stream) -> Iterator[bytes]:
     with stream.open() as file:
         while chunk := file.read(CHUNK):
             yield chunk
+
+
+def _utf8(stream: Stream, reading: Reading, told: Told) -> Iterator[bytes]:
+    """The bytes of a file whose encoding was declared, as UTF-8, and such for sure if that was asked for."""
+    if reading.errors == "strict":
+        return utf8_of(stream, reading, told)
+    return (part.encode("utf-8") for part in text_of(stream, reading, told))
 
 
 def _where(error: Any) -> str:
