@@ -256,7 +256,7 @@ def test_special_tokens_that_collide(tokens: list[str], message: str, tmp_path: 
 
 def test_a_special_token_equal_to_one_that_is_learned() -> None:
     with pytest.raises(VocabularyError, match="'low' has the bytes of an ordinary token"):
-        train(special_tokens=["low"], like="huggingface")
+        train(special_tokens=["low"], like="rustbpe")
 
 
 # ---- patterns ----

@@ -25,7 +25,7 @@ from syllabary.compat.subword_nmt.apply_bpe import BPE
 from syllabary.errors import CorpusError, FormatError
 
 SPACE_IN_WORDS = re.compile(f"[{''.join(set(WHITE_SPACE) - set(' '))}\x1c-\x1f]")
-COUNTS = st.integers(1, 999) | st.integers(10**12, 10**12 + 9)  # these are not counted out as text
+COUNTS = st.integers(1, 999) | st.integers(10**12, 10**12 + 9)  # past 32 bits, too
 SIGNATURES = [
     (apply_bpe, their_apply, ["encode", "check_vocab_and_split", "recursive_split", "read_vocabulary"]),
     (apply_bpe, their_apply, ["isolate_glossary", "create_parser"]),
@@ -270,10 +270,17 @@ def test_damaged_counts() -> None:
         learned(learn_bpe, "a 1\nb", is_dict=True)
     with pytest.raises(CorpusError, match="line 1: the count of 'a' is below 0"):
         learned(learn_bpe, "a -1\n", is_dict=True)
+    with pytest.raises(CorpusError, match="over 18446744073709551615 characters: divide the counts"):
+        learned(learn_bpe, f"ab {2**63}\n", is_dict=True)
     with pytest.raises(FormatError, match="line 1: 'a b c' is not a token and a count"):
         apply_bpe.read_vocabulary(["a b c"], 0)
     with pytest.raises(CorpusError, match="no word"):
         learned(learn_bpe, " \n \n")
+
+
+def test_counts_of_a_dictionary_may_be_large() -> None:
+    text = f"low {2**60}\nlower {2**59 + 1}\nlow {2**59}\n"
+    assert learned(learn_bpe, text, is_dict=True) == learned(their_learn, text, is_dict=True)
 
 
 def test_a_lone_cr_ends_a_word_for_codes_could_not_hold_it() -> None:

@@ -68,8 +68,6 @@ def test_hugging_face(
     )
     peer.train_from_iterator(documents, trainer)
     model = json.loads(peer.to_str())["model"]
-    # subtle: under a limit one string can come about in two ways, and then Hugging Face reuses its id.
-    assume(len(model["merges"]) == len(model["vocab"]) - len(specials) - symbols)
     tok = trained(
         documents, size, like="huggingface", min_frequency=min_frequency, special_tokens=specials, **limit
     )

@@ -206,5 +206,5 @@ def test_corpora_that_cannot_be(source: Any, error: type[Exception], says: str) 
 
 
 def test_options_are_sentencepieces_alone() -> None:
-    with pytest.raises(TrainingError, match="options are sentencepiece's"):
+    with pytest.raises(TrainingError, match="options are a tool's own"):
         syllabary.train(["ab a"], like="rustbpe", options={"unk_id": 0})

@@ -127,8 +127,10 @@ def test_parts_of_any_size_give_the_same_tokenizer(
         read = feed(trainer, parts, options, None)
         if not trainer.distinct_pieces:
             return read, 0
-        symbols, merges, counts = trainer.train(options, 1000, 20, None)
-        return read, symbols, merges.tolist(), counts.tolist()
+        merging = trainer.merging(options, 1000, 20)
+        merges, counts = merging.step(60.0)
+        assert merging.done
+        return read, merging.tokens, merges.tolist(), counts.tolist()
 
     whole = outcome(lambda: counted((text, True) for text in texts))
     assert outcome(lambda: counted(parts_of(texts, size))) == whole

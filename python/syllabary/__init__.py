@@ -6,6 +6,7 @@
 True
 """
 
+from syllabary.counts import PieceCounts
 from syllabary.encodings import names as encodings
 from syllabary.errors import (
     CheckpointError,
@@ -26,10 +27,13 @@ from syllabary.errors import (
     UnknownTokenError,
     VocabularyError,
 )
+from syllabary.ids import IdTokenizer
 from syllabary.progress import Progress
 from syllabary.ragged import Ragged
 from syllabary.tokenizer import Tokenizer, load
 from syllabary.training import train
+from syllabary.training_ids import train_ids
+from syllabary.training_parity import Parity
 
 __version__ = "0.1.0"
 
@@ -39,8 +43,11 @@ __all__ = [
     "CorpusWarning",
     "EarlyStopWarning",
     "FormatError",
+    "IdTokenizer",
     "ModelError",
+    "Parity",
     "PatternError",
+    "PieceCounts",
     "Progress",
     "Ragged",
     "ShardError",
@@ -57,4 +64,5 @@ __all__ = [
     "encodings",
     "load",
     "train",
+    "train_ids",
 ]

@@ -13,11 +13,16 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
+from syllabary.reference.train_huggingface import BpeTrainerOptions
 from syllabary.reference.train_sentencepiece_options import SentencePieceOptions
 from syllabary.spec import SplitSpec, Step, TokenizerSpec, TrainOptions
 
 __all__ = [
+    "HuggingFaceTrainer",
+    "IdMerges",
+    "Merging",
     "Normalizer",
+    "ParityTrainer",
     "Pretokenizer",
     "SentencePieceTrainer",
     "Split",
@@ -101,16 +106,24 @@ class Tokenizer:
 
 @final
 class Trainer:
-    """Counts a corpus and learns merges from it; not to be shared between threads."""
+    """Counts a corpus; not to be shared between threads."""
 
-    def __new__(cls, options: TrainOptions, threads: int) -> Trainer: ...
+    def __new__(
+        cls, options: TrainOptions, threads: int, memory: tuple[int, os.PathLike[str]] | None = None
+    ) -> Trainer:
+        """memory: bytes that counting and learning may take, and a folder for what exceeds them."""
+
     @property
     def bytes(self) -> int:
         """Bytes of text taken so far."""
 
     @property
     def distinct_pieces(self) -> int:
-        """Distinct pieces counted so far."""
+        """Distinct pieces counted; ends the text as `finish` does."""
+
+    @property
+    def pending(self) -> int:
+        """Bytes of the document under way that are taken and not counted."""
 
     def feed(self, documents: Iterable[str]) -> None:
         """Counts whole documents."""
@@ -118,16 +131,164 @@ class Trainer:
     def feed_part(self, part: str, last: bool) -> None:
         """Takes the next part of a long document."""
 
-    def train(
+    def feed_counts(self, data: builtins.bytes, ends: NDArray[np.uint64], counts: NDArray[np.uint64]) -> None:
+        """Adds pieces counted elsewhere: piece i is `data[ends[i - 1]:ends[i]]`, shapes (n,)."""
+
+    def feed_ids(self, ids: NDArray[np.uint32], ends: NDArray[np.uint64]) -> None:
+        """Adds sequences of integers, sequence i being `ids[ends[i - 1]:ends[i]]`; for unit "word".
+
+        Each integer is a word of eight hexadecimal digits.
+        """
+
+    def finish(self) -> None:
+        """Ends the text and waits until all of it is counted."""
+
+    def counts(self) -> tuple[builtins.bytes, NDArray[np.uint64], NDArray[np.uint64]]:
+        """The pieces by their bytes, back to back; where each ends, and how often it occurred, shapes (n,).
+
+        Of all that was fed but `pending` bytes.
+        """
+
+    def first_seen(self) -> NDArray[np.uint64]:
+        """Where each piece of `counts` was first seen, shape (n,): less is earlier."""
+
+    def merging(
         self,
         spec: TrainOptions,
         max_tokens: int,
         max_merges: int,
-        callback: Callable[[int, int], object] | None,
-    ) -> tuple[list[builtins.bytes], NDArray[np.uint32], NDArray[np.uint64]]:
-        """The alphabet, the merges in local ids, shape (n, 2), and their counts, shape (n,).
+        start: tuple[list[builtins.bytes], NDArray[np.uint32]] | None = None,
+    ) -> Merging:
+        """Begins to learn; what was counted is used up.
+
+        start: tokens that are there already, and merges, shape (k, 3): left, right, result as places in
+        these tokens, in the order in which they merge. Initial symbols not among them come after them.
+        """
+
+@final
+class Merging:
+    """Training under way; not to be shared between threads."""
+
+    @property
+    def tokens(self) -> list[bytes]:
+        """What is known before the first merge, by local id; learned tokens follow."""
+
+    @property
+    def done(self) -> bool:
+        """Whether no further merge will come."""
+
+    def step(
+        self, seconds: float, at_most: int | None = None
+    ) -> tuple[NDArray[np.uint32], NDArray[np.uint64]]:
+        """Merges learned in about that time, in local ids, shape (n, 2), and their counts, shape (n,).
+
+        At least one, unless it is done. Signals are looked at.
+        """
+
+# Pieces back to back, where each ends in them, and how often it occurs.
+_Table = tuple[NDArray[np.uint8], NDArray[np.uint64], NDArray[np.uint64]]
+
+@final
+class ParityTrainer:
+    """Learns merges for several languages from their counted pieces; not to be shared between threads.
+
+    `reference.train_parity` says what each argument means.
+    """
+
+    def __new__(
+        cls,
+        spec: TrainOptions,
+        alphabet: Sequence[builtins.bytes],
+        global_merges: int,
+        window: int | None,
+        alpha: float,
+    ) -> ParityTrainer:
+        """alphabet: the initial symbols by local id; all text must be spelled with them."""
+
+    def add(self, corpus: _Table, dev: _Table | None, ratio: float) -> None:
+        """Adds a language. dev: the text to judge it by, else its own, with `ratio`.
+
+        Raises `TrainingError` for a table that contradicts itself.
+        """
+
+    def learn(
+        self, max_merges: int, callback: Callable[[int, int], object] | None
+    ) -> tuple[NDArray[np.int64], NDArray[np.uint32], NDArray[np.uint64]]:
+        """For which language each merge was chosen (-1: all), shape (n,), the merges in local ids, shape
+        (n, 2), and their counts there, shape (n,).
 
         `callback(merges done, count of the last)` is called now and then, and signals are looked at.
+        """
+
+    @property
+    def tokens(self) -> list[tuple[int, int]]:
+        """Of each language, the tokens of its corpus and of the text that it is judged by."""
+
+@final
+class IdMerges:
+    """Merges of integers. Immutable. Raises `VocabularyError` for contradictions."""
+
+    def __new__(cls, symbols: NDArray[np.uint32], pairs: NDArray[np.uint32]) -> IdMerges:
+        """symbols: by id, shape (n,). pairs: those that merge, shape (m, 2); pair k makes id n + k."""
+
+    @property
+    def lengths(self) -> NDArray[np.uint32]:
+        """How many symbols each id stands for, shape (n + m,)."""
+
+    def encode(self, sequence: NDArray[np.uint32]) -> NDArray[np.uint32]:
+        """The ids of a sequence. Raises `UnknownSymbolError`."""
+
+    def decode(self, ids: NDArray[np.uint32]) -> NDArray[np.uint32]:
+        """The symbols of ids. Raises `UnknownTokenError`, `TextError` for 2^32 symbols or more."""
+
+@final
+class HuggingFaceTrainer:
+    """Counts words and learns merges as Hugging Face's trainer; not to be shared between threads.
+
+    `reference.train_huggingface` is the definition. lines: each line of a document, with its end, is a
+    document of its own.
+    """
+
+    def __new__(
+        cls,
+        normalizer: Iterable[Step],
+        pretokenizer: Iterable[Step],
+        split: SplitSpec,
+        lines: bool,
+        threads: int,
+    ) -> HuggingFaceTrainer: ...
+    @property
+    def bytes(self) -> int:
+        """Bytes of text taken so far."""
+
+    def feed(self, documents: Iterable[str]) -> None:
+        """Counts whole documents."""
+
+    def feed_part(self, part: str, last: bool) -> None:
+        """Takes the next part of a long document."""
+
+    def feed_counts(
+        self, data: NDArray[np.uint8], ends: NDArray[np.uint64], counts: NDArray[np.uint64]
+    ) -> None:
+        """Adds words that were counted elsewhere, back to back in `data`; word i ends at `ends[i]`.
+
+        Raises `TrainingError` for arrays that do not fit together.
+        """
+
+    def finish(self) -> int:
+        """How many distinct words there are; nothing can be fed after that."""
+
+    def learn(
+        self,
+        options: BpeTrainerOptions,
+        byte_level: bool,
+        callback: Callable[[int, int], object] | None,
+    ) -> tuple[list[str], int, NDArray[np.uint32], NDArray[np.uint64]]:
+        """Names by id; how many there were before merging; every merge noted, as (left, right, result), shape
+        (n, 3); their counts, shape (n,).
+
+        byte_level: the words are bytes, still to be spelled in GPT-2's characters. `callback(merges noted,
+        count of the last)` is called now and then, and signals are looked at.
         """
 
 @final

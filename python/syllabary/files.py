@@ -1,6 +1,7 @@
 """Files, safely: a write that is whole or did not happen, and a read that is bounded.
 
-Adds `write_atomic` (a temporary name in the same folder, fsync, rename) and `read_bounded`.
+Adds `write_atomic` (a temporary name in the same folder, fsync, rename), the same as an open file, and
+`read_bounded`.
 Leaves out: what the bytes mean (the format modules).
 """
 
@@ -11,7 +12,9 @@ import errno
 import os
 import secrets
 import stat
+from collections.abc import Iterator
 from pathlib import Path
+from typing import BinaryIO
 
 from syllabary.errors import FormatError
 
@@ -43,18 +46,31 @@ def write_atomic(path: Path, data: bytes) -> None:
     A link is followed, an existing file's mode is kept. What is not a plain file (a pipe, `/dev/stdout`) is
     written to directly. Raises `OSError` with the path.
     """
+    with open_atomic(path) as file:
+        file.write(data)
+
+
+@contextlib.contextmanager
+def open_atomic(path: Path) -> Iterator[BinaryIO]:
+    """A new file for `path`, which takes its place when the block has ended well; as `write_atomic`."""
     target = Path(os.path.realpath(path))
     mode = _mode(target)
     if mode is not None and stat.S_ISDIR(mode):
         raise IsADirectoryError(errno.EISDIR, "is a folder, not a file", str(path))
     if mode is not None and not stat.S_ISREG(mode):
-        target.write_bytes(data)
+        with target.open("wb") as file:
+            yield file
         return
     if not target.parent.is_dir():
         raise FileNotFoundError(errno.ENOENT, "no such folder", str(path.parent))
     temporary = target.with_name(f".{target.name[:100]}.{secrets.token_hex(8)}.tmp")
     try:
-        _write_synced(temporary, data, mode)
+        with temporary.open("xb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        if mode is not None:
+            temporary.chmod(stat.S_IMODE(mode))
         os.replace(temporary, target)
     except BaseException as error:
         with contextlib.suppress(FileNotFoundError):
@@ -70,15 +86,6 @@ def _mode(target: Path) -> int | None:
         return target.stat().st_mode
     except FileNotFoundError:
         return None
-
-
-def _write_synced(temporary: Path, data: bytes, mode: int | None) -> None:
-    with temporary.open("xb") as file:
-        file.write(data)
-        file.flush()
-        os.fsync(file.fileno())
-    if mode is not None:
-        temporary.chmod(stat.S_IMODE(mode))
 
 
 def _sync_folder(folder: Path) -> None:

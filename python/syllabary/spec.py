@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
-Unit = Literal["byte", "char", "word"]
+Unit = Literal["byte", "char", "word", "id"]
 TieBreak = Literal["smallest-ids", "first-seen", "largest-pair"]
 ByteOrder = Literal["raw", "gpt2"]
 Tables = Literal["tiktoken", "onig"]
@@ -149,6 +149,7 @@ class TrainOptions:
     byte_order: ids of the byte alphabet: `"raw"` by value, `"gpt2"` by GPT-2's printable characters.
     alphabet: `"all"` 256 bytes, or only those `"seen"` (`unit="byte"` alone reads it).
     normalize: the normal form that text is brought into, between special tokens; the tokenizer does it too.
+    lines: no piece crosses a line feed: each line, with its end, is counted as a document of its own.
     """
 
     split: SplitSpec
@@ -166,3 +167,4 @@ class TrainOptions:
     end_of_word: str | None = None
     fallback: bool = False
     normalize: Form | None = None
+    lines: bool = False

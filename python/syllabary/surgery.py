@@ -19,6 +19,7 @@ from syllabary.reference.symbols import shown
 from syllabary.spec import TokenizerSpec
 from syllabary.spelling import Speller
 from syllabary.tokenizer import Tokenizer
+from syllabary.truncation import cut, renumbered
 
 REMOVED = -1
 Token = str | bytes | int
@@ -99,7 +100,7 @@ def remove(
     gone |= lost
     kept = [token_id for token_id in tok.vocab if token_id not in gone]
     new = {old: index if renumber else old for index, old in enumerate(kept)}
-    return Surgery(Tokenizer(_renumbered(spec, new)), _table(tok, new), {})
+    return Surgery(Tokenizer(renumbered(spec, new)), _table(tok, new), {})
 
 
 def extend(tok: Tokenizer, other: Tokenizer) -> Surgery:
@@ -146,6 +147,15 @@ def extend(tok: Tokenizer, other: Tokenizer) -> Surgery:
     for new in made:
         fresh[new] = speller.encode(tokens[new]) or _old_ids(tok, tokens[new], prefix)
     return Surgery(Tokenizer(changed), unchanged(tok), fresh)
+
+
+def truncate(tok: Tokenizer, size: int) -> Surgery:
+    """`tok.truncate(size)`, with the map of ids: the first `size` tokens that training learned.
+
+    Raises `VocabularyError` as `syllabary.truncation.truncate`.
+    """
+    spec, new = cut(tok.spec, integer("size", size))
+    return Surgery(Tokenizer(spec), _table(tok, new), {})
 
 
 def _old_ids(tok: Tokenizer, token: bytes, prefix: bytes) -> tuple[int, ...]:
@@ -221,36 +231,4 @@ def _without_source(spec: TokenizerSpec, gone: Collection[int]) -> set[int]:
         lost |= more
 
 
-def _renumbered(spec: TokenizerSpec, new: Mapping[int, int]) -> TokenizerSpec:
-    """The same tokenizer with only the ids in `new`, by their new numbers."""
-
-    def rows(table: Mapping[int, float]) -> dict[int, float]:
-        return {new[token_id]: value for token_id, value in table.items() if token_id in new}
-
-    def named(table: Mapping[str, int]) -> dict[str, int]:
-        return {text: new[token_id] for text, token_id in table.items() if token_id in new}
-
-    special, added = named(spec.special_tokens), named(spec.added_tokens)
-    return replace(
-        spec,
-        tokens={new[token_id]: token for token_id, token in spec.tokens.items() if token_id in new},
-        alphabet={symbol: new[token_id] for symbol, token_id in spec.alphabet.items()},
-        merges=None
-        if spec.merges is None
-        else tuple(
-            (new[left], new[right], new[result])
-            for left, right, result in spec.merges
-            if left in new and right in new and result in new
-        ),
-        special_tokens=special,
-        added_tokens=added,
-        matching={text: rule for text, rule in spec.matching.items() if text in special or text in added},
-        scores=None if spec.scores is None else rows(spec.scores),
-        unused=frozenset(new[token_id] for token_id in spec.unused if token_id in new),
-        unknown=None if spec.unknown is None else new[spec.unknown],
-        byte_tokens={new[one]: byte for one, byte in spec.byte_tokens.items() if one in new},
-        carried={},
-    )
-
-
-__all__ = ["REMOVED", "Surgery", "add", "extend", "remove", "unchanged", "unreachable"]
+__all__ = ["REMOVED", "Surgery", "add", "extend", "remove", "truncate", "unchanged", "unreachable"]

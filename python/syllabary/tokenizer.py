@@ -38,6 +38,7 @@ from syllabary.reference.decode import invalid_utf8
 from syllabary.reference.special import allowed_names
 from syllabary.reference.symbols import utf8
 from syllabary.spec import TokenizerSpec
+from syllabary.truncation import truncate
 
 Special = Literal["raise", "allow", "text"] | Collection[str]
 Path = str | os.PathLike[str]
@@ -249,14 +250,14 @@ class Tokenizer:
 
         `UnknownTokenError` if there is none.
         """
-        if isinstance(token, str) and token in _named(self._spec):
-            return _named(self._spec)[token]
+        named = {**self._spec.special_tokens, **self._spec.added_tokens}
+        if isinstance(token, str) and token in named:
+            return named[token]
         if not isinstance(token, (str, bytes)):
             raise TypeError(f"token is {token!r}: give bytes or str")
         data = token.encode("utf-8", "surrogatepass") if isinstance(token, str) else token
         if data not in self._ids:
-            shown = repr(token)
-            raise UnknownTokenError(f"{shown} is no token of this vocabulary; encode() cuts text into tokens")
+            raise UnknownTokenError(f"{token!r} is no token of this vocabulary; encode() cuts text to tokens")
         return self._ids[data]
 
     def id_to_token(self, token_id: int) -> bytes:
@@ -266,6 +267,14 @@ class Tokenizer:
             last = max(self.vocab, default=None)
             raise UnknownTokenError(f"id {number} is no token of this vocabulary, whose last id is {last}")
         return self.vocab[number]
+
+    def truncate(self, size: int) -> Tokenizer:
+        """The tokenizer with the first `size` tokens (special ones counted) that training learned.
+
+        What `train(..., vocab_size=size)` gives; of a tokenizer from elsewhere, the same without its last
+        merges. Ids close up. Raises `VocabularyError` where that cannot be (`syllabary.truncation`).
+        """
+        return Tokenizer(truncate(self._spec, integer("size", size)))
 
     def save(self, path: Path, format: str | None = None) -> None:  # noqa: A002 (public name)
         """Write the tokenizer; the format by name or by suffix (`syllabary.formats`).
@@ -345,11 +354,6 @@ class Tokenizer:
     @cached_property
     def _reference(self) -> ReferenceTokenizer:
         return ReferenceTokenizer(self._spec)
-
-
-def _named(spec: TokenizerSpec) -> dict[str, int]:
-    """Special and added tokens."""
-    return {**spec.special_tokens, **spec.added_tokens}
 
 
 def load(

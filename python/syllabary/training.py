@@ -8,6 +8,7 @@ and how documents reach the engine (`training_feed`).
 from __future__ import annotations
 
 import dataclasses
+import os
 from collections.abc import Mapping, Sequence
 from types import EllipsisType
 from typing import Any, get_args
@@ -18,15 +19,36 @@ from syllabary.arguments import integer, listed, text_or_none, thread_count
 from syllabary.corpus.corpus import Corpus
 from syllabary.errors import CorpusError, TrainingError
 from syllabary.formats import subword_nmt_codes as codes
-from syllabary.progress import Progress, Report, reporter
-from syllabary.reference.assemble import assemble, check_options, merge_budget, warn_early_stop
-from syllabary.spec import Alphabet, ByteOrder, Form, TieBreak, TokenizerSpec, TrainOptions, Unit
+from syllabary.piece_table import PieceTable
+from syllabary.progress import Report, reporter
+from syllabary.reference.assemble import (
+    assemble,
+    check_options,
+    merge_budget,
+    training_record,
+    warn_early_stop,
+)
+from syllabary.spec import Alphabet, ByteOrder, Form, SplitSpec, TieBreak, TokenizerSpec, TrainOptions, Unit
 from syllabary.tokenizer import Tokenizer
-from syllabary.training_feed import feed, tell
-from syllabary.training_sentencepiece import NONE, options_of_call, train_sentencepiece
+from syllabary.training_checkpoint import Checkpoint, opened
+from syllabary.training_checkpoint_state import name_of
+from syllabary.training_feed import Takes, feed
+from syllabary.training_huggingface import CARRIED, plain_setup, read_once, reuses, train_huggingface
+from syllabary.training_huggingface_options import Setup
+from syllabary.training_ids import ids_of_call
+from syllabary.training_learning import learn
+from syllabary.training_memory import limited
+from syllabary.training_own import SENTENCEPIECE, own_trainer
+from syllabary.training_parity import Parity
+from syllabary.training_research import check_research, is_research, train_research
+from syllabary.training_sentencepiece import NONE
+from syllabary.training_start import take_start, train_on
+from syllabary.training_table import check_table, feed_table, take_options
+from syllabary.training_watched import count
 
 # Ids are 32 bits wide, and so is everything that is counted in tokens or symbols.
 LARGEST = 2**32 - 1
+LARGEST_COUNT = 2**64 - 1
 
 OURS: dict[str, Any] = {
     "split": "o200k",
@@ -74,13 +96,14 @@ LIKE: dict[str, dict[str, Any]] = {
         "num_merges": 10_000,
     },
 }
-# Has options of its own, and an engine: `training_sentencepiece`.
-SENTENCEPIECE = "sentencepiece"
 TOOLS = (*LIKE, SENTENCEPIECE)
+# Arguments of `train` for which a tool may have a default, and those that are as they are given.
+GIVEN = "split unit min_frequency tie_break byte_order alphabet end_of_word num_merges normalize".split()
+SAME = "vocab_size special_tokens max_token_length fallback".split()
 
 
 def train(
-    source: corpus.Source | Corpus,
+    source: corpus.Source | Corpus | PieceTable,
     vocab_size: int | None = None,
     *,
     like: str | None = None,
@@ -98,22 +121,30 @@ def train(
     normalize: Form | None = None,
     threads: int | None = None,
     progress: bool | Report = False,
+    checkpoint: str | os.PathLike[str] | None = None,
+    memory_limit: int | str | None = None,
     options: Mapping[str, object] | None = None,
+    start: Tokenizer | None = None,
+    superwords: int | None = None,
+    parity: Parity | None = None,
 ) -> Tokenizer:
     """Learn a tokenizer from text. The result does not depend on `threads` or on the machine.
 
     source: one path (`str` or `PathLike`; a folder: its files), or an iterable in which `str` and `bytes`
         are documents and `PathLike`s are paths; or a `corpus.Corpus`, which knows how to read and what to
-        select. Documents are read as they are needed.
+        select. Documents are read as they are needed. Or a table of counts (`counts.PieceCounts`), which has
+        decided the split, the special tokens and the normal form, and knows no order.
     vocab_size: tokens at most, special ones and the alphabet included; 32,000 unless `num_merges` is given.
-    like: take the defaults of another tool: "huggingface" (its byte-level trainer), "minbpe", "tiktoken"
-        (its educational trainer), "rustbpe", "cs336", "subword-nmt". Options given still count.
+    like: take the defaults of another tool: "huggingface" (its byte-level trainer; with `options` its
+        `BpeTrainer` over all of them), "minbpe", "tiktoken" (its educational trainer), "rustbpe", "cs336",
+        "subword-nmt". Options given still count.
         "sentencepiece" trains as its BPE trainer does; of the arguments below only `special_tokens` (its
         control symbols), `max_token_length`, `fallback` (to bytes), `threads`, `progress` and `options` go
         with it. Lines of documents are its sentences.
     split: a name, a pattern or None (default "o200k"; "whitespace-split" with `end_of_word`; "latin" for
         words).
-    unit: "byte", "char", or "word": whole pieces are the first symbols and merges join neighbours.
+    unit: "byte", "char", or "word": whole pieces are the first symbols and merges join neighbours. With "id"
+        the source is sequences of integers, and what comes is an `IdTokenizer` (`syllabary.train_ids`).
     special_tokens: boundaries in the text, never learned; their ids follow the merges.
     min_frequency: a pair seen less often never merges (default 2).
     max_token_length: longest token, in bytes, characters or pieces, inclusive.
@@ -124,54 +155,60 @@ def train(
     fallback: spell symbols never seen with characters and bytes; else they are errors in `encode`.
     normalize: "NFC", "NFD", "NFKC" or "NFKD": the tokenizer brings text into this form, here and in `encode`.
     progress: a bar on stderr, or a function that takes `Progress`.
-    options: of sentencepiece, by its own names, as `{"character_coverage": 1.0}`; what is not given is its
-        default (`vocab_size` 8000).
+    checkpoint: a folder in which training is kept, and from which the same call goes on after a kill, to the
+        same result (docs/training.md). It stays there: delete it when the tokenizer is saved.
+    memory_limit: bytes, or as "256 MiB": so much memory at most is taken on top of what the process has;
+        pieces that exceed it go to files in the system's temporary folder.
+    options: of sentencepiece, by its own names, as `{"character_coverage": 1.0}`; of huggingface those of
+        `BpeTrainer`, of its model, and `normalizer`, `pre_tokenizer`, `post_processor` and `decoder`, as
+        `{"pre_tokenizer": "Whitespace", "end_of_word_suffix": "</w>"}`. What is not given is their default
+        (`vocab_size` 8000 and 30000).
+    start: learn on top of this tokenizer, whose tokens, ids and merges stay; what is new has the ids above.
+        It decides split, unit, normal form and special tokens; `vocab_size` counts all tokens,
+        `num_merges` the new merges.
+    superwords: from so many tokens on, merges may join words (SuperBPE); the text is read twice.
+    parity: with a dict of language to texts as source, which are all served alike: how they are judged.
 
     Raises `CorpusError` (empty; which file, at which byte), `TrainingError` (options that contradict each
-    other or the corpus), `OSError`. Warns `EarlyStopWarning` if no pair is left before the size is reached,
-    `CorpusWarning` if documents mix normal forms of Unicode and `normalize` is None.
+    other or the corpus), `CheckpointError` (of another training, damaged, in use), `OSError`. Warns
+    `EarlyStopWarning` if no pair is left before the size is reached, `CorpusWarning` if documents mix normal
+    forms of Unicode and `normalize` is None.
 
     >>> import syllabary
     >>> tok = syllabary.train(["aaabdaaabac"], num_merges=3, like="minbpe")
     >>> tok.merges
     [(b'a', b'a'), (b'aa', b'a'), (b'aaa', b'b')]
     """
-    given: dict[str, Any] = {
-        "split": split,
-        "unit": unit,
-        "min_frequency": min_frequency,
-        "tie_break": tie_break,
-        "byte_order": byte_order,
-        "alphabet": alphabet,
-        "end_of_word": end_of_word,
-        "num_merges": num_merges,
-        "normalize": normalize,
-    }
-    same = {
-        "vocab_size": vocab_size,
-        "special_tokens": tuple(listed("special_tokens", special_tokens, (str,))),
-        "max_token_length": max_token_length,
-        "fallback": fallback,
-    }
-    if not isinstance(progress, bool) and not callable(progress):
-        raise TypeError(f"progress is {progress!r}: give True, False or a function that takes Progress")
-    if like == SENTENCEPIECE:
-        own = options_of_call(given, same, _mapping(options))
-        read = source if isinstance(source, Corpus) else Corpus(source)
+    call = dict(locals())
+    check_research(call)
+    if unit == "id":
+        by_ids: Any = ids_of_call(call)
+        return by_ids  # type: ignore[no-any-return]  # an `IdTokenizer`, as `train_ids` says
+    given, same = {name: call[name] for name in GIVEN}, {name: call[name] for name in SAME}
+    same["special_tokens"] = tuple(listed("special_tokens", special_tokens, (str,)))
+    ours = {"checkpoint": checkpoint, "memory_limit": memory_limit, "start": start}
+    by_own = own_trainer(like, source, (given, same, options), ours)
+    if by_own is not None:
         with reporter(progress) as report:
-            return train_sentencepiece(read, own, threads=thread_count(threads), report=report)
-    if options is not None:
-        raise TrainingError(f"options are sentencepiece's, and go with like={SENTENCEPIECE!r} alone")
-    made = _options(like, given, same)
+            return by_own(threads=thread_count(threads), report=report)
+    made = _made(source, like, given, same, start)
+    told: dict[str, Any] = {"like": like, "threads": threads, **ours}
     with reporter(progress) as report:
-        return train_with(source, made, like=like, threads=threads, report=report)
+        if is_research(call):
+            return train_research(call, made, report)
+        return train_with(source, made, report=report, **told)
 
 
-def _mapping(options: Any) -> Mapping[str, Any]:
-    """`options`, or none; `TypeError` for what is no mapping."""
-    if options is None or isinstance(options, Mapping):
-        return options or {}
-    raise TypeError(f"options is {options!r}: give a dict of option to value, or None")
+def _made(
+    source: object, like: str | None, given: dict[str, Any], same: dict[str, Any], start: Any
+) -> TrainOptions:
+    """The options of any other tool's training, and of our own; a start and a table have decided some."""
+    if start is not None:
+        given, same = take_start(start, like, given, same)
+    if isinstance(source, PieceTable):
+        cut = _defaults(like, given["unit"], given["end_of_word"])["cut_special"]
+        given, same = take_options(source, like, given, same, cut)
+    return _options(like, given, same)
 
 
 def _options(like: str | None, given: dict[str, Any], same: dict[str, Any]) -> TrainOptions:
@@ -193,34 +230,82 @@ def _options(like: str | None, given: dict[str, Any], same: dict[str, Any]) -> T
 
 
 def train_with(
-    source: corpus.Source | Corpus,
+    source: corpus.Source | Corpus | PieceTable,
     options: TrainOptions,
     *,
     like: str | None = None,
     threads: int | None = None,
     report: Report | None = None,
+    start: Tokenizer | None = None,
+    checkpoint: str | os.PathLike[str] | None = None,
+    memory_limit: int | str | None = None,
 ) -> Tokenizer:
     """The same with the options as data. The early-stop warning points at the caller's caller."""
     check_options(options)
-    # Text to be normalized comes without special tokens: what looks like one afterwards is none in `encode`.
-    uncut = options if options.normalize is None else dataclasses.replace(options, cut_special=False)
-    trainer = Trainer(uncut, thread_count(threads))
-    read = source if isinstance(source, Corpus) else Corpus(source)
-    size = feed(trainer, read.parts(normalized=options.normalize is not None), options, report)
-    if trainer.distinct_pieces == 0:
-        raise CorpusError(
-            f"the corpus is empty: {size} bytes of text were read and no piece was found in them"
-        )
-    symbols, merges, counts = _learn(trainer, options, report)
+    read = source if isinstance(source, (Corpus, PieceTable)) else Corpus(source)
+    if start is not None:
+        named = {"like": like, "start": None if checkpoint is None else name_of(start.spec)}
+        with (
+            limited(memory_limit, options.unit) as room,
+            opened(checkpoint, options, read, named, room is None) as kept,
+        ):
+            return train_on(
+                read, options, start, like=like, threads=threads, report=report, kept=kept, room=room
+            )
+    uncut, setup = _as_fed(like, options, read)
+    own: dict[str, Any] = {"threads": thread_count(threads), "report": report, "stacklevel": 4}
+    if setup is not None and checkpoint is None and memory_limit is None and read_once(read):
+        return train_huggingface(read, setup, **own)
+    with (
+        limited(memory_limit, options.unit) as room,
+        opened(checkpoint, options, read, {"like": like}, room is None) as kept,
+    ):
+        trainer = Trainer(uncut, thread_count(threads), room)
+        if isinstance(read, PieceTable):
+            check_table(read, options, like)
+            size, more = feed_table(trainer, read, options), read.corpus
+            if kept is not None:
+                kept.given(size)
+        else:
+            size, more = _count(trainer, read, options, report, kept)
+        if trainer.distinct_pieces == 0:
+            raise CorpusError(
+                f"the corpus is empty: {size} bytes of text were read and no piece was found in them"
+            )
+        symbols, merges, counts = _learn(trainer, options, report, kept)
     pairs = [(left, right) for left, right in merges.tolist()]
-    spec = assemble(options, symbols, pairs)
-    if like == "subword-nmt":
-        spec = _as_codes(spec, options)
+    about = {"like": like} if more is None else {"like": like, "corpus": more}
+    if setup is not None and reuses(options, symbols, pairs):
+        return train_huggingface(read, setup, again={**training_record(options), **about}, **own)
     warn_early_stop(options, len(symbols), len(merges), stacklevel=3)
-    record = {**spec.record, "like": like, "corpus_bytes": size, "counts": counts.tolist()}
-    if read.says_more:
-        record["corpus"] = read.record()
-    return Tokenizer(dataclasses.replace(spec, record=record))
+    record = {"like": like, "corpus_bytes": size, "counts": counts.tolist(), **about}
+    return _finished(options, symbols, pairs, record, plain=setup is not None)
+
+
+def _as_fed(
+    like: str | None, options: TrainOptions, read: Corpus | PieceTable
+) -> tuple[TrainOptions, Setup | None]:
+    """The options of the trainer that is fed, and, where Hugging Face's may have more to say, its set-up."""
+    lines, setup = plain_setup(like, options, read)
+    # Text to be normalized comes without special tokens: what looks like one afterwards is none in `encode`.
+    cut = options.cut_special and options.normalize is None
+    return dataclasses.replace(options, cut_special=cut, lines=lines), setup
+
+
+def _finished(
+    options: TrainOptions,
+    symbols: Sequence[bytes],
+    pairs: Sequence[tuple[int, int]],
+    record: Mapping[str, object],
+    plain: bool,
+) -> Tokenizer:
+    """The tokenizer of what was learned. plain: it is saved as Hugging Face's trainer saves its own."""
+    spec = assemble(options, symbols, pairs)
+    if plain:
+        spec = dataclasses.replace(spec, carried=CARRIED)
+    if record["like"] == "subword-nmt":
+        spec = _as_codes(spec, options)
+    return Tokenizer(dataclasses.replace(spec, record={**spec.record, **record}))
 
 
 def _as_codes(spec: TokenizerSpec, options: TrainOptions) -> TokenizerSpec:
@@ -261,8 +346,9 @@ def _checked(settings: dict[str, Any]) -> dict[str, Any]:
         if settings[name] is None and name != "min_frequency":
             continue
         checked[name] = integer(name, settings[name])
-        if checked[name] > LARGEST:
-            raise TrainingError(f"{name} is {settings[name]}: {LARGEST} is the most that there can be")
+        most = LARGEST_COUNT if name == "min_frequency" else LARGEST
+        if checked[name] > most:
+            raise TrainingError(f"{name} is {settings[name]}: {most} is the most that there can be")
     for name, choices in (
         ("unit", Unit),
         ("tie_break", TieBreak),
@@ -273,7 +359,7 @@ def _checked(settings: dict[str, Any]) -> dict[str, Any]:
             raise TypeError(f"{name} is {settings[name]!r}: give str")
         if settings[name] not in get_args(choices):
             raise TrainingError(f"{name}={settings[name]!r} is none of {', '.join(get_args(choices))}")
-    own = settings["split"] is codes.SPLIT  # no text, but what a tool has
+    own = isinstance(settings["split"], SplitSpec)  # no text, but what a tool or a table has
     for name in ("end_of_word", "normalize", *(() if own else ("split",))):
         text_or_none(name, settings[name])
     if not isinstance(settings["fallback"], bool):
@@ -281,18 +367,29 @@ def _checked(settings: dict[str, Any]) -> dict[str, Any]:
     return checked if own else checked | {"split": splits.get(settings["split"])}
 
 
-def _learn(trainer: Trainer, options: TrainOptions, report: Report | None) -> Any:
+def _count(
+    trainer: Trainer, read: Corpus, options: TrainOptions, report: Report | None, kept: Checkpoint | None
+) -> tuple[int, dict[str, object] | None]:
+    """Count the corpus; the bytes of its text, and its record if that says more."""
+    normalized = options.normalize is not None
+
+    def feeding(taker: Takes) -> int:
+        return feed(taker, read.parts(normalized=normalized), options, report)
+
+    size = count(trainer, read, normalized, feeding, kept)
+    return size, read.record() if read.says_more else None
+
+
+def _learn(
+    trainer: Trainer, options: TrainOptions, report: Report | None, kept: Checkpoint | None = None
+) -> Any:
     """Alphabet, merges and counts from the engine."""
     specials = len(options.special_tokens)
     unlimited = 2**32 - 1
     max_tokens = unlimited if options.vocab_size is None else max(options.vocab_size - specials, 0)
     max_merges = unlimited if options.num_merges is None else options.num_merges
-    total = options.num_merges if options.num_merges is not None else None
 
-    def merged(done: int, count: int) -> None:
-        tell(report, Progress("merging", done, total or max_tokens, count))
+    def check(symbols: int) -> None:
+        merge_budget(options, symbols)  # raises if the alphabet alone is too large
 
-    learned = trainer.train(options, max_tokens, max_merges, merged if report else None)
-    merge_budget(options, len(learned[0]))  # raises if the alphabet alone is too large
-    tell(report, Progress("merging", len(learned[1]), len(learned[1]), None))
-    return learned
+    return learn(trainer, options, (max_tokens, max_merges), report, kept, check=check)

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from typing import Protocol
 
-from syllabary._engine import SentencePieceTrainer, Trainer
 from syllabary.corpus.care import normalized_parts
 from syllabary.corpus.document import Part
 from syllabary.errors import TextError, TrainingError
@@ -20,11 +20,33 @@ from syllabary.reference.symbols import utf8
 from syllabary.spec import TrainOptions
 
 # Documents are handed to the engine together up to this many characters, or this many documents.
-BATCH_CHARACTERS = 4 << 20
+BATCH_CHARACTERS = 1 << 18
 BATCH_DOCUMENTS = 1 << 14
 
 
-def feed(trainer: Trainer, parts: Iterable[Part], options: TrainOptions, report: Report | None) -> int:
+class Takes(Protocol):
+    """What documents are handed to: an engine's trainer, or who passes them on to one."""
+
+    @property
+    def bytes(self) -> int:
+        """Bytes of text taken so far."""
+
+    def feed(self, documents: list[str]) -> None:
+        """Takes whole documents."""
+
+    def feed_part(self, part: str, last: bool) -> None:
+        """Takes the next part of a long document."""
+
+
+class Numbered(Protocol):
+    """What knows the number of the document that is on its way."""
+
+    @property
+    def number(self) -> int:
+        """From 0."""
+
+
+def feed(trainer: Takes, parts: Iterable[Part], options: TrainOptions, report: Report | None) -> int:
     """Hands every document to the engine; the bytes of text that there were, before normalizing.
 
     Of text to be normalized, the runs between special tokens are handed over as documents: the trainer must
@@ -42,12 +64,19 @@ def feed(trainer: Trainer, parts: Iterable[Part], options: TrainOptions, report:
     return documents.bytes
 
 
-def feed_parts(trainer: Trainer | SentencePieceTrainer, parts: Iterable[Part], report: Report | None) -> None:
+def feed_parts(trainer: Takes, parts: Iterable[Part], report: Report | None) -> None:
     """Hands documents to the engine as they are; `TextError` as `feed`."""
     _feed(trainer, _bounded(parts), report)
 
 
-def _feed(trainer: Trainer | SentencePieceTrainer, parts: Iterable[Part], report: Report | None) -> None:
+def feed_runs(
+    trainer: Takes, runs: Iterable[Part], documents: Numbered, mark: str | None, report: Report | None
+) -> None:
+    """Hands runs of documents to the engine, each as a document; errors as `feed`, by `documents.number`."""
+    _feed(trainer, _without(mark, _bounded(runs), documents), report)
+
+
+def _feed(trainer: Takes, parts: Iterable[Part], report: Report | None) -> None:
     batch: list[str] = []
     size, ended = 0, 0  # characters in the batch; documents before it
     inside = False  # a document has begun and not ended
@@ -78,12 +107,15 @@ def tell(report: Report | None, progress: Progress) -> None:
 def _bounded(parts: Iterable[Part]) -> Iterator[Part]:
     """The same documents, none of the parts longer than a batch: between them Ctrl-C is heard."""
     for part, last in parts:
+        if len(part) <= BATCH_CHARACTERS:
+            yield part, last
+            continue
         for start in range(0, len(part) - BATCH_CHARACTERS, BATCH_CHARACTERS):
             yield part[start : start + BATCH_CHARACTERS], False
         yield part[max(len(part) - 1, 0) // BATCH_CHARACTERS * BATCH_CHARACTERS :], last
 
 
-def _feed_batch(trainer: Trainer | SentencePieceTrainer, batch: list[str], first: int) -> None:
+def _feed_batch(trainer: Takes, batch: list[str], first: int) -> None:
     """Counts documents; `TextError` names the one with a lone surrogate, `first` being the first's number."""
     try:
         trainer.feed(batch)
@@ -136,7 +168,7 @@ def _runs(parts: Iterable[Part], special_tokens: Sequence[str]) -> Iterator[Part
         text = "" if last else text[end:]
 
 
-def _without(mark: str | None, parts: Iterable[Part], documents: _Documents | None = None) -> Iterator[Part]:
+def _without(mark: str | None, parts: Iterable[Part], documents: Numbered | None = None) -> Iterator[Part]:
     """The parts as they are; `TrainingError` for a document that holds the end-of-word mark.
 
     documents: what the parts were made of, if they are no longer the documents themselves.

@@ -1,6 +1,9 @@
 //! Engine errors -> the exceptions of `syllabary.errors`, byte offsets -> character positions.
 
-use pyo3::{exceptions::PyKeyboardInterrupt, prelude::*};
+use pyo3::{
+    exceptions::{PyKeyboardInterrupt, PyOSError},
+    prelude::*,
+};
 use syllabary::Error;
 
 /// The exception `syllabary.errors.<name>(message)`.
@@ -58,6 +61,7 @@ pub fn to_python(py: Python<'_>, error: Error, text: Option<&str>) -> PyErr {
         Error::Vocabulary(reason) => ("VocabularyError", reason),
         Error::Training(reason) => ("TrainingError", reason),
         Error::TooLarge(reason) => ("TextError", reason),
+        Error::File { path, code, reason } => return PyOSError::new_err((code, reason, path)),
         Error::Interrupted => return PyKeyboardInterrupt::new_err("interrupted"),
         other => ("SyllabaryError", other.to_string()),
     };

@@ -5,6 +5,9 @@
 mod convert;
 mod errors;
 mod files;
+mod huggingface;
+mod ids;
+mod parity;
 mod sentencepiece;
 mod split;
 mod steps;
@@ -19,6 +22,9 @@ use pyo3::prelude::*;
 fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     // The first array looks numpy up; a Ctrl-C that falls into that look-up would be a panic.
     drop(Vec::<u32>::new().into_pyarray(module.py()));
+    module.add_class::<huggingface::HuggingFaceTrainer>()?;
+    module.add_class::<ids::IdMerges>()?;
+    module.add_class::<parity::ParityTrainer>()?;
     module.add_class::<sentencepiece::SentencePieceTrainer>()?;
     module.add_class::<split::Split>()?;
     module.add_class::<steps::Normalizer>()?;
@@ -26,5 +32,6 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<steps::StepDecoder>()?;
     module.add_class::<tokenizer::Tokenizer>()?;
     module.add_class::<trainer::Trainer>()?;
+    module.add_class::<trainer::Merging>()?;
     Ok(())
 }

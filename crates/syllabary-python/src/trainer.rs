@@ -1,12 +1,15 @@
-//! `Trainer`: counts documents as they come, then learns merges.
+//! `Trainer` counts documents as they come; `Merging` then learns merges from them.
 
-use std::time::{Duration, Instant};
+use std::{
+    path::PathBuf,
+    time::{Duration, Instant},
+};
 
-use numpy::{IntoPyArray, PyArray1, PyArray2, ndarray::Array2};
+use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2, ndarray::Array2};
 use pyo3::{exceptions::PyValueError, prelude::*, types::PyBytes};
 use syllabary::{
     Error,
-    train::{self, TieBreak, TrainOptions, Trained, count::Counter},
+    train::{self, Room, Start, TieBreak, TrainOptions, count::Counter},
 };
 
 use crate::{convert, errors::to_python};
@@ -14,15 +17,28 @@ use crate::{convert, errors::to_python};
 /// Signals are looked at, and progress is told, this often.
 const PULSE: Duration = Duration::from_millis(50);
 
-/// Collects a corpus and trains on it. For one thread: `syllabary.train` owns it.
+/// Collects a corpus. For one thread: `syllabary.train` owns it.
 #[pyclass(module = "syllabary._engine")]
 pub struct Trainer {
-    counter: Counter,
+    counter: Option<Counter>,
     threads: usize,
+    memory: Option<usize>,
+}
+
+/// Training under way. For one thread.
+#[pyclass(module = "syllabary._engine")]
+pub struct Merging {
+    merging: train::Merging,
 }
 
 /// The engine's options of a `TrainOptions`; the two sizes are limits without special tokens.
-fn options(spec: &Bound<'_, PyAny>, max_tokens: usize, max_merges: usize) -> PyResult<TrainOptions> {
+fn options(
+    spec: &Bound<'_, PyAny>,
+    max_tokens: usize,
+    max_merges: usize,
+    threads: usize,
+    memory: Option<usize>,
+) -> PyResult<TrainOptions> {
     let tie_break = match spec.getattr("tie_break")?.extract::<String>()?.as_str() {
         "smallest-ids" => TieBreak::SmallestIds,
         "first-seen" => TieBreak::FirstSeen,
@@ -39,6 +55,8 @@ fn options(spec: &Bound<'_, PyAny>, max_tokens: usize, max_merges: usize) -> PyR
         seen_bytes_only: spec.getattr("alphabet")?.extract::<String>()? == "seen",
         end_of_word: spec.getattr("end_of_word")?.extract()?,
         fallback: spec.getattr("fallback")?.extract()?,
+        threads,
+        memory,
     })
 }
 
@@ -84,74 +102,242 @@ impl Pulse {
     }
 }
 
-type Learned<'py> = (Vec<Bound<'py, PyBytes>>, Bound<'py, PyArray2<u32>>, Bound<'py, PyArray1<u64>>);
+type Counts<'py> = (Bound<'py, PyBytes>, Bound<'py, PyArray1<u64>>, Bound<'py, PyArray1<u64>>);
+
+impl Trainer {
+    fn counter(&mut self) -> PyResult<&mut Counter> {
+        self.counter.as_mut().ok_or_else(used_up)
+    }
+
+    fn settle(&mut self, py: Python<'_>) -> PyResult<()> {
+        let (counter, mut pulse) = (self.counter()?, Pulse::new(None));
+        py.detach(|| counter.settle(&mut || pulse.beat(None))).map_err(|error| pulse.exception(py, error))
+    }
+}
+
+fn used_up() -> PyErr {
+    PyValueError::new_err("what this trainer has counted is used up: make another one")
+}
+
+/// The pieces of a table, each with its count; `Error::Training` says what is wrong with it.
+fn pieces<'a>(data: &'a [u8], ends: &[u64], counts: &[u64]) -> Result<Vec<(&'a [u8], u64)>, Error> {
+    let broken = |what: String| Error::Training(format!("a table of pieces: {what}"));
+    if ends.len() != counts.len() {
+        return Err(broken(format!("{} pieces and {} counts", ends.len(), counts.len())));
+    }
+    let mut start = 0;
+    let mut pieces = Vec::with_capacity(ends.len());
+    for (row, (&end, &count)) in ends.iter().zip(counts).enumerate() {
+        let end = usize::try_from(end).unwrap_or(usize::MAX);
+        let piece = data
+            .get(start..end)
+            .ok_or_else(|| broken(format!("piece {row} ends at {end} of {}", data.len())))?;
+        if std::str::from_utf8(piece).is_err() {
+            return Err(broken(format!("piece {row} is not UTF-8")));
+        }
+        pieces.push((piece, count));
+        start = end;
+    }
+    Ok(pieces)
+}
 
 #[pymethods]
 impl Trainer {
     #[new]
-    fn new(py: Python<'_>, options: &Bound<'_, PyAny>, threads: usize) -> PyResult<Self> {
+    #[pyo3(signature = (options, threads, memory=None))]
+    fn new(
+        py: Python<'_>,
+        options: &Bound<'_, PyAny>,
+        threads: usize,
+        memory: Option<(usize, PathBuf)>,
+    ) -> PyResult<Self> {
         let unit = convert::unit(&options.getattr("unit")?.extract::<String>()?)?;
-        let split = convert::split(&options.getattr("split")?)?;
+        let mut split = convert::split(&options.getattr("split")?)?;
+        if options.getattr("lines")?.extract()? {
+            split = split.by_lines();
+        }
         let cut: bool = options.getattr("cut_special")?.extract()?;
         let special: Vec<String> =
             if cut { options.getattr("special_tokens")?.extract()? } else { Vec::new() };
-        let counter = Counter::new(unit, split, &special).map_err(|error| to_python(py, error, None))?;
-        Ok(Trainer { counter, threads })
+        let limit = memory.as_ref().map(|&(bytes, _)| bytes);
+        // Each thread that counts needs some memory of its own.
+        let threads = limit.map_or(threads, |bytes| threads.min((bytes >> 23).max(1)));
+        let room = memory.map(|(bytes, folder)| Room::new(bytes, threads, folder)).unwrap_or_default();
+        let counter =
+            Counter::new(unit, split, &special, threads, room).map_err(|error| to_python(py, error, None))?;
+        Ok(Trainer { counter: Some(counter), threads, memory: limit })
     }
 
     fn feed(&mut self, py: Python<'_>, documents: &Bound<'_, PyAny>) -> PyResult<()> {
         let texts = convert::texts(documents)?;
         let slices: Vec<&str> = texts.iter().map(|text| &**text).collect();
-        let (counter, threads, mut pulse) = (&mut self.counter, self.threads, Pulse::new(None));
-        py.detach(|| counter.feed(&slices, threads, &mut || pulse.beat(None)))
+        let (counter, mut pulse) = (self.counter()?, Pulse::new(None));
+        py.detach(|| counter.feed(&slices, &mut || pulse.beat(None)))
             .map_err(|error| pulse.exception(py, error))
     }
 
     fn feed_part(&mut self, py: Python<'_>, part: &Bound<'_, PyAny>, last: bool) -> PyResult<()> {
         let text = convert::text(part)?;
         let slice: &str = &text;
-        let (counter, threads, mut pulse) = (&mut self.counter, self.threads, Pulse::new(None));
+        let (counter, mut pulse) = (self.counter()?, Pulse::new(None));
         let fed = py.detach(|| {
             let go_on = &mut || pulse.beat(None);
-            counter.feed_part(slice, threads, go_on)?;
-            if last { counter.end_document(threads, go_on) } else { Ok(()) }
+            counter.feed_part(slice, go_on)?;
+            if last { counter.end_document(go_on) } else { Ok(()) }
         });
         fed.map_err(|error| pulse.exception(py, error))
     }
 
-    #[getter]
-    fn bytes(&self) -> u64 {
-        self.counter.bytes()
-    }
-
-    #[getter]
-    fn distinct_pieces(&self) -> usize {
-        self.counter.distinct_pieces()
-    }
-
-    fn train<'py>(
+    fn feed_counts(
         &mut self,
-        py: Python<'py>,
-        spec: &Bound<'py, PyAny>,
+        py: Python<'_>,
+        data: &Bound<'_, PyBytes>,
+        ends: PyReadonlyArray1<'_, u64>,
+        counts: PyReadonlyArray1<'_, u64>,
+    ) -> PyResult<()> {
+        let (data, ends, counts) = (data.as_bytes(), ends.as_slice()?, counts.as_slice()?);
+        let counter = self.counter()?;
+        py.detach(|| {
+            let pieces = pieces(data, ends, counts)?;
+            pieces.into_iter().try_for_each(|(piece, count)| counter.add(piece, count))
+        })
+        .map_err(|error| to_python(py, error, None))
+    }
+
+    fn feed_ids(
+        &mut self,
+        py: Python<'_>,
+        ids: PyReadonlyArray1<'_, u32>,
+        ends: PyReadonlyArray1<'_, u64>,
+    ) -> PyResult<()> {
+        let (ids, ends) = (ids.as_slice()?, ends.as_slice()?);
+        let (counter, mut pulse) = (self.counter()?, Pulse::new(None));
+        py.detach(|| {
+            let mut start = 0;
+            for &end in ends {
+                let end = usize::try_from(end).unwrap_or(usize::MAX);
+                let sequence = ids.get(start..end).ok_or_else(|| {
+                    Error::Training(format!("a sequence of ids ends at {end} of {}", ids.len()))
+                })?;
+                counter.add_ids(sequence, &mut || pulse.beat(None))?;
+                start = end;
+            }
+            Ok(())
+        })
+        .map_err(|error| pulse.exception(py, error))
+    }
+
+    /// Ends the text and waits until all of it is counted.
+    fn finish(&mut self, py: Python<'_>) -> PyResult<()> {
+        let (counter, mut pulse) = (self.counter()?, Pulse::new(None));
+        py.detach(|| counter.finish(&mut || pulse.beat(None))).map_err(|error| pulse.exception(py, error))
+    }
+
+    fn counts<'py>(&mut self, py: Python<'py>) -> PyResult<Counts<'py>> {
+        self.settle(py)?;
+        let counter = self.counter()?;
+        let (mut data, mut ends, mut counts) = (Vec::new(), Vec::new(), Vec::new());
+        py.detach(|| {
+            counter.each_by_bytes(&mut |counted| {
+                data.extend_from_slice(counted.piece);
+                ends.push(data.len() as u64);
+                counts.push(counted.count);
+                Ok(())
+            })
+        })
+        .map_err(|error| to_python(py, error, None))?;
+        Ok((PyBytes::new(py, &data), ends.into_pyarray(py), counts.into_pyarray(py)))
+    }
+
+    /// Where each piece of `counts` was first seen: less is earlier.
+    fn first_seen<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<u64>>> {
+        self.settle(py)?;
+        let (counter, mut firsts) = (self.counter()?, Vec::new());
+        py.detach(|| {
+            counter.each_by_bytes(&mut |counted| {
+                firsts.push(counted.first);
+                Ok(())
+            })
+        })
+        .map_err(|error| to_python(py, error, None))?;
+        Ok(firsts.into_pyarray(py))
+    }
+
+    #[getter]
+    fn pending(&mut self) -> PyResult<usize> {
+        Ok(self.counter()?.pending())
+    }
+
+    #[getter]
+    fn bytes(&mut self) -> PyResult<u64> {
+        Ok(self.counter()?.bytes())
+    }
+
+    #[getter]
+    fn distinct_pieces(&mut self, py: Python<'_>) -> PyResult<usize> {
+        self.finish(py)?;
+        Ok(self.counter()?.distinct_pieces())
+    }
+
+    #[pyo3(signature = (spec, max_tokens, max_merges, start=None))]
+    fn merging(
+        &mut self,
+        py: Python<'_>,
+        spec: &Bound<'_, PyAny>,
         max_tokens: usize,
         max_merges: usize,
-        callback: Option<Py<PyAny>>,
-    ) -> PyResult<Learned<'py>> {
-        let options = options(spec, max_tokens, max_merges)?;
-        let mut pulse = Pulse::new(callback);
-        let (counter, threads) = (&mut self.counter, self.threads);
-        let trained = py.detach(|| {
-            counter.end_document(threads, &mut || pulse.beat(None))?;
-            train::train(counter, &options, &mut |trained: &Trained| {
-                let last = trained.counts.last().copied().unwrap_or(0);
-                pulse.beat(Some((trained.merges.len(), last)))
+        start: Option<(Vec<Vec<u8>>, PyReadonlyArray2<'_, u32>)>,
+    ) -> PyResult<Merging> {
+        let options = options(spec, max_tokens, max_merges, self.threads, self.memory)?;
+        let start = start.map(begin).transpose()?;
+        let (counter, mut pulse) = (self.counter.take().ok_or_else(used_up)?, Pulse::new(None));
+        py.detach(|| train::Merging::new(counter, &options, start.as_ref(), &mut || pulse.beat(None)))
+            .map(|merging| Merging { merging })
+            .map_err(|error| pulse.exception(py, error))
+    }
+}
+
+fn begin((tokens, merges): (Vec<Vec<u8>>, PyReadonlyArray2<'_, u32>)) -> PyResult<Start> {
+    let merges = merges.as_array();
+    if merges.ncols() != 3 {
+        return Err(PyValueError::new_err("merges have three columns: left, right, result"));
+    }
+    Ok(Start { tokens, merges: merges.rows().into_iter().map(|row| (row[0], row[1], row[2])).collect() })
+}
+
+type Learned<'py> = (Bound<'py, PyArray2<u32>>, Bound<'py, PyArray1<u64>>);
+
+#[pymethods]
+impl Merging {
+    /// The tokens known before the first merge.
+    #[getter]
+    fn tokens<'py>(&self, py: Python<'py>) -> Vec<Bound<'py, PyBytes>> {
+        self.merging.known().iter().map(|token| PyBytes::new(py, token)).collect()
+    }
+
+    #[getter]
+    fn done(&self) -> bool {
+        self.merging.done()
+    }
+
+    #[pyo3(signature = (seconds, at_most=None))]
+    fn step<'py>(&mut self, py: Python<'py>, seconds: f64, at_most: Option<usize>) -> PyResult<Learned<'py>> {
+        let (mut pairs, mut counts) = (Vec::new(), Vec::new());
+        let (began, mut pulse) = (Instant::now(), Pulse::new(None));
+        let merging = &mut self.merging;
+        if at_most != Some(0) {
+            py.detach(|| {
+                let more = &mut |learned: &train::Learned| {
+                    pairs.extend([learned.pair.0, learned.pair.1]);
+                    counts.push(learned.count);
+                    at_most.is_none_or(|most| counts.len() < most) && began.elapsed().as_secs_f64() < seconds
+                };
+                merging.step(more, &mut || pulse.beat(None))
             })
-        });
-        let trained = trained.map_err(|error| pulse.exception(py, error))?;
-        let flat: Vec<u32> = trained.merges.iter().flat_map(|&(left, right)| [left, right]).collect();
-        let merges = Array2::from_shape_vec((trained.merges.len(), 2), flat)
+            .map_err(|error| pulse.exception(py, error))?;
+        }
+        let pairs = Array2::from_shape_vec((counts.len(), 2), pairs)
             .map_err(|error| PyValueError::new_err(error.to_string()))?;
-        let alphabet = trained.alphabet.iter().map(|symbol| PyBytes::new(py, symbol)).collect();
-        Ok((alphabet, merges.into_pyarray(py), trained.counts.into_pyarray(py)))
+        Ok((pairs.into_pyarray(py), counts.into_pyarray(py)))
     }
 }

@@ -50,6 +50,15 @@ pub enum Error {
     Training(String),
     /// A size beyond what ids or offsets can hold.
     TooLarge(String),
+    /// A file that could not be written or read.
+    File {
+        /// Which one.
+        path: String,
+        /// The system's number of the error.
+        code: Option<i32>,
+        /// What the system says.
+        reason: String,
+    },
     /// The caller asked to stop.
     Interrupted,
 }
@@ -75,6 +84,7 @@ impl fmt::Display for Error {
             Error::Vocabulary(reason) | Error::Training(reason) | Error::TooLarge(reason) => {
                 f.write_str(reason)
             }
+            Error::File { path, reason, .. } => write!(f, "{path}: {reason}"),
             Error::Interrupted => f.write_str("interrupted"),
         }
     }

@@ -17,6 +17,7 @@ pub mod cache;
 pub mod decode;
 pub mod dropout;
 pub mod error;
+pub mod ids;
 pub mod matching;
 pub mod merge;
 pub mod normalize;

@@ -13,7 +13,7 @@ use syllabary::{
     dropout::Dropout,
     split::{Split, Tables},
     tokenizer::{Parts, SpecialPolicy, Tokenizer, Work, to_characters},
-    train::{TieBreak, TrainOptions, count::Counter, train},
+    train::{Learned, Merging, Room, TieBreak, TrainOptions, count::Counter},
 };
 
 type Record = Map<String, Value>;
@@ -149,6 +149,8 @@ fn train_options(record: &Value, tie_break: TieBreak) -> TrainOptions {
         seen_bytes_only: text(&record["alphabet"]) == "seen",
         end_of_word: record["end_of_word"].as_str().map(str::to_owned),
         fallback: flag(&record["fallback"]),
+        threads: 2,
+        memory: None,
     }
 }
 
@@ -159,9 +161,6 @@ fn training() {
         let options = &record["options"];
         let cut = if flag(&options["cut_special"]) { texts(&options["special_tokens"]) } else { Vec::new() };
         let cut: Vec<String> = cut.into_iter().map(str::to_owned).collect();
-        let split = split(&splits[text(&options["split"])]);
-        let mut counter = Counter::new(unit(&options["unit"]), split, &cut).unwrap();
-        counter.feed(&texts(&record["documents"]), 2, &mut || true).unwrap();
         let alphabet: Vec<Vec<u8>> = list(&record["alphabet"]).iter().map(bytes).collect();
         let rules = [
             ("smallest-ids", TieBreak::SmallestIds),
@@ -169,13 +168,22 @@ fn training() {
             ("largest-pair", TieBreak::LargestPair),
         ];
         for (rule, tie_break) in rules {
-            let trained = train(&counter, &train_options(options, tie_break), &mut |_| true).unwrap();
-            let merges: Vec<Vec<u64>> = std::iter::zip(&trained.merges, &trained.counts)
-                .map(|(&(left, right), &count)| vec![left.into(), right.into(), count])
-                .collect();
+            let split = split(&splits[text(&options["split"])]);
+            let mut counter = Counter::new(unit(&options["unit"]), split, &cut, 2, Room::default()).unwrap();
+            counter.feed(&texts(&record["documents"]), &mut || true).unwrap();
+            let options = train_options(options, tie_break);
+            let mut merging = Merging::new(counter, &options, None, &mut || true).unwrap();
+            let mut merges = Vec::new();
+            let mut note = |learned: &Learned| {
+                merges.push(vec![learned.pair.0.into(), learned.pair.1.into(), learned.count]);
+                true
+            };
+            merging.step(&mut note, &mut || true).unwrap();
+            assert!(merging.done());
             let expected = record["merges"][rule].as_array().unwrap();
             let expected: Vec<Vec<u64>> = expected.iter().map(numbers).collect();
-            assert_eq!(trained.alphabet, alphabet, "{name}");
+            let known: Vec<Vec<u8>> = merging.known().iter().map(|token| token.to_vec()).collect();
+            assert_eq!(known, alphabet, "{name}");
             assert_eq!(merges, expected, "{name}, {rule}");
         }
     }

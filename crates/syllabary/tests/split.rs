@@ -23,8 +23,10 @@ const WHITESPACE: &str = r"\w+|[^\w\s]+";
 const WHITESPACE_SPLIT: &str = r"\S+";
 const LATIN: &str = r"\s*+\w+?(?=(?:que|ve|ne|met|ce|ci)(?!\w))|\s*+\w++|\s*+[^\s\w]++|\s++";
 
+const SUPERWORDS: &str = r"\p{N}{1,3}| ?[^\s\p{L}\p{M}\p{N}](?:[^\s\p{L}\p{M}\p{N}][^\s\p{L}\p{N}]*|[\r\n])[\r\n/]*|\s*[\r\n]+|\s+(?!\S)";
+
 /// Pattern, the name of its scanner, and one character of each kind that it can tell apart.
-const LAWS: [(&str, &str, &str); 12] = [
+const LAWS: [(&str, &str, &str); 13] = [
     (GPT2, "gpt2", "'sSlrveé 1½\t!\u{301}"),
     (GPT2_ORIGINAL, "gpt2", "'slrveé 1\n!"),
     (GPT2_BRACKETED, "gpt2", "'slrveé 1\n!"),
@@ -36,6 +38,7 @@ const LAWS: [(&str, &str, &str); 12] = [
     (NEMOTRON, "nemotron", "'sEl\r\n \u{A0}1!/\u{301}字ǅ"),
     (WHITESPACE, "whitespace", "a字1½_ \n!\u{301}\u{200D}²"),
     (WHITESPACE_SPLIT, "whitespace-split", "aÉ1 \n\u{3000}!\u{301}"),
+    (SUPERWORDS, "superwords", "a字\r\n \u{3000}1!/\u{301}"),
     (LATIN, "latin", "quevnmtci \n!\u{301}Q"),
 ];
 

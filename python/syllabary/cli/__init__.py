@@ -14,6 +14,7 @@ import click
 from syllabary.cli import common
 from syllabary.cli.convert import convert
 from syllabary.cli.count import count
+from syllabary.cli.count_pieces import count_pieces
 from syllabary.cli.decode import decode
 from syllabary.cli.demo import demo
 from syllabary.cli.edit import edit
@@ -25,6 +26,7 @@ from syllabary.cli.verify import verify
 
 VERBS: Sequence[click.Command] = (
     train,
+    count_pieces,
     encode,
     decode,
     count,

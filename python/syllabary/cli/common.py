@@ -7,9 +7,12 @@ only one verb needs.
 
 from __future__ import annotations
 
+import functools
 import os
 import re
+import signal
 import sys
+import threading
 import traceback
 import warnings
 from collections.abc import Callable, Iterable, Iterator
@@ -104,6 +107,24 @@ def set_up(ctx: click.Context) -> None:
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
+
+
+def ends_as_ctrl_c(command: Command) -> Command:
+    """A verb that ends at SIGTERM as it does at Ctrl-C: its temporary files go, a checkpoint stays."""
+
+    @functools.wraps(command)
+    def ended(**options: Any) -> None:
+        main = threading.current_thread() is threading.main_thread()
+        if not main or signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL:
+            command(**options)  # somebody else hears it
+            return
+        signal.signal(signal.SIGTERM, signal.default_int_handler)
+        try:
+            command(**options)
+        finally:
+            signal.signal(signal.SIGTERM, signal.SIG_DFL)
+
+    return ended  # type: ignore[return-value]
 
 
 def draws() -> bool:

@@ -1,4 +1,4 @@
-"""`syllabary edit`: add tokens, remove them, extend a vocabulary, with the map for a model's embeddings.
+"""`syllabary edit`: truncate a vocabulary, extend it, remove and add tokens; maps for a model's embeddings.
 
 Leaves out: what each operation means (`syllabary.surgery`).
 """
@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 import syllabary
 from syllabary import formats, surgery
 from syllabary.cli import colour, common
-from syllabary.cli.words import plural
+from syllabary.cli.sizes import Size
+from syllabary.cli.words import plural, told_of
 from syllabary.convert import convert
 from syllabary.files import write_atomic
 
@@ -29,11 +30,18 @@ Examples:
   $ syllabary edit tok.json -o more.json --add-special "<pad>" --map map.json
   $ syllabary edit more.json -o less.json --remove "<pad>"
   $ syllabary edit tok.json -o both.syllabary.json --extend more.json
+  $ syllabary edit tok.json -o half.json --truncate 280
   $ syllabary edit tok.json --unreachable
 """,
 )
 @click.argument("source", metavar="IN")
 @click.option("-o", "--output", metavar="OUT", help="The file to write; its suffix is its format.")
+@click.option(
+    "--truncate",
+    type=Size(1),
+    metavar="N",
+    help="Keep the first N tokens that training learned (8k: 8,000), without the last merges.",
+)
 @click.option(
     "--extend", metavar="TOK", help="Take over the tokens and merges of this tokenizer that IN lacks."
 )
@@ -52,6 +60,7 @@ Examples:
 def edit(
     source: str,
     output: str | None,
+    truncate: int | None,
     extend: str | None,
     remove: tuple[str, ...],
     cascade: bool,
@@ -62,19 +71,20 @@ def edit(
     unreachable: bool,
     split: str | None,
 ) -> None:
-    """Change the vocabulary of the tokenizer IN: first extend, then remove, then add.
+    """Change the vocabulary of the tokenizer IN: first truncate, then extend, then remove, then add.
 
     The map has `new_ids`, the new id of each old one (-1: removed), and `made_of`, for each new token the old
     ids that its text was encoded as.
     """
     tok = common.load(source, split)
-    operations = list(_operations(extend, split, remove, cascade, keep_ids, add, add_special))
+    operations = list(_operations(truncate, extend, split, remove, cascade, keep_ids, add, add_special))
     if operations and output is None:
         raise click.UsageError("say with -o where the changed tokenizer goes")
     new_ids, made_of = surgery.unchanged(tok), dict[int, tuple[int, ...]]()
     new = tok
     for operate in operations:
-        change = operate(new)
+        with told_of("--truncate", "size"):
+            change = operate(new)
         new, new_ids, made_of = change.tokenizer, *_after(new_ids, made_of, change)
     if output is not None:
         for loss in convert(new, output).losses:
@@ -91,6 +101,7 @@ def edit(
 
 
 def _operations(
+    truncate: int | None,
     extend: str | None,
     split: str | None,
     remove: tuple[str, ...],
@@ -99,6 +110,8 @@ def _operations(
     add: tuple[str, ...],
     add_special: tuple[str, ...],
 ) -> Iterator[Callable[[syllabary.Tokenizer], surgery.Surgery]]:
+    if truncate is not None:
+        yield partial(surgery.truncate, size=truncate)
     if extend is not None:
         yield partial(
             surgery.extend, other=common.load(extend, split if formats.leaves_open(extend) else None)

@@ -10,6 +10,7 @@ import dataclasses
 import errno
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -20,15 +21,22 @@ from syllabary import formats
 from syllabary.arguments import MAX_THREADS
 from syllabary.cli import common
 from syllabary.cli.corpus_options import care_options, corpus_options
-from syllabary.cli.words import plural, printable
+from syllabary.cli.research import languages_of, research_options, talk_of_languages
+from syllabary.cli.sizes import Size, check_longer, grow, growth_of, growth_options, load_start
+from syllabary.cli.tables import table_of, tables_option
+from syllabary.cli.train_resume import resume_options
+from syllabary.cli.words import plural, printable, spoken
 from syllabary.corpus.care import Care
 from syllabary.corpus.corpus import Corpus
 from syllabary.corpus.document import Reading
-from syllabary.errors import FormatError
+from syllabary.errors import FormatError, TrainingError
 from syllabary.formats.record import Format
-from syllabary.training import LIKE, OURS, SENTENCEPIECE, TOOLS
+from syllabary.training import LIKE, OURS, TOOLS
 from syllabary.training import train as learn
-from syllabary.training_sentencepiece import read_option
+from syllabary.training_huggingface_options import read_option, settings_of, setup_of
+from syllabary.training_own import HUGGINGFACE, SENTENCEPIECE
+from syllabary.training_sentencepiece import options_of
+from syllabary.training_sentencepiece import read_option as read_sentencepiece
 
 
 @click.command(
@@ -39,18 +47,25 @@ Examples:
   $ syllabary train corpus.txt more.txt -o gpt4.tiktoken --split gpt4
   $ cat *.txt | syllabary train - -o words.syllabary.json --unit word
   $ syllabary train corpus.txt -o t.json --special "<user>" --special "<end>"
+  $ syllabary train corpus.txt -o kept.json --resume
   $ syllabary train corpus.txt -o hf.json --like huggingface --vocab-size 400
+  $ syllabary train more.txt -o w.json --like huggingface --option unk_token=U
   $ syllabary train corpus.txt -o m.model --like sentencepiece --vocab-size 99
   $ syllabary train corpus.txt -o c.bpe --like subword-nmt --num-merges 20
+  $ syllabary train more.txt --start tok.json --vocab-size 1100 -o longer.json
+  $ syllabary train corpus.txt -o grown.json --sizes 300,400,1k
+  $ syllabary train corpus.txt -o s.json --superwords 400 --vocab-size 450
+  $ syllabary train corpus.txt more.txt --parity -o both.json
   $ syllabary train . --include "*.txt" --normalize NFC -o n.json --unit char
 """,
 )
+@common.ends_as_ctrl_c
 @click.argument("files", nargs=-1, required=True)
 @click.option(
     "-o", "--output", required=True, metavar="OUT", help="The file to write; its suffix is its format."
 )
 @click.option(
-    "--vocab-size", type=common.Number(1), metavar="N", help="Tokens in all, at most.  [default: 32000]"
+    "--vocab-size", type=Size(1), metavar="N", help="Tokens in all, at most; 8k: 8,000.  [default: 32000]"
 )
 @click.option("--num-merges", type=common.Number(0), metavar="N", help="Instead: merges, at most.")
 @click.option(
@@ -83,7 +98,7 @@ Examples:
     "pairs",
     multiple=True,
     metavar="NAME=VALUE",
-    help="With --like sentencepiece: an option of its own, as byte_fallback=true (repeatable).",
+    help="With --like sentencepiece or huggingface: an option of its own, as byte_fallback=true.",
 )
 @click.option(
     "--threads",
@@ -91,7 +106,16 @@ Examples:
     metavar="N",
     help="Threads that count.  [default: one a core]",
 )
+@click.option(
+    "--memory-limit",
+    metavar="SIZE",
+    help='Memory to take at most, as "256 MiB"; pieces that exceed it go to temporary files.',
+)
 @click.option("--format", "file_format", metavar="FORMAT", help="The format of OUT, if not by its suffix.")
+@tables_option
+@growth_options
+@research_options
+@resume_options
 @click.option("-q", "--quiet", is_flag=True, help="No progress bar and no summary.")
 @corpus_options
 @care_options
@@ -100,6 +124,7 @@ def train(
     output: str,
     file_format: str | None,
     quiet: bool,
+    tables: bool,
     reading: Reading,
     care: Care,
     pairs: tuple[str, ...],
@@ -108,7 +133,8 @@ def train(
     """Train a tokenizer on FILES and save it.
 
     FILES are text, JSON Lines, tables, TEI and other XML, HTML; packed or not; archives and folders of them;
-    `-` is stdin. Nothing is written before training has ended well.
+    `-` is stdin. Or they are tables of counts, which are added: those of `count-pieces` in Parquet are known
+    as such, and have decided how text is cut. Nothing is written before training has ended well.
 
     --normalize goes into the tokenizer, which then does the same to every text. Of --fraction, a format
     other than .syllabary.json keeps no record: `shard --rest` is told F again.
@@ -117,14 +143,29 @@ def train(
     if care.normalize is not None:
         given["normalize"] = care.normalize
     if pairs:
-        given["options"] = dict(map(_pair, pairs))
-    form = check_output(Path(output), file_format, given)
-    corpus = Corpus(common.source_of(files), reading, dataclasses.replace(care, normalize=None))
+        given["options"] = _own_options(pairs, given.get("like", ""))
+    load_start(given)
+    growing = growth_of(given)
     start = time.perf_counter()
-    tok = syllabary.train(corpus, progress=not quiet and common.draws(), **given)
+    languages = languages_of(files, reading, care, given, growing)
+    table = None if languages else table_of(files, tables, reading, care, given)
+    if table is not None and table.rules.normalize is not None:
+        given["normalize"] = table.rules.normalize
+    form = check_output(Path(output), file_format, given)
+    source = () if table is not None or languages else common.source_of(files)
+    corpus = Corpus(source, reading, dataclasses.replace(care, normalize=None))
+    given["progress"] = not quiet and common.draws()
+    read: Any = corpus if table is None else table
+    if languages is not None:
+        read, given["parity"] = languages
+    if growing is not None:
+        grow(read, growing, output, file_format, quiet, seed=care.seed, **given)
+        return
+    tok = syllabary.train(read, **given)
     tok.save(output, format=file_format)
     if not quiet:
         common.talk_of(corpus)
+        talk_of_languages(tok, read)
         if care.fraction is not None and form != "syllabary":
             common.talk(
                 f"{printable(output)} keeps no record of the fraction, as a .syllabary.json would: its rest "
@@ -138,34 +179,59 @@ def train(
         )
 
 
-def _pair(text: str) -> tuple[str, object]:
+def _own_options(pairs: tuple[str, ...], tool: str) -> dict[str, object]:
+    """What `--option` says; wrong usage for a value of another type than the option's."""
+    told = dict(_pair(pair, tool) for pair in pairs)
+    try:
+        with suppress(TrainingError):  # `train` tells of it, with the other arguments in view
+            if tool == HUGGINGFACE:
+                setup_of(told)
+            elif tool == SENTENCEPIECE:
+                options_of({}, told)
+    except TypeError as error:
+        raise click.BadParameter(spoken(str(error)), param_hint="--option") from error
+    return told
+
+
+def _pair(text: str, tool: str) -> tuple[str, object]:
     """`NAME=VALUE` as name and value; wrong usage for what is none."""
     name, equals, value = text.partition("=")
     if not equals:
         raise click.BadParameter(f"{text!r} is not NAME=VALUE", param_hint="--option")
-    return name, read_option(name, value)
+    return name, (read_option if tool == HUGGINGFACE else read_sentencepiece)(name, value)
 
 
 def check_output(path: Path, file_format: str | None, options: Mapping[str, Any]) -> str:
     """The format's name; raises at once, not after an hour, if what is trained so cannot be saved there."""
     form = formats.format_of(path, file_format)
+    start: syllabary.Tokenizer | None = options.get("start")
     tool = options.get("like", "")
     settings = OURS | ({"unit": "char"} if tool == SENTENCEPIECE else LIKE.get(tool, {})) | dict(options)
+    if tool == HUGGINGFACE and "options" in options:
+        settings |= settings_of(options["options"])
     told = {name: settings[name] for name in ("unit", "fallback", "end_of_word") if name in settings}
+    if start is not None:
+        told = {name: getattr(start.spec, name) for name in ("unit", "fallback", "end_of_word")}
     if sentence := formats.refusal(form.name, alphabet=settings["alphabet"], **told):
         raise FormatError(sentence)
     if not path.parent.is_dir():
         raise FileNotFoundError(errno.ENOENT, "no such folder", str(path.parent))
     if path.is_dir():
         raise IsADirectoryError(errno.EISDIR, "is a folder, not a file", str(path))
-    if "normalize" in options and tool != SENTENCEPIECE:
+    if start is not None:
+        check_longer(form, start, path)
+    elif "normalize" in options and tool != SENTENCEPIECE and "options" not in options:
         _check_normalizer(form, options)
     return form.name
 
 
+# Of what is given, nothing that a probe of one letter needs.
+UNASKED = ("vocab_size", "threads", "checkpoint", "memory_limit")
+
+
 def _check_normalizer(form: Format, options: Mapping[str, Any]) -> None:
     """Raise what saving a tokenizer of one letter, trained so, raises, unless it does without normalizer."""
-    small = {name: value for name, value in options.items() if name not in ("vocab_size", "threads")}
+    small = {name: value for name, value in options.items() if name not in UNASKED}
     probe = Path("probe" + form.suffixes[0])
     normalize = small.pop("normalize")
     small["num_merges"] = 0

@@ -8,7 +8,8 @@ the way out where a sentence has none, or had Python's. `plural` is the grammar.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 from syllabary import errors
 
@@ -24,7 +25,13 @@ PHRASES: Sequence[tuple[re.Pattern[str], str]] = tuple(
     for phrase, words in (
         (r"\. To make it (?:its id|id \d+): special=.*", ""),  # the hint says it
         (r"; if it is one, name it with format=$", ""),  # as above
+        (r'\bgive split=, or like= of a tool, as "([\w-]+)"', r"give --split, or --like, as --like \1"),
         (r"\bgive (format|split)=, ", r"give --\1, "),
+        (r'^unit="([\w-]+)" cannot be learned', r"--unit \1 cannot be learned"),
+        (r'^tie_break="([\w-]+)" cannot be learned', r"--tie-break \1 cannot be learned"),
+        (r'\bwith unit="byte" or "char"', "with --unit byte or char"),
+        (r"\bleave special_tokens out\b", "leave --special out"),
+        (r"\b(training|than|text again) like='([\w-]+)'", r"\1 --like \2"),
         (r"\bleave out split\b", "leave out --split"),
         (r"\bname it in special_tokens=", "load it from Python, with special_tokens="),
         (r'\(alphabet="seen"\)', "(--like huggingface takes those seen)"),
@@ -37,19 +44,37 @@ PHRASES: Sequence[tuple[re.Pattern[str], str]] = tuple(
         (r"^(?=(?:split|unit|alphabet|normalize) does not go with)", "--"),
         (r"^(min|num|tie)_(\w+) does not go with", r"--\1-\2 does not go with"),
         (r"^end_of_word does not go with", "--end-of-word does not go with"),
-        (r"\bgoe?s? with like='sentencepiece'", r"go with --like sentencepiece"),
+        (r"^checkpoint does not go with", "--resume does not go with"),
+        (r"^checkpoint is empty", "--checkpoint is empty"),
+        (r'^memory_limit does not go with unit="word"', "--memory-limit does not go with --unit word"),
+        (r"^memory_limit does not go with", "--memory-limit does not go with"),
+        (r"^memory_limit (?=['\"].* is (?:no size|[\d,]+ bytes))", "--memory-limit "),
+        (r"\bof a training without memory_limit\b", "of a training without --memory-limit"),
+        (r"\bgoe?s? with like='(\w+)'", r"go with --like \1"),
+        (r"(--like \w+) and options: these .*", r"\1 and --option, as pre_tokenizer=Whitespace"),
+        (r"\bor like='huggingface' alone", "or huggingface"),
         (r"go into options, as \{'character_coverage': 1\.0\}", "go into --option character_coverage=1.0"),
         (r"^options: '", "--option: '"),
-        (r"^options are sentencepiece's, and", "--option is sentencepiece's, and can only"),
+        (r"^options are a tool's own, and", "--option is a tool's own, and can only"),
         (r'\bnormalize="NFC" makes', "--normalize NFC makes"),
         (r"\((encoding|column)=…\)", r"(--\1)"),
         (r"\bbeta_code=False leaves it", "--no-beta-code leaves it"),
+        (r'\berrors="replace" reads', "--errors replace reads"),
         (r"\bgive kind='json'", "give --kind json"),
         (r", or None$", ""),
         (r"\bresume=False\b", "--restart"),
         (r"\bforce=True\b", "--force"),
         (r'\bpositions="learned"', "--positions learned"),
         (r"\bval=(?=\d)", "--val "),
+        (r"give text to measure on, as held_out$", "give text to measure on, as --held-out FILE"),
+        (r"\bgive held_out$", "give --held-out FILE"),
+        (r"\bgive other text as held_out\b", "give other text (--held-out)"),
+        (r"\bgive True or False$", "give true or false"),
+        (r"^(unit|split|normalize)=(?='.*: start decides it)", r"--\1 "),
+        (r": leave (unit|split|normalize|fallback|like) out$", r": leave --\1 out"),
+        (r": leave end_of_word out$", ": leave --end-of-word out"),
+        (r"^special_tokens: (?='.* is none of start's)", "--special: "),
+        (r"\bwith syllabary\.surgery\.add or `", "with `"),
         (r"\bseed=(?=\d)", "--seed "),
         (r"^end=(?=['\"])", "--end "),
     )
@@ -90,6 +115,24 @@ def spoken(sentence: str) -> str:
     for phrase, words in PHRASES:
         sentence = phrase.sub(words, sentence)
     return OPTION.sub(lambda found: "--" + found[1].replace("_", "-"), sentence)
+
+
+@contextmanager
+def told_of(flag: str, *names: str) -> Iterator[None]:
+    """An error about the first word of which is one of these arguments is about the option that was given.
+
+    >>> with told_of("--truncate", "size"):
+    ...     raise errors.VocabularyError("size is 100, but ...")
+    Traceback (most recent call last):
+    syllabary.errors.VocabularyError: --truncate is 100, but ...
+    """
+    try:
+        yield
+    except (errors.TrainingError, errors.VocabularyError) as error:
+        name, space, rest = str(error).partition(" is ")
+        if name not in names:
+            raise
+        raise type(error)(flag + space + rest) from error
 
 
 def printable(text: str, keep: str = "") -> str:

@@ -199,6 +199,8 @@ def _find(path: Path, wanted: Format | None) -> tuple[Format, Path]:
     for form in FORMATS:
         if form.sniff(path, head):
             return form, path
+    if syllabary_json.of_integers(head):
+        raise FormatError(f"{path}: a tokenizer of integers: open it with syllabary.IdTokenizer.load")
     raise FormatError(
         f"{path}: of no known format ({', '.join(names())}); if it is one, name it with format="
     )

@@ -34,14 +34,18 @@ REWRITING = ("ByteLevel", "Metaspace")  # pre-tokenizers that give the model oth
 def read(path: Path, hints: Hints) -> TokenizerSpec:
     """The tokenizer of a file; `FormatError` with the place of whatever is damaged or cannot be honoured."""
     hints.refuse(path, "tokenizer.json")
-    root = parse(read_bounded(path), path)
+    return read_document(parse(read_bounded(path), path))
+
+
+def read_document(root: Json) -> TokenizerSpec:
+    """The same of the file's content."""
     root.object(TOP_KEYS)
     version = root.optional("version")
     if version.value not in (None, "1.0"):
         raise version.error('must be "1.0", the only version of this format')
     check_extras(root)
     spec = _read_spec(root)
-    return checked(replace(spec, carried=_carried(root, spec)), path)
+    return checked(replace(spec, carried=_carried(root, spec)), root.path)
 
 
 def _read_spec(root: Json) -> TokenizerSpec:

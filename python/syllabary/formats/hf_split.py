@@ -7,12 +7,21 @@ back as named splits. Leaves out: the components one by one (`hf_components`).
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
+from pathlib import Path
 
 from syllabary import splits
 from syllabary.errors import PatternError
-from syllabary.formats.hf_components import NAME, PRE_TOKENIZER, Component, read_steps, write_steps
+from syllabary.formats.hf_components import (
+    NAME,
+    NORMALIZER,
+    PRE_TOKENIZER,
+    Component,
+    read_steps,
+    write_steps,
+)
 from syllabary.formats.hf_pattern import check_portable
 from syllabary.formats.record import cannot_hold
 from syllabary.formats.strict_json import Json
@@ -58,6 +67,14 @@ def read_cutting(component: Json) -> tuple[Cutting, Cutting | None]:
         before = (*before, PREFIX_SPACE)
     by_bytes = Cutting(before, splits.get("gpt2")) if last.options["use_regex"] else _with_split(before)
     return Cutting(steps, splits.get(None)), by_bytes
+
+
+def cutting_of(components: Mapping[str, object]) -> tuple[tuple[Step, ...], Cutting, Cutting | None]:
+    """The steps of the file's normalizer, and how its pre-tokenizer cuts, as `read_cutting` has it."""
+    normalizer, pre_tokenizer = (
+        Json(components.get(place), place, Path(NAME)) for place in ("normalizer", "pre_tokenizer")
+    )
+    return (read_steps(normalizer, NORMALIZER), *read_cutting(pre_tokenizer))
 
 
 def _with_split(steps: tuple[Step, ...]) -> Cutting:

@@ -18,6 +18,11 @@ from syllabary.spec import SplitSpec
 
 # Splits whose pattern matches every character, wherever it stands: nothing is ever between matches.
 TOTAL = ("gpt2", "gpt4", "o200k")
+# And minbpe's own, which is GPT-4's of 2023.
+GPT4_2023 = (
+    r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]++[\r\n]*|\s*[\r\n]|"
+    r"\s+(?!\S)|\s+"
+)
 SAME = frozenset("pPsSwWdDbBnrtfvxuU") | frozenset("\\.^$*+?{}[]|()/-'\"#&~@!%,:;<=> _")
 CLASS_OPERATORS = ("--", "&&", "||", "~~", "[")
 
@@ -51,7 +56,8 @@ def findall_pattern(split: SplitSpec) -> str:
     'a+|(?:(?!a+)[\\s\\S])+'
     """
     pattern = split.pattern or ""
-    if not split.keep_unmatched or any(pattern == splits.get(name).pattern for name in TOTAL):
+    total = pattern == GPT4_2023 or any(pattern == splits.get(name).pattern for name in TOTAL)
+    if total or not split.keep_unmatched:
         return pattern
     return rf"{pattern}|(?:(?!{pattern})[\s\S])+"
 

@@ -79,7 +79,7 @@ def read(path: Path, hints: Hints) -> TokenizerSpec:
     return checked(
         TokenizerSpec(
             unit=cast(Unit, members["unit"].choice("byte", "char", "word")),
-            split=_read_split(members["split"]),
+            split=read_split(members["split"]),
             tokens=tokens,
             alphabet=_read_alphabet(members["alphabet"], {**texts, **tokens}),
             merges=None if merges.value is None else tuple(_triple(row) for row in merges.list()),
@@ -100,6 +100,11 @@ def sniff(path: Path, head: bytes) -> bool:
     return head.replace(b" ", b"").replace(b"\n", b"").startswith(b'{"format":"syllabary"')
 
 
+def of_integers(head: bytes) -> bool:
+    """Whether it is the file of an `IdTokenizer`, which is no format of a tokenizer of text."""
+    return head.replace(b" ", b"").replace(b"\n", b"").startswith(b'{"format":"syllabary-ids"')
+
+
 def _version(root: Json) -> int:
     if root.member("format").value != NAME:
         raise root.member("format").error(f'must be "{NAME}"')
@@ -112,7 +117,8 @@ def _version(root: Json) -> int:
     return version.value
 
 
-def _read_split(json_split: Json) -> SplitSpec:
+def read_split(json_split: Json) -> SplitSpec:
+    """A split of its four members; `FormatError` for anything else."""
     members = json_split.object(SPLIT_KEYS)
     for key in SPLIT_KEYS:
         json_split.member(key)

@@ -8,7 +8,8 @@ It decides: where the engine gives another answer, one of the two has a bug. Rea
 4. `symbols`           bytes, characters with an end-of-word mark, or whole pieces: what merging starts from
 5. `split`             text -> pieces, by a pattern (`pattern` and its neighbours say what a pattern means)
 6. `special`           text is cut at special tokens first (`added` finds them)
-7. `train`             merges, one at a time, from a corpus; `places` keeps the counts
+7. `train`             merges, one at a time, from a corpus; `places` keeps the counts (`counts`: from a table
+                       of pieces; `train_start`: on top of a tokenizer)
 8. `assemble`          ids: alphabet, merges, special tokens; `check` says what a vocabulary may not be
 9. `tokenizer`         all stages in a row: text -> ids, every state visible; `pipeline` has those before
                        merging, `groups` what is merged
@@ -18,6 +19,9 @@ What the tokenizers of other libraries need besides, in any order: `aligned` (re
 from), `normalize`, `pretokenize` and `step_decoders` (their steps; `steps` checks them), `scores`
 (sentencepiece's merging), `dropout`, `trim` (their offsets), `incremental` (steps, one token at a time),
 `check_foreign`.
+
+Training beyond one text: `train_superwords` (merges that cross pieces), `train_parity` (several languages
+alike), `ids` (integers instead of text).
 
 Leaves out: speed (the engine), files (`syllabary.formats`). A function that bears its file's name (`merge`,
 `train`, `assemble`) is imported from that file, so that the file keeps its name here.

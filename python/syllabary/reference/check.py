@@ -164,6 +164,8 @@ def byte_spelling(spec: TokenizerSpec, token_id: int) -> str | None:
 
 def check_unit(spec: TokenizerSpec) -> None:
     """Raise `VocabularyError` for a unit that cannot be with the rest."""
+    if spec.unit == "id":
+        raise VocabularyError('unit="id" is of integers, not of text: see `syllabary.IdTokenizer`')
     if spec.merges is None and spec.scores is None and spec.unit != "byte":
         raise VocabularyError(f'merges=None (rank order by id) needs unit="byte", not {spec.unit!r}')
     if spec.whole_pieces and spec.unit == "word":

@@ -1,18 +1,19 @@
 """Training: count the pairs of neighbours, merge the most frequent, again and again.
 
 Adds the corpus as distinct sequences with counts, and the loop. Leaves out: keeping the counts (`places`),
-ties (`ties`), ids of the finished tokenizer (`assemble`). Everything here is in local ids: the alphabet
-0, 1, …, then one id a merge.
+ties (`ties`), ids of the finished tokenizer (`assemble`), what it means to begin with a tokenizer (`start`,
+in `train_start`). Everything here is in local ids: the alphabet 0, 1, …, then one id a merge.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from itertools import islice
+from itertools import count, islice
 
 from syllabary.errors import CorpusError, TrainingError
-from syllabary.reference import normalize, ties
+from syllabary.reference import normalize, ties, train_start
 from syllabary.reference.aligned import Aligned
 from syllabary.reference.assemble import (
     assemble,
@@ -28,6 +29,9 @@ from syllabary.reference.split import pieces
 from syllabary.reference.symbols import symbols, utf8
 from syllabary.reference.ties import Pair
 from syllabary.spec import TokenizerSpec, TrainOptions
+
+EMPTY = "the corpus is empty: no document holds a piece of text to count"
+LINE = re.compile("[^\n]*\n|[^\n]+")  # with its end
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,11 +55,21 @@ class Corpus:
 
     alphabet: local id -> initial symbol. sequences: one a distinct piece (for the word unit: a distinct
     run, whose pieces are the symbols). counts: how often each sequence occurs.
+    start: the tokenizer that training began with; then the alphabet is its tokens and the new symbols, and
+    symbols are those that its own alphabet lacks.
     """
 
     alphabet: list[bytes]
     sequences: list[list[int]]
     counts: list[int]
+    start: train_start.Start | None = None
+    symbols: tuple[bytes, ...] = ()
+
+    def budget(self, options: TrainOptions) -> int:
+        """How many tokens there is room for; `TrainingError` if the vocabulary is full already."""
+        if self.start is None:
+            return merge_budget(options, len(self.alphabet))
+        return train_start.budget(options, self.start, len(self.alphabet) - len(self.start.tokens))
 
 
 def read_sequences(documents: Iterable[str], options: TrainOptions) -> dict[tuple[str, ...], int]:
@@ -71,7 +85,8 @@ def read_sequences(documents: Iterable[str], options: TrainOptions) -> dict[tupl
         if not isinstance(document, str):
             raise CorpusError(f"document {index} is of type {type(document).__name__}: give str")
         utf8(document, f"document {index}")
-        for run in _runs(document, index, options):
+        runs = _runs(document, index, options)
+        for run in [line for text in runs for line in LINE.findall(text)] if options.lines else runs:
             cut = tuple(pieces(run, options.split))
             for sequence in [cut] if options.unit == "word" else [(piece,) for piece in cut]:
                 found[sequence] = found.get(sequence, 0) + 1
@@ -98,17 +113,24 @@ def _runs(document: str, index: int, options: TrainOptions) -> list[str]:
     return runs
 
 
-def read_corpus(documents: Iterable[str], options: TrainOptions) -> Corpus:
+def read_corpus(
+    documents: Iterable[str], options: TrainOptions, start: TokenizerSpec | None = None
+) -> Corpus:
     """Cut the documents into sequences, find the alphabet, write the sequences in local ids.
 
+    start: the tokenizer that cuts and spells them, instead of `options`.
+
     >>> from syllabary.spec import SplitSpec
-    >>> read_corpus(["ab", "b", "ab"], TrainOptions(SplitSpec(None), unit="char", num_merges=1))
-    Corpus(alphabet=[b'a', b'b'], sequences=[[0, 1], [1]], counts=[2, 1])
+    >>> corpus = read_corpus(["ab", "b", "ab"], TrainOptions(SplitSpec(None), unit="char", num_merges=1))
+    >>> corpus.alphabet, corpus.sequences, corpus.counts
+    ([b'a', b'b'], [[0, 1], [1]], [2, 1])
     """
+    if start is not None:
+        return _read_on(documents, train_start.start_of(start), options)
     check_options(options)
     found = read_sequences(documents, options)
     if not found:
-        raise CorpusError("the corpus is empty: no document holds a piece of text to count")
+        raise CorpusError(EMPTY)
     return corpus_of(found, options)
 
 
@@ -124,6 +146,15 @@ def corpus_of(found: Mapping[tuple[str, ...], int], options: TrainOptions) -> Co
     return Corpus(
         alphabet, [[ids[symbol] for symbol in sequence] for sequence in spelled], list(found.values())
     )
+
+
+def _read_on(documents: Iterable[str], start: train_start.Start, options: TrainOptions) -> Corpus:
+    """The corpus as a tokenizer encodes it."""
+    new, found = train_start.read_from(documents, start, options)
+    if not found:
+        raise CorpusError(EMPTY)
+    alphabet = [*start.tokens, *new]
+    return Corpus(alphabet, [list(ids) for ids in found], list(found.values()), start, tuple(new))
 
 
 def choose(places: Places, spelling: list[bytes], options: TrainOptions) -> Pair | None:
@@ -142,15 +173,17 @@ def choose(places: Places, spelling: list[bytes], options: TrainOptions) -> Pair
 def merge_steps(corpus: Corpus, options: TrainOptions) -> Iterator[tuple[MergeStep, Places]]:
     """Learn merges until the budget is spent or no pair is left; with each, the places as it left them."""
     spelling = list(corpus.alphabet)
-    lengths = [1] * len(spelling)  # local id -> length in initial symbols
+    lengths = [] if corpus.start is None else train_start.lengths(corpus.start)
+    lengths += [1] * (len(spelling) - len(lengths))  # local id -> length in initial symbols
     limit = options.max_token_length
     places = Places(
         corpus.sequences,
         corpus.counts,
         mergeable=lambda pair: limit is None or lengths[pair[0]] + lengths[pair[1]] <= limit,
     )
-    for rank in range(merge_budget(options, len(corpus.alphabet))):
-        pair = choose(places, spelling, options)
+    room = corpus.budget(options)
+    for rank in count():
+        pair = choose(places, spelling, options) if room else None
         if pair is None:
             return
         left, right, new_id = spelling[pair[0]], spelling[pair[1]], len(spelling)
@@ -158,10 +191,13 @@ def merge_steps(corpus: Corpus, options: TrainOptions) -> Iterator[tuple[MergeSt
         spelling.append(left + right)
         lengths.append(lengths[pair[0]] + lengths[pair[1]])
         places.merge(pair, new_id)
+        room -= 1 if corpus.start is None else train_start.cost(options, corpus.start, left + right)
         yield step, places
 
 
-def train_steps(documents: Iterable[str], options: TrainOptions) -> Iterator[MergeStep]:
+def train_steps(
+    documents: Iterable[str], options: TrainOptions, start: TokenizerSpec | None = None
+) -> Iterator[MergeStep]:
     """Every merge as it is learned.
 
     >>> from syllabary.spec import SplitSpec
@@ -169,14 +205,24 @@ def train_steps(documents: Iterable[str], options: TrainOptions) -> Iterator[Mer
     >>> [(step.left, step.right, step.count) for step in train_steps(["aaabdaaabac"], options)]
     [(b'a', b'a', 4), (b'aa', b'a', 2)]
     """
-    for step, _places in merge_steps(read_corpus(documents, options), options):
+    for step, _places in merge_steps(read_corpus(documents, options, start), options):
         yield step
 
 
-def train(documents: Iterable[str], options: TrainOptions) -> TokenizerSpec:
-    """Learn a tokenizer; warns `EarlyStopWarning` if no pair is left below the size asked for."""
-    corpus = read_corpus(documents, options)
+def train(
+    documents: Iterable[str], options: TrainOptions, start: TokenizerSpec | None = None
+) -> TokenizerSpec:
+    """Learn a tokenizer; warns `EarlyStopWarning` if no pair is left below the size asked for.
+
+    start: learn on top of this one (`train_start`), which decides the options of what comes before merging:
+    those given (`min_frequency`, `max_token_length`, `tie_break`, the sizes) are for the new merges.
+    """
+    corpus = read_corpus(documents, options, start)
     merges = [step.pair for step, _places in merge_steps(corpus, options)]
+    if corpus.start is not None:
+        spec = train_start.continued(corpus.start, options, corpus.symbols, merges)
+        train_start.warn_early_stop(corpus.start, options, spec)
+        return spec
     spec = assemble(options, corpus.alphabet, merges)
     warn_early_stop(options, len(corpus.alphabet), len(merges))
     return spec

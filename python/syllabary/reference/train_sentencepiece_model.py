@@ -146,7 +146,7 @@ def training_record(options: SentencePieceOptions) -> dict[str, object]:
 
 def _carried(size: int, options: SentencePieceOptions, rules: Rules) -> dict[str, object]:
     """What `formats.sentencepiece_carried` makes of the file that sentencepiece would write."""
-    layout: list[object] = [size, _text(_record(2, trainer_message(size, options)))]
+    layout = trainer_layout(size, options)
     own, path = options.normalization_rule_tsv, options.denormalization_rule_tsv
     on = {3: options.add_dummy_prefix, 4: options.remove_extra_whitespaces, 5: True}
     name = "user_defined" if own else options.normalization_rule_name
@@ -156,6 +156,11 @@ def _carried(size: int, options: SentencePieceOptions, rules: Rules) -> dict[str
             _around(5, _record(1, "user_defined"), _flags(dict.fromkeys(on, False), path), rules[1])
         )
     return {"layout": layout, "odd": {}, "typed": False}
+
+
+def trainer_layout(size: int, options: SentencePieceOptions) -> list[object]:
+    """The beginning of the layout: the pieces, and the `TrainerSpec`."""
+    return [size, _text(_record(2, trainer_message(size, options)))]
 
 
 def trainer_message(size: int, options: SentencePieceOptions) -> bytes:

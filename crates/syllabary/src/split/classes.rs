@@ -119,35 +119,40 @@ impl Classes {
         match text.as_bytes().get(at) {
             None => (0, 0),
             Some(&byte) if byte < 128 => (self.ascii[usize::from(byte)], 1),
-            Some(_) => match text[at..].chars().next() {
-                Some(c) => (self.of(c), c.len_utf8()),
-                None => (0, 0),
-            },
+            Some(_) => self.wide(text, at),
         }
+    }
+
+    /// The same for a character of more than one byte.
+    fn wide(&self, text: &str, at: usize) -> (u8, usize) {
+        text[at..].chars().next().map_or((0, 0), |c| (self.of(c), c.len_utf8()))
+    }
+
+    /// The end of the run, from `at`, of characters for which `bits & mask` is or is not 0, as `none` says.
+    #[inline]
+    fn run_while(&self, text: &str, mut at: usize, mask: u8, none: bool) -> usize {
+        let bytes = text.as_bytes();
+        while let Some(&byte) = bytes.get(at) {
+            let (bits, width) =
+                if byte < 128 { (self.ascii[usize::from(byte)], 1) } else { self.wide(text, at) };
+            if (bits & mask == 0) != none {
+                break;
+            }
+            at += width;
+        }
+        at
     }
 
     /// The end of the run, from `at`, of characters that have any bit of `mask`.
     #[inline]
-    pub(super) fn run(&self, text: &str, mut at: usize, mask: u8) -> usize {
-        loop {
-            let (bits, width) = self.at(text, at);
-            if bits & mask == 0 {
-                return at;
-            }
-            at += width;
-        }
+    pub(super) fn run(&self, text: &str, at: usize, mask: u8) -> usize {
+        self.run_while(text, at, mask, false)
     }
 
     /// The end of the run, from `at`, of characters that have no bit of `mask`.
     #[inline]
-    pub(super) fn run_without(&self, text: &str, mut at: usize, mask: u8) -> usize {
-        loop {
-            let (bits, width) = self.at(text, at);
-            if width == 0 || bits & mask != 0 {
-                return at;
-            }
-            at += width;
-        }
+    pub(super) fn run_without(&self, text: &str, at: usize, mask: u8) -> usize {
+        self.run_while(text, at, mask, true)
     }
 }
 

@@ -7,7 +7,7 @@
 //! remains to show that (1) a piece always ends at the cut and (2) no piece before it is another one when the
 //! text ends there.
 
-use super::classes::{Classes, SPACE, WORD, WORD_IN_CLASS};
+use super::classes::{Classes, LETTER, MARK, NUMBER, SPACE, WORD, WORD_IN_CLASS};
 
 /// The last place in `text`, its ends left out, where `safe(before, after)` holds for the characters around it.
 pub(super) fn last(text: &str, safe: impl Fn(char, char) -> bool) -> Option<usize> {
@@ -59,9 +59,20 @@ pub(super) fn latin(classes: &Classes, before: char, after: char) -> bool {
     classes.of(before) & SPACE == 0 && words(classes, before, after)
 }
 
+/// `superwords`: a line end, then a sign other than `/` (as for `gpt4`), or a letter or mark beside a number. The
+/// latter: (1) a match of numbers takes nothing else, and what is unmatched ends where one begins. (2) numbers
+/// are counted off from their first, and letters do not look ahead.
+pub(super) fn superwords(classes: &Classes, before: char, after: char) -> bool {
+    let (bits, next) = (classes.of(before), classes.of(after));
+    if bits & NUMBER != 0 || next & NUMBER != 0 {
+        return (bits | next) & (LETTER | MARK) != 0;
+    }
+    matches!(before, '\r' | '\n') && next & SPACE == 0 && after != '/'
+}
+
 #[cfg(test)]
 mod tests {
-    use super::super::{Split, Tables, gpt2, gpt4, latin, o200k, words};
+    use super::super::{Split, Tables, gpt2, gpt4, latin, o200k, superwords, words};
 
     fn split(pattern: &str) -> Split {
         Split::new(Some(pattern), Tables::Tiktoken, true).unwrap()
@@ -80,6 +91,9 @@ mod tests {
         assert_eq!(split(words::WHITESPACE_SPLIT).last_safe_cut("a!b c"), Some(4));
         assert_eq!(split(latin::PATTERN).last_safe_cut("arma virum"), Some(4));
         assert_eq!(split(latin::PATTERN).last_safe_cut("arma, virum"), Some(5));
+        assert_eq!(split(superwords::PATTERN).last_safe_cut("some. Words\nmore words"), Some(12));
+        assert_eq!(split(superwords::PATTERN).last_safe_cut("in the year 1984 it was"), None);
+        assert_eq!(split(superwords::PATTERN).last_safe_cut("x1984"), Some(1));
         assert_eq!(split(r"\w+ ?").last_safe_cut("a b c"), None);
         assert_eq!(split(gpt2::TIKTOKEN).last_safe_cut(""), None);
     }

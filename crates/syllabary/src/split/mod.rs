@@ -14,6 +14,7 @@ mod latin;
 mod llama3;
 mod o200k;
 mod pattern;
+mod superwords;
 mod words;
 
 pub use classes::Tables;
@@ -26,6 +27,7 @@ pub struct Split {
     scanner: Scanner,
     classes: Classes,
     keep_unmatched: bool,
+    lines: bool,
 }
 
 /// What runs a pattern.
@@ -39,6 +41,7 @@ enum Scanner {
     Whitespace,
     WhitespaceSplit,
     Latin,
+    Superwords,
     None,
     Regex(fancy_regex::Regex),
 }
@@ -53,6 +56,7 @@ fn scanner_of(pattern: &str) -> Option<Scanner> {
         words::WHITESPACE => Some(Scanner::Whitespace),
         words::WHITESPACE_SPLIT => Some(Scanner::WhitespaceSplit),
         latin::PATTERN => Some(Scanner::Latin),
+        superwords::PATTERN => Some(Scanner::Superwords),
         _ => llama3::family(pattern).map(Scanner::Llama3),
     }
 }
@@ -72,7 +76,14 @@ impl Split {
                 None => Scanner::Regex(pattern::compile(pattern, tables)?),
             },
         };
-        Ok(Split { scanner, classes: Classes::new(tables)?, keep_unmatched })
+        Ok(Split { scanner, classes: Classes::new(tables)?, keep_unmatched, lines: false })
+    }
+
+    /// The same split of each line, with its end, alone: no piece crosses a line feed.
+    #[must_use]
+    pub fn by_lines(mut self) -> Split {
+        self.lines = true;
+        self
     }
 
     /// Whether `char` is `\w` in its tables.
@@ -91,6 +102,7 @@ impl Split {
             Scanner::Whitespace => "whitespace",
             Scanner::WhitespaceSplit => "whitespace-split",
             Scanner::Latin => "latin",
+            Scanner::Superwords => "superwords",
             Scanner::None => "none",
             Scanner::Regex(_) => "regex",
         }
@@ -102,6 +114,13 @@ impl Split {
     /// `Error::SplitFailed` where a pattern of kind `"regex"` gives up on the text; the pieces before that place
     /// have then been seen by `f`.
     pub fn pieces<'t>(&self, text: &'t str, f: &mut impl FnMut(&'t str)) -> Result<(), Error> {
+        if self.lines {
+            return text.split_inclusive('\n').try_for_each(|line| self.pieces_of_line(line, f));
+        }
+        self.pieces_of_line(text, f)
+    }
+
+    fn pieces_of_line<'t>(&self, text: &'t str, f: &mut impl FnMut(&'t str)) -> Result<(), Error> {
         let classes = &self.classes;
         match &self.scanner {
             Scanner::Gpt2 => cover(text, f, |at| gpt2::piece_end(classes, text, at)),
@@ -112,6 +131,7 @@ impl Split {
             Scanner::Latin => cover(text, f, |at| latin::piece_end(classes, text, at)),
             Scanner::Whitespace => self.search(text, f, |at| words::next_word_or_signs(classes, text, at)),
             Scanner::WhitespaceSplit => self.search(text, f, |at| words::next_non_space(classes, text, at)),
+            Scanner::Superwords => self.search(text, f, |at| superwords::next(classes, text, at)),
             Scanner::None if text.is_empty() => {}
             Scanner::None => f(text),
             Scanner::Regex(regex) => return self.run_regex(regex, text, f),
@@ -123,6 +143,11 @@ impl Split {
     /// `pieces(text) == pieces(&text[..p]) ++ pieces(&text[p..])`, and so for any text before and after. `None`
     /// if no such place is known.
     pub fn last_safe_cut(&self, text: &str) -> Option<usize> {
+        if self.lines
+            && let Some(at) = text.strip_suffix('\n').unwrap_or(text).rfind('\n')
+        {
+            return Some(at + 1);
+        }
         let classes = &self.classes;
         match self.scanner {
             Scanner::Gpt2 => cut::last(text, |before, after| cut::gpt2(classes, before, after)),
@@ -132,6 +157,7 @@ impl Split {
             Scanner::Whitespace => cut::last(text, |before, after| cut::words(classes, before, after)),
             Scanner::WhitespaceSplit => cut::last(text, |before, after| cut::spaces(classes, before, after)),
             Scanner::Latin => cut::last(text, |before, after| cut::latin(classes, before, after)),
+            Scanner::Superwords => cut::last(text, |before, after| cut::superwords(classes, before, after)),
             Scanner::None | Scanner::Regex(_) => None,
         }
     }

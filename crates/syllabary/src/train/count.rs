@@ -1,62 +1,95 @@
-//! Counting: documents, whole or in parts, become a table of pieces (or sequences of them).
+//! Counting: documents, whole or in parts, become a tally of pieces (or sequences of them).
 //!
-//! A document that arrives in parts is cut only where the split cuts anyway, so that the result is that of
-//! the whole document and memory stays bounded. Threads count stretches of text that follow each other;
-//! their tables are added in that order, so the result does not depend on how many there are.
+//! A document is cut only where the split cuts anyway, so that the result is that of the whole document and
+//! memory stays bounded. Leaves out who counts (`crew`) and what a tally is (`tally`).
 
-use std::{
-    sync::atomic::{AtomicBool, Ordering},
-    thread::ScopedJoinHandle,
-    time::Duration,
-};
+use std::{mem, path::PathBuf, sync::Arc};
 
 use crate::{
     Error,
     alphabet::Unit,
     special::SpecialMatcher,
     split::Split,
-    threads,
-    train::{GoOn, ask, table::PieceTable},
+    train::{
+        GoOn, ask,
+        crew::{Crew, Stretch},
+        memory::Room,
+        spill::Order,
+        table::PieceTable,
+        tally::{Counted, Tally},
+    },
 };
 
-/// A document in parts is counted whenever this many bytes of it are at hand.
-const PART_BYTES: usize = 4 << 20;
-/// A thread gets no less than this.
-const THREAD_BYTES: usize = 1 << 18;
+/// So many bytes are counted at a time.
+const STRETCH_BYTES: usize = 1 << 20;
+
+/// So many pieces are looked up together.
+const SPANS: usize = 1 << 10;
+
+/// Memory for sorting pieces that are on disk.
+const SORT_BYTES: usize = 16 << 20;
 
 /// Marks the end of a run in the sequences of pieces.
 pub(super) const RUN_END: u32 = u32::MAX;
 
-/// Collects the pieces of a corpus.
-pub struct Counter {
-    unit: Unit,
+/// What cuts text into pieces.
+pub(super) struct Cutter {
     split: Split,
     special: Vec<String>,
     matcher: SpecialMatcher,
-    pub(super) table: PieceTable,
-    /// For words: the pieces of every run as indices into the table, each run ended by `RUN_END`.
+}
+
+/// Collects the pieces of a corpus.
+pub struct Counter {
+    unit: Unit,
+    cutter: Arc<Cutter>,
+    room: Arc<Room>,
+    tally: Tally,
+    distinct: usize,
+    /// For words: the pieces in order of first appearance, and those of every run as indices into them, each
+    /// run ended by `RUN_END`.
+    pub(super) words: PieceTable,
     pub(super) runs: Vec<u32>,
-    /// The part of the current document that is not yet counted.
+    threads: usize,
+    crew: Option<Crew>,
+    /// What was taken and not yet handed to the crew.
+    batch: Stretch,
+    /// The part of the current document that is not yet taken.
     tail: String,
     /// The length of the tail when it was last searched for a place to cut, and had none.
     searched: usize,
     bytes: u64,
+    /// Bytes of text taken: the place in the corpus of what comes next.
+    taken: u64,
 }
 
 impl Counter {
-    /// `special` tokens are boundaries in the text and not counted.
-    pub fn new(unit: Unit, split: Split, special: &[String]) -> Result<Counter, Error> {
+    /// `special` tokens are boundaries in the text and not counted. With more than one thread, so many count
+    /// while the caller brings the text.
+    pub fn new(
+        unit: Unit,
+        split: Split,
+        special: &[String],
+        threads: usize,
+        room: Room,
+    ) -> Result<Counter, Error> {
         let tokens: Vec<(String, u32)> = special.iter().cloned().zip(0..).collect();
+        let matcher = SpecialMatcher::new(&tokens)?;
         Ok(Counter {
             unit,
-            split,
-            special: special.to_vec(),
-            matcher: SpecialMatcher::new(&tokens)?,
-            table: PieceTable::default(),
+            cutter: Arc::new(Cutter { split, special: special.to_vec(), matcher }),
+            room: Arc::new(room),
+            tally: Tally::default(),
+            distinct: 0,
+            words: PieceTable::default(),
             runs: Vec::new(),
+            threads: if unit == Unit::Word { 1 } else { threads },
+            crew: None,
+            batch: Stretch::default(),
             tail: String::new(),
             searched: 0,
             bytes: 0,
+            taken: 0,
         })
     }
 
@@ -65,9 +98,9 @@ impl Counter {
         self.unit
     }
 
-    /// The number of distinct pieces counted so far.
+    /// The number of distinct pieces; of all, after `finish`.
     pub fn distinct_pieces(&self) -> usize {
-        self.table.len()
+        if self.unit == Unit::Word { self.words.len() } else { self.distinct }
     }
 
     /// Bytes of text taken so far.
@@ -75,39 +108,262 @@ impl Counter {
         self.bytes
     }
 
+    /// A file that may be made beside the pieces, if they are on disk.
+    pub(super) fn spilled_beside(&self) -> Option<PathBuf> {
+        self.room.spilled().map(|spill| spill.beside("places"))
+    }
+
+    /// Calls `f` with every piece, after `finish`; there are none for words, which are sequences of pieces.
+    pub fn each(&self, f: &mut impl FnMut(Counted<'_>) -> Result<(), Error>) -> Result<(), Error> {
+        match self.room.spilled() {
+            Some(spill) => spill.each(Order::Bytes, f),
+            None => self.tally.each(f),
+        }
+    }
+
+    /// The same by their bytes.
+    pub fn each_by_bytes(&self, f: &mut impl FnMut(Counted<'_>) -> Result<(), Error>) -> Result<(), Error> {
+        match self.room.spilled() {
+            Some(spill) => spill.each(Order::Bytes, f),
+            None => self.tally.each_by_bytes(f),
+        }
+    }
+
+    /// The same by where they were first seen.
+    pub(super) fn each_by_first(
+        &self,
+        f: &mut impl FnMut(Counted<'_>) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        match self.room.spilled() {
+            Some(spill) => {
+                spill.sort_by_first(SORT_BYTES)?;
+                spill.each(Order::First, f)
+            }
+            None => self.tally.each_by_first(f),
+        }
+    }
+
+    /// The same, the frequent ones first; not from disk.
+    pub(super) fn each_by_count(
+        &self,
+        f: &mut impl FnMut(Counted<'_>) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        self.tally.each_by_count(f)
+    }
+
     /// Counts whole documents. `go_on` is asked now and then; its `false` is `Error::Interrupted`.
-    pub fn feed(&mut self, documents: &[&str], threads: usize, go_on: &mut GoOn<'_>) -> Result<(), Error> {
-        self.end_document(threads, go_on)?;
-        self.bytes += documents.iter().map(|text| text.len() as u64).sum::<u64>();
-        self.count(documents, threads, go_on)
+    pub fn feed(&mut self, documents: &[&str], go_on: &mut GoOn<'_>) -> Result<(), Error> {
+        self.end_document(go_on)?;
+        for document in documents {
+            self.bytes += document.len() as u64;
+            let mut rest = *document;
+            while let Some(cut) = self.cut_of(rest) {
+                self.take(&rest[..cut], go_on)?;
+                rest = &rest[cut..];
+            }
+            self.take(rest, go_on)?;
+        }
+        Ok(())
+    }
+
+    /// Where a long text is cut: at the first place that leaves no less than a stretch, or nowhere.
+    fn cut_of(&self, text: &str) -> Option<usize> {
+        let mut reach = STRETCH_BYTES;
+        while self.unit != Unit::Word && text.len() > reach {
+            let cut = self.cutter.safe_cut(&text[..floor(text, reach)]);
+            if cut.is_some() {
+                return cut;
+            }
+            reach *= 2;
+        }
+        None
     }
 
     /// Takes the next part of a long document.
-    pub fn feed_part(&mut self, part: &str, threads: usize, go_on: &mut GoOn<'_>) -> Result<(), Error> {
+    pub fn feed_part(&mut self, part: &str, go_on: &mut GoOn<'_>) -> Result<(), Error> {
         self.bytes += part.len() as u64;
         self.tail.push_str(part);
         // A text without a place to cut is searched again when it has doubled: linear in all.
-        if self.tail.len() < PART_BYTES.max(2 * self.searched) || self.unit == Unit::Word {
+        if self.tail.len() <= STRETCH_BYTES.max(2 * self.searched) {
             return Ok(());
         }
-        let Some(cut) = self.safe_cut(&self.tail) else {
-            self.searched = self.tail.len();
-            return Ok(());
-        };
-        self.searched = 0;
-        let rest = self.tail.split_off(cut);
-        let ready = std::mem::replace(&mut self.tail, rest);
-        self.count(&[&ready], threads, go_on)
+        let tail = mem::take(&mut self.tail);
+        let mut rest = &*tail;
+        while let Some(cut) = self.cut_of(rest) {
+            self.take(&rest[..cut], go_on)?;
+            rest = &rest[cut..];
+        }
+        self.searched = if rest.len() > STRETCH_BYTES { rest.len() } else { 0 };
+        self.tail.push_str(rest);
+        Ok(())
     }
 
     /// Ends the document begun by `feed_part`.
-    pub fn end_document(&mut self, threads: usize, go_on: &mut GoOn<'_>) -> Result<(), Error> {
+    pub fn end_document(&mut self, go_on: &mut GoOn<'_>) -> Result<(), Error> {
         self.searched = 0;
-        if self.tail.is_empty() {
+        let tail = mem::take(&mut self.tail);
+        self.take(&tail, go_on)
+    }
+
+    /// Adds `count` of a piece counted elsewhere.
+    pub fn add(&mut self, piece: &[u8], count: u64) -> Result<(), Error> {
+        self.room.make(&mut self.tally, 1)?;
+        self.tally.add(piece, 0, piece.len(), count, self.taken)?;
+        self.taken += 1;
+        Ok(())
+    }
+
+    /// Adds a sequence of integers; each is a word, written with eight hexadecimal digits, so in their order.
+    pub fn add_ids(&mut self, ids: &[u32], go_on: &mut GoOn<'_>) -> Result<(), Error> {
+        for (at, id) in ids.iter().enumerate() {
+            ask(go_on, at)?;
+            let mut digits = [0; 8];
+            for (place, digit) in digits.iter_mut().enumerate() {
+                *digit = b"0123456789abcdef"[(id >> (28 - 4 * place) & 15) as usize];
+            }
+            self.runs.push(self.words.add(&digits, 1)?);
+        }
+        if !ids.is_empty() {
+            self.runs.push(RUN_END);
+        }
+        Ok(())
+    }
+
+    /// Bytes of the document under way that may belong to a piece which is not there yet.
+    pub fn pending(&self) -> usize {
+        self.tail.len()
+    }
+
+    /// Ends the text: after it, all that was fed is in the tally.
+    pub fn finish(&mut self, go_on: &mut GoOn<'_>) -> Result<(), Error> {
+        self.end_document(go_on)?;
+        self.settle(go_on)
+    }
+
+    /// Waits until all that was fed is in the tally, but `pending` bytes.
+    pub fn settle(&mut self, go_on: &mut GoOn<'_>) -> Result<(), Error> {
+        if self.crew.is_none() && self.batch.is_empty() && self.tally.is_empty() && self.distinct > 0 {
+            return Ok(()); // All of it is on disk, in one run.
+        }
+        let batch = mem::take(&mut self.batch);
+        let mut tallies = match self.crew.take() {
+            Some(mut crew) => {
+                let sent = crew.send(batch, go_on);
+                crew.finish(sent, go_on)?
+            }
+            None => {
+                if !batch.is_empty() {
+                    self.cutter.count(&batch, &mut self.tally, &self.room, go_on)?;
+                }
+                Vec::new()
+            }
+        };
+        tallies.push(mem::take(&mut self.tally));
+        (self.tally, self.distinct) = self.room.sum(tallies, go_on)?;
+        Ok(())
+    }
+
+    /// Counts a text that ends where a document ends, or where it may be cut.
+    fn take(&mut self, text: &str, go_on: &mut GoOn<'_>) -> Result<(), Error> {
+        if text.is_empty() {
             return Ok(());
         }
-        let tail = std::mem::take(&mut self.tail);
-        self.count(&[&tail], threads, go_on)
+        if self.unit == Unit::Word {
+            return self.count_runs(text, go_on);
+        }
+        if self.batch.is_empty() {
+            self.batch.place = self.taken;
+        }
+        self.taken += text.len() as u64;
+        self.batch.push(text);
+        if self.batch.len() >= STRETCH_BYTES { self.hand_over(go_on) } else { Ok(()) }
+    }
+
+    fn hand_over(&mut self, go_on: &mut GoOn<'_>) -> Result<(), Error> {
+        let batch = mem::take(&mut self.batch);
+        if self.threads > 1 && self.crew.is_none() {
+            self.crew = Crew::start(&self.cutter, self.threads, &self.room);
+        }
+        let Some(crew) = &mut self.crew else {
+            let result = self.cutter.count(&batch, &mut self.tally, &self.room, go_on);
+            self.batch = batch.emptied();
+            return result;
+        };
+        let sent = crew.send(batch, go_on);
+        if sent.is_ok() && !crew.failed() {
+            return Ok(());
+        }
+        match self.crew.take() {
+            Some(crew) => crew.finish(sent, go_on).map(drop),
+            None => sent,
+        }
+    }
+
+    fn count_runs(&mut self, text: &str, go_on: &mut GoOn<'_>) -> Result<(), Error> {
+        let (words, runs) = (&mut self.words, &mut self.runs);
+        self.cutter.each_run(text, &mut |run| {
+            let mut state = Ok(());
+            self.cutter.split.pieces(run, &mut |piece| {
+                if state.is_ok() {
+                    state = ask(go_on, runs.len()).and_then(|()| {
+                        runs.push(words.add(piece.as_bytes(), 1)?);
+                        Ok(())
+                    });
+                }
+            })?;
+            if runs.last().is_some_and(|&last| last != RUN_END) {
+                runs.push(RUN_END);
+            }
+            state
+        })
+    }
+}
+
+impl Cutter {
+    /// Counts the pieces of a stretch, many at a time: while one is waited for, the next are looked up.
+    pub fn count(
+        &self,
+        stretch: &Stretch,
+        tally: &mut Tally,
+        room: &Room,
+        go_on: &mut GoOn<'_>,
+    ) -> Result<(), Error> {
+        let whole = stretch.text().as_bytes();
+        let (start, place) = (whole.as_ptr() as usize, stretch.place);
+        let mut spans: Vec<(usize, usize)> = Vec::with_capacity(SPANS);
+        let mut state = Ok(());
+        let mut add = |spans: &[(usize, usize)]| {
+            room.make(tally, spans.len())?;
+            tally.add_all(whole, spans, place)
+        };
+        let mut note = |piece: &str| {
+            let at = piece.as_ptr() as usize - start;
+            spans.push((at, at + piece.len()));
+            if spans.len() == SPANS && state.is_ok() {
+                state = if go_on() { add(&spans) } else { Err(Error::Interrupted) };
+            }
+            if spans.len() == SPANS {
+                spans.clear();
+            }
+        };
+        stretch
+            .texts()
+            .try_for_each(|text| self.each_run(text, &mut |run| self.split.pieces(run, &mut note)))?;
+        state.and_then(|()| add(&spans))
+    }
+
+    /// Calls `f` with every stretch between special tokens.
+    fn each_run<'t>(
+        &self,
+        text: &'t str,
+        f: &mut impl FnMut(&'t str) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let mut done = 0;
+        for found in self.matcher.find(text) {
+            f(&text[done..found.start])?;
+            done = found.end;
+        }
+        f(&text[done..])
     }
 
     /// A place where `text` may be cut whatever follows it.
@@ -134,143 +390,6 @@ impl Counter {
                 .any(|(start, _)| start < middle && middle < start + token.len())
         })
     }
-
-    fn count(&mut self, documents: &[&str], threads: usize, go_on: &mut GoOn<'_>) -> Result<(), Error> {
-        if self.unit == Unit::Word {
-            return documents.iter().try_for_each(|text| self.count_runs(text, go_on));
-        }
-        let mut table = std::mem::take(&mut self.table);
-        let result = self.count_shares(&self.shares(documents, threads), &mut table, go_on);
-        self.table = table;
-        result
-    }
-
-    /// Counts the first share here and each other in a thread of its own; adds the tables in order.
-    fn count_shares(
-        &self,
-        shares: &[Vec<&str>],
-        table: &mut PieceTable,
-        go_on: &mut GoOn<'_>,
-    ) -> Result<(), Error> {
-        let [first, others @ ..] = shares else { return Ok(()) };
-        let stop = AtomicBool::new(false);
-        let count = |share: &[&str]| {
-            let mut table = PieceTable::default();
-            let go_on = &mut || !stop.load(Ordering::Relaxed);
-            self.count_share(share, &mut table, go_on).map(|()| table)
-        };
-        std::thread::scope(|scope| {
-            let threads: Vec<_> =
-                others.iter().map(|share| (share, threads::start(scope, || count(share)))).collect();
-            let mut ask = || {
-                let going = go_on();
-                stop.fetch_or(!going, Ordering::Relaxed);
-                going
-            };
-            let mut result = self.count_share(first, table, &mut ask);
-            for (share, thread) in threads {
-                if result.is_err() {
-                    stop.store(true, Ordering::Relaxed);
-                }
-                let counted = match thread {
-                    Some(thread) => wait(thread, &mut ask),
-                    None => count(share),
-                };
-                result = result.and_then(|()| table.merge(&counted?));
-            }
-            result
-        })
-    }
-
-    /// Cuts the documents into stretches of about equal size, in order, one a thread.
-    fn shares<'t>(&self, documents: &[&'t str], threads: usize) -> Vec<Vec<&'t str>> {
-        let total: usize = documents.iter().map(|text| text.len()).sum();
-        let size = total.div_ceil(threads.max(1)).max(THREAD_BYTES);
-        let mut shares = vec![Vec::new()];
-        let mut room = size;
-        for &document in documents {
-            let mut text = document;
-            while text.len() > room {
-                let target = floor(text, (room + THREAD_BYTES).min(text.len()));
-                let Some(cut) = self.safe_cut(&text[..target]) else { break };
-                let (head, rest) = text.split_at(cut);
-                shares.extend([Vec::new()]);
-                let last = shares.len() - 2;
-                shares[last].push(head);
-                (text, room) = (rest, size);
-            }
-            if room == 0 {
-                shares.push(Vec::new());
-                room = size;
-            }
-            if let Some(share) = shares.last_mut() {
-                share.push(text);
-            }
-            room = room.saturating_sub(text.len());
-        }
-        shares
-    }
-
-    /// Calls `f` with every stretch between special tokens.
-    fn each_run<'t>(
-        &self,
-        text: &'t str,
-        f: &mut impl FnMut(&'t str) -> Result<(), Error>,
-    ) -> Result<(), Error> {
-        let mut done = 0;
-        for found in self.matcher.find(text) {
-            f(&text[done..found.start])?;
-            done = found.end;
-        }
-        f(&text[done..])
-    }
-
-    fn count_share(&self, share: &[&str], table: &mut PieceTable, go_on: &mut GoOn<'_>) -> Result<(), Error> {
-        let mut pieces = 0;
-        share.iter().try_for_each(|text| {
-            self.each_run(text, &mut |run| {
-                let mut state = Ok(());
-                self.split.pieces(run, &mut |piece| {
-                    if state.is_ok() {
-                        pieces += 1;
-                        state = ask(go_on, pieces).and_then(|()| table.add(piece.as_bytes(), 1).map(drop));
-                    }
-                })?;
-                state
-            })
-        })
-    }
-
-    fn count_runs(&mut self, text: &str, go_on: &mut GoOn<'_>) -> Result<(), Error> {
-        let mut table = std::mem::take(&mut self.table);
-        let mut runs = std::mem::take(&mut self.runs);
-        let result = self.each_run(text, &mut |run| {
-            let mut state = Ok(());
-            self.split.pieces(run, &mut |piece| {
-                if state.is_ok() {
-                    state = ask(go_on, runs.len()).and_then(|()| {
-                        runs.push(table.add(piece.as_bytes(), 1)?);
-                        Ok(())
-                    });
-                }
-            })?;
-            if runs.last().is_some_and(|&last| last != RUN_END) {
-                runs.push(RUN_END);
-            }
-            state
-        });
-        (self.table, self.runs) = (table, runs);
-        result
-    }
-}
-
-/// Waits for a thread, asking on the way.
-fn wait<T>(thread: ScopedJoinHandle<'_, T>, go_on: &mut GoOn<'_>) -> T {
-    while !thread.is_finished() {
-        go_on();
-        std::thread::sleep(Duration::from_micros(200));
-    }
-    threads::join(thread)
 }
 
 /// The largest character boundary of `text` at or below `at`.

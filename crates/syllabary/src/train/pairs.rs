@@ -1,20 +1,31 @@
-//! Neighbouring pairs: their counts and places, kept true while tokens merge.
+//! The pairs that are watched: their counts and places, kept true while tokens merge.
 //!
 //! Pair counts are of overlapping windows: `aaa` holds (a, a) twice. A place is where the left token of a
 //! pair begins. Lists of places are exact when a pair is born and go stale as neighbours merge; a place is
-//! checked when it is used. Bound: a merge costs its places and four look-ups each, and all merges
-//! together use up at most the symbols of the distinct pieces.
+//! checked when it is used. Bound: a merge costs its places and two look-ups for each distinct neighbour, and
+//! all merges together use up at most the symbols of the distinct pieces. Leaves out which pairs are watched
+//! (`window`).
+
+use std::cmp::Reverse;
 
 use rustc_hash::FxHashMap;
 
 use super::{
-    GoOn, TrainOptions, ask,
+    GoOn, ask,
     sequences::{SEPARATOR, Sequences},
+    window::{self, Search},
 };
 use crate::Error;
 
 /// A pair's place in `Pairs`, in order of birth.
 pub(super) type PairIndex = u32;
+
+/// No pair.
+const NONE: PairIndex = u32::MAX;
+/// A shorter list of places is not worth cleaning.
+const CLEAN_FROM: usize = 64;
+/// So many places are fetched together.
+const TOGETHER: usize = 32;
 
 #[derive(Debug)]
 struct Pair {
@@ -27,27 +38,47 @@ struct Pair {
     head: usize,
 }
 
-/// All pairs that may still merge.
+/// What the vocabulary and the options allow.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Limits {
+    pub min_frequency: u64,
+    /// Longest token, in initial symbols.
+    pub max_length: u32,
+    /// So many places of pairs are watched at first, and twice as many when others have been born.
+    pub places: usize,
+    pub threads: usize,
+    /// Memory is limited.
+    pub tight: bool,
+}
+
+/// All pairs that may be the next to merge.
 #[derive(Debug)]
 pub(super) struct Pairs {
     sequences: Sequences,
-    /// Token id -> its length in symbols.
+    /// Token id -> the places it covers.
+    spans: Vec<u32>,
+    /// Token id -> its length in initial symbols.
     lengths: Vec<u32>,
     pairs: Vec<Pair>,
     index: FxHashMap<(u32, u32), PairIndex>,
-    min_frequency: u64,
-    max_length: u32,
+    limits: Limits,
+    /// Pairs below it are not watched.
+    threshold: u64,
+    /// Places in all lists.
+    held: usize,
     /// Neighbours before and after the places of the current merge.
     before: Side,
     after: Side,
 }
 
-/// What a merge does to the pairs on one side of its places, by neighbouring token.
+/// What a merge does to the pairs on one side of its places.
 #[derive(Debug, Default)]
 struct Side {
-    /// Token id -> 1 + its entry, or 0.
+    /// Token id -> 1 + its neighbour, or 0.
     slots: Vec<u32>,
     neighbours: Vec<Neighbour>,
+    /// The neighbour and the place of each pair that is born, ascending.
+    births: Vec<(u32, u32)>,
 }
 
 /// One neighbouring token: its pair with the old token loses places, its pair with the new one is born.
@@ -56,20 +87,35 @@ struct Neighbour {
     id: u32,
     lost: u64,
     gained: u64,
-    places: Vec<u32>,
+    places: usize,
+    /// The pair born, if it is watched.
+    pair: PairIndex,
+}
+
+impl Neighbour {
+    fn new(id: u32) -> Neighbour {
+        Neighbour { id, lost: 0, gained: 0, places: 0, pair: NONE }
+    }
 }
 
 impl Side {
+    fn new(tokens: usize) -> Side {
+        Side { slots: vec![0; tokens], ..Side::default() }
+    }
+
+    #[inline]
     fn add(&mut self, id: u32, count: u64, place: u32) {
         let slot = &mut self.slots[id as usize];
         if *slot == 0 {
-            self.neighbours.push(Neighbour { id, lost: 0, gained: 0, places: Vec::new() });
+            self.neighbours.push(Neighbour::new(id));
             *slot = self.neighbours.len() as u32;
         }
-        let neighbour = &mut self.neighbours[*slot as usize - 1];
+        let at = *slot - 1;
+        let neighbour = &mut self.neighbours[at as usize];
         neighbour.lost += count;
         neighbour.gained += count;
-        neighbour.places.push(place);
+        neighbour.places += 1;
+        self.births.push((at, place));
     }
 
     /// Takes back a birth whose place the same merge used up; the stale place is found out when it is used.
@@ -79,62 +125,69 @@ impl Side {
         }
     }
 
-    fn drain(&mut self) -> Vec<Neighbour> {
+    fn clear(&mut self) {
         self.neighbours.iter().for_each(|neighbour| self.slots[neighbour.id as usize] = 0);
-        std::mem::take(&mut self.neighbours)
+        self.neighbours.clear();
+        self.births.clear();
     }
 }
 
 impl Pairs {
-    /// Finds the pairs of the initial symbols.
-    pub fn new(
-        sequences: Sequences,
-        symbols: usize,
-        options: &TrainOptions,
-        go_on: &mut GoOn<'_>,
-    ) -> Result<Pairs, Error> {
-        let mut pairs = Pairs {
+    /// Watches nothing yet: see `watch`. `lengths`: of the tokens that the sequences are made of.
+    pub fn new(sequences: Sequences, lengths: Vec<u32>, limits: Limits) -> Pairs {
+        let tokens = lengths.len();
+        Pairs {
             sequences,
-            lengths: vec![1; symbols],
+            spans: vec![1; tokens],
+            lengths,
             pairs: Vec::new(),
             index: FxHashMap::default(),
-            min_frequency: options.min_frequency.max(1),
-            max_length: options.max_token_length.unwrap_or(u32::MAX),
-            before: Side { slots: vec![0; symbols], neighbours: Vec::new() },
-            after: Side { slots: vec![0; symbols], neighbours: Vec::new() },
-        };
-        let mut counts: FxHashMap<(u32, u32), u64> = FxHashMap::default();
-        for at in 1..pairs.sequences.places.len() - 1 {
-            ask(go_on, at)?;
-            if let Some(pair) = pairs.symbols_at(at) {
-                *counts.entry(pair).or_default() += pairs.sequences.count_at(at as u32);
-            }
+            limits,
+            threshold: u64::MAX,
+            held: 0,
+            before: Side::new(tokens),
+            after: Side::new(tokens),
         }
-        for at in 1..pairs.sequences.places.len() - 1 {
-            ask(go_on, at)?;
-            let Some(pair) = pairs.symbols_at(at) else { continue };
-            if let Some(&count) = counts.get(&pair).filter(|&&count| count >= pairs.min_frequency) {
-                pairs.add_initial(pair, count, at as u32);
-            }
-        }
-        Ok(pairs)
     }
 
-    fn symbols_at(&self, at: usize) -> Option<(u32, u32)> {
-        let (left, right) = (self.sequences.places[at], self.sequences.places[at + 1]);
-        (left != SEPARATOR && right != SEPARATOR && self.max_length >= 2).then_some((left, right))
-    }
-
-    fn add_initial(&mut self, (left, right): (u32, u32), count: u64, place: u32) {
-        let next = self.pairs.len() as PairIndex;
-        let index = *self.index.entry((left, right)).or_insert(next);
-        if index == next {
-            self.pairs.push(Pair { left, right, count, places: Vec::new(), head: 0 });
+    /// Counts all pairs anew and watches the frequent ones; `merges` may still come.
+    pub fn watch(&mut self, merges: usize, go_on: &mut GoOn<'_>) -> Result<(), Error> {
+        if self.threshold == self.limits.min_frequency {
+            self.pairs.clear();
+            return Ok(()); // All that may merge have been watched.
         }
-        self.pairs[index as usize].places.push(place);
+        (self.pairs, self.index, self.held) = (Vec::new(), FxHashMap::default(), 0);
+        if self.spans.iter().any(|&span| span > 1) {
+            self.sequences.compact(&self.spans)?;
+            self.spans.fill(1);
+        }
+        let Limits { min_frequency, places, threads, tight, .. } = self.limits;
+        let threads = if tight { threads.min(2) } else { threads }; // see `COUNTING` in `learn`
+        let (tokens, highest) = (self.lengths.len(), self.threshold.saturating_sub(1));
+        let search = Search { min_frequency, highest, merges, places, threads, tight, tokens };
+        let fits = |pair| fits(&self.lengths, self.limits.max_length, pair);
+        let (threshold, watched) = window::choose(&self.sequences, &fits, search, go_on)?;
+        self.threshold = threshold;
+        for each in watched {
+            self.held += each.places.len();
+            self.insert(each.pair, each.count, each.places);
+        }
+        Ok(())
     }
 
-    /// The number of pairs ever born.
+    #[cfg(test)]
+    pub fn keep_to(&mut self, places: usize) {
+        self.limits.places = places;
+    }
+
+    fn insert(&mut self, (left, right): (u32, u32), count: u64, places: Vec<u32>) -> PairIndex {
+        let index = self.len();
+        self.index.insert((left, right), index);
+        self.pairs.push(Pair { left, right, count, places, head: 0 });
+        index
+    }
+
+    /// The number of pairs watched since the last `watch`.
     pub fn len(&self) -> PairIndex {
         self.pairs.len() as PairIndex
     }
@@ -145,9 +198,9 @@ impl Pairs {
         (pair.left, pair.right)
     }
 
-    /// Its count, if it may still merge.
+    /// Its count, if it is still watched.
     pub fn count(&self, pair: PairIndex) -> Option<u64> {
-        Some(self.pairs[pair as usize].count).filter(|&count| count >= self.min_frequency)
+        Some(self.pairs[pair as usize].count).filter(|&count| count >= self.threshold)
     }
 
     /// Its first place in the sequences as they now are.
@@ -155,7 +208,7 @@ impl Pairs {
         let (left, right) = self.ids(pair);
         let pair = pair as usize;
         while let Some(&place) = self.pairs[pair].places.get(self.pairs[pair].head) {
-            if self.stands(left, right, place) {
+            if stands(&self.sequences, &self.spans, (left, right), place) {
                 return Some(place);
             }
             self.pairs[pair].head += 1;
@@ -163,18 +216,7 @@ impl Pairs {
         None
     }
 
-    /// Whether the pair still stands at a place where it was born.
-    ///
-    /// The token that covers a place only ever grows: if `left` has become part of a larger token, that
-    /// one has overwritten the first or the last place of `left`.
-    #[inline]
-    fn stands(&self, left: u32, right: u32, place: u32) -> bool {
-        let places = &self.sequences.places;
-        let end = (place + self.lengths[left as usize]) as usize;
-        places[place as usize] == left && places[end - 1] == left && places[end] == right
-    }
-
-    /// Replaces the pair everywhere by token `id`; gives the pairs that are born by it.
+    /// Replaces the pair everywhere by token `id`, the next one; gives the pairs that are born by it.
     pub fn merge(
         &mut self,
         pair: PairIndex,
@@ -182,70 +224,151 @@ impl Pairs {
         go_on: &mut GoOn<'_>,
     ) -> Result<std::ops::Range<PairIndex>, Error> {
         let (left, right) = self.ids(pair);
+        self.index.remove(&(left, right));
+        self.pairs[pair as usize].count = 0;
         let places = std::mem::take(&mut self.pairs[pair as usize].places);
-        let length = self.lengths[left as usize] + self.lengths[right as usize];
-        self.lengths.push(length);
+        self.held -= places.len();
+        let of = |lengths: &[u32]| lengths[left as usize] + lengths[right as usize];
+        self.spans.push(of(&self.spans));
+        self.lengths.push(of(&self.lengths));
         self.before.slots.push(0);
         self.after.slots.push(0);
         // The token before is the new one too: born in this very merge.
-        let mut twins = Neighbour { id, lost: 0, gained: 0, places: Vec::new() };
-        for (at, &place) in places.iter().enumerate() {
-            ask(go_on, at)?;
-            if self.stands(left, right, place) {
-                self.merge_at(place, left, &mut twins);
+        let (mut twins, mut twin_places) = (Neighbour::new(id), Vec::new());
+        for (chunk, some) in places.chunks(TOGETHER).enumerate() {
+            ask(go_on, chunk)?;
+            self.fetch(some);
+            for &place in some {
+                if stands(&self.sequences, &self.spans, (left, right), place) {
+                    self.merge_at(place, left, &mut twins, &mut twin_places);
+                }
             }
         }
+        self.sequences.places.check()?;
         let first = self.len();
-        for neighbour in self.before.drain() {
-            self.lower((neighbour.id, left), neighbour.lost);
-            self.bear((neighbour.id, id), neighbour);
+        let mut before = std::mem::take(&mut self.before);
+        self.settle(&mut before, |neighbour| ((neighbour, left), (neighbour, id)));
+        self.before = before;
+        let mut after = std::mem::take(&mut self.after);
+        self.settle(&mut after, |neighbour| ((right, neighbour), (id, neighbour)));
+        self.after = after;
+        if self.may_be_watched((id, id), twins.gained) {
+            self.held += twin_places.len();
+            self.insert((id, id), twins.gained, twin_places);
         }
-        for neighbour in self.after.drain() {
-            self.lower((right, neighbour.id), neighbour.lost);
-            self.bear((id, neighbour.id), neighbour);
+        if self.held > 2 * self.limits.places {
+            self.watch_fewer();
         }
-        self.bear((id, id), twins);
-        self.index.remove(&(left, right));
-        self.pairs[pair as usize].count = 0;
         Ok(first..self.len())
     }
 
+    /// Reads some places, one of which does not wait for the other, so that they are at hand.
+    #[inline]
+    fn fetch(&self, some: &[u32]) {
+        let sum = some.iter().fold(0u32, |sum, &place| sum ^ self.sequences.places.get(place as usize));
+        std::hint::black_box(sum);
+    }
+
     /// Replaces the pair at one place and notes its neighbours.
-    fn merge_at(&mut self, place: u32, left: u32, twins: &mut Neighbour) {
-        let (id, length) = (twins.id, self.lengths[twins.id as usize]);
+    #[inline]
+    fn merge_at(&mut self, place: u32, left: u32, twins: &mut Neighbour, twin_places: &mut Vec<u32>) {
+        let (id, span) = (twins.id, self.spans[twins.id as usize]);
         let count = self.sequences.count_at(place);
         let places = &mut self.sequences.places;
-        let (before, after) = (places[place as usize - 1], places[(place + length) as usize]);
-        places[place as usize] = id;
-        places[(place + length) as usize - 1] = id;
+        let (before, after) = (places.get(place as usize - 1), places.get((place + span) as usize));
+        places.set(place as usize, id);
+        places.set((place + span) as usize - 1, id);
         if before == id {
             // subtle: that token had (id, left) born with it a moment ago.
             self.after.take_back(left, count);
             twins.gained += count;
-            twins.places.push(place - length);
+            twin_places.push(place - span);
         } else if before != SEPARATOR {
-            self.before.add(before, count, place - self.lengths[before as usize]);
+            self.before.add(before, count, place - self.spans[before as usize]);
         }
         if after != SEPARATOR {
             self.after.add(after, count, place);
         }
     }
 
-    /// Takes `count` from a pair that has lost a place.
+    /// Lowers the old pairs of one side and watches those born, if they are frequent enough.
+    fn settle(&mut self, side: &mut Side, pairs: impl Fn(u32) -> ((u32, u32), (u32, u32))) {
+        for neighbour in &mut side.neighbours {
+            let (old, born) = pairs(neighbour.id);
+            self.lower(old, neighbour.lost);
+            if self.may_be_watched(born, neighbour.gained) {
+                self.held += neighbour.places;
+                neighbour.pair = self.insert(born, neighbour.gained, Vec::with_capacity(neighbour.places));
+            }
+        }
+        for &(neighbour, place) in &side.births {
+            let pair = side.neighbours[neighbour as usize].pair;
+            if pair != NONE {
+                self.pairs[pair as usize].places.push(place);
+            }
+        }
+        side.clear();
+    }
+
+    /// Takes `count` from a pair that has lost places.
     fn lower(&mut self, pair: (u32, u32), count: u64) {
-        if let Some(&index) = self.index.get(&pair) {
-            let total = &mut self.pairs[index as usize].count;
-            *total = total.saturating_sub(count);
+        let Some(&index) = self.index.get(&pair) else { return };
+        let known = &mut self.pairs[index as usize];
+        known.count = known.count.saturating_sub(count);
+        if known.count < self.threshold {
+            self.held -= known.places.len();
+            known.places = Vec::new();
+            self.index.remove(&pair);
+        } else if known.places.len() > CLEAN_FROM && known.places.len() as u64 / 2 > known.count {
+            // Each place stands for one occurrence at least: half of them are stale.
+            let (sequences, spans) = (&self.sequences, &self.spans);
+            self.held -= known.places.len();
+            known.places.retain(|&place| stands(sequences, spans, pair, place));
+            known.places.shrink_to_fit();
+            self.held += known.places.len();
+            known.head = 0;
         }
     }
 
-    /// Keeps a new pair if it may ever merge: counts do not rise after birth.
-    fn bear(&mut self, (left, right): (u32, u32), born: Neighbour) {
-        let length = |id: u32| u64::from(self.lengths[id as usize]);
-        if born.gained >= self.min_frequency && length(left) + length(right) <= u64::from(self.max_length) {
-            let Neighbour { gained: count, places, .. } = born;
-            self.index.insert((left, right), self.len());
-            self.pairs.push(Pair { left, right, count, places, head: 0 });
+    /// Raises the threshold until the lists are short enough; the pairs below are found again in another window.
+    fn watch_fewer(&mut self) {
+        let alive = |pair: &&Pair| pair.count >= self.threshold;
+        let mut all: Vec<_> =
+            self.pairs.iter().filter(alive).map(|pair| (pair.count, pair.places.len())).collect();
+        all.sort_unstable_by_key(|&(count, _)| Reverse(count));
+        let mut held = 0;
+        let over = all.iter().find(|&&(_, places)| {
+            held += places;
+            held > self.limits.places
+        });
+        let (Some(&(top, _)), Some(&(count, _))) = (all.first(), over) else { return };
+        self.threshold = (count + 1).min(top);
+        for pair in self.pairs.iter_mut().filter(|pair| pair.count > 0 && pair.count < self.threshold) {
+            self.held -= pair.places.len();
+            (pair.places, pair.count) = (Vec::new(), 0);
+            self.index.remove(&(pair.left, pair.right));
         }
     }
+
+    /// A pair is watched if it may yet merge in this window: counts do not rise after birth.
+    fn may_be_watched(&self, pair: (u32, u32), count: u64) -> bool {
+        count >= self.threshold && fits(&self.lengths, self.limits.max_length, pair)
+    }
+}
+
+/// Whether a pair still stands at a place where it was born.
+///
+/// The token that covers a place only ever grows: if `left` has become part of a larger token, that one has
+/// overwritten the first or the last place of `left`.
+#[inline]
+fn stands(sequences: &Sequences, spans: &[u32], (left, right): (u32, u32), place: u32) -> bool {
+    let places = &sequences.places;
+    let end = (place + spans[left as usize]) as usize;
+    places.get(place as usize) == left && places.get(end - 1) == left && places.get(end) == right
+}
+
+#[inline]
+fn fits(lengths: &[u32], most: u32, (left, right): (u32, u32)) -> bool {
+    most == u32::MAX
+        || u64::from(lengths[left as usize]) + u64::from(lengths[right as usize]) <= u64::from(most)
 }

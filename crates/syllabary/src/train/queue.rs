@@ -2,7 +2,7 @@
 //!
 //! A lazy heap. Counts only fall after a pair is born (a merge of other pairs can only use its places up)
 //! and its first place only moves right, so an entry is never below the truth; one that is above it when
-//! taken is put back with its true key.
+//! taken is put back with its true key. It holds the pairs that are watched, and is filled anew with each window.
 
 use std::{collections::BinaryHeap, sync::Arc};
 
@@ -15,13 +15,14 @@ pub(super) struct PairQueue<T: Tie> {
     heap: BinaryHeap<(u64, T::Key, PairIndex)>,
 }
 
-impl<T: Tie> PairQueue<T> {
-    pub fn new(pairs: &mut Pairs, tokens: &[Arc<[u8]>]) -> Self {
-        let entries: Vec<_> = (0..pairs.len()).filter_map(|pair| entry::<T>(pair, pairs, tokens)).collect();
-        PairQueue { heap: BinaryHeap::from(entries) }
+impl<T: Tie> Default for PairQueue<T> {
+    fn default() -> Self {
+        PairQueue { heap: BinaryHeap::new() }
     }
+}
 
-    /// Adds pairs that were just born.
+impl<T: Tie> PairQueue<T> {
+    /// Adds pairs that are watched from now on.
     pub fn extend(&mut self, born: impl Iterator<Item = PairIndex>, pairs: &mut Pairs, tokens: &[Arc<[u8]>]) {
         self.heap.extend(born.filter_map(|pair| entry::<T>(pair, pairs, tokens)));
     }

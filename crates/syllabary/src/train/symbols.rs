@@ -11,16 +11,19 @@ use crate::{
 /// The initial symbols of a corpus by id: alphabet order is in `reference/assemble.py`.
 pub(super) fn alphabet(counter: &Counter, options: &TrainOptions) -> Result<Vec<Arc<[u8]>>, Error> {
     match counter.unit() {
-        Unit::Byte => Ok(byte_alphabet(counter, options)),
+        Unit::Byte => byte_alphabet(counter, options),
         Unit::Char => char_alphabet(counter, options),
         Unit::Word => Ok(word_alphabet(counter, options)),
     }
 }
 
-fn byte_alphabet(counter: &Counter, options: &TrainOptions) -> Vec<Arc<[u8]>> {
+fn byte_alphabet(counter: &Counter, options: &TrainOptions) -> Result<Vec<Arc<[u8]>>, Error> {
     let mut seen = [!options.seen_bytes_only; 256];
     if options.seen_bytes_only {
-        counter.table.iter().flat_map(|(piece, _)| piece).for_each(|&byte| seen[byte as usize] = true);
+        counter.each(&mut |counted| {
+            counted.piece.iter().for_each(|&byte| seen[byte as usize] = true);
+            Ok(())
+        })?;
     }
     // GPT-2's characters: printable bytes keep their code point, the others follow in byte order.
     let printable = |byte: u8| matches!(byte, 33..=126 | 161..=172 | 174..=255);
@@ -28,7 +31,7 @@ fn byte_alphabet(counter: &Counter, options: &TrainOptions) -> Vec<Arc<[u8]>> {
     if options.gpt2_byte_order {
         bytes.sort_by_key(|&byte| (!printable(byte), byte));
     }
-    bytes.into_iter().map(|byte| Arc::from([byte].as_slice())).collect()
+    Ok(bytes.into_iter().map(|byte| Arc::from([byte].as_slice())).collect())
 }
 
 fn every_byte(fallback: bool) -> Vec<Arc<[u8]>> {
@@ -44,9 +47,10 @@ pub(super) fn text(piece: &[u8]) -> &str {
 
 fn char_alphabet(counter: &Counter, options: &TrainOptions) -> Result<Vec<Arc<[u8]>>, Error> {
     let mark = options.end_of_word.as_deref().unwrap_or_default();
-    let mut symbols = BTreeSet::new();
-    for (piece, _) in counter.table.iter() {
-        let piece = text(piece);
+    // Without and with the mark.
+    let mut chars = [BTreeSet::new(), BTreeSet::new()];
+    counter.each(&mut |counted| {
+        let piece = text(counted.piece);
         if !mark.is_empty() && piece.contains(mark) {
             return Err(Error::Training(format!(
                 "the text itself contains the end-of-word mark `{mark}` (in `{piece}`); choose another mark"
@@ -54,10 +58,13 @@ fn char_alphabet(counter: &Counter, options: &TrainOptions) -> Result<Vec<Arc<[u
         }
         let last = piece.char_indices().next_back().map_or(0, |(at, _)| at);
         for (at, char) in piece.char_indices() {
-            let ends = if at == last { mark } else { "" };
-            symbols.insert([char.encode_utf8(&mut [0; 4]), ends].concat().into_bytes());
+            chars[usize::from(at == last && !mark.is_empty())].insert(char);
         }
-    }
+        Ok(())
+    })?;
+    let spelled = |char: &char, ends: &str| [char.encode_utf8(&mut [0; 4]), ends].concat().into_bytes();
+    let mut symbols: BTreeSet<Vec<u8>> = chars[0].iter().map(|char| spelled(char, "")).collect();
+    symbols.extend(chars[1].iter().map(|char| spelled(char, mark)));
     let mut alphabet = every_byte(options.fallback);
     if options.fallback && !mark.is_empty() {
         alphabet.push(Arc::from(mark.as_bytes()));
@@ -68,7 +75,7 @@ fn char_alphabet(counter: &Counter, options: &TrainOptions) -> Result<Vec<Arc<[u
 }
 
 fn word_alphabet(counter: &Counter, options: &TrainOptions) -> Vec<Arc<[u8]>> {
-    let pieces: BTreeSet<&[u8]> = counter.table.iter().map(|(piece, _)| piece).collect();
+    let pieces: BTreeSet<&[u8]> = counter.words.iter().map(|(piece, _)| piece).collect();
     let mut alphabet = every_byte(options.fallback);
     let mut chars = BTreeSet::new();
     if options.fallback {

@@ -10,18 +10,20 @@ from __future__ import annotations
 import dataclasses
 import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from itertools import islice
 from typing import IO, Any
+
+import numpy as np
 
 from syllabary._engine import Trainer
 from syllabary.arguments import thread_count
 from syllabary.compat.subword_nmt.parsers import learn_parser as create_parser
-from syllabary.errors import CorpusError, TextError, TrainingError
+from syllabary.errors import CorpusError, TextError
 from syllabary.formats.subword_nmt_codes import HEADERS, MARK
-from syllabary.reference.symbols import symbols, utf8
-from syllabary.reference.train import Corpus, merge_steps
+from syllabary.reference.symbols import utf8
 from syllabary.spec import SplitSpec, TrainOptions
+from syllabary.training_learning import learn
 
 __all__ = ["create_parser", "get_vocabulary", "learn_bpe"]
 
@@ -29,10 +31,8 @@ __all__ = ["create_parser", "get_vocabulary", "learn_bpe"]
 WORDS = SplitSpec("[^ \r]+", keep_unmatched=False)
 # Stands for the mark where the text holds `</w>` itself: it sorts like it.
 OTHER_MARK = MARK + "\U0010ffff"
-BATCH = 1 << 14  # lines
-# A dictionary whose text is longer than this many characters is counted word by word, in Python.
-LONGEST_TEXT = 1 << 30
-PART = 1 << 22  # characters fed at once
+BATCH = 1 << 14  # lines, or words
+LARGEST = 2**64 - 1
 UNLIMITED = 2**32 - 1
 
 Learned = tuple[list[bytes], list[tuple[bytes, bytes]], list[int]]  # alphabet, merges, their counts
@@ -99,7 +99,7 @@ def get_vocabulary(
 
 def _learn_text(lines: Iterable[str], options: TrainOptions, total: bool) -> Learned:
     """Count the words of some lines and learn."""
-    trainer, number = Trainer(options, thread_count(None)), 0
+    trainer, number, marked = Trainer(options, thread_count(None)), 0, False
     rows = (line.strip("\r\n ") for line in lines)
     while batch := list(islice(rows, BATCH)):
         try:
@@ -108,64 +108,42 @@ def _learn_text(lines: Iterable[str], options: TrainOptions, total: bool) -> Lea
             for place, line in enumerate(batch, start=number + 1):
                 utf8(line, f"line {place}")
             raise
+        marked = marked or any(MARK in line for line in batch)
         number += len(batch)
-    return _trained(trainer, options, total)
+    return _trained(trainer, options, total, marked)
 
 
 def _learn_counts(counts: Counter[str], options: TrainOptions, total: bool) -> Learned:
-    """The same from counts: of the text that would have them, or word by word if that is very long."""
-    if sum((len(word) + 1) * count for word, count in counts.items()) > LONGEST_TEXT:
-        return _learn_in_python(counts, options, total)
+    """The same from counts, which go to the engine as they are."""
+    if sum(len(word) * count for word, count in counts.items()) > LARGEST:
+        raise CorpusError(
+            f"the words, as often as they occur, have over {LARGEST} characters: divide the counts"
+        )
     trainer = Trainer(options, thread_count(None))
-    for part in _text_of(counts):
-        trainer.feed_part(part, last=False)
-    trainer.feed([])  # ends it
-    return _trained(trainer, options, total)
+    words = ((part, count) for word, count in counts.items() if count for part in word.split("\r") if part)
+    while batch := list(islice(words, BATCH)):
+        spelled = [utf8(word, f"the word {word!r}") for word, _ in batch]
+        ends = np.cumsum([len(word) for word in spelled], dtype=np.uint64)
+        trainer.feed_counts(b"".join(spelled), ends, np.array([count for _, count in batch], np.uint64))
+    return _trained(trainer, options, total, any(MARK in word for word in counts))
 
 
-def _text_of(counts: Counter[str]) -> Iterator[str]:
-    """A text with these words, so often, in parts."""
-    part, size = list[str](), 0
-    for word, count in counts.items():
-        once = max(PART // (len(word) + 1), 1)
-        for left in range(count, 0, -once):
-            part.append((word + " ") * min(left, once))
-            size += len(part[-1])
-            if size >= PART:
-                yield "".join(part)
-                part, size = [], 0
-    yield "".join(part)
-
-
-def _trained(trainer: Trainer, options: TrainOptions, total: bool) -> Learned:
+def _trained(trainer: Trainer, options: TrainOptions, total: bool, marked: bool) -> Learned:
+    """What is learned of the words; marked: some of them hold the mark itself."""
     if not trainer.distinct_pieces:
         raise CorpusError("the text holds no word to learn from")
+    if marked:
+        options = dataclasses.replace(options, end_of_word=OTHER_MARK)
     merges = options.num_merges or 0
     limits = (merges, UNLIMITED) if total else (UNLIMITED, merges)
-    try:
-        alphabet, pairs, counts = trainer.train(options, *limits, None)
-    except TrainingError:
-        other = dataclasses.replace(options, end_of_word=OTHER_MARK)
-        alphabet, pairs, counts = trainer.train(other, *limits, None)
-    alphabet = [symbol.replace(OTHER_MARK.encode(), MARK.encode()) for symbol in alphabet]
+    symbols, pairs, counts = learn(trainer, options, limits, None, None)
+    alphabet = [symbol.replace(OTHER_MARK.encode(), MARK.encode()) for symbol in symbols]
     spelling = list(alphabet)
     learned: list[tuple[bytes, bytes]] = []
     for left, right in pairs.tolist():
         learned.append((spelling[left], spelling[right]))
         spelling.append(spelling[left] + spelling[right])
     return alphabet, learned, counts.tolist()
-
-
-def _learn_in_python(counts: Counter[str], options: TrainOptions, total: bool) -> Learned:
-    """By the specification of training, which takes counts of any size."""
-    counts = Counter({part: counts[word] for word in counts for part in word.split("\r") if part})
-    words = [symbols(word, "char", MARK) for word in counts]
-    alphabet = sorted({symbol for word in words for symbol in word})
-    ids = {symbol: number for number, symbol in enumerate(alphabet)}
-    corpus = Corpus(alphabet, [[ids[symbol] for symbol in word] for word in words], list(counts.values()))
-    limit = max((options.num_merges or 0) - (len(alphabet) if total else 0), 0)
-    steps = [step for step, _places in islice(merge_steps(corpus, options), limit)]
-    return alphabet, [(step.left, step.right) for step in steps], [step.count for step in steps]
 
 
 def _write(learned: Learned, outfile: IO[Any], is_bytes: bool, verbose: bool) -> None:

@@ -1,0 +1,130 @@
+//! `HuggingFaceTrainer`: counts words as they come, then learns names and merges.
+
+use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray1, ndarray::Array2};
+use pyo3::{exceptions::PyValueError, prelude::*};
+use syllabary::train::{
+    PieceTable,
+    huggingface::{self, BpeTrainerOptions},
+    huggingface_words::Words,
+};
+
+use crate::{
+    convert,
+    errors::{exception, to_python},
+    steps,
+    trainer::Pulse,
+};
+
+/// Collects words and learns merges. For one thread: `syllabary.train` owns it.
+#[pyclass(module = "syllabary._engine")]
+pub struct HuggingFaceTrainer {
+    words: Words,
+    table: PieceTable,
+    threads: usize,
+}
+
+fn options(given: &Bound<'_, PyAny>, byte_level: bool) -> PyResult<BpeTrainerOptions> {
+    let texts = |name: &str| given.getattr(name)?.extract::<Vec<String>>();
+    let mark = |name: &str| given.getattr(name)?.extract::<Option<String>>();
+    Ok(BpeTrainerOptions {
+        vocab_size: given.getattr("vocab_size")?.extract()?,
+        min_frequency: given.getattr("min_frequency")?.extract()?,
+        special_tokens: texts("special_tokens")?,
+        limit_alphabet: given.getattr("limit_alphabet")?.extract()?,
+        initial_alphabet: texts("initial_alphabet")?.iter().filter_map(|text| text.chars().next()).collect(),
+        continuing_subword_prefix: mark("continuing_subword_prefix")?.unwrap_or_default(),
+        end_of_word_suffix: mark("end_of_word_suffix")?.unwrap_or_default(),
+        max_token_length: given.getattr("max_token_length")?.extract()?,
+        byte_level,
+    })
+}
+
+type Learned<'py> = (Vec<String>, usize, Bound<'py, PyArray2<u32>>, Bound<'py, PyArray1<u64>>);
+
+#[pymethods]
+impl HuggingFaceTrainer {
+    #[new]
+    fn new(
+        normalizer: &Bound<'_, PyAny>,
+        pretokenizer: &Bound<'_, PyAny>,
+        split: &Bound<'_, PyAny>,
+        lines: bool,
+        threads: usize,
+    ) -> PyResult<Self> {
+        let (before, steps) = (steps::steps(normalizer)?, steps::steps(pretokenizer)?);
+        let words = Words::new(&before, &steps, convert::split(split)?, lines)
+            .map_err(|error| to_python(split.py(), error, None))?;
+        Ok(HuggingFaceTrainer { words, table: PieceTable::default(), threads })
+    }
+
+    fn feed(&mut self, py: Python<'_>, documents: &Bound<'_, PyAny>) -> PyResult<()> {
+        let texts = convert::texts(documents)?;
+        let slices: Vec<&str> = texts.iter().map(|text| &**text).collect();
+        let (words, threads, mut pulse) = (&mut self.words, self.threads, Pulse::new(None));
+        py.detach(|| words.feed(&slices, threads, &mut || pulse.beat(None)))
+            .map_err(|error| pulse.exception(py, error))
+    }
+
+    fn feed_part(&mut self, py: Python<'_>, part: &Bound<'_, PyAny>, last: bool) -> PyResult<()> {
+        let text = convert::text(part)?;
+        let slice: &str = &text;
+        let (words, threads, mut pulse) = (&mut self.words, self.threads, Pulse::new(None));
+        py.detach(|| words.feed_part(slice, last, threads, &mut || pulse.beat(None)))
+            .map_err(|error| pulse.exception(py, error))
+    }
+
+    /// Words that were counted elsewhere, back to back; word `i` ends at `ends[i]`.
+    fn feed_counts(
+        &mut self,
+        py: Python<'_>,
+        data: PyReadonlyArray1<'_, u8>,
+        ends: PyReadonlyArray1<'_, u64>,
+        counts: PyReadonlyArray1<'_, u64>,
+    ) -> PyResult<()> {
+        let (data, ends, counts) = (data.as_slice()?, ends.as_slice()?, counts.as_slice()?);
+        let wrong = || exception(py, "TrainingError", "the table of counts is damaged".to_owned());
+        if ends.len() != counts.len() {
+            return Err(wrong());
+        }
+        let mut start = 0;
+        for (&end, &count) in ends.iter().zip(counts) {
+            let word = usize::try_from(end).ok().and_then(|end| data.get(start..end)).ok_or_else(wrong)?;
+            self.words.add(word, count).map_err(|error| to_python(py, error, None))?;
+            start += word.len();
+        }
+        Ok(())
+    }
+
+    #[getter]
+    fn bytes(&self) -> u64 {
+        self.words.bytes()
+    }
+
+    /// The number of distinct words; nothing can be fed after that.
+    fn finish(&mut self, py: Python<'_>) -> PyResult<usize> {
+        let words = &mut self.words;
+        self.table = py.detach(|| words.finish()).map_err(|error| to_python(py, error, None))?;
+        Ok(self.table.len())
+    }
+
+    /// Names by id, how many there were before merging, merges as `(left, right, result)`, and their counts.
+    fn learn<'py>(
+        &self,
+        py: Python<'py>,
+        options: &Bound<'py, PyAny>,
+        byte_level: bool,
+        callback: Option<Py<PyAny>>,
+    ) -> PyResult<Learned<'py>> {
+        let options = self::options(options, byte_level)?;
+        let mut pulse = Pulse::new(callback);
+        let trained = py.detach(|| {
+            let words: Vec<(&[u8], u64)> = self.table.iter().collect();
+            huggingface::learn(&words, &options, &mut |done, count| pulse.beat(Some((done, count))))
+        });
+        let trained = trained.map_err(|error| pulse.exception(py, error))?;
+        let flat: Vec<u32> = trained.merges.iter().flat_map(|&(left, right, id)| [left, right, id]).collect();
+        let merges = Array2::from_shape_vec((trained.merges.len(), 3), flat)
+            .map_err(|error| PyValueError::new_err(error.to_string()))?;
+        Ok((trained.names, trained.first, merges.into_pyarray(py), trained.counts.into_pyarray(py)))
+    }
+}

@@ -1,0 +1,180 @@
+//! The threads that count, each with a tally of its own; added when the text has ended.
+//!
+//! Every piece is noted with its place in the corpus, so it is no matter who counts what and when. Leaves out
+//! where the text is cut (`count`).
+
+use std::{
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicBool, Ordering},
+        mpsc::{Receiver, SyncSender, TrySendError, sync_channel},
+    },
+    thread::{Builder, JoinHandle},
+    time::Duration,
+};
+
+use super::{GoOn, count::Cutter, memory::Room, tally::Tally};
+use crate::Error;
+
+/// Documents, or parts of them that can be counted alone, one after the other.
+#[derive(Debug, Default)]
+pub(super) struct Stretch {
+    text: String,
+    ends: Vec<usize>,
+    /// Where it begins in the corpus.
+    pub place: u64,
+}
+
+impl Stretch {
+    pub fn push(&mut self, text: &str) {
+        self.text.push_str(text);
+        self.ends.push(self.text.len());
+    }
+
+    pub fn len(&self) -> usize {
+        self.text.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.text.is_empty()
+    }
+
+    /// All of them as one.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Each of them.
+    pub fn texts(&self) -> impl Iterator<Item = &str> {
+        let mut start = 0;
+        self.ends.iter().map(move |&end| &self.text[std::mem::replace(&mut start, end)..end])
+    }
+
+    /// The same memory, for other text.
+    pub fn emptied(mut self) -> Stretch {
+        self.text.clear();
+        self.ends.clear();
+        self
+    }
+}
+
+/// Threads at work.
+pub(super) struct Crew {
+    queue: SyncSender<Stretch>,
+    inlet: Arc<Mutex<Receiver<Stretch>>>,
+    workers: Vec<JoinHandle<Result<Tally, Error>>>,
+    /// So many workers at most.
+    threads: usize,
+    sent: usize,
+    /// Set when a worker has failed, or is to stop.
+    stop: Arc<AtomicBool>,
+    cutter: Arc<Cutter>,
+    room: Arc<Room>,
+    seeds: (u64, u64),
+}
+
+impl Crew {
+    /// One thread, to which others come as there is work; `None` if there can be none.
+    pub fn start(cutter: &Arc<Cutter>, threads: usize, room: &Arc<Room>) -> Option<Crew> {
+        let (queue, inlet) = sync_channel(threads);
+        let mut crew = Crew {
+            queue,
+            inlet: Arc::new(Mutex::new(inlet)),
+            workers: Vec::new(),
+            threads,
+            sent: 0,
+            stop: Arc::new(AtomicBool::new(false)),
+            cutter: Arc::clone(cutter),
+            room: Arc::clone(room),
+            seeds: Tally::seeds(),
+        };
+        crew.hire();
+        (!crew.workers.is_empty()).then_some(crew)
+    }
+
+    /// One thread more, if there may be one and the system has one.
+    fn hire(&mut self) {
+        if self.workers.len() >= self.threads {
+            return;
+        }
+        let (cutter, inlet) = (Arc::clone(&self.cutter), Arc::clone(&self.inlet));
+        let (stop, room) = (Arc::clone(&self.stop), Arc::clone(&self.room));
+        let tally = Tally::with_seeds(self.seeds);
+        match Builder::new().spawn(move || work(&cutter, &inlet, &stop, &room, tally)) {
+            Ok(worker) => self.workers.push(worker),
+            Err(_) => self.threads = self.workers.len(),
+        }
+    }
+
+    /// Whether some worker has failed; `finish` says how.
+    pub fn failed(&self) -> bool {
+        self.stop.load(Ordering::Relaxed)
+    }
+
+    /// Hands a stretch to the next free worker; waits where all are busy.
+    pub fn send(&mut self, stretch: Stretch, go_on: &mut GoOn<'_>) -> Result<(), Error> {
+        let mut waiting = stretch;
+        self.sent += 1;
+        if self.sent > self.workers.len() {
+            self.hire();
+        }
+        loop {
+            match self.queue.try_send(waiting) {
+                Err(TrySendError::Full(stretch)) => waiting = stretch,
+                // All workers are gone: `finish` says why.
+                Ok(()) | Err(TrySendError::Disconnected(_)) => return Ok(()),
+            }
+            pause(go_on)?;
+        }
+    }
+
+    /// Waits for the workers; gives what they counted. If `sent` is an error, stops them.
+    pub fn finish(self, sent: Result<(), Error>, go_on: &mut GoOn<'_>) -> Result<Vec<Tally>, Error> {
+        self.stop.fetch_or(sent.is_err(), Ordering::Relaxed);
+        drop((self.queue, self.inlet));
+        let mut result = sent;
+        let mut tallies = Vec::new();
+        for worker in self.workers {
+            while result.is_ok() && !worker.is_finished() {
+                result = pause(go_on);
+                self.stop.fetch_or(result.is_err(), Ordering::Relaxed);
+            }
+            let counted = worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+            match counted {
+                Ok(counted) => tallies.push(counted),
+                // One that failed has stopped the others, which were only interrupted.
+                Err(error) if result.is_ok() || error != Error::Interrupted => result = Err(error),
+                Err(_) => {}
+            }
+        }
+        result.map(|()| tallies)
+    }
+}
+
+fn pause(go_on: &mut GoOn<'_>) -> Result<(), Error> {
+    std::thread::sleep(Duration::from_micros(200));
+    if go_on() { Ok(()) } else { Err(Error::Interrupted) }
+}
+
+/// Counts what comes until nothing comes any more.
+fn work(
+    cutter: &Cutter,
+    inlet: &Mutex<Receiver<Stretch>>,
+    stop: &AtomicBool,
+    room: &Room,
+    mut tally: Tally,
+) -> Result<Tally, Error> {
+    let going = &mut || !stop.load(Ordering::Relaxed);
+    loop {
+        // A poisoned lock is that of a worker that panicked, which `finish` tells.
+        let next = match inlet.lock() {
+            Ok(inlet) => inlet.recv(),
+            Err(_) => return Err(Error::Interrupted),
+        };
+        let Ok(stretch) = next else { return Ok(tally) };
+        if let Err(error) = cutter.count(&stretch, &mut tally, room, going) {
+            stop.store(true, Ordering::Relaxed);
+            return Err(error);
+        }
+    }
+}

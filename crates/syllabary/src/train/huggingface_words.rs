@@ -1,0 +1,254 @@
+//! From documents to words as Hugging Face's trainers count them: normalized, cut by steps, then by a split.
+//!
+//! Adds `Words`, which takes documents whole or in parts and keeps the distinct words with their counts. What comes
+//! from a file is fed there line by line, each with its end: `lines` does the same. The order of words is that in
+//! which threads found them: what is learned does not depend on it (`huggingface`).
+
+use std::sync::{
+    Mutex, PoisonError,
+    atomic::{AtomicBool, AtomicUsize, Ordering},
+};
+
+use super::{GoOn, table::PieceTable};
+use crate::{
+    Error, aligned::Aligned, normalize::Normalizer, pretokenize::Pretokenizer, split::Split, step::Step,
+    threads,
+};
+
+/// Text that a thread takes at once, in bytes.
+const STRETCH: usize = 1 << 18;
+/// A document in parts is counted whenever this many bytes of it are at hand.
+const PART: usize = 4 << 20;
+
+/// What makes words of a document; shared by threads.
+struct Cutter {
+    normalizer: Normalizer,
+    pretokenizer: Pretokenizer,
+    split: Split,
+    lines: bool,
+}
+
+/// Distinct words of a corpus with their counts.
+pub struct Words {
+    cutter: Cutter,
+    found: Vec<Mutex<PieceTable>>,
+    /// What of a document has come and is not counted.
+    pending: String,
+    /// Its length when it was last searched for a place to cut, and had none.
+    searched: usize,
+    bytes: u64,
+}
+
+impl Words {
+    /// For text that these steps normalize and cut; `lines`: each line, with its end, is a document.
+    ///
+    /// # Errors
+    /// `Error::Vocabulary`, `Error::Pattern` for steps that cannot be run.
+    pub fn new(
+        normalizer: &[Step],
+        pretokenizer: &[Step],
+        split: Split,
+        lines: bool,
+    ) -> Result<Words, Error> {
+        let (normalizer, pretokenizer) = (Normalizer::new(normalizer)?, Pretokenizer::new(pretokenizer)?);
+        let cutter = Cutter { normalizer, pretokenizer, split, lines };
+        Ok(Words { cutter, found: vec![Mutex::default()], pending: String::new(), searched: 0, bytes: 0 })
+    }
+
+    /// Counts whole documents.
+    ///
+    /// # Errors
+    /// `Error::Interrupted`; `Error::TooLarge`; `Error::SplitFailed` where a pattern gives up.
+    pub fn feed(&mut self, documents: &[&str], threads: usize, go_on: &mut GoOn<'_>) -> Result<(), Error> {
+        self.bytes += documents.iter().map(|text| text.len() as u64).sum::<u64>();
+        self.count(documents, threads, go_on)
+    }
+
+    /// Takes the next part of a document.
+    ///
+    /// # Errors
+    /// As `feed`.
+    pub fn feed_part(
+        &mut self,
+        part: &str,
+        last: bool,
+        threads: usize,
+        go_on: &mut GoOn<'_>,
+    ) -> Result<(), Error> {
+        self.bytes += part.len() as u64;
+        self.pending.push_str(part);
+        let mut ready = self.pending.len();
+        if !last {
+            // A text without a place to cut is searched again when it has doubled: linear in all.
+            if ready < PART.max(2 * self.searched) {
+                return Ok(());
+            }
+            let Some(cut) = self.cutter.last_cut(&self.pending) else {
+                self.searched = ready;
+                return Ok(());
+            };
+            ready = cut;
+        }
+        self.searched = 0;
+        let rest = self.pending.split_off(ready);
+        let text = std::mem::replace(&mut self.pending, rest);
+        self.count(&[&text], threads, go_on)
+    }
+
+    /// Adds a word that was counted elsewhere.
+    ///
+    /// # Errors
+    /// `Error::TooLarge`.
+    pub fn add(&mut self, word: &[u8], count: u64) -> Result<(), Error> {
+        match self.found.first_mut() {
+            Some(table) => table.get_mut().unwrap_or_else(PoisonError::into_inner).add(word, count).map(drop),
+            None => Ok(()),
+        }
+    }
+
+    /// Bytes of text taken so far.
+    pub fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// All words. Nothing is left here.
+    ///
+    /// # Errors
+    /// `Error::TooLarge` beyond 2^32 distinct words.
+    pub fn finish(&mut self) -> Result<PieceTable, Error> {
+        let mut all = PieceTable::default();
+        for table in &mut self.found {
+            let table = std::mem::take(table.get_mut().unwrap_or_else(PoisonError::into_inner));
+            if all.is_empty() {
+                all = table;
+            } else {
+                all.merge(&table)?;
+            }
+        }
+        Ok(all)
+    }
+
+    /// Counts texts that may end where they do; the calling thread takes part and asks `go_on`.
+    fn count(&mut self, texts: &[&str], threads: usize, go_on: &mut GoOn<'_>) -> Result<(), Error> {
+        let stretches = self.cutter.stretches(texts);
+        let wanted = threads.clamp(1, stretches.len().max(1));
+        while self.found.len() < wanted {
+            self.found.push(Mutex::default());
+        }
+        let (cutter, next, stop) = (&self.cutter, AtomicUsize::new(0), AtomicBool::new(false));
+        let take = |table: &Mutex<PieceTable>, go_on: &mut GoOn<'_>| -> Result<(), Error> {
+            let mut table = table.lock().unwrap_or_else(PoisonError::into_inner);
+            while let Some(stretch) = stretches.get(next.fetch_add(1, Ordering::Relaxed)) {
+                if stop.load(Ordering::Relaxed) || !go_on() {
+                    stop.store(true, Ordering::Relaxed);
+                    return Err(Error::Interrupted);
+                }
+                stretch.iter().try_for_each(|text| cutter.text(text, &mut table))?;
+            }
+            Ok(())
+        };
+        let Some((own, others)) = self.found[..wanted].split_first() else { return Ok(()) };
+        std::thread::scope(|scope| {
+            let take = &take;
+            let job = |table| threads::start(scope, move || take(table, &mut || true));
+            let handles: Vec<_> = others.iter().filter_map(job).collect();
+            let mut result = take(own, go_on);
+            for handle in handles {
+                result = result.and(threads::join(handle));
+            }
+            result
+        })
+    }
+}
+
+impl Cutter {
+    /// Whether the split alone makes words of text.
+    fn plain(&self) -> bool {
+        self.normalizer.is_identity() && self.pretokenizer.is_empty()
+    }
+
+    /// The last place where a text may be cut, whatever follows.
+    fn last_cut(&self, text: &str) -> Option<usize> {
+        if self.lines {
+            return text.rfind('\n').map(|at| at + 1);
+        }
+        if self.plain() { self.split.last_safe_cut(text) } else { None }
+    }
+
+    /// The texts in groups of about `STRETCH` bytes, cut where they may be.
+    fn stretches<'t>(&self, texts: &[&'t str]) -> Vec<Vec<&'t str>> {
+        let (mut groups, mut group, mut size) = (Vec::new(), Vec::new(), 0);
+        for text in texts {
+            let mut rest = *text;
+            while !rest.is_empty() {
+                let far = (STRETCH..rest.len()).find(|&at| rest.is_char_boundary(at));
+                let cut = far.and_then(|at| self.last_cut(&rest[..at]));
+                let (taken, left) = rest.split_at(cut.unwrap_or(rest.len()));
+                group.push(taken);
+                size += taken.len();
+                rest = left;
+                if size >= STRETCH / 2 {
+                    groups.push(std::mem::take(&mut group));
+                    size = 0;
+                }
+            }
+        }
+        groups.push(group);
+        groups
+    }
+
+    /// Counts the words of a text.
+    fn text(&self, text: &str, table: &mut PieceTable) -> Result<(), Error> {
+        if self.lines {
+            text.split_inclusive('\n').try_for_each(|line| self.document(line, table))
+        } else {
+            self.document(text, table)
+        }
+    }
+
+    fn document(&self, text: &str, table: &mut PieceTable) -> Result<(), Error> {
+        if self.plain() {
+            return self.words(text, table);
+        }
+        let text = self.normalizer.apply(Aligned::new(text, 0, false)?, None)?;
+        self.pretokenizer.for_each(vec![text], &mut |part| self.words(part.text(), table))
+    }
+
+    fn words(&self, text: &str, table: &mut PieceTable) -> Result<(), Error> {
+        let mut state = Ok(());
+        self.split.pieces(text, &mut |piece| {
+            if state.is_ok() {
+                state = table.add(piece.as_bytes(), 1).map(drop);
+            }
+        })?;
+        state
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::split::Tables;
+
+    fn counted(text: &str, lines: bool, threads: usize) -> Vec<(String, u64)> {
+        let split = Split::new(Some(r"\s+|\S+"), Tables::Tiktoken, true).unwrap();
+        let mut words = Words::new(&[], &[], split, lines).unwrap();
+        for part in text.split_inclusive('b') {
+            words.feed_part(part, false, threads, &mut || true).unwrap();
+        }
+        words.feed_part("", true, threads, &mut || true).unwrap();
+        let table = words.finish().unwrap();
+        let mut found: Vec<_> =
+            table.iter().map(|(word, count)| (String::from_utf8_lossy(word).into_owned(), count)).collect();
+        found.sort();
+        found
+    }
+
+    #[test]
+    fn lines_keep_their_ends_and_end_words() {
+        let expected = [("\n", 2), ("ab", 2)].map(|(word, count)| (word.to_owned(), count));
+        assert_eq!(counted("ab\n\nab", true, 2), expected);
+        let expected = [("\n\n", 1), ("ab", 2)].map(|(word, count)| (word.to_owned(), count));
+        assert_eq!(counted("ab\n\nab", false, 1), expected);
+    }
+}

@@ -1,0 +1,296 @@
+//! Tallies on disk, for corpora whose pieces exceed the memory given.
+//!
+//! ```text
+//! a tally that is full  ->  its pieces, sorted, in a file of their own: a run
+//! the text has ended    ->  the runs are merged into one, equal pieces added up
+//! ```
+//!
+//! The files live in a folder of the caller's and are deleted with the `Spill`. Leaves out when a tally is full
+//! (`memory`).
+
+use std::{
+    cmp::{Ordering, Reverse},
+    collections::BinaryHeap,
+    fs::{self, File},
+    io::{self, BufReader, BufWriter, Read, Write},
+    mem,
+    path::{Path, PathBuf},
+    sync::Mutex,
+};
+
+use super::tally::{Counted, Tally};
+use crate::Error;
+
+/// So many runs are merged at a time.
+const FAN_IN: usize = 64;
+const BUFFER: usize = 1 << 16;
+
+/// Runs in a folder.
+#[derive(Debug)]
+pub struct Spill {
+    folder: PathBuf,
+    runs: Mutex<Runs>,
+}
+
+#[derive(Debug, Default)]
+struct Runs {
+    paths: Vec<PathBuf>,
+    made: usize,
+}
+
+/// By what the pieces of a run are sorted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Order {
+    Bytes,
+    First,
+}
+
+impl Spill {
+    /// Runs will be written to `folder`.
+    pub fn new(folder: PathBuf) -> Spill {
+        Spill { folder, runs: Mutex::default() }
+    }
+
+    fn runs(&self) -> std::sync::MutexGuard<'_, Runs> {
+        // What a panicking thread has left is a list of paths still.
+        self.runs.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+
+    fn new_path(&self) -> PathBuf {
+        let mut runs = self.runs();
+        runs.made += 1;
+        let path = self.folder.join(format!("run-{}", runs.made));
+        runs.paths.push(path.clone());
+        path
+    }
+
+    /// A file of another kind in the same folder.
+    pub(super) fn beside(&self, name: &str) -> PathBuf {
+        self.folder.join(name)
+    }
+
+    /// Whether nothing was written.
+    pub fn is_empty(&self) -> bool {
+        self.runs().paths.is_empty()
+    }
+
+    /// Writes the pieces of a tally, which is then empty.
+    pub(super) fn take(&self, tally: &mut Tally) -> Result<(), Error> {
+        if tally.is_empty() {
+            return Ok(());
+        }
+        let mut run = Writer::new(self.new_path())?;
+        tally.each_by_bytes(&mut |counted| run.put(counted))?;
+        tally.clear();
+        run.end()
+    }
+
+    /// Merges the runs until one is left; gives the number of its pieces.
+    pub(super) fn merge(&self, go_on: &mut dyn FnMut() -> bool) -> Result<usize, Error> {
+        loop {
+            let mut some: Vec<PathBuf> = mem::take(&mut self.runs().paths);
+            let later = some.split_off(some.len().min(FAN_IN));
+            let last = later.is_empty();
+            self.runs().paths.extend(later);
+            let into = self.new_path();
+            let mut pieces = 0;
+            let mut run = Writer::new(into)?;
+            let merged = each(&some, Order::Bytes, &mut |counted| {
+                pieces += 1;
+                if pieces & 0xffff == 0 && !go_on() {
+                    return Err(Error::Interrupted);
+                }
+                run.put(counted)
+            });
+            some.iter().for_each(|path| drop(fs::remove_file(path)));
+            merged?;
+            run.end()?;
+            if last {
+                return Ok(pieces);
+            }
+        }
+    }
+
+    /// Sorts the only run by where its pieces were first seen, with so many bytes of memory.
+    pub(super) fn sort_by_first(&self, memory: usize) -> Result<(), Error> {
+        let old = mem::take(&mut self.runs().paths);
+        let (mut bytes, mut held) = (0, Vec::<(u64, u64, Box<[u8]>)>::new());
+        let flush = |held: &mut Vec<(u64, u64, Box<[u8]>)>| {
+            held.sort_unstable_by_key(|&(first, _, _)| first);
+            let mut run = Writer::new(self.new_path())?;
+            for (first, count, piece) in held.drain(..) {
+                run.put(Counted { piece: &piece, count, first })?;
+            }
+            run.end()
+        };
+        each(&old, Order::Bytes, &mut |counted| {
+            bytes += counted.piece.len() + 48;
+            held.push((counted.first, counted.count, counted.piece.into()));
+            if bytes < memory {
+                return Ok(());
+            }
+            bytes = 0;
+            flush(&mut held)
+        })?;
+        flush(&mut held)?;
+        old.iter().for_each(|path| drop(fs::remove_file(path)));
+        Ok(())
+    }
+
+    /// Calls `f` with every piece, merged from all runs, which are sorted so.
+    pub(super) fn each(
+        &self,
+        order: Order,
+        f: &mut impl FnMut(Counted<'_>) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let paths = self.runs().paths.clone();
+        each(&paths, order, f)
+    }
+}
+
+impl Drop for Spill {
+    fn drop(&mut self) {
+        // What cannot be deleted is in a folder that the caller deletes.
+        self.runs().paths.iter().for_each(|path| drop(fs::remove_file(path)));
+    }
+}
+
+fn failed(path: &Path, error: &io::Error) -> Error {
+    Error::File { path: path.display().to_string(), code: error.raw_os_error(), reason: error.to_string() }
+}
+
+struct Writer {
+    path: PathBuf,
+    out: BufWriter<File>,
+}
+
+impl Writer {
+    fn new(path: PathBuf) -> Result<Writer, Error> {
+        let file = File::create_new(&path).map_err(|error| failed(&path, &error))?;
+        Ok(Writer { out: BufWriter::with_capacity(BUFFER, file), path })
+    }
+
+    fn put(&mut self, counted: Counted<'_>) -> Result<(), Error> {
+        let mut head = [0; 20];
+        head[..4].copy_from_slice(&(counted.piece.len() as u32).to_le_bytes());
+        head[4..12].copy_from_slice(&counted.count.to_le_bytes());
+        head[12..].copy_from_slice(&counted.first.to_le_bytes());
+        let written = self.out.write_all(&head).and_then(|()| self.out.write_all(counted.piece));
+        written.map_err(|error| failed(&self.path, &error))
+    }
+
+    fn end(mut self) -> Result<(), Error> {
+        self.out.flush().map_err(|error| failed(&self.path, &error))
+    }
+}
+
+/// The next piece of a run, for the heap: the least is taken first.
+struct Head {
+    piece: Vec<u8>,
+    count: u64,
+    first: u64,
+    order: Order,
+    run: usize,
+}
+
+impl Head {
+    fn key(&self) -> (&[u8], u64) {
+        match self.order {
+            Order::Bytes => (&self.piece, 0),
+            Order::First => (&[], self.first),
+        }
+    }
+}
+
+impl PartialEq for Head {
+    fn eq(&self, other: &Head) -> bool {
+        self.cmp(other) == Ordering::Equal
+    }
+}
+
+impl Eq for Head {}
+
+impl PartialOrd for Head {
+    fn partial_cmp(&self, other: &Head) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Head {
+    fn cmp(&self, other: &Head) -> Ordering {
+        self.key().cmp(&other.key())
+    }
+}
+
+struct Reader<'a> {
+    path: &'a Path,
+    input: BufReader<File>,
+}
+
+impl Reader<'_> {
+    fn new(path: &Path) -> Result<Reader<'_>, Error> {
+        let file = File::open(path).map_err(|error| failed(path, &error))?;
+        Ok(Reader { path, input: BufReader::with_capacity(BUFFER, file) })
+    }
+
+    /// Reads the next piece into `head`; false at the end.
+    fn next(&mut self, head: &mut Head) -> Result<bool, Error> {
+        let mut lengths = [0; 20];
+        let mut filled = 0;
+        while filled < lengths.len() {
+            let read = match self.input.read(&mut lengths[filled..]) {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                read => read.map_err(|error| failed(self.path, &error))?,
+            };
+            match (read, filled) {
+                (0, 0) => return Ok(false),
+                (0, _) => return Err(failed(self.path, &io::Error::from(io::ErrorKind::UnexpectedEof))),
+                _ => filled += read,
+            }
+        }
+        let (length, rest) = lengths.split_at(4);
+        let number = |bytes: &[u8]| bytes.iter().rev().fold(0u64, |sum, &byte| sum << 8 | u64::from(byte));
+        (head.count, head.first) = (number(&rest[..8]), number(&rest[8..]));
+        head.piece.resize(number(length) as usize, 0);
+        self.input.read_exact(&mut head.piece).map_err(|error| failed(self.path, &error))?;
+        Ok(true)
+    }
+}
+
+/// Calls `f` with every piece of the runs, equal ones added up where they are sorted by bytes.
+fn each(
+    paths: &[PathBuf],
+    order: Order,
+    f: &mut impl FnMut(Counted<'_>) -> Result<(), Error>,
+) -> Result<(), Error> {
+    let mut readers = paths.iter().map(|path| Reader::new(path)).collect::<Result<Vec<_>, _>>()?;
+    let mut heap = BinaryHeap::new();
+    for (run, reader) in readers.iter_mut().enumerate() {
+        let mut head = Head { piece: Vec::new(), count: 0, first: 0, order, run };
+        if reader.next(&mut head)? {
+            heap.push(Reverse(head));
+        }
+    }
+    let mut now: Option<(Vec<u8>, u64, u64)> = None;
+    while let Some(Reverse(mut head)) = heap.pop() {
+        match &mut now {
+            Some((piece, count, first)) if order == Order::Bytes && *piece == head.piece => {
+                *count = count.saturating_add(head.count);
+                *first = head.first.min(*first);
+            }
+            _ => {
+                if let Some((piece, count, first)) = &now {
+                    f(Counted { piece, count: *count, first: *first })?;
+                }
+                let (piece, _, _) = now.get_or_insert_default();
+                piece.clear();
+                piece.extend_from_slice(&head.piece);
+                now = now.map(|(piece, _, _)| (piece, head.count, head.first));
+            }
+        }
+        if readers[head.run].next(&mut head)? {
+            heap.push(Reverse(head));
+        }
+    }
+    now.map_or(Ok(()), |(piece, count, first)| f(Counted { piece: &piece, count, first }))
+}

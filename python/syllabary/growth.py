@@ -1,0 +1,288 @@
+"""Growth: one training, tokenizers of many sizes, and how long text becomes with each.
+
+Adds `sizes`: trains once at the largest size, truncates, and encodes text that training did not see; rows, a
+table in Markdown, JSON, and a picture. Leaves out: truncating (`truncation`), choosing what is held out
+(`growth_text`), and whether a model does better with one of them (`gpt.compare`).
+"""
+
+from __future__ import annotations
+
+import importlib
+import io
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from syllabary import corpus
+from syllabary.arguments import integer, listed
+from syllabary.corpus.corpus import Corpus
+from syllabary.errors import CorpusError, TrainingError, UnknownSymbolError
+from syllabary.files import write_atomic
+from syllabary.growth_text import HeldOut, held_out_of
+from syllabary.piece_table import PieceTable
+from syllabary.tokenizer import Tokenizer
+from syllabary.training import train
+from syllabary.training_own import SENTENCEPIECE
+
+LINE, SMALL = "#c2410c", (7.0, 4.4)
+UNASKED = ("checkpoint", "memory_limit", "progress")
+BATCH = 4 << 20  # characters encoded at a time
+HEAD = "| vocabulary | merges | tokens | bytes per token | characters per token | against the one before |"
+RULE = "|--:|--:|--:|--:|--:|--:|"
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """What one size makes of the held-out text.
+
+    size: as asked for. vocab_size: tokens that it has (fewer, if training stopped early). merges: of them.
+    tokens, bytes, characters: of the text.
+    """
+
+    size: int
+    vocab_size: int
+    merges: int
+    tokens: int
+    bytes: int
+    characters: int
+
+    @property
+    def bytes_per_token(self) -> float:
+        """Bytes of UTF-8 in a token, on average; 0 for no text."""
+        return self.bytes / max(self.tokens, 1)
+
+    @property
+    def characters_per_token(self) -> float:
+        """The same in characters."""
+        return self.characters / max(self.tokens, 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Growth:
+    """Tokenizers of several sizes from one training, smallest first, and what they make of one text.
+
+    tokenizers: size asked for -> tokenizer. documents: of the text that was measured. unknown: documents
+    left out, because they hold symbols that are in no alphabet. held_out: in words, what the text is.
+    """
+
+    tokenizers: dict[int, Tokenizer]
+    rows: tuple[Row, ...]
+    documents: int
+    unknown: int
+    held_out: str
+
+    def table(self) -> str:
+        """The rows as a Markdown table; the last column is how many tokens fewer than in the row above."""
+        lines = [HEAD, RULE]
+        before: Row | None = None
+        for row in self.rows:
+            change = "" if before is None else f"{100 * (row.tokens / max(before.tokens, 1) - 1):+.1f} %"
+            lines.append(
+                f"| {row.vocab_size:,} | {row.merges:,} | {row.tokens:,} | {row.bytes_per_token:.3f} "
+                f"| {row.characters_per_token:.3f} | {change} |"
+            )
+            before = row
+        return "\n".join(lines) + "\n"
+
+    def words(self) -> str:
+        """What was measured, in one sentence."""
+        size = self.rows[0].bytes if self.rows else 0
+        left = f"; {self.unknown} with symbols in no alphabet are left out" if self.unknown else ""
+        texts = "1 text" if self.documents == 1 else f"{self.documents:,} texts"
+        return f"Measured on {size:,} bytes of {self.held_out} ({texts}{left})."
+
+    def record(self) -> dict[str, Any]:
+        """As JSON holds it."""
+        return {
+            "format": "syllabary-sizes",
+            "version": 1,
+            "held_out": {"text": self.held_out, "documents": self.documents, "left_out": self.unknown},
+            "sizes": [
+                asdict(row)
+                | {"bytes_per_token": row.bytes_per_token, "characters_per_token": row.characters_per_token}
+                for row in self.rows
+            ],
+        }
+
+    def draw(self, path: Path, title: str = "") -> None:
+        """Write bytes per token against size as PNG; `TrainingError` if matplotlib is not there."""
+        figure, canvas = _figure()
+        axes = figure.subplots()
+        xs = [row.vocab_size for row in self.rows]
+        axes.plot(xs, [row.bytes_per_token for row in self.rows], color=LINE, marker="o", markersize=4)
+        axes.set_xscale("log", base=2)
+        axes.set_xticks(xs, [f"{x:,}" for x in xs])
+        axes.minorticks_off()
+        axes.set_xlabel("tokens in the vocabulary")
+        axes.set_ylabel("bytes per token, held-out text")
+        axes.grid(alpha=0.25)
+        if title:
+            axes.set_title(title)
+        image = io.BytesIO()
+        canvas.print_png(image)
+        write_atomic(path, image.getvalue())
+
+
+def sizes(
+    source: corpus.Source | Corpus | PieceTable,
+    sizes: Iterable[int],
+    *,
+    held_out: Iterable[str] | None = None,
+    val: float = 0.05,
+    seed: int = 0,
+    threads: int | None = None,
+    trained: Callable[[Mapping[int, Tokenizer]], None] | None = None,
+    **options: Any,
+) -> Growth:
+    """Train once, at the largest of `sizes`, and measure the tokenizer of each size on held-out text.
+
+    source, options: as `train` takes them. sizes: of vocabularies, special tokens and alphabet included.
+    held_out: documents to measure on. Without them, `val` of the text is set aside before training, by
+        documents, or by stretches of long ones (`growth_text`); `seed` makes another choice.
+    trained: called with the tokenizers by size, before they are measured: to save them, whatever comes.
+    Each tokenizer is the one that `train` gives for that size (`Tokenizer.truncate`).
+
+    Raises what `train` does, `TrainingError` for sizes below the alphabet, `CorpusError` if nothing can be
+    held out.
+
+    >>> text = ["low lower lowest newer newest widest\\n" * 4] * 50
+    >>> growth = sizes(text, [260, 270], held_out=["the lowest"])
+    >>> [(row.size, row.tokens) for row in growth.rows]
+    [(260, 7), (270, 5)]
+    """
+    wanted = sorted({integer("sizes", size) for size in listed("sizes", sizes, (int,))})
+    if not wanted:
+        raise TrainingError("sizes is empty: name at least one size")
+    for name in ("vocab_size", "num_merges"):
+        if name in options:
+            raise TrainingError(f"{name} does not go with sizes: the largest of them is trained")
+    read: Any = source
+    if held_out is None:
+        if isinstance(source, PieceTable):
+            raise TrainingError("a table of pieces holds no text to measure on: give held_out")
+        read = HeldOut(source if isinstance(source, Corpus) else Corpus(source), val, seed)
+    else:
+        held_out = _given(held_out)
+    _check_smallest(wanted[0], options)
+    tok = train(read, wanted[-1], threads=threads, **options)
+    found = {size: tok if size >= tok.vocab_size else tok.truncate(size) for size in wanted}
+    if trained is not None:
+        trained(found)
+    if held_out is None:
+        if isinstance(source, Corpus):
+            source.report = read.report
+        texts, words = held_out_of(read), f"text held out of training, {100 * val:g} % of all"
+    else:
+        texts, words = held_out, "held-out text that was given"
+    return measure(found, texts, words=words, threads=threads)
+
+
+def _given(held_out: Iterable[str]) -> list[str]:
+    """The documents to measure on; `CorpusError` if there is no text in them."""
+    texts = list(listed("held_out", held_out, (str,)))
+    if not any(texts):
+        raise CorpusError("the held-out text is empty: give text to measure on, as held_out")
+    return texts
+
+
+def _check_smallest(size: int, options: dict[str, Any]) -> None:
+    """Raise what is wrong with the smallest size before an hour of training, as far as options tell."""
+    if options.get("like") != SENTENCEPIECE:
+        asked = {name: value for name, value in options.items() if name not in UNASKED}
+        with suppress(CorpusError):  # there is no text: then all else is well
+            train([], size, **asked)
+
+
+def measure(
+    tokenizers: dict[int, Tokenizer],
+    texts: Sequence[str],
+    *,
+    words: str = "text",
+    threads: int | None = None,
+) -> Growth:
+    """Encode documents with each tokenizer; special tokens in them count as one token.
+
+    Documents with symbols that the largest tokenizer has no token for are left out, of all sizes.
+    Raises `CorpusError` if none is left.
+    """
+    ordered = dict(sorted(tokenizers.items()))
+    known = _known(ordered[max(ordered)], texts, threads) if ordered else list(texts)
+    size, characters = sum(len(text.encode()) for text in known), sum(map(len, known))
+    full = sum(map(bool, texts))
+    if full and not size:
+        none = f"none of the {full} held-out texts can be measured: each has"
+        none = none if full > 1 else "the held-out text cannot be measured: it has"
+        raise CorpusError(
+            f"{none} symbols that the largest tokenizer has no token for; give other text as held_out, or "
+            "train with fallback or bytes"
+        )
+    if not size:
+        raise CorpusError("there is no text to measure on: give held-out text, or hold out more of it")
+    rows = tuple(
+        Row(asked, tok.vocab_size, _merges(tok), _count(tok, known, threads), size, characters)
+        for asked, tok in ordered.items()
+    )
+    return Growth(ordered, rows, len(known), len(texts) - len(known), words)
+
+
+def _merges(tok: Tokenizer) -> int:
+    """How many merges there are; of a model by scores, its pieces that are longer than a character."""
+    spec = tok.spec
+    if spec.scores is not None:
+        return sum(len(spec.tokens[token_id].decode()) > 1 for token_id in spec.scores)
+    return len(tok.merges)
+
+
+def _batches(texts: Sequence[str]) -> Iterator[list[str]]:
+    batch: list[str] = []
+    characters = 0
+    for text in texts:
+        batch.append(text)
+        characters += len(text)
+        if characters >= BATCH:
+            yield batch
+            batch, characters = [], 0
+    yield batch
+
+
+def _count(tok: Tokenizer, texts: Sequence[str], threads: int | None) -> int:
+    """The tokens of all texts."""
+    return sum(int(tok.count_batch(batch, "allow", threads).sum()) for batch in _batches(texts))
+
+
+def _known(tok: Tokenizer, texts: Sequence[str], threads: int | None) -> list[str]:
+    """The texts that the tokenizer can spell."""
+    found: list[str] = []
+    for batch in _batches(texts):
+        try:
+            tok.count_batch(batch, "allow", threads)
+            found += batch
+        except UnknownSymbolError:
+            found += [text for text in batch if _spells(tok, text)]
+    return found
+
+
+def _spells(tok: Tokenizer, text: str) -> bool:
+    try:
+        tok.count(text, "allow")
+    except UnknownSymbolError:
+        return False
+    return True
+
+
+def check_drawing() -> None:
+    """`TrainingError` now, and not after training, if matplotlib is missing."""
+    _figure()
+
+
+def _figure() -> tuple[Any, Any]:
+    """A figure and the canvas that draws it in memory."""
+    try:
+        figures = importlib.import_module("matplotlib.figure")
+        agg = importlib.import_module("matplotlib.backends.backend_agg")
+    except ImportError as error:
+        raise TrainingError("the curve needs matplotlib: pip install 'syllabary[plot]'") from error
+    figure = figures.Figure(figsize=SMALL, dpi=110, layout="constrained")
+    return figure, agg.FigureCanvasAgg(figure)

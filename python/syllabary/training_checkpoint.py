@@ -1,0 +1,276 @@
+"""A checkpoint of training: a folder from which the same call goes on after a kill, to the same bytes.
+
+    checkpoint.json         what is trained and of what, how far it was read; its word alone counts
+    counts-N.bin            the table of counts that it names (`training_checkpoint_files`)
+    merges.bin              the merges learned so far, appended
+    lock                    held by the process that trains
+
+While the corpus is counted, a new table and then a new `checkpoint.json` are written every half minute, or
+less often where writing takes long; when all is counted, once more; from then on merges are appended.
+Leaves out: how text is followed (`training_watched`) and merges are learned (`training_learning`).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import errno
+import os
+import re
+import secrets
+import time
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from syllabary._engine import Trainer
+from syllabary.corpus.corpus import Corpus
+from syllabary.corpus.report import Report
+from syllabary.errors import CheckpointError, TrainingError
+from syllabary.files import write_atomic
+from syllabary.piece_table import PieceTable
+from syllabary.spec import TrainOptions
+from syllabary.training_checkpoint_files import Journal, read_counts, way_out, write_counts
+from syllabary.training_checkpoint_state import (
+    STATE,
+    TABLE,
+    Plan,
+    Seen,
+    State,
+    compare,
+    file_list,
+    plan_of,
+    read_state,
+    state_bytes,
+    unusable,
+)
+
+MERGES, LOCK = "merges.bin", "lock"
+OURS = re.compile(
+    r"lock|(?:checkpoint\.json|merges\.bin|counts-\d+\.bin)"
+    r"|\.(?:checkpoint\.json|merges\.bin|counts-\d+\.bin)\.[0-9a-f]{16}\.tmp"
+)
+SECONDS = 30.0  # between two writes while counting
+SHARE = 20.0  # times as long as a write took, at least, is counted before the next
+
+clock = time.monotonic
+
+
+class Checkpoint:
+    """The checkpoint of one training. state: what was found, and then what was written last."""
+
+    def __init__(
+        self, folder: Path, plan: Plan, files: list[list[Any]] | None, tabled: bool, limited: bool = False
+    ) -> None:
+        """tabled: whether what is counted is kept: of words it is not, nor of a table that is given, nor
+        (limited) under a limit of memory."""
+        self.folder, self.plan, self.files = folder, plan, files
+        self.tabled, self.limited = tabled and not limited, limited
+        self.state: State | None = None
+        self.journal = Journal(folder / MERGES, clock)
+        self._next = clock() + SECONDS
+        self._took = 0.0
+
+    # ---- what was found ----
+
+    def read(self) -> None:
+        """Take the state that is there. `CheckpointError` if it cannot be used, or is of something else."""
+        self.state = read_state(self.folder)
+        if self.state is not None:
+            merging = self.whole and (self.folder / MERGES).exists()
+            compare(self.folder, self.state, self.plan, self.files, merging)
+            self._take_table(self.state)
+        for name in os.listdir(self.folder):
+            left = name.endswith(".tmp") or name.startswith("counts-") or name == MERGES
+            if OURS.fullmatch(name) and left and name not in self._used:
+                (self.folder / name).unlink()
+        if self.whole:
+            self.journal.open(self.run)
+
+    def _take_table(self, state: State) -> None:
+        """Whether there is a table depends on the memory limit of the run that wrote it."""
+        may = self.tabled or self.limited
+        if (state.table is not None and not may) or (state.table is None and not state.whole):
+            raise unusable(self.folder / STATE, "contradicts itself")
+        if self.limited and not state.whole:
+            raise CheckpointError(
+                f"{self.folder}: a checkpoint of a training without memory_limit, which has not counted all "
+                f"yet: go on without it, or {way_out(self.folder)}"
+            )
+        self.tabled = state.table is not None
+
+    @property
+    def _used(self) -> set[str]:
+        """Names of files that the state stands on."""
+        if self.state is None:
+            return set()
+        return {MERGES if self.state.whole else "", self.state.table or ""}
+
+    @property
+    def whole(self) -> bool:
+        """Whether all was counted."""
+        return self.state is not None and self.state.whole
+
+    @property
+    def run(self) -> str:
+        """The name of this training."""
+        return secrets.token_hex(8) if self.state is None else self.state.run
+
+    @property
+    def seen(self) -> Seen:
+        """How far the corpus was read."""
+        return Seen() if self.state is None else self.state.seen
+
+    @property
+    def unchanged(self) -> bool:
+        """Whether the corpus is of files, and they are those of then, by name, size and time of change."""
+        return self.state is not None and self.files is not None and self.files == self.state.files
+
+    def feed_counts(self, trainer: Trainer) -> None:
+        """Give the table to the engine, in the order of first appearance."""
+        if self.state is None or self.state.table is None:
+            return
+        path = self.folder / self.state.table
+        for data, ends, counts in read_counts(path):
+            try:
+                trainer.feed_counts(data, ends, counts)
+            except ValueError as error:  # `TrainingError` is one
+                raise CheckpointError(
+                    f"{path} is damaged ({error}): this checkpoint cannot be used; {way_out(self.folder)}"
+                ) from error
+
+    # ---- what is written ----
+
+    def given(self, size: int) -> None:
+        """All is counted by a table that was given, of so many bytes of text; merging begins."""
+        if not self.whole:
+            self._write(None, Seen(), True, size, dataclasses.asdict(Report()))
+
+    @property
+    def due(self) -> bool:
+        """Whether it is time to write, while counting."""
+        return clock() >= self._next
+
+    @property
+    def brief(self) -> bool:
+        """Whether writing took so short last that there is time for it when somebody waits for the end."""
+        return self._took < 0.5
+
+    def save(
+        self, trainer: Trainer, seen: Seen, *, whole: bool = False, size: int = 0, report: Any = None
+    ) -> None:
+        """Write the table as it is, and the state. Raises `OSError` with the path; the old ones stay then.
+
+        whole: all is counted. size, report: of the corpus, then.
+        """
+        begun = clock()
+        old = self.state.table if self.state is not None else None
+        table = None
+        if self.tabled:
+            number = TABLE.fullmatch(old or "")
+            table = f"counts-{int(number[1]) + 1 if number else 0}.bin"
+            data, ends, counts = trainer.counts()
+            write_counts(self.folder / table, data, ends, counts, trainer.first_seen())
+        self._write(table, seen, whole, size, report or {})
+        if old is not None:
+            (self.folder / old).unlink()
+        now = clock()
+        self._took = now - begun
+        self._next = now + max(SECONDS, SHARE * self._took)
+
+    def begin_merges(self, symbols: list[bytes]) -> None:
+        """Merging begins with these tokens. Raises `OSError` with the path."""
+        state = self.state
+        if state is not None and state.plan != self.plan:  # of merging, which may change until now
+            self._write(state.table, state.seen, state.whole, state.size, state.report)
+        self.journal.begin(self.run, symbols)
+
+    def _write(self, table: str | None, seen: Seen, whole: bool, size: int, report: dict[str, Any]) -> None:
+        state = State(self.run, self.plan, self.files, whole, table, seen, size, report)
+        write_atomic(self.folder / STATE, state_bytes(state))
+        self.state = state
+
+
+@contextlib.contextmanager
+def opened(
+    folder: str | os.PathLike[str] | None,
+    options: TrainOptions,
+    source: Corpus | PieceTable,
+    more: Mapping[str, object],
+    tabled: bool = True,
+) -> Iterator[Checkpoint | None]:
+    """The checkpoint in a folder, made if it is not there, and nobody else's meanwhile; None for none.
+
+    more: plain JSON values besides options and source that decide the result. tabled: what is counted may
+        be kept: not under a limit of memory.
+    Raises `CheckpointError` for a folder that holds something else, or a checkpoint of something else, or
+    is in use; `TrainingError` for an empty name; `OSError` with the path.
+    """
+    if folder is None:
+        yield None
+        return
+    if not os.fspath(folder):  # subtle: Path("") is the current folder
+        raise TrainingError("checkpoint is empty: give a folder, or None")
+    path = Path(folder)
+    if not path.parent.is_dir():
+        raise FileNotFoundError(errno.ENOENT, "no such folder, for a checkpoint in it", str(path.parent))
+    if path.exists() and not path.is_dir():
+        raise NotADirectoryError(20, "is a file, not a folder for a checkpoint", str(path))
+    plan = plan_of(options, source, more)
+    if isinstance(source, PieceTable):
+        kept = Checkpoint(path, plan, None, tabled=False)
+    else:
+        kept = Checkpoint(path, plan, file_list(source), options.unit != "word", limited=not tabled)
+    path.mkdir(exist_ok=True)
+    foreign = sorted(name for name in os.listdir(path) if not OURS.fullmatch(name))
+    if foreign and not (path / STATE).exists():
+        raise CheckpointError(
+            f"{path}: holds {foreign[0]}, which is of no checkpoint; give a folder of its own"
+        )
+    with (path / LOCK).open("ab") as file:
+        _lock(file.fileno(), path)
+        try:
+            kept.read()
+            yield kept
+        finally:
+            _close(kept.journal)
+            if not holds(path):
+                remove(path)
+
+
+def _close(journal: Journal) -> None:
+    """Close it; a disk that is full has been told of before, or does no harm: what is there is used."""
+    with contextlib.suppress(OSError):
+        journal.close()
+
+
+def remove(folder: str | os.PathLike[str]) -> None:
+    """Remove a checkpoint: its files, and the folder if nothing else is in it."""
+    path = Path(folder)
+    names = [name for name in os.listdir(path) if OURS.fullmatch(name)] if path.is_dir() else []
+    for name in sorted(names, key=lambda name: (name != STATE, name)):
+        with contextlib.suppress(FileNotFoundError):
+            (path / name).unlink()
+    with contextlib.suppress(OSError):
+        path.rmdir()
+
+
+def holds(folder: str | os.PathLike[str]) -> bool:
+    """Whether there is a checkpoint in a folder; it may be of anything."""
+    return (Path(folder) / STATE).is_file()
+
+
+def _lock(descriptor: int, folder: Path) -> None:
+    """`CheckpointError` if another process holds it. A kill unlocks it."""
+    try:
+        import fcntl
+    except ImportError:  # Windows, where nothing else is done about it
+        return
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        raise CheckpointError(
+            f"{folder}: another process is training with this checkpoint; wait for it, or give another folder"
+        ) from None
+    except OSError:  # a file system without locks
+        return

@@ -1,0 +1,254 @@
+"""`train(like="huggingface")`: Hugging Face's `BpeTrainer`, over all of its options, by the engine.
+
+Adds the way of documents through the engine, and the tokenizer: it is read from the very `tokenizer.json`
+that their library would save, so that it is saved as that file. Leaves out: the definition
+(`reference.train_huggingface`), options (`training_huggingface_options`), and plain byte-level training
+(`training`), which comes here only if a name comes twice (`reuses`).
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from syllabary._engine import HuggingFaceTrainer
+from syllabary.corpus.corpus import Corpus
+from syllabary.corpus.document import Stream
+from syllabary.errors import CorpusError, EarlyStopWarning, FormatError, TrainingError
+from syllabary.formats.hf_given import PLACES
+from syllabary.formats.hf_read import read_document
+from syllabary.formats.hf_split import write_cutting
+from syllabary.formats.strict_json import Json
+from syllabary.progress import Progress, Report
+from syllabary.reference.bytes_to_unicode import BYTE_TO_CHARACTER, CHARACTER_TO_BYTE, unspell
+from syllabary.reference.train_huggingface import BpeTrainerOptions, Learned, Trained, last_ranks
+from syllabary.spec import Form, SplitSpec, Step, TokenizerSpec, TrainOptions
+from syllabary.tokenizer import Tokenizer
+from syllabary.training_feed import feed_parts, tell
+from syllabary.training_huggingface_options import BYTES_DECODED, FLAGS, MODEL, TRAINER, Setup
+
+# Of a tokenizer of bytes, what its file says in other words than ours would.
+CARRIED = {"huggingface": {"decoder": BYTES_DECODED}}
+
+Words = Callable[[HuggingFaceTrainer], int]
+
+
+class Table(Protocol):
+    """Pieces that were counted before, as `piece_table.PieceTable` has them."""
+
+    data: NDArray[np.uint8]
+    ends: NDArray[np.uint64]
+    counts: NDArray[np.uint64]
+
+    @property
+    def bytes(self) -> int:
+        """UTF-8 bytes of the text."""
+
+
+# ---- plain byte-level training, whose options are `TrainOptions` ----
+
+
+def plain_setup(like: str | None, options: TrainOptions, source: Corpus | Table) -> tuple[bool, Setup | None]:
+    """Of their plain trainer: whether text is fed by lines, and the set-up; of other tools neither."""
+    if like != "huggingface":
+        return False, None
+    return isinstance(source, Corpus) and by_lines(source), setup_of_plain(options)
+
+
+def setup_of_plain(options: TrainOptions) -> Setup | None:
+    """The set-up of plain options that say no more than theirs; `None` for what only we have."""
+    own = options.unit != "byte" or options.tie_break != "smallest-ids" or options.byte_order != "gpt2"
+    if own or options.vocab_size is None or options.cut_special or not options.special_first:
+        return None
+    try:
+        pre_tokenizer = write_cutting((), options.split, with_bytes=True)
+    except FormatError:
+        return None
+    trainer = BpeTrainerOptions(
+        vocab_size=options.vocab_size,
+        min_frequency=options.min_frequency,
+        special_tokens=options.special_tokens,
+        initial_alphabet=tuple(BYTE_TO_CHARACTER.values()) if options.alphabet == "all" else (),
+        # Inclusive here; below 3 it only says that longer ones than two symbols are too long.
+        max_token_length=None if options.max_token_length is None else options.max_token_length + 1,
+    )
+    normalizer = None if options.normalize is None else {"type": options.normalize}
+    components = {"normalizer": normalizer, "pre_tokenizer": pre_tokenizer, "decoder": BYTES_DECODED}
+    model = dict(MODEL)
+    return Setup(trainer, {}, {place: components.get(place) for place in PLACES}, model)
+
+
+def reuses(options: TrainOptions, symbols: Sequence[bytes], merges: Iterable[tuple[int, int]]) -> bool:
+    """Whether Hugging Face's trainer may have used an id again: then two tokens have one name, or a special
+    token has the name of another or of a byte.
+
+    symbols: the alphabet. merges: in local ids, as learned with a new id each.
+    """
+    spelled = [bytes(symbol) for symbol in symbols]
+    for left, right in merges:
+        spelled.append(spelled[left] + spelled[right])
+    names = set(spelled)
+    special = [
+        unspell(text) for text in options.special_tokens if all(map(CHARACTER_TO_BYTE.__contains__, text))
+    ]
+    return len(names) < len(spelled) or any(len(name) == 1 or name in names for name in special)
+
+
+def by_lines(corpus: Corpus) -> bool:
+    """Whether documents are fed by lines, each with its end, as `tokenizer.train` reads files: for paths and
+    streams, unless another cut is asked for. Documents in memory are fed whole (`train_from_iterator`)."""
+    source, reading = corpus.source, corpus.reading
+    if reading.documents != "file" or reading.separator is not None:
+        return False
+    if isinstance(source, (str, os.PathLike)):
+        return True
+    files = isinstance(source, (list, tuple)) and all(
+        isinstance(one, (os.PathLike, Stream)) for one in source
+    )
+    return files and bool(source)
+
+
+def check_cut(setup: Setup, split: SplitSpec, normalize: Form | None) -> None:
+    """`TrainingError` unless a table of pieces, cut by this split after this normal form, has the words that
+    the set-up makes of text."""
+    normalizer, cutting, _bytes = setup.cutting()
+    steps = () if normalize is None else (Step(normalize),)
+    same = dataclasses.replace(cutting.split, name=None) == dataclasses.replace(split, name=None)
+    if not same or cutting.steps or normalizer != steps:
+        raise TrainingError(
+            "the table of counts was cut by another rule than the normalizer and pre_tokenizer that options "
+            "say (ByteLevel where none is given): count the text again, or give its rule"
+        )
+
+
+def read_once(source: Corpus | Table) -> bool:
+    """Whether a source cannot be read again, should that be needed."""
+    return isinstance(source, Corpus) and isinstance(source.source, Iterator)
+
+
+# ---- training ----
+
+
+def train_huggingface(
+    source: Corpus | Table,
+    setup: Setup,
+    *,
+    threads: int,
+    report: Report | None,
+    again: Mapping[str, object] | None = None,
+    stacklevel: int = 3,
+) -> Tokenizer:
+    """Learn a tokenizer; saved as `tokenizer.json`, it is the file that their library saves.
+
+    again: the record of a training that has read the source before, and warned of what there is to warn of.
+    Raises `CorpusError` for a corpus without a word, `TrainingError` if the vocabulary cannot hold the
+    alphabet; warns `EarlyStopWarning`, by default pointing at the caller's caller.
+    """
+    said = again is not None or setup.components["normalizer"] is not None
+
+    def words(trainer: HuggingFaceTrainer) -> int:
+        if isinstance(source, Corpus):
+            feed_parts(trainer, source.parts(normalized=said), report)
+            return trainer.bytes
+        trainer.feed_counts(source.data, source.ends, source.counts)
+        return source.bytes
+
+    lines = isinstance(source, Corpus) and by_lines(source)
+    spec = train_words(words, setup, lines, threads, report, stacklevel + 1)
+    more = source.record() if isinstance(source, Corpus) and source.says_more else None
+    record = {**spec.record, **(again or {}), **({} if more is None else {"corpus": more})}
+    return Tokenizer(dataclasses.replace(spec, record=record))
+
+
+def train_words(
+    words: Words, setup: Setup, lines: bool, threads: int, report: Report | None, stacklevel: int = 2
+) -> TokenizerSpec:
+    """The tokenizer of what `words` feeds to the engine; it gives back the bytes of text that there were."""
+    normalizer, cutting, byte_level = setup.cutting()
+    trainer = HuggingFaceTrainer(normalizer, cutting.steps, cutting.split, lines, threads)
+    size = words(trainer)
+    if not trainer.finish():
+        raise CorpusError(
+            f"the corpus is empty: {size} bytes of text were read and no piece was found in them"
+        )
+    room = setup.trainer.vocab_size
+
+    def merged(done: int, count: int) -> None:
+        tell(report, Progress("merging", done, room, count))
+
+    names, first, merges, counts = trainer.learn(setup.trainer, byte_level, merged if report else None)
+    if first > room:
+        specials = len(setup.trainer.special_tokens)
+        raise TrainingError(
+            f"vocab_size is {room}, but the alphabet has {first - specials} symbols and there are {specials} "
+            f"special tokens: set it to {first} or more"
+        )
+    tell(report, Progress("merging", len(merges), len(merges), None))
+    if len(names) < room:
+        warnings.warn(
+            f"no pair is left that occurs {max(setup.trainer.min_frequency, 1)} times (min_frequency): "
+            f"training ended with a vocabulary of {len(names)}, not {room}; give more text or ask for less",
+            EarlyStopWarning,
+            stacklevel=stacklevel,
+        )
+    steps = [
+        Learned((left, right), new, count)
+        for (left, right, new), count in zip(merges.tolist(), counts.tolist(), strict=True)
+    ]
+    return spec_of(Trained(names, steps), setup, size)
+
+
+def spec_of(trained: Trained, setup: Setup, size: int) -> TokenizerSpec:
+    """The tokenizer of the file that their library would save."""
+    spec = read_document(Json(document(trained, setup), "$", Path("tokenizer.json")))
+    noted = {step.pair: step.count for step in trained.steps}
+    counts = [noted[left, right] for left, right, _new in last_ranks(trained.steps)]
+    told = {
+        name: value for name, value in dataclasses.asdict(setup.trainer).items() if value != TRAINER[name]
+    }
+    record = {"like": "huggingface", "options": told, "corpus_bytes": size, "counts": counts}
+    return dataclasses.replace(spec, record=_plain(record))
+
+
+def document(trained: Trained, setup: Setup) -> dict[str, object]:
+    """The content of the `tokenizer.json` that their library saves."""
+    names, trainer = trained.names, setup.trainer
+    ids = {name: number for number, name in enumerate(names)}
+    added = [
+        {"id": ids[text], "content": text}
+        | {name: name in setup.flags.get(text, ()) for name in FLAGS}
+        | {"special": True}
+        for text in trainer.special_tokens
+    ]
+    model = dict(setup.model)
+    return {
+        "version": "1.0",
+        "truncation": None,
+        "padding": None,
+        "added_tokens": added,
+        **setup.components,
+        "model": {
+            "type": "BPE",
+            "dropout": model.pop("dropout"),
+            "unk_token": model.pop("unk_token"),
+            "continuing_subword_prefix": trainer.continuing_subword_prefix,
+            "end_of_word_suffix": trainer.end_of_word_suffix,
+            **model,
+            "vocab": ids,
+            "merges": [[names[left], names[right]] for left, right, _new in last_ranks(trained.steps)],
+        },
+    }
+
+
+def _plain(value: Any) -> Any:
+    """Tuples as lists, as JSON has them."""
+    if isinstance(value, dict):
+        return {key: _plain(item) for key, item in value.items()}
+    return [_plain(item) for item in value] if isinstance(value, (tuple, list)) else value

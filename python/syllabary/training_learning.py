@@ -1,0 +1,117 @@
+"""The loop over the engine's merging: slices of time, between which progress is told and merges are kept.
+
+With a checkpoint, what an earlier run has learned is where this one starts: the engine spells the pieces
+with those merges, and goes on. Leaves out: what a merge is (`reference.train`), and the files
+(`training_checkpoint`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from syllabary._engine import Trainer
+from syllabary.errors import CheckpointError
+from syllabary.progress import Progress, Report
+from syllabary.spec import TrainOptions
+from syllabary.training_checkpoint import Checkpoint
+from syllabary.training_checkpoint_files import way_out
+from syllabary.training_feed import tell
+
+SLICE = 0.1  # seconds: progress is told, and merges are kept, so often
+MOST: int | None = None  # merges of a slice, at most; None: as many as there is time for
+
+# Tokens, and merges of them as (left, right, result), indices into the tokens, in the order of their ranks.
+Start = tuple[list[bytes], NDArray[np.uint32]]
+# The symbols that were there before the first merge, the merges in local ids, (n, 2), and their counts, (n,).
+Learned = tuple[list[bytes], NDArray[np.uint32], NDArray[np.uint64]]
+
+
+def learn(
+    trainer: Trainer,
+    options: TrainOptions,
+    limits: tuple[int, int],
+    report: Report | None,
+    kept: Checkpoint | None,
+    start: Start | None = None,
+    check: Callable[[int], object] | None = None,
+) -> Learned:
+    """Learn the merges of what was counted; with a checkpoint, those that it does not have.
+
+    limits: the most tokens and the most merges. start: what the pieces are spelled with before the first
+        merge; its tokens are among those that there may be. check: is called with the number of symbols, and
+        raises if they are too many; then no merging has begun.
+    """
+    known = _journal(kept)
+    most_tokens, most_merges = limits
+    begun = start if known is None else _with_learned(start, known)
+    done = 0 if known is None else len(known[1])
+    merging = trainer.merging(options, most_tokens, max(most_merges - done, 0), begun)
+    symbols = merging.tokens[: len(merging.tokens) - done]
+    if check is not None:
+        check(len(symbols))
+    if kept is not None and known is None:
+        kept.begin_merges(symbols)
+    elif kept is not None and begun is not None and merging.tokens != begun[0]:
+        raise CheckpointError(
+            f"{kept.journal.path} does not fit the text that was counted: this checkpoint cannot be used; "
+            f"{way_out(kept.folder)}"
+        )
+    pairs, counts = (known[1], known[2]) if known is not None else _nothing()
+    teller = _Teller(report, [*symbols], min(most_merges, max(most_tokens - len(symbols), 0)))
+    teller.learned(pairs, counts)
+    found = [(pairs, counts)]
+    while not merging.done:
+        pairs, counts = merging.step(SLICE, MOST)
+        if kept is not None:
+            kept.journal.append(pairs, counts)
+        found.append((pairs, counts))
+        teller.learned(pairs, counts)
+    pairs = np.concatenate([pairs for pairs, _ in found])
+    tell(report, Progress("merging", len(pairs), len(pairs), None))
+    return symbols, pairs, np.concatenate([counts for _, counts in found])
+
+
+def _nothing() -> tuple[NDArray[np.uint32], NDArray[np.uint64]]:
+    return np.empty((0, 2), np.uint32), np.empty(0, np.uint64)
+
+
+def _journal(kept: Checkpoint | None) -> Learned | None:
+    """What was learned before; None if no merging has begun."""
+    if kept is None or not kept.journal.is_open:
+        return None
+    return kept.journal.symbols, *kept.journal.merges
+
+
+def _with_learned(start: Start | None, known: Learned) -> Start:
+    """The start of a run that goes on: all tokens so far, and all merges."""
+    symbols, pairs, _counts = known
+    tokens = list(symbols)
+    for left, right in pairs.tolist():
+        tokens.append(tokens[left] + tokens[right])
+    results = np.arange(len(symbols), len(tokens), dtype=np.uint32)[:, None]
+    rows = np.concatenate([pairs, results], axis=1)
+    before = np.empty((0, 3), np.uint32) if start is None else start[1]
+    return tokens, np.concatenate([before, rows])
+
+
+class _Teller:
+    """Tells how many merges there are, and the last."""
+
+    def __init__(self, report: Report | None, tokens: list[bytes], total: int) -> None:
+        self._report, self._tokens, self._total, self._done = report, tokens, total, 0
+
+    def learned(self, pairs: NDArray[np.uint32], counts: NDArray[np.uint64]) -> None:
+        """So many merges more."""
+        if self._report is None:
+            return
+        last: Any = None
+        for left, right in pairs.tolist():
+            last = self._tokens[left], self._tokens[right]
+            self._tokens.append(last[0] + last[1])
+        self._done += len(pairs)
+        count = int(counts[-1]) if len(counts) else None
+        tell(self._report, Progress("merging", self._done, self._total, count, last))

@@ -1,0 +1,72 @@
+"""Tools whose trainers have options of their own: which one a call of `train` means, and what it gives it.
+
+Leaves out: the options (`training_huggingface_options`, `training_sentencepiece`), and tools whose training
+`TrainOptions` say (`training`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any
+
+from syllabary.corpus.corpus import Corpus
+from syllabary.errors import TrainingError
+from syllabary.piece_table import PieceTable
+from syllabary.reference.train_sentencepiece_options import SentencePieceOptions
+from syllabary.tokenizer import Tokenizer
+from syllabary.training_huggingface import check_cut, train_huggingface
+from syllabary.training_huggingface_options import Setup, setup_of_call
+from syllabary.training_sentencepiece import options_of_call, train_sentencepiece
+
+HUGGINGFACE = "huggingface"
+SENTENCEPIECE = "sentencepiece"
+
+Own = SentencePieceOptions | Setup
+
+
+def own_trainer(
+    like: str | None,
+    source: Any,
+    arguments: tuple[dict[str, Any], dict[str, Any], Any],
+    refused: Mapping[str, object],
+) -> Callable[..., Tokenizer] | None:
+    """What trains as a tool that has its own options; it takes `threads` and `report`. `None` where
+    `TrainOptions` say it all.
+
+    arguments: of `train`, those that are given, those that are the same for all, and `options`. refused: by
+    name, arguments that must be None. Raises `TrainingError` for what the tool does not take. The early-stop
+    warning points at the caller's caller.
+    """
+    own = _own_options(like, source, *arguments)
+    if own is None:
+        return None
+    tool = f"{HUGGINGFACE!r} and options" if isinstance(own, Setup) else repr(SENTENCEPIECE)
+    for name, value in refused.items():
+        if value is not None:
+            raise TrainingError(f"{name} does not go with like={tool}: leave it out")
+    if not isinstance(source, (Corpus, PieceTable)):
+        source = Corpus(source)
+    if not isinstance(own, Setup):
+        return partial(train_sentencepiece, source, own)
+    if isinstance(source, PieceTable):
+        check_cut(own, source.rules.split, source.rules.normalize)
+    return partial(train_huggingface, source, own)
+
+
+def _own_options(
+    like: str | None, source: object, given: dict[str, Any], same: dict[str, Any], options: Any
+) -> Own | None:
+    if options is not None and not isinstance(options, Mapping):
+        raise TypeError(f"options is {options!r}: give a dict of option to value, or None")
+    if like == SENTENCEPIECE:
+        if isinstance(source, PieceTable):
+            raise TrainingError(f"like={like!r} counts sentences, which a table of pieces does not hold")
+        return options_of_call(given, same, options or {})
+    if options is None:
+        return None
+    if like == HUGGINGFACE:
+        return setup_of_call(given, same, options)
+    raise TrainingError(
+        f"options are a tool's own, and go with like={SENTENCEPIECE!r} or like={HUGGINGFACE!r} alone"
+    )

@@ -1,0 +1,84 @@
+"""`train(..., superwords=N)`: two stages, of which the second joins words.
+
+`reference/train_superwords.py` defines it, the engine computes it. Adds reading the text twice. Leaves out:
+the arguments of `train` (`training`).
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+
+import numpy as np
+
+from syllabary import splits
+from syllabary.corpus.corpus import Corpus
+from syllabary.errors import CorpusError
+from syllabary.progress import Report
+from syllabary.reference.assemble import assemble, warn_early_stop
+from syllabary.reference.train_superwords import check_superwords, first_stage, second_stage
+from syllabary.spec import TrainOptions
+from syllabary.tokenizer import Tokenizer
+from syllabary.training_counted import counted
+from syllabary.training_learning import learn
+
+ACROSS = "superwords"
+UNLIMITED = 2**32 - 1
+
+
+def train_superwords(
+    read: Corpus,
+    options: TrainOptions,
+    superwords: int,
+    *,
+    threads: int,
+    report: Report | None,
+    room: tuple[int, Path] | None = None,
+) -> Tokenizer:
+    """Learn a tokenizer whose merges cross pieces from `superwords` tokens on.
+
+    Raises `CorpusError` for an iterator, which can be read once only, or a text that has changed between the
+    stages; the rest as `training.train`.
+    room: the most memory, and the folder for what exceeds it.
+    """
+    check_superwords(options, superwords)
+    if hasattr(read.source, "__next__"):
+        raise CorpusError(
+            "superwords reads the text twice, and an iterator can be read once: give a list of documents, "
+            "or paths"
+        )
+    trainer, size = counted(read, options, threads, report, room)
+    most = max(superwords - len(options.special_tokens), 0)
+    merges = UNLIMITED if options.num_merges is None else options.num_merges
+    alphabet, pairs, counts = learn(trainer, options, (most, merges), report, None)
+    first_stage(options, superwords, len(alphabet))  # raises if the alphabet alone is too large
+    second = second_stage(options, splits.get(ACROSS), len(alphabet), len(pairs))
+    tokens = list(alphabet)
+    for left, right in pairs.tolist():
+        tokens.append(tokens[left] + tokens[right])
+    results = np.arange(len(alphabet), len(tokens), dtype=np.uint32)[:, None]
+    start = (tokens, np.concatenate([pairs, results], axis=1))
+    trainer, again = counted(read, second, threads, report, room)
+    left = UNLIMITED, second.num_merges or 0
+    known, more, more_counts = learn(trainer, second, left, report, None, start)
+    if again != size or len(known) != len(tokens):
+        raise CorpusError(
+            "the text was another one when it was read again: it must not change while training"
+        )
+    learned = [(left, right) for left, right in np.concatenate([pairs, more]).tolist()]
+    spec = assemble(dataclasses.replace(options, split=second.split), alphabet, learned)
+    warn_early_stop(options, len(alphabet), len(learned), stacklevel=4)
+    record = {
+        **spec.record,
+        "like": None,
+        "corpus_bytes": size,
+        "counts": np.concatenate([counts, more_counts]).tolist(),
+        "superwords": {
+            "from": superwords,
+            "split": options.split.name or options.split.pattern,
+            "merges": len(more),
+        },
+    }
+    if read.says_more:
+        record["corpus"] = read.record()
+    return Tokenizer(dataclasses.replace(spec, record=record))
