@@ -20,10 +20,10 @@ ENGINE_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml -o -name 
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test check bench docs wheel prove fuzz clean build test-rust test-python
+.PHONY: help demo test check bench bench-train docs wheel prove fuzz clean build test-rust test-python
 
 help:  ## list the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 demo: build  ## train on Python's own library and show every stage; CORPUS=PATH: on your text
 	@$(BIN)/python -m syllabary demo --output build/demo $(if $(CORPUS),"$(CORPUS)")
@@ -42,6 +42,10 @@ check: build $(STAMPS)/gpt  ## format, lints, types, stubs, layers, then all tes
 
 bench: build  ## measure against the peers; CORPORA=FOLDER of .txt or .txt.xz files: on those
 	$(BIN)/python bench/run.py $(if $(CORPORA),--corpora "$(CORPORA)")
+	$(BIN)/python bench/readme.py
+
+bench-train: build $(STAMPS)/bench  ## measure training against every trainer installed, seconds and memory; CORPORA as above
+	$(BIN)/python bench/train.py $(if $(CORPORA),--corpora "$(CORPORA)")
 	$(BIN)/python bench/readme.py
 
 docs: build $(STAMPS)/gpt  ## run every example of README, docs/, docstrings and --help; document the crates
@@ -79,6 +83,10 @@ $(STAMPS)/dependencies: requirements-dev.txt requirements-data.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --ignore-requires-python \
 	  --requirement requirements-data.txt
 	@mkdir -p $(STAMPS) && touch $@
+
+$(STAMPS)/bench: requirements-bench.txt $(STAMPS)/gpt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --requirement requirements-bench.txt
+	@touch $@
 
 $(STAMPS)/gpt: requirements-gpt.txt $(STAMPS)/dependencies
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --requirement requirements-gpt.txt

@@ -2,7 +2,7 @@
 
     python bench/readme.py [--check]
 
-Leaves out: measuring (`run.py`).
+Leaves out: measuring (`run.py`, `train.py`, `greek.py`).
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from typing import Any
 RESULTS = Path(__file__).parent / "results"
 README = Path(__file__).parent.parent / "README.md"
 START, END = "<!-- bench: written by bench/readme.py -->", "<!-- /bench -->"
+TRAIN_START, TRAIN_END = "<!-- training: written by bench/readme.py -->", "<!-- /training -->"
 GREEK_START, GREEK_END = "<!-- greek: written by bench/readme.py -->", "<!-- /greek -->"
 
 
@@ -52,6 +53,44 @@ def table(record: dict[str, Any]) -> str:
     return "\n".join(lines)
 
 
+def training(record: dict[str, Any]) -> str:
+    """A row a corpus: seconds and peak memory of each trainer; then what else was measured."""
+    cells = {(row["corpus"], row["lane"]): row for row in record["cells"]}
+    lanes = list(dict.fromkeys(lane for _corpus, lane in cells))
+    lanes.remove("syllabary, 7 threads")  # measured once, for its bytes
+    lines = [f"| corpus | {' | '.join(lanes)} |", "|---|" + "--:|" * len(lanes)]
+    for corpus in dict.fromkeys(corpus for corpus, _lane in cells):
+        rows = [cells.get((corpus, lane)) for lane in lanes]
+        told = [row and f"{row['median_seconds']:.2f} s, {row['median_peak_mb']:.0f} MB" for row in rows]
+        size = cells[corpus, "syllabary"]["bytes"] / 1e6
+        lines.append(f"| {corpus}, {size:.0f} MB | {' | '.join(cell or '—' for cell in told)} |")
+    other = [f"{row['corpus']} {row['peer']}" for row in record["equal"] if not row["equal"]]
+    merges = f"other merges: {', '.join(other)}" if other else "equal merges"
+    versions = [f"{name} {found}" for name, found in record["versions"].items() if found]
+    machine = record["machine"]
+    lines += [
+        "",
+        f"Seconds, and peak memory above the imports, training from the file: {record['vocab_size']:,} "
+        f"tokens, GPT-2's split, {record['threads']} threads unless said; medians of interleaved "
+        f"runs, each in a process of its own; {merges} from the same documents, ties in the same order. "
+        f"{_beyond(record)}{', '.join(versions)}; {machine['processor']}, {machine['cores']} cores, "
+        f"{record['when'][:10]}: `{record['command']}`.",
+    ]
+    return "\n".join(lines)
+
+
+def _beyond(record: dict[str, Any]) -> str:
+    """Text without a split, and training under a memory limit, as far as the record has them."""
+    told = ""
+    if whole := [row for row in record["unsplit"] if not row["corpus"].endswith("hundredth")]:
+        seconds = ", ".join(f"{row['corpus']} {row['median_seconds']:.1f} s" for row in whole)
+        told += f"{whole[0]['bytes'] / 1e6:.3g} MB without any split, 8,000 merges: {seconds}. "
+    if rows := record["memory_limit"]:
+        free, limited = (f"{row['median_seconds']:.0f} s, {row['median_peak_mb']:.0f} MB" for row in rows)
+        told += f"{rows[0]['bytes'] / 1e6:,.0f} MB of text: {free}; under a limit of 256 MiB: {limited}. "
+    return told
+
+
 def greek(record: dict[str, Any]) -> str:
     """One line of figures: what counting and the model reach on 20 MB of Greek, and in what time."""
     reached = {row["name"]: row["bits_per_byte"] for row in record["baselines"]}
@@ -75,6 +114,9 @@ def main() -> None:
     """Write, or with --check fail if that would change something."""
     text = README.read_text("utf-8")
     wanted = filled(text, START, END, table(newest()))
+    if (RESULTS / "train.json").is_file():
+        record = json.loads((RESULTS / "train.json").read_text("utf-8"))
+        wanted = filled(wanted, TRAIN_START, TRAIN_END, training(record))
     record = json.loads((RESULTS / "greek.json").read_text("utf-8"))
     wanted = filled(wanted, GREEK_START, GREEK_END, greek(record))
     if "--check" in sys.argv[1:]:
