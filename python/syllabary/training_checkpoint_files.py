@@ -19,7 +19,6 @@ import hashlib
 import json
 import mmap
 import os
-import secrets
 import struct
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
@@ -30,7 +29,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syllabary.errors import CheckpointError
-from syllabary.files import write_atomic
+from syllabary.files import open_atomic, write_atomic
 
 MAGIC = b"syllabary-counts"
 VERSION = 1
@@ -55,22 +54,11 @@ def way_out(folder: Path) -> str:
 
 def put(path: Path, chunks: Iterable[Any]) -> None:
     """As `files.write_atomic`, of what is too large to lie in memory twice."""
-    temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}.tmp")
-    try:
-        with temporary.open("xb") as file:
-            for chunk in chunks:
-                view = memoryview(chunk).cast("B") if len(chunk) else b""
-                for start in range(0, len(view), CHUNK):
-                    file.write(view[start : start + CHUNK])
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, path)
-    except BaseException as error:
-        with contextlib.suppress(OSError):
-            temporary.unlink()
-        if isinstance(error, OSError):
-            error.filename, error.filename2 = str(path), None
-        raise
+    with open_atomic(path) as file:
+        for chunk in chunks:
+            view = memoryview(chunk).cast("B") if len(chunk) else b""
+            for start in range(0, len(view), CHUNK):
+                file.write(view[start : start + CHUNK])
 
 
 def write_counts(

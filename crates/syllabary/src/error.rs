@@ -3,7 +3,7 @@
 //! Adds: `Error` with a sentence for each kind. Leaves out: Python exceptions (the binding maps kinds to
 //! them) and files (the engine reads none).
 
-use std::fmt;
+use std::{fmt, io, path::Path};
 
 /// Why the engine could not do what was asked.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -61,6 +61,17 @@ pub enum Error {
     },
     /// The caller asked to stop.
     Interrupted,
+}
+
+impl Error {
+    /// What the system said of a file.
+    pub(crate) fn of_file(path: &Path, error: &io::Error) -> Error {
+        Error::File {
+            path: path.display().to_string(),
+            code: error.raw_os_error(),
+            reason: error.to_string(),
+        }
+    }
 }
 
 impl fmt::Display for Error {

@@ -93,11 +93,6 @@ impl Merging {
         &self.tokens[..self.known]
     }
 
-    /// Every token so far, by local id.
-    pub fn tokens(&self) -> &[Arc<[u8]>] {
-        &self.tokens
-    }
-
     /// Whether no further merge will come.
     pub fn done(&self) -> bool {
         self.done

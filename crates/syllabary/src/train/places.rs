@@ -145,7 +145,7 @@ struct Page {
 
 impl Disk {
     fn new(path: PathBuf, len: usize, memory: usize) -> Result<Disk, Error> {
-        let failed = |error: io::Error| failed(&path, &error);
+        let failed = |error: io::Error| Error::of_file(&path, &error);
         let file = File::options().read(true).write(true).create_new(true).open(&path).map_err(failed)?;
         let page = || Page { number: None, changed: false, bytes: vec![0; 4 * PAGE].into() };
         let pages = (memory / (4 * PAGE)).max(PAGES);
@@ -153,7 +153,7 @@ impl Disk {
         // From here on the file is deleted with what holds it.
         let disk = Disk { len, pages: Mutex::new(Pages { path, file, cache, error: None }) };
         let sized = disk.pages().file.set_len(4 * len.next_multiple_of(PAGE) as u64);
-        sized.map_err(|error| self::failed(&disk.pages().path, &error))?;
+        sized.map_err(|error| Error::of_file(&disk.pages().path, &error))?;
         Ok(disk)
     }
 
@@ -168,10 +168,6 @@ impl Drop for Disk {
         // What cannot be deleted is in a folder that the caller deletes.
         drop(fs::remove_file(&self.pages().path));
     }
-}
-
-fn failed(path: &std::path::Path, error: &io::Error) -> Error {
-    Error::File { path: path.display().to_string(), code: error.raw_os_error(), reason: error.to_string() }
 }
 
 impl Pages {
@@ -194,7 +190,7 @@ impl Pages {
         if self.cache[slot].number != Some(number)
             && let Err(error) = self.turn(slot, number)
         {
-            self.error.get_or_insert(failed(&self.path, &error));
+            self.error.get_or_insert(Error::of_file(&self.path, &error));
         }
         &mut self.cache[slot]
     }

@@ -155,10 +155,6 @@ impl Drop for Spill {
     }
 }
 
-fn failed(path: &Path, error: &io::Error) -> Error {
-    Error::File { path: path.display().to_string(), code: error.raw_os_error(), reason: error.to_string() }
-}
-
 struct Writer {
     path: PathBuf,
     out: BufWriter<File>,
@@ -166,7 +162,7 @@ struct Writer {
 
 impl Writer {
     fn new(path: PathBuf) -> Result<Writer, Error> {
-        let file = File::create_new(&path).map_err(|error| failed(&path, &error))?;
+        let file = File::create_new(&path).map_err(|error| Error::of_file(&path, &error))?;
         Ok(Writer { out: BufWriter::with_capacity(BUFFER, file), path })
     }
 
@@ -176,11 +172,11 @@ impl Writer {
         head[4..12].copy_from_slice(&counted.count.to_le_bytes());
         head[12..].copy_from_slice(&counted.first.to_le_bytes());
         let written = self.out.write_all(&head).and_then(|()| self.out.write_all(counted.piece));
-        written.map_err(|error| failed(&self.path, &error))
+        written.map_err(|error| Error::of_file(&self.path, &error))
     }
 
     fn end(mut self) -> Result<(), Error> {
-        self.out.flush().map_err(|error| failed(&self.path, &error))
+        self.out.flush().map_err(|error| Error::of_file(&self.path, &error))
     }
 }
 
@@ -229,7 +225,7 @@ struct Reader<'a> {
 
 impl Reader<'_> {
     fn new(path: &Path) -> Result<Reader<'_>, Error> {
-        let file = File::open(path).map_err(|error| failed(path, &error))?;
+        let file = File::open(path).map_err(|error| Error::of_file(path, &error))?;
         Ok(Reader { path, input: BufReader::with_capacity(BUFFER, file) })
     }
 
@@ -240,11 +236,13 @@ impl Reader<'_> {
         while filled < lengths.len() {
             let read = match self.input.read(&mut lengths[filled..]) {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-                read => read.map_err(|error| failed(self.path, &error))?,
+                read => read.map_err(|error| Error::of_file(self.path, &error))?,
             };
             match (read, filled) {
                 (0, 0) => return Ok(false),
-                (0, _) => return Err(failed(self.path, &io::Error::from(io::ErrorKind::UnexpectedEof))),
+                (0, _) => {
+                    return Err(Error::of_file(self.path, &io::Error::from(io::ErrorKind::UnexpectedEof)));
+                }
                 _ => filled += read,
             }
         }
@@ -252,7 +250,7 @@ impl Reader<'_> {
         let number = |bytes: &[u8]| bytes.iter().rev().fold(0u64, |sum, &byte| sum << 8 | u64::from(byte));
         (head.count, head.first) = (number(&rest[..8]), number(&rest[8..]));
         head.piece.resize(number(length) as usize, 0);
-        self.input.read_exact(&mut head.piece).map_err(|error| failed(self.path, &error))?;
+        self.input.read_exact(&mut head.piece).map_err(|error| Error::of_file(self.path, &error))?;
         Ok(true)
     }
 }

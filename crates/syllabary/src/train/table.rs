@@ -59,11 +59,6 @@ impl PieceTable {
     pub fn is_empty(&self) -> bool {
         self.ends.is_empty()
     }
-
-    /// The bytes of all distinct pieces.
-    pub fn total_bytes(&self) -> usize {
-        self.arena.len()
-    }
 }
 
 #[cfg(test)]
