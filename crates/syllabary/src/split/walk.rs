@@ -1,0 +1,50 @@
+//! Piece ends in bulk, for the splits whose pieces cover every character.
+//!
+//! Adds: `Walk`, which writes as many ends at a time as its caller has room for, so that encoding can work on many
+//! pieces at once. Leaves out: where a piece ends (the scanners).
+
+use super::{Scanner, Split, gpt2, gpt4, latin, llama3, o200k};
+
+/// A walk over the pieces of one text.
+pub(crate) struct Walk<'a> {
+    split: &'a Split,
+    text: &'a str,
+    at: usize,
+}
+
+impl Split {
+    /// A walk over the pieces of `text`; the scanner must be one whose pieces cover every character.
+    pub(super) fn walk_of_line<'a>(&'a self, text: &'a str) -> Walk<'a> {
+        Walk { split: self, text, at: 0 }
+    }
+}
+
+impl Walk<'_> {
+    /// Writes the ends of the next pieces, ascending positions in the text, and says how many; 0 at its end only.
+    pub(crate) fn fill(&mut self, ends: &mut [usize]) -> usize {
+        let (classes, text) = (&self.split.classes, self.text);
+        match self.split.scanner {
+            Scanner::Gpt2 => self.fill_by(ends, |at| gpt2::piece_end(classes, text, at)),
+            Scanner::Gpt4 => self.fill_by(ends, |at| gpt4::piece_end(classes, text, at)),
+            Scanner::O200k => self.fill_by(ends, |at| o200k::piece_end::<true>(classes, text, at)),
+            Scanner::Nemotron => self.fill_by(ends, |at| o200k::piece_end::<false>(classes, text, at)),
+            Scanner::Llama3(family) => self.fill_by(ends, |at| llama3::piece_end(family, classes, text, at)),
+            Scanner::Latin => self.fill_by(ends, |at| latin::piece_end(classes, text, at)),
+            _ => 0,
+        }
+    }
+
+    #[inline]
+    fn fill_by(&mut self, ends: &mut [usize], end_of: impl Fn(usize) -> usize) -> usize {
+        let mut written = 0;
+        for end in ends {
+            if self.at >= self.text.len() {
+                break;
+            }
+            self.at = end_of(self.at);
+            *end = self.at;
+            written += 1;
+        }
+        written
+    }
+}
