@@ -20,7 +20,7 @@ mod words;
 
 pub use classes::Tables;
 use classes::{Classes, WORD};
-use walk::Walk;
+pub(crate) use walk::Walk;
 
 use crate::error::Error;
 

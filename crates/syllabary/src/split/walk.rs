@@ -13,7 +13,20 @@ pub(crate) struct Walk<'a> {
 }
 
 impl Split {
-    /// A walk over the pieces of `text`; the scanner must be one whose pieces cover every character.
+    /// A walk over the pieces of `text`; `None` where pieces need not cover every character.
+    pub(crate) fn walk<'a>(&'a self, text: &'a str) -> Option<Walk<'a>> {
+        let skips = matches!(
+            self.scanner,
+            Scanner::Whitespace
+                | Scanner::WhitespaceSplit
+                | Scanner::Superwords
+                | Scanner::None
+                | Scanner::Regex(_)
+        );
+        (!skips && !self.lines).then(|| self.walk_of_line(text))
+    }
+
+    /// The same of one line, for a scanner of which it is known that its pieces cover every character.
     pub(super) fn walk_of_line<'a>(&'a self, text: &'a str) -> Walk<'a> {
         Walk { split: self, text, at: 0 }
     }
