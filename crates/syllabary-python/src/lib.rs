@@ -9,7 +9,6 @@ mod huggingface;
 mod ids;
 mod lists;
 mod parity;
-mod pool;
 mod sentencepiece;
 mod split;
 mod steps;

@@ -14,6 +14,7 @@ use syllabary::{
     alphabet::Spelling,
     batch,
     dropout::Dropout,
+    pool::Seat,
     tokenizer::{Parts, Tokenizer as Engine},
 };
 
@@ -22,7 +23,6 @@ use crate::{
     errors::{to_python, to_python_in_batch},
     files,
     lists::Integers,
-    pool::{Pool, Seat},
     steps,
     windows::Batch,
 };
@@ -36,7 +36,6 @@ type IdsAndOffsets<'py> = (Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<i64>>)
 #[pyclass(frozen, module = "syllabary._engine")]
 pub struct Tokenizer {
     engine: Engine,
-    pool: Pool,
     integers: PyOnceLock<Integers>,
 }
 
@@ -58,7 +57,7 @@ impl Tokenizer {
         job: impl FnOnce(&Engine, &str, &mut Seat) -> Result<R, Error> + Send,
     ) -> PyResult<R> {
         let engine = &self.engine;
-        let result = self.pool.with(|seat| {
+        let result = self.engine.pool().with(|seat| {
             if text.len() < DETACH_BYTES {
                 job(engine, text, seat)
             } else {
@@ -77,11 +76,11 @@ impl Tokenizer {
         let (py, text, policy) = (text.py(), convert::slice(text)?, policy.get());
         let engine = &self.engine;
         let encode = |seat: &mut Seat| {
-            let Seat { work, ids } = seat;
+            let Seat { work, ids, .. } = seat;
             ids.reserve(text.len() / 4 + 1);
             engine.encode(text, policy, dropout.coins(0), work, ids)
         };
-        self.pool.with(|seat| {
+        self.engine.pool().with(|seat| {
             let done = if text.len() < DETACH_BYTES { encode(seat) } else { py.detach(|| encode(seat)) };
             done.map_err(|error| to_python(py, error, Some(text)))?;
             result(&mut seat.ids)
@@ -156,11 +155,9 @@ impl Tokenizer {
             decoder: if decoder.is_none() { None } else { Some(steps::steps(&decoder)?) },
             trim_offsets: spec.getattr("trim_offsets")?.extract()?,
         };
-        py.detach(|| Engine::new(parts)).map_err(|error| to_python(py, error, None)).map(|engine| Tokenizer {
-            engine,
-            pool: Pool::default(),
-            integers: PyOnceLock::new(),
-        })
+        py.detach(|| Engine::new(parts))
+            .map_err(|error| to_python(py, error, None))
+            .map(|engine| Tokenizer { engine, integers: PyOnceLock::new() })
     }
 
     #[pyo3(signature = (text, policy=Policy::Raise, dropout=0.0, seed=0))]
@@ -211,7 +208,7 @@ impl Tokenizer {
             dropout: convert::dropout(dropout, seed)?,
             threads,
         };
-        batch.lists(py, &self.pool, self.integers(py)?)
+        batch.lists(py, self.integers(py)?)
     }
 
     #[pyo3(signature = (texts, policy, threads, dropout=0.0, seed=0))]

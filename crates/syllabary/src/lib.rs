@@ -24,6 +24,7 @@ pub mod merge;
 pub mod normalize;
 mod offsets;
 mod parts;
+pub mod pool;
 pub mod pretokenize;
 mod run;
 mod scores;

@@ -18,6 +18,7 @@ use crate::{
     matching::{self, Named, Stages},
     merge::{Merges, Origins, Scratch},
     normalize::Normalizer,
+    pool::Pool,
     pretokenize::Pretokenizer,
     run::Job,
     scores::{self, Scores, Tokens},
@@ -86,11 +87,12 @@ pub struct Tokenizer {
     pub(crate) trim: Option<Trim>,
     /// Its way of encoding at full speed, if it has one.
     fast: Option<Fast>,
+    pool: Pool,
     decoder: Decoder,
     text_decoder: Option<TextDecoder>,
 }
 
-/// Buffers that one thread reuses from text to text.
+/// Memory and buffers that one thread reuses from text to text, with one tokenizer.
 #[derive(Debug, Default)]
 pub struct Work {
     pub(crate) ids: Vec<u32>,
@@ -161,6 +163,7 @@ impl Tokenizer {
             pretokenizer,
             decoder,
             text_decoder,
+            pool: Pool::default(),
         })
     }
 
@@ -172,6 +175,11 @@ impl Tokenizer {
     /// How text is cut into pieces.
     pub fn split(&self) -> &Split {
         &self.split
+    }
+
+    /// Memory and buffers of its threads, for whoever encodes with it.
+    pub fn pool(&self) -> &Pool {
+        &self.pool
     }
 
     /// The way from ids back to bytes, without steps.
