@@ -26,7 +26,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import datetime, timezone
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -34,7 +34,7 @@ from typing import Any
 
 from common import RESULTS, processor
 from encode_lane import Task
-from encode_parts import CORPORA, OURS, PARTS, RANKS, Cell, Setup
+from encode_parts import CORPORA, OURS, PARTS, RANKS, Cell, Folders, Setup
 from encode_peers import LANES, RC3
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -43,30 +43,62 @@ SHARED = ROOT.parent / "shared"
 Answer = dict[str, Any]
 
 
-def run(task: Task) -> Answer:
-    """What a process of its own says after this task; `RuntimeError` if it failed."""
+def start(task: Task) -> subprocess.Popen[str]:
+    """A process of its own."""
     threads = {"RAYON_NUM_THREADS": str(len(task.cores)), "TOKENIZERS_PARALLELISM": "true"}
-    done = subprocess.run(
+    return subprocess.Popen(
         [sys.executable, str(Path(__file__).with_name("encode_lane.py")), json.dumps(task._asdict())],
         env=os.environ | threads,
-        capture_output=True,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
         text=True,
-        check=False,
     )
-    if done.returncode:
-        said = (done.stderr.strip().splitlines() or [f"exit status {done.returncode}"])[-1]
-        raise RuntimeError(f"{task.lane}, {task.part}: {said}")
-    answer: Answer = json.loads(done.stdout.splitlines()[-1])
+
+
+def ended(process: subprocess.Popen[str], task: Task) -> Answer:
+    """What it says; `RuntimeError` if it failed."""
+    said, error = process.communicate("\n" if task.gate else None)
+    if process.returncode:
+        last = (error.strip().splitlines() or [f"exit status {process.returncode}"])[-1]
+        raise RuntimeError(f"{task.lane}, {task.part}: {last}")
+    answer: Answer = json.loads(said.splitlines()[-1])
     return answer
 
 
-def turns(tasks: Mapping[str, Task], repeats: int) -> dict[str, list[Answer]]:
+def run(task: Task) -> Answer:
+    """A task without company."""
+    return ended(start(task), task)
+
+
+def run_pair(task: Task) -> Answer:
+    """Two processes at once, each on a core and half of the texts: from the first start to the last end."""
+    tasks = [task._replace(cores=(core,), share=(at, None, 2)) for at, core in enumerate(task.cores)]
+    processes = [start(half) for half in tasks]
+    for process in processes:
+        assert process.stdout is not None
+        process.stdout.readline()  # "ready"
+    for process in processes:
+        assert process.stdin is not None
+        process.stdin.write("\n")
+        process.stdin.flush()
+    answers = [ended(process, half) for process, half in zip(processes, tasks, strict=True)]
+    began = min(answer["began"] for answer in answers)
+    took = max(answer["began"] + answer["seconds"][0] for answer in answers) - began
+    sums = {
+        key: sum(answer[key] for answer in answers) for key in ("ids", "bytes", "load_peak_mb", "peak_mb")
+    }
+    return {"seconds": [took], "cpu_seconds": [took], "digest": None, "head_digest": None, **sums}
+
+
+def turns(cell: Cell, repeats: int) -> dict[str, list[Answer]]:
     """Answers of each lane, the order turning round each time. A peer that fails is out, and said."""
+    tasks = cell.tasks
     answers: dict[str, list[Answer]] = {name: [] for name in tasks}
     for turn in range(repeats):
         for name in list(answers)[:: -1 if turn % 2 else 1]:
             try:
-                answers[name].append(run(tasks[name]))
+                answers[name].append((run_pair if name in cell.pairs else run)(tasks[name]))
             except RuntimeError as error:
                 if tasks[name].lane == OURS:
                     raise
@@ -83,7 +115,7 @@ def row(cell: Cell, name: str, answers: Sequence[Answer], clock: str) -> dict[st
     last = answers[-1]
     peaks = {
         f"median_{key}": round(statistics.median(answer[key] for answer in answers), 2)
-        for key in ("peak_mb", "warm_peak_mb")
+        for key in ("load_peak_mb", "peak_mb", "warm_peak_mb")
         if key in last
     }
     return {
@@ -104,12 +136,20 @@ def row(cell: Cell, name: str, answers: Sequence[Answer], clock: str) -> dict[st
 
 
 def compare(cell: Cell, rows: Sequence[dict[str, Any]]) -> list[str]:
-    """Marks rows whose ids are not ours; an error for each."""
-    ours = next(row for row in rows if cell.tasks[row["lane"]].lane == OURS)
+    """Marks rows whose ids are not ours on the same texts; an error for each."""
+    ours = {}
+    for one in rows:
+        task = cell.tasks[one["lane"]]
+        if task.lane == OURS and not task.head:
+            ours.setdefault(task.texts, one)
     errors = []
     for other in rows:
-        key = "head_digest" if cell.tasks[other["lane"]].head else "digest"
-        other["equal"] = other["digest"] == ours[key]
+        task = cell.tasks[other["lane"]]
+        same = ours[task.texts]
+        if other["digest"] is None or same["digest"] is None:  # of a number only, or of halves
+            other["equal"] = task.head or other["ids"] == same["ids"]
+        else:
+            other["equal"] = other["digest"] == same["head_digest" if task.head else "digest"]
         if not other["equal"]:
             where = ", ".join(filter(None, (cell.part, cell.corpus, cell.vocab)))
             errors.append(f"{other['lane']} gives other ids than ours: {where}")
@@ -151,10 +191,10 @@ def measured(options: argparse.Namespace, record: dict[str, Any], setup: Setup) 
     errors: list[str] = []
     for part in options.only or PARTS:
         for cell in PARTS[part](setup, options.vocab or RANKS, options.corpus):
-            tasks = {name: task for name, task in cell.tasks.items() if task.lane in (OURS, *options.lane)}
-            answers = turns(tasks, options.repeats)
-            rows = [row(cell, name, found, options.clock) for name, found in answers.items()]
-            errors += compare(cell, rows) if cell.compared else []
+            answers = turns(cell, options.repeats)
+            clock = "wall" if part == "threads" else options.clock
+            rows = [row(cell, name, found, clock) for name, found in answers.items()]
+            errors += compare(cell, rows)
             told(cell, rows)
             record["rows"] += rows
         write(record, options.output)
@@ -215,7 +255,8 @@ def main() -> None:
     }
     with tempfile.TemporaryDirectory() as folder:
         names = [name for name, found in versions.items() if found]
-        setup = Setup(options.corpora, options.vocabs, options.peers, Path(folder), options.megabytes, names)
+        folders = Folders(options.corpora, options.vocabs, options.peers)
+        setup = Setup(folders, Path(folder), options.megabytes, names, options.lane)
         options.corpus = [name for name in options.corpus or CORPORA if name in setup.corpora]
         errors = measured(options, record, setup)
     if errors:

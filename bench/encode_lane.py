@@ -4,9 +4,10 @@
 
 The process binds itself to the cores given, imports the library, reads the texts, notes its peak (VmHWM of
 /proc/self/status), loads the vocabulary and encodes one short string; then the clock runs. The last line
-printed is JSON: `seconds` of each pass (the first is the first time that this process sees the text),
-`peak_mb` from before the vocabulary to the end of the first pass, without the result (`warm_peak_mb`: to the
-end of the last), `ids`, and digests of the ids of all texts and of the first tenth.
+printed is JSON: `seconds` of each pass (the first is the first time that this process sees the text) and
+`cpu_seconds`; `peak_mb`, from before the vocabulary to the end of the first pass, without the result
+(`load_peak_mb`: before the clock runs; `warm_peak_mb`: to the end of the last pass); `ids`, and digests of
+the ids of all texts and of the first tenth.
 Leaves out: turns, medians, comparison.
 """
 
@@ -115,10 +116,11 @@ def passes(task: Task, lane: Any, texts: list[str], before: float) -> dict[str, 
     work = getattr(lane, task.part)
     lane.load()
     work([WARM_UP])
+    loaded = peak() - before
     if task.gate:
         print("ready", flush=True)
         sys.stdin.readline()
-    clock, told = Clock(), {}
+    clock, told = Clock(), {"load_peak_mb": loaded}
     for turn in range(task.passes):
         result = clock.time(lambda: work(texts))
         told["warm_peak_mb"] = peak() - before - size(result)

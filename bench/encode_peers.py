@@ -173,7 +173,7 @@ class Gigatoken(Lane):
 
 
 class Fastokens(Lane):
-    """To one buffer. The presets for cl100k and o200k have its fast splits; a pattern of one's own has none."""
+    """To one buffer. Its presets for cl100k and o200k have fast splits; a pattern of one's own has none."""
 
     one = {  # noqa: RUF012
         "list": "call(text, False, True).ids",
@@ -232,7 +232,9 @@ class Pipeline(Lane):
         import tokenizers
 
         if not tokenizers.__version__.startswith("1.0.0"):
-            raise RuntimeError(f"{RC3} is wanted, {tokenizers.__version__} was found in {tokenizers.__file__}")
+            raise RuntimeError(
+                f"{RC3} is wanted, {tokenizers.__version__} was found in {tokenizers.__file__}"
+            )
         self.kind: Any = tokenizers.Tokenizer
 
     def load(self) -> None:
@@ -245,7 +247,9 @@ class Pipeline(Lane):
         if self.threads > 1:
             found = self.tok.encode_batch(texts, add_special_tokens=False, encode_special_tokens=True)
             return [one.ids_array for one in found]
-        return [encode(text, add_special_tokens=False, encode_special_tokens=True).ids_array for text in texts]
+        return [
+            encode(text, add_special_tokens=False, encode_special_tokens=True).ids_array for text in texts
+        ]
 
     def lists(self, texts: list[str]) -> list[list[int]]:
         """Lists."""

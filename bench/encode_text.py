@@ -90,7 +90,9 @@ def load(path: str, part: slice) -> list[str]:
 def strings(data: bytes, size: int, count: int) -> list[bytes]:
     """Different strings of exactly `size` bytes (or a little less, not to cut a character), evenly spread."""
     step = max(size, len(data) // count)
-    found = (data[at : at + size].decode("utf-8", "ignore").encode() for at in range(0, len(data) - size, step))
+    found = (
+        data[at : at + size].decode("utf-8", "ignore").encode() for at in range(0, len(data) - size, step)
+    )
     return list(dict.fromkeys(found))[:count]
 
 
@@ -114,10 +116,10 @@ def worst(size: int) -> dict[str, bytes]:
 
 def tokenizer_json(published: Path, folder: Path) -> Path:
     """The vocabulary as tokenizer.json, in the folder."""
-    import syllabary  # not in the lanes of others
+    from syllabary import convert  # not in the lanes of others
 
     path = folder / f"{published.stem}.tokenizer.json"
-    syllabary.load(published).save(path)
+    convert.convert(published, path)
     if published.stem == "cl100k_base":
         data = json.loads(path.read_text("utf-8"))
         data["pre_tokenizer"]["pretokenizers"][0]["pattern"]["Regex"] = CL100K
