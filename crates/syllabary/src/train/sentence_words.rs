@@ -22,10 +22,10 @@ pub struct SentenceWords {
 }
 
 impl SentenceWords {
-    /// Adds a word.
-    pub fn add(&mut self, word: &str, count: u64) {
+    /// Adds a word, after `before`.
+    pub fn add(&mut self, before: &str, word: &str, count: u64) {
         self.step(count);
-        self.characters.extend(word.chars().map(u32::from));
+        self.characters.extend(before.chars().chain(word.chars()).map(u32::from));
         self.characters.push(SEPARATOR);
     }
 

@@ -113,7 +113,7 @@ mod tests {
 
     fn learned(words: &[(&str, u64)], alphabet: &[Character], rules: &PieceRules) -> Vec<(String, u64)> {
         let mut table = SentenceWords::default();
-        words.iter().for_each(|(word, count)| table.add(word, *count));
+        words.iter().for_each(|(word, count)| table.add("", word, *count));
         let pieces = learn(&table, alphabet, *rules, 100, 1, &mut |_, _| true).unwrap();
         pieces.into_iter().map(|piece| (piece.text, piece.count)).collect()
     }
@@ -147,7 +147,7 @@ mod tests {
     #[test]
     fn it_can_be_stopped() {
         let mut table = SentenceWords::default();
-        table.add("ab", 1);
+        table.add("", "ab", 1);
         let ended = learn(&table, &letters("ab"), RULES, 9, 1, &mut |_, _| false);
         assert_eq!(ended, Err(Error::Interrupted));
     }
@@ -155,7 +155,7 @@ mod tests {
     #[test]
     fn counts_beyond_63_bits_are_refused() {
         let mut table = SentenceWords::default();
-        table.add("ab", u64::MAX / 4);
+        table.add("", "ab", u64::MAX / 4);
         let ended = learn(&table, &letters("ab"), RULES, 9, 1, &mut |_, _| true);
         assert!(matches!(ended, Err(Error::TooLarge(_))));
     }

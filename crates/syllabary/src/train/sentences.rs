@@ -165,6 +165,7 @@ impl Sentences {
         let parts =
             (0..parts).map(|part| cut(part)..if part + 1 == parts { counts.len() } else { cut(part + 1) });
         let cutter = self.gather.cutter();
+        let marked = cutter.marked(&found);
         let words = in_parts(parts.collect(), go_on, &|part, go_on: &mut GoOn<'_>| {
             let (mut words, mut line) = (SentenceWords::default(), String::new());
             for at in part {
@@ -172,9 +173,10 @@ impl Sentences {
                 // Words come from `&str`.
                 let word = std::str::from_utf8(&found[ends[at]..ends[at + 1]]).unwrap_or_default();
                 match word.strip_prefix(READY) {
-                    Some(word) => words.add(word, counts[at]),
+                    Some(word) => words.add("", word, counts[at]),
+                    None if !marked && cutter.step.keeps(word) => words.add("▁", word, counts[at]),
                     None => cutter.words_of(word, &mut line, &mut |word| {
-                        words.add(word, counts[at]);
+                        words.add("", word, counts[at]);
                         Ok(())
                     })?,
                 }
@@ -241,10 +243,7 @@ impl Counts for Cutter {
                 self.words_of(line, &mut buffer, &mut |word| enter(word, 1, tally))?;
                 continue;
             }
-            for word in line.split(' ').filter(|word| !word.is_empty()) {
-                let at = word.as_ptr() as usize - whole.as_ptr() as usize;
-                spans.push((at, at + word.len()));
-            }
+            cut(line.as_bytes(), line.as_ptr() as usize - whole.as_ptr() as usize, &mut spans);
             if spans.len() >= SPANS {
                 tally.add_all(whole.as_bytes(), &spans, 0)?;
                 spans.clear();
@@ -258,6 +257,32 @@ impl Counts for Cutter {
     }
 }
 
+/// Notes where the words of a line stand, which begins at `place`. Eight bytes at a time: words are short.
+fn cut(line: &[u8], place: usize, spans: &mut Vec<(usize, usize)>) {
+    const LOW: u64 = u64::from_le_bytes([0x7F; 8]);
+    const SPACES: u64 = u64::from_le_bytes([b' '; 8]);
+    let (chunks, rest) = line.as_chunks::<8>();
+    let mut start = 0;
+    let mut end_at = |at: usize| {
+        if at > start {
+            spans.push((place + start, place + at));
+        }
+        start = at + 1;
+    };
+    for (chunk, bytes) in chunks.iter().enumerate() {
+        // Zero where there is a space; then the highest bit of each byte that is zero.
+        let others = u64::from_le_bytes(*bytes) ^ SPACES;
+        let mut found = !(((others & LOW) + LOW) | others | LOW);
+        while found != 0 {
+            end_at(8 * chunk + (found.trailing_zeros() / 8) as usize);
+            found &= found - 1;
+        }
+    }
+    let done = line.len() - rest.len();
+    (0..).zip(rest).filter(|(_, byte)| **byte == b' ').for_each(|(at, _)| end_at(done + at));
+    end_at(line.len());
+}
+
 /// Counts a word that is normalized.
 fn enter(word: &str, count: u64, tally: &mut Tally) -> Result<(), Error> {
     let mut ready = String::with_capacity(word.len() + 1);
@@ -267,6 +292,13 @@ fn enter(word: &str, count: u64, tally: &mut Tally) -> Result<(), Error> {
 }
 
 impl Cutter {
+    /// Whether symbols or delimiters may be in these bytes.
+    fn marked(&self, bytes: &[u8]) -> bool {
+        let delimiter = self.options.pretokenization_delimiter.as_str();
+        self.symbols.as_ref().is_some_and(|symbols| symbols.is_match(bytes))
+            || !delimiter.is_empty() && String::from_utf8_lossy(bytes).contains(delimiter)
+    }
+
     /// Calls `each` with the words of a sentence; `buffer` is memory to work in.
     fn words_of(
         &self,
