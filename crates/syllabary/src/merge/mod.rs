@@ -107,6 +107,15 @@ impl Merges {
         &self.rule
     }
 
+    /// All pairs and what they become, in no order.
+    pub(crate) fn pairs(&self) -> impl ExactSizeIterator<Item = ((u32, u32), Merge)> {
+        let listed = match &self.rule {
+            Rule::Listed(table) => Some(table.iter()),
+            Rule::Ranked(_) => None,
+        };
+        listed.into_iter().flatten()
+    }
+
     /// The pairs of a table made elsewhere.
     pub(crate) fn from_pairs(pairs: Vec<((u32, u32), Merge)>) -> Merges {
         let mut table = PairTable::for_many(pairs.len());

@@ -54,4 +54,10 @@ impl PairTable {
         let at = self.place(left, right);
         self.slots[at] = Slot { left, right, merge };
     }
+
+    /// All pairs, in no order.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = ((u32, u32), Merge)> {
+        let used = self.slots.iter().filter(|slot| slot.merge.rank != NONE);
+        used.map(|slot| ((slot.left, slot.right), slot.merge))
+    }
 }
