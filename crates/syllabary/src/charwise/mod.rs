@@ -84,7 +84,7 @@ impl Charwise {
             symbols.extend(text.chars().map(|char| alphabet.chars[0].get(&char).copied().unwrap_or(NONE)));
         };
         Some(Charwise {
-            pairs: Pairs::new(merges.pairs(), spell)?,
+            pairs: Pairs::new(merges.pairs().into_iter(), spell)?,
             joins: Joins::new(&neighbours, space),
             letters,
             unknown: spelling.unknown.unwrap_or(NONE),
@@ -110,13 +110,14 @@ fn only_characters(alphabet: &Alphabet, merges: &Merges, unknown: Option<u32>) -
     let tokens = alphabet.chars[0].values().copied().all(|id| Some(id) != unknown && id < VIRTUAL);
     let apart = merges
         .pairs()
+        .into_iter()
         .all(|((left, right), merge)| !is_other(left) && !is_other(right) && !is_other(merge.id));
     tokens && apart
 }
 
 /// The characters that stand side by side in what merging makes; `None` if that is no text.
 fn neighbours(vocab: &Vocab, merges: &Merges) -> Option<Vec<(char, char)>> {
-    let made: FxHashSet<u32> = merges.pairs().map(|(_, merge)| merge.id).collect();
+    let made: FxHashSet<u32> = merges.pairs().into_iter().map(|(_, merge)| merge.id).collect();
     let mut pairs = FxHashSet::default();
     for id in made {
         let text = std::str::from_utf8(vocab.bytes(id)?).ok()?;

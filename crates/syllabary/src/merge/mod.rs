@@ -108,12 +108,11 @@ impl Merges {
     }
 
     /// All pairs and what they become, in no order.
-    pub(crate) fn pairs(&self) -> impl ExactSizeIterator<Item = ((u32, u32), Merge)> {
-        let listed = match &self.rule {
-            Rule::Listed(table) => Some(table.iter()),
-            Rule::Ranked(_) => None,
-        };
-        listed.into_iter().flatten()
+    pub(crate) fn pairs(&self) -> Vec<((u32, u32), Merge)> {
+        match &self.rule {
+            Rule::Listed(table) => table.iter().collect(),
+            Rule::Ranked(_) => Vec::new(),
+        }
     }
 
     /// The pairs of a table made elsewhere.
