@@ -200,7 +200,7 @@ impl Memory {
         match segment.len() {
             0 => {}
             1..=SHORT => self.put_short(Key::new(segment, 0, segment.len()), ids),
-            ..=LONG => self.put_long(segment, ids),
+            1..=LONG => self.put_long(segment, ids),
             _ => {}
         }
     }
