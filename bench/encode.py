@@ -33,6 +33,8 @@ from pathlib import Path
 from typing import Any
 
 from common import RESULTS, processor
+from encode_chart import draw
+from encode_goals import goals, per_byte
 from encode_lane import Task
 from encode_parts import CORPORA, OURS, PARTS, RANKS, Cell, Folders, Setup
 from encode_peers import LANES, RC3
@@ -115,8 +117,8 @@ def row(cell: Cell, name: str, answers: Sequence[Answer], clock: str) -> dict[st
     last = answers[-1]
     peaks = {
         f"median_{key}": round(statistics.median(answer[key] for answer in answers), 2)
-        for key in ("load_peak_mb", "peak_mb", "warm_peak_mb")
-        if key in last
+        for key in ("load_peak_mb", "work_peak_mb", "peak_mb", "warm_peak_mb")
+        if last.get(key) is not None
     }
     return {
         "part": cell.part,
@@ -137,7 +139,7 @@ def row(cell: Cell, name: str, answers: Sequence[Answer], clock: str) -> dict[st
 
 def compare(cell: Cell, rows: Sequence[dict[str, Any]]) -> list[str]:
     """Marks rows whose ids are not ours on the same texts; an error for each."""
-    ours = {}
+    ours: dict[str, dict[str, Any]] = {}
     for one in rows:
         task = cell.tasks[one["lane"]]
         if task.lane == OURS and not task.head:
@@ -157,18 +159,18 @@ def compare(cell: Cell, rows: Sequence[dict[str, Any]]) -> list[str]:
 
 
 def told(cell: Cell, rows: Sequence[dict[str, Any]]) -> None:
-    """A line a lane: first and warm, and how many times as long as ours."""
-    ours = rows[0]
+    """A line a lane: first and warm, how many times as long as ours, and memory."""
     print(f"{cell.part}: {cell.corpus} {cell.vocab}")
     for one in rows:
-        line = f"  {one['lane']:<24}"
+        line = f"  {one['lane']:<30}"
         for key in ("median_first", "median_warm"):
             if one[key] is None:
                 continue
-            scale = one["bytes"] / ours["bytes"]
-            rate = f"{one['bytes'] / one[key] / 1e6:>8.1f} MB/s"
-            line += f"{one[key] * 1e3:>10.4g} ms" if one[key] < 1e-2 else rate
-            line += f" ({one[key] / scale / (ours[key] or ours['median_first']):>5.2f})"
+            if cell.part.startswith(("short", "load")):
+                line += f"{one[key] * 1e6:>10.2f} µs"
+            else:
+                line += f"{one['bytes'] / one[key] / 1e6:>8.1f} MB/s"
+            line += f" ({per_byte(one, key) / per_byte(rows[0], key):>5.2f})"
         peak = f"{one['median_peak_mb']:>8.1f} MB" if "median_peak_mb" in one else ""
         print(f"{line}{peak}{'' if one['equal'] else '  OTHER IDS'}", flush=True)
 
@@ -202,9 +204,12 @@ def measured(options: argparse.Namespace, record: dict[str, Any], setup: Setup) 
 
 
 def write(record: dict[str, Any], output: Path) -> None:
-    """The record."""
+    """The record and its chart."""
+    record["goals"] = goals(record)
     output.mkdir(parents=True, exist_ok=True)
     (output / "encode.json").write_text(json.dumps(record, ensure_ascii=False, indent=1) + "\n", "utf-8")
+    if any(row["part"] == "first-pass" for row in record["rows"]):
+        draw(record, output / "encode.png")
 
 
 def arguments() -> argparse.Namespace:
@@ -259,6 +264,8 @@ def main() -> None:
         setup = Setup(folders, Path(folder), options.megabytes, names, options.lane)
         options.corpus = [name for name in options.corpus or CORPORA if name in setup.corpora]
         errors = measured(options, record, setup)
+    for goal in record["goals"]:
+        print(f"{'met ' if goal['met'] else 'NOT '} {goal['goal']}: {goal['reached']}")
     if errors:
         raise SystemExit("\n".join(errors))
 

@@ -80,12 +80,12 @@ class Setup:
             size = self.size // 14 // (4 if kind == "quarter" else 1)
             if corpus in WORST:
                 return [encode_text.worst(size)[corpus]]
-            return list(encode_text.cut(encode_text.read(self.corpora[corpus], size), size))[:1]
+            return [encode_text.head(encode_text.read(self.corpora[corpus], size), size)]
         data = encode_text.read(self.corpora[corpus])
         if kind in SHORT:
             return encode_text.strings(data, SHORT[kind], min(CALLS, self.size // 4 // SHORT[kind]) * 10 // 9)
         if kind == "large":
-            return list(encode_text.cut(data[: self.size * 4 // 14], self.size // 14))
+            return list(encode_text.cut(encode_text.head(data, self.size * 4 // 14), self.size // 14))
         return encode_text.spread(
             list(encode_text.cut(data)), int(self.size * {"more": 3, "little": 0.25}.get(kind, 1))
         )
@@ -95,13 +95,14 @@ class Setup:
         published = self.vocabs / encode_text.VOCABS[vocab]
         if not published.is_file():
             raise SystemExit(f"{published} is missing: give --vocabs a folder that has it")
-        made = "" if pattern else str(encode_text.tokenizer_json(published, self.work))
+        wanted = not pattern and {"fastokens", RC3, "tokenizers"} & set(self.chosen)
+        made = str(encode_text.tokenizer_json(published, self.work)) if wanted else ""
         return Source(vocab, str(published), made, str(self.peers), pattern)
 
     def task(self, lane: str, part: str, vocab: str, texts: str, **options: Any) -> Task:
         """On one core, unless said."""
         source = self.source(vocab, options.pop("pattern", None))
-        return Task(lane, part, source, texts, **{"cores": self.cores[-1:]} | options)
+        return Task(lane, part, tuple(source), texts, **{"cores": self.cores[-1:]} | options)
 
     def tasks(
         self, names: Sequence[str], part: str, vocab: str, texts: str, **options: Any
@@ -163,7 +164,7 @@ def threads(setup: Setup, vocabs: Sequence[str], corpora: Sequence[str]) -> Iter
 
 def decode(setup: Setup, vocabs: Sequence[str], corpora: Sequence[str]) -> Iterator[Cell]:
     """Ids of documents of 1 MB back to str and to bytes, from arrays and from lists."""
-    cells = [(corpus, vocabs[0]) for corpus in FEW if corpus in corpora]
+    cells = [(corpus, vocabs[0]) for corpus in ("english", "chinese") if corpus in corpora]
     if cells and vocabs[1:]:
         cells.append((cells[0][0], vocabs[-1]))
     for corpus, vocab in cells:
@@ -192,10 +193,10 @@ def load(setup: Setup, vocabs: Sequence[str], _corpora: Sequence[str]) -> Iterat
 
 
 def sentencepiece(setup: Setup, _vocabs: Sequence[str], corpora: Sequence[str]) -> Iterator[Cell]:
-    """A sentencepiece model, a quarter of the text."""
-    for corpus in [name for name in CORPORA if name in corpora]:
+    """A sentencepiece model, a quarter of the text; lists for the first corpus."""
+    for corpus in corpora:
         texts = setup.texts(corpus, "little")
-        for form in ("array", "lists"):
+        for form in ("array", "lists") if corpus == corpora[0] else ("array",):
             tasks = setup.tasks((*FAST, "sentencepiece"), form, MODEL, texts, passes=2)
             yield Cell(f"sentencepiece, {form}", corpus, MODEL, tasks)
 

@@ -2,7 +2,7 @@
 
     python bench/readme.py [--check]
 
-Leaves out: measuring (`run.py`, `train.py`, `greek.py`).
+Leaves out: measuring (`encode.py`, `train.py`, `greek.py`).
 """
 
 from __future__ import annotations
@@ -14,43 +14,67 @@ from typing import Any
 
 RESULTS = Path(__file__).parent / "results"
 README = Path(__file__).parent.parent / "README.md"
-START, END = "<!-- bench: written by bench/readme.py -->", "<!-- /bench -->"
+START, END = "<!-- encode:begin, written by bench/readme.py -->", "<!-- encode:end -->"
 TRAIN_START, TRAIN_END = "<!-- training: written by bench/readme.py -->", "<!-- /training -->"
+# What else a record of encoding tells: the beginning of goals, and the words after their figures.
+OTHER_PARTS = {
+    "lists,": "times the speed of gigatoken",
+    "short, 36 B to a list": "times the speed of",
+    "decode,": "times the speed of",
+    "load,": "times the speed of tiktoken",
+    "sentencepiece,": "times the speed of sentencepiece",
+}
 GREEK_START, GREEK_END = "<!-- greek: written by bench/readme.py -->", "<!-- /greek -->"
 
 
-def newest() -> dict[str, Any]:
-    """The record of the last run."""
-    record: dict[str, Any] = json.loads(max(RESULTS.glob("20*.json")).read_text("utf-8"))
-    return record
+FIRST_PASS = ("gigatoken", "fastokens", "tokenizers 1.0.0rc3", "tiktoken")
 
 
-def table(record: dict[str, Any]) -> str:
-    """A row a corpus: our rate, and how many times longer each peer takes."""
-    cells = {(row["corpus"], row["task"], row["lane"]): row for row in record["results"]}
-    versions = record["versions"]
+def encoding(record: dict[str, Any]) -> str:
+    """A row a corpus: our first and warm rate with the first vocabulary, and how many times each peer's."""
+    rows = [row for row in record["rows"] if row["part"] == "first-pass" and row["equal"]]
+    cells = {(row["vocab"], row["corpus"], row["lane"]): row for row in rows}
+    vocabs, corpora, lanes = (list(dict.fromkeys(key[at] for key in cells)) for at in (0, 1, 2))
+    peers = [name for name in FIRST_PASS if name in lanes]
     lines = [
-        "| corpus | train, MB/s | tokenizers takes | encode, MB/s | tokenizers takes | tiktoken takes |",
-        "|---|--:|--:|--:|--:|--:|",
+        f"| corpus | first, MB/s | {' | '.join(peers)} | warm, MB/s | of the fastest peer's |",
+        "|---|" + "--:|" * (len(peers) + 3),
     ]
-    for corpus in dict.fromkeys(corpus for corpus, _task, _lane in cells):
-        ours = [cells[corpus, task, "syllabary"]["mb_per_second"] for task in ("train", "encode")]
-        ratios = [
-            cells[corpus, task, lane]["times_of_syllabary"]
-            for task, lane in (("train", "tokenizers"), ("encode", "tokenizers"), ("encode", "tiktoken"))
-        ]
-        first, second, third = (f"{ratio:.1f}×" for ratio in ratios)
-        lines.append(f"| {corpus} | {ours[0]:.0f} | {first} | {ours[1]:.0f} | {second} | {third} |")
-    size = max(row["bytes"] for row in record["results"]) / 1e6
+    for corpus in corpora:
+        ours = cells[vocabs[0], corpus, "syllabary"]
+        others = [cells.get((vocabs[0], corpus, peer)) for peer in peers]
+        told = [f"{one['median_first'] / ours['median_first']:.1f}×" if one else "—" for one in others]
+        first, warm = (ours["bytes"] / ours[key] / 1e6 for key in ("median_first", "median_warm"))
+        best = [one["median_warm"] for one in others if one and one["median_warm"]]
+        last = f"{min(best) / ours['median_warm']:.1f}×" if best else "—"
+        lines.append(f"| {corpus} | {first:.0f} | {' | '.join(told)} | {warm:.0f} | {last} |")
+    versions = [f"{name} {found}" for name, found in record["versions"].items() if found and "rc" not in name]
+    machine = record["machine"]
+    size = max((row["bytes"] for row in rows), default=0) / 1e6
     lines += [
         "",
-        f"One thread, GPT-2's split, {record['vocab_size']:,} tokens, first {size:.0f} MB of each corpus; "
-        "medians of interleaved turns, with equal vocabularies and ids. Encoding gives lists; our memory of "
-        "pieces begins empty in every turn, while tokenizers keeps its own; "
-        f"tokenizers {versions['tokenizers']}, tiktoken {versions['tiktoken']}; "
-        f"{record['machine']['processor']}, {record['when'][:10]}: `{record['command']}`.",
+        f"One core, {vocabs[0]}'s published vocabulary, {size:.0f} MB of documents of 3 KB to arrays, and "
+        "how many times each peer's speed that is. “First” is text that the process has not seen, “warm” the "
+        "same text again. Medians of interleaved runs, each in a process of its own, "
+        f"{'with equal ids' if all(row['equal'] for row in record['rows']) else 'rows of equal ids'}. "
+        f"{_elsewhere(record)}{', '.join(versions)}; {machine['processor']}, {record['when'][:10]}: "
+        f"`{record['command']}`.",
     ]
     return "\n".join(lines)
+
+
+def _elsewhere(record: dict[str, Any]) -> str:
+    """The worst and best of the other parts, as far as the record has them."""
+    told = ""
+    for part, what in OTHER_PARTS.items():
+        ratios = [
+            row["reached"] for row in record["goals"] if row["goal"].startswith(part) and what in row["goal"]
+        ]
+        if ratios:
+            low, high = (f"{ratio:.3g}" for ratio in (min(ratios), max(ratios)))
+            span = low if low == high else f"{low} to {high}"
+            told += f"{part.capitalize().rstrip(',')}: {span} {what.rstrip(',')}. "
+    return told
 
 
 def training(record: dict[str, Any]) -> str:
@@ -113,7 +137,10 @@ def filled(text: str, start: str, end: str, content: str) -> str:
 def main() -> None:
     """Write, or with --check fail if that would change something."""
     text = README.read_text("utf-8")
-    wanted = filled(text, START, END, table(newest()))
+    wanted = text
+    if (RESULTS / "encode.json").is_file():
+        record = json.loads((RESULTS / "encode.json").read_text("utf-8"))
+        wanted = filled(wanted, START, END, encoding(record))
     if (RESULTS / "train.json").is_file():
         record = json.loads((RESULTS / "train.json").read_text("utf-8"))
         wanted = filled(wanted, TRAIN_START, TRAIN_END, training(record))
