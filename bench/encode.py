@@ -98,7 +98,8 @@ def turns(cell: Cell, repeats: int) -> dict[str, list[Answer]]:
     tasks = cell.tasks
     answers: dict[str, list[Answer]] = {name: [] for name in tasks}
     for turn in range(repeats):
-        for name in list(answers)[:: -1 if turn % 2 else 1]:
+        names = [name for name in answers if not turn or name not in cell.once]
+        for name in names[:: -1 if turn % 2 else 1]:
             try:
                 answers[name].append((run_pair if name in cell.pairs else run)(tasks[name]))
             except RuntimeError as error:

@@ -41,13 +41,14 @@ WORST = ("one letter", "spaces", "digits", "one emoji", "random characters", "on
 
 
 class Cell(NamedTuple):
-    """Lanes that take turns on the same work. The names in `pairs` run in two processes at once."""
+    """Lanes that take turns on the same work: those in `pairs` in two processes at once, in `once` once."""
 
     part: str
     corpus: str
     vocab: str
     tasks: dict[str, Task]
     pairs: tuple[str, ...] = ()
+    once: tuple[str, ...] = ()
 
 
 class Setup:
@@ -119,18 +120,18 @@ def first_pass(setup: Setup, vocabs: Sequence[str], corpora: Sequence[str]) -> I
             texts = setup.texts(corpus, "documents")
             tasks = setup.tasks(FAST, "array", vocab, texts, passes=4)
             tasks |= setup.tasks(["tiktoken"], "array", vocab, texts) | tasks
-            yield Cell("first-pass", corpus, vocab, tasks)
+            yield Cell("first-pass", corpus, vocab, tasks, once=("tiktoken",))
 
 
 def lists(setup: Setup, vocabs: Sequence[str], corpora: Sequence[str]) -> Iterator[Cell]:
-    """Lists of ids, all corpora with the first vocabulary, one with the others."""
-    for vocab in vocabs:
+    """Lists of ids, all corpora with the first vocabulary, one with the last."""
+    for vocab in dict.fromkeys((vocabs[0], vocabs[-1])):
         for corpus in corpora if vocab == vocabs[0] else corpora[:1]:
             texts = setup.texts(corpus, "documents")
             tasks = setup.tasks(FAST, "lists", vocab, texts, passes=3)
             tasks |= setup.tasks(["tiktoken"], "lists", vocab, texts) | tasks
             tasks |= setup.tasks(["tokenizers"], "lists", vocab, texts, head=True) | tasks
-            yield Cell("lists", corpus, vocab, tasks)
+            yield Cell("lists", corpus, vocab, tasks, once=("tokenizers",))
 
 
 def short(setup: Setup, vocabs: Sequence[str], corpora: Sequence[str]) -> Iterator[Cell]:
@@ -140,7 +141,7 @@ def short(setup: Setup, vocabs: Sequence[str], corpora: Sequence[str]) -> Iterat
             for corpus in [name for name in FEW if name in corpora][:2]:
                 texts = setup.texts(corpus, kind)
                 yield Cell(
-                    f"short, {kind} to a {into}",
+                    f"short, {kind} to {'a list' if into == 'list' else 'an array'}",
                     corpus,
                     vocabs[0],
                     setup.tasks(names, f"one-{into}", vocabs[0], texts),
@@ -164,14 +165,12 @@ def threads(setup: Setup, vocabs: Sequence[str], corpora: Sequence[str]) -> Iter
 
 def decode(setup: Setup, vocabs: Sequence[str], corpora: Sequence[str]) -> Iterator[Cell]:
     """Ids of documents of 1 MB back to str and to bytes, from arrays and from lists."""
-    cells = [(corpus, vocabs[0]) for corpus in ("english", "chinese") if corpus in corpora]
-    if cells and vocabs[1:]:
-        cells.append((cells[0][0], vocabs[-1]))
-    for corpus, vocab in cells:
+    vocab = vocabs[0]
+    for corpus in [name for name in ("english", "chinese") if name in corpora]:
         texts = setup.texts(corpus, "large")
         for into, names in (("str", (*FAST, "tiktoken")), ("bytes", ("gigatoken", "tiktoken"))):
             for given in ("array", "list"):
-                tasks = setup.tasks(names, f"decode-{into}-{given}", vocab, texts, passes=5)
+                tasks = setup.tasks(names, f"decode-{into}-{given}", vocab, texts, passes=3)
                 yield Cell(f"decode, {into} from {given}s", corpus, vocab, tasks)
 
 
@@ -183,7 +182,8 @@ def count(setup: Setup, vocabs: Sequence[str], corpora: Sequence[str]) -> Iterat
             tasks = setup.tasks([], counting, vocabs[0], texts, passes=4)
             tasks["syllabary, encoding"] = setup.task(OURS, encoding, vocabs[0], texts, passes=4)
             tasks[f"{OURS}, a tenth"] = setup.task(OURS, counting, vocabs[0], texts, passes=4, head=True)
-            yield Cell("count" if kind == "large" else "count, batch", corpus, vocabs[0], tasks)
+            part = "count" if kind == "large" else "count, batch"
+            yield Cell(part, corpus, vocabs[0], tasks, once=(f"{OURS}, a tenth",))
 
 
 def load(setup: Setup, vocabs: Sequence[str], _corpora: Sequence[str]) -> Iterator[Cell]:
@@ -194,7 +194,7 @@ def load(setup: Setup, vocabs: Sequence[str], _corpora: Sequence[str]) -> Iterat
 
 def sentencepiece(setup: Setup, _vocabs: Sequence[str], corpora: Sequence[str]) -> Iterator[Cell]:
     """A sentencepiece model, a quarter of the text; lists for the first corpus."""
-    for corpus in corpora:
+    for corpus in [name for name in (*FEW, "code") if name in corpora]:
         texts = setup.texts(corpus, "little")
         for form in ("array", "lists") if corpus == corpora[0] else ("array",):
             tasks = setup.tasks((*FAST, "sentencepiece"), form, MODEL, texts, passes=2)
@@ -208,9 +208,8 @@ def worst(setup: Setup, vocabs: Sequence[str], corpora: Sequence[str]) -> Iterat
             tasks = setup.tasks([], "single", vocab, setup.texts(name, "worst"))
             quarter = setup.tasks(["tiktoken"], "array", vocab, setup.texts(name, "quarter"))
             tasks[QUARTER] = quarter.pop(OURS)._replace(part="single")
-            yield Cell(
-                "worst", name, vocab, tasks | {f"{lane}, a quarter": task for lane, task in quarter.items()}
-            )
+            compared = {f"{lane}, a quarter": task for lane, task in quarter.items()}
+            yield Cell("worst", name, vocab, tasks | compared, once=tuple(compared))
 
 
 def pattern(setup: Setup, vocabs: Sequence[str], corpora: Sequence[str]) -> Iterator[Cell]:
