@@ -26,6 +26,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Sequence
 from datetime import datetime, timezone
 from importlib.metadata import PackageNotFoundError, version
@@ -168,7 +169,7 @@ def told(cell: Cell, rows: Sequence[dict[str, Any]]) -> None:
             if one[key] is None:
                 continue
             if cell.part.startswith(("short", "load")):
-                line += f"{one[key] * 1e6:>10.2f} µs"
+                line += f"{one[key] * 1e6:>10.2f} µs" if one[key] < 1e-3 else f"{one[key] * 1e3:>10.1f} ms"
             else:
                 line += f"{one['bytes'] / one[key] / 1e6:>8.1f} MB/s"
             line += f" ({per_byte(one, key) / per_byte(rows[0], key):>5.2f})"
@@ -213,6 +214,12 @@ def write(record: dict[str, Any], output: Path) -> None:
         draw(record, output / "encode.png")
 
 
+def huge_pages() -> str | None:
+    """What the system does with them unasked: the same for every lane."""
+    path = Path("/sys/kernel/mm/transparent_hugepage/enabled")
+    return path.read_text().partition("[")[2].partition("]")[0] if path.is_file() else None
+
+
 def arguments() -> argparse.Namespace:
     """The options, names checked."""
     parser = argparse.ArgumentParser(
@@ -255,16 +262,24 @@ def main() -> None:
         "command": command(options),
         "versions": versions,
         "python": platform.python_version(),
-        "machine": {"system": platform.system(), "processor": processor(), "cores": os.cpu_count()},
+        "machine": {
+            "system": platform.system(),
+            "processor": processor(),
+            "cores": os.cpu_count(),
+            "huge_pages": huge_pages(),
+        },
         "clock": options.clock,
         "rows": [],
     }
+    began = time.monotonic()
     with tempfile.TemporaryDirectory() as folder:
         names = [name for name, found in versions.items() if found]
         folders = Folders(options.corpora, options.vocabs, options.peers)
         setup = Setup(folders, Path(folder), options.megabytes, names, options.lane)
         options.corpus = [name for name in options.corpus or CORPORA if name in setup.corpora]
         errors = measured(options, record, setup)
+    record["minutes"] = round((time.monotonic() - began) / 60, 1)
+    write(record, options.output)
     for goal in record["goals"]:
         print(f"{'met ' if goal['met'] else 'NOT '} {goal['goal']}: {goal['reached']}")
     if errors:

@@ -45,7 +45,8 @@ def draw(record: dict[str, Any], path: Path) -> None:
                 if (vocab, corpus, lane) in cells
             ]
             places = [at + (number - (len(lanes) - 1) / 2) * width for at, _times in own]
-            axes.bar(places, [ratio for _at, ratio in own], width, label=lane, color=COLOURS[lane])
+            heights = [ratio - 1 for _at, ratio in own]
+            axes.bar(places, heights, width, bottom=1, label=lane, color=COLOURS[lane])
         axes.axhline(1, color="#c2410c", linewidth=1)
         axes.set_yscale("log")
         axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))

@@ -42,7 +42,7 @@ class Task(NamedTuple):
 
     lane: str
     part: str
-    source: tuple[str | None, ...]
+    source: tuple[Any, ...]
     texts: str
     cores: tuple[int, ...]
     passes: int = 1

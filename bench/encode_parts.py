@@ -65,6 +65,7 @@ class Setup:
         self.work, self.size = work, int(megabytes * 1e6)
         self.chosen = [name for name in (OURS, *lanes) if name in installed]
         self.cores = sorted(os.sched_getaffinity(0))
+        self.corpus = cache(lambda name: encode_text.unpacked(self.corpora[name], work))
         self.texts = cache(self._texts)
         self.source = cache(self._source)
 
@@ -81,8 +82,8 @@ class Setup:
             size = self.size // 14 // (4 if kind == "quarter" else 1)
             if corpus in WORST:
                 return [encode_text.worst(size)[corpus]]
-            return [encode_text.head(encode_text.read(self.corpora[corpus], size), size)]
-        data = encode_text.read(self.corpora[corpus])
+            return [encode_text.head(encode_text.read(self.corpus(corpus), size), size)]
+        data = encode_text.read(self.corpus(corpus))
         if kind in SHORT:
             return encode_text.strings(data, SHORT[kind], min(CALLS, self.size // 4 // SHORT[kind]) * 10 // 9)
         if kind == "large":

@@ -38,6 +38,15 @@ def read(path: Path, size: int = -1) -> bytes:
         return file.read(size)
 
 
+def unpacked(path: Path, folder: Path) -> Path:
+    """A plain file of the corpus."""
+    if path.suffix != ".xz":
+        return path
+    plain = folder / path.stem
+    plain.write_bytes(read(path))
+    return plain
+
+
 def corpora(folder: Path) -> dict[str, Path]:
     """Name -> file; a plain file goes before a compressed one."""
     paths = sorted([*folder.glob("*.txt.xz"), *folder.glob("*.txt")], key=lambda path: path.suffix != ".xz")

@@ -16,14 +16,15 @@ RESULTS = Path(__file__).parent / "results"
 README = Path(__file__).parent.parent / "README.md"
 START, END = "<!-- encode:begin, written by bench/readme.py -->", "<!-- encode:end -->"
 TRAIN_START, TRAIN_END = "<!-- training: written by bench/readme.py -->", "<!-- /training -->"
-# What else a record of encoding tells: the beginning of goals, and the words after their figures.
-OTHER_PARTS = {
-    "lists,": "times the speed of gigatoken",
-    "short, 36 B to a list": "times the speed of",
-    "decode,": "times the speed of",
-    "load,": "times the speed of tiktoken",
-    "sentencepiece,": "times the speed of sentencepiece",
-}
+# What else a record of encoding tells: the beginning of goals, the peer in them, and how to say it.
+OTHER_PARTS = (
+    ("lists,", "gigatoken", "lists (gigatoken)"),
+    ("short, 36 B to a list", "", "a string of 36 B to a list (fastest peer)"),
+    ("decode,", "", "decoding (fastest peer)"),
+    ("load,", "tiktoken", "loading (tiktoken)"),
+    ("sentencepiece,", "sentencepiece", "a sentencepiece model (sentencepiece)"),
+    ("pattern,", "tiktoken", "an unknown pattern (tiktoken)"),
+)
 GREEK_START, GREEK_END = "<!-- greek: written by bench/readme.py -->", "<!-- /greek -->"
 
 
@@ -31,50 +32,60 @@ FIRST_PASS = ("gigatoken", "fastokens", "tokenizers 1.0.0rc3", "tiktoken")
 
 
 def encoding(record: dict[str, Any]) -> str:
-    """A row a corpus: our first and warm rate with the first vocabulary, and how many times each peer's."""
+    """A row a corpus: our first and warm rate, and how many times the peers' that is."""
     rows = [row for row in record["rows"] if row["part"] == "first-pass" and row["equal"]]
     cells = {(row["vocab"], row["corpus"], row["lane"]): row for row in rows}
     vocabs, corpora, lanes = (list(dict.fromkeys(key[at] for key in cells)) for at in (0, 1, 2))
     peers = [name for name in FIRST_PASS if name in lanes]
+    more = [f"{vocab}, fastest peer" for vocab in vocabs[1:]]
     lines = [
-        f"| corpus | first, MB/s | {' | '.join(peers)} | warm, MB/s | of the fastest peer's |",
-        "|---|" + "--:|" * (len(peers) + 3),
+        f"| corpus | first, MB/s | {' | '.join(peers + more)} | warm, MB/s | fastest peer |",
+        "|---|" + "--:|" * (len(peers + more) + 3),
     ]
     for corpus in corpora:
         ours = cells[vocabs[0], corpus, "syllabary"]
-        others = [cells.get((vocabs[0], corpus, peer)) for peer in peers]
-        told = [f"{one['median_first'] / ours['median_first']:.1f}×" if one else "—" for one in others]
         first, warm = (ours["bytes"] / ours[key] / 1e6 for key in ("median_first", "median_warm"))
-        best = [one["median_warm"] for one in others if one and one["median_warm"]]
-        last = f"{min(best) / ours['median_warm']:.1f}×" if best else "—"
+        told = [_times(cells, vocabs[0], corpus, [peer], "median_first") for peer in peers]
+        told += [_times(cells, vocab, corpus, peers, "median_first") for vocab in vocabs[1:]]
+        last = _times(cells, vocabs[0], corpus, peers, "median_warm")
         lines.append(f"| {corpus} | {first:.0f} | {' | '.join(told)} | {warm:.0f} | {last} |")
     versions = [f"{name} {found}" for name, found in record["versions"].items() if found and "rc" not in name]
-    machine = record["machine"]
     size = max((row["bytes"] for row in rows), default=0) / 1e6
     lines += [
         "",
-        f"One core, {vocabs[0]}'s published vocabulary, {size:.0f} MB of documents of 3 KB to arrays, and "
-        "how many times each peer's speed that is. “First” is text that the process has not seen, “warm” the "
-        "same text again. Medians of interleaved runs, each in a process of its own, "
+        f"One core, {vocabs[0]}'s published vocabulary unless said, {size:.0f} MB of documents of 3 KB to "
+        "arrays, and how many times each peer's speed that is. “First” is text that the process has not "
+        "seen, “warm” the same text again. Medians of interleaved runs, each in a process of its own, "
         f"{'with equal ids' if all(row['equal'] for row in record['rows']) else 'rows of equal ids'}. "
-        f"{_elsewhere(record)}{', '.join(versions)}; {machine['processor']}, {record['when'][:10]}: "
+        f"{_elsewhere(record)}{', '.join(versions)}; {record['machine']['processor']}, "
+        f"{record['when'][:10]}: "
         f"`{record['command']}`.",
     ]
     return "\n".join(lines)
 
 
+def _times(cells: dict[tuple[str, ...], Any], vocab: str, corpus: str, peers: list[str], key: str) -> str:
+    """Of the fastest of the peers' speeds."""
+    ours = cells.get((vocab, corpus, "syllabary"))
+    found = [cells[vocab, corpus, peer][key] for peer in peers if (vocab, corpus, peer) in cells]
+    least = min((seconds for seconds in found if seconds), default=None)
+    return "—" if ours is None or least is None else f"{least / ours[key]:.1f}×"
+
+
 def _elsewhere(record: dict[str, Any]) -> str:
-    """The worst and best of the other parts, as far as the record has them."""
-    told = ""
-    for part, what in OTHER_PARTS.items():
-        ratios = [
-            row["reached"] for row in record["goals"] if row["goal"].startswith(part) and what in row["goal"]
-        ]
-        if ratios:
-            low, high = (f"{ratio:.3g}" for ratio in (min(ratios), max(ratios)))
-            span = low if low == high else f"{low} to {high}"
-            told += f"{part.capitalize().rstrip(',')}: {span} {what.rstrip(',')}. "
-    return told
+    """The least and the most of the other parts, as far as the record has them."""
+    told = []
+    for part, peer, what in OTHER_PARTS:
+        reached = [row["reached"] for row in record["goals"] if _is(row["goal"], part, peer)]
+        if reached:
+            low, high = (f"{ratio:.2g}" for ratio in (min(reached), max(reached)))
+            told.append(f"{what} {low if low == high else f'{low}–{high}'}")
+    return f"Times the speed elsewhere: {', '.join(told)}. " if told else ""
+
+
+def _is(goal: str, part: str, peer: str) -> bool:
+    """Whether the goal is one of that part, against that peer."""
+    return goal.startswith(part) and f": times the speed of {peer}" in goal
 
 
 def training(record: dict[str, Any]) -> str:
