@@ -151,7 +151,8 @@ def compare(cell: Cell, rows: Sequence[dict[str, Any]]) -> list[str]:
         task = cell.tasks[other["lane"]]
         same = ours[task.texts]
         if other["digest"] is None or same["digest"] is None:  # of a number only, or of halves
-            other["equal"] = task.head or other["ids"] == same["ids"]
+            part = task.head or task.share != Task._field_defaults["share"]
+            other["equal"] = part or other["ids"] == same["ids"]
         else:
             other["equal"] = other["digest"] == same["head_digest" if task.head else "digest"]
         if not other["equal"]:
