@@ -17,6 +17,9 @@ use crate::{
     vocab::Vocab,
 };
 
+/// From this first byte on, characters are of scripts without spaces (U+3000 and above) or rare: their pieces seldom
+/// come again, and are encoded character by character.
+const UNSPACED: u8 = 0xE3;
 /// Pieces worked on at a time.
 const MANY: usize = 256;
 
@@ -136,7 +139,7 @@ impl<O: Output> Pieces<'_, O> {
         let FastWork { short, keys, hashes, .. } = &mut *self.work;
         for ((&end, key), hash) in ends.iter().zip(keys).zip(hashes) {
             let length = end - start;
-            if length <= SHORT {
+            if length <= SHORT && text[start] < UNSPACED {
                 *key = Key::at(text, start, length);
                 *hash = key.hash() as u32;
                 short.fetch(*hash);
@@ -204,10 +207,17 @@ impl<O: Output> Pieces<'_, O> {
         Ok(())
     }
 
-    /// A piece of more than `SHORT` bytes.
+    /// A piece of more than `SHORT` bytes, or of a script without spaces.
     fn long(&mut self, text: &[u8], start: usize, end: usize) -> Result<(), Error> {
         let piece = &text[start..end];
         let (code, width) = decode(text, start);
+        if start + width == end {
+            let whole = if self.fast.whole_pieces { self.vocab.id_at(text, start, end) } else { None };
+            return match whole {
+                Some(id) => Ok(self.out.few(&[id; FEW], 1)),
+                None => self.characters(text, start, end),
+            };
+        }
         let (after, _) = decode(text, start + width);
         // Where no token passes between the first two characters, the piece is no token.
         if (code | after) >= 0x80 && self.fast.cuts.safe_between(text, start + width, (code, after)) {
