@@ -7,12 +7,15 @@ mod errors;
 mod files;
 mod huggingface;
 mod ids;
+mod lists;
 mod parity;
+mod pool;
 mod sentencepiece;
 mod split;
 mod steps;
 mod tokenizer;
 mod trainer;
+mod windows;
 
 use numpy::IntoPyArray;
 use pyo3::prelude::*;
