@@ -100,11 +100,11 @@ class Tokenizer:
     def offsets(self, text: str, policy: str | list[int], characters: bool) -> NDArray[np.int64]:
         """Start and end of every token in bytes or characters of `text`, shape (n, 2)."""
 
-    def decode_bytes(self, ids: Iterable[int] | NDArray[np.uint32]) -> bytes:
+    def decode_bytes(self, ids: Iterable[int] | NDArray[np.integer]) -> bytes:
         """The bytes of the ids' tokens, joined; with steps (`spec.decoder`), the UTF-8 of the text."""
 
-    def decode(self, ids: Iterable[int] | NDArray[np.uint32]) -> str:
-        """The text of the ids by the steps; without any, their bytes, U+FFFD for those that are not UTF-8."""
+    def decode(self, ids: Iterable[int] | NDArray[np.integer], errors: str = "replace") -> str:
+        """The text of the ids by the steps; without any, of their bytes: `errors` as in `bytes.decode`."""
 
 @final
 class Trainer:

@@ -3,10 +3,12 @@
 //! What each method promises is written in `python/syllabary/_engine.pyi`.
 
 mod convert;
+mod decode;
 mod errors;
 mod files;
 mod huggingface;
 mod ids;
+mod layout;
 mod lists;
 mod parity;
 mod pool;

@@ -8,14 +8,16 @@ use syllabary::tokenizer::Work;
 
 /// As many buffers wait, at most: each is one thread's.
 const MOST_IDLE: usize = 16;
-/// A buffer of ids that grew beyond this is not kept.
-const MOST_IDS: usize = 1 << 16;
+/// A buffer that grew beyond so many ids or bytes is not kept.
+const MOST_IDS: usize = 1 << 18;
+const MOST_BYTES: usize = 1 << 21;
 
 /// What one call needs.
 #[derive(Default)]
 pub struct Seat {
     pub work: Work,
     pub ids: Vec<u32>,
+    pub bytes: Vec<u8>,
 }
 
 /// Seats that nobody uses now.
@@ -34,6 +36,9 @@ impl Pool {
         seat.ids.clear();
         if seat.ids.capacity() > MOST_IDS {
             seat.ids = Vec::new();
+        }
+        if seat.bytes.capacity() > MOST_BYTES {
+            seat.bytes = Vec::new();
         }
         self.idle(|idle| {
             if idle.len() < MOST_IDLE {

@@ -2,12 +2,12 @@
 
 use std::path::PathBuf;
 
-use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray1, PyUntypedArrayMethods, ndarray::Array2};
+use numpy::{IntoPyArray, PyArray1, PyArray2, ndarray::Array2};
 use pyo3::{
     prelude::*,
     pybacked::PyBackedBytes,
     sync::PyOnceLock,
-    types::{PyBytes, PyList},
+    types::{PyBytes, PyList, PyString},
 };
 use syllabary::{
     Error,
@@ -19,6 +19,7 @@ use syllabary::{
 
 use crate::{
     convert::{self, Policy},
+    decode,
     errors::{to_python, to_python_in_batch},
     files,
     lists::Integers,
@@ -77,7 +78,7 @@ impl Tokenizer {
         let (py, text, policy) = (text.py(), convert::slice(text)?, policy.get());
         let engine = &self.engine;
         let encode = |seat: &mut Seat| {
-            let Seat { work, ids } = seat;
+            let Seat { work, ids, .. } = seat;
             ids.reserve(text.len() / 4 + 1);
             engine.encode(text, policy, dropout.coins(0), work, ids)
         };
@@ -100,22 +101,6 @@ impl Tokenizer {
         let slices = convert::slices(&members)?;
         py.detach(|| batch::encode(&self.engine, &slices, policy, (dropout, 0), threads))
             .map_err(|(index, error)| to_python_in_batch(py, error, index, slices[index]))
-    }
-}
-
-impl Tokenizer {
-    fn with_ids<R>(
-        &self,
-        ids: &Bound<'_, PyAny>,
-        decode: impl Fn(&[u32]) -> Result<R, Error>,
-    ) -> PyResult<Result<R, Error>> {
-        match ids.extract::<PyReadonlyArray1<'_, u32>>() {
-            Ok(array) if array.is_contiguous() => Ok(decode(array.as_slice()?)),
-            _ => {
-                let known = |id| self.engine.decoder().bytes(id).is_some();
-                Ok(decode(&convert::ids(ids, known)?))
-            }
-        }
     }
 }
 
@@ -283,27 +268,32 @@ impl Tokenizer {
     }
 
     fn decode_bytes<'py>(&self, py: Python<'py>, ids: &Bound<'_, PyAny>) -> PyResult<Bound<'py, PyBytes>> {
-        let decoded = self.with_ids(ids, |ids| match self.engine.decode_text(ids) {
-            Some(text) => text.map(String::into_bytes),
-            None => {
-                let mut out = Vec::new();
-                self.engine.decoder().decode(ids, &mut out).map(|()| out)
-            }
-        })?;
-        let bytes = decoded.map_err(|error| to_python(py, error, None))?;
-        Ok(PyBytes::new(py, &bytes))
+        let decoder = self.engine.decoder();
+        self.pool.with(|seat| {
+            decode::with_ids(ids, decoder, &mut seat.ids, |ids| match self.engine.decode_text(ids) {
+                Some(Ok(text)) => Ok(PyBytes::new(py, text.as_bytes())),
+                Some(Err(error)) => Err(to_python(py, error, None)),
+                None => decode::bytes(py, decoder, ids),
+            })
+        })
     }
 
-    fn decode(&self, py: Python<'_>, ids: &Bound<'_, PyAny>) -> PyResult<String> {
-        let decoded = self.with_ids(ids, |ids| match self.engine.decode_text(ids) {
-            Some(text) => text,
-            None => {
-                let mut out = Vec::new();
-                let decoded = self.engine.decoder().decode(ids, &mut out);
-                decoded.map(|()| String::from_utf8_lossy(&out).into_owned())
-            }
-        })?;
-        decoded.map_err(|error| to_python(py, error, None))
+    #[pyo3(signature = (ids, errors="replace"))]
+    fn decode<'py>(
+        &self,
+        py: Python<'py>,
+        ids: &Bound<'_, PyAny>,
+        errors: &str,
+    ) -> PyResult<Bound<'py, PyString>> {
+        let decoder = self.engine.decoder();
+        self.pool.with(|seat| {
+            let Seat { ids: buffer, bytes, .. } = seat;
+            decode::with_ids(ids, decoder, buffer, |ids| match self.engine.decode_text(ids) {
+                Some(Ok(text)) => Ok(PyString::new(py, &text)),
+                Some(Err(error)) => Err(to_python(py, error, None)),
+                None => decode::text(py, (decoder, ids), errors, bytes),
+            })
+        })
     }
 
     #[getter]

@@ -91,7 +91,7 @@ impl Batch<'_> {
         seat: &mut Seat,
         offsets: &mut Vec<usize>,
     ) -> Result<(), (usize, Error)> {
-        let Seat { work, ids } = seat;
+        let Seat { work, ids, .. } = seat;
         ids.clear();
         offsets.clear();
         offsets.push(0);
