@@ -11,7 +11,6 @@ mod ids;
 mod layout;
 mod lists;
 mod parity;
-mod pool;
 mod sentencepiece;
 mod split;
 mod steps;

@@ -14,6 +14,7 @@ use syllabary::{
     alphabet::Spelling,
     batch,
     dropout::Dropout,
+    pool::Seat,
     tokenizer::{Parts, Tokenizer as Engine},
 };
 
@@ -23,7 +24,6 @@ use crate::{
     errors::{to_python, to_python_in_batch},
     files,
     lists::Integers,
-    pool::{Pool, Seat},
     steps,
     windows::Batch,
 };
@@ -37,7 +37,6 @@ type IdsAndOffsets<'py> = (Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<i64>>)
 #[pyclass(frozen, module = "syllabary._engine")]
 pub struct Tokenizer {
     engine: Engine,
-    pool: Pool,
     integers: PyOnceLock<Integers>,
 }
 
@@ -59,7 +58,7 @@ impl Tokenizer {
         job: impl FnOnce(&Engine, &str, &mut Seat) -> Result<R, Error> + Send,
     ) -> PyResult<R> {
         let engine = &self.engine;
-        let result = self.pool.with(|seat| {
+        let result = self.engine.pool().with(|seat| {
             if text.len() < DETACH_BYTES {
                 job(engine, text, seat)
             } else {
@@ -82,7 +81,7 @@ impl Tokenizer {
             ids.reserve(text.len() / 4 + 1);
             engine.encode(text, policy, dropout.coins(0), work, ids)
         };
-        self.pool.with(|seat| {
+        self.engine.pool().with(|seat| {
             let done = if text.len() < DETACH_BYTES { encode(seat) } else { py.detach(|| encode(seat)) };
             done.map_err(|error| to_python(py, error, Some(text)))?;
             result(&mut seat.ids)
@@ -141,11 +140,9 @@ impl Tokenizer {
             decoder: if decoder.is_none() { None } else { Some(steps::steps(&decoder)?) },
             trim_offsets: spec.getattr("trim_offsets")?.extract()?,
         };
-        py.detach(|| Engine::new(parts)).map_err(|error| to_python(py, error, None)).map(|engine| Tokenizer {
-            engine,
-            pool: Pool::default(),
-            integers: PyOnceLock::new(),
-        })
+        py.detach(|| Engine::new(parts))
+            .map_err(|error| to_python(py, error, None))
+            .map(|engine| Tokenizer { engine, integers: PyOnceLock::new() })
     }
 
     #[pyo3(signature = (text, policy=Policy::Raise, dropout=0.0, seed=0))]
@@ -196,7 +193,7 @@ impl Tokenizer {
             dropout: convert::dropout(dropout, seed)?,
             threads,
         };
-        batch.lists(py, &self.pool, self.integers(py)?)
+        batch.lists(py, self.integers(py)?)
     }
 
     #[pyo3(signature = (texts, policy, threads, dropout=0.0, seed=0))]
@@ -269,7 +266,7 @@ impl Tokenizer {
 
     fn decode_bytes<'py>(&self, py: Python<'py>, ids: &Bound<'_, PyAny>) -> PyResult<Bound<'py, PyBytes>> {
         let decoder = self.engine.decoder();
-        self.pool.with(|seat| {
+        self.engine.pool().with(|seat| {
             decode::with_ids(ids, decoder, &mut seat.ids, |ids| match self.engine.decode_text(ids) {
                 Some(Ok(text)) => Ok(PyBytes::new(py, text.as_bytes())),
                 Some(Err(error)) => Err(to_python(py, error, None)),
@@ -286,7 +283,7 @@ impl Tokenizer {
         errors: &str,
     ) -> PyResult<Bound<'py, PyString>> {
         let decoder = self.engine.decoder();
-        self.pool.with(|seat| {
+        self.engine.pool().with(|seat| {
             let Seat { ids: buffer, bytes, .. } = seat;
             decode::with_ids(ids, decoder, buffer, |ids| match self.engine.decode_text(ids) {
                 Some(Ok(text)) => Ok(PyString::new(py, &text)),

@@ -8,14 +8,11 @@ use syllabary::{
     Error,
     batch::{self, Ragged},
     dropout::Dropout,
+    pool::Seat,
     tokenizer::{SpecialPolicy, Tokenizer},
 };
 
-use crate::{
-    errors::to_python_in_batch,
-    lists::Integers,
-    pool::{Pool, Seat},
-};
+use crate::{errors::to_python_in_batch, lists::Integers};
 
 /// Bytes of text in the first window of a thread, and at most: as long as windows take less than `SOON`, they grow.
 const FIRST_BYTES: usize = 1 << 18;
@@ -33,14 +30,9 @@ pub struct Batch<'a> {
 
 impl Batch<'_> {
     /// A list of ids for each text.
-    pub fn lists<'py>(
-        &self,
-        py: Python<'py>,
-        pool: &Pool,
-        integers: &Integers,
-    ) -> PyResult<Bound<'py, PyList>> {
+    pub fn lists<'py>(&self, py: Python<'py>, integers: &Integers) -> PyResult<Bound<'py, PyList>> {
         let lists = PyList::empty(py);
-        pool.with(|seat| self.fill(&lists, seat, integers))?;
+        self.tokenizer.pool().with(|seat| self.fill(&lists, seat, integers))?;
         Ok(lists)
     }
 

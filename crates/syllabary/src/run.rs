@@ -10,8 +10,8 @@ use crate::{
     aligned::Aligned,
     alphabet::Unit,
     boundary,
+    charwise::Charwise,
     dropout::Coins,
-    matching::Finder,
     offsets::Place,
     scores::{FIXED, Merged, WALL},
     special::SpecialMatch,
@@ -106,7 +106,7 @@ impl<'a, const SPANS: bool, F: FnMut(&[u32], &[Range<usize>])> Job<'a, SPANS, F>
     pub(crate) fn all(mut self) -> Result<(), Error> {
         let finder = self.tokenizer.stages.first(self.policy.finds_special());
         let found = finder.find(self.text);
-        found.iter().try_for_each(|found| self.check_policy(finder, found, found.start))?;
+        found.iter().try_for_each(|found| self.policy.check(finder.token(found), found.start))?;
         let text = self.text;
         let mut done = 0;
         for found in found {
@@ -124,8 +124,13 @@ impl<'a, const SPANS: bool, F: FnMut(&[u32], &[Range<usize>])> Job<'a, SPANS, F>
         if run.is_empty() {
             return Ok(());
         }
-        self.begin();
         let finder = tokenizer.stages.later(self.policy.finds_special());
+        if let Some(charwise) = tokenizer.charwise.as_ref().filter(|_| !SPANS && finder.is_empty())
+            && !self.coins.any()
+        {
+            return self.characters(charwise, run, range.start);
+        }
+        self.begin();
         if tokenizer.exact && finder.is_empty() {
             self.part(run, Place::Text(range.start))?;
             return self.finish(Place::Text(range.start));
@@ -136,7 +141,7 @@ impl<'a, const SPANS: bool, F: FnMut(&[u32], &[Range<usize>])> Job<'a, SPANS, F>
         for found in finder.find(source.text()) {
             let place = source.place();
             let token = found.start..found.end;
-            self.check_policy(finder, &found, place.original(token.clone()).start)?;
+            self.policy.check(finder.token(&found), place.original(token.clone()).start)?;
             self.stretch(&source.slice(done..found.start))?;
             if self.weaves {
                 self.fix(&found, place);
@@ -147,6 +152,14 @@ impl<'a, const SPANS: bool, F: FnMut(&[u32], &[Range<usize>])> Job<'a, SPANS, F>
         }
         self.stretch(&source.slice(done..source.text().len()))?;
         if self.weaves { self.finish(source.place()) } else { Ok(()) }
+    }
+
+    /// The same, the fast way.
+    fn characters(&mut self, charwise: &Charwise, run: &str, base: usize) -> Result<(), Error> {
+        let made = if charwise.rewrites() { Some(self.normalized(run, base)?) } else { None };
+        let text = made.as_ref().map_or(run, Source::text);
+        let Job { tokenizer, work, sink, .. } = self;
+        charwise.encode(text, base == 0, &tokenizer.merges, &mut work.charwise, |ids| sink(ids, &[]))
     }
 
     fn normalized(&self, run: &str, base: usize) -> Result<Source<'static>, Error> {
@@ -290,7 +303,7 @@ impl<'a, const SPANS: bool, F: FnMut(&[u32], &[Range<usize>])> Job<'a, SPANS, F>
         if let Some(scores) = &tokenizer.scores
             && !scores.settled(merged.ids)
         {
-            let tables = (&tokenizer.alphabet, &tokenizer.vocab);
+            let tables = (&tokenizer.alphabet, &*tokenizer.vocab);
             scores.resolve::<SPANS>(tables, origins, merged, tokens)?;
             return Ok(false);
         }
@@ -349,21 +362,6 @@ impl<'a, const SPANS: bool, F: FnMut(&[u32], &[Range<usize>])> Job<'a, SPANS, F>
         if SPANS {
             self.work.symbols.push(place.original(found.start..found.end));
         }
-    }
-
-    /// Whether the token found, at byte `offset` of the text given, may be there.
-    fn check_policy(&self, finder: &Finder, found: &SpecialMatch, offset: usize) -> Result<(), Error> {
-        let allowed = match self.policy {
-            SpecialPolicy::Raise => false,
-            SpecialPolicy::Only(allowed) => allowed.contains(&found.id),
-            SpecialPolicy::Allow | SpecialPolicy::Text => true,
-        };
-        // An added token that is not special is never refused.
-        let token = finder.token(found);
-        if allowed || !token.special {
-            return Ok(());
-        }
-        Err(Error::SpecialFound { token: token.text.clone(), offset })
     }
 }
 

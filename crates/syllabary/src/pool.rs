@@ -1,27 +1,34 @@
-//! Buffers for encoding one text at a time, kept from call to call: a short text costs no allocation but its result.
+//! Memory and buffers for encoding, kept from call to call: a short text costs no allocation but its result, and
+//! what one text taught serves the next.
 //!
-//! Leaves out batches, whose threads have buffers of their own for as long as they run.
+//! Leaves out what is in them (`tokenizer::Work`).
 
 use std::sync::{Mutex, TryLockError};
 
-use syllabary::tokenizer::Work;
+use crate::tokenizer::Work;
 
 /// As many buffers wait, at most: each is one thread's.
 const MOST_IDLE: usize = 16;
-/// A buffer that grew beyond so many ids or bytes is not kept.
+/// A buffer of ids that grew beyond this is not kept.
 const MOST_IDS: usize = 1 << 18;
+/// The same of bytes.
 const MOST_BYTES: usize = 1 << 21;
 
-/// What one call needs.
-#[derive(Default)]
+/// What one thread needs.
+#[derive(Debug, Default)]
 pub struct Seat {
+    /// For the stages.
     pub work: Work,
+    /// Ids before they are handed on.
     pub ids: Vec<u32>,
+    /// Where texts end among them.
+    pub ends: Vec<usize>,
+    /// Bytes before they are text.
     pub bytes: Vec<u8>,
 }
 
 /// Seats that nobody uses now.
-#[derive(Default)]
+#[derive(Debug, Default)]
 #[expect(clippy::vec_box, reason = "a seat is hundreds of bytes, and moves at every call; so below")]
 pub struct Pool {
     idle: Mutex<Vec<Box<Seat>>>,
@@ -34,8 +41,9 @@ impl Pool {
         let mut seat = self.idle(Vec::pop).flatten().unwrap_or_default();
         let done = job(&mut seat)?;
         seat.ids.clear();
-        if seat.ids.capacity() > MOST_IDS {
-            seat.ids = Vec::new();
+        seat.ends.clear();
+        if seat.ids.capacity() > MOST_IDS || seat.ends.capacity() > MOST_IDS {
+            (seat.ids, seat.ends) = Default::default();
         }
         if seat.bytes.capacity() > MOST_BYTES {
             seat.bytes = Vec::new();
