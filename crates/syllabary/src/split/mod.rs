@@ -34,7 +34,7 @@ const ENDS: usize = 256;
 /// A split, ready to run; immutable, to be shared by reference.
 pub struct Split {
     scanner: Scanner,
-    classes: Classes,
+    classes: Box<Classes>,
     keep_unmatched: bool,
     lines: bool,
     tier: Tier,
@@ -88,7 +88,7 @@ impl Split {
         };
         Ok(Split {
             scanner,
-            classes: Classes::new(tables)?,
+            classes: Box::new(Classes::new(tables)?),
             keep_unmatched,
             lines: false,
             tier: Tier::best(),
