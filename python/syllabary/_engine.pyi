@@ -24,6 +24,7 @@ __all__ = [
     "Normalizer",
     "ParityTrainer",
     "Pretokenizer",
+    "Ranks",
     "SentencePieceTrainer",
     "Split",
     "StepDecoder",
@@ -42,6 +43,26 @@ class Split:
 
     def pieces(self, text: str) -> list[str]:
         """The pieces of `text`, in order."""
+
+@final
+class Ranks:
+    """Tokens by rank, no two alike, all single bytes among them. Immutable."""
+
+    @staticmethod
+    def read(data: bytes) -> Ranks | None:
+        """Those of a rank file; `None` for a file that is wrong, or in which anything is unusual."""
+
+    def __len__(self) -> int:
+        """The number of tokens."""
+
+    def get(self, rank: int) -> bytes | None:
+        """The token of a rank from 0 to 2^32 - 1."""
+
+    def rank(self, token: bytes) -> int:
+        """The rank of a token. Raises `KeyError`."""
+
+    def to_dict(self) -> dict[int, bytes]:
+        """All tokens, by ascending rank."""
 
 @final
 class Tokenizer:

@@ -24,6 +24,7 @@ use crate::{
     errors::{to_python, to_python_in_batch},
     files,
     lists::Integers,
+    ranks::Ranks,
     steps,
     windows::Batch,
 };
@@ -107,9 +108,13 @@ impl Tokenizer {
 impl Tokenizer {
     #[new]
     fn new(py: Python<'_>, spec: &Bound<'_, PyAny>) -> PyResult<Self> {
-        let tokens: Vec<(u32, PyBackedBytes)> = convert::items(spec, "tokens")?;
-        let alphabet: Vec<(PyBackedBytes, u32)> = convert::items(spec, "alphabet")?;
         let byte_tokens: Vec<(u32, u8)> = convert::items(spec, "byte_tokens")?;
+        let ranks =
+            spec.getattr("tokens")?.getattr("ranks").ok().and_then(|ranks| ranks.cast_into::<Ranks>().ok());
+        let vocab = ranks.filter(|_| byte_tokens.is_empty()).map(|ranks| ranks.get().vocab().clone());
+        let tokens: Vec<(u32, PyBackedBytes)> =
+            if vocab.is_some() { Vec::new() } else { convert::items(spec, "tokens")? };
+        let alphabet: Vec<(PyBackedBytes, u32)> = convert::items(spec, "alphabet")?;
         let end_of_word: Option<String> = spec.getattr("end_of_word")?.extract()?;
         let continuing_prefix: Option<String> = spec.getattr("continuing_prefix")?.extract()?;
         let (scores, decoder) = (spec.getattr("scores")?, spec.getattr("decoder")?);
@@ -127,6 +132,7 @@ impl Tokenizer {
                 surface_offsets: spec.getattr("surface_offsets")?.extract()?,
             },
             tokens: tokens.iter().map(|(id, bytes)| (*id, &**bytes)).collect(),
+            vocab,
             alphabet: alphabet.iter().map(|(symbol, id)| (&**symbol, *id)).collect(),
             merges: spec.getattr("merges")?.extract()?,
             scores: if scores.is_none() { None } else { Some(convert::items(spec, "scores")?) },
