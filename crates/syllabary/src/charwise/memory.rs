@@ -197,11 +197,11 @@ impl Memory {
 
     /// Remembers a segment, which is not yet, unless it is too long.
     pub(super) fn put(&mut self, segment: &[u8], ids: &[u32]) {
-        match segment.len() {
-            0 => {}
-            1..=SHORT => self.put_short(Key::new(segment, 0, segment.len()), ids),
-            ..=LONG => self.put_long(segment, ids),
-            _ => {}
+        let length = segment.len();
+        if (1..=SHORT).contains(&length) {
+            self.put_short(Key::new(segment, 0, length), ids);
+        } else if (1..=LONG).contains(&length) {
+            self.put_long(segment, ids);
         }
     }
 
