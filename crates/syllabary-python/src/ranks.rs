@@ -74,12 +74,17 @@ fn parse(data: &[u8]) -> Option<Vocab> {
     let mut bytes = Vec::with_capacity(data.len() / 2);
     let mut tokens: Vec<(u32, usize)> = Vec::with_capacity(data.len() / 12);
     let mut next = 0;
-    for line in data.split(|&byte| byte == b'\n').filter(|line| !line.is_empty()) {
-        let (encoded, digits) = line.split_at(line.iter().position(|&byte| byte == b' ')?);
+    let mut rest = data;
+    while !rest.is_empty() {
+        if let [b'\n', more @ ..] = rest {
+            rest = more;
+            continue;
+        }
         let start = bytes.len();
-        decode(encoded, &mut bytes)?;
-        let rank = number(&digits[1..]).filter(|&rank| rank >= next)?;
-        if bytes.len() - start > MAX_TOKEN {
+        rest = decode(rest, &mut bytes)?;
+        let (rank, more) = number(rest.strip_prefix(b" ")?)?;
+        rest = if more.is_empty() { more } else { more.strip_prefix(b"\n")? };
+        if rank < next || bytes.len() - start > MAX_TOKEN {
             return None;
         }
         tokens.push((u32::try_from(rank).ok()?, bytes.len()));
@@ -93,78 +98,88 @@ fn parse(data: &[u8]) -> Option<Vocab> {
     });
     // Ranks that are too far apart are an error here.
     let vocab = Vocab::new(spans).ok()?;
-    let distinct = vocab.iter().all(|(rank, token)| vocab.id(token) == Some(rank));
     let whole = (0..=u8::MAX).all(|byte| vocab.id(&[byte]).is_some());
-    (distinct && whole).then_some(vocab)
+    (vocab.is_distinct() && whole).then_some(vocab)
 }
 
-/// Appends the bytes of canonical base64, at least one; `None` for what is none.
-fn decode(encoded: &[u8], out: &mut Vec<u8>) -> Option<()> {
-    let (groups, rest) = encoded.as_chunks::<4>();
-    let (last, groups) = groups.split_last().filter(|_| rest.is_empty())?;
-    for group in groups {
+/// Appends the bytes of canonical base64, at least one, and gives what follows; `None` for what is none.
+fn decode<'d>(mut data: &'d [u8], out: &mut Vec<u8>) -> Option<&'d [u8]> {
+    let start = out.len();
+    while let Some((group, rest)) = data.split_first_chunk::<4>() {
         let [a, b, c, d] = group.map(|digit| VALUES[usize::from(digit)]);
-        if (a | b | c | d) == NONE {
+        if (a | b | c | d) != NONE {
+            out.extend_from_slice(&[a << 2 | b >> 4, b << 4 | c >> 2, c << 6 | d]);
+            data = rest;
+            continue;
+        }
+        return match group {
+            [.., b'=', b'='] if (a | b) != NONE && b & 15 == 0 => {
+                out.push(a << 2 | b >> 4);
+                Some(rest)
+            }
+            [.., b'='] if (a | b | c) != NONE && c & 3 == 0 => {
+                out.extend_from_slice(&[a << 2 | b >> 4, b << 4 | c >> 2]);
+                Some(rest)
+            }
+            // The next token begins elsewhere, or these are no digits: what follows will tell.
+            _ => (out.len() > start).then_some(data),
+        };
+    }
+    (out.len() > start).then_some(data)
+}
+
+/// A number of up to ten digits that may be an id, and what follows.
+fn number(data: &[u8]) -> Option<(u64, &[u8])> {
+    let mut value = 0;
+    let mut length = 0;
+    while let Some(digit) = data.get(length).filter(|digit| digit.is_ascii_digit()) {
+        value = 10 * value + u64::from(digit - b'0');
+        length += 1;
+        if length > 10 {
             return None;
         }
-        out.extend_from_slice(&[a << 2 | b >> 4, b << 4 | c >> 2, c << 6 | d]);
     }
-    let padding = last.iter().rev().take_while(|&&digit| digit == b'=').count();
-    let digits = last.map(|digit| if digit == b'=' { 0 } else { VALUES[usize::from(digit)] });
-    let [a, b, c, d] = digits;
-    if padding > 2 || digits.contains(&NONE) || last[..4 - padding].contains(&b'=') {
-        return None;
-    }
-    let (three, length) = ([a << 2 | b >> 4, b << 4 | c >> 2, c << 6 | d], 3 - padding);
-    if three[length..].iter().any(|&byte| byte != 0) {
-        return None;
-    }
-    out.extend_from_slice(&three[..length]);
-    Some(())
-}
-
-/// A number of up to ten digits that may be an id.
-fn number(digits: &[u8]) -> Option<u64> {
-    if digits.is_empty() || digits.len() > 10 || !digits.iter().all(u8::is_ascii_digit) {
-        return None;
-    }
-    let value = digits.iter().fold(0, |value, digit| 10 * value + u64::from(digit - b'0'));
-    (value <= MAX_ID).then_some(value)
+    (length > 0 && value <= MAX_ID).then_some((value, &data[length..]))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn decoded(encoded: &str) -> Option<Vec<u8>> {
+    fn decoded(encoded: &str) -> Option<(Vec<u8>, &str)> {
         let mut out = Vec::new();
-        decode(encoded.as_bytes(), &mut out).map(|()| out)
+        let rest = decode(encoded.as_bytes(), &mut out)?;
+        Some((out, std::str::from_utf8(rest).unwrap()))
     }
 
     #[test]
     fn canonical_base64_and_no_other() {
         for (encoded, token) in [("YQ==", "a"), ("YWI=", "ab"), ("YWJj", "abc"), ("YWJjZGU=", "abcde")] {
-            assert_eq!(decoded(encoded).unwrap(), token.as_bytes());
+            for rest in ["", " ", " 1", " 12\n", "\n"] {
+                assert_eq!(decoded(&format!("{encoded}{rest}")), Some((token.into(), rest)));
+            }
         }
-        assert_eq!(decoded("/+8A").unwrap(), [0xFF, 0xEF, 0]);
+        assert_eq!(decoded("/+8A").unwrap().0, [0xFF, 0xEF, 0]);
         for encoded in
-            ["", "=", "====", "Y===", "YQ=", "YQ", "YQ=a", "Y=Q=", "YR==", "YWJ=", "YQ==YQ==", "Y Q=", "YW-_"]
+            ["", "=", "====", "Y===", "YQ=", "YQ", "YQ=a", "Y=Q=", "YR==", "YWJ=", "Y Q=", "YW-_", " 1"]
         {
             assert_eq!(decoded(encoded), None, "{encoded}");
+        }
+        // What is left over is no space.
+        for (encoded, rest) in [("YWJjYQ", "YQ"), ("YWJjYR==", "YR=="), ("YWJj=", "="), ("YQ==YQ==", "YQ==")]
+        {
+            assert_eq!(decoded(encoded).unwrap().1, rest);
         }
     }
 
     #[test]
     fn numbers() {
-        for (digits, value) in
-            [("0", Some(0)), ("007", Some(7)), ("4294967294", Some(MAX_ID)), ("4294967295", None)]
-        {
-            assert_eq!(number(digits.as_bytes()), value);
+        for (digits, value) in [("0", 0), ("007", 7), ("0000000009", 9), ("4294967294", MAX_ID)] {
+            assert_eq!(number(digits.as_bytes()), Some((value, &b""[..])));
+            assert_eq!(number(format!("{digits}\n1").as_bytes()), Some((value, &b"\n1"[..])));
         }
-        assert!(
-            ["", "-1", "+1", "1 ", "1\r", "00000000001"]
-                .iter()
-                .all(|digits| number(digits.as_bytes()).is_none())
-        );
+        for digits in ["", "-1", "+1", " 1", "4294967295", "00000000001", "99999999999999999999999"] {
+            assert_eq!(number(digits.as_bytes()), None);
+        }
     }
 }

@@ -15,6 +15,9 @@ use crate::{
 /// Marks an id that no token has.
 const GAP: u32 = u32::MAX;
 
+/// So many tokens are put into the tables at a time.
+const GROUP: usize = 32;
+
 /// Tokens by id and ids by token; immutable once built.
 #[derive(Debug, Default)]
 pub struct Vocab {
@@ -25,6 +28,8 @@ pub struct Vocab {
     /// The tokens that are no keys.
     long: HashTable<u32>,
     count: usize,
+    /// Tokens that are found by their bytes.
+    indexed: usize,
     /// Bytes of the longest token.
     longest: usize,
 }
@@ -60,10 +65,13 @@ impl Vocab {
             ..Vocab::default()
         };
         let limit = 16 * tokens.len() + 1_000_000;
-        for (id, bytes) in tokens {
-            vocab.insert(id, bytes, limit)?;
-            if !hidden.contains(&id) {
-                vocab.index(id, bytes);
+        for group in tokens.chunks(GROUP) {
+            vocab.short.touch(group.iter().filter_map(|(_, bytes)| Key::new(bytes)));
+            for &(id, bytes) in group {
+                vocab.insert(id, bytes, limit)?;
+                if !hidden.contains(&id) {
+                    vocab.index(id, bytes);
+                }
             }
         }
         Ok(vocab)
@@ -92,10 +100,12 @@ impl Vocab {
 
     fn index(&mut self, id: u32, bytes: &[u8]) {
         if let Some(key) = Key::new(bytes) {
-            return self.short.insert(key, id);
+            self.indexed += usize::from(self.short.insert(key, id));
+            return;
         }
         let hash = hash_bytes(bytes);
         if self.find_long(bytes).is_none() {
+            self.indexed += 1;
             let (arena, spans) = (&self.arena, &self.spans);
             self.long.insert_unique(hash, id, |&other| hash_bytes(slice(arena, spans, other)));
         }
@@ -167,6 +177,11 @@ impl Vocab {
         self.count
     }
 
+    /// Whether no two tokens have the same bytes, and none is hidden.
+    pub fn is_distinct(&self) -> bool {
+        self.indexed == self.count
+    }
+
     /// Whether there is no token.
     pub fn is_empty(&self) -> bool {
         self.count == 0
@@ -205,5 +220,9 @@ mod tests {
     fn equal_bytes_keep_the_smaller_id() {
         let vocab = Vocab::new([(7, b"x".as_slice()), (3, b"x")]).unwrap();
         assert_eq!(vocab.id(b"x"), Some(3));
+        assert!(!vocab.is_distinct());
+        let long = [b'x'; 40].as_slice();
+        assert!(!Vocab::new([(7, long), (3, long)]).unwrap().is_distinct());
+        assert!(Vocab::new([(7, b"x".as_slice()), (3, b"y"), (4, long)]).unwrap().is_distinct());
     }
 }

@@ -60,20 +60,25 @@ impl ShortTokens {
         }
     }
 
-    /// Adds a token unless its bytes are there; no more than there is room for.
-    pub(crate) fn insert(&mut self, key: Key, id: u32) {
+    /// Brings the places of `keys` near, all at once: one after the other, each would be waited for.
+    pub(crate) fn touch(&self, keys: impl Iterator<Item = Key>) {
+        std::hint::black_box(keys.fold(0, |sum, key| sum ^ self.lines[self.home(key)].used));
+    }
+
+    /// Adds a token unless its bytes are there, and says whether; no more than there is room for.
+    pub(crate) fn insert(&mut self, key: Key, id: u32) -> bool {
         let mut at = self.home(key);
         let mask = self.lines.len() - 1;
         loop {
             let line = &mut self.lines[at];
             if line.keys.contains(&key) {
-                return;
+                return false;
             }
             let used = line.used as usize;
             if used < WAYS {
                 (line.keys[used], line.ids[used]) = (key, id);
                 line.used += 1;
-                return;
+                return true;
             }
             at = (at + 1) & mask;
         }
