@@ -15,9 +15,6 @@ use crate::{
 /// Marks an id that no token has.
 const GAP: u32 = u32::MAX;
 
-/// So many tokens are put into the tables at a time.
-const GROUP: usize = 32;
-
 /// Tokens by id and ids by token; immutable once built.
 #[derive(Debug, Default)]
 pub struct Vocab {
@@ -65,14 +62,19 @@ impl Vocab {
             ..Vocab::default()
         };
         let limit = 16 * tokens.len() + 1_000_000;
-        for group in tokens.chunks(GROUP) {
-            vocab.short.touch(group.iter().filter_map(|(_, bytes)| Key::new(bytes)));
-            for &(id, bytes) in group {
-                vocab.insert(id, bytes, limit)?;
-                if !hidden.contains(&id) {
-                    vocab.index(id, bytes);
-                }
+        // By place and id: the table is filled from its beginning to its end, and of equal bytes the lower id is first.
+        let mut places = Vec::with_capacity(tokens.len());
+        for (id, bytes) in tokens {
+            vocab.insert(id, bytes, limit)?;
+            match Key::new(bytes) {
+                _ if hidden.contains(&id) => {}
+                Some(key) => places.push((vocab.short.home(key) as u64) << 32 | u64::from(id)),
+                None => vocab.index_long(id, bytes),
             }
+        }
+        places.sort_unstable();
+        for place in places {
+            vocab.index_short(place as u32);
         }
         Ok(vocab)
     }
@@ -98,11 +100,13 @@ impl Vocab {
         Ok(())
     }
 
-    fn index(&mut self, id: u32, bytes: &[u8]) {
-        if let Some(key) = Key::new(bytes) {
+    fn index_short(&mut self, id: u32) {
+        if let Some(key) = Key::new(slice(&self.arena, &self.spans, id)) {
             self.indexed += usize::from(self.short.insert(key, id));
-            return;
         }
+    }
+
+    fn index_long(&mut self, id: u32, bytes: &[u8]) {
         let hash = hash_bytes(bytes);
         if self.find_long(bytes).is_none() {
             self.indexed += 1;

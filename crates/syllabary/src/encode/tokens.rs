@@ -38,7 +38,8 @@ impl ShortTokens {
         ShortTokens { lines: Table::filled(EMPTY, lines) }
     }
 
-    fn home(&self, key: Key) -> usize {
+    /// Where `key` is looked for first: tokens that are added in this order need no memory twice.
+    pub(crate) fn home(&self, key: Key) -> usize {
         key.hash() as usize & (self.lines.len() - 1)
     }
 
@@ -58,11 +59,6 @@ impl ShortTokens {
             }
             at = (at + 1) & (self.lines.len() - 1);
         }
-    }
-
-    /// Brings the places of `keys` near, all at once: one after the other, each would be waited for.
-    pub(crate) fn touch(&self, keys: impl Iterator<Item = Key>) {
-        std::hint::black_box(keys.fold(0, |sum, key| sum ^ self.lines[self.home(key)].used));
     }
 
     /// Adds a token unless its bytes are there, and says whether; no more than there is room for.
