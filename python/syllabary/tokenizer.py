@@ -196,10 +196,9 @@ class Tokenizer:
         One that decodes by steps has its own way with bytes that are no UTF-8, whatever `errors` says.
         `UnknownTokenError` names an id that no token has, and its index.
         """
-        if errors is not REPLACE:
-            handler(errors)
+        policy = errors if errors is REPLACE else handler(errors)
         try:
-            return self._engine.decode(ids, errors)
+            return self._engine.decode(ids, policy)
         except UnicodeDecodeError as error:
             raise invalid_utf8(error, 0) from error
 
