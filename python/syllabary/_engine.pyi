@@ -24,6 +24,7 @@ __all__ = [
     "Normalizer",
     "ParityTrainer",
     "Pretokenizer",
+    "Ranks",
     "SentencePieceTrainer",
     "Split",
     "StepDecoder",
@@ -42,6 +43,26 @@ class Split:
 
     def pieces(self, text: str) -> list[str]:
         """The pieces of `text`, in order."""
+
+@final
+class Ranks:
+    """Tokens by rank, no two alike, all single bytes among them. Immutable."""
+
+    @staticmethod
+    def read(data: bytes) -> Ranks | None:
+        """Those of a rank file; `None` for a file that is wrong, or in which anything is unusual."""
+
+    def __len__(self) -> int:
+        """The number of tokens."""
+
+    def get(self, rank: int) -> bytes | None:
+        """The token of a rank from 0 to 2^32 - 1."""
+
+    def rank(self, token: bytes) -> int:
+        """The rank of a token. Raises `KeyError`."""
+
+    def to_dict(self) -> dict[int, bytes]:
+        """All tokens, by ascending rank."""
 
 @final
 class Tokenizer:
@@ -100,11 +121,11 @@ class Tokenizer:
     def offsets(self, text: str, policy: str | list[int], characters: bool) -> NDArray[np.int64]:
         """Start and end of every token in bytes or characters of `text`, shape (n, 2)."""
 
-    def decode_bytes(self, ids: Iterable[int] | NDArray[np.uint32]) -> bytes:
+    def decode_bytes(self, ids: Iterable[int] | NDArray[np.integer]) -> bytes:
         """The bytes of the ids' tokens, joined; with steps (`spec.decoder`), the UTF-8 of the text."""
 
-    def decode(self, ids: Iterable[int] | NDArray[np.uint32]) -> str:
-        """The text of the ids by the steps; without any, their bytes, U+FFFD for those that are not UTF-8."""
+    def decode(self, ids: Iterable[int] | NDArray[np.integer], errors: str = "replace") -> str:
+        """The text of the ids by the steps; without any, of their bytes: `errors` as in `bytes.decode`."""
 
 @final
 class Trainer:

@@ -10,13 +10,11 @@ import codecs
 import operator
 import os
 import secrets
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 
-from syllabary.errors import UnknownTokenError
 from syllabary.reference.special import allowed_names
 from syllabary.reference.symbols import utf8
 
@@ -111,20 +109,6 @@ def handler(errors: str) -> str:
             f'errors={errors!r} is no error handler: give "replace", "strict" or "ignore"'
         ) from error
     return errors
-
-
-def read_ids(ids: Iterable[int] | ArrayLike) -> Iterable[int] | NDArray[np.uint32]:
-    """Ids as the engine takes them; arrays in one step."""
-    if not isinstance(ids, np.ndarray):
-        if isinstance(ids, (str, bytes)) or not hasattr(ids, "__iter__"):
-            raise TypeError(f"ids must be an iterable of integers, not {type(ids).__name__}")
-        return ids  # type: ignore[return-value]
-    if ids.ndim != 1 or (ids.dtype.kind not in "iu" and ids.size):
-        raise TypeError(f"ids are an array of {ids.dtype} with shape {ids.shape}: give integers, shape (n,)")
-    wild = np.flatnonzero((ids < 0) | (ids > 0xFFFFFFFF))
-    if wild.size:
-        raise UnknownTokenError(f"id {ids[wild[0]]} at index {wild[0]} is no token of this vocabulary")
-    return np.ascontiguousarray(ids, dtype=np.uint32)
 
 
 def named_ids(special_tokens: object) -> None:

@@ -24,7 +24,6 @@ from syllabary.arguments import (
     iterated,
     listed,
     named_ids,
-    read_ids,
     special_policy,
     text_or_none,
     thread_count,
@@ -39,7 +38,8 @@ from syllabary.reference.symbols import utf8
 from syllabary.spec import TokenizerSpec
 from syllabary.truncation import truncate
 
-RAISE: Literal["raise"] = "raise"
+RAISE: Literal["raise"] = "raise"  # what the usual call leaves as it is
+REPLACE = "replace"
 Special = Literal["raise", "allow", "text"] | Collection[str]
 Path = str | os.PathLike[str]
 Result = TypeVar("Result")
@@ -196,15 +196,15 @@ class Tokenizer:
         One that decodes by steps has its own way with bytes that are no UTF-8, whatever `errors` says.
         `UnknownTokenError` names an id that no token has, and its index.
         """
-        policy = handler(errors)
+        policy = errors if errors is REPLACE else handler(errors)
         try:
-            return self.decode_bytes(ids).decode("utf-8", policy)
+            return self._engine.decode(ids, policy)
         except UnicodeDecodeError as error:
             raise invalid_utf8(error, 0) from error
 
     def decode_bytes(self, ids: Iterable[int] | NDArray[np.integer]) -> bytes:
         """The bytes of the tokens, joined; they need not be whole characters. By steps: the text's UTF-8."""
-        return self._engine.decode_bytes(read_ids(ids))
+        return self._engine.decode_bytes(ids)
 
     def decode_batch(
         self, batch: Ragged | Iterable[Iterable[int] | NDArray[np.integer]], errors: str = "replace"

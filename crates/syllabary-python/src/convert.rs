@@ -63,7 +63,7 @@ pub fn slices<'a>(members: &'a [Bound<'_, PyString>]) -> PyResult<Vec<&'a str>> 
     members.iter().map(slice).collect()
 }
 
-fn type_name(value: &Bound<'_, PyAny>) -> String {
+pub fn type_name(value: &Bound<'_, PyAny>) -> String {
     value.get_type().name().map_or_else(|_| "this".to_owned(), |name| name.to_string())
 }
 
@@ -82,9 +82,8 @@ fn surrogate_error(py: Python<'_>, error: PyErr) -> PyErr {
     )
 }
 
-/// Ids from an iterable of integers; the first that is not `known` ends it with an error.
-pub fn ids(values: &Bound<'_, PyAny>, known: impl Fn(u32) -> bool) -> PyResult<Vec<u32>> {
-    let mut out = Vec::with_capacity(values.len().unwrap_or(0).min(1 << 20));
+/// Appends ids from an iterable of integers; the first that is not `known` ends it with an error.
+pub fn ids(values: &Bound<'_, PyAny>, out: &mut Vec<u32>, known: impl Fn(u32) -> bool) -> PyResult<()> {
     for (index, value) in values.try_iter()?.enumerate() {
         let value = value?;
         match value.extract::<u32>() {
@@ -92,7 +91,7 @@ pub fn ids(values: &Bound<'_, PyAny>, known: impl Fn(u32) -> bool) -> PyResult<V
             extracted => return Err(id_error(&value, index, extracted.err())),
         }
     }
-    Ok(out)
+    Ok(())
 }
 
 fn id_error(value: &Bound<'_, PyAny>, index: usize, error: Option<PyErr>) -> PyErr {
@@ -103,8 +102,12 @@ fn id_error(value: &Bound<'_, PyAny>, index: usize, error: Option<PyErr>) -> PyE
         let kind = type_name(value);
         return PyTypeError::new_err(format!("ids must be integers; index {index} is a {kind}"));
     }
-    let message = format!("id {value} at index {index} is no token of this vocabulary");
-    exception(py, "UnknownTokenError", message)
+    unknown(py, value, index)
+}
+
+/// The error for a number that is no id.
+pub fn unknown(py: Python<'_>, id: impl std::fmt::Display, index: usize) -> PyErr {
+    exception(py, "UnknownTokenError", format!("id {id} at index {index} is no token of this vocabulary"))
 }
 
 /// How special tokens are treated: `"raise"`, `"allow"`, `"text"` or the ids allowed.

@@ -3,12 +3,15 @@
 //! What each method promises is written in `python/syllabary/_engine.pyi`.
 
 mod convert;
+mod decode;
 mod errors;
 mod files;
 mod huggingface;
 mod ids;
+mod layout;
 mod lists;
 mod parity;
+mod ranks;
 mod sentencepiece;
 mod split;
 mod steps;
@@ -19,6 +22,22 @@ mod windows;
 use numpy::IntoPyArray;
 use pyo3::prelude::*;
 
+/// Python gives objects memory aligned to 16 bytes: what asks for more must stand in a box.
+const _: () = {
+    assert!(align_of::<huggingface::HuggingFaceTrainer>() <= 16);
+    assert!(align_of::<ids::IdMerges>() <= 16);
+    assert!(align_of::<parity::ParityTrainer>() <= 16);
+    assert!(align_of::<ranks::Ranks>() <= 16);
+    assert!(align_of::<sentencepiece::SentencePieceTrainer>() <= 16);
+    assert!(align_of::<split::Split>() <= 16);
+    assert!(align_of::<steps::Normalizer>() <= 16);
+    assert!(align_of::<steps::Pretokenizer>() <= 16);
+    assert!(align_of::<steps::StepDecoder>() <= 16);
+    assert!(align_of::<tokenizer::Tokenizer>() <= 16);
+    assert!(align_of::<trainer::Trainer>() <= 16);
+    assert!(align_of::<trainer::Merging>() <= 16);
+};
+
 /// `syllabary._engine`
 #[pymodule(gil_used = false)]
 fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
@@ -27,6 +46,7 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<huggingface::HuggingFaceTrainer>()?;
     module.add_class::<ids::IdMerges>()?;
     module.add_class::<parity::ParityTrainer>()?;
+    module.add_class::<ranks::Ranks>()?;
     module.add_class::<sentencepiece::SentencePieceTrainer>()?;
     module.add_class::<split::Split>()?;
     module.add_class::<steps::Normalizer>()?;

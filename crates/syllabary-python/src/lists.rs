@@ -4,41 +4,30 @@
 //! integer is made when a list first needs it, and kept as long as the tokenizer: then an id of a list costs one
 //! reference. Ids that come often come early, so their integers lie together in memory.
 //!
-//! Where Python is known to lay out lists as `List` says, their places are written directly: 3 ns an id, where two
+//! Where Python's lists are laid out as `layout` knows, their places are written directly: 3 ns an id, where two
 //! calls of Python's functions take 5 to 7. Elsewhere those calls are made.
 
 use std::sync::atomic::{AtomicPtr, Ordering};
 
 use pyo3::{ffi, prelude::*, types::PyList};
 
+use crate::layout::Layout;
+
 /// Integers of higher ids are made anew each time: 16 MB are the most that is kept.
 const MOST: usize = 1 << 19;
-/// CPython's versions 3.x whose lists and reference counts were looked at.
-const KNOWN: std::ops::RangeInclusive<u8> = 10..=14;
-
 type Object = *mut ffi::PyObject;
-
-/// A list, as CPython lays it out.
-#[repr(C)]
-struct List {
-    references: isize,
-    kind: Object,
-    length: isize,
-    places: *mut Object,
-    allocated: isize,
-}
 
 /// The integers of ids; a null where none has been made yet.
 pub struct Integers {
     made: Box<[AtomicPtr<ffi::PyObject>]>,
-    direct: bool,
+    layout: Option<Layout>,
 }
 
 impl Integers {
     /// For ids below `bound`.
     pub fn new(py: Python<'_>, bound: usize) -> PyResult<Integers> {
         let made = (0..bound.min(MOST)).map(|_| AtomicPtr::default()).collect();
-        Ok(Integers { made, direct: is_known(py)? })
+        Ok(Integers { made, layout: Layout::known(py)? })
     }
 
     /// A list of the ids.
@@ -49,10 +38,9 @@ impl Integers {
         // `from_owned_ptr_or_err` makes the error that Python has set.
         let list =
             unsafe { Bound::from_owned_ptr_or_err(py, ffi::PyList_New(length)) }?.cast_into::<PyList>()?;
-        if self.direct {
-            self.write(&list, ids)?;
-        } else {
-            self.set(&list, ids)?;
+        match self.layout {
+            Some(layout) => self.write(layout, &list, ids)?,
+            None => self.set(&list, ids)?,
         }
         Ok(list)
     }
@@ -69,27 +57,19 @@ impl Integers {
     }
 
     /// The same, where the layout is known.
-    fn write(&self, list: &Bound<'_, PyList>, ids: &[u32]) -> PyResult<()> {
-        let layout = list.as_ptr().cast::<List>();
-        // SAFETY: `direct`: a list is laid out like this; it is alive, and only this thread, attached, reaches it.
-        let (places, length) = unsafe { ((*layout).places, (*layout).length) };
-        debug_assert!(self.direct && length as usize == ids.len());
-        for (at, &id) in ids.iter().enumerate() {
+    fn write(&self, layout: Layout, list: &Bound<'_, PyList>, ids: &[u32]) -> PyResult<()> {
+        let integer = |id: u32| {
             let known =
                 self.made.get(id as usize).map_or(std::ptr::null_mut(), |at| at.load(Ordering::Acquire));
-            let integer = if known.is_null() {
-                self.integer(list.py(), id)?
-            } else {
-                // SAFETY: `direct`: an object begins with its count, which code for Python 3.10's stable interface
-                // counts up like this (of immortal ones too); attached, so nobody else counts; `known` is alive.
-                unsafe { (*known.cast::<List>()).references += 1 };
-                known
-            };
-            // SAFETY: the list has `ids.len()` > `at` places; this one is null, so nothing is lost; the list owns
-            // the reference from now on.
-            unsafe { *places.add(at) = integer };
-        }
-        Ok(())
+            if known.is_null() {
+                return self.integer(list.py(), id);
+            }
+            // SAFETY: attached; `self` keeps a reference to `known`.
+            unsafe { layout.count_up(known) };
+            Ok(known)
+        };
+        // SAFETY: `list` is new and has a place for each id.
+        unsafe { layout.write(list, ids, integer) }
     }
 
     /// Appends a list for each text of a batch: text `k` has `ids[offsets[k]..offsets[k + 1]]`.
@@ -135,25 +115,6 @@ fn new_integer(py: Python<'_>, id: u32) -> PyResult<Object> {
     Ok(id.into_pyobject(py)?.into_ptr())
 }
 
-/// Whether this Python's lists and objects are laid out as `List` says: by name, version and size, then by a trial.
-fn is_known(py: Python<'_>) -> PyResult<bool> {
-    let version = py.version_info();
-    let name: String = py.import("sys")?.getattr("implementation")?.getattr("name")?.extract()?;
-    let size: usize = py.get_type::<PyList>().getattr("__basicsize__")?.extract()?;
-    if name != "cpython" || version.major != 3 || !KNOWN.contains(&version.minor) || size != size_of::<List>()
-    {
-        return Ok(false);
-    }
-    let trial = PyList::new(py, [1 << 20, 1 << 21])?;
-    let items = [trial.get_item(0)?, trial.get_item(1)?];
-    // SAFETY: a list of this Python has as many bytes as `List`, so they may be read.
-    let layout = unsafe { &*trial.as_ptr().cast::<List>() };
-    let list = layout.references == 1 && layout.length == 2 && layout.allocated >= 2;
-    let kind = std::ptr::eq(layout.kind.cast(), trial.get_type_ptr());
-    // SAFETY: this far, all but `places` is as a known version has it, so that is the array of its two items.
-    Ok(list && kind && (0..2).all(|at| unsafe { *layout.places.add(at) } == items[at].as_ptr()))
-}
-
 /// Python's collector, switched off while lists are made: it would look at all of them every 700 lists.
 struct Uncollected(bool);
 
@@ -170,5 +131,43 @@ impl Drop for Uncollected {
             // SAFETY: attached: this is dropped in the scope of `new`'s `py`, which is not detached between.
             unsafe { ffi::PyGC_Enable() };
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn references(object: &Bound<'_, PyAny>) -> isize {
+        // SAFETY: attached, and the object is alive.
+        unsafe { ffi::Py_REFCNT(object.as_ptr()) }
+    }
+
+    #[test]
+    fn both_ways_make_the_same_lists() {
+        Python::initialize();
+        Python::attach(|py| {
+            let ids: Vec<u32> = (0..3000).chain([0, 256, 257, 99, 1 << 20, u32::MAX, 7]).collect();
+            let known = Layout::known(py).unwrap();
+            assert!(known.is_some(), "the tests run on a Python that is known");
+            for layout in [None, known] {
+                let integers = Integers { made: (0..2000).map(|_| AtomicPtr::default()).collect(), layout };
+                for _again in 0..3 {
+                    for part in [&ids[..], &ids[..1], &[]] {
+                        let list = integers.list(py, part).unwrap();
+                        assert_eq!(list.extract::<Vec<u32>>().unwrap(), part);
+                        let mut read = Vec::new();
+                        let small = part.iter().all(|&id| id < 1 << 30);
+                        assert_eq!(known.unwrap().read(&list, &mut read), small);
+                        assert!(!small || read == part);
+                    }
+                }
+                let kept = integers.list(py, &[1999]).unwrap().get_item(0).unwrap();
+                // The table's, the list's (which is gone) and this one.
+                assert_eq!(references(&kept), 2);
+                drop(integers);
+                assert_eq!(references(&kept), 1);
+            }
+        });
     }
 }

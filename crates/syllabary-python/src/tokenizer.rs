@@ -2,12 +2,12 @@
 
 use std::path::PathBuf;
 
-use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray1, PyUntypedArrayMethods, ndarray::Array2};
+use numpy::{IntoPyArray, PyArray1, PyArray2, ndarray::Array2};
 use pyo3::{
     prelude::*,
     pybacked::PyBackedBytes,
     sync::PyOnceLock,
-    types::{PyBytes, PyList},
+    types::{PyBytes, PyList, PyString},
 };
 use syllabary::{
     Error,
@@ -20,9 +20,11 @@ use syllabary::{
 
 use crate::{
     convert::{self, Policy},
+    decode,
     errors::{to_python, to_python_in_batch},
     files,
     lists::Integers,
+    ranks::Ranks,
     steps,
     windows::Batch,
 };
@@ -105,29 +107,17 @@ impl Tokenizer {
     }
 }
 
-impl Tokenizer {
-    fn with_ids<R>(
-        &self,
-        ids: &Bound<'_, PyAny>,
-        decode: impl Fn(&[u32]) -> Result<R, Error>,
-    ) -> PyResult<Result<R, Error>> {
-        match ids.extract::<PyReadonlyArray1<'_, u32>>() {
-            Ok(array) if array.is_contiguous() => Ok(decode(array.as_slice()?)),
-            _ => {
-                let known = |id| self.engine.decoder().bytes(id).is_some();
-                Ok(decode(&convert::ids(ids, known)?))
-            }
-        }
-    }
-}
-
 #[pymethods]
 impl Tokenizer {
     #[new]
     fn new(py: Python<'_>, spec: &Bound<'_, PyAny>) -> PyResult<Self> {
-        let tokens: Vec<(u32, PyBackedBytes)> = convert::items(spec, "tokens")?;
-        let alphabet: Vec<(PyBackedBytes, u32)> = convert::items(spec, "alphabet")?;
         let byte_tokens: Vec<(u32, u8)> = convert::items(spec, "byte_tokens")?;
+        let ranks =
+            spec.getattr("tokens")?.getattr("ranks").ok().and_then(|ranks| ranks.cast_into::<Ranks>().ok());
+        let vocab = ranks.filter(|_| byte_tokens.is_empty()).map(|ranks| ranks.get().vocab().clone());
+        let tokens: Vec<(u32, PyBackedBytes)> =
+            if vocab.is_some() { Vec::new() } else { convert::items(spec, "tokens")? };
+        let alphabet: Vec<(PyBackedBytes, u32)> = convert::items(spec, "alphabet")?;
         let end_of_word: Option<String> = spec.getattr("end_of_word")?.extract()?;
         let continuing_prefix: Option<String> = spec.getattr("continuing_prefix")?.extract()?;
         let (scores, decoder) = (spec.getattr("scores")?, spec.getattr("decoder")?);
@@ -145,6 +135,7 @@ impl Tokenizer {
                 surface_offsets: spec.getattr("surface_offsets")?.extract()?,
             },
             tokens: tokens.iter().map(|(id, bytes)| (*id, &**bytes)).collect(),
+            vocab,
             alphabet: alphabet.iter().map(|(symbol, id)| (&**symbol, *id)).collect(),
             merges: spec.getattr("merges")?.extract()?,
             scores: if scores.is_none() { None } else { Some(convert::items(spec, "scores")?) },
@@ -283,27 +274,32 @@ impl Tokenizer {
     }
 
     fn decode_bytes<'py>(&self, py: Python<'py>, ids: &Bound<'_, PyAny>) -> PyResult<Bound<'py, PyBytes>> {
-        let decoded = self.with_ids(ids, |ids| match self.engine.decode_text(ids) {
-            Some(text) => text.map(String::into_bytes),
-            None => {
-                let mut out = Vec::new();
-                self.engine.decoder().decode(ids, &mut out).map(|()| out)
-            }
-        })?;
-        let bytes = decoded.map_err(|error| to_python(py, error, None))?;
-        Ok(PyBytes::new(py, &bytes))
+        let decoder = self.engine.decoder();
+        self.engine.pool().with(|seat| {
+            decode::with_ids(ids, decoder, &mut seat.ids, |ids| match self.engine.decode_text(ids) {
+                Some(Ok(text)) => Ok(PyBytes::new(py, text.as_bytes())),
+                Some(Err(error)) => Err(to_python(py, error, None)),
+                None => decode::bytes(py, decoder, ids),
+            })
+        })
     }
 
-    fn decode(&self, py: Python<'_>, ids: &Bound<'_, PyAny>) -> PyResult<String> {
-        let decoded = self.with_ids(ids, |ids| match self.engine.decode_text(ids) {
-            Some(text) => text,
-            None => {
-                let mut out = Vec::new();
-                let decoded = self.engine.decoder().decode(ids, &mut out);
-                decoded.map(|()| String::from_utf8_lossy(&out).into_owned())
-            }
-        })?;
-        decoded.map_err(|error| to_python(py, error, None))
+    #[pyo3(signature = (ids, errors="replace"))]
+    fn decode<'py>(
+        &self,
+        py: Python<'py>,
+        ids: &Bound<'_, PyAny>,
+        errors: &str,
+    ) -> PyResult<Bound<'py, PyString>> {
+        let decoder = self.engine.decoder();
+        self.engine.pool().with(|seat| {
+            let Seat { ids: buffer, bytes, .. } = seat;
+            decode::with_ids(ids, decoder, buffer, |ids| match self.engine.decode_text(ids) {
+                Some(Ok(text)) => Ok(PyString::new(py, &text)),
+                Some(Err(error)) => Err(to_python(py, error, None)),
+                None => decode::text(py, (decoder, ids), errors, bytes),
+            })
+        })
     }
 
     #[getter]

@@ -143,7 +143,7 @@ pub fn encode(
     }
     let gathered = Mutex::new(Gathered { whole: Ragged::for_texts(texts), ..Gathered::default() });
     each_chunk(tokenizer, texts, threads, &|(index, start), chunk, seat| {
-        let Seat { work, ids, ends } = seat;
+        let Seat { work, ids, ends, .. } = seat;
         append(start, chunk, work, ids, ends)?;
         let made = (std::mem::take(ids), std::mem::take(ends));
         (*ids, *ends) = lock(&gathered).take(index, made);

@@ -18,8 +18,11 @@ use crate::{
     vocab::Vocab,
 };
 
-/// No token has this id.
-const GAP: u32 = u32::MAX;
+/// Tokens of at most so many bytes stand in slots.
+const SHORT: usize = 15;
+/// Instead of a length: the token is longer than a slot, or there is none.
+const LONG: u8 = 254;
+const GAP: u8 = 255;
 
 /// The bytes of a token with each end-of-word mark as a space.
 fn spaced<'a>(bytes: &'a [u8], mark: &[u8]) -> Cow<'a, [u8]> {
@@ -40,13 +43,52 @@ fn spaced<'a>(bytes: &'a [u8], mark: &[u8]) -> Cow<'a, [u8]> {
     Cow::Owned(out)
 }
 
+/// The bytes of a token, padded, so that all can be copied without asking how many they are.
+#[derive(Clone, Copy, Debug)]
+struct Slot {
+    /// Of a longer token where it is: start and end in `Decoder::long`.
+    bytes: [u8; SHORT],
+    length: u8,
+}
+
+impl Slot {
+    const NONE: Slot = Slot { bytes: [0; SHORT], length: GAP };
+
+    fn of(token: &[u8], long: &mut Vec<u8>) -> Result<Slot, Error> {
+        let mut slot = Slot { bytes: [0; SHORT], length: token.len() as u8 };
+        if token.len() <= SHORT {
+            slot.bytes[..token.len()].copy_from_slice(token);
+            return Ok(slot);
+        }
+        let start = long.len();
+        long.extend_from_slice(token);
+        let (Ok(start), Ok(end)) = (u32::try_from(start), u32::try_from(long.len())) else {
+            return Err(Error::TooLarge("the tokens of the vocabulary exceed 4 GiB".to_owned()));
+        };
+        slot.bytes[..4].copy_from_slice(&start.to_le_bytes());
+        slot.bytes[4..8].copy_from_slice(&end.to_le_bytes());
+        slot.length = LONG;
+        Ok(slot)
+    }
+
+    fn token<'t>(&'t self, long: &'t [u8]) -> &'t [u8] {
+        if usize::from(self.length) <= SHORT {
+            return &self.bytes[..usize::from(self.length)];
+        }
+        let [a, b, c, d, e, f, g, h, ..] = self.bytes;
+        &long[u32::from_le_bytes([a, b, c, d]) as usize..u32::from_le_bytes([e, f, g, h]) as usize]
+    }
+}
+
 /// Every id's bytes as they stand in decoded text.
 #[derive(Debug)]
 pub struct Decoder {
-    arena: Vec<u8>,
-    /// id -> (start, length).
-    spans: Vec<(u32, u32)>,
-    /// id -> whether the token ends a word, so that its last byte is a space.
+    slots: Vec<Slot>,
+    /// id -> the length of its token, apart from the slots: summing reads nothing else.
+    lengths: Vec<u8>,
+    /// The longer tokens, one after the other.
+    long: Vec<u8>,
+    /// id -> whether the token ends a word, so that its last byte is a space; empty where none does.
     ends_word: Vec<bool>,
 }
 
@@ -56,7 +98,8 @@ impl Decoder {
         let end_of_word = spelling.end_of_word;
         let byte_names: FxHashMap<u32, String> =
             spelling.byte_tokens.iter().map(|&(id, byte)| (id, byte_name(byte))).collect();
-        let mut decoder = Decoder { arena: Vec::new(), spans: Vec::new(), ends_word: Vec::new() };
+        let mut decoder =
+            Decoder { slots: Vec::new(), lengths: Vec::new(), long: Vec::new(), ends_word: Vec::new() };
         let mark = end_of_word.unwrap_or_default().as_bytes();
         for (id, bytes) in vocab.iter() {
             let ends_word = !mark.is_empty() && bytes.ends_with(mark);
@@ -69,7 +112,7 @@ impl Decoder {
                     "special token `{text}` has id {id}, too far above the number of tokens"
                 )));
             }
-            let taken = decoder.spans.get(*id as usize).is_some_and(|span| span.1 != GAP);
+            let taken = decoder.bytes(*id).is_some();
             let alike = vocab.bytes(*id) == Some(text.as_bytes()) || byte_names.get(id) == Some(text);
             if taken && !alike {
                 return Err(Error::Vocabulary(format!(
@@ -82,41 +125,75 @@ impl Decoder {
     }
 
     fn put(&mut self, id: u32, bytes: &[u8], ends_word: bool) -> Result<(), Error> {
-        let slot = id as usize;
-        if slot >= self.spans.len() {
-            self.spans.resize(slot + 1, (0, GAP));
-            self.ends_word.resize(slot + 1, false);
+        let at = id as usize;
+        if at >= self.slots.len() {
+            self.slots.resize(at + 1, Slot::NONE);
+            self.lengths.resize(at + 1, GAP);
         }
-        let start = self.arena.len();
-        self.arena.extend_from_slice(bytes);
-        let (Ok(start), Ok(end)) = (u32::try_from(start), u32::try_from(self.arena.len())) else {
-            return Err(Error::TooLarge("the tokens of the vocabulary exceed 4 GiB".to_owned()));
-        };
-        self.spans[slot] = (start, end - start);
-        self.ends_word[slot] = ends_word;
+        self.slots[at] = Slot::of(bytes, &mut self.long)?;
+        self.lengths[at] = bytes.len().min(usize::from(LONG)) as u8;
+        if ends_word || at < self.ends_word.len() {
+            self.ends_word.resize(self.ends_word.len().max(at + 1), false);
+            self.ends_word[at] = ends_word;
+        }
         Ok(())
     }
 
     /// One more than the largest id.
     pub fn id_bound(&self) -> usize {
-        self.spans.len()
+        self.slots.len()
     }
 
     /// What `id` adds to decoded text.
     pub fn bytes(&self, id: u32) -> Option<&[u8]> {
-        let &(start, length) = self.spans.get(id as usize)?;
-        (length != GAP).then(|| &self.arena[start as usize..][..length as usize])
+        let slot = self.slots.get(id as usize)?;
+        (slot.length != GAP).then(|| slot.token(&self.long))
+    }
+
+    /// How many bytes `ids` decode to; an id that no token has is an error.
+    pub fn size(&self, ids: &[u32]) -> Result<usize, Error> {
+        let mut size = 0;
+        for (index, &id) in ids.iter().enumerate() {
+            let length = self.lengths.get(id as usize).copied().unwrap_or(GAP);
+            size += match length {
+                LONG | GAP => self.bytes(id).ok_or(Error::UnknownId { id: i64::from(id), index })?.len(),
+                length => usize::from(length),
+            };
+        }
+        Ok(size - usize::from(self.drops_space(ids, size)))
+    }
+
+    /// Whether the space after the last word is left out.
+    fn drops_space(&self, ids: &[u32], size: usize) -> bool {
+        size > 0 && ids.last().is_some_and(|&id| self.ends_word.get(id as usize) == Some(&true))
+    }
+
+    /// Writes the bytes of `ids` and says how many; at most what there is room for. `size` says how many they are.
+    pub fn write(&self, ids: &[u32], out: &mut [u8]) -> usize {
+        let mut at = 0;
+        for &id in ids {
+            let Some(slot) = self.slots.get(id as usize) else { return at };
+            match out[at..].first_chunk_mut::<SHORT>() {
+                Some(room) if usize::from(slot.length) <= SHORT => {
+                    *room = slot.bytes;
+                    at += usize::from(slot.length);
+                }
+                _ => {
+                    let token = self.bytes(id).unwrap_or_default();
+                    let length = token.len().min(out.len() - at);
+                    out[at..at + length].copy_from_slice(&token[..length]);
+                    at += length;
+                }
+            }
+        }
+        at
     }
 
     /// Appends the bytes of `ids`; the space after the last word is left out.
     pub fn decode(&self, ids: &[u32], out: &mut Vec<u8>) -> Result<(), Error> {
-        for (index, &id) in ids.iter().enumerate() {
-            let bytes = self.bytes(id).ok_or(Error::UnknownId { id: i64::from(id), index })?;
-            out.extend_from_slice(bytes);
-        }
-        if ids.last().is_some_and(|&id| self.ends_word[id as usize]) {
-            out.pop();
-        }
+        let start = out.len();
+        out.resize(start + self.size(ids)?, 0);
+        self.write(ids, &mut out[start..]);
         Ok(())
     }
 }
@@ -193,6 +270,61 @@ impl TextDecoder {
         match &self.printable {
             Some(characters) => bytes.iter().map(|&byte| characters[usize::from(byte)]).collect(),
             None => String::from_utf8_lossy(bytes),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Tokens of every length around those that a slot and a length of one byte hold.
+    fn decoder() -> (Decoder, Vec<Vec<u8>>) {
+        let lengths = [0, 1, 2, 7, 14, 15, 16, 17, 31, 253, 254, 255, 256, 70_000];
+        let tokens: Vec<Vec<u8>> =
+            lengths.iter().map(|&length| vec![b'a' + (length % 26) as u8; length]).collect();
+        // Gaps below, between and above.
+        let vocab =
+            Vocab::new(tokens.iter().enumerate().map(|(at, token)| (3 * at as u32 + 1, &token[..]))).unwrap();
+        let spelling = Spelling::plain(Unit::Byte);
+        (Decoder::new(&vocab, &[], &spelling).unwrap(), tokens)
+    }
+
+    #[test]
+    fn tokens_of_every_length_in_every_order() {
+        let (decoder, tokens) = decoder();
+        let mut state = 7_u32;
+        for round in 0..300 {
+            let places: Vec<usize> = (0..round % 40)
+                .map(|_| {
+                    state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+                    (state >> 16) as usize % (tokens.len() - usize::from(round % 7 != 0))
+                })
+                .collect();
+            let ids: Vec<u32> = places.iter().map(|&at| 3 * at as u32 + 1).collect();
+            let wanted: Vec<u8> = places.iter().flat_map(|&at| tokens[at].clone()).collect();
+            assert_eq!(decoder.size(&ids), Ok(wanted.len()));
+            let mut out = b"before".to_vec();
+            decoder.decode(&ids, &mut out).unwrap();
+            assert_eq!(out, [b"before", &wanted[..]].concat());
+            // Too little room: as much as there is, and nothing beyond.
+            for room in [0, 1, wanted.len() / 2, wanted.len().saturating_sub(1), wanted.len() + 20] {
+                let mut out = vec![0; room];
+                let filled = decoder.write(&ids, &mut out);
+                assert_eq!(filled, room.min(wanted.len()));
+                assert_eq!(out[..filled], wanted[..filled]);
+            }
+        }
+    }
+
+    #[test]
+    fn ids_without_a_token() {
+        let (decoder, tokens) = decoder();
+        assert_eq!(decoder.bytes(0), None);
+        assert_eq!(decoder.bytes(1), Some(&b""[..]));
+        for id in [0, 2, decoder.id_bound() as u32, u32::MAX] {
+            assert_eq!(decoder.size(&[1, 4, id]), Err(Error::UnknownId { id: i64::from(id), index: 2 }));
+            assert_eq!(decoder.write(&[4, id], &mut [0; 40]), tokens[1].len());
         }
     }
 }

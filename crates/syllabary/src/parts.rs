@@ -3,6 +3,8 @@
 //! Adds: `Parts`, the fields of `syllabary.spec.TokenizerSpec` that decide ids, offsets and text, and the checks
 //! on them. Leaves out what they do.
 
+use std::sync::Arc;
+
 use rustc_hash::FxHashSet;
 
 use crate::{
@@ -22,6 +24,8 @@ pub struct Parts<'a> {
     pub spelling: Spelling<'a>,
     /// `(id, bytes)` of every token that is not special.
     pub tokens: Vec<(u32, &'a [u8])>,
+    /// Instead of `tokens`, where they are a vocabulary already (without byte tokens).
+    pub vocab: Option<Arc<Vocab>>,
     /// `(symbol, id)`.
     pub alphabet: Vec<(&'a [u8], u32)>,
     /// `(left, right, result)` in rank order, or rank order by id or score.
@@ -55,6 +59,7 @@ impl<'a> Parts<'a> {
             split,
             spelling: Spelling::plain(unit),
             tokens: Vec::new(),
+            vocab: None,
             alphabet: Vec::new(),
             merges: None,
             scores: None,
@@ -71,9 +76,12 @@ impl<'a> Parts<'a> {
     }
 
     /// The vocabulary, in which byte tokens are not found by their bytes.
-    pub(crate) fn vocab(&self) -> Result<Vocab, Error> {
+    pub(crate) fn vocab(&self) -> Result<Arc<Vocab>, Error> {
+        if let Some(vocab) = &self.vocab {
+            return Ok(vocab.clone());
+        }
         let hidden: FxHashSet<u32> = self.spelling.byte_tokens.iter().map(|&(id, _)| id).collect();
-        Vocab::with_hidden(self.tokens.iter().copied(), &hidden)
+        Vocab::with_hidden(self.tokens.iter().copied(), &hidden).map(Arc::new)
     }
 
     /// Every symbol is a token, every merge joins two tokens to a third, every id named is one.

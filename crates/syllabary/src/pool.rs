@@ -11,6 +11,8 @@ use crate::tokenizer::Work;
 const MOST_IDLE: usize = 16;
 /// A buffer of ids that grew beyond this is not kept.
 const MOST_IDS: usize = 1 << 18;
+/// The same of bytes.
+const MOST_BYTES: usize = 1 << 21;
 
 /// What one thread needs.
 #[derive(Debug, Default)]
@@ -21,6 +23,8 @@ pub struct Seat {
     pub ids: Vec<u32>,
     /// Where texts end among them.
     pub ends: Vec<usize>,
+    /// Bytes before they are text.
+    pub bytes: Vec<u8>,
 }
 
 /// Seats that nobody uses now.
@@ -40,6 +44,9 @@ impl Pool {
         seat.ends.clear();
         if seat.ids.capacity() > MOST_IDS || seat.ends.capacity() > MOST_IDS {
             (seat.ids, seat.ends) = Default::default();
+        }
+        if seat.bytes.capacity() > MOST_BYTES {
+            seat.bytes = Vec::new();
         }
         self.idle(|idle| {
             if idle.len() < MOST_IDLE {

@@ -117,7 +117,7 @@ pub struct Work {
 impl Tokenizer {
     /// Builds and checks; a vocabulary that cannot be is an error that names the place.
     pub fn new(parts: Parts<'_>) -> Result<Tokenizer, Error> {
-        let vocab = Arc::new(parts.vocab()?);
+        let vocab = parts.vocab()?;
         parts.check(&vocab)?;
         let spelling = parts.spelling;
         let mut alphabet = Alphabet::new(&spelling, parts.alphabet.iter().copied())?;

@@ -25,6 +25,8 @@ pub struct Vocab {
     /// The tokens that are no keys.
     long: HashTable<u32>,
     count: usize,
+    /// Tokens that are found by their bytes.
+    indexed: usize,
     /// Bytes of the longest token.
     longest: usize,
 }
@@ -60,11 +62,19 @@ impl Vocab {
             ..Vocab::default()
         };
         let limit = 16 * tokens.len() + 1_000_000;
+        // By place and id: the table is filled from its beginning to its end, and of equal bytes the lower id is first.
+        let mut places = Vec::with_capacity(tokens.len());
         for (id, bytes) in tokens {
             vocab.insert(id, bytes, limit)?;
-            if !hidden.contains(&id) {
-                vocab.index(id, bytes);
+            match Key::new(bytes) {
+                _ if hidden.contains(&id) => {}
+                Some(key) => places.push((vocab.short.home(key) as u64) << 32 | u64::from(id)),
+                None => vocab.index_long(id, bytes),
             }
+        }
+        places.sort_unstable();
+        for place in places {
+            vocab.index_short(place as u32);
         }
         Ok(vocab)
     }
@@ -90,12 +100,16 @@ impl Vocab {
         Ok(())
     }
 
-    fn index(&mut self, id: u32, bytes: &[u8]) {
-        if let Some(key) = Key::new(bytes) {
-            return self.short.insert(key, id);
+    fn index_short(&mut self, id: u32) {
+        if let Some(key) = Key::new(slice(&self.arena, &self.spans, id)) {
+            self.indexed += usize::from(self.short.insert(key, id));
         }
+    }
+
+    fn index_long(&mut self, id: u32, bytes: &[u8]) {
         let hash = hash_bytes(bytes);
         if self.find_long(bytes).is_none() {
+            self.indexed += 1;
             let (arena, spans) = (&self.arena, &self.spans);
             self.long.insert_unique(hash, id, |&other| hash_bytes(slice(arena, spans, other)));
         }
@@ -167,6 +181,11 @@ impl Vocab {
         self.count
     }
 
+    /// Whether no two tokens have the same bytes, and none is hidden.
+    pub fn is_distinct(&self) -> bool {
+        self.indexed == self.count
+    }
+
     /// Whether there is no token.
     pub fn is_empty(&self) -> bool {
         self.count == 0
@@ -205,5 +224,9 @@ mod tests {
     fn equal_bytes_keep_the_smaller_id() {
         let vocab = Vocab::new([(7, b"x".as_slice()), (3, b"x")]).unwrap();
         assert_eq!(vocab.id(b"x"), Some(3));
+        assert!(!vocab.is_distinct());
+        let long = [b'x'; 40].as_slice();
+        assert!(!Vocab::new([(7, long), (3, long)]).unwrap().is_distinct());
+        assert!(Vocab::new([(7, b"x".as_slice()), (3, b"y"), (4, long)]).unwrap().is_distinct());
     }
 }

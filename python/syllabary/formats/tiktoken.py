@@ -13,12 +13,13 @@ import base64
 import binascii
 import hashlib
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from syllabary import splits
+from syllabary._engine import Ranks
 from syllabary.encodings import find_by_sha256
 from syllabary.errors import FormatError
 from syllabary.files import read_bounded
@@ -26,6 +27,7 @@ from syllabary.formats.ranks import check_rank_order
 from syllabary.formats.record import Facts, Format, Hints, cannot_hold, checked
 from syllabary.reference.check import MAX_ID, check_spec
 from syllabary.reference.symbols import shown
+from syllabary.reference.tokens import ReadTokens
 from syllabary.spec import TokenizerSpec
 
 NAME = "tiktoken"
@@ -50,7 +52,7 @@ def read(path: Path, hints: Hints) -> TokenizerSpec:
 
 def parse(data: bytes, path: Path, hints: Hints) -> TokenizerSpec:
     """The same of a rank file's bytes; `path` is what errors call them."""
-    tokens = _read_ranks(data, path)
+    tokens, rank_of = _read(data, path)
     split, special_tokens = hints.split, hints.special_tokens
     known = find_by_sha256(hashlib.sha256(data).hexdigest())
     if known is not None and split is None:
@@ -61,12 +63,11 @@ def parse(data: bytes, path: Path, hints: Hints) -> TokenizerSpec:
             f"{path}: a rank file does not say its split, and this one is no published encoding's; "
             f"give split=, a pattern or one of {', '.join(splits.names())}"
         )
-    ids = {token: rank for rank, token in tokens.items()}
     spec = TokenizerSpec(
         unit="byte",
         split=split,
         tokens=tokens,
-        alphabet={bytes([byte]): ids[bytes([byte])] for byte in range(256)},
+        alphabet={bytes([byte]): rank_of(bytes([byte])) for byte in range(256)},
         merges=None,
         special_tokens=dict(special_tokens or {}),
         whole_pieces=True,
@@ -130,6 +131,15 @@ def refuses(facts: Facts) -> FormatError | None:
 def sniff(path: Path, head: bytes) -> bool:
     """A first line of base64, a space and a number."""
     return path.name.endswith(".tiktoken") or FIRST_LINE.match(head) is not None
+
+
+def _read(data: bytes, path: Path) -> tuple[Mapping[int, bytes], Callable[[bytes], int]]:
+    """Rank -> token, and the way back; by the engine, if it finds nothing strange about the file."""
+    ranks = Ranks.read(data)
+    if ranks is not None:
+        return ReadTokens(ranks), ranks.rank
+    tokens = _read_ranks(data, path)
+    return tokens, {token: rank for rank, token in tokens.items()}.__getitem__
 
 
 def _read_ranks(data: bytes, path: Path) -> dict[int, bytes]:

@@ -34,8 +34,8 @@ impl Default for ShortTokens {
 impl ShortTokens {
     /// Room for `count` tokens.
     pub(crate) fn for_many(count: usize) -> ShortTokens {
-        // Half full at the most.
-        let lines = (2 * count / WAYS + 1).next_power_of_two();
+        // Two thirds full at the most.
+        let lines = (3 * count / (2 * WAYS) + 1).next_power_of_two();
         let some = vec![0; (4 * count / 64 + 1).next_power_of_two()];
         ShortTokens { lines: vec![EMPTY; lines].into(), some: some.into() }
     }
@@ -44,6 +44,11 @@ impl ShortTokens {
     #[inline]
     fn bit(&self, hash: u64) -> (usize, u64) {
         ((hash >> 38) as usize & (self.some.len() - 1), 1 << (hash >> 32 & 63))
+    }
+
+    /// Where `key` is looked for first: tokens that are added in this order need no memory twice.
+    pub(crate) fn home(&self, key: Key) -> usize {
+        key.hash() as usize & (self.lines.len() - 1)
     }
 
     /// The id of `key`.
@@ -69,8 +74,8 @@ impl ShortTokens {
         }
     }
 
-    /// Adds a token unless its bytes are there; no more than there is room for.
-    pub(crate) fn insert(&mut self, key: Key, id: u32) {
+    /// Adds a token unless its bytes are there, and says whether; no more than there is room for.
+    pub(crate) fn insert(&mut self, key: Key, id: u32) -> bool {
         let hash = key.hash();
         let (word, bit) = self.bit(hash);
         self.some[word] |= bit;
@@ -79,13 +84,13 @@ impl ShortTokens {
         loop {
             let line = &mut self.lines[at];
             if line.keys.contains(&key) {
-                return;
+                return false;
             }
             let used = line.used as usize;
             if used < WAYS {
                 (line.keys[used], line.ids[used]) = (key, id);
                 line.used += 1;
-                return;
+                return true;
             }
             at = (at + 1) & mask;
         }

@@ -1,0 +1,144 @@
+//! Ids -> bytes and text: what ids may come as, and how their bytes become Python's without a further copy.
+//!
+//! Leaves out the steps of another library's decoder (`syllabary::decode::TextDecoder`).
+
+use std::ffi::CString;
+
+use numpy::{Element, PyArray1, PyArrayDescrMethods, PyArrayMethods, PyUntypedArray, PyUntypedArrayMethods};
+use pyo3::{
+    exceptions::{PyRuntimeError, PyTypeError, PyValueError},
+    ffi,
+    prelude::*,
+    types::{PyBytes, PyList, PyString},
+};
+use syllabary::decode::Decoder;
+
+use crate::{
+    convert::{self, type_name},
+    errors::to_python,
+    layout::Layout,
+};
+
+/// So many ids are decoded without the GIL: for fewer, handing it over would cost more.
+const DETACH_IDS: usize = 1 << 14;
+
+/// Calls `job` with the ids of a sequence or an array; `buffer` takes those that do not lie there as numbers of 32
+/// bits already. The first that `decoder` has no token for may end the reading.
+pub fn with_ids<R>(
+    values: &Bound<'_, PyAny>,
+    decoder: &Decoder,
+    buffer: &mut Vec<u32>,
+    job: impl FnOnce(&[u32]) -> PyResult<R>,
+) -> PyResult<R> {
+    buffer.clear();
+    if let Ok(array) = values.cast::<PyUntypedArray>() {
+        if let Some(ids) = contiguous::<u32>(values) {
+            return job(ids.readonly().as_slice()?);
+        }
+        read_array(array, buffer)?;
+    } else if !read_list(values, buffer)? {
+        if values.is_instance_of::<PyString>()
+            || values.is_instance_of::<PyBytes>()
+            || !values.hasattr(pyo3::intern!(values.py(), "__iter__"))?
+        {
+            let kind = type_name(values);
+            return Err(PyTypeError::new_err(format!("ids must be an iterable of integers, not {kind}")));
+        }
+        convert::ids(values, buffer, |id| decoder.bytes(id).is_some())?;
+    }
+    job(buffer)
+}
+
+/// The array, if it is one of `T` whose elements lie together.
+fn contiguous<'a, 'py, T: Element>(values: &'a Bound<'py, PyAny>) -> Option<&'a Bound<'py, PyArray1<T>>> {
+    values.cast::<PyArray1<T>>().ok().filter(|array| array.is_contiguous() && array.is_aligned())
+}
+
+/// Reads an array of integers of any kind.
+fn read_array(array: &Bound<'_, PyUntypedArray>, buffer: &mut Vec<u32>) -> PyResult<()> {
+    let kind = array.dtype().kind();
+    if array.ndim() != 1 || (!b"iu".contains(&kind) && array.len() > 0) {
+        let (dtype, shape) = (array.dtype(), array.getattr("shape")?);
+        let message = format!("ids are an array of {dtype} with shape {shape}: give integers, shape (n,)");
+        return Err(PyTypeError::new_err(message));
+    }
+    // Of another width, byte order or stride: numpy makes one that is not.
+    let wide = |name: &str| array.call_method1("astype", (name,));
+    match kind {
+        b'i' => match contiguous::<i64>(array) {
+            Some(ids) => narrow(ids, buffer),
+            None => narrow::<i64>(wide("int64")?.cast()?, buffer),
+        },
+        b'u' => narrow::<u64>(wide("uint64")?.cast()?, buffer),
+        _ => Ok(()),
+    }
+}
+
+fn narrow<T: Element + Copy + std::fmt::Display + TryInto<u32>>(
+    array: &Bound<'_, PyArray1<T>>,
+    buffer: &mut Vec<u32>,
+) -> PyResult<()> {
+    let array = array.readonly();
+    let wide = array.as_slice()?;
+    buffer.extend(wide.iter().map_while(|&id| id.try_into().ok()));
+    match wide.get(buffer.len()) {
+        None => Ok(()),
+        Some(wild) => Err(convert::unknown(array.py(), wild, buffer.len())),
+    }
+}
+
+/// Reads a list of plain integers; any other member, or one that is no id, and it gives up.
+fn read_list(values: &Bound<'_, PyAny>, buffer: &mut Vec<u32>) -> PyResult<bool> {
+    let (Ok(list), Some(layout)) = (values.cast_exact::<PyList>(), Layout::known(values.py())?) else {
+        return Ok(false);
+    };
+    let all = layout.read(list, buffer);
+    if !all {
+        buffer.clear();
+    }
+    Ok(all)
+}
+
+/// The bytes of ids, written once.
+pub fn bytes<'py>(py: Python<'py>, decoder: &Decoder, ids: &[u32]) -> PyResult<Bound<'py, PyBytes>> {
+    let size = size(py, decoder, ids)?;
+    PyBytes::new_with(py, size, |out| fill(py, decoder, ids, out))
+}
+
+/// The text of ids, by way of `buffer`; `errors` as Python's `bytes.decode` has them.
+pub fn text<'py>(
+    py: Python<'py>,
+    (decoder, ids): (&Decoder, &[u32]),
+    errors: &str,
+    buffer: &mut Vec<u8>,
+) -> PyResult<Bound<'py, PyString>> {
+    let size = size(py, decoder, ids)?;
+    if buffer.len() < size {
+        buffer.resize(size, 0);
+    }
+    let out = &mut buffer[..size];
+    fill(py, decoder, ids, out)?;
+    let errors = CString::new(errors).map_err(|error| PyValueError::new_err(error.to_string()))?;
+    // SAFETY: attached (`py`); `out` has `size` bytes, at most `isize::MAX` as every slice; `errors` ends with a null;
+    // the call gives an own reference or a null, of which `from_owned_ptr_or_err` makes Python's error.
+    let text = unsafe {
+        let text = ffi::PyUnicode_DecodeUTF8(out.as_ptr().cast(), size as ffi::Py_ssize_t, errors.as_ptr());
+        Bound::from_owned_ptr_or_err(py, text)?
+    };
+    Ok(text.cast_into::<PyString>()?)
+}
+
+fn size(py: Python<'_>, decoder: &Decoder, ids: &[u32]) -> PyResult<usize> {
+    let size = if ids.len() < DETACH_IDS { decoder.size(ids) } else { py.detach(|| decoder.size(ids)) };
+    size.map_err(|error| to_python(py, error, None))
+}
+
+fn fill(py: Python<'_>, decoder: &Decoder, ids: &[u32], out: &mut [u8]) -> PyResult<()> {
+    let size = out.len();
+    let written =
+        if ids.len() < DETACH_IDS { decoder.write(ids, out) } else { py.detach(|| decoder.write(ids, out)) };
+    if written == size {
+        return Ok(());
+    }
+    Err(PyRuntimeError::new_err("the array of ids was changed by another thread while it was decoded"))
+}

@@ -1,0 +1,147 @@
+//! How CPython lays out lists and integers, where that is known: then they are read and written without a call an item.
+//!
+//! The stable interface of Python 3.10, which this binding is built for, has no word on it. So it is taken for known
+//! only on CPython, in versions that were looked at, and after a trial; elsewhere Python's functions are called. Leaves
+//! out what is made of it (`lists`, `decode`).
+
+use pyo3::{
+    ffi,
+    prelude::*,
+    sync::PyOnceLock,
+    types::{PyInt, PyList},
+};
+
+/// CPython's versions 3.x that were looked at.
+const VERSIONS: std::ops::RangeInclusive<u8> = 10..=14;
+/// From this one on an integer has a tag where it had its number of digits.
+const TAGGED: u8 = 12;
+
+type Object = *mut ffi::PyObject;
+
+#[repr(C)]
+struct List {
+    references: isize,
+    kind: Object,
+    length: isize,
+    places: *mut Object,
+    allocated: isize,
+}
+
+#[repr(C)]
+struct Integer {
+    references: isize,
+    kind: Object,
+    tag: usize,
+    digit: u32,
+}
+
+/// That lists are laid out as `List`, integers as `Integer`, with these tags.
+#[derive(Clone, Copy, Debug)]
+pub struct Layout {
+    zero: usize,
+    /// Positive, of one digit: below 2^30.
+    one: usize,
+}
+
+impl Layout {
+    /// That of the Python that runs, if it is known.
+    pub fn known(py: Python<'_>) -> PyResult<Option<Layout>> {
+        static KNOWN: PyOnceLock<Option<Layout>> = PyOnceLock::new();
+        KNOWN.get_or_try_init(py, || find(py)).copied()
+    }
+
+    /// Fills the places of `list` with what `item` makes of each value, which must be new references.
+    ///
+    /// # Safety
+    /// `list` is new, nobody else has seen it, and it has as many places as there are values, all empty.
+    pub unsafe fn write<T: Copy>(
+        self,
+        list: &Bound<'_, PyList>,
+        values: &[T],
+        mut item: impl FnMut(T) -> PyResult<Object>,
+    ) -> PyResult<()> {
+        let layout = list.as_ptr().cast::<List>();
+        // SAFETY: lists are laid out like this; this one is alive, and only this thread, attached, reaches it.
+        let (places, length) = unsafe { ((*layout).places, (*layout).length) };
+        debug_assert_eq!(length as usize, values.len());
+        for (at, &value) in values.iter().enumerate() {
+            let item = item(value)?;
+            // SAFETY: there are more than `at` places; this one is null, so nothing is lost; the list owns the
+            // reference from now on.
+            unsafe { *places.add(at) = item };
+        }
+        Ok(())
+    }
+
+    /// Counts one more reference to an object.
+    ///
+    /// # Safety
+    /// `object` is alive, and this thread attached.
+    #[inline]
+    pub unsafe fn count_up(self, object: Object) {
+        // SAFETY: an object begins with its count, which code for Python 3.10's stable interface counts up like this,
+        // of immortal ones too; attached, so nobody else counts.
+        unsafe { (*object.cast::<List>()).references += 1 };
+    }
+
+    /// Appends the integers of a list to `out`; `false` at the first that is no plain integer from 0 to 2^30 - 1.
+    pub fn read(self, list: &Bound<'_, PyList>, out: &mut Vec<u32>) -> bool {
+        let layout = list.as_ptr().cast::<List>();
+        let plain = list.py().get_type::<PyInt>();
+        // SAFETY: a list is laid out like this; attached, and nothing below runs Python's code, so that it stays as it
+        // is; its first `length` places hold objects, if it has any at all.
+        let items: &[Object] = unsafe {
+            match (*layout).length {
+                0 => &[],
+                length => std::slice::from_raw_parts((*layout).places, length as usize),
+            }
+        };
+        out.reserve(items.len());
+        for &item in items {
+            // SAFETY: the list keeps the object alive; of every object the kind may be read.
+            if !std::ptr::eq(unsafe { (*item.cast::<Integer>()).kind }, plain.as_ptr()) {
+                return false;
+            }
+            // SAFETY: it is exactly an integer, so it has a tag.
+            match unsafe { (*item.cast::<Integer>()).tag } {
+                // SAFETY: with this tag it has one digit.
+                tag if tag == self.one => out.push(unsafe { (*item.cast::<Integer>()).digit }),
+                tag if tag == self.zero => out.push(0),
+                _ => return false,
+            }
+        }
+        true
+    }
+}
+
+/// By name, version and size, then by a trial.
+fn find(py: Python<'_>) -> PyResult<Option<Layout>> {
+    let version = py.version_info();
+    let sys = py.import("sys")?;
+    let name: String = sys.getattr("implementation")?.getattr("name")?.extract()?;
+    let digit: u32 = sys.getattr("int_info")?.getattr("bits_per_digit")?.extract()?;
+    let size: usize = py.get_type::<PyList>().getattr("__basicsize__")?.extract()?;
+    let seen = name == "cpython" && version.major == 3 && VERSIONS.contains(&version.minor);
+    if !seen || digit != 30 || size != size_of::<List>() {
+        return Ok(None);
+    }
+    let layout = if version.minor < TAGGED { Layout { zero: 0, one: 1 } } else { Layout { zero: 1, one: 8 } };
+    Ok(holds(py, layout)?.then_some(layout))
+}
+
+fn holds(py: Python<'_>, layout: Layout) -> PyResult<bool> {
+    let values = [0, 1, 256, 257, (1 << 30) - 1];
+    let trial = PyList::new(py, values)?;
+    // SAFETY: a list of this Python has as many bytes as `List`, so they may be read.
+    let list = unsafe { &*trial.as_ptr().cast::<List>() };
+    let places =
+        (list.length, list.allocated >= list.length, list.references) == (values.len() as isize, true, 1);
+    if !places || !std::ptr::eq(list.kind.cast(), trial.get_type_ptr()) {
+        return Ok(false);
+    }
+    let mut read = Vec::new();
+    let others = [PyList::new(py, [1_u64 << 30])?, PyList::new(py, [-1])?, PyList::new(py, [true])?];
+    Ok(layout.read(&trial, &mut read)
+        && read == values
+        && !others.iter().any(|list| layout.read(list, &mut read)))
+}
