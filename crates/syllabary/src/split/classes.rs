@@ -1,4 +1,4 @@
-//! Character classes as one byte of bits a character, in a two-stage table.
+//! Character classes as one byte of bits a character: a flat table below U+10000, a two-stage one above.
 //!
 //! Adds: `Classes`, built from the parser of the pinned `regex-syntax`, whose Unicode tables (16.0) are those
 //! of tiktoken and of the `regex` crate, and the walk over text that every scanner uses. Leaves out: what a
@@ -57,18 +57,28 @@ const ONIG_LACKS: [char; 2] = ['\u{200C}', '\u{200D}'];
 const CODE_POINTS: usize = 0x11_0000;
 const BLOCK_BITS: usize = 7;
 const BLOCK: usize = 1 << BLOCK_BITS;
+/// The code points of at most three bytes.
+pub(super) const SHORT: usize = 0x1_0000;
+
+/// What `Classes::leads` has for a first byte whose characters differ; no class has this bit there.
+pub(super) const MIXED: u8 = 128;
 
 /// The class bits of every character.
 pub(super) struct Classes {
-    ascii: [u8; 128],
-    /// Block number of each `BLOCK` code points.
+    pub(super) ascii: [u8; 128],
+    /// By the low six bits of a first byte of more: the class bits, of those below `WORD`, that all its characters
+    /// have, or `MIXED`.
+    pub(super) leads: [u8; 64],
+    /// The characters below `SHORT`.
+    pub(super) short: Box<[u8; SHORT]>,
+    /// From `SHORT` on: block number of each `BLOCK` code points.
     blocks: Vec<u16>,
     /// The distinct blocks, one after another.
     bits: Vec<u8>,
 }
 
 impl Classes {
-    /// The table of `tables`; a quarter of a millisecond, so each `Split` makes its own (about 50 kB).
+    /// The table of `tables`; a quarter of a millisecond, so each `Split` makes its own (about 100 kB).
     pub(super) fn new(tables: Tables) -> Result<Classes, Error> {
         let mut flat = vec![0u8; CODE_POINTS];
         for (class, bit) in CLASSES {
@@ -83,13 +93,13 @@ impl Classes {
         Ok(Classes::fold(&flat))
     }
 
-    /// The two-stage table of one byte a code point.
+    /// The tables of one byte a code point.
     fn fold(flat: &[u8]) -> Classes {
         let mut numbers: FxHashMap<&[u8], u16> = FxHashMap::default();
-        let mut blocks = Vec::with_capacity(CODE_POINTS / BLOCK);
+        let mut blocks = Vec::with_capacity((CODE_POINTS - SHORT) / BLOCK);
         let mut bits = Vec::new();
-        for block in flat.chunks_exact(BLOCK) {
-            // At most 8,704 blocks, so their numbers fit.
+        for block in flat[SHORT..].chunks_exact(BLOCK) {
+            // At most 8,192 blocks, so their numbers fit.
             let next = numbers.len() as u16;
             let number = *numbers.entry(block).or_insert(next);
             if number == next {
@@ -97,19 +107,20 @@ impl Classes {
             }
             blocks.push(number);
         }
-        let mut ascii = [0; 128];
+        let (mut ascii, mut short) = ([0; 128], Box::new([0; SHORT]));
         ascii.copy_from_slice(&flat[..128]);
-        Classes { ascii, blocks, bits }
+        short.copy_from_slice(&flat[..SHORT]);
+        Classes { ascii, leads: leads(flat), short, blocks, bits }
     }
 
     /// The bits of one character.
     #[inline]
     pub(super) fn of(&self, c: char) -> u8 {
         let code = c as usize;
-        if code < 128 {
-            return self.ascii[code];
+        if code < SHORT {
+            return self.short[code];
         }
-        let block = usize::from(self.blocks[code >> BLOCK_BITS]);
+        let block = usize::from(self.blocks[(code - SHORT) >> BLOCK_BITS]);
         self.bits[(block << BLOCK_BITS) | (code & (BLOCK - 1))]
     }
 
@@ -154,6 +165,20 @@ impl Classes {
     pub(super) fn run_without(&self, text: &str, at: usize, mask: u8) -> usize {
         self.run_while(text, at, mask, true)
     }
+}
+
+/// `Classes::leads` of one byte a code point.
+fn leads(flat: &[u8]) -> [u8; 64] {
+    let mut leads = [MIXED; 64];
+    for lead in 0xC0..=0xEFusize {
+        let (first, count) =
+            if lead < 0xE0 { ((lead & 0x1F) << 6, 1 << 6) } else { ((lead & 0x0F) << 12, 1 << 12) };
+        let bits = flat[first] & (WORD - 1);
+        if flat[first..first + count].iter().all(|other| other & (WORD - 1) == bits) {
+            leads[lead & 0x3F] = bits;
+        }
+    }
+    leads
 }
 
 /// The code point ranges of a one-character pattern, by the parser of `regex-syntax`.
@@ -216,6 +241,17 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn first_bytes_tell_the_class_of_common_ideographs() {
+        let table = Classes::new(Tables::Tiktoken).unwrap();
+        assert!(table.leads.iter().all(|&class| class == MIXED || class < WORD));
+        for c in (0x80..=0x10_FFFF).filter_map(char::from_u32) {
+            let class = table.leads[usize::from(c.encode_utf8(&mut [0; 4]).as_bytes()[0] & 0x3F)];
+            assert!(class == MIXED || table.of(c) & (WORD - 1) == class, "{c:?}");
+        }
+        assert_eq!(table.leads[0x25..=0x28], [UNCASED; 4]);
     }
 
     #[test]

@@ -12,6 +12,7 @@ mod gpt2;
 mod gpt4;
 mod latin;
 mod llama3;
+mod masks;
 mod o200k;
 mod pattern;
 mod superwords;
@@ -20,12 +21,12 @@ mod words;
 
 pub use classes::Tables;
 use classes::{Classes, WORD};
-use walk::Walk;
+use walk::{Tier, Walk};
 
 use crate::error::Error;
 
 /// Piece ends asked for at a time.
-const ENDS: usize = 128;
+const ENDS: usize = 256;
 
 /// A split, ready to run; immutable, to be shared by reference.
 pub struct Split {
@@ -33,6 +34,7 @@ pub struct Split {
     classes: Classes,
     keep_unmatched: bool,
     lines: bool,
+    tier: Tier,
 }
 
 /// What runs a pattern.
@@ -81,7 +83,7 @@ impl Split {
                 None => Scanner::Regex(pattern::compile(pattern, tables)?),
             },
         };
-        Ok(Split { scanner, classes: Classes::new(tables)?, keep_unmatched, lines: false })
+        Ok(Split { scanner, classes: Classes::new(tables)?, keep_unmatched, lines: false, tier: Tier::best() })
     }
 
     /// The same split of each line, with its end, alone: no piece crosses a line feed.

@@ -1,50 +1,200 @@
 //! Piece ends in bulk, for the splits whose pieces cover every character.
 //!
 //! Adds: `Walk`, which writes as many ends at a time as its caller has room for, so that encoding can work on many
-//! pieces at once. Leaves out: where a piece ends (the scanners).
+//! pieces at once: block by block of 64 bytes by the masks of `masks`, or piece by piece by a scanner where the
+//! masks do not tell. Leaves out: where a piece ends (the laws).
 
+use super::classes::{Classes, LETTER, MARK};
+#[cfg(target_arch = "x86_64")]
+use super::masks::{avx2::Avx2, avx512::Avx512};
+use super::masks::{BLOCK, Carry, Lanes, Law, Masks, Place, WINDOW, gpt2::Gpt2, portable::Portable, words::Words};
 use super::{Scanner, Split, gpt2, gpt4, latin, llama3, o200k};
 
 /// A walk over the pieces of one text.
 pub(crate) struct Walk<'a> {
     split: &'a Split,
     text: &'a str,
+    /// Where the next piece begins.
     at: usize,
+    /// Ends found and not yet written, as places after `base`.
+    found: u64,
+    base: usize,
+    /// Whether the masks go on from the block at `base`, else they begin anew at `at`.
+    goes_on: bool,
+    /// The masks of the block after that at `base`.
+    next: Masks,
+    carry: Carry,
+}
+
+/// The instructions to use.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Tier {
+    /// Those that are always there.
+    Portable,
+    #[cfg(target_arch = "x86_64")]
+    Avx2(Avx2),
+    #[cfg(target_arch = "x86_64")]
+    Avx512(Avx512),
+}
+
+impl Tier {
+    /// Those that this processor has, the best first.
+    pub(super) fn all() -> Vec<Tier> {
+        let mut tiers = Vec::new();
+        #[cfg(target_arch = "x86_64")]
+        {
+            tiers.extend(Avx512::new().map(Tier::Avx512));
+            tiers.extend(Avx2::new().map(Tier::Avx2));
+        }
+        tiers.push(Tier::Portable);
+        tiers
+    }
+
+    pub(super) fn best() -> Tier {
+        Tier::all()[0]
+    }
 }
 
 impl Split {
     /// A walk over the pieces of `text`; the scanner must be one whose pieces cover every character.
     pub(super) fn walk_of_line<'a>(&'a self, text: &'a str) -> Walk<'a> {
-        Walk { split: self, text, at: 0 }
+        let (next, carry) = (Masks::default(), Carry::default());
+        Walk { split: self, text, at: 0, found: 0, base: 0, goes_on: false, next, carry }
     }
 }
 
 impl Walk<'_> {
     /// Writes the ends of the next pieces, ascending positions in the text, and says how many; 0 at its end only.
     pub(crate) fn fill(&mut self, ends: &mut [usize]) -> usize {
-        let (classes, text) = (&self.split.classes, self.text);
+        const GPT4: Words<false> =
+            Words { word: LETTER, by_three: true, contractions: true, whole_end: true };
+        const O200K: Words<true> =
+            Words { word: LETTER | MARK, by_three: true, contractions: true, whole_end: false };
+        if self.at >= self.text.len() {
+            return 0;
+        }
         match self.split.scanner {
-            Scanner::Gpt2 => self.fill_by(ends, |at| gpt2::piece_end(classes, text, at)),
-            Scanner::Gpt4 => self.fill_by(ends, |at| gpt4::piece_end(classes, text, at)),
-            Scanner::O200k => self.fill_by(ends, |at| o200k::piece_end::<true>(classes, text, at)),
-            Scanner::Nemotron => self.fill_by(ends, |at| o200k::piece_end::<false>(classes, text, at)),
-            Scanner::Llama3(family) => self.fill_by(ends, |at| llama3::piece_end(family, classes, text, at)),
-            Scanner::Latin => self.fill_by(ends, |at| latin::piece_end(classes, text, at)),
-            _ => 0,
+            Scanner::Gpt2 => self.fill_by(Gpt2, ends),
+            Scanner::Gpt4 => self.fill_by(GPT4, ends),
+            Scanner::O200k => self.fill_by(O200K, ends),
+            Scanner::Nemotron => self.fill_by(Words { by_three: false, contractions: false, ..O200K }, ends),
+            Scanner::Llama3(family) => self.fill_by(family.masks(), ends),
+            _ => self.fill_piece_by_piece(ends, self.text.len()),
         }
     }
 
-    #[inline]
-    fn fill_by(&mut self, ends: &mut [usize], end_of: impl Fn(usize) -> usize) -> usize {
+    /// By the masks of a law and the instructions of the split.
+    #[inline(always)]
+    fn fill_by(&mut self, law: impl Law, ends: &mut [usize]) -> usize {
+        match self.split.tier {
+            Tier::Portable => self.run(Portable, law, ends),
+            #[cfg(target_arch = "x86_64")]
+            Tier::Avx2(lanes) => lanes.enter(self, law, ends),
+            #[cfg(target_arch = "x86_64")]
+            Tier::Avx512(lanes) => lanes.enter(self, law, ends),
+        }
+    }
+
+    #[inline(always)]
+    pub(super) fn run(&mut self, lanes: impl Lanes, law: impl Law, ends: &mut [usize]) -> usize {
+        let mut written = 0;
+        loop {
+            written += self.flush(lanes, &mut ends[written..]);
+            if written == ends.len() || self.at >= self.text.len() {
+                return written;
+            }
+            if !self.step(lanes, law) {
+                let upto = self.base + BLOCK;
+                self.goes_on = false;
+                written += self.fill_piece_by_piece(&mut ends[written..], upto);
+            }
+        }
+    }
+
+    /// Finds the ends in the next block; `false` if the masks do not tell. All found before are written.
+    #[inline(always)]
+    fn step(&mut self, lanes: impl Lanes, law: impl Law) -> bool {
+        let (text, classes, fresh) = (self.text, &self.split.classes, !self.goes_on);
+        if fresh {
+            (self.base, self.carry, self.goes_on) = (self.at, Carry::default(), true);
+            self.next = window(text, self.base, |window| lanes.masks(classes, law.word(), window, 0));
+        } else {
+            self.base += BLOCK;
+        }
+        let (base, masks) = (self.base, self.next);
+        self.next = window(text, base + BLOCK, |window| lanes.masks(classes, law.word(), window, masks.last));
+        let Some(starts) = law.starts(&masks, &self.next, &mut self.carry, Place { classes, text, base }) else {
+            return false;
+        };
+        self.found = starts & !u64::from(fresh);
+        // The end of the text; the rest of the block is nothing.
+        if let Some(end @ ..BLOCK) = text.len().checked_sub(base) {
+            self.found = (self.found & ((1 << end) - 1)) | (1 << end);
+        }
+        true
+    }
+
+    /// Writes the ends found, as many as there is room for.
+    #[inline(always)]
+    fn flush(&mut self, lanes: impl Lanes, ends: &mut [usize]) -> usize {
+        if self.found == 0 {
+            return 0;
+        }
+        let mut written = 0;
+        if let Some(room) = ends.first_chunk_mut() {
+            written = lanes.flatten(self.found, self.base, room);
+            self.found = 0;
+        } else {
+            for end in ends.iter_mut().take(self.found.count_ones() as usize) {
+                *end = self.base + self.found.trailing_zeros() as usize;
+                self.found &= self.found - 1;
+                written += 1;
+            }
+        }
+        if let Some(&last) = ends[..written].last() {
+            self.at = last;
+        }
+        written
+    }
+
+    /// By the scanner, until an end is at or after `upto`.
+    fn fill_piece_by_piece(&mut self, ends: &mut [usize], upto: usize) -> usize {
+        let (classes, text) = (&self.split.classes, self.text);
         let mut written = 0;
         for end in ends {
-            if self.at >= self.text.len() {
+            if self.at >= upto.min(text.len()) {
                 break;
             }
-            self.at = end_of(self.at);
+            self.at = piece_end(&self.split.scanner, classes, text, self.at);
             *end = self.at;
             written += 1;
         }
         written
     }
+}
+
+/// The end of the piece that begins at `at`, which is before the end of `text`.
+pub(super) fn piece_end(scanner: &Scanner, classes: &Classes, text: &str, at: usize) -> usize {
+    match scanner {
+        Scanner::Gpt2 => gpt2::piece_end(classes, text, at),
+        Scanner::Gpt4 => gpt4::piece_end(classes, text, at),
+        Scanner::O200k => o200k::piece_end::<true>(classes, text, at),
+        Scanner::Nemotron => o200k::piece_end::<false>(classes, text, at),
+        Scanner::Llama3(family) => llama3::piece_end(*family, classes, text, at),
+        Scanner::Latin => latin::piece_end(classes, text, at),
+        _ => text.len(),
+    }
+}
+
+/// Calls `f` with the bytes of `text` from `at` on, and spaces after its end: no law tells a text that spaces
+/// follow from one that ends, but for the end itself.
+#[inline(always)]
+fn window<T>(text: &str, at: usize, f: impl Fn(&[u8; WINDOW]) -> T) -> T {
+    let rest = text.as_bytes().get(at..).unwrap_or_default();
+    if let Some(window) = rest.first_chunk() {
+        return f(window);
+    }
+    let mut padded = [b' '; WINDOW];
+    padded[..rest.len()].copy_from_slice(rest);
+    f(&padded)
 }

@@ -1,0 +1,101 @@
+//! Masks without vector instructions: a table for the classes, eight bytes to a word for the masks.
+//!
+//! Adds: the way that runs everywhere. Leaves out nothing.
+
+use super::super::classes::{Classes, LOWER, MARK, NUMBER, SPACE, UPPER};
+use super::{BLOCK, Lanes, Masks, WINDOW, class_at};
+
+#[derive(Clone, Copy)]
+pub(in super::super) struct Portable;
+
+const ONES: u64 = 0x0101_0101_0101_0101;
+const TOPS: u64 = 0x80 * ONES;
+
+impl Lanes for Portable {
+    fn masks(self, classes: &Classes, word: u8, window: &[u8; WINDOW], last: u8) -> Masks {
+        let raw = words(window);
+        let mut bits = [0; WINDOW];
+        for (bits, &byte) in bits.iter_mut().zip(&window[..BLOCK]) {
+            *bits = classes.ascii[usize::from(byte & 127)];
+        }
+        let wide = gather(&raw, |eight| eight);
+        let inner = wide & !gather(&raw, |eight| eight << 1);
+        let last = if wide == 0 { 0 } else { spread(classes, window, &mut bits, wide, inner, last) };
+        let kinds = words(&bits);
+        let of = |class: u8| gather(&kinds, |eight| not_zero(eight & (u64::from(class) * ONES)));
+        let equal = |byte: u8| !gather(&raw, |eight| not_zero(eight ^ (u64::from(byte) * ONES)));
+        Masks {
+            word: of(word),
+            upper: of(UPPER),
+            lower: of(LOWER),
+            mark: of(MARK),
+            number: of(NUMBER),
+            space: of(SPACE),
+            blank: equal(b' '),
+            line: equal(b'\n') | equal(b'\r'),
+            apostrophe: equal(b'\''),
+            slash: equal(b'/'),
+            inner,
+            last,
+        }
+    }
+
+    fn flatten(self, mut bits: u64, base: usize, out: &mut [usize; BLOCK]) -> usize {
+        let count = bits.count_ones() as usize;
+        for place in &mut out[..count] {
+            *place = base + bits.trailing_zeros() as usize;
+            bits &= bits - 1;
+        }
+        count
+    }
+}
+
+/// Writes the class of every character that is not ASCII to all its bytes, and that of the block before to the
+/// bytes of its last character; gives the class of the last character, if it is not ASCII.
+#[inline(always)]
+pub(super) fn spread(
+    classes: &Classes,
+    window: &[u8; WINDOW],
+    bits: &mut [u8; WINDOW],
+    wide: u64,
+    inner: u64,
+    last: u8,
+) -> u8 {
+    bits[..inner.trailing_ones() as usize & 3].fill(last);
+    let mut leads = wide & !inner;
+    while leads != 0 {
+        let at = leads.trailing_zeros() as usize;
+        leads &= leads - 1;
+        let (class, width) = class_at(classes, window, at);
+        bits[at..at + width].fill(class);
+    }
+    if wide >> (BLOCK - 1) == 0 { 0 } else { bits[BLOCK - 1] }
+}
+
+/// The eight words of a block.
+fn words(bytes: &[u8; WINDOW]) -> [u64; 8] {
+    let mut words = [0; 8];
+    for (word, eight) in words.iter_mut().zip(bytes.chunks_exact(8)) {
+        let mut copy = [0; 8];
+        copy.copy_from_slice(eight);
+        *word = u64::from_le_bytes(copy);
+    }
+    words
+}
+
+/// The top bit of each byte of each word, after `f`.
+#[inline(always)]
+fn gather(words: &[u64; 8], f: impl Fn(u64) -> u64) -> u64 {
+    let mut mask = 0;
+    for (at, &eight) in words.iter().enumerate() {
+        let tops = (f(eight) & TOPS) >> 7;
+        mask |= (tops.wrapping_mul(0x0102_0408_1020_4080) >> 56) << (8 * at);
+    }
+    mask
+}
+
+/// The top bit of each byte that is not 0.
+#[inline(always)]
+fn not_zero(eight: u64) -> u64 {
+    ((eight & !TOPS) + !TOPS) | eight
+}
