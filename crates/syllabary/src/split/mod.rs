@@ -83,7 +83,13 @@ impl Split {
                 None => Scanner::Regex(pattern::compile(pattern, tables)?),
             },
         };
-        Ok(Split { scanner, classes: Classes::new(tables)?, keep_unmatched, lines: false, tier: Tier::best() })
+        Ok(Split {
+            scanner,
+            classes: Classes::new(tables)?,
+            keep_unmatched,
+            lines: false,
+            tier: Tier::best(),
+        })
     }
 
     /// The same split of each line, with its end, alone: no piece crosses a line feed.

@@ -5,9 +5,11 @@
 //! masks do not tell. Leaves out: where a piece ends (the laws).
 
 use super::classes::{Classes, LETTER, MARK};
+use super::masks::{
+    BLOCK, Carry, Lanes, Law, Masks, Place, WINDOW, gpt2::Gpt2, portable::Portable, words::Words,
+};
 #[cfg(target_arch = "x86_64")]
 use super::masks::{avx2::Avx2, avx512::Avx512};
-use super::masks::{BLOCK, Carry, Lanes, Law, Masks, Place, WINDOW, gpt2::Gpt2, portable::Portable, words::Words};
 use super::{Scanner, Split, gpt2, gpt4, latin, llama3, o200k};
 
 /// A walk over the pieces of one text.
@@ -115,15 +117,18 @@ impl Walk<'_> {
     #[inline(always)]
     fn step(&mut self, lanes: impl Lanes, law: impl Law) -> bool {
         let (text, classes, fresh) = (self.text, &self.split.classes, !self.goes_on);
+        let mut padded = [b' '; WINDOW];
         if fresh {
             (self.base, self.carry, self.goes_on) = (self.at, Carry::default(), true);
-            self.next = window(text, self.base, |window| lanes.masks(classes, law.word(), window, 0));
+            self.next = lanes.masks(classes, law.word(), window(text, self.base, &mut padded), 0);
         } else {
             self.base += BLOCK;
         }
         let (base, masks) = (self.base, self.next);
-        self.next = window(text, base + BLOCK, |window| lanes.masks(classes, law.word(), window, masks.last));
-        let Some(starts) = law.starts(&masks, &self.next, &mut self.carry, Place { classes, text, base }) else {
+        let window = window(text, base + BLOCK, &mut padded);
+        self.next = lanes.masks(classes, law.word(), window, masks.last);
+        let Some(starts) = law.starts(&masks, &self.next, &mut self.carry, Place { classes, text, base })
+        else {
             return false;
         };
         self.found = starts & !u64::from(fresh);
@@ -186,15 +191,19 @@ pub(super) fn piece_end(scanner: &Scanner, classes: &Classes, text: &str, at: us
     }
 }
 
-/// Calls `f` with the bytes of `text` from `at` on, and spaces after its end: no law tells a text that spaces
-/// follow from one that ends, but for the end itself.
+/// The bytes of `text` from `at` on, and spaces after its end: no law tells a text that spaces follow from one that
+/// ends, but for the end itself.
 #[inline(always)]
-fn window<T>(text: &str, at: usize, f: impl Fn(&[u8; WINDOW]) -> T) -> T {
+fn window<'a>(text: &'a str, at: usize, padded: &'a mut [u8; WINDOW]) -> &'a [u8; WINDOW] {
     let rest = text.as_bytes().get(at..).unwrap_or_default();
     if let Some(window) = rest.first_chunk() {
-        return f(window);
+        return window;
     }
-    let mut padded = [b' '; WINDOW];
+    *padded = [b' '; WINDOW];
     padded[..rest.len()].copy_from_slice(rest);
-    f(&padded)
+    padded
 }
+
+#[cfg(test)]
+#[path = "walk_tests.rs"]
+mod tests;

@@ -41,101 +41,118 @@ impl Avx2 {
 impl Lanes for Avx2 {
     #[inline(always)]
     fn masks(self, classes: &Classes, word: u8, window: &[u8; WINDOW], last: u8) -> Masks {
-        // SAFETY: `self` exists, so the processor has AVX2; the window has 64 bytes and more.
-        let raw: Pair = unsafe {
-            let low = window.as_ptr().cast();
-            [_mm256_loadu_si256(low), _mm256_loadu_si256(low.add(1))]
-        };
-        let mut kinds = raw.map(|half| self.classes(half));
-        let wide = self.tops(raw);
-        let (mut inner, mut left) = (0, 0);
-        if wide != 0 {
-            // SAFETY: as above.
-            inner = self.tops(raw.map(|half| unsafe { _mm256_cmpgt_epi8(_mm256_set1_epi8(-64), half) }));
-            let mut bits = [0u8; WINDOW];
-            // SAFETY: as above; `bits` is as long as the window.
-            kinds = unsafe {
-                let low: *mut __m256i = bits.as_mut_ptr().cast();
-                _mm256_storeu_si256(low, kinds[0]);
-                _mm256_storeu_si256(low.add(1), kinds[1]);
-                left = spread(classes, window, &mut bits, wide, inner, last);
-                let low = bits.as_ptr().cast();
-                [_mm256_loadu_si256(low), _mm256_loadu_si256(low.add(1))]
-            };
-        }
-        Masks {
-            word: self.any(kinds, word),
-            upper: self.any(kinds, UPPER),
-            lower: self.any(kinds, LOWER),
-            mark: self.any(kinds, MARK),
-            number: self.any(kinds, NUMBER),
-            space: self.any(kinds, SPACE),
-            blank: self.equal(raw, b' '),
-            line: self.equal(raw, b'\n') | self.equal(raw, b'\r'),
-            apostrophe: self.equal(raw, b'\''),
-            slash: self.equal(raw, b'/'),
-            inner,
-            last: left,
-        }
+        // SAFETY: `self` exists, so the processor has the instructions.
+        unsafe { masks(classes, word, window, last) }
     }
 
     #[inline(always)]
-    fn flatten(self, mut bits: u64, base: usize, out: &mut [usize; BLOCK]) -> usize {
-        let count = bits.count_ones() as usize;
-        // Eight at a time, without asking whether there are so many: the places are 64, so they have room.
-        for eight in out.chunks_exact_mut(8) {
-            for place in eight {
-                *place = base + bits.trailing_zeros() as usize;
-                bits &= bits.wrapping_sub(1);
-            }
-            if bits == 0 {
-                break;
-            }
-        }
-        count
+    fn flatten(self, bits: u64, base: usize, out: &mut [usize; BLOCK]) -> usize {
+        // SAFETY: `self` exists, so the processor has the instructions.
+        unsafe { flatten(bits, base, out) }
     }
 }
 
 type Pair = [__m256i; 2];
 
-impl Avx2 {
-    /// The classes of ASCII, and 0 or anything for other bytes.
-    #[inline(always)]
-    fn classes(self, raw: __m256i) -> __m256i {
-        // SAFETY: `self` exists, so the processor has AVX2.
-        unsafe {
-            let between = |first: u8, last: u8, class: u8| {
-                let over = _mm256_sub_epi8(raw, _mm256_set1_epi8(first as i8));
-                let within = _mm256_min_epu8(over, _mm256_set1_epi8((last - first) as i8));
-                _mm256_and_si256(_mm256_cmpeq_epi8(over, within), _mm256_set1_epi8(class as i8))
-            };
-            let letters = _mm256_or_si256(between(b'A', b'Z', UPPER), between(b'a', b'z', LOWER));
-            let spaces = _mm256_or_si256(between(b'\t', b'\r', SPACE), between(b' ', b' ', SPACE));
-            _mm256_or_si256(_mm256_or_si256(letters, spaces), between(b'0', b'9', NUMBER))
+#[inline]
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+fn masks(classes: &Classes, word: u8, window: &[u8; WINDOW], last: u8) -> Masks {
+    let raw = load(window);
+    let mut kinds = [ascii(raw[0]), ascii(raw[1])];
+    let wide = tops(raw);
+    let (mut inner, mut left) = (0, 0);
+    if wide != 0 {
+        inner = tops(raw.map(|half| _mm256_cmpgt_epi8(_mm256_set1_epi8(-64), half)));
+        let mut bits = store(kinds);
+        left = spread(classes, window, &mut bits, wide, inner, last);
+        kinds = load(&bits);
+    }
+    Masks {
+        word: any(kinds, word),
+        upper: any(kinds, UPPER),
+        lower: any(kinds, LOWER),
+        mark: any(kinds, MARK),
+        number: any(kinds, NUMBER),
+        space: any(kinds, SPACE),
+        blank: equal(raw, b' '),
+        line: equal(raw, b'\n') | equal(raw, b'\r'),
+        apostrophe: equal(raw, b'\''),
+        slash: equal(raw, b'/'),
+        inner,
+        last: left,
+    }
+}
+
+#[inline]
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+fn load(window: &[u8; WINDOW]) -> Pair {
+    let low: *const __m256i = window.as_ptr().cast();
+    // SAFETY: two vectors are shorter than a window.
+    unsafe { [_mm256_loadu_si256(low), _mm256_loadu_si256(low.add(1))] }
+}
+
+#[inline]
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+fn store(pair: Pair) -> [u8; WINDOW] {
+    let mut bytes = [0; WINDOW];
+    let low: *mut __m256i = bytes.as_mut_ptr().cast();
+    // SAFETY: two vectors are shorter than a window.
+    unsafe {
+        _mm256_storeu_si256(low, pair[0]);
+        _mm256_storeu_si256(low.add(1), pair[1]);
+    }
+    bytes
+}
+
+/// The classes of ASCII; 0 for other bytes.
+#[inline]
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+fn ascii(raw: __m256i) -> __m256i {
+    let between = |first: u8, last: u8, class: u8| {
+        let over = _mm256_sub_epi8(raw, _mm256_set1_epi8(first as i8));
+        let within = _mm256_min_epu8(over, _mm256_set1_epi8((last - first) as i8));
+        _mm256_and_si256(_mm256_cmpeq_epi8(over, within), _mm256_set1_epi8(class as i8))
+    };
+    let letters = _mm256_or_si256(between(b'A', b'Z', UPPER), between(b'a', b'z', LOWER));
+    let spaces = _mm256_or_si256(between(b'\t', b'\r', SPACE), between(b' ', b' ', SPACE));
+    _mm256_or_si256(_mm256_or_si256(letters, spaces), between(b'0', b'9', NUMBER))
+}
+
+/// The top bit of each byte.
+#[inline]
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+fn tops(pair: Pair) -> u64 {
+    let [low, high] = pair.map(|half| _mm256_movemask_epi8(half));
+    u64::from(low as u32) | (u64::from(high as u32) << 32)
+}
+
+#[inline]
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+fn equal(pair: Pair, byte: u8) -> u64 {
+    tops(pair.map(|half| _mm256_cmpeq_epi8(half, _mm256_set1_epi8(byte as i8))))
+}
+
+/// Which bytes have any bit of `class`.
+#[inline]
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+fn any(pair: Pair, class: u8) -> u64 {
+    let class = _mm256_set1_epi8(class as i8);
+    !tops(pair.map(|half| _mm256_cmpeq_epi8(_mm256_and_si256(half, class), _mm256_setzero_si256())))
+}
+
+#[inline]
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+fn flatten(mut bits: u64, base: usize, out: &mut [usize; BLOCK]) -> usize {
+    let count = bits.count_ones() as usize;
+    // Eight at a time, without asking whether there are so many: the places are 64, so they have room.
+    for eight in out.chunks_exact_mut(8) {
+        for place in eight {
+            *place = base + bits.trailing_zeros() as usize;
+            bits &= bits.wrapping_sub(1);
+        }
+        if bits == 0 {
+            break;
         }
     }
-
-    /// The top bit of each byte.
-    #[inline(always)]
-    fn tops(self, pair: Pair) -> u64 {
-        // SAFETY: `self` exists, so the processor has AVX2.
-        let [low, high] = pair.map(|half| unsafe { _mm256_movemask_epi8(half) });
-        u64::from(low as u32) | (u64::from(high as u32) << 32)
-    }
-
-    #[inline(always)]
-    fn equal(self, pair: Pair, byte: u8) -> u64 {
-        // SAFETY: `self` exists, so the processor has AVX2.
-        self.tops(pair.map(|half| unsafe { _mm256_cmpeq_epi8(half, _mm256_set1_epi8(byte as i8)) }))
-    }
-
-    /// Which bytes have any bit of `class`.
-    #[inline(always)]
-    fn any(self, pair: Pair, class: u8) -> u64 {
-        // SAFETY: `self` exists, so the processor has AVX2.
-        let none = pair.map(|half| unsafe {
-            _mm256_cmpeq_epi8(_mm256_and_si256(half, _mm256_set1_epi8(class as i8)), _mm256_setzero_si256())
-        });
-        !self.tops(none)
-    }
+    count
 }
