@@ -67,8 +67,10 @@ pub(super) const MIXED: u8 = 128;
 pub(super) struct Classes {
     pub(super) ascii: [u8; 128],
     /// By the low six bits of a first byte of more: the class bits, of those below `WORD`, that all its characters
-    /// have, or `MIXED`.
+    /// have but those with the second byte in `but`, or `MIXED`.
     pub(super) leads: [u8; 64],
+    /// Second bytes; 0 for none.
+    pub(super) but: [u8; 64],
     /// The characters below `SHORT`.
     pub(super) short: Box<[u8; SHORT]>,
     /// From `SHORT` on: block number of each `BLOCK` code points.
@@ -110,7 +112,8 @@ impl Classes {
         let (mut ascii, mut short) = ([0; 128], Box::new([0; SHORT]));
         ascii.copy_from_slice(&flat[..128]);
         short.copy_from_slice(&flat[..SHORT]);
-        Classes { ascii, leads: leads(flat), short, blocks, bits }
+        let (leads, but) = leads(flat);
+        Classes { ascii, leads, but, short, blocks, bits }
     }
 
     /// The bits of one character.
@@ -167,18 +170,21 @@ impl Classes {
     }
 }
 
-/// `Classes::leads` of one byte a code point.
-fn leads(flat: &[u8]) -> [u8; 64] {
-    let mut leads = [MIXED; 64];
-    for lead in 0xC0..=0xEFusize {
-        let (first, count) =
-            if lead < 0xE0 { ((lead & 0x1F) << 6, 1 << 6) } else { ((lead & 0x0F) << 12, 1 << 12) };
-        let bits = flat[first] & (WORD - 1);
-        if flat[first..first + count].iter().all(|other| other & (WORD - 1) == bits) {
+/// `Classes::leads` and `but` of one byte a code point.
+fn leads(flat: &[u8]) -> ([u8; 64], [u8; 64]) {
+    let (mut leads, mut but) = ([MIXED; 64], [0; 64]);
+    for lead in 0xE0..=0xEFusize {
+        let first = (lead & 0x0F) << 12;
+        let bits = flat[first + 0xFFF] & (WORD - 1);
+        let odd: Vec<usize> = (0..64)
+            .filter(|page| flat[first + page * 64..][..64].iter().any(|class| class & (WORD - 1) != bits))
+            .collect();
+        if odd.len() < 2 {
             leads[lead & 0x3F] = bits;
+            but[lead & 0x3F] = odd.first().map_or(0, |page| 0x80 | *page as u8);
         }
     }
-    leads
+    (leads, but)
 }
 
 /// The code point ranges of a one-character pattern, by the parser of `regex-syntax`.
@@ -248,10 +254,14 @@ mod tests {
         let table = Classes::new(Tables::Tiktoken).unwrap();
         assert!(table.leads.iter().all(|&class| class == MIXED || class < WORD));
         for c in (0x80..=0x10_FFFF).filter_map(char::from_u32) {
-            let class = table.leads[usize::from(c.encode_utf8(&mut [0; 4]).as_bytes()[0] & 0x3F)];
-            assert!(class == MIXED || table.of(c) & (WORD - 1) == class, "{c:?}");
+            let mut bytes = [0; 4];
+            let bytes = c.encode_utf8(&mut bytes).as_bytes();
+            let lead = usize::from(bytes[0] & 0x3F);
+            let (class, but) = (table.leads[lead], table.but[lead]);
+            assert!(class == MIXED || bytes[1] == but || table.of(c) & (WORD - 1) == class, "{c:?}");
         }
-        assert_eq!(table.leads[0x25..=0x28], [UNCASED; 4]);
+        assert_eq!(table.leads[0x24..=0x29], [UNCASED; 6]);
+        assert_eq!(table.but[0x24..=0x29], [0xB7, 0, 0, 0, 0, 0]);
     }
 
     #[test]

@@ -18,12 +18,19 @@ pub(crate) struct Walk<'a> {
     text: &'a str,
     /// Where the next piece begins.
     at: usize,
+    state: State,
+}
+
+/// Where the blocks of a walk are.
+#[derive(Debug, Clone, Copy, Default)]
+struct State {
     /// Ends found and not yet written, as places after `base`.
     found: u64,
+    /// The block done last.
     base: usize,
-    /// Whether the masks go on from the block at `base`, else they begin anew at `at`.
-    goes_on: bool,
-    /// The masks of the block after that at `base`.
+    /// How many are read since the masks began, at some beginning of a piece; 3 is any more.
+    blocks: u32,
+    /// The masks of the block read last, which is the one after `base`.
     next: Masks,
     carry: Carry,
 }
@@ -60,8 +67,7 @@ impl Tier {
 impl Split {
     /// A walk over the pieces of `text`; the scanner must be one whose pieces cover every character.
     pub(super) fn walk_of_line<'a>(&'a self, text: &'a str) -> Walk<'a> {
-        let (next, carry) = (Masks::default(), Carry::default());
-        Walk { split: self, text, at: 0, found: 0, base: 0, goes_on: false, next, carry }
+        Walk { split: self, text, at: 0, state: State::default() }
     }
 }
 
@@ -97,69 +103,52 @@ impl Walk<'_> {
         }
     }
 
+    /// The loop over blocks. Its state is in variables, not in `self`, to be kept in registers.
     #[inline(always)]
     pub(super) fn run(&mut self, lanes: impl Lanes, law: impl Law, ends: &mut [usize]) -> usize {
-        let mut written = 0;
+        let (text, classes) = (self.text, &self.split.classes);
+        let State { mut found, mut base, mut blocks, mut next, mut carry } = self.state;
+        let (mut written, mut padded) = (0, [b' '; WINDOW]);
         loop {
-            written += self.flush(lanes, &mut ends[written..]);
-            if written == ends.len() || self.at >= self.text.len() {
+            if found != 0 {
+                let room = &mut ends[written..];
+                if let Some(room) = room.first_chunk_mut() {
+                    written += lanes.flatten(found, base, room);
+                    self.at = base + (BLOCK - 1) - found.leading_zeros() as usize;
+                    found = 0;
+                } else {
+                    written += flatten_in(room, &mut found, base);
+                    self.at = ends[written - 1];
+                }
+            }
+            if written == ends.len() || self.at >= text.len() {
+                self.state = State { found, base, blocks, next, carry };
                 return written;
             }
-            if !self.step(lanes, law) {
-                let upto = self.base + BLOCK;
-                self.goes_on = false;
-                written += self.fill_piece_by_piece(&mut ends[written..], upto);
+            if blocks == 0 {
+                (base, carry) = (self.at.wrapping_sub(BLOCK), Carry::default());
+            } else {
+                base = base.wrapping_add(BLOCK);
+            }
+            let masks = next;
+            let window = window(text, base.wrapping_add(BLOCK), &mut padded);
+            next = lanes.masks(law, classes, window, if blocks == 0 { 0 } else { masks.last });
+            blocks = (blocks + 1).min(3);
+            if blocks == 1 {
+                continue;
+            }
+            match law.starts(&masks, &next, &mut carry, Place { classes, text, base }) {
+                Some(starts) => found = starts & !u64::from(blocks == 2),
+                None => {
+                    blocks = 0;
+                    written += self.fill_piece_by_piece(&mut ends[written..], base + BLOCK);
+                }
+            }
+            // The end of the text; the rest of the block is nothing.
+            if let (Some(end @ ..BLOCK), 1..) = (text.len().checked_sub(base), blocks) {
+                found = (found & ((1 << end) - 1)) | (1 << end);
             }
         }
-    }
-
-    /// Finds the ends in the next block; `false` if the masks do not tell. All found before are written.
-    #[inline(always)]
-    fn step(&mut self, lanes: impl Lanes, law: impl Law) -> bool {
-        let (text, classes, fresh) = (self.text, &self.split.classes, !self.goes_on);
-        let mut padded = [b' '; WINDOW];
-        if fresh {
-            (self.base, self.carry, self.goes_on) = (self.at, Carry::default(), true);
-            self.next = lanes.masks(classes, law.word(), window(text, self.base, &mut padded), 0);
-        } else {
-            self.base += BLOCK;
-        }
-        let (base, masks) = (self.base, self.next);
-        let window = window(text, base + BLOCK, &mut padded);
-        self.next = lanes.masks(classes, law.word(), window, masks.last);
-        let Some(starts) = law.starts(&masks, &self.next, &mut self.carry, Place { classes, text, base })
-        else {
-            return false;
-        };
-        self.found = starts & !u64::from(fresh);
-        // The end of the text; the rest of the block is nothing.
-        if let Some(end @ ..BLOCK) = text.len().checked_sub(base) {
-            self.found = (self.found & ((1 << end) - 1)) | (1 << end);
-        }
-        true
-    }
-
-    /// Writes the ends found, as many as there is room for.
-    #[inline(always)]
-    fn flush(&mut self, lanes: impl Lanes, ends: &mut [usize]) -> usize {
-        if self.found == 0 {
-            return 0;
-        }
-        let mut written = 0;
-        if let Some(room) = ends.first_chunk_mut() {
-            written = lanes.flatten(self.found, self.base, room);
-            self.found = 0;
-        } else {
-            for end in ends.iter_mut().take(self.found.count_ones() as usize) {
-                *end = self.base + self.found.trailing_zeros() as usize;
-                self.found &= self.found - 1;
-                written += 1;
-            }
-        }
-        if let Some(&last) = ends[..written].last() {
-            self.at = last;
-        }
-        written
     }
 
     /// By the scanner, until an end is at or after `upto`.
@@ -189,6 +178,17 @@ pub(super) fn piece_end(scanner: &Scanner, classes: &Classes, text: &str, at: us
         Scanner::Latin => latin::piece_end(classes, text, at),
         _ => text.len(),
     }
+}
+
+/// Writes as many of the ends `found` as there is room for.
+#[cold]
+fn flatten_in(room: &mut [usize], found: &mut u64, base: usize) -> usize {
+    let count = room.len().min(found.count_ones() as usize);
+    for end in &mut room[..count] {
+        *end = base + found.trailing_zeros() as usize;
+        *found &= *found - 1;
+    }
+    count
 }
 
 /// The bytes of `text` from `at` on, and spaces after its end: no law tells a text that spaces follow from one that

@@ -40,9 +40,9 @@ impl Avx2 {
 
 impl Lanes for Avx2 {
     #[inline(always)]
-    fn masks(self, classes: &Classes, word: u8, window: &[u8; WINDOW], last: u8) -> Masks {
+    fn masks(self, law: impl Law, classes: &Classes, window: &[u8; WINDOW], last: u8) -> Masks {
         // SAFETY: `self` exists, so the processor has the instructions.
-        unsafe { masks(classes, word, window, last) }
+        unsafe { masks(law, classes, window, last) }
     }
 
     #[inline(always)]
@@ -56,19 +56,17 @@ type Pair = [__m256i; 2];
 
 #[inline]
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-fn masks(classes: &Classes, word: u8, window: &[u8; WINDOW], last: u8) -> Masks {
+fn masks(law: impl Law, classes: &Classes, window: &[u8; WINDOW], last: u8) -> Masks {
     let raw = load(window);
     let mut kinds = [ascii(raw[0]), ascii(raw[1])];
     let wide = tops(raw);
     let (mut inner, mut left) = (0, 0);
     if wide != 0 {
         inner = tops(raw.map(|half| _mm256_cmpgt_epi8(_mm256_set1_epi8(-64), half)));
-        let mut bits = store(kinds);
-        left = spread(classes, window, &mut bits, wide, inner, last);
-        kinds = load(&bits);
+        (kinds, left) = not_ascii(classes, window, kinds, (wide, inner), last);
     }
     Masks {
-        word: any(kinds, word),
+        word: any(kinds, law.word()),
         upper: any(kinds, UPPER),
         lower: any(kinds, LOWER),
         mark: any(kinds, MARK),
@@ -81,6 +79,21 @@ fn masks(classes: &Classes, word: u8, window: &[u8; WINDOW], last: u8) -> Masks 
         inner,
         last: left,
     }
+}
+
+/// As `spread`, of vectors.
+#[inline(never)]
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+fn not_ascii(
+    classes: &Classes,
+    window: &[u8; WINDOW],
+    kinds: Pair,
+    (wide, inner): (u64, u64),
+    last: u8,
+) -> (Pair, u8) {
+    let mut bits = store(kinds);
+    let last = spread(classes, window, &mut bits, wide, inner, last);
+    (load(&bits), last)
 }
 
 #[inline]

@@ -1,17 +1,17 @@
 //! Masks by AVX-512, with the byte instructions of VBMI and VBMI2.
 //!
 //! Adds: one vector a block; the classes of ASCII from a table in registers. Characters of two and three bytes go by
-//! *pages*, the 64 characters that differ in the last byte alone: all of one page in the block at once, as their
-//! classes too are a table in a register. First bytes all of whose characters have one class need no page. Leaves
-//! out: characters of four bytes, which go one by one.
+//! *pages*, the 64 characters that differ in the last byte alone: all of four neighbouring pages in the block at
+//! once, as their classes too are a table in registers. First bytes all of whose characters have one class, but for
+//! a page at most, need no page. Leaves out: characters of four bytes, which go one by one.
 
 use std::arch::x86_64::{
-    __m512i, _mm_cvtsi128_si32, _mm_srli_si128, _mm512_add_epi64, _mm512_castsi512_si128,
+    __m512i, _mm_cvtsi128_si32, _mm_srli_si128, _mm512_add_epi64, _mm512_and_si512, _mm512_castsi512_si128,
     _mm512_cmpeq_epi8_mask, _mm512_cmplt_epi8_mask, _mm512_cvtepu8_epi64, _mm512_loadu_si512,
-    _mm512_mask_blend_epi8, _mm512_mask_mov_epi8, _mm512_mask_permutexvar_epi8, _mm512_mask_sub_epi8,
-    _mm512_maskz_compress_epi8, _mm512_movepi8_mask, _mm512_permutex2var_epi8, _mm512_permutexvar_epi8,
-    _mm512_set1_epi8, _mm512_set1_epi64, _mm512_setzero_si512, _mm512_shuffle_i32x4, _mm512_storeu_si512,
-    _mm512_test_epi8_mask,
+    _mm512_mask_blend_epi8, _mm512_mask_mov_epi8, _mm512_mask_sub_epi8, _mm512_maskz_compress_epi8,
+    _mm512_movepi8_mask, _mm512_permutex2var_epi8, _mm512_permutexvar_epi8, _mm512_set1_epi8,
+    _mm512_set1_epi64, _mm512_setzero_si512, _mm512_shuffle_i32x4, _mm512_slli_epi16, _mm512_storeu_si512,
+    _mm512_ternarylogic_epi64, _mm512_test_epi8_mask,
 };
 
 use super::super::classes::{Classes, LOWER, MARK, NUMBER, SPACE, UPPER};
@@ -58,9 +58,9 @@ impl Avx512 {
 
 impl Lanes for Avx512 {
     #[inline(always)]
-    fn masks(self, classes: &Classes, word: u8, window: &[u8; WINDOW], last: u8) -> Masks {
+    fn masks(self, law: impl Law, classes: &Classes, window: &[u8; WINDOW], last: u8) -> Masks {
         // SAFETY: `self` exists, so the processor has the instructions.
-        unsafe { masks(classes, word, window, last) }
+        unsafe { masks(law, classes, window, last) }
     }
 
     #[inline(always)]
@@ -89,7 +89,7 @@ fn load_from<const LENGTH: usize>(bytes: &[u8; LENGTH], at: usize) -> __m512i {
 
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,bmi1,bmi2,lzcnt,popcnt")]
-fn masks(classes: &Classes, word: u8, window: &[u8; WINDOW], last: u8) -> Masks {
+fn masks(law: impl Law, classes: &Classes, window: &[u8; WINDOW], last: u8) -> Masks {
     let raw = load_from(window, 0);
     let (low, high) = (load_from(&classes.ascii, 0), load_from(&classes.ascii, BLOCK));
     let mut kinds = _mm512_permutex2var_epi8(low, raw, high);
@@ -97,13 +97,12 @@ fn masks(classes: &Classes, word: u8, window: &[u8; WINDOW], last: u8) -> Masks 
     let (mut inner, mut left) = (0, 0);
     if wide != 0 {
         inner = _mm512_cmplt_epi8_mask(raw, _mm512_set1_epi8(-64));
-        kinds = by_pages(classes, window, kinds, wide & !inner);
-        (kinds, left) = spread(kinds, inner, wide, last);
+        (kinds, left) = not_ascii(classes, window, kinds, (wide, inner), last);
     }
     let any = |class: u8| _mm512_test_epi8_mask(kinds, _mm512_set1_epi8(class as i8));
     let equal = |byte: u8| _mm512_cmpeq_epi8_mask(raw, _mm512_set1_epi8(byte as i8));
     Masks {
-        word: any(word),
+        word: any(law.word()),
         upper: any(UPPER),
         lower: any(LOWER),
         mark: any(MARK),
@@ -118,14 +117,38 @@ fn masks(classes: &Classes, word: u8, window: &[u8; WINDOW], last: u8) -> Masks 
     }
 }
 
+/// The classes of all bytes, where `kinds` has those of ASCII; and that of the last character, if it is not ASCII.
+/// `last` is that of the character before.
+#[inline(never)]
+#[target_feature(enable = "avx512f,avx512bw,avx512vbmi,bmi1,bmi2,lzcnt,popcnt")]
+fn not_ascii(
+    classes: &Classes,
+    window: &[u8; WINDOW],
+    kinds: __m512i,
+    (wide, inner): (u64, u64),
+    last: u8,
+) -> (__m512i, u8) {
+    let kinds = by_pages(classes, window, kinds, wide & !inner);
+    spread(kinds, inner, wide, last)
+}
+
 /// The classes of the first bytes `leads`, besides what `kinds` says of the others.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,bmi1,bmi2,lzcnt,popcnt")]
 fn by_pages(classes: &Classes, window: &[u8; WINDOW], kinds: __m512i, leads: u64) -> __m512i {
     let (raw, second, third) = (load_from(window, 0), load_from(window, 1), load_from(window, 2));
     let whole = _mm512_permutexvar_epi8(raw, load(&classes.leads));
+    let but = _mm512_permutexvar_epi8(raw, load(&classes.but));
+    let mut mixed = leads & (_mm512_movepi8_mask(whole) | _mm512_cmpeq_epi8_mask(second, but));
     let mut kinds = _mm512_mask_mov_epi8(kinds, leads, whole);
-    let mut mixed = _mm512_movepi8_mask(whole) & leads;
+    if mixed == 0 {
+        return kinds;
+    }
+    let (four, two) = (_mm512_set1_epi8(!3), _mm512_set1_epi8(2));
+    let (raw_four, second_four) = (_mm512_and_si512(raw, four), _mm512_and_si512(second, four));
+    // The low seven of the eight bits of a place in four pages, and the top one.
+    let (low_two, low_three) = (seven_bits(raw, second), seven_bits(second, third));
+    let (top_two, top_three) = (_mm512_test_epi8_mask(raw, two), _mm512_test_epi8_mask(second, two));
     while mixed != 0 {
         let place = mixed.trailing_zeros() as usize & (BLOCK - 1);
         let (first, after) = (window[place], window[place + 1]);
@@ -135,17 +158,36 @@ fn by_pages(classes: &Classes, window: &[u8; WINDOW], kinds: __m512i, leads: u64
             mixed &= mixed - 1;
             continue;
         }
-        let three = if first >= 0xE0 { u64::MAX } else { 0 };
-        let long = (usize::from(first & 0x0F) << 6) | usize::from(after & 0x3F);
-        let page = if first >= 0xE0 { long } else { usize::from(first & 0x1F) };
+        let long = first >= 0xE0;
+        let three = if long { u64::MAX } else { 0 };
+        let page = if long {
+            ((first & 0x0F) as usize) << 6 | (after & 0x3C) as usize
+        } else {
+            (first & 0x1C) as usize
+        };
+        let key = if long { first } else { first & !3 };
+        let keys = _mm512_mask_blend_epi8(three, raw_four, raw);
         let same = mixed
-            & _mm512_cmpeq_epi8_mask(raw, _mm512_set1_epi8(first as i8))
-            & (_mm512_cmpeq_epi8_mask(second, _mm512_set1_epi8(after as i8)) | !three);
-        let index = _mm512_mask_blend_epi8(three, second, third);
-        kinds = _mm512_mask_permutexvar_epi8(kinds, same, index, load_from(&classes.short, page * BLOCK));
+            & _mm512_cmpeq_epi8_mask(keys, _mm512_set1_epi8(key as i8))
+            & (_mm512_cmpeq_epi8_mask(second_four, _mm512_set1_epi8((after & !3) as i8)) | !three);
+        let low = _mm512_mask_blend_epi8(three, low_two, low_three);
+        let top = if long { top_three } else { top_two };
+        let [zero, one, two, three] =
+            [0, 1, 2, 3].map(|more| load_from(&classes.short, (page + more) * BLOCK));
+        let lower = _mm512_permutex2var_epi8(zero, low, one);
+        let upper = _mm512_permutex2var_epi8(two, low, three);
+        kinds = _mm512_mask_mov_epi8(kinds, same, _mm512_mask_blend_epi8(top, lower, upper));
         mixed &= !same;
     }
     kinds
+}
+
+/// The last bit of each byte of `page`, and after it the six of `last`; the top bit has no meaning.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512vbmi,bmi1,bmi2,lzcnt,popcnt")]
+fn seven_bits(page: __m512i, last: __m512i) -> __m512i {
+    // By bits, (a & b) | (!a & c).
+    _mm512_ternarylogic_epi64::<0xCA>(_mm512_set1_epi8(0x40), _mm512_slli_epi16::<6>(page), last)
 }
 
 /// The class of each first byte to the other bytes of its character, and `last` to those of the character before;

@@ -48,9 +48,8 @@ pub(super) struct Masks {
 
 /// A way to make masks.
 pub(super) trait Lanes: Copy {
-    /// The masks of the first `BLOCK` bytes of `window`, which are those of a valid text; `word` are the classes of
-    /// words, `last` the class of the last character of the block before.
-    fn masks(self, classes: &Classes, word: u8, window: &[u8; WINDOW], last: u8) -> Masks;
+    /// The masks of the first `BLOCK` bytes of `window`, which are those of a valid text; `last` is the class of the last character of the block before.
+    fn masks(self, law: impl Law, classes: &Classes, window: &[u8; WINDOW], last: u8) -> Masks;
 
     /// Writes `base` plus the place of each bit, ascending, and says how many; what it leaves after them is of no
     /// meaning.

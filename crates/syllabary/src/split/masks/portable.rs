@@ -3,7 +3,7 @@
 //! Adds: the way that runs everywhere. Leaves out nothing.
 
 use super::super::classes::{Classes, LOWER, MARK, NUMBER, SPACE, UPPER};
-use super::{BLOCK, Lanes, Masks, WINDOW, class_at};
+use super::{BLOCK, Lanes, Law, Masks, WINDOW, class_at};
 
 #[derive(Clone, Copy)]
 pub(in super::super) struct Portable;
@@ -12,7 +12,7 @@ const ONES: u64 = 0x0101_0101_0101_0101;
 const TOPS: u64 = 0x80 * ONES;
 
 impl Lanes for Portable {
-    fn masks(self, classes: &Classes, word: u8, window: &[u8; WINDOW], last: u8) -> Masks {
+    fn masks(self, law: impl Law, classes: &Classes, window: &[u8; WINDOW], last: u8) -> Masks {
         let raw = words(window);
         let mut bits = [0; WINDOW];
         for (bits, &byte) in bits.iter_mut().zip(&window[..BLOCK]) {
@@ -25,7 +25,7 @@ impl Lanes for Portable {
         let of = |class: u8| gather(&kinds, |eight| not_zero(eight & (u64::from(class) * ONES)));
         let equal = |byte: u8| !gather(&raw, |eight| not_zero(eight ^ (u64::from(byte) * ONES)));
         Masks {
-            word: of(word),
+            word: of(law.word()),
             upper: of(UPPER),
             lower: of(LOWER),
             mark: of(MARK),
@@ -67,7 +67,10 @@ pub(super) fn spread(
         let at = leads.trailing_zeros() as usize;
         leads &= leads - 1;
         let (class, width) = class_at(classes, window, at);
-        bits[at..at + width].fill(class);
+        (bits[at], bits[at + 1]) = (class, class);
+        if width > 2 {
+            bits[at + 2..at + width].fill(class);
+        }
     }
     if wide >> (BLOCK - 1) == 0 { 0 } else { bits[BLOCK - 1] }
 }
