@@ -63,16 +63,20 @@ pub(super) const SHORT: usize = 0x1_0000;
 /// What `Classes::leads` has for a first byte whose characters differ; no class has this bit there.
 pub(super) const MIXED: u8 = 128;
 
+/// Bytes that begin at a cache line, so that reading 64 of them reads one.
+#[repr(align(64))]
+pub(super) struct Lines<const LENGTH: usize>(pub(super) [u8; LENGTH]);
+
 /// The class bits of every character.
 pub(super) struct Classes {
-    pub(super) ascii: [u8; 128],
+    pub(super) ascii: Lines<128>,
     /// By the low six bits of a first byte of more: the class bits, of those below `WORD`, that all its characters
     /// have but those with the second byte in `but`, or `MIXED`.
-    pub(super) leads: [u8; 64],
+    pub(super) leads: Lines<64>,
     /// Second bytes; 0 for none.
-    pub(super) but: [u8; 64],
+    pub(super) but: Lines<64>,
     /// The characters below `SHORT`.
-    pub(super) short: Box<[u8; SHORT]>,
+    pub(super) short: Box<Lines<SHORT>>,
     /// From `SHORT` on: block number of each `BLOCK` code points.
     blocks: Vec<u16>,
     /// The distinct blocks, one after another.
@@ -109,9 +113,9 @@ impl Classes {
             }
             blocks.push(number);
         }
-        let (mut ascii, mut short) = ([0; 128], Box::new([0; SHORT]));
-        ascii.copy_from_slice(&flat[..128]);
-        short.copy_from_slice(&flat[..SHORT]);
+        let (mut ascii, mut short) = (Lines([0; 128]), Box::new(Lines([0; SHORT])));
+        ascii.0.copy_from_slice(&flat[..128]);
+        short.0.copy_from_slice(&flat[..SHORT]);
         let (leads, but) = leads(flat);
         Classes { ascii, leads, but, short, blocks, bits }
     }
@@ -121,7 +125,7 @@ impl Classes {
     pub(super) fn of(&self, c: char) -> u8 {
         let code = c as usize;
         if code < SHORT {
-            return self.short[code];
+            return self.short.0[code];
         }
         let block = usize::from(self.blocks[(code - SHORT) >> BLOCK_BITS]);
         self.bits[(block << BLOCK_BITS) | (code & (BLOCK - 1))]
@@ -132,7 +136,7 @@ impl Classes {
     pub(super) fn at(&self, text: &str, at: usize) -> (u8, usize) {
         match text.as_bytes().get(at) {
             None => (0, 0),
-            Some(&byte) if byte < 128 => (self.ascii[usize::from(byte)], 1),
+            Some(&byte) if byte < 128 => (self.ascii.0[usize::from(byte)], 1),
             Some(_) => self.wide(text, at),
         }
     }
@@ -148,7 +152,7 @@ impl Classes {
         let bytes = text.as_bytes();
         while let Some(&byte) = bytes.get(at) {
             let (bits, width) =
-                if byte < 128 { (self.ascii[usize::from(byte)], 1) } else { self.wide(text, at) };
+                if byte < 128 { (self.ascii.0[usize::from(byte)], 1) } else { self.wide(text, at) };
             if (bits & mask == 0) != none {
                 break;
             }
@@ -171,7 +175,7 @@ impl Classes {
 }
 
 /// `Classes::leads` and `but` of one byte a code point.
-fn leads(flat: &[u8]) -> ([u8; 64], [u8; 64]) {
+fn leads(flat: &[u8]) -> (Lines<64>, Lines<64>) {
     let (mut leads, mut but) = ([MIXED; 64], [0; 64]);
     for lead in 0xE0..=0xEFusize {
         let first = (lead & 0x0F) << 12;
@@ -184,7 +188,7 @@ fn leads(flat: &[u8]) -> ([u8; 64], [u8; 64]) {
             but[lead & 0x3F] = odd.first().map_or(0, |page| 0x80 | *page as u8);
         }
     }
-    (leads, but)
+    (Lines(leads), Lines(but))
 }
 
 /// The code point ranges of a one-character pattern, by the parser of `regex-syntax`.
@@ -252,16 +256,16 @@ mod tests {
     #[test]
     fn first_bytes_tell_the_class_of_common_ideographs() {
         let table = Classes::new(Tables::Tiktoken).unwrap();
-        assert!(table.leads.iter().all(|&class| class == MIXED || class < WORD));
+        assert!(table.leads.0.iter().all(|&class| class == MIXED || class < WORD));
         for c in (0x80..=0x10_FFFF).filter_map(char::from_u32) {
             let mut bytes = [0; 4];
             let bytes = c.encode_utf8(&mut bytes).as_bytes();
             let lead = usize::from(bytes[0] & 0x3F);
-            let (class, but) = (table.leads[lead], table.but[lead]);
+            let (class, but) = (table.leads.0[lead], table.but.0[lead]);
             assert!(class == MIXED || bytes[1] == but || table.of(c) & (WORD - 1) == class, "{c:?}");
         }
-        assert_eq!(table.leads[0x24..=0x29], [UNCASED; 6]);
-        assert_eq!(table.but[0x24..=0x29], [0xB7, 0, 0, 0, 0, 0]);
+        assert_eq!(table.leads.0[0x24..=0x29], [UNCASED; 6]);
+        assert_eq!(table.but.0[0x24..=0x29], [0xB7, 0, 0, 0, 0, 0]);
     }
 
     #[test]

@@ -4,15 +4,14 @@
 //! which go one by one as in `portable`.
 
 use std::arch::x86_64::{
-    __m256i, _mm256_and_si256, _mm256_cmpeq_epi8, _mm256_cmpgt_epi8, _mm256_loadu_si256, _mm256_min_epu8,
-    _mm256_movemask_epi8, _mm256_or_si256, _mm256_set1_epi8, _mm256_setzero_si256, _mm256_storeu_si256,
-    _mm256_sub_epi8,
+    __m256i, _mm256_and_si256, _mm256_blendv_epi8, _mm256_cmpeq_epi8, _mm256_cmpgt_epi8, _mm256_extract_epi8,
+    _mm256_loadu_si256, _mm256_min_epu8, _mm256_movemask_epi8, _mm256_or_si256, _mm256_set1_epi8,
+    _mm256_setzero_si256, _mm256_sub_epi8,
 };
 
 use super::super::classes::{Classes, LOWER, MARK, NUMBER, SPACE, UPPER};
 use super::super::walk::Walk;
-use super::portable::spread;
-use super::{BLOCK, Lanes, Law, Masks, WINDOW};
+use super::{BLOCK, Lanes, Law, Masks, WINDOW, portable};
 
 /// Exists only where the processor has AVX2 and the bit instructions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -63,7 +62,11 @@ fn masks(law: impl Law, classes: &Classes, window: &[u8; WINDOW], last: u8) -> M
     let (mut inner, mut left) = (0, 0);
     if wide != 0 {
         inner = tops(raw.map(|half| _mm256_cmpgt_epi8(_mm256_set1_epi8(-64), half)));
-        (kinds, left) = not_ascii(classes, window, kinds, (wide, inner), last);
+        let bits = load(&not_ascii(classes, window, wide, inner, last));
+        kinds = [0, 1].map(|half| _mm256_blendv_epi8(kinds[half], bits[half], raw[half]));
+        if wide >> (BLOCK - 1) != 0 {
+            left = _mm256_extract_epi8::<31>(bits[1]) as u8;
+        }
     }
     Masks {
         word: any(kinds, law.word()),
@@ -81,19 +84,11 @@ fn masks(law: impl Law, classes: &Classes, window: &[u8; WINDOW], last: u8) -> M
     }
 }
 
-/// As `spread`, of vectors.
+/// As `portable`, with these instructions.
 #[inline(never)]
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-fn not_ascii(
-    classes: &Classes,
-    window: &[u8; WINDOW],
-    kinds: Pair,
-    (wide, inner): (u64, u64),
-    last: u8,
-) -> (Pair, u8) {
-    let mut bits = store(kinds);
-    let last = spread(classes, window, &mut bits, wide, inner, last);
-    (load(&bits), last)
+fn not_ascii(classes: &Classes, window: &[u8; WINDOW], wide: u64, inner: u64, last: u8) -> [u8; WINDOW] {
+    portable::not_ascii(classes, window, wide, inner, last)
 }
 
 #[inline]
@@ -102,19 +97,6 @@ fn load(window: &[u8; WINDOW]) -> Pair {
     let low: *const __m256i = window.as_ptr().cast();
     // SAFETY: two vectors are shorter than a window.
     unsafe { [_mm256_loadu_si256(low), _mm256_loadu_si256(low.add(1))] }
-}
-
-#[inline]
-#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-fn store(pair: Pair) -> [u8; WINDOW] {
-    let mut bytes = [0; WINDOW];
-    let low: *mut __m256i = bytes.as_mut_ptr().cast();
-    // SAFETY: two vectors are shorter than a window.
-    unsafe {
-        _mm256_storeu_si256(low, pair[0]);
-        _mm256_storeu_si256(low.add(1), pair[1]);
-    }
-    bytes
 }
 
 /// The classes of ASCII; 0 for other bytes.

@@ -91,7 +91,7 @@ fn load_from<const LENGTH: usize>(bytes: &[u8; LENGTH], at: usize) -> __m512i {
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,bmi1,bmi2,lzcnt,popcnt")]
 fn masks(law: impl Law, classes: &Classes, window: &[u8; WINDOW], last: u8) -> Masks {
     let raw = load_from(window, 0);
-    let (low, high) = (load_from(&classes.ascii, 0), load_from(&classes.ascii, BLOCK));
+    let (low, high) = (load_from(&classes.ascii.0, 0), load_from(&classes.ascii.0, BLOCK));
     let mut kinds = _mm512_permutex2var_epi8(low, raw, high);
     let wide = _mm512_movepi8_mask(raw);
     let (mut inner, mut left) = (0, 0);
@@ -137,8 +137,8 @@ fn not_ascii(
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,bmi1,bmi2,lzcnt,popcnt")]
 fn by_pages(classes: &Classes, window: &[u8; WINDOW], kinds: __m512i, leads: u64) -> __m512i {
     let (raw, second, third) = (load_from(window, 0), load_from(window, 1), load_from(window, 2));
-    let whole = _mm512_permutexvar_epi8(raw, load(&classes.leads));
-    let but = _mm512_permutexvar_epi8(raw, load(&classes.but));
+    let whole = _mm512_permutexvar_epi8(raw, load(&classes.leads.0));
+    let but = _mm512_permutexvar_epi8(raw, load(&classes.but.0));
     let mut mixed = leads & (_mm512_movepi8_mask(whole) | _mm512_cmpeq_epi8_mask(second, but));
     let mut kinds = _mm512_mask_mov_epi8(kinds, leads, whole);
     if mixed == 0 {
@@ -153,7 +153,7 @@ fn by_pages(classes: &Classes, window: &[u8; WINDOW], kinds: __m512i, leads: u64
         let place = mixed.trailing_zeros() as usize & (BLOCK - 1);
         let (first, after) = (window[place], window[place + 1]);
         if first >= 0xF0 {
-            let class = class_at(classes, window, place).0;
+            let class = class_at(classes, window, place);
             kinds = _mm512_mask_mov_epi8(kinds, 1 << place, _mm512_set1_epi8(class as i8));
             mixed &= mixed - 1;
             continue;
@@ -173,7 +173,7 @@ fn by_pages(classes: &Classes, window: &[u8; WINDOW], kinds: __m512i, leads: u64
         let low = _mm512_mask_blend_epi8(three, low_two, low_three);
         let top = if long { top_three } else { top_two };
         let [zero, one, two, three] =
-            [0, 1, 2, 3].map(|more| load_from(&classes.short, (page + more) * BLOCK));
+            [0, 1, 2, 3].map(|more| load_from(&classes.short.0, (page + more) * BLOCK));
         let lower = _mm512_permutex2var_epi8(zero, low, one);
         let upper = _mm512_permutex2var_epi8(two, low, three);
         kinds = _mm512_mask_mov_epi8(kinds, same, _mm512_mask_blend_epi8(top, lower, upper));

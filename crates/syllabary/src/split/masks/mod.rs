@@ -157,19 +157,16 @@ struct Cut {
     end: usize,
 }
 
-/// The class, and the length in bytes, of the character that begins at byte `at` of the window.
+/// The class of the character of two bytes and more that begins at byte `at` of the block.
 #[inline(always)]
-fn class_at(classes: &Classes, window: &[u8; WINDOW], at: usize) -> (u8, usize) {
-    let [lead, second, third, fourth] =
-        [0, 1, 2, 3].map(|more| u32::from(window[(at + more).min(WINDOW - 1)]));
-    if lead < 0xE0 {
-        let code = ((lead & 0x1F) << 6) | (second & 0x3F);
-        (classes.short[code as usize], 2)
-    } else if lead < 0xF0 {
-        let code = ((lead & 0x0F) << 12) | ((second & 0x3F) << 6) | (third & 0x3F);
-        (classes.short[code as usize], 3)
-    } else {
+fn class_at(classes: &Classes, window: &[u8; WINDOW], at: usize) -> u8 {
+    let at = at & (BLOCK - 1);
+    let [lead, second, third, fourth] = [0, 1, 2, 3].map(|more| u32::from(window[at + more]));
+    if lead >= 0xF0 {
         let code = ((lead & 0x07) << 18) | ((second & 0x3F) << 12) | ((third & 0x3F) << 6) | (fourth & 0x3F);
-        (char::from_u32(code).map_or(0, |c| classes.of(c)), 4)
+        return char::from_u32(code).map_or(0, |c| classes.of(c));
     }
+    let two = ((lead & 0x1F) << 6) | (second & 0x3F);
+    let three = ((lead & 0x0F) << 12) | ((second & 0x3F) << 6) | (third & 0x3F);
+    classes.short.0[if lead < 0xE0 { two } else { three } as usize]
 }

@@ -12,16 +12,25 @@ const ONES: u64 = 0x0101_0101_0101_0101;
 const TOPS: u64 = 0x80 * ONES;
 
 impl Lanes for Portable {
+    #[inline(always)]
     fn masks(self, law: impl Law, classes: &Classes, window: &[u8; WINDOW], last: u8) -> Masks {
         let raw = words(window);
-        let mut bits = [0; WINDOW];
-        for (bits, &byte) in bits.iter_mut().zip(&window[..BLOCK]) {
-            *bits = classes.ascii[usize::from(byte & 127)];
+        let mut kinds = [0; BLOCK];
+        for (kind, &byte) in kinds.iter_mut().zip(window) {
+            *kind = classes.ascii.0[usize::from(byte & 127)];
         }
+        let mut kinds = words(&kinds);
         let wide = gather(&raw, |eight| eight);
-        let inner = wide & !gather(&raw, |eight| eight << 1);
-        let last = if wide == 0 { 0 } else { spread(classes, window, &mut bits, wide, inner, last) };
-        let kinds = words(&bits);
+        let (mut inner, mut left) = (0, 0);
+        if wide != 0 {
+            inner = wide & !gather(&raw, |eight| eight << 1);
+            let bits = words(&not_ascii(classes, window, wide, inner, last));
+            left = if wide >> (BLOCK - 1) == 0 { 0 } else { bits[7].to_le_bytes()[7] };
+            for ((kind, bits), raw) in kinds.iter_mut().zip(bits).zip(raw) {
+                let here = ((raw & TOPS) >> 7) * 255;
+                *kind = (*kind & !here) | (bits & here);
+            }
+        }
         let of = |class: u8| gather(&kinds, |eight| not_zero(eight & (u64::from(class) * ONES)));
         let equal = |byte: u8| !gather(&raw, |eight| not_zero(eight ^ (u64::from(byte) * ONES)));
         Masks {
@@ -36,10 +45,11 @@ impl Lanes for Portable {
             apostrophe: equal(b'\''),
             slash: equal(b'/'),
             inner,
-            last,
+            last: left,
         }
     }
 
+    #[inline(always)]
     fn flatten(self, mut bits: u64, base: usize, out: &mut [usize; BLOCK]) -> usize {
         let count = bits.count_ones() as usize;
         for place in &mut out[..count] {
@@ -50,33 +60,30 @@ impl Lanes for Portable {
     }
 }
 
-/// Writes the class of every character that is not ASCII to all its bytes, and that of the block before to the
-/// bytes of its last character; gives the class of the last character, if it is not ASCII.
-#[inline(always)]
-pub(super) fn spread(
+/// The class of every character that is not ASCII at all its bytes, that of the block before at the bytes of its last
+/// character; other bytes have no meaning.
+#[inline]
+pub(super) fn not_ascii(
     classes: &Classes,
     window: &[u8; WINDOW],
-    bits: &mut [u8; WINDOW],
     wide: u64,
     inner: u64,
     last: u8,
-) -> u8 {
-    bits[..inner.trailing_ones() as usize & 3].fill(last);
+) -> [u8; WINDOW] {
+    let mut bits = [last; WINDOW];
     let mut leads = wide & !inner;
     while leads != 0 {
-        let at = leads.trailing_zeros() as usize;
+        let at = leads.trailing_zeros() as usize & (BLOCK - 1);
         leads &= leads - 1;
-        let (class, width) = class_at(classes, window, at);
-        (bits[at], bits[at + 1]) = (class, class);
-        if width > 2 {
-            bits[at + 2..at + width].fill(class);
-        }
+        // Also over what comes after the character: it is ASCII or written later.
+        bits[at..at + 4].fill(class_at(classes, window, at));
     }
-    if wide >> (BLOCK - 1) == 0 { 0 } else { bits[BLOCK - 1] }
+    bits
 }
 
 /// The eight words of a block.
-fn words(bytes: &[u8; WINDOW]) -> [u64; 8] {
+#[inline(always)]
+fn words(bytes: &[u8]) -> [u64; 8] {
     let mut words = [0; 8];
     for (word, eight) in words.iter_mut().zip(bytes.chunks_exact(8)) {
         let mut copy = [0; 8];

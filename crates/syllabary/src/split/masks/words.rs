@@ -163,14 +163,16 @@ impl<const CASED: bool> Words<CASED> {
         }
         let after_number = after(number, &mut carry.number);
         let starts = if number == begins {
-            by_three(number, after_number, carry.numbers)
+            let starts = by_three(number, after_number, carry.numbers);
+            carry.numbers = starts.leading_zeros() + 1;
+            starts
         } else {
-            count_three(begins, after_number, &mut carry.numbers)
+            let (starts, open) = count_three(begins, after_number, carry.numbers);
+            carry.numbers = open;
+            starts
         };
         if number >> 63 == 0 {
             carry.numbers = 0;
-        } else if number == begins {
-            carry.numbers = starts.leading_zeros() + 1;
         }
         starts
     }
@@ -218,18 +220,19 @@ fn by_three(number: u64, after_number: u64, open: u32) -> u64 {
     }
 }
 
-/// The same for numbers of any length in bytes, one by one.
-fn count_three(mut begins: u64, after_number: u64, open: &mut u32) -> u64 {
+/// The same for numbers of any length in bytes, one by one; with the characters since the last cut.
+#[cold]
+fn count_three(mut begins: u64, after_number: u64, mut open: u32) -> (u64, u32) {
     let mut starts = 0;
     while begins != 0 {
         let bit = begins & begins.wrapping_neg();
         begins ^= bit;
-        *open = if after_number & bit == 0 || *open == 3 { 1 } else { *open + 1 };
-        if *open == 1 {
+        open = if after_number & bit == 0 || open == 3 { 1 } else { open + 1 };
+        if open == 1 {
             starts |= bit;
         }
     }
-    starts
+    (starts, open)
 }
 
 /// The capitals that begin a piece within a word.
