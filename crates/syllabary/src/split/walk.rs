@@ -12,6 +12,9 @@ use super::masks::{
 use super::masks::{avx2::Avx2, avx512::Avx512};
 use super::{Scanner, Split, gpt2, gpt4, latin, llama3, o200k};
 
+/// Texts of fewer bytes are done before masks would be made.
+const SHORT: usize = 16;
+
 /// A walk over the pieces of one text.
 pub(crate) struct Walk<'a> {
     split: &'a Split,
@@ -82,6 +85,7 @@ impl Walk<'_> {
             return 0;
         }
         match self.split.scanner {
+            _ if self.text.len() < SHORT => self.fill_piece_by_piece(ends, self.text.len()),
             Scanner::Gpt2 => self.fill_by(Gpt2, ends),
             Scanner::Gpt4 => self.fill_by(GPT4, ends),
             Scanner::O200k => self.fill_by(O200K, ends),
@@ -121,7 +125,10 @@ impl Walk<'_> {
                     self.at = ends[written - 1];
                 }
             }
-            if written == ends.len() || self.at >= text.len() {
+            if self.at >= text.len() {
+                return written;
+            }
+            if written == ends.len() {
                 self.state = State { found, base, blocks, next, carry };
                 return written;
             }
@@ -131,8 +138,13 @@ impl Walk<'_> {
                 base = base.wrapping_add(BLOCK);
             }
             let masks = next;
-            let window = window(text, base.wrapping_add(BLOCK), &mut padded);
-            next = lanes.masks(law, classes, window, if blocks == 0 { 0 } else { masks.last });
+            let after = base.wrapping_add(BLOCK);
+            next = if after < text.len() {
+                let last = if blocks == 0 { 0 } else { masks.last };
+                lanes.masks(law, classes, window(text, after, &mut padded), last)
+            } else {
+                Masks { space: u64::MAX, blank: u64::MAX, ..Masks::default() }
+            };
             blocks = (blocks + 1).min(3);
             if blocks == 1 {
                 continue;
