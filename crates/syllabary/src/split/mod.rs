@@ -1,11 +1,13 @@
 //! Cutting text into pieces before any merge.
 //!
-//! Adds: `Split`, which runs a known pattern by a scanner written by hand and any other by `fancy-regex`. Each
-//! scanner's file opens with the pattern it must equal; the tests hold it to that pattern. Leaves out: special
-//! tokens (`special`), which are cut out before, and what becomes of a piece (`merge`).
+//! Adds: `Split`, which runs a known pattern by a scanner written by hand and any other by an automaton or, where
+//! that cannot be made, by `fancy-regex`. Each scanner's file opens with the pattern it must equal; the tests hold
+//! it to that pattern. Leaves out: special tokens (`special`), which are cut out before, and what becomes of a
+//! piece (`merge`).
 //!
 //! A new scanner is one file and one line in `scanner_of`.
 
+mod automaton;
 mod classes;
 mod cut;
 mod gpt2;
@@ -21,7 +23,8 @@ mod words;
 
 pub use classes::Tables;
 use classes::{Classes, WORD};
-use walk::{Tier, Walk};
+use walk::Tier;
+pub(crate) use walk::Walk;
 
 use crate::error::Error;
 
@@ -50,7 +53,7 @@ enum Scanner {
     Latin,
     Superwords,
     None,
-    Regex(fancy_regex::Regex),
+    Regex(pattern::Matcher),
 }
 
 /// The scanner whose law is exactly `pattern`, if there is one.
@@ -141,7 +144,7 @@ impl Split {
             Scanner::Superwords => self.search(text, f, |at| superwords::next(classes, text, at)),
             Scanner::None if text.is_empty() => {}
             Scanner::None => f(text),
-            Scanner::Regex(regex) => return self.run_regex(regex, text, f),
+            Scanner::Regex(matcher) => return self.run_regex(matcher, text, f),
             _ => cover(self.walk_of_line(text), text, f),
         }
         Ok(())
@@ -166,7 +169,10 @@ impl Split {
             Scanner::WhitespaceSplit => cut::last(text, |before, after| cut::spaces(classes, before, after)),
             Scanner::Latin => cut::last(text, |before, after| cut::latin(classes, before, after)),
             Scanner::Superwords => cut::last(text, |before, after| cut::superwords(classes, before, after)),
-            Scanner::None | Scanner::Regex(_) => None,
+            Scanner::Regex(pattern::Matcher::Automaton(ref automaton)) => {
+                cut::last(text, |before, after| automaton.can_cut(before, after))
+            }
+            Scanner::None | Scanner::Regex(pattern::Matcher::Fancy(_)) => None,
         }
     }
 
@@ -188,12 +194,12 @@ impl Split {
 
     fn run_regex<'t>(
         &self,
-        regex: &fancy_regex::Regex,
+        matcher: &pattern::Matcher,
         text: &'t str,
         f: &mut impl FnMut(&'t str),
     ) -> Result<(), Error> {
         let mut at = 0;
-        pattern::matches(regex, text, &mut |start, end| {
+        pattern::matches(matcher, text, &mut |start, end| {
             self.unmatched(&text[at..start], f);
             f(&text[start..end]);
             at = end;

@@ -10,7 +10,7 @@ use super::masks::{
 };
 #[cfg(target_arch = "x86_64")]
 use super::masks::{avx2::Avx2, avx512::Avx512};
-use super::{Scanner, Split, gpt2, gpt4, latin, llama3, o200k};
+use super::{Scanner, Split, automaton::Search, gpt2, gpt4, latin, llama3, o200k, pattern::Matcher};
 
 /// Texts of fewer bytes are done before masks would be made.
 const SHORT: usize = 16;
@@ -22,6 +22,8 @@ pub(crate) struct Walk<'a> {
     /// Where the next piece begins.
     at: usize,
     state: State,
+    /// The tables of an automaton.
+    search: Search,
 }
 
 /// Where the blocks of a walk are.
@@ -68,9 +70,20 @@ impl Tier {
 }
 
 impl Split {
-    /// A walk over the pieces of `text`; the scanner must be one whose pieces cover every character.
+    /// A walk over the pieces of `text`; `None` where pieces need not cover every character.
+    pub(crate) fn walk<'a>(&'a self, text: &'a str) -> Option<Walk<'a>> {
+        let skips = match &self.scanner {
+            Scanner::Whitespace | Scanner::WhitespaceSplit | Scanner::Superwords | Scanner::None => true,
+            Scanner::Regex(Matcher::Automaton(automaton)) => !automaton.covers(),
+            Scanner::Regex(Matcher::Fancy(_)) => true,
+            _ => false,
+        };
+        (!skips && !self.lines).then(|| self.walk_of_line(text))
+    }
+
+    /// The same of one line, for a scanner of which it is known that its pieces cover every character.
     pub(super) fn walk_of_line<'a>(&'a self, text: &'a str) -> Walk<'a> {
-        Walk { split: self, text, at: 0, state: State::default() }
+        Walk { split: self, text, at: 0, state: State::default(), search: Search::default() }
     }
 }
 
@@ -84,13 +97,19 @@ impl Walk<'_> {
         if self.at >= self.text.len() {
             return 0;
         }
-        match self.split.scanner {
-            _ if self.text.len() < SHORT => self.fill_piece_by_piece(ends, self.text.len()),
+        match &self.split.scanner {
             Scanner::Gpt2 => self.fill_by(Gpt2, ends),
             Scanner::Gpt4 => self.fill_by(GPT4, ends),
             Scanner::O200k => self.fill_by(O200K, ends),
             Scanner::Nemotron => self.fill_by(Words { by_three: false, contractions: false, ..O200K }, ends),
             Scanner::Llama3(family) => self.fill_by(family.masks(), ends),
+            Scanner::Regex(Matcher::Automaton(automaton)) => {
+                let (text, mut search) = (self.text, std::mem::take(&mut self.search));
+                let end_of = |at| search.end(automaton, text, at).unwrap_or(text.len());
+                let written = self.fill_with(ends, text.len(), end_of);
+                self.search = search;
+                written
+            }
             _ => self.fill_piece_by_piece(ends, self.text.len()),
         }
     }
@@ -98,6 +117,9 @@ impl Walk<'_> {
     /// By the masks of a law and the instructions of the split.
     #[inline(always)]
     fn fill_by(&mut self, law: impl Law, ends: &mut [usize]) -> usize {
+        if self.text.len() < SHORT {
+            return self.fill_piece_by_piece(ends, self.text.len());
+        }
         match self.split.tier {
             Tier::Portable => self.run(Portable, law, ends),
             #[cfg(target_arch = "x86_64")]
@@ -165,13 +187,24 @@ impl Walk<'_> {
 
     /// By the scanner, until an end is at or after `upto`.
     fn fill_piece_by_piece(&mut self, ends: &mut [usize], upto: usize) -> usize {
-        let (classes, text) = (&self.split.classes, self.text);
+        let (split, text) = (self.split, self.text);
+        self.fill_with(ends, upto, |at| piece_end(&split.scanner, &split.classes, text, at))
+    }
+
+    /// The same by any function from where a piece begins to where it ends.
+    #[inline]
+    fn fill_with(
+        &mut self,
+        ends: &mut [usize],
+        upto: usize,
+        mut end_of: impl FnMut(usize) -> usize,
+    ) -> usize {
         let mut written = 0;
         for end in ends {
-            if self.at >= upto.min(text.len()) {
+            if self.at >= upto.min(self.text.len()) {
                 break;
             }
-            self.at = piece_end(&self.split.scanner, classes, text, self.at);
+            self.at = end_of(self.at);
             *end = self.at;
             written += 1;
         }

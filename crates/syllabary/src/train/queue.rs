@@ -31,7 +31,12 @@ impl<T: Tie> PairQueue<T> {
     pub fn pop(&mut self, pairs: &mut Pairs, tokens: &[Arc<[u8]>]) -> Option<(PairIndex, u64)> {
         loop {
             let (count, key, pair) = self.heap.pop()?;
-            let Some(now) = entry::<T>(pair, pairs, tokens) else { continue };
+            let now = if T::NEEDS_FIRST {
+                entry::<T>(pair, pairs, tokens)
+            } else {
+                pairs.count(pair).map(|now| (now, key.clone(), pair))
+            };
+            let Some(now) = now else { continue };
             if now.0 == count && now.1 == key {
                 return Some((pair, count));
             }
