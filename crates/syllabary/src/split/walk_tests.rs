@@ -176,6 +176,54 @@ fn walks_equal_scanners_on_random_texts_with_any_room() {
     }
 }
 
+/// A walk that looked twice at a run for each of its blocks would not end.
+#[test]
+fn walks_equal_scanners_on_long_runs() {
+    let units = [
+        " ",
+        "a",
+        "A",
+        "1",
+        "'",
+        "!",
+        "/",
+        "\n",
+        "\t",
+        "½",
+        "字",
+        "\u{301}",
+        "\u{3000}",
+        "😀",
+        "𝟘",
+        "\r\n",
+        "\n ",
+        "aA",
+        "字A",
+        "'s",
+        "a'",
+        "a's",
+        "'sB",
+        "!\n",
+        "\n/",
+        "!\u{301}",
+        "\u{301}A",
+        "a\u{301}",
+        "1½",
+        "a's\u{301}",
+        "A\n  \t\u{3000}",
+    ];
+    let length = if prove() { 1_000_000 } else { 40_000 };
+    for (pattern, _) in LAWS {
+        let splits = splits(pattern);
+        for unit in units {
+            for (head, tail) in [("", ""), ("", "x"), ("A\n", "\n"), ("字", "A"), ("!", "1"), ("a'", "X")] {
+                let text = format!("{head}{}{tail}", unit.repeat(length / unit.len()));
+                agree(&splits, &text, 200);
+            }
+        }
+    }
+}
+
 #[test]
 fn every_class_of_every_character_at_every_place_of_a_block() {
     let splits = splits(o200k::PATTERN);
