@@ -12,6 +12,7 @@ use crate::{
     alphabet::{Alphabet, Unit},
     boundary,
     cache::PieceCache,
+    charwise::{self, Charwise},
     decode::{Decoder, TextDecoder},
     dropout::{Coins, Dropout},
     encode::{Buffer, Count, Fast, FastWork, Ids, Output, Pieces},
@@ -88,6 +89,8 @@ pub struct Tokenizer {
     /// Its way of encoding at full speed, if it has one.
     fast: Option<Fast>,
     pool: Pool,
+    /// The fast way, for tokenizers of characters.
+    pub(crate) charwise: Option<Charwise>,
     decoder: Decoder,
     text_decoder: Option<TextDecoder>,
 }
@@ -108,6 +111,7 @@ pub struct Work {
     pub(crate) cache: PieceCache,
     fast: Option<Box<FastWork>>,
     buffer: Option<Box<Buffer>>,
+    pub(crate) charwise: charwise::Work,
 }
 
 impl Tokenizer {
@@ -147,6 +151,7 @@ impl Tokenizer {
             exact,
             fast: if plain { Fast::new(&parts, &vocab, &merges) } else { None },
             boundary: boundary::find(&parts, &vocab, &alphabet),
+            charwise: Charwise::new(&parts, &vocab, &alphabet, &merges),
             notes: has_unused,
             joins,
             whole_symbols: whole_symbols(&parts, &vocab),
