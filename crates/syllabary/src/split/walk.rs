@@ -12,9 +12,6 @@ use super::masks::{
 use super::masks::{avx2::Avx2, avx512::Avx512};
 use super::{Scanner, Split, automaton::Search, gpt2, gpt4, latin, llama3, o200k, pattern::Matcher};
 
-/// Texts of fewer bytes are done before masks would be made. The tests make masks of them too.
-const SHORT: usize = if cfg!(test) { 0 } else { 16 };
-
 /// A walk over the pieces of one text.
 pub(crate) struct Walk<'a> {
     split: &'a Split,
@@ -117,7 +114,7 @@ impl Walk<'_> {
     /// By the masks of a law and the instructions of the split.
     #[inline(always)]
     fn fill_by(&mut self, law: impl Law, ends: &mut [usize]) -> usize {
-        if self.text.len() < SHORT {
+        if is_short(self.text) {
             return self.fill_piece_by_piece(ends, self.text.len());
         }
         match self.split.tier {
@@ -223,6 +220,18 @@ pub(super) fn piece_end(scanner: &Scanner, classes: &Classes, text: &str, at: us
         Scanner::Latin => latin::piece_end(classes, text, at),
         _ => text.len(),
     }
+}
+
+/// Whether the scanner is done with a text before masks would be made.
+#[cfg(not(test))]
+fn is_short(text: &str) -> bool {
+    text.len() < 16
+}
+
+/// The tests make masks of every text.
+#[cfg(test)]
+fn is_short(_: &str) -> bool {
+    false
 }
 
 /// Writes as many of the ends `found` as there is room for.
