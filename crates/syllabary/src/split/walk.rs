@@ -114,6 +114,9 @@ impl Walk<'_> {
     /// By the masks of a law and the instructions of the split.
     #[inline(always)]
     fn fill_by(&mut self, law: impl Law, ends: &mut [usize]) -> usize {
+        if is_short(self.text) {
+            return self.fill_piece_by_piece(ends, self.text.len());
+        }
         match self.split.tier {
             Tier::Portable => self.run(Portable, law, ends),
             #[cfg(target_arch = "x86_64")]
@@ -141,7 +144,10 @@ impl Walk<'_> {
                     self.at = ends[written - 1];
                 }
             }
-            if written == ends.len() || self.at >= text.len() {
+            if self.at >= text.len() {
+                return written;
+            }
+            if written == ends.len() {
                 self.state = State { found, base, blocks, next, carry };
                 return written;
             }
@@ -151,8 +157,13 @@ impl Walk<'_> {
                 base = base.wrapping_add(BLOCK);
             }
             let masks = next;
-            let window = window(text, base.wrapping_add(BLOCK), &mut padded);
-            next = lanes.masks(law, classes, window, if blocks == 0 { 0 } else { masks.last });
+            let after = base.wrapping_add(BLOCK);
+            next = if after < text.len() {
+                let last = if blocks == 0 { 0 } else { masks.last };
+                lanes.masks(law, classes, window(text, after, &mut padded), last)
+            } else {
+                Masks { space: u64::MAX, blank: u64::MAX, ..Masks::default() }
+            };
             blocks = (blocks + 1).min(3);
             if blocks == 1 {
                 continue;
@@ -209,6 +220,18 @@ pub(super) fn piece_end(scanner: &Scanner, classes: &Classes, text: &str, at: us
         Scanner::Latin => latin::piece_end(classes, text, at),
         _ => text.len(),
     }
+}
+
+/// Whether the scanner is done with a text before masks would be made.
+#[cfg(not(test))]
+fn is_short(text: &str) -> bool {
+    text.len() < 16
+}
+
+/// The tests make masks of every text.
+#[cfg(test)]
+fn is_short(_: &str) -> bool {
+    false
 }
 
 /// Writes as many of the ends `found` as there is room for.

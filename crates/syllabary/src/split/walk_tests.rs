@@ -1,9 +1,9 @@
 //! Every way to make masks, held to the scanners: on every short text around the end of a block, on random texts,
 //! and on corpora.
 //!
-//! The scanners themselves are held to their patterns in `tests/split.rs`. With `SYLLABARY_PROVE` the short texts
-//! are one character longer, and the corpora are whole; without the folder of corpora beside the repository that
-//! test says so and ends.
+//! The scanners themselves are held to their patterns in `tests/split.rs`. A debug build takes fewer and shorter
+//! texts; with `SYLLABARY_PROVE` the short ones are one character longer, and the corpora are whole. Without the
+//! folder of corpora beside the repository that test says so and ends.
 
 use std::path::Path;
 use std::process::Command;
@@ -29,8 +29,13 @@ const EVERYTHING: &str = "'sſSrevltmdLREV\r\n\t \u{A0}\u{85}\u{1C}\u{2028}\u{30
 /// What stands before a short text, over and over, up to the end of a block.
 const RUNS: [&str; 10] = ["a", "A", " ", "1", "!", "\n", "字", "\u{3000}", "½", "\n "];
 
-fn prove() -> bool {
-    std::env::var_os("SYLLABARY_PROVE").is_some()
+/// The one for a debug build, the one for any other, or that for the long proof.
+fn size(debug: usize, release: usize, prove: usize) -> usize {
+    match std::env::var_os("SYLLABARY_PROVE") {
+        Some(_) => prove,
+        None if cfg!(debug_assertions) => debug,
+        None => release,
+    }
 }
 
 /// The split of a pattern, by each of the ways.
@@ -95,7 +100,7 @@ fn every_text(alphabet: &[char], length: usize, text: &mut String, each: &mut im
 
 #[test]
 fn walks_equal_scanners_on_every_short_text() {
-    let longest = if prove() { 5 } else { 4 };
+    let longest = size(3, 4, 5);
     for (pattern, alphabet) in LAWS {
         let (splits, alphabet) = (splits(pattern), alphabet.chars().collect::<Vec<_>>());
         for length in 0..=longest {
@@ -106,7 +111,7 @@ fn walks_equal_scanners_on_every_short_text() {
 
 #[test]
 fn walks_equal_scanners_on_every_short_text_around_the_end_of_a_block() {
-    let longest = if prove() { 4 } else { 2 };
+    let longest = size(1, 2, 3);
     for (pattern, alphabet) in LAWS {
         let (splits, alphabet) = (splits(pattern), alphabet.chars().collect::<Vec<_>>());
         for run in RUNS {
@@ -162,7 +167,7 @@ impl Random {
 
 #[test]
 fn walks_equal_scanners_on_random_texts_with_any_room() {
-    let texts = if prove() { 400_000 } else { 15_000 };
+    let texts = size(600, 15_000, 200_000);
     for (pattern, alphabet) in LAWS {
         let (splits, mut random) = (splits(pattern), Random(11));
         for (alphabet, texts) in [(alphabet, texts / 2), (EVERYTHING, texts / 2)] {
@@ -176,12 +181,60 @@ fn walks_equal_scanners_on_random_texts_with_any_room() {
     }
 }
 
+/// A walk that looked twice at a run for each of its blocks would not end.
+#[test]
+fn walks_equal_scanners_on_long_runs() {
+    let units = [
+        " ",
+        "a",
+        "A",
+        "1",
+        "'",
+        "!",
+        "/",
+        "\n",
+        "\t",
+        "½",
+        "字",
+        "\u{301}",
+        "\u{3000}",
+        "😀",
+        "𝟘",
+        "\r\n",
+        "\n ",
+        "aA",
+        "字A",
+        "'s",
+        "a'",
+        "a's",
+        "'sB",
+        "!\n",
+        "\n/",
+        "!\u{301}",
+        "\u{301}A",
+        "a\u{301}",
+        "1½",
+        "a's\u{301}",
+        "A\n  \t\u{3000}",
+    ];
+    let length = size(2_000, 40_000, 1_000_000);
+    for (pattern, _) in LAWS {
+        let splits = splits(pattern);
+        for unit in units {
+            for (head, tail) in [("", ""), ("", "x"), ("A\n", "\n"), ("字", "A"), ("!", "1"), ("a'", "X")] {
+                let text = format!("{head}{}{tail}", unit.repeat(length / unit.len()));
+                agree(&splits, &text, 200);
+            }
+        }
+    }
+}
+
 #[test]
 fn every_class_of_every_character_at_every_place_of_a_block() {
     let splits = splits(o200k::PATTERN);
     for at in [0, 1, 30, 60, 61, 62, 63] {
         let mut text = "a".repeat(at);
-        for c in (0..=0x10_FFFF).filter_map(char::from_u32).step_by(if prove() { 1 } else { 17 }) {
+        for c in (0..=0x10_FFFF).filter_map(char::from_u32).step_by(size(401, 17, 1)) {
             text.push(c);
             for split in &splits {
                 let mut padded = [0; WINDOW];
@@ -224,8 +277,8 @@ fn walks_equal_scanners_on_corpora() {
         }
         let packed = Command::new("xz").arg("-dc").arg(&file).output().unwrap();
         let text = String::from_utf8_lossy(&packed.stdout);
-        let upto =
-            if prove() { text.len() } else { (300_000..).find(|&at| text.is_char_boundary(at)).unwrap() };
+        let upto = size(20_000, 300_000, text.len());
+        let upto = (upto..).find(|&at| text.is_char_boundary(at)).unwrap();
         for (pattern, _) in LAWS {
             agree(&splits(pattern), &text[..upto], 1000);
         }

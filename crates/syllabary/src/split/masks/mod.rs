@@ -15,7 +15,7 @@ pub(super) mod gpt2;
 pub(super) mod portable;
 pub(super) mod words;
 
-use super::classes::Classes;
+use super::classes::{Classes, SHORT};
 
 /// Bytes of a block.
 pub(super) const BLOCK: usize = 64;
@@ -168,5 +168,7 @@ fn class_at(classes: &Classes, window: &[u8; WINDOW], at: usize) -> u8 {
     }
     let two = ((lead & 0x1F) << 6) | (second & 0x3F);
     let three = ((lead & 0x0F) << 12) | ((second & 0x3F) << 6) | (third & 0x3F);
-    classes.short.0[if lead < 0xE0 { two } else { three } as usize]
+    // All ones if the character has three bytes: scripts mix both too freely for a branch.
+    let long = ((lead >> 5) & 1).wrapping_neg();
+    classes.short.0[(two ^ ((two ^ three) & long)) as usize & (SHORT - 1)]
 }
