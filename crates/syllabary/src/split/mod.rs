@@ -1,11 +1,12 @@
 //! Cutting text into pieces before any merge.
 //!
-//! Adds: `Split`, which runs a known pattern by a scanner written by hand and any other by `fancy-regex`. Each
-//! scanner's file opens with the pattern it must equal; the tests hold it to that pattern. Leaves out: special
+//! Adds: `Split`, which runs a known pattern by a scanner written by hand and any other by an automaton or, where
+//! that cannot be made, by `fancy-regex`. Each scanner's file opens with the pattern it must equal; the tests hold it to that pattern. Leaves out: special
 //! tokens (`special`), which are cut out before, and what becomes of a piece (`merge`).
 //!
 //! A new scanner is one file and one line in `scanner_of`.
 
+mod automaton;
 mod classes;
 mod cut;
 mod gpt2;
@@ -43,7 +44,7 @@ enum Scanner {
     Latin,
     Superwords,
     None,
-    Regex(fancy_regex::Regex),
+    Regex(pattern::Matcher),
 }
 
 /// The scanner whose law is exactly `pattern`, if there is one.
@@ -134,7 +135,7 @@ impl Split {
             Scanner::Superwords => self.search(text, f, |at| superwords::next(classes, text, at)),
             Scanner::None if text.is_empty() => {}
             Scanner::None => f(text),
-            Scanner::Regex(regex) => return self.run_regex(regex, text, f),
+            Scanner::Regex(matcher) => return self.run_regex(matcher, text, f),
         }
         Ok(())
     }
@@ -158,7 +159,10 @@ impl Split {
             Scanner::WhitespaceSplit => cut::last(text, |before, after| cut::spaces(classes, before, after)),
             Scanner::Latin => cut::last(text, |before, after| cut::latin(classes, before, after)),
             Scanner::Superwords => cut::last(text, |before, after| cut::superwords(classes, before, after)),
-            Scanner::None | Scanner::Regex(_) => None,
+            Scanner::Regex(pattern::Matcher::Automaton(ref automaton)) => {
+                cut::last(text, |before, after| automaton.can_cut(before, after))
+            }
+            Scanner::None | Scanner::Regex(pattern::Matcher::Fancy(_)) => None,
         }
     }
 
@@ -180,12 +184,12 @@ impl Split {
 
     fn run_regex<'t>(
         &self,
-        regex: &fancy_regex::Regex,
+        matcher: &pattern::Matcher,
         text: &'t str,
         f: &mut impl FnMut(&'t str),
     ) -> Result<(), Error> {
         let mut at = 0;
-        pattern::matches(regex, text, &mut |start, end| {
+        pattern::matches(matcher, text, &mut |start, end| {
             self.unmatched(&text[at..start], f);
             f(&text[start..end]);
             at = end;
