@@ -16,6 +16,7 @@ mod boundary;
 pub mod cache;
 pub mod decode;
 pub mod dropout;
+mod encode;
 pub mod error;
 pub mod ids;
 pub mod matching;

@@ -1,8 +1,9 @@
 //! Cutting text into pieces before any merge.
 //!
 //! Adds: `Split`, which runs a known pattern by a scanner written by hand and any other by an automaton or, where
-//! that cannot be made, by `fancy-regex`. Each scanner's file opens with the pattern it must equal; the tests hold it to that pattern. Leaves out: special
-//! tokens (`special`), which are cut out before, and what becomes of a piece (`merge`).
+//! that cannot be made, by `fancy-regex`. Each scanner's file opens with the pattern it must equal; the tests hold
+//! it to that pattern. Leaves out: special tokens (`special`), which are cut out before, and what becomes of a
+//! piece (`merge`).
 //!
 //! A new scanner is one file and one line in `scanner_of`.
 
@@ -16,12 +17,17 @@ mod llama3;
 mod o200k;
 mod pattern;
 mod superwords;
+mod walk;
 mod words;
 
 pub use classes::Tables;
 use classes::{Classes, WORD};
+pub(crate) use walk::Walk;
 
 use crate::error::Error;
+
+/// Piece ends asked for at a time.
+const ENDS: usize = 128;
 
 /// A split, ready to run; immutable, to be shared by reference.
 pub struct Split {
@@ -124,18 +130,13 @@ impl Split {
     fn pieces_of_line<'t>(&self, text: &'t str, f: &mut impl FnMut(&'t str)) -> Result<(), Error> {
         let classes = &self.classes;
         match &self.scanner {
-            Scanner::Gpt2 => cover(text, f, |at| gpt2::piece_end(classes, text, at)),
-            Scanner::Gpt4 => cover(text, f, |at| gpt4::piece_end(classes, text, at)),
-            Scanner::O200k => cover(text, f, |at| o200k::piece_end::<true>(classes, text, at)),
-            Scanner::Nemotron => cover(text, f, |at| o200k::piece_end::<false>(classes, text, at)),
-            Scanner::Llama3(family) => cover(text, f, |at| llama3::piece_end(*family, classes, text, at)),
-            Scanner::Latin => cover(text, f, |at| latin::piece_end(classes, text, at)),
             Scanner::Whitespace => self.search(text, f, |at| words::next_word_or_signs(classes, text, at)),
             Scanner::WhitespaceSplit => self.search(text, f, |at| words::next_non_space(classes, text, at)),
             Scanner::Superwords => self.search(text, f, |at| superwords::next(classes, text, at)),
             Scanner::None if text.is_empty() => {}
             Scanner::None => f(text),
             Scanner::Regex(matcher) => return self.run_regex(matcher, text, f),
+            _ => cover(self.walk_of_line(text), text, f),
         }
         Ok(())
     }
@@ -205,13 +206,18 @@ impl Split {
     }
 }
 
-/// Pieces from a scanner that covers every character: `end_of(at)` is the end of the piece that begins at `at`.
-fn cover<'t>(text: &'t str, f: &mut impl FnMut(&'t str), end_of: impl Fn(usize) -> usize) {
-    let mut at = 0;
-    while at < text.len() {
-        let end = end_of(at);
-        f(&text[at..end]);
-        at = end;
+/// Pieces from a scanner that covers every character.
+fn cover<'t>(mut walk: Walk<'_>, text: &'t str, f: &mut impl FnMut(&'t str)) {
+    let (mut ends, mut at) = ([0; ENDS], 0);
+    loop {
+        let found = walk.fill(&mut ends);
+        if found == 0 {
+            return;
+        }
+        for &end in &ends[..found] {
+            f(&text[at..end]);
+            at = end;
+        }
     }
 }
 

@@ -25,7 +25,7 @@ use rustc_hash::FxHashSet;
 
 use kinds::Kinds;
 use program::Compiler;
-use search::Search;
+pub(super) use search::Search;
 use states::{ASK, DEAD, MATCH, States};
 use tree::Node;
 
@@ -102,6 +102,11 @@ impl Automaton {
                 None => at += self.kinds.at(text.as_bytes(), at).1,
             }
         }
+    }
+
+    /// Whether every character of every text is in some match.
+    pub(super) fn covers(&self) -> bool {
+        self.covers
     }
 
     /// Whether `fancy-regex` would split the text around a place between these characters as the two halves.

@@ -30,7 +30,7 @@ type Key = (u32, u32, usize);
 
 /// The notes of one text.
 #[derive(Debug, Default)]
-pub(super) struct Search {
+pub(in super::super) struct Search {
     notes: FxHashMap<Key, bool>,
     /// Searches that shall look for notes at once.
     eager: u32,
@@ -39,7 +39,7 @@ pub(super) struct Search {
 impl Search {
     /// Where the preferred match from `at` ends, if there is one.
     #[inline]
-    pub(super) fn end(&mut self, automaton: &Automaton, text: &str, at: usize) -> Option<usize> {
+    pub(in super::super) fn end(&mut self, automaton: &Automaton, text: &str, at: usize) -> Option<usize> {
         let bytes = text.as_bytes();
         let mut row = automaton.start(text, at);
         let (mut place, mut last) = (at, NONE);

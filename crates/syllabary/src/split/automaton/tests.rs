@@ -271,3 +271,34 @@ fn a_text_is_cut_where_its_halves_are_split_as_the_whole() {
     assert_eq!(split(r"\w+|\W+").last_safe_cut("ab cd"), Some(3));
     assert_eq!(split(r"\w+|\s").last_safe_cut("ab cd"), None);
 }
+
+#[test]
+fn a_walk_gives_the_ends_of_the_pieces() {
+    let mut random = Random(0xFACE_FEED_0000_0001);
+    let mut walks = 0;
+    for pattern in PATTERNS {
+        let split = split(pattern);
+        for round in 0..100 {
+            let text = random.text(if round == 0 { 2_000 } else { 20 });
+            let Some(mut walk) = split.walk(&text) else { continue };
+            let (mut ends, mut buffer) = (Vec::new(), [0; 3]);
+            loop {
+                let found = walk.fill(&mut buffer);
+                if found == 0 {
+                    break;
+                }
+                ends.extend_from_slice(&buffer[..found]);
+            }
+            let expected: Vec<usize> = pieces(&split, &text)
+                .iter()
+                .scan(0, |at, piece| {
+                    *at += piece.len();
+                    Some(*at)
+                })
+                .collect();
+            assert_eq!(ends, expected, "{text:?} by {pattern}");
+            walks += 1;
+        }
+    }
+    assert!(walks > 1_000, "{walks}");
+}
