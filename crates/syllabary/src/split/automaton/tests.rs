@@ -278,7 +278,7 @@ fn a_walk_gives_the_ends_of_the_pieces() {
     let mut walks = 0;
     for pattern in PATTERNS {
         let split = split(pattern);
-        for round in 0..100 {
+        for round in 0..200 {
             let text = random.text(if round == 0 { 2_000 } else { 20 });
             let Some(mut walk) = split.walk(&text) else { continue };
             let (mut ends, mut buffer) = (Vec::new(), [0; 3]);
