@@ -1,0 +1,326 @@
+//! Merging from left to right by the longest token that may stand there: a few look-ups a token, on sequences of any
+//! length and however regular.
+//!
+//! Two laws make it exact (proofs below), where each merge of a token ranks above those that made its parts:
+//!
+//! 1. A row of tokens is what merging gives if and only if each is what merging makes of its own symbols, and each
+//!    two neighbours are what merging makes of the symbols of both (`Forward::stand`).
+//! 2. What merging makes of the beginning of a sequence is unique; so if from some place no token can go on, no row
+//!    ever passes that place, and it need not be tried again.
+//!
+//! So: take the longest token that may follow the last one; if none may, mark the place, take the last one back and
+//! try the next shorter one there. A place is marked at most once, so the time grows with the length.
+//!
+//! Law 1. Merges happen in order of rank, leftmost first. Look at the first merge over the border of two tokens, of
+//! the symbols `l` and `r` that stand at the border then. Up to then both sides were merged as if alone, so `l` ends
+//! the left token at that rank, `r` begins the right one, and the merge came before `l` and `r` were taken by
+//! their own tokens. Whether there is such a merge depends on the two tokens alone.
+//!
+//! Leaves out (the heap does them): ranks of another order, results with several spellings, sequences with symbols
+//! that are results themselves.
+
+mod table;
+
+use super::Merges;
+
+/// No token, no node.
+const NONE: u32 = u32::MAX;
+
+/// What is known of each token, and a trie of those that merging makes of their own symbols.
+#[derive(Debug)]
+pub(super) struct Forward {
+    tokens: Vec<Token>,
+    /// For each node the first of its children, which stand together; one more at the end.
+    children: Vec<u32>,
+    /// For each node the symbol on the way to it, and the token that ends there.
+    nodes: Vec<(u32, u32)>,
+    /// Other symbols than those of the table merge with nothing, and may stand in a sequence.
+    open: bool,
+}
+
+/// A token that merging makes of its own symbols, or a symbol.
+#[derive(Debug, Clone, Copy)]
+struct Token {
+    /// Its symbols; 0: merging never makes this id.
+    length: u32,
+    /// One more than the rank of the merge that makes it; 0: it is a symbol.
+    made: u32,
+    /// The two that the last merge joins.
+    left: u32,
+    right: u32,
+    /// The longest token that it begins with.
+    shorter: u32,
+    /// Its node in the trie.
+    node: u32,
+}
+
+const SYMBOL: Token = Token { length: 1, made: 0, left: NONE, right: NONE, shorter: NONE, node: NONE };
+
+/// The row so far, and the places where no row passes.
+#[derive(Debug, Default)]
+pub(super) struct Scratch {
+    row: Vec<u32>,
+    blocked: Vec<u64>,
+}
+
+impl Forward {
+    /// The tables for `merges`, if the laws hold for them.
+    pub(super) fn new(merges: &Merges) -> Option<Forward> {
+        table::build(merges)
+    }
+
+    /// Merges `ids`, as `Merges::apply`; `None`, and nothing is done, if there are symbols that it cannot merge.
+    pub(super) fn apply(
+        &self,
+        merges: &Merges,
+        ids: &mut Vec<u32>,
+        starts: Option<&mut Vec<u32>>,
+        scratch: &mut Scratch,
+    ) -> Option<()> {
+        scratch.row.clear();
+        scratch.blocked.clear();
+        scratch.blocked.resize(ids.len() / 64 + 1, 0);
+        self.fill(merges, ids, scratch)?;
+        if let Some(starts) = starts {
+            let mut at = 0;
+            for &id in &scratch.row {
+                starts.push(at);
+                at += self.length(id) as u32;
+            }
+        }
+        ids.clear();
+        ids.extend_from_slice(&scratch.row);
+        Some(())
+    }
+
+    fn fill(&self, merges: &Merges, ids: &[u32], scratch: &mut Scratch) -> Option<()> {
+        let Scratch { row, blocked } = scratch;
+        let (mut at, mut last, mut stood) = (0, NONE, (NONE, NONE));
+        let mut next = if ids.is_empty() { return Some(()) } else { self.longest(ids, 0)? };
+        loop {
+            let end = at + self.length(next);
+            let free = blocked[end / 64] >> (end % 64) & 1 == 0;
+            if free && (last == NONE || stood == (last, next) || self.stand(merges, last, next, false)) {
+                stood = (last, next);
+                row.push(next);
+                last = next;
+                at = end;
+                if at == ids.len() {
+                    return Some(());
+                }
+                next = self.after(ids, at, last)?;
+                continue;
+            }
+            next = self.shorter(next);
+            while next == NONE {
+                blocked[at / 64] |= 1 << (at % 64);
+                // Merging gives some row, so there is a token to take back.
+                let taken = row.pop()?;
+                at -= self.length(taken);
+                next = self.shorter(taken);
+                last = row.last().copied().unwrap_or(NONE);
+            }
+        }
+    }
+
+    fn of(&self, id: u32) -> &Token {
+        self.tokens.get(id as usize).unwrap_or(&SYMBOL)
+    }
+
+    fn length(&self, id: u32) -> usize {
+        self.of(id).length.max(1) as usize
+    }
+
+    fn shorter(&self, id: u32) -> u32 {
+        self.of(id).shorter
+    }
+
+    /// The longest token that the symbols from `at` begin with; `None` at an id that is no symbol.
+    fn longest(&self, ids: &[u32], at: usize) -> Option<u32> {
+        let symbol = self.of(ids[at]);
+        if symbol.made != 0 || symbol.node == NONE {
+            return (self.open && symbol.made == 0).then_some(ids[at]);
+        }
+        Some(self.go_on(&ids[at + 1..], symbol.node))
+    }
+
+    /// The same after the token `last`, which ends there and often comes again.
+    fn after(&self, ids: &[u32], at: usize, last: u32) -> Option<u32> {
+        let Token { length, node, .. } = *self.of(last);
+        let length = length as usize;
+        if node == NONE || length < 2 || ids.get(at..at + length) != Some(&ids[at - length..at]) {
+            return self.longest(ids, at);
+        }
+        Some(self.go_on(&ids[at + length..], node))
+    }
+
+    /// The last token on the way from `node` by `symbols`.
+    fn go_on(&self, symbols: &[u32], mut node: u32) -> u32 {
+        let mut found = self.nodes[node as usize].1;
+        for &symbol in symbols {
+            let first = self.children[node as usize] as usize;
+            let children = &self.nodes[first..self.children[node as usize + 1] as usize];
+            let child = if children.len() <= 8 {
+                children.iter().position(|child| child.0 == symbol)
+            } else {
+                children.binary_search_by_key(&symbol, |child| child.0).ok()
+            };
+            let Some(child) = child else { break };
+            node = (first + child) as u32;
+            if children[child].1 != NONE {
+                found = children[child].1;
+            }
+        }
+        found
+    }
+
+    /// Whether merging the symbols of `left` and then `right` gives the two; `joining`: up to the merge of the two.
+    ///
+    /// Goes back in time: of the two symbols at the border, the one made last (of equals the right one) falls
+    /// into its parts. Where they merge, that comes before `left`'s next merge if it ranks lower (of equals the left
+    /// one comes first), and before `right`'s if it does not rank higher.
+    fn stand(&self, merges: &Merges, mut left: u32, mut right: u32, joining: bool) -> bool {
+        let (mut left_until, mut right_until) = (u32::MAX, u32::MAX);
+        let mut ask = !joining;
+        loop {
+            if ask && let Some(merge) = merges.get(left, right) {
+                // Ranks are below the largest number, so this is no overflow.
+                let made = merge.rank + 1;
+                if made < left_until && made <= right_until {
+                    return false;
+                }
+            }
+            ask = true;
+            let (first, second) = (self.of(left), self.of(right));
+            if first.made > second.made {
+                left_until = first.made;
+                left = first.right;
+            } else if second.made > 0 {
+                right_until = second.made;
+                right = second.left;
+            } else {
+                return true;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{super::heap, *};
+    use crate::vocab::Vocab;
+    use std::sync::Arc;
+
+    fn random(state: &mut u64, below: u64) -> u32 {
+        *state ^= *state << 13;
+        *state ^= *state >> 7;
+        *state ^= *state << 17;
+        (*state % below) as u32
+    }
+
+    /// Compares with the heap on `ids`; whether it could merge them.
+    fn same(merges: &Merges, forward: &Forward, ids: &[u32]) -> bool {
+        let (mut expected, mut starts) = (ids.to_vec(), Vec::new());
+        heap::apply(merges, &mut expected, Some(&mut starts), &mut heap::Scratch::default(), &mut ())
+            .unwrap();
+        let (mut found, mut places) = (ids.to_vec(), Vec::new());
+        if forward.apply(merges, &mut found, Some(&mut places), &mut Scratch::default()).is_none() {
+            assert_eq!(found, ids);
+            return false;
+        }
+        assert_eq!(found, expected, "{ids:?} by {merges:?}");
+        assert_eq!(places, starts);
+        true
+    }
+
+    /// A sequence of few symbols in runs and repetitions.
+    fn sequence(state: &mut u64, symbols: u64, longest: u64) -> Vec<u32> {
+        let mut ids: Vec<u32> = Vec::new();
+        let length = random(state, longest) as usize;
+        while ids.len() < length {
+            let symbol = random(state, symbols);
+            match random(state, 4) {
+                0 => ids.extend(std::iter::repeat_n(symbol, random(state, 12) as usize)),
+                1 => ids.extend_from_within(random(state, ids.len() as u64 + 1) as usize..),
+                _ => ids.push(symbol),
+            }
+        }
+        ids
+    }
+
+    #[test]
+    fn lists_as_trainers_make_them() {
+        let mut state = 0x9E37_79B9_7F4A_7C15;
+        let (mut tables, mut rows) = (0, 0);
+        for round in 0..3000 {
+            let symbols = 1 + u64::from(random(&mut state, 4));
+            let mut list: Vec<(u32, u32, u32)> = Vec::new();
+            for new in 0..random(&mut state, 24) {
+                let bound = symbols + u64::from(new);
+                list.push((random(&mut state, bound), random(&mut state, bound), bound as u32));
+            }
+            let merges = Merges::from_list(&list).unwrap();
+            let Some(forward) = Forward::new(&merges) else { continue };
+            tables += 1;
+            for _ in 0..8 {
+                // Now and then with the first result among the symbols.
+                let ids = sequence(&mut state, symbols + u64::from(round % 4 == 0), 120);
+                rows += u32::from(same(&merges, &forward, &ids));
+            }
+        }
+        assert!(tables > 2000 && rows > 10_000, "{tables} {rows}");
+    }
+
+    #[test]
+    fn hostile_lists() {
+        let mut state = 0x1234_5678_9ABC_DEF1;
+        let mut rows = 0;
+        for round in 0..6000 {
+            let symbols = 2 + u64::from(random(&mut state, 3));
+            let pairs = (0..random(&mut state, 16)).map(|rank| {
+                let pair = (random(&mut state, symbols + 8), random(&mut state, symbols + 8));
+                let id = random(&mut state, symbols + 12);
+                let rank = if round % 2 == 0 { random(&mut state, 5) } else { rank };
+                (pair, super::super::Merge { rank, id })
+            });
+            let merges = Merges::from_pairs(pairs.collect());
+            let Some(forward) = Forward::new(&merges) else { continue };
+            for _ in 0..4 {
+                let ids = sequence(&mut state, symbols + 2, 60);
+                rows += u32::from(same(&merges, &forward, &ids));
+            }
+        }
+        assert!(rows > 500, "{rows}");
+    }
+
+    /// Ranked vocabularies, whose tokens may be made in several ways or not at all.
+    #[test]
+    fn ranked_tokens() {
+        let mut state = 0xC0FF_EE00_1234_5679;
+        let (mut tables, mut rows) = (0, 0);
+        for round in 0..4000 {
+            let letters = 1 + u64::from(random(&mut state, 3));
+            let mut tokens: Vec<Vec<u8>> = (0..letters).map(|letter| vec![letter as u8]).collect();
+            for _ in 0..random(&mut state, 30) {
+                let (a, b) =
+                    (random(&mut state, tokens.len() as u64), random(&mut state, tokens.len() as u64));
+                let mut token = [tokens[a as usize].clone(), tokens[b as usize].clone()].concat();
+                if round % 3 == 0 && random(&mut state, 4) == 0 {
+                    token.push(random(&mut state, letters) as u8);
+                }
+                if token.len() < 40 && !tokens.contains(&token) {
+                    tokens.push(token);
+                }
+            }
+            let vocab = Vocab::new(tokens.iter().zip(0..).map(|(token, id)| (id, token.as_slice()))).unwrap();
+            let merges = Merges::from_ranks(Arc::new(vocab));
+            let Some(forward) = Forward::new(&merges) else { continue };
+            tables += 1;
+            for _ in 0..8 {
+                let ids = sequence(&mut state, letters, 150);
+                rows += u32::from(same(&merges, &forward, &ids));
+            }
+        }
+        assert!(tables > 1500 && rows > 10_000, "{tables} {rows}");
+    }
+}
