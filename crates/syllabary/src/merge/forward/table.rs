@@ -1,10 +1,10 @@
 //! The tables of `Forward`, from the pairs that merge.
 //!
-//! A token is what merging makes of its own symbols if some pair makes it whose two parts are so and stand side by
-//! side up to that merge (`Forward::stand`); shorter tokens are decided before longer ones. Leaves out, with
-//! `None`, what `Forward` leaves out, and tables that would be large.
+//! A token is what merging makes of its own symbols if some pair makes it whose two parts are so and stand
+//! side by side up to that merge (`Forward::stand`); shorter tokens are decided before longer ones. Leaves
+//! out, with `None`, what `Forward` leaves out, and tables that would be large.
 
-use super::{Forward, NONE, SYMBOL, Token};
+use super::{Forward, Joins, NONE, NUMBERS, Node, Relaxed, SYMBOL, Token};
 use crate::{
     merge::{Merges, Rule},
     vocab::Vocab,
@@ -65,7 +65,11 @@ pub(super) fn build(merges: &Merges) -> Option<Forward> {
     let tokens = (0..spellings.spans.len() as u32)
         .map(|id| if spellings.of(id).is_some_and(|symbols| symbols.len() == 1) { SYMBOL } else { blank })
         .collect();
-    let mut forward = Forward { tokens, children: Vec::new(), nodes: Vec::new(), open };
+    // The rank of a ranked pair is its result.
+    let joins =
+        if open { None } else { Joins::new(pairs.iter().map(|pair| (pair.left, pair.right, pair.id))) };
+    let number = NUMBERS.fetch_add(1, Relaxed);
+    let mut forward = Forward { tokens, nodes: Vec::new(), joins, number, open };
     for pair in &pairs {
         forward.decide(merges, &spellings, pair)?;
     }
@@ -180,17 +184,18 @@ impl Forward {
         let mut sorted: Vec<u32> = (0..self.tokens.len() as u32).filter(made).collect();
         sorted.sort_unstable_by_key(|&id| spellings.of(id));
         let spelled = |at: usize| spellings.of(sorted[at]).unwrap_or_default();
-        // Each node: the tokens below it, how many symbols they share, and the longest of them that ends above.
+        // Each node: the tokens below it, how many symbols they share, and the longest of them that ends
+        // above.
         let mut level = vec![(0, sorted.len(), 0, NONE)];
-        let mut nodes = vec![(NONE, NONE)];
+        let root = Node { symbol: NONE, token: NONE, children: 0 };
+        let mut nodes = vec![root];
         let mut at = 0;
         while at < level.len() {
             let (mut start, end, depth, mut above) = level[at];
-            let first = nodes.len() as u32;
-            self.children.push(first);
+            nodes[at].children = nodes.len() as u32;
             if start < end && depth > 0 && spelled(start).len() == depth {
                 let token = sorted[start];
-                nodes[at].1 = token;
+                nodes[at].token = token;
                 self.tokens[token as usize].shorter = above;
                 self.tokens[token as usize].node = at as u32;
                 above = token;
@@ -199,13 +204,13 @@ impl Forward {
             while start < end {
                 let symbol = spelled(start)[depth];
                 let count = (start..end).take_while(|&other| spelled(other)[depth] == symbol).count();
-                nodes.push((symbol, NONE));
+                nodes.push(Node { symbol, ..root });
                 level.push((start, start + count, depth + 1, above));
                 start += count;
             }
             at += 1;
         }
-        self.children.push(nodes.len() as u32);
+        nodes.push(Node { children: nodes.len() as u32, ..root });
         self.nodes = nodes;
     }
 }
