@@ -171,7 +171,7 @@ impl Forward {
         let made = pair.rank.checked_add(1)?;
         let length = spellings.of(pair.id)?.len() as u32;
         let token = self.tokens.get_mut(pair.id as usize)?;
-        if made <= left.made || made <= right.made || token.length != 0 {
+        if made < left.made || made < right.made || token.length != 0 {
             return None;
         }
         *token = Token { length, made, left: pair.left, right: pair.right, ..SYMBOL };

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! pattern --fancy-regex's parser--> its tree --tree--> a tree without possessive and atomic parts
-//!   --kinds, program, states--> a table: (state, kind of the character ahead) -> (does a match end here, next state)
+//!   --kinds, program, states--> a table: (state, kind of the character ahead) -> (a match ends here?, next state)
 //! ```
 //!
 //! Adds: `Automaton`, the leftmost matches of a pattern, each the first choice as a backtracking matcher
