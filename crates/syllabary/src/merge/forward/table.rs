@@ -4,6 +4,8 @@
 //! side by side up to that merge (`Forward::stand`); shorter tokens are decided before longer ones. Leaves
 //! out, with `None`, what `Forward` leaves out, and tables that would be large.
 
+use std::collections::BTreeMap;
+
 use super::{Forward, Joins, NONE, NUMBERS, Node, Relaxed, SYMBOL, Token};
 use crate::{
     merge::{Merges, Rule},
@@ -11,7 +13,9 @@ use crate::{
 };
 
 /// The most symbols of all tokens together.
-const MAX_SYMBOLS: usize = 1 << 24;
+const MAX_SYMBOLS: usize = 1 << 22;
+/// The most symbols looked at to see what cuts there are.
+const MAX_WORK: usize = 1 << 28;
 
 /// A pair and what it becomes.
 #[derive(Debug, Clone, Copy)]
@@ -48,7 +52,7 @@ impl Spellings {
 }
 
 pub(super) fn build(merges: &Merges) -> Option<Forward> {
-    let (spellings, mut pairs, open) = match merges.rule() {
+    let (spellings, pairs, open) = match merges.rule() {
         Rule::Listed(table) => {
             let pairs: Vec<Pair> =
                 table.iter().map(|((left, right), m)| Pair { left, right, id: m.id, rank: m.rank }).collect();
@@ -56,11 +60,11 @@ pub(super) fn build(merges: &Merges) -> Option<Forward> {
         }
         Rule::Ranked(vocab) => {
             let spellings = spell_bytes(vocab)?;
-            let pairs = cuts(vocab, &spellings);
+            let pairs = cuts(vocab, &spellings)?;
             (spellings, pairs, false)
         }
     };
-    pairs.sort_by_cached_key(|pair| (spellings.of(pair.id).map_or(0, <[u32]>::len), pair.rank));
+    let pairs = by_length(&pairs, &spellings);
     let blank = Token { length: 0, ..SYMBOL };
     let tokens = (0..spellings.spans.len() as u32)
         .map(|id| if spellings.of(id).is_some_and(|symbols| symbols.len() == 1) { SYMBOL } else { blank })
@@ -122,12 +126,13 @@ fn spell(pairs: &[Pair]) -> Option<Spellings> {
             }
         }
     }
+    let work = pairs.iter().filter_map(|pair| spellings.of(pair.id)).map(<[u32]>::len).sum::<usize>();
     let agrees = |pair: &Pair| {
         let (left, right) = (spellings.of(pair.left)?, spellings.of(pair.right)?);
         let whole = spellings.of(pair.id)?;
         Some(whole.len() == left.len() + right.len() && whole.starts_with(left) && whole.ends_with(right))
     };
-    pairs.iter().all(|pair| agrees(pair) == Some(true)).then_some(spellings)
+    (work <= MAX_WORK && pairs.iter().all(|pair| agrees(pair) == Some(true))).then_some(spellings)
 }
 
 /// The tokens of a vocabulary by the ids of their bytes.
@@ -145,20 +150,38 @@ fn spell_bytes(vocab: &Vocab) -> Option<Spellings> {
     Some(spellings)
 }
 
-/// Every way to cut a token of a vocabulary in two of them.
-fn cuts(vocab: &Vocab, spellings: &Spellings) -> Vec<Pair> {
-    let mut pairs = Vec::new();
-    for (id, token) in vocab.iter().filter(|&(id, _)| spellings.of(id).is_some()) {
-        for cut in 1..token.len() {
-            let (left, right) = token.split_at(cut);
-            if let Some(left) = vocab.id(left)
-                && let Some(right) = vocab.id(right)
-            {
-                pairs.push(Pair { left, right, id, rank: id });
-            }
+/// Every way to cut a token of a vocabulary in two of them, if that does not take too long.
+fn cuts(vocab: &Vocab, spellings: &Spellings) -> Option<Vec<Pair>> {
+    let mut sorted: Vec<(&[u8], u32)> =
+        vocab.iter().filter(|&(id, _)| spellings.of(id).is_some()).map(|(id, token)| (token, id)).collect();
+    sorted.sort_unstable();
+    let (mut pairs, mut work) = (Vec::new(), 0);
+    // In this order the tokens that one begins with are those before it that have not been left.
+    let mut begins: Vec<(&[u8], u32)> = Vec::new();
+    for (token, id) in sorted {
+        while begins.last().is_some_and(|(begin, _)| !token.starts_with(begin)) {
+            begins.pop();
         }
+        for &(begin, left) in &begins {
+            let rest = &token[begin.len()..];
+            work += rest.len();
+            pairs.extend(vocab.id(rest).map(|right| Pair { left, right, id, rank: id }));
+        }
+        if work > MAX_WORK {
+            return None;
+        }
+        begins.push((token, id));
     }
-    pairs
+    Some(pairs)
+}
+
+/// The pairs by the length of what they make.
+fn by_length(pairs: &[Pair], spellings: &Spellings) -> Vec<Pair> {
+    let mut by_length: BTreeMap<usize, Vec<Pair>> = BTreeMap::new();
+    for pair in pairs {
+        by_length.entry(spellings.of(pair.id).map_or(0, <[u32]>::len)).or_default().push(*pair);
+    }
+    by_length.into_values().flatten().collect()
 }
 
 impl Forward {
