@@ -5,14 +5,16 @@
 //!         replace the two by the result
 //! ```
 //!
-//! Three algorithms give that one result: a scan for short sequences, a heap for long ones and, once there were many
-//! of those, tokens from left to right. A fourth passes merges over at random. Leaves out where the ranks come from, if that is neither a list nor the ids (`scores`).
+//! Four algorithms give that one result: a scan for short sequences, whole runs at a time, a heap for long
+//! sequences and, once there were many of those, tokens from left to right. A fifth passes merges over at random.
+//! Leaves out where the ranks come from, if that is neither a list nor the ids (`scores`).
 
 mod coins;
 mod forward;
 mod heap;
 mod links;
 mod pairs;
+mod runs;
 mod scan;
 
 use std::sync::{
@@ -153,7 +155,11 @@ impl Merges {
         scratch: &mut Scratch,
     ) -> Result<(), Error> {
         // Above 2^32 symbols the heap says what is wrong.
-        if u32::try_from(ids.len()).is_ok()
+        let fits = u32::try_from(ids.len()).is_ok();
+        if fits && runs::apply(self, ids, starts.as_deref_mut()).is_some() {
+            return Ok(());
+        }
+        if fits
             && (self.by_heap.load(Relaxed) >= HEAP_LIMIT
                 || self.by_heap.fetch_add(ids.len(), Relaxed) + ids.len() >= HEAP_LIMIT)
             && let Some(forward) = self.forward.get_or_init(|| forward::Forward::new(self).map(Box::new))
