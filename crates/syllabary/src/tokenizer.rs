@@ -12,12 +12,14 @@ use crate::{
     alphabet::{Alphabet, Unit},
     boundary,
     cache::PieceCache,
+    charwise::{self, Charwise},
     decode::{Decoder, TextDecoder},
     dropout::{Coins, Dropout},
     encode::{Buffer, Count, Fast, FastWork, Ids, Output, Pieces},
     matching::{self, Named, Stages},
     merge::{Merges, Origins, Scratch},
     normalize::Normalizer,
+    pool::Pool,
     pretokenize::Pretokenizer,
     run::Job,
     scores::{self, Scores, Tokens},
@@ -86,11 +88,14 @@ pub struct Tokenizer {
     pub(crate) trim: Option<Trim>,
     /// Its way of encoding at full speed, if it has one.
     fast: Option<Fast>,
+    pool: Pool,
+    /// The fast way, for tokenizers of characters.
+    pub(crate) charwise: Option<Charwise>,
     decoder: Decoder,
     text_decoder: Option<TextDecoder>,
 }
 
-/// Buffers that one thread reuses from text to text.
+/// Memory and buffers that one thread reuses from text to text, with one tokenizer.
 #[derive(Debug, Default)]
 pub struct Work {
     pub(crate) ids: Vec<u32>,
@@ -106,6 +111,7 @@ pub struct Work {
     pub(crate) cache: PieceCache,
     fast: Option<Box<FastWork>>,
     buffer: Option<Box<Buffer>>,
+    pub(crate) charwise: charwise::Work,
 }
 
 impl Tokenizer {
@@ -145,6 +151,7 @@ impl Tokenizer {
             exact,
             fast: if plain { Fast::new(&parts, &vocab, &merges) } else { None },
             boundary: boundary::find(&parts, &vocab, &alphabet),
+            charwise: Charwise::new(&parts, &vocab, &alphabet, &merges),
             notes: has_unused,
             joins,
             whole_symbols: whole_symbols(&parts, &vocab),
@@ -161,6 +168,7 @@ impl Tokenizer {
             pretokenizer,
             decoder,
             text_decoder,
+            pool: Pool::default(),
         })
     }
 
@@ -172,6 +180,11 @@ impl Tokenizer {
     /// How text is cut into pieces.
     pub fn split(&self) -> &Split {
         &self.split
+    }
+
+    /// Memory and buffers of its threads, for whoever encodes with it.
+    pub fn pool(&self) -> &Pool {
+        &self.pool
     }
 
     /// The way from ids back to bytes, without steps.

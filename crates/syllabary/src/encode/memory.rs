@@ -6,6 +6,7 @@
 //! of more than `SHORT` bytes (`cache`), and what the ids are.
 
 use super::key::{Key, SHORT, fetch};
+use crate::pages::Table;
 
 /// The most ids inside a slot; of more, the slot tells where they lie.
 pub(crate) const FEW: usize = 4;
@@ -60,7 +61,7 @@ pub(crate) fn inner(key: Key) -> Key {
 /// Strings and their ids.
 #[derive(Debug)]
 pub(crate) struct Memory {
-    lines: Box<[Line]>,
+    lines: Table<Line>,
     used: usize,
     far: Vec<u32>,
     /// Counts the strings that took the place of others.
@@ -73,8 +74,8 @@ impl Default for Memory {
     }
 }
 
-fn lines(count: usize) -> Box<[Line]> {
-    vec![Line([EMPTY; 2]); count].into()
+fn lines(count: usize) -> Table<Line> {
+    Table::filled(Line([EMPTY; 2]), count)
 }
 
 impl Memory {

@@ -3,6 +3,7 @@
 //! Adds: `ShortTokens`, filled once. Leaves out tokens of more than `SHORT` bytes (`vocab`).
 
 use super::key::Key;
+use crate::pages::Table;
 
 /// Tokens of a cache line.
 const WAYS: usize = 3;
@@ -20,7 +21,7 @@ const EMPTY: Line = Line { keys: [Key::NONE; WAYS], ids: [0; WAYS], used: 0 };
 /// Keys and ids by open addressing; a line that is full goes on in the next.
 #[derive(Debug)]
 pub(crate) struct ShortTokens {
-    lines: Box<[Line]>,
+    lines: Table<Line>,
 }
 
 impl Default for ShortTokens {
@@ -34,7 +35,7 @@ impl ShortTokens {
     pub(crate) fn for_many(count: usize) -> ShortTokens {
         // Half full at the most.
         let lines = (2 * count / WAYS + 1).next_power_of_two();
-        ShortTokens { lines: vec![EMPTY; lines].into() }
+        ShortTokens { lines: Table::filled(EMPTY, lines) }
     }
 
     fn home(&self, key: Key) -> usize {

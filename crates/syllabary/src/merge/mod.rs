@@ -125,6 +125,14 @@ impl Merges {
         &self.rule
     }
 
+    /// All pairs and what they become, in no order.
+    pub(crate) fn pairs(&self) -> Vec<((u32, u32), Merge)> {
+        match &self.rule {
+            Rule::Listed(table) => table.iter().collect(),
+            Rule::Ranked(_) => Vec::new(),
+        }
+    }
+
     /// The pairs of a table made elsewhere.
     pub(crate) fn from_pairs(pairs: Vec<((u32, u32), Merge)>) -> Merges {
         let mut table = PairTable::for_many(pairs.len());

@@ -1,6 +1,7 @@
 //! The table of pairs that merge: open addressing, four slots a cache line.
 
 use super::Merge;
+use crate::pages::Table;
 
 #[derive(Clone, Copy, Debug)]
 #[repr(C, align(16))]
@@ -17,13 +18,13 @@ const EMPTY: Slot = Slot { left: NONE, right: NONE, merge: Merge { rank: NONE, i
 /// Pairs and what they become.
 #[derive(Debug)]
 pub(crate) struct PairTable {
-    slots: Box<[Slot]>,
+    slots: Table<Slot>,
 }
 
 impl PairTable {
     /// Room for `count` pairs.
     pub(crate) fn for_many(count: usize) -> PairTable {
-        PairTable { slots: vec![EMPTY; (2 * count + 1).next_power_of_two()].into() }
+        PairTable { slots: Table::filled(EMPTY, (2 * count + 1).next_power_of_two()) }
     }
 
     /// The slot of a pair: where it is, or the empty one where it belongs.
@@ -59,5 +60,11 @@ impl PairTable {
     pub(crate) fn insert(&mut self, (left, right): (u32, u32), merge: Merge) {
         let at = self.place(left, right);
         self.slots[at] = Slot { left, right, merge };
+    }
+
+    /// All pairs, in no order.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = ((u32, u32), Merge)> {
+        let used = self.slots.iter().filter(|slot| slot.merge.rank != NONE);
+        used.map(|slot| ((slot.left, slot.right), slot.merge))
     }
 }

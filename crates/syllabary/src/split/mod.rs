@@ -14,6 +14,7 @@ mod gpt2;
 mod gpt4;
 mod latin;
 mod llama3;
+mod masks;
 mod o200k;
 mod pattern;
 mod superwords;
@@ -22,12 +23,13 @@ mod words;
 
 pub use classes::Tables;
 use classes::{Classes, WORD};
+use walk::Tier;
 pub(crate) use walk::Walk;
 
 use crate::error::Error;
 
 /// Piece ends asked for at a time.
-const ENDS: usize = 128;
+const ENDS: usize = 256;
 
 /// A split, ready to run; immutable, to be shared by reference.
 pub struct Split {
@@ -35,6 +37,7 @@ pub struct Split {
     classes: Classes,
     keep_unmatched: bool,
     lines: bool,
+    tier: Tier,
 }
 
 /// What runs a pattern.
@@ -83,7 +86,13 @@ impl Split {
                 None => Scanner::Regex(pattern::compile(pattern, tables)?),
             },
         };
-        Ok(Split { scanner, classes: Classes::new(tables)?, keep_unmatched, lines: false })
+        Ok(Split {
+            scanner,
+            classes: Classes::new(tables)?,
+            keep_unmatched,
+            lines: false,
+            tier: Tier::best(),
+        })
     }
 
     /// The same split of each line, with its end, alone: no piece crosses a line feed.

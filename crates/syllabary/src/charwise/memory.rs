@@ -1,0 +1,286 @@
+//! A bounded memory of segments already encoded, one a thread.
+//!
+//! A segment of up to 15 bytes and up to 4 ids is one slot of 32 bytes; what is longer stands in an arena. A
+//! segment is looked for in a few slots side by side; when the table cannot grow any more a new segment takes the
+//! place of another, and when an arena is full all is forgotten. Leaves out how segments are encoded.
+
+/// The longest segment in a slot, in bytes.
+pub(super) const SHORT: usize = 15;
+/// The longest segment remembered.
+const LONG: usize = 80;
+/// Lines at first and at most, of either table.
+const FIRST: usize = 1 << 6;
+const MOST_SHORT: usize = 1 << 16;
+const MOST_LONG: usize = 1 << 14;
+/// Bytes of long segments, and ids beyond those in slots, at most.
+const MOST_BYTES: usize = 2 << 20;
+const MOST_IDS: usize = 1 << 19;
+/// Ids in a slot.
+const INLINE: usize = 4;
+
+/// A short segment as two words: its bytes, its length in the lower half of the last byte. In a slot the upper half
+/// is the number of its ids, or `APART`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Key {
+    low: u64,
+    high: u64,
+}
+
+const COUNT: u32 = 60;
+const APART: u64 = 15;
+
+/// The bytes of a segment of each length.
+const MASKS: [(u64, u64); SHORT + 1] = {
+    let mut masks = [(u64::MAX, 0); SHORT + 1];
+    let mut length = 0;
+    while length <= SHORT {
+        if length < 8 {
+            masks[length].0 = (1 << (8 * length)) - 1;
+        } else {
+            masks[length].1 = (1 << (8 * (length - 8))) - 1;
+        }
+        length += 1;
+    }
+    masks
+};
+
+impl Key {
+    /// The key of `text[at..at + length]`, of 1 to `SHORT` bytes.
+    #[inline]
+    pub(super) fn new(text: &[u8], at: usize, length: usize) -> Key {
+        let (low, high) = match text.get(at..at + 16) {
+            Some(bytes) => words(bytes),
+            None => {
+                let mut padded = [0; 16];
+                padded[..length].copy_from_slice(&text[at..at + length]);
+                words(&padded)
+            }
+        };
+        let (low_mask, high_mask) = MASKS[length % MASKS.len()];
+        Key { low: low & low_mask, high: high & high_mask | (length as u64) << 56 }
+    }
+
+    #[inline]
+    pub(super) fn hash(self) -> u64 {
+        mix(self.low, self.high)
+    }
+}
+
+#[inline]
+fn words(bytes: &[u8]) -> (u64, u64) {
+    let (mut low, mut high) = ([0; 8], [0; 8]);
+    low.copy_from_slice(&bytes[..8]);
+    high.copy_from_slice(&bytes[8..16]);
+    (u64::from_le_bytes(low), u64::from_le_bytes(high))
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Short {
+    low: u64,
+    high: u64,
+    ids: [u32; INLINE],
+}
+
+impl Short {
+    #[inline]
+    fn is(&self, key: Key) -> bool {
+        self.low == key.low && (self.high ^ key.high) << (64 - COUNT) == 0
+    }
+
+    fn key(&self) -> Key {
+        Key { low: self.low, high: self.high << (64 - COUNT) >> (64 - COUNT) }
+    }
+}
+
+/// A long segment: a part of its hash, where its bytes and ids are.
+#[derive(Clone, Copy, Debug, Default)]
+struct Long {
+    hash: u32,
+    bytes: u32,
+    ids: u32,
+    length: u8,
+    count: u8,
+}
+
+/// Slots side by side, one of which a segment is in.
+#[derive(Clone, Copy, Debug)]
+#[repr(align(64))]
+struct Line<T, const WAYS: usize>([T; WAYS]);
+
+/// A hash table of lines; the number of lines is a power of two, or 0.
+#[derive(Debug)]
+struct Table<T, const WAYS: usize> {
+    lines: Vec<Line<T, WAYS>>,
+    used: usize,
+}
+
+impl<T, const WAYS: usize> Default for Table<T, WAYS> {
+    fn default() -> Self {
+        Table { lines: Vec::new(), used: 0 }
+    }
+}
+
+impl<T: Copy + Default, const WAYS: usize> Table<T, WAYS> {
+    #[inline]
+    fn line(&self, hash: u64) -> Option<&[T; WAYS]> {
+        let at = hash as usize & self.lines.len().wrapping_sub(1);
+        self.lines.get(at).map(|line| &line.0)
+    }
+
+    /// Puts a slot into its line, in an empty place or that of another. `hash` is that of a slot, which an empty
+    /// one does not have. The table grows up to `most` lines.
+    fn put(&mut self, slot: T, most: usize, hash: impl Fn(&T) -> Option<u64>) {
+        if 2 * self.used >= WAYS * self.lines.len() && self.lines.len() < most {
+            let size = (4 * self.lines.len()).clamp(FIRST, most);
+            let old = std::mem::replace(&mut self.lines, vec![Line([T::default(); WAYS]); size]);
+            self.used = 0;
+            old.iter().flat_map(|line| &line.0).for_each(|slot| self.place(*slot, &hash));
+        }
+        self.place(slot, &hash);
+    }
+
+    fn place(&mut self, slot: T, hash: &impl Fn(&T) -> Option<u64>) {
+        let Some(hashed) = hash(&slot) else { return };
+        let at = hashed as usize & self.lines.len().wrapping_sub(1);
+        let Some(Line(line)) = self.lines.get_mut(at) else { return };
+        let free = line.iter().position(|slot| hash(slot).is_none());
+        self.used += usize::from(free.is_some());
+        line[free.unwrap_or((hashed >> 32) as usize % WAYS)] = slot;
+    }
+
+    fn clear(&mut self) {
+        self.lines.fill(Line([T::default(); WAYS]));
+        self.used = 0;
+    }
+}
+
+/// Segments and their ids.
+#[derive(Debug, Default)]
+pub(super) struct Memory {
+    short: Table<Short, 2>,
+    long: Table<Long, 4>,
+    bytes: Vec<u8>,
+    ids: Vec<u32>,
+}
+
+impl Memory {
+    /// The ids of a short segment, if it is remembered and has few: the first so many of these.
+    #[inline]
+    pub(super) fn few(&self, key: Key, hash: u64) -> Option<(&[u32; INLINE], usize)> {
+        let slot = self.short(key, hash)?;
+        let count = (slot.high >> COUNT) as usize;
+        (count <= INLINE).then_some((&slot.ids, count))
+    }
+
+    /// The ids of any segment, if it is remembered and short ones with few are not asked for.
+    pub(super) fn many(&self, segment: &[u8]) -> Option<&[u32]> {
+        if segment.len() > SHORT {
+            return self.long(segment);
+        }
+        let key = Key::new(segment, 0, segment.len());
+        let slot = self.short(key, key.hash())?;
+        Some(&self.ids[slot.ids[0] as usize..][..slot.ids[1] as usize])
+    }
+
+    /// Reads the line of a hash.
+    #[inline]
+    pub(super) fn touch(&self, hash: u64) -> u64 {
+        self.short.line(hash).map_or(0, |line| line[0].high)
+    }
+
+    #[inline]
+    fn short(&self, key: Key, hash: u64) -> Option<&Short> {
+        let line = self.short.line(hash)?;
+        let slot = &line[usize::from(!line[0].is(key))];
+        slot.is(key).then_some(slot)
+    }
+
+    /// Remembers a segment, which is not yet, unless it is too long.
+    pub(super) fn put(&mut self, segment: &[u8], ids: &[u32]) {
+        let length = segment.len();
+        if (1..=SHORT).contains(&length) {
+            self.put_short(Key::new(segment, 0, length), ids);
+        } else if (1..=LONG).contains(&length) {
+            self.put_long(segment, ids);
+        }
+    }
+
+    fn put_short(&mut self, key: Key, ids: &[u32]) {
+        let mut slot = Short { low: key.low, high: key.high, ids: [0; INLINE] };
+        let count = if let Some(inline) = slot.ids.get_mut(..ids.len()) {
+            inline.copy_from_slice(ids);
+            ids.len() as u64
+        } else {
+            slot.ids[..2].copy_from_slice(&[self.keep_ids(ids), ids.len() as u32]);
+            APART
+        };
+        slot.high |= count << COUNT;
+        self.short.put(slot, MOST_SHORT, |slot| (slot.high != 0).then(|| slot.key().hash()));
+    }
+
+    fn long(&self, segment: &[u8]) -> Option<&[u32]> {
+        if segment.len() > LONG {
+            return None;
+        }
+        let hash = hash_long(segment);
+        let found = self.long.line(hash)?.iter().find(|slot| {
+            slot.hash == (hash >> 32) as u32
+                && usize::from(slot.length) == segment.len()
+                && &self.bytes[slot.bytes as usize..][..segment.len()] == segment
+        })?;
+        Some(&self.ids[found.ids as usize..][..usize::from(found.count)])
+    }
+
+    fn put_long(&mut self, segment: &[u8], ids: &[u32]) {
+        let (Ok(length), Ok(count)) = (u8::try_from(segment.len()), u8::try_from(ids.len())) else { return };
+        if self.bytes.len() + segment.len() > MOST_BYTES {
+            self.forget();
+        }
+        let ids = self.keep_ids(ids);
+        let hash = (hash_long(segment) >> 32) as u32;
+        let slot = Long { hash, bytes: self.bytes.len() as u32, ids, length, count };
+        self.bytes.extend_from_slice(segment);
+        let bytes = &self.bytes;
+        self.long.put(slot, MOST_LONG, |slot| {
+            let segment = &bytes[slot.bytes as usize..][..usize::from(slot.length)];
+            (slot.length != 0).then(|| hash_long(segment))
+        });
+    }
+
+    /// Puts ids in the arena; where they are.
+    fn keep_ids(&mut self, ids: &[u32]) -> u32 {
+        if self.ids.len() + ids.len() > MOST_IDS {
+            self.forget();
+        }
+        let at = self.ids.len() as u32;
+        self.ids.extend_from_slice(ids);
+        at
+    }
+
+    fn forget(&mut self) {
+        self.short.clear();
+        self.long.clear();
+        self.bytes.clear();
+        self.ids.clear();
+    }
+}
+
+fn hash_long(segment: &[u8]) -> u64 {
+    let mut hash = segment.len() as u64;
+    let mut rest = segment;
+    while let Some((bytes, after)) = rest.split_first_chunk::<16>() {
+        let (low, high) = words(bytes);
+        hash = mix(low ^ hash, high);
+        rest = after;
+    }
+    let mut padded = [0; 16];
+    padded[..rest.len()].copy_from_slice(rest);
+    let (low, high) = words(&padded);
+    mix(low ^ hash, high)
+}
+
+#[inline]
+fn mix(low: u64, high: u64) -> u64 {
+    let product = u128::from(low ^ 0x9E37_79B9_7F4A_7C15) * u128::from(high ^ 0xD1B5_4A32_D192_ED03);
+    product as u64 ^ (product >> 64) as u64
+}
