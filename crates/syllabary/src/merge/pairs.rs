@@ -50,12 +50,6 @@ impl PairTable {
         (merge.rank != NONE).then_some(merge)
     }
 
-    /// All pairs.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = ((u32, u32), Merge)> {
-        let taken = self.slots.iter().filter(|slot| slot.merge.rank != NONE);
-        taken.map(|slot| ((slot.left, slot.right), slot.merge))
-    }
-
     /// Adds a pair, or gives one that is there another meaning; no more than there is room for.
     pub(crate) fn insert(&mut self, (left, right): (u32, u32), merge: Merge) {
         let at = self.place(left, right);
