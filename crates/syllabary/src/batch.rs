@@ -11,7 +11,6 @@ use std::{
 use crate::{
     Error,
     dropout::Dropout,
-    pages,
     pool::Seat,
     threads,
     tokenizer::{SpecialPolicy, Tokenizer, Work},
@@ -37,10 +36,8 @@ impl Ragged {
     fn for_texts(texts: &[&str]) -> Ragged {
         let bytes: usize = texts.iter().map(|text| text.len()).sum();
         let mut ids = Vec::new();
-        // Beyond it the vector grows; where there is no such room, it must.
-        if ids.try_reserve_exact(bytes / 3).is_ok() {
-            pages::ask(ids.spare_capacity_mut());
-        }
+        // Room that nobody touches costs nothing; where there is no such room, the vector grows.
+        let _ = ids.try_reserve_exact(bytes / 2);
         let mut offsets = Vec::with_capacity(texts.len() + 1);
         offsets.push(0);
         Ragged { ids, offsets }

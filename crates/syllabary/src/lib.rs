@@ -24,7 +24,6 @@ pub mod matching;
 pub mod merge;
 pub mod normalize;
 mod offsets;
-mod pages;
 mod parts;
 pub mod pool;
 pub mod pretokenize;

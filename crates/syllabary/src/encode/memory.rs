@@ -1,12 +1,11 @@
 //! A bounded memory of short strings already encoded, one a thread.
 //!
 //! Adds: `Memory`, a table of slots with key and ids inside, two a cache line, so that a look-up touches one line
-//! and knows no branch that text could make hard to foresee. A string lies in the line of its hash or in the next;
-//! where both are full and the table may not grow, a new string takes the place of an old one. Leaves out strings
+//! and knows no branch that text could make hard to foresee. A string lies in the line of its hash or in the
+//! other of the same 128 bytes, which processors like to fetch together; where both are full and the table may not grow, a new string takes the place of an old one. Leaves out strings
 //! of more than `SHORT` bytes (`cache`), and what the ids are.
 
 use super::key::{Key, SHORT, fetch};
-use crate::pages::Table;
 
 /// The most ids inside a slot; of more, the slot tells where they lie.
 pub(crate) const FEW: usize = 4;
@@ -61,7 +60,7 @@ pub(crate) fn inner(key: Key) -> Key {
 /// Strings and their ids.
 #[derive(Debug)]
 pub(crate) struct Memory {
-    lines: Table<Line>,
+    lines: Box<[Line]>,
     used: usize,
     far: Vec<u32>,
     /// Counts the strings that took the place of others.
@@ -74,8 +73,8 @@ impl Default for Memory {
     }
 }
 
-fn lines(count: usize) -> Table<Line> {
-    Table::filled(Line([EMPTY; 2]), count)
+fn lines(count: usize) -> Box<[Line]> {
+    vec![Line([EMPTY; 2]); count].into()
 }
 
 impl Memory {
@@ -95,7 +94,7 @@ impl Memory {
     }
 
     fn find_after(&self, key: Key, at: usize) -> Option<&Slot> {
-        let line = &self.lines[(at + 1) & (self.lines.len() - 1)].0;
+        let line = &self.lines[at ^ 1].0;
         line.iter().find(|slot| slot.holds(key))
     }
 
@@ -133,7 +132,7 @@ impl Memory {
     fn put(&mut self, slot: Slot, hash: u32) {
         let mask = self.lines.len() - 1;
         let home = hash as usize & mask;
-        for at in [home, (home + 1) & mask] {
+        for at in [home, home ^ 1] {
             if let Some(free) = self.lines[at].0.iter_mut().find(|slot| slot.is_empty()) {
                 *free = slot;
                 self.used += 1;

@@ -1,7 +1,6 @@
 //! The table of pairs that merge: open addressing, four slots a cache line.
 
 use super::Merge;
-use crate::pages::Table;
 
 #[derive(Clone, Copy, Debug)]
 #[repr(C, align(16))]
@@ -18,13 +17,13 @@ const EMPTY: Slot = Slot { left: NONE, right: NONE, merge: Merge { rank: NONE, i
 /// Pairs and what they become.
 #[derive(Debug)]
 pub(crate) struct PairTable {
-    slots: Table<Slot>,
+    slots: Box<[Slot]>,
 }
 
 impl PairTable {
     /// Room for `count` pairs.
     pub(crate) fn for_many(count: usize) -> PairTable {
-        PairTable { slots: Table::filled(EMPTY, (2 * count + 1).next_power_of_two()) }
+        PairTable { slots: vec![EMPTY; (2 * count + 1).next_power_of_two()].into() }
     }
 
     /// The slot of a pair: where it is, or the empty one where it belongs.
