@@ -5,16 +5,22 @@
 //!         replace the two by the result
 //! ```
 //!
-//! Two algorithms give that one result: a scan for short sequences and a heap for long ones. A third passes
-//! merges over at random. Leaves out where the ranks come from, if that is neither a list nor the ids (`scores`).
+//! Four algorithms give that one result: a scan for short sequences, whole runs at a time, a heap for long
+//! sequences and, once there were many of those, tokens from left to right. A fifth passes merges over at random.
+//! Leaves out where the ranks come from, if that is neither a list nor the ids (`scores`).
 
 mod coins;
+mod forward;
 mod heap;
 mod links;
 mod pairs;
+mod runs;
 mod scan;
 
-use std::sync::Arc;
+use std::sync::{
+    Arc, OnceLock,
+    atomic::{AtomicUsize, Ordering::Relaxed},
+};
 
 pub use heap::Origins;
 use pairs::PairTable;
@@ -23,6 +29,9 @@ use crate::{Error, dropout::Coins, vocab::Vocab};
 
 /// Sequences up to this length are merged by scanning: the heap costs more than it saves.
 const SCAN_LIMIT: usize = 48;
+
+/// After so many symbols by the heap, the tables of `forward` are made; both cost some tenth of a second.
+const HEAP_LIMIT: usize = 1 << 18;
 
 /// What a pair becomes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,6 +46,10 @@ pub struct Merge {
 #[derive(Debug)]
 pub struct Merges {
     rule: Rule,
+    /// Symbols merged by the heap so far.
+    by_heap: AtomicUsize,
+    /// Made when it is of use; `None` where it cannot be.
+    forward: OnceLock<Option<Box<forward::Forward>>>,
 }
 
 #[derive(Debug)]
@@ -52,6 +65,7 @@ pub(crate) enum Rule {
 pub struct Scratch {
     scan: scan::Scratch,
     heap: heap::Scratch,
+    forward: forward::Scratch,
     coins: coins::Scratch,
 }
 
@@ -78,6 +92,10 @@ pub(crate) fn check_work(lengths: &[usize]) -> Result<(), Error> {
 }
 
 impl Merges {
+    fn by(rule: Rule) -> Merges {
+        Merges { rule, by_heap: AtomicUsize::new(0), forward: OnceLock::new() }
+    }
+
     /// From `(left, right, result)` in rank order; a pair given twice keeps its last rank (as Hugging Face).
     pub fn from_list(merges: &[(u32, u32, u32)]) -> Result<Merges, Error> {
         let mut table = PairTable::for_many(merges.len());
@@ -85,12 +103,12 @@ impl Merges {
             let rank = u32::try_from(rank).map_err(|_| Error::TooLarge("over 2^32 merges".to_owned()))?;
             table.insert((left, right), Merge { rank, id });
         }
-        Ok(Merges { rule: Rule::Listed(table) })
+        Ok(Merges::by(Rule::Listed(table)))
     }
 
     /// Rank order (tiktoken): any two tokens whose joined bytes are a token merge; its id is the rank.
     pub fn from_ranks(vocab: Arc<Vocab>) -> Merges {
-        Merges { rule: Rule::Ranked(vocab) }
+        Merges::by(Rule::Ranked(vocab))
     }
 
     /// What `left` followed by `right` becomes, if they merge.
@@ -119,7 +137,7 @@ impl Merges {
     pub(crate) fn from_pairs(pairs: Vec<((u32, u32), Merge)>) -> Merges {
         let mut table = PairTable::for_many(pairs.len());
         pairs.into_iter().for_each(|(pair, merge)| table.insert(pair, merge));
-        Merges { rule: Rule::Listed(table) }
+        Merges::by(Rule::Listed(table))
     }
 
     /// Merges `ids` in place until no neighbouring pair is in the table; `starts`, which is empty, gets the place
@@ -133,6 +151,28 @@ impl Merges {
     ) -> Result<(), Error> {
         if ids.len() <= SCAN_LIMIT {
             scan::apply(self, ids, starts, &mut scratch.scan);
+            return Ok(());
+        }
+        self.apply_to_many(ids, starts, scratch)
+    }
+
+    fn apply_to_many(
+        &self,
+        ids: &mut Vec<u32>,
+        mut starts: Option<&mut Vec<u32>>,
+        scratch: &mut Scratch,
+    ) -> Result<(), Error> {
+        // Above 2^32 symbols the heap says what is wrong.
+        let fits = u32::try_from(ids.len()).is_ok();
+        if fits && runs::apply(self, ids, starts.as_deref_mut()).is_some() {
+            return Ok(());
+        }
+        if fits
+            && (self.by_heap.load(Relaxed) >= HEAP_LIMIT
+                || self.by_heap.fetch_add(ids.len(), Relaxed) + ids.len() >= HEAP_LIMIT)
+            && let Some(forward) = self.forward.get_or_init(|| forward::Forward::new(self).map(Box::new))
+            && forward.apply(self, ids, starts.as_deref_mut(), &mut scratch.forward).is_some()
+        {
             return Ok(());
         }
         heap::apply(self, ids, starts, &mut scratch.heap, &mut ())

@@ -2,13 +2,13 @@
 //!
 //! ```text
 //! pattern --fancy-regex's parser--> its tree --tree--> a tree without possessive and atomic parts
-//!   --kinds, program, states--> a table: (state, kind of the character ahead) -> (does a match end here, next state)
+//!   --kinds, program, states--> a table: (state, kind of the character ahead) -> (a match ends here?, next state)
 //! ```
 //!
-//! Adds: `Automaton`, the leftmost matches of a pattern, each the first choice as a backtracking matcher tries
-//! them, in linear time and without giving up; whether every character is in some match; where a text can be cut.
-//! Immutable, shared by all threads. Leaves out what `tree` leaves out, and patterns whose table would be large:
-//! those stay with `fancy-regex`.
+//! Adds: `Automaton`, the leftmost matches of a pattern, each the first choice as a backtracking matcher
+//! tries them, in linear time and without giving up; whether every character is in some match; where a text
+//! can be cut. Immutable, shared by all threads. Leaves out what `tree` leaves out, and patterns whose table
+//! would be large: those stay with `fancy-regex`.
 
 mod kinds;
 mod program;
@@ -125,8 +125,8 @@ impl Automaton {
         self.outcomes(question.no, each);
     }
 
-    /// Whether a search that has read one character always comes upon a match: each state that it may be in before
-    /// has for every symbol a match or, unless that is the edge, a next state that is so too.
+    /// Whether a search that has read one character always comes upon a match: each state that it may be in
+    /// before has for every symbol a match or, unless that is the edge, a next state that is so too.
     fn every_character_begins_a_match(&self) -> bool {
         let symbols = self.kinds.len() + 1;
         let mut covers = true;
@@ -148,9 +148,10 @@ impl Automaton {
         covers
     }
 
-    /// For each two kinds `x` and `y`, whether a text can be cut between them. So it is if no search that has read
-    /// `x` goes on with `y`, and has matched before it just as before the end of the text: then some piece ends
-    /// there, every piece is in a match, none before saw further than `x`, and what follows does not look back.
+    /// For each two kinds `x` and `y`, whether a text can be cut between them. So it is if no search that has
+    /// read `x` goes on with `y`, and has matched before it just as before the end of the text: then some
+    /// piece ends there, every piece is in a match, none before saw further than `x`, and what follows does
+    /// not look back.
     fn safe_cuts(&self) -> Option<Vec<bool>> {
         let (kinds, table) = (self.kinds.len(), &self.states.table);
         if !self.covers || !self.forgets || !self.states.questions.is_empty() {

@@ -1,12 +1,13 @@
 //! Running an automaton over a text, in time that grows with the text's length.
 //!
-//! Adds: `Search`, which finds where a match from one place ends. Each character is one look-up; look-ahead over
-//! more than one character is run where it is asked for. A search reads on until nothing can match, and its match
-//! may have ended long before; so as not to read the same text for every piece, a long search notes, about
-//! every `STRIDE` bytes, that from this state and place no match was found (a look-ahead: whether one was), and a
-//! later one that comes by in the same state stops there. What follows depends on the state and the text ahead
-//! alone, so that is exact; and as a stretch is read at most once for each state, time is linear.
-//! (Reps, "Maximal-munch" tokenization in linear time, 1998.) Leaves out what becomes of a match.
+//! Adds: `Search`, which finds where a match from one place ends. Each character is one look-up; look-ahead
+//! over more than one character is run where it is asked for. A search reads on until nothing can match, and
+//! its match may have ended long before; so as not to read the same text for every piece, a long search
+//! notes, about every `STRIDE` bytes, that from this state and place no match was found (a look-ahead:
+//! whether one was), and a later one that comes by in the same state stops there. What follows depends on the
+//! state and the text ahead alone, so that is exact; and as a stretch is read at most once for each state,
+//! time is linear. (Reps, "Maximal-munch" tokenization in linear time, 1998.) Leaves out what becomes of a
+//! match.
 
 use rustc_hash::FxHashMap;
 
@@ -66,8 +67,8 @@ impl Search {
         self.go_on(automaton, text, (at, automaton.start(text, at)), NONE, true) != NONE
     }
 
-    /// Where the last match ends that is found from a place and a state, else `last`; with notes. `any`: where some
-    /// match ends.
+    /// Where the last match ends that is found from a place and a state, else `last`; with notes. `any`:
+    /// where some match ends.
     #[inline(never)]
     fn go_on(
         &mut self,

@@ -2,9 +2,10 @@
 //!
 //! Adds: `States`, made in full beforehand and so shared by all threads. A state is the list of places of the
 //! program that are alive, the preferred one first, and what was behind as far as the program asks for it. A
-//! step of the table sees the symbol ahead, follows from every place all that takes nothing (look-around over one
-//! character is decided then), up to the first place that has matched, for those after it are not preferred; then
-//! it takes the symbol. Look-ahead over more is asked while running. Leaves out: running (`search`).
+//! step of the table sees the symbol ahead, follows from every place all that takes nothing (look-around over
+//! one character is decided then), up to the first place that has matched, for those after it are not
+//! preferred; then it takes the symbol. Look-ahead over more is asked while running. Leaves out: running
+//! (`search`).
 
 use rustc_hash::FxHashMap;
 
@@ -20,8 +21,8 @@ pub(super) const ASK: u32 = 1 << 30;
 /// The state from which nothing can match any more.
 pub(super) const DEAD: u32 = 0;
 
-/// Beyond these no table is made: entries (4 bytes each), places in the lists of all states, questions, places
-/// followed.
+/// Beyond these no table is made: entries (4 bytes each), places in the lists of all states, questions,
+/// places followed.
 const MAX_ENTRIES: usize = 1 << 20;
 const MAX_PLACES: usize = 1 << 20;
 const MAX_QUESTIONS: usize = 1 << 16;
@@ -150,8 +151,8 @@ impl Maker<'_> {
         }
     }
 
-    /// Whether a match ends before `symbol`, and the places alive after it; or the look-ahead to be asked first.
-    /// `None`: too much work.
+    /// Whether a match ends before `symbol`, and the places alive after it; or the look-ahead to be asked
+    /// first. `None`: too much work.
     #[allow(clippy::type_complexity)]
     fn follow(
         &mut self,

@@ -1,8 +1,8 @@
 //! A pattern as a tree without possessive quantifiers, atomic groups and captures.
 //!
 //! Adds: the tree, and how that of `fancy-regex` becomes one with the same matches. Leaves out, with `None`:
-//! back-references, conditions, calls, `\K`, `\G`, look-behind over more than one character, atomic groups that
-//! may end at several places, and repeats of what can be empty (engines differ in when they stop).
+//! back-references, conditions, calls, `\K`, `\G`, look-behind over more than one character, atomic groups
+//! that may end at several places, and repeats of what can be empty (engines differ in when they stop).
 //!
 //! Why the rewriting changes no match. An atomic group keeps its first match and forgets the others, so it is
 //! the group itself where the others are never asked for or there are none:
@@ -12,8 +12,8 @@
 //!   alternatives begin with other characters;
 //! - `(?>A|B)` is `(?>A)|(?!A)(?>B)`: B is tried only where A has no match at all;
 //! - `(?>AB)`, where A is sole, is `A(?>B)`;
-//! - `A*+`, where A is sole, is `A*(?!A)`: there is one chain of A's, and only its longest part has no A after it;
-//!   with an upper limit, `A{0,n}+` is `A(A{0,n-1})+|(?!A)`; a lazy `A{n,m}?` stops at n.
+//! - `A*+`, where A is sole, is `A*(?!A)`: there is one chain of A's, and only its longest part has no A
+//!   after it; with an upper limit, `A{0,n}+` is `A(A{0,n-1})+|(?!A)`; a lazy `A{n,m}?` stops at n.
 
 use fancy_regex::{Assertion, Expr, LookAround};
 use regex_syntax::hir::{Class, ClassUnicode, ClassUnicodeRange, Hir, HirKind};
