@@ -14,6 +14,7 @@ pub mod alphabet;
 pub mod batch;
 mod boundary;
 pub mod cache;
+mod charwise;
 pub mod decode;
 pub mod dropout;
 pub mod error;

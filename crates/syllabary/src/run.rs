@@ -10,6 +10,7 @@ use crate::{
     aligned::Aligned,
     alphabet::Unit,
     boundary,
+    charwise::Charwise,
     dropout::Coins,
     matching::Finder,
     offsets::Place,
@@ -124,8 +125,13 @@ impl<'a, const SPANS: bool, F: FnMut(&[u32], &[Range<usize>])> Job<'a, SPANS, F>
         if run.is_empty() {
             return Ok(());
         }
-        self.begin();
         let finder = tokenizer.stages.later(self.policy.finds_special());
+        if let Some(charwise) = tokenizer.charwise.as_ref().filter(|_| !SPANS && finder.is_empty())
+            && !self.coins.any()
+        {
+            return self.characters(charwise, run, range.start);
+        }
+        self.begin();
         if tokenizer.exact && finder.is_empty() {
             self.part(run, Place::Text(range.start))?;
             return self.finish(Place::Text(range.start));
@@ -147,6 +153,14 @@ impl<'a, const SPANS: bool, F: FnMut(&[u32], &[Range<usize>])> Job<'a, SPANS, F>
         }
         self.stretch(&source.slice(done..source.text().len()))?;
         if self.weaves { self.finish(source.place()) } else { Ok(()) }
+    }
+
+    /// The same, the fast way.
+    fn characters(&mut self, charwise: &Charwise, run: &str, base: usize) -> Result<(), Error> {
+        let made = if charwise.rewrites() { Some(self.normalized(run, base)?) } else { None };
+        let text = made.as_ref().map_or(run, Source::text);
+        let Job { tokenizer, work, sink, .. } = self;
+        charwise.encode(text, base == 0, &tokenizer.merges, &mut work.charwise, |ids| sink(ids, &[]))
     }
 
     fn normalized(&self, run: &str, base: usize) -> Result<Source<'static>, Error> {

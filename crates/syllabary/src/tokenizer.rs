@@ -12,6 +12,7 @@ use crate::{
     alphabet::{Alphabet, Unit},
     boundary,
     cache::PieceCache,
+    charwise::{self, Charwise},
     decode::{Decoder, TextDecoder},
     dropout::{Coins, Dropout},
     matching::{self, Stages},
@@ -69,6 +70,8 @@ pub struct Tokenizer {
     /// Symbols that are whole pieces and have another id than the first of their bytes.
     pub(crate) whole_symbols: FxHashMap<Box<[u8]>, u32>,
     pub(crate) trim: Option<Trim>,
+    /// The fast way, for tokenizers of characters.
+    pub(crate) charwise: Option<Charwise>,
     decoder: Decoder,
     text_decoder: Option<TextDecoder>,
 }
@@ -87,6 +90,7 @@ pub struct Work {
     pub(crate) origins: Origins,
     pub(crate) scratch: Scratch,
     pub(crate) cache: PieceCache,
+    pub(crate) charwise: charwise::Work,
 }
 
 impl Tokenizer {
@@ -120,6 +124,7 @@ impl Tokenizer {
         Ok(Tokenizer {
             exact: normalizer.is_identity() && pretokenizer.is_empty(),
             boundary: boundary::find(&parts, &vocab, &alphabet),
+            charwise: Charwise::new(&parts, &vocab, &alphabet, &merges),
             notes: has_unused,
             joins: spelling.unit == Unit::Word
                 || has_unused

@@ -107,6 +107,11 @@ impl Merges {
         self.table.get(&key(left, right)).copied()
     }
 
+    /// All pairs and what they become, in no order.
+    pub(crate) fn pairs(&self) -> impl ExactSizeIterator<Item = ((u32, u32), Merge)> {
+        self.table.iter().map(|(&key, &merge)| (((key >> 32) as u32, key as u32), merge))
+    }
+
     /// The pairs of a table made elsewhere.
     pub(crate) fn from_pairs(pairs: impl Iterator<Item = ((u32, u32), Merge)>) -> Merges {
         Merges { table: pairs.map(|((left, right), merge)| (key(left, right), merge)).collect() }

@@ -1,0 +1,116 @@
+//! Which neighbouring characters stand together in some token.
+//!
+//! Where two neighbours stand together in no token that merging makes, no merge reaches over the place between
+//! them: what it made would be a token that holds both, side by side. The order of merges on one side of such a
+//! place does not depend on the other side, so text may be cut there without changing an id (`boundary` says the
+//! same of one character). Pairs of ASCII have a table; the others are hashed into bits, and two pairs that share
+//! a bit only cost a cut.
+
+use super::letters::Letters;
+
+/// At least so many bits for each pair.
+const BITS_A_PAIR: usize = 32;
+/// And no more than these in all.
+const MOST_BITS: usize = 1 << 21;
+
+/// The pairs.
+pub(super) struct Joins {
+    /// For each ASCII character, as bits, those that stand after it.
+    ascii: [[u64; 2]; 128],
+    bits: Vec<u64>,
+    shift: u32,
+}
+
+#[inline]
+fn hash(left: char, right: char) -> u64 {
+    (u64::from(u32::from(left)) << 32 | u64::from(u32::from(right))).wrapping_mul(0x9E37_79B9_7F4A_7C15)
+}
+
+impl Joins {
+    /// Of the neighbours in tokens; those of `space` are also those of a space.
+    pub(super) fn new(neighbours: &[(char, char)], space: char) -> Joins {
+        let size = (neighbours.len() * BITS_A_PAIR).next_power_of_two().clamp(64, MOST_BITS);
+        let mut joins =
+            Joins { ascii: [[0; 2]; 128], bits: vec![0; size / 64], shift: 64 - size.trailing_zeros() };
+        for &(left, right) in neighbours {
+            let bit = hash(left, right) >> joins.shift;
+            joins.bits[(bit / 64) as usize] |= 1 << (bit % 64);
+            joins.put_ascii(left, right);
+            let (left_space, right_space) = (left == space, right == space);
+            if left_space {
+                joins.put_ascii(' ', right);
+            }
+            if right_space {
+                joins.put_ascii(left, ' ');
+            }
+            if left_space && right_space {
+                joins.put_ascii(' ', ' ');
+            }
+        }
+        joins
+    }
+
+    fn put_ascii(&mut self, left: char, right: char) {
+        if let (Ok(left @ 0..128), Ok(right @ 0..128)) = (u8::try_from(left), u8::try_from(right)) {
+            self.ascii[usize::from(left)][usize::from(right / 64)] |= 1 << (right % 64);
+        }
+    }
+
+    /// Whether two ASCII characters may stand together in a token.
+    #[inline]
+    fn joins_ascii(&self, left: u8, right: u8) -> bool {
+        let row = &self.ascii[usize::from(left & 127)];
+        row[usize::from(right >> 6 & 1)] >> (right & 63) & 1 == 1
+    }
+
+    /// Whether two characters may; a space has been made what it stands for.
+    #[inline]
+    fn joins(&self, left: char, right: char) -> bool {
+        let bit = hash(left, right) >> self.shift;
+        self.bits[(bit / 64) as usize] >> (bit % 64) & 1 == 1
+    }
+
+    /// The end of the segment that begins at byte `at`: the first place after it where text may be cut.
+    #[inline]
+    pub(super) fn end(&self, letters: &Letters, text: &str, at: usize) -> usize {
+        let bytes = text.as_bytes();
+        let mut left = bytes[at];
+        let mut next = at + 1;
+        if left < 128 {
+            while let Some(&right) = bytes.get(next) {
+                if right >= 128 {
+                    return self.end_after(letters, text, next - 1);
+                }
+                if !self.joins_ascii(left, right) {
+                    return next;
+                }
+                left = right;
+                next += 1;
+            }
+            return bytes.len();
+        }
+        self.end_after(letters, text, at)
+    }
+
+    /// The same, for a segment that has no cut up to the character at `at`.
+    fn end_after(&self, letters: &Letters, text: &str, at: usize) -> usize {
+        let mut chars = text[at..].char_indices();
+        let Some((_, first)) = chars.next() else { return text.len() };
+        let mut left = letters.canonical(first);
+        let mut left_letter = letters.get(first);
+        for (offset, char) in chars {
+            let letter = letters.get(char);
+            let right = letters.canonical(char);
+            if !(left_letter.may_join(letter) && self.joins(left, right)) {
+                return at + offset;
+            }
+            (left, left_letter) = (right, letter);
+        }
+        text.len()
+    }
+
+    /// Whether the text may be cut between these two.
+    pub(super) fn cuts(&self, letters: &Letters, left: char, right: char) -> bool {
+        !self.joins(letters.canonical(left), letters.canonical(right))
+    }
+}

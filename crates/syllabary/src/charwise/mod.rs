@@ -1,0 +1,115 @@
+//! The fast way of tokenizers whose symbols are characters: sentencepiece's, and those of the same kind.
+//!
+//! Text is cut where no token of the vocabulary can reach over (`joins`); what lies between is short and repeats,
+//! so its ids are remembered (`memory`). A character that is in no token with another, as most of Greek and Chinese
+//! where the vocabulary is Latin, is looked up at once (`letters`). Spaces are read as `▁` where they stand: the text
+//! is not rewritten, unless a normalizer does more than that.
+//!
+//! Adds: `Charwise`, which some tokenizers have, and the conditions for it. Leaves out all that makes ids depend on
+//! more than the characters: offsets, dropout, tokens that are cut again, tokens found in normalized text, errors.
+//! The general way (`run`) does those, and gives the same ids for all the rest.
+
+mod encode;
+mod joins;
+mod letters;
+mod memory;
+mod pairs;
+mod shape;
+
+use rustc_hash::FxHashSet;
+
+use crate::{
+    alphabet::{Alphabet, NONE, Unit, VIRTUAL},
+    merge::Merges,
+    parts::Parts,
+    vocab::Vocab,
+};
+use joins::Joins;
+use letters::{ID_BOUND, Letters};
+use pairs::Pairs;
+use shape::Shape;
+
+pub(crate) use encode::Work;
+
+/// What marks spaces.
+const MARK: char = '▁';
+
+/// The tables of one tokenizer.
+pub(crate) struct Charwise {
+    shape: Shape,
+    letters: Letters,
+    joins: Joins,
+    pairs: Pairs,
+    /// The unknown token, and whether several in a row are one.
+    unknown: u32,
+    fuses: bool,
+}
+
+impl Charwise {
+    /// The tables of these parts; `None` where only the general way is exact.
+    pub(crate) fn new(
+        parts: &Parts<'_>,
+        vocab: &Vocab,
+        alphabet: &Alphabet,
+        merges: &Merges,
+    ) -> Option<Charwise> {
+        let spelling = &parts.spelling;
+        let plain = spelling.unit == Unit::Char
+            && spelling.end_of_word.is_none()
+            && spelling.continuing_prefix.is_none()
+            && parts.split.kind() == "none"
+            && !parts.whole_pieces
+            && parts.unused.is_empty()
+            && (parts.merges.is_some() || parts.scores.is_some())
+            && vocab.id_bound() < ID_BOUND;
+        let shape = Shape::new(&parts.normalizer, &parts.pretokenizer, parts.scores.is_some());
+        let shape = shape.filter(|_| plain && only_characters(alphabet, merges, spelling.unknown))?;
+        let space = if shape.marks_spaces { MARK } else { ' ' };
+        let mut neighbours = neighbours(vocab, merges)?;
+        if shape.cuts_marks {
+            // A mark that is no symbol could be a part of a row of unknown ones, and rows end at cuts.
+            alphabet.knows(MARK).then_some(())?;
+            neighbours.retain(|&(_, right)| right != MARK);
+        }
+        let pairs = neighbours.iter().copied();
+        Some(Charwise {
+            letters: Letters::new(alphabet, space, pairs, spelling.unknown.is_some())?,
+            joins: Joins::new(&neighbours, space),
+            pairs: Pairs::new(merges.pairs()),
+            unknown: spelling.unknown.unwrap_or(NONE),
+            fuses: spelling.fuse_unknown && !Letters::has_all_bytes(alphabet),
+            shape,
+        })
+    }
+}
+
+/// Whether all that merges are characters and what they become: the unknown token and the bytes that spell
+/// characters take no part, and no token is the unknown one by another way.
+fn only_characters(alphabet: &Alphabet, merges: &Merges, unknown: Option<u32>) -> bool {
+    let mut others: FxHashSet<u32> = unknown.into_iter().collect();
+    if unknown.is_some_and(|id| alphabet.fallback_bytes.contains(&id)) {
+        return false;
+    }
+    if alphabet.fallback {
+        let known = |byte: usize| byte < 128 && alphabet.chars[0].contains_key(&char::from(byte as u8));
+        let spells = alphabet.fallback_bytes.iter().enumerate().filter(|(byte, _)| !known(*byte));
+        others.extend(spells.map(|(_, &id)| id).filter(|&id| id != NONE));
+    }
+    let is_other = |id: u32| others.contains(&id);
+    let tokens = alphabet.chars[0].values().copied().all(|id| Some(id) != unknown && id < VIRTUAL);
+    let apart = merges
+        .pairs()
+        .all(|((left, right), merge)| !is_other(left) && !is_other(right) && !is_other(merge.id));
+    tokens && apart
+}
+
+/// The characters that stand side by side in what merging makes; `None` if that is no text.
+fn neighbours(vocab: &Vocab, merges: &Merges) -> Option<Vec<(char, char)>> {
+    let made: FxHashSet<u32> = merges.pairs().map(|(_, merge)| merge.id).collect();
+    let mut pairs = FxHashSet::default();
+    for id in made {
+        let text = std::str::from_utf8(vocab.bytes(id)?).ok()?;
+        pairs.extend(text.chars().zip(text.chars().skip(1)));
+    }
+    Some(pairs.into_iter().collect())
+}

@@ -1,0 +1,161 @@
+//! What a tokenizer does to text before it is spelled, where that is little.
+//!
+//! Leaves out other normalizers, which run as they are.
+
+use super::MARK;
+use crate::step::Step;
+
+/// Where a mark is written before the text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Prefix {
+    Never,
+    Always,
+    /// Before text at the beginning of all that is given.
+    First,
+}
+
+/// What becomes of text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Shape {
+    /// The normalizer does more than the rest says: it must run.
+    pub(super) rewrites: bool,
+    /// Spaces are marks.
+    pub(super) marks_spaces: bool,
+    pub(super) prefix: Prefix,
+    /// No prefix before a mark.
+    pub(super) unless_marked: bool,
+    /// Text is cut before every mark.
+    pub(super) cuts_marks: bool,
+}
+
+const PLAIN: Shape = Shape {
+    rewrites: false,
+    marks_spaces: false,
+    prefix: Prefix::Never,
+    unless_marked: false,
+    cuts_marks: false,
+};
+
+impl Shape {
+    /// Of these steps; `None` where a pretokenizer does more than to mark spaces.
+    pub(super) fn new(normalizer: &[Step], pretokenizer: &[Step], by_scores: bool) -> Option<Shape> {
+        match pretokenizer {
+            [] => Some(normalized(normalizer).unwrap_or(Shape { rewrites: true, ..PLAIN })),
+            [step] if normalizer.is_empty() && !by_scores => metaspace(step),
+            _ => None,
+        }
+    }
+}
+
+fn normalized(steps: &[Step]) -> Option<Shape> {
+    let marked = Shape { marks_spaces: true, ..PLAIN };
+    let prefixed = Shape { prefix: Prefix::Always, ..marked };
+    match steps {
+        [] => Some(PLAIN),
+        [step] if marks_spaces(step) => Some(marked),
+        [a, b] if (prepends(a) && marks_spaces(b)) || (marks_spaces(a) && prepends(b)) => Some(prefixed),
+        [step] if step.kind == "SentencePiece" => {
+            let flag = |name| step.flag(name).ok();
+            let plain = step.bytes("precompiled_charsmap").ok()?.is_empty()
+                && flag("escape_whitespaces")?
+                && !flag("remove_extra_whitespaces")?
+                && !flag("treat_whitespace_as_suffix")?;
+            let shape = if flag("add_dummy_prefix")? { prefixed } else { marked };
+            plain.then_some(shape)
+        }
+        _ => None,
+    }
+}
+
+fn marks_spaces(step: &Step) -> bool {
+    step.kind == "Replace"
+        && step.text("pattern") == Ok(" ")
+        && step.flag("regex") == Ok(false)
+        && is_mark(step, "content")
+}
+
+fn prepends(step: &Step) -> bool {
+    step.kind == "Prepend" && is_mark(step, "prepend")
+}
+
+fn is_mark(step: &Step, name: &str) -> bool {
+    let mut buffer = [0; 4];
+    step.text(name).is_ok_and(|text| *text == *MARK.encode_utf8(&mut buffer))
+}
+
+fn metaspace(step: &Step) -> Option<Shape> {
+    if step.kind != "Metaspace" || step.character("replacement").ok()? != MARK {
+        return None;
+    }
+    let prefix = match step.text("prepend_scheme").ok()? {
+        "always" => Prefix::Always,
+        "first" => Prefix::First,
+        "never" => Prefix::Never,
+        _ => return None,
+    };
+    let cuts_marks = step.flag("split").ok()?;
+    Some(Shape { marks_spaces: true, prefix, unless_marked: true, cuts_marks, ..PLAIN })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::step::Value;
+
+    fn step(kind: &str, options: &[(&str, Value)]) -> Step {
+        let options = options.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
+        Step { kind: kind.to_owned(), options }
+    }
+
+    fn text(text: &str) -> Value {
+        Value::Str(text.to_owned())
+    }
+
+    #[test]
+    fn shapes_of_steps() {
+        let replace = |content: &str, regex| {
+            step(
+                "Replace",
+                &[("pattern", text(" ")), ("regex", Value::Bool(regex)), ("content", text(content))],
+            )
+        };
+        let prepend = step("Prepend", &[("prepend", text("▁"))]);
+        let marked = Shape { marks_spaces: true, ..PLAIN };
+        let prefixed = Some(Shape { prefix: Prefix::Always, ..marked });
+        let rewrites = Some(Shape { rewrites: true, ..PLAIN });
+        let of = |steps: &[Step]| Shape::new(steps, &[], false);
+        assert_eq!(of(&[]), Some(PLAIN));
+        assert_eq!(of(&[replace("▁", false)]), Some(marked));
+        assert_eq!(of(&[prepend.clone(), replace("▁", false)]), prefixed);
+        assert_eq!(of(&[replace("▁", false), prepend.clone()]), prefixed);
+        assert_eq!(of(&[replace("▁", true)]), rewrites);
+        assert_eq!(of(&[replace("_", false)]), rewrites);
+        assert_eq!(of(&[prepend.clone()]), rewrites);
+        let metaspace = |scheme: &str, split| {
+            let options =
+                [("replacement", text("▁")), ("prepend_scheme", text(scheme)), ("split", Value::Bool(split))];
+            step("Metaspace", &options)
+        };
+        let first = Shape { prefix: Prefix::First, unless_marked: true, ..marked };
+        assert_eq!(Shape::new(&[], &[metaspace("first", false)], false), Some(first));
+        assert_eq!(Shape::new(&[], &[metaspace("first", false)], true), None);
+        assert_eq!(Shape::new(&[prepend], &[metaspace("first", false)], false), None);
+        let split = Shape { prefix: Prefix::Always, unless_marked: true, cuts_marks: true, ..marked };
+        assert_eq!(Shape::new(&[], &[metaspace("always", true)], false), Some(split));
+        assert_eq!(Shape::new(&[], &[step("WhitespaceSplit", &[])], false), None);
+        let sentencepiece = |rules: &[u8], extra| {
+            let on = Value::Bool(true);
+            let options = [
+                ("precompiled_charsmap", Value::Bytes(rules.to_vec())),
+                ("escape_whitespaces", on.clone()),
+                ("add_dummy_prefix", on),
+                ("remove_extra_whitespaces", Value::Bool(extra)),
+                ("treat_whitespace_as_suffix", Value::Bool(false)),
+            ];
+            step("SentencePiece", &options)
+        };
+        assert_eq!(of(&[sentencepiece(b"", false)]), prefixed);
+        assert_eq!(of(&[sentencepiece(b"", true)]), rewrites);
+        assert_eq!(of(&[sentencepiece(b"x", false)]), rewrites);
+    }
+}
