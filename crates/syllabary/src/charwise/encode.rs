@@ -2,16 +2,18 @@
 //!
 //! Leaves out the tables (`letters`, `joins`, `pairs`) and special tokens.
 
+use std::ops::Range;
+
 use super::{
     Charwise, MARK,
-    letters::Stand,
-    memory::{Found, Key, LONG, Memory, SHORT},
+    joins::BLOCK,
+    letters::{Letter, Stand},
+    memory::{Key, Memory, SHORT},
     pairs,
     shape::Prefix,
 };
 use crate::{
     Error,
-    alphabet::{VIRTUAL, virtual_char},
     merge::{self, Merges},
 };
 
@@ -21,15 +23,30 @@ const RUN: usize = 4096;
 const ROOM: usize = 8;
 
 /// Buffers that one thread reuses from text to text.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Work {
+    /// The keys of the segments of a block, and their hashes.
+    places: [(Key, u64); BLOCK],
     memory: Memory,
     symbols: Vec<u32>,
-    ids: Vec<u32>,
     run: Vec<u32>,
     first: String,
     scratch: pairs::Scratch,
     long: merge::Scratch,
+}
+
+impl Default for Work {
+    fn default() -> Work {
+        Work {
+            places: [Default::default(); BLOCK],
+            memory: Memory::default(),
+            symbols: Vec::new(),
+            run: Vec::new(),
+            first: String::new(),
+            scratch: pairs::Scratch::default(),
+            long: merge::Scratch::default(),
+        }
+    }
 }
 
 /// Ids on their way out; several unknown ones in a row are one, if that is wanted.
@@ -57,37 +74,23 @@ impl<F: FnMut(&[u32])> Out<'_, F> {
         self.written = 0;
     }
 
-    /// Writes the first `count` of these; there must be room.
+    /// Writes the first `count` of these, none unknown; there must be room.
     #[inline]
     fn few(&mut self, ids: &[u32; 4], count: usize) {
-        if self.fuses {
-            return self.many(&ids[..count]);
-        }
         self.run[self.written..self.written + 4].copy_from_slice(ids);
         self.written += count;
-    }
-
-    #[inline]
-    fn one(&mut self, id: u32) {
-        self.run[self.written] = id;
-        self.written += 1;
         self.after_unknown = false;
     }
 
     fn unknown(&mut self) {
-        if self.fuses && self.after_unknown {
-            return;
+        if !(self.fuses && self.after_unknown) {
+            self.few(&[self.unknown; 4], 1);
         }
-        self.one(self.unknown);
         self.after_unknown = true;
     }
 
-    /// Writes the ids of a segment, as many as they are.
-    fn many(&mut self, mut ids: &[u32]) {
-        if self.fuses && self.after_unknown && ids.first() == Some(&self.unknown) {
-            ids = &ids[1..];
-        }
-        let Some(&last) = ids.last() else { return };
+    /// Writes the ids of a segment, as many as they are, none unknown.
+    fn many(&mut self, ids: &[u32]) {
         if self.written + ids.len() + ROOM > self.run.len() {
             self.flush();
         }
@@ -98,7 +101,7 @@ impl<F: FnMut(&[u32])> Out<'_, F> {
             }
             None => (self.sink)(ids),
         }
-        self.after_unknown = last == self.unknown;
+        self.after_unknown = false;
     }
 }
 
@@ -154,7 +157,7 @@ impl Charwise {
             return Ok(0);
         }
         if self.joins.cuts(&self.letters, MARK, next) {
-            self.letter(MARK, out);
+            self.letter(MARK, self.letters.get(MARK), out);
             return Ok(0);
         }
         let end = self.joins.end(&self.letters, text, 0);
@@ -176,29 +179,112 @@ impl Charwise {
         out: &mut Out<'_, F>,
     ) -> Result<(), Error> {
         let bytes = text.as_bytes();
-        while let Some(&byte) = bytes.get(at) {
-            out.make_room();
-            if byte >= 128 {
-                let Some(char) = text[at..].chars().next() else { break };
-                let letter = self.letters.get(char);
-                if letter.is_alone() {
-                    self.letter(char, out);
-                    at += char.len_utf8();
+        while at < bytes.len() {
+            at = self.alone(text, at, out);
+            if let Some(block) = bytes[at..].first_chunk::<BLOCK>() {
+                let cuts = self.joins.cuts_of(block);
+                if cuts != 0 {
+                    at = self.block(text, at, cuts, merges, work, out)?;
                     continue;
                 }
             }
-            let end = self.joins.end(&self.letters, text, at);
-            self.segment(text, at..end, merges, work, out)?;
-            at = end;
+            if at < bytes.len() {
+                let end = self.joins.end(&self.letters, text, at);
+                out.make_room();
+                self.segment(text, at..end, merges, work, out)?;
+                at = end;
+            }
         }
         Ok(())
     }
 
+    /// Writes the segments of the block that begins at `start`, but for the last; where that begins.
+    #[inline]
+    fn block<F: FnMut(&[u32])>(
+        &self,
+        text: &str,
+        start: usize,
+        cuts: u64,
+        merges: &Merges,
+        work: &mut Work,
+        out: &mut Out<'_, F>,
+    ) -> Result<usize, Error> {
+        // All slots are read before any is needed: most of the time is spent waiting for them.
+        let Work { memory, places, .. } = &mut *work;
+        let (mut rest, mut at, mut count, mut seen) = (cuts, start, 0, 0);
+        while rest != 0 {
+            let end = start + rest.trailing_zeros() as usize;
+            rest &= rest - 1;
+            let key = Key::new(text.as_bytes(), at, SHORT.min(end - at));
+            let hash = key.hash();
+            seen ^= memory.touch(hash);
+            places[count] = (key, hash);
+            count += 1;
+            at = end;
+        }
+        std::hint::black_box(seen);
+        (rest, at) = (cuts, start);
+        for place in 0..count {
+            let end = start + rest.trailing_zeros() as usize;
+            rest &= rest - 1;
+            out.make_room();
+            let (key, hash) = work.places[place];
+            match work.memory.few(key, hash).filter(|_| end - at <= SHORT) {
+                Some((ids, count)) => out.few(ids, count),
+                None => self.other_segment(&text[at..end], merges, work, out)?,
+            }
+            at = end;
+        }
+        Ok(at)
+    }
+
+    /// Writes the characters from `at` on that merge with nothing, up to the first that may; none if the first is
+    /// ASCII.
+    #[inline]
+    fn alone<F: FnMut(&[u32])>(&self, text: &str, mut at: usize, out: &mut Out<'_, F>) -> usize {
+        while text.as_bytes().get(at).is_some_and(|&byte| byte >= 128) {
+            at = self.alone_run(text.as_bytes(), at, out);
+            let mut chars = text[at..].chars();
+            let Some(char) = chars.next() else { return at };
+            let letter = self.letters.get(char);
+            let next = chars.next().map(|next| self.letters.get(next));
+            if next.is_some_and(|next| letter.may_join(next)) {
+                return at;
+            }
+            out.make_room();
+            self.letter(char, letter, out);
+            at += char.len_utf8();
+        }
+        at
+    }
+
+    /// The same for characters of up to three bytes that are not unknown, up to some place near the end.
+    #[inline]
+    fn alone_run<F: FnMut(&[u32])>(&self, bytes: &[u8], mut at: usize, out: &mut Out<'_, F>) -> usize {
+        let four = |at: usize| bytes.get(at..)?.first_chunk::<4>().map(|four| u32::from_le_bytes(*four));
+        let Some(mut here) = four(at) else { return at };
+        let (mut letter, mut width) = self.letters.decode(here);
+        while let Some(after) = four(at + width) {
+            let (next, next_width) = self.letters.decode(after);
+            let (first, second) = (here as u8, after as u8);
+            let joins = letter.may_join(next) && !self.joins.cuts_ascii(first, second);
+            if joins || letter.is_unknown() || first >= 0xF0 || second >= 0xF0 {
+                break;
+            }
+            out.make_room();
+            let (ids, count) = self.letters.ids(letter, here, width);
+            out.few(&ids, count);
+            at += width;
+            (here, letter, width) = (after, next, next_width);
+        }
+        at
+    }
+
     /// Writes what stands for a character alone; there must be room.
     #[inline]
-    fn letter<F: FnMut(&[u32])>(&self, char: char, out: &mut Out<'_, F>) {
-        match self.letters.get(char).stand() {
-            Stand::Token(id) => out.one(id),
+    fn letter<F: FnMut(&[u32])>(&self, char: char, letter: Letter, out: &mut Out<'_, F>) {
+        match letter.stand() {
+            Stand::Token(id) => out.few(&[id; 4], 1),
             Stand::Bytes => {
                 let (ids, count) = self.letters.byte_ids(char);
                 out.few(&ids, count);
@@ -207,83 +293,72 @@ impl Charwise {
         }
     }
 
-    /// Writes the ids of a segment.
+    /// Writes the ids of a segment; there must be room.
     #[inline]
     fn segment<F: FnMut(&[u32])>(
         &self,
         text: &str,
-        range: std::ops::Range<usize>,
+        range: Range<usize>,
         merges: &Merges,
         work: &mut Work,
         out: &mut Out<'_, F>,
     ) -> Result<(), Error> {
-        let length = range.len();
-        if length <= 4
-            && let Some(char) = text[range.clone()].chars().next().filter(|char| char.len_utf8() == length)
-        {
-            self.letter(char, out);
-            return Ok(());
-        }
-        if length <= SHORT {
-            let key = Key::new(text.as_bytes(), range.start, length);
-            match work.memory.short(key) {
-                Some(Found::Few(ids, count)) => out.few(ids, count),
-                Some(Found::Many(ids)) => out.many(ids),
-                None => {
-                    self.merge(&text[range], merges, work)?;
-                    work.memory.put_short(key, &work.ids);
-                    out.many(&work.ids);
-                }
+        if range.len() <= SHORT {
+            let key = Key::new(text.as_bytes(), range.start, range.len());
+            if let Some((ids, count)) = work.memory.few(key, key.hash()) {
+                out.few(ids, count);
+                return Ok(());
             }
-            return Ok(());
         }
-        let segment = &text[range];
-        if length <= LONG
-            && let Some(ids) = work.memory.long(segment.as_bytes())
-        {
+        self.other_segment(&text[range], merges, work, out)
+    }
+
+    /// The same for a segment that is long, has many ids or is not remembered.
+    #[inline(never)]
+    fn other_segment<F: FnMut(&[u32])>(
+        &self,
+        segment: &str,
+        merges: &Merges,
+        work: &mut Work,
+        out: &mut Out<'_, F>,
+    ) -> Result<(), Error> {
+        if let Some(ids) = work.memory.many(segment.as_bytes()) {
             out.many(ids);
             return Ok(());
         }
-        self.merge(segment, merges, work)?;
-        if length <= LONG {
-            work.memory.put_long(segment.as_bytes(), &work.ids);
+        let mut chars = segment.chars();
+        if let (Some(char), None) = (chars.next(), chars.next()) {
+            let letter = self.letters.get(char);
+            self.letter(char, letter, out);
+            if !letter.is_unknown() && char.is_ascii() {
+                let (ids, count) = self.letters.byte_ids(char);
+                let token = [letter.id()];
+                let ids = if letter.stand() == Stand::Bytes { &ids[..count] } else { &token[..] };
+                work.memory.put(segment.as_bytes(), ids);
+            }
+            return Ok(());
         }
-        out.many(&work.ids);
-        Ok(())
+        self.learn(segment, merges, work, out)
     }
 
-    /// Makes the ids of a segment, in `work.ids`.
-    #[inline(never)]
-    fn merge(&self, segment: &str, merges: &Merges, work: &mut Work) -> Result<(), Error> {
-        let Work { symbols, ids, scratch, long, .. } = work;
+    /// Writes the ids of a segment that is not remembered, and remembers them.
+    fn learn<F: FnMut(&[u32])>(
+        &self,
+        segment: &str,
+        merges: &Merges,
+        work: &mut Work,
+        out: &mut Out<'_, F>,
+    ) -> Result<(), Error> {
+        let Work { memory, symbols, scratch, long, .. } = work;
         symbols.clear();
-        symbols.extend(segment.chars().map(|char| {
-            let char = self.letters.canonical(char);
-            self.letters.get(char).symbol(char)
-        }));
+        symbols.extend(segment.chars().map(|char| self.letters.get(char).id()));
         if symbols.len() <= pairs::MOST {
             self.pairs.merge(symbols, scratch);
         } else {
             merges.apply(symbols, None, long)?;
         }
-        ids.clear();
-        let mut after_unknown = false;
-        for &symbol in symbols.iter() {
-            let char = if symbol < VIRTUAL { None } else { virtual_char(symbol) };
-            let Some(char) = char else {
-                ids.push(symbol);
-                after_unknown = false;
-                continue;
-            };
-            if self.letters.get(char).stand() == Stand::Bytes {
-                let (bytes, count) = self.letters.byte_ids(char);
-                ids.extend_from_slice(&bytes[..count]);
-                after_unknown = false;
-            } else if !(after_unknown && self.fuses) {
-                ids.push(self.unknown);
-                after_unknown = true;
-            }
-        }
+        memory.put(segment.as_bytes(), symbols);
+        out.many(symbols);
         Ok(())
     }
 }

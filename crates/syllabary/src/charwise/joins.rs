@@ -8,6 +8,8 @@
 
 use super::letters::Letters;
 
+/// Bytes that are looked at together.
+pub(super) const BLOCK: usize = 64;
 /// At least so many bits for each pair.
 const BITS_A_PAIR: usize = 32;
 /// And no more than these in all.
@@ -15,8 +17,8 @@ const MOST_BITS: usize = 1 << 21;
 
 /// The pairs.
 pub(super) struct Joins {
-    /// For each ASCII character, as bits, those that stand after it.
-    ascii: [[u64; 2]; 128],
+    /// For each two ASCII characters, 1 if text may be cut between them.
+    ascii: Box<[u8; 128 * 128]>,
     bits: Vec<u64>,
     shift: u32,
 }
@@ -26,12 +28,29 @@ fn hash(left: char, right: char) -> u64 {
     (u64::from(u32::from(left)) << 32 | u64::from(u32::from(right))).wrapping_mul(0x9E37_79B9_7F4A_7C15)
 }
 
+/// How many bytes of a block, from its start, are ASCII.
+#[inline]
+fn ascii_bytes(block: &[u8; BLOCK]) -> usize {
+    let mut count = 0;
+    for word in block.as_chunks::<8>().0 {
+        let high = u64::from_le_bytes(*word) & 0x8080_8080_8080_8080;
+        if high != 0 {
+            return count + high.trailing_zeros() as usize / 8;
+        }
+        count += 8;
+    }
+    count
+}
+
 impl Joins {
     /// Of the neighbours in tokens; those of `space` are also those of a space.
     pub(super) fn new(neighbours: &[(char, char)], space: char) -> Joins {
         let size = (neighbours.len() * BITS_A_PAIR).next_power_of_two().clamp(64, MOST_BITS);
-        let mut joins =
-            Joins { ascii: [[0; 2]; 128], bits: vec![0; size / 64], shift: 64 - size.trailing_zeros() };
+        let mut joins = Joins {
+            ascii: Box::new([1; 128 * 128]),
+            bits: vec![0; size / 64],
+            shift: 64 - size.trailing_zeros(),
+        };
         for &(left, right) in neighbours {
             let bit = hash(left, right) >> joins.shift;
             joins.bits[(bit / 64) as usize] |= 1 << (bit % 64);
@@ -52,15 +71,38 @@ impl Joins {
 
     fn put_ascii(&mut self, left: char, right: char) {
         if let (Ok(left @ 0..128), Ok(right @ 0..128)) = (u8::try_from(left), u8::try_from(right)) {
-            self.ascii[usize::from(left)][usize::from(right / 64)] |= 1 << (right % 64);
+            self.ascii[usize::from(left) << 7 | usize::from(right)] = 0;
         }
     }
 
-    /// Whether two ASCII characters may stand together in a token.
+    /// 1 if text may be cut between two ASCII characters.
     #[inline]
-    fn joins_ascii(&self, left: u8, right: u8) -> bool {
-        let row = &self.ascii[usize::from(left & 127)];
-        row[usize::from(right >> 6 & 1)] >> (right & 63) & 1 == 1
+    fn cut_ascii(&self, left: u8, right: u8) -> u8 {
+        self.ascii[usize::from(left & 127) << 7 | usize::from(right & 127)]
+    }
+
+    /// Where a block of text may be cut, as bits, up to the first byte that is not ASCII. Bit `k` is the place before
+    /// byte `k`.
+    #[inline]
+    pub(super) fn cuts_of(&self, block: &[u8; BLOCK]) -> u64 {
+        let ascii = ascii_bytes(block);
+        let mut cuts = 0;
+        if ascii == BLOCK {
+            for at in 1..BLOCK {
+                cuts |= u64::from(self.cut_ascii(block[at - 1], block[at])) << at;
+            }
+        } else {
+            for at in 1..ascii {
+                cuts |= u64::from(self.cut_ascii(block[at - 1], block[at])) << at;
+            }
+        }
+        cuts
+    }
+
+    /// Whether two characters, of which these are the first bytes, are ASCII and text may be cut between them.
+    #[inline]
+    pub(super) fn cuts_ascii(&self, left: u8, right: u8) -> bool {
+        left.is_ascii() && right.is_ascii() && self.cut_ascii(left, right) == 1
     }
 
     /// Whether two characters may; a space has been made what it stands for.
@@ -81,7 +123,7 @@ impl Joins {
                 if right >= 128 {
                     return self.end_after(letters, text, next - 1);
                 }
-                if !self.joins_ascii(left, right) {
+                if self.cut_ascii(left, right) == 1 {
                     return next;
                 }
                 left = right;
@@ -111,6 +153,7 @@ impl Joins {
 
     /// Whether the text may be cut between these two.
     pub(super) fn cuts(&self, letters: &Letters, left: char, right: char) -> bool {
-        !self.joins(letters.canonical(left), letters.canonical(right))
+        let may_join = letters.get(left).may_join(letters.get(right));
+        !(may_join && self.joins(letters.canonical(left), letters.canonical(right)))
     }
 }

@@ -4,13 +4,13 @@
 
 use rustc_hash::FxHashMap;
 
-use crate::alphabet::{Alphabet, NONE, VIRTUAL};
+use crate::alphabet::{Alphabet, NONE};
 
 /// The highest id that a `Letter` can hold, and one more.
 pub(super) const ID_BOUND: u32 = 1 << 28;
 
 /// Characters below are in a table, the others in a map.
-const TABLE: u32 = 0x1_0000;
+const TABLE: usize = 0x1_0000;
 
 const KIND: u32 = 3 << 30;
 const TOKEN: u32 = 0;
@@ -36,12 +36,6 @@ pub(super) enum Stand {
 }
 
 impl Letter {
-    /// Whether nothing merges with it, whatever stands around.
-    #[inline]
-    pub(super) fn is_alone(self) -> bool {
-        self.0 & (HAS_NEXT | HAS_PREVIOUS) == 0
-    }
-
     /// Whether some token has `self` and then a character, and some a character and then `next`.
     #[inline]
     pub(super) fn may_join(self, next: Letter) -> bool {
@@ -51,25 +45,28 @@ impl Letter {
     #[inline]
     pub(super) fn stand(self) -> Stand {
         match self.0 & KIND {
-            TOKEN => Stand::Token(self.0 & (ID_BOUND - 1)),
+            TOKEN => Stand::Token(self.id()),
             BYTES => Stand::Bytes,
             _ => Stand::Unknown,
         }
     }
 
-    /// The symbol that merges; `char` is the character.
+    /// Its id, if it is a token.
     #[inline]
-    pub(super) fn symbol(self, char: char) -> u32 {
-        match self.stand() {
-            Stand::Token(id) => id,
-            _ => VIRTUAL | u32::from(char),
-        }
+    pub(super) fn id(self) -> u32 {
+        self.0 & (ID_BOUND - 1)
+    }
+
+    /// Whether nothing stands for it.
+    #[inline]
+    pub(super) fn is_unknown(self) -> bool {
+        self.0 & UNKNOWN != 0
     }
 }
 
 /// All characters.
 pub(super) struct Letters {
-    table: Vec<Letter>,
+    table: Box<[Letter; TABLE]>,
     others: FxHashMap<char, Letter>,
     /// Characters beyond the table that are no token and in none: by the bytes that fallback has.
     alphabet_bytes: Box<[u32; 256]>,
@@ -91,13 +88,15 @@ impl Letters {
             return None;
         }
         let mut letters = Letters {
-            table: Vec::new(),
+            table: vec![Letter(0); TABLE].try_into().ok()?,
             others: FxHashMap::default(),
             alphabet_bytes: Box::new(alphabet.fallback_bytes),
             has_fallback: alphabet.fallback,
             space,
         };
-        letters.table = (0..TABLE).map(|code| letters.without_token(char::from_u32(code))).collect();
+        for code in 0..TABLE {
+            letters.table[code] = letters.without_token(char::from_u32(code as u32));
+        }
         for (&char, &id) in &alphabet.chars[0] {
             if id >= ID_BOUND {
                 return None;
@@ -146,6 +145,31 @@ impl Letters {
     #[inline]
     pub(super) fn canonical(&self, char: char) -> char {
         if char == ' ' { self.space } else { char }
+    }
+
+    /// A character of up to three bytes, which these four begin with: what it is, and its width.
+    #[inline]
+    pub(super) fn decode(&self, bytes: u32) -> (Letter, usize) {
+        let byte = |at: u32| bytes >> (8 * at) & 0xFF;
+        let two = (byte(0) & 0x1F) << 6 | byte(1) & 0x3F;
+        let three = (byte(0) & 0x0F) << 12 | (byte(1) & 0x3F) << 6 | byte(2) & 0x3F;
+        let code = match byte(0) {
+            0..0x80 => byte(0),
+            0x80..0xE0 => two,
+            _ => three,
+        };
+        let width = 1 + usize::from(byte(0) >= 0xC0) + usize::from(byte(0) >= 0xE0);
+        (self.table[usize::from(code as u16)], width)
+    }
+
+    /// The ids of a character that is a token or spelled with bytes, which these four begin with, and their number;
+    /// `width` is its width.
+    #[inline]
+    pub(super) fn ids(&self, letter: Letter, bytes: u32, width: usize) -> ([u32; 4], usize) {
+        let spelled = bytes.to_le_bytes().map(|byte| self.alphabet_bytes[usize::from(byte)]);
+        let is_token = letter.0 & BYTES == 0;
+        let first = if is_token { letter.id() } else { spelled[0] };
+        ([first, spelled[1], spelled[2], spelled[3]], if is_token { 1 } else { width })
     }
 
     /// The ids of the bytes of a character.

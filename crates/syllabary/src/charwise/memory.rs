@@ -7,13 +7,11 @@
 /// The longest segment in a slot, in bytes.
 pub(super) const SHORT: usize = 15;
 /// The longest segment remembered.
-pub(super) const LONG: usize = 80;
-/// A segment is in one of so many slots.
-const WINDOW: usize = 4;
-/// Slots at first and at most, of either table.
-const FIRST: usize = 1 << 8;
-const MOST_SHORT: usize = 1 << 17;
-const MOST_LONG: usize = 1 << 15;
+const LONG: usize = 80;
+/// Lines at first and at most, of either table.
+const FIRST: usize = 1 << 6;
+const MOST_SHORT: usize = 1 << 16;
+const MOST_LONG: usize = 1 << 14;
 /// Bytes of long segments, and ids beyond those in slots, at most.
 const MOST_BYTES: usize = 2 << 20;
 const MOST_IDS: usize = 1 << 19;
@@ -31,6 +29,21 @@ pub(super) struct Key {
 const COUNT: u32 = 60;
 const APART: u64 = 15;
 
+/// The bytes of a segment of each length.
+const MASKS: [(u64, u64); SHORT + 1] = {
+    let mut masks = [(u64::MAX, 0); SHORT + 1];
+    let mut length = 0;
+    while length <= SHORT {
+        if length < 8 {
+            masks[length].0 = (1 << (8 * length)) - 1;
+        } else {
+            masks[length].1 = (1 << (8 * (length - 8))) - 1;
+        }
+        length += 1;
+    }
+    masks
+};
+
 impl Key {
     /// The key of `text[at..at + length]`, of 1 to `SHORT` bytes.
     #[inline]
@@ -43,17 +56,13 @@ impl Key {
                 words(&padded)
             }
         };
-        let bits = 8 * length as u32;
-        let (low_mask, high_mask) =
-            if bits < 64 { ((1 << bits) - 1, 0) } else { (u64::MAX, (1u64 << (bits - 64)) - 1) };
+        let (low_mask, high_mask) = MASKS[length % MASKS.len()];
         Key { low: low & low_mask, high: high & high_mask | (length as u64) << 56 }
     }
 
     #[inline]
-    fn hash(self) -> u64 {
-        let product =
-            u128::from(self.low ^ 0x9E37_79B9_7F4A_7C15) * u128::from(self.high ^ 0xD1B5_4A32_D192_ED03);
-        product as u64 ^ (product >> 64) as u64
+    pub(super) fn hash(self) -> u64 {
+        mix(self.low, self.high)
     }
 }
 
@@ -66,7 +75,6 @@ fn words(bytes: &[u8]) -> (u64, u64) {
 }
 
 #[derive(Clone, Copy, Debug, Default)]
-#[repr(align(32))]
 struct Short {
     low: u64,
     high: u64,
@@ -94,38 +102,110 @@ struct Long {
     count: u8,
 }
 
-/// What is remembered of a segment.
-pub(super) enum Found<'a> {
-    /// The first so many.
-    Few(&'a [u32; INLINE], usize),
-    Many(&'a [u32]),
+/// Slots side by side, one of which a segment is in.
+#[derive(Clone, Copy, Debug)]
+#[repr(align(64))]
+struct Line<T, const WAYS: usize>([T; WAYS]);
+
+/// A hash table of lines; the number of lines is a power of two, or 0.
+#[derive(Debug)]
+struct Table<T, const WAYS: usize> {
+    lines: Vec<Line<T, WAYS>>,
+    used: usize,
+}
+
+impl<T, const WAYS: usize> Default for Table<T, WAYS> {
+    fn default() -> Self {
+        Table { lines: Vec::new(), used: 0 }
+    }
+}
+
+impl<T: Copy + Default, const WAYS: usize> Table<T, WAYS> {
+    #[inline]
+    fn line(&self, hash: u64) -> Option<&[T; WAYS]> {
+        let at = hash as usize & self.lines.len().wrapping_sub(1);
+        self.lines.get(at).map(|line| &line.0)
+    }
+
+    /// Puts a slot into its line, in an empty place or that of another. `hash` is that of a slot, which an empty
+    /// one does not have. The table grows up to `most` lines.
+    fn put(&mut self, slot: T, most: usize, hash: impl Fn(&T) -> Option<u64>) {
+        if 2 * self.used >= WAYS * self.lines.len() && self.lines.len() < most {
+            let size = (4 * self.lines.len()).clamp(FIRST, most);
+            let old = std::mem::replace(&mut self.lines, vec![Line([T::default(); WAYS]); size]);
+            self.used = 0;
+            old.iter().flat_map(|line| &line.0).for_each(|slot| self.place(*slot, &hash));
+        }
+        self.place(slot, &hash);
+    }
+
+    fn place(&mut self, slot: T, hash: &impl Fn(&T) -> Option<u64>) {
+        let Some(hashed) = hash(&slot) else { return };
+        let at = hashed as usize & self.lines.len().wrapping_sub(1);
+        let Some(Line(line)) = self.lines.get_mut(at) else { return };
+        let free = line.iter().position(|slot| hash(slot).is_none());
+        self.used += usize::from(free.is_some());
+        line[free.unwrap_or((hashed >> 32) as usize % WAYS)] = slot;
+    }
+
+    fn clear(&mut self) {
+        self.lines.fill(Line([T::default(); WAYS]));
+        self.used = 0;
+    }
 }
 
 /// Segments and their ids.
 #[derive(Debug, Default)]
 pub(super) struct Memory {
-    short: Vec<Short>,
-    short_used: usize,
-    long: Vec<Long>,
-    long_used: usize,
+    short: Table<Short, 2>,
+    long: Table<Long, 4>,
     bytes: Vec<u8>,
     ids: Vec<u32>,
 }
 
 impl Memory {
-    /// The ids of a short segment, if remembered.
+    /// The ids of a short segment, if it is remembered and has few: the first so many of these.
     #[inline]
-    pub(super) fn short(&self, key: Key) -> Option<Found<'_>> {
-        let slot = window(&self.short, key.hash())?.iter().find(|slot| slot.is(key))?;
-        let count = slot.high >> COUNT;
-        if count != APART {
-            return Some(Found::Few(&slot.ids, count as usize));
-        }
-        Some(Found::Many(&self.ids[slot.ids[0] as usize..][..slot.ids[1] as usize]))
+    pub(super) fn few(&self, key: Key, hash: u64) -> Option<(&[u32; INLINE], usize)> {
+        let slot = self.short(key, hash)?;
+        let count = (slot.high >> COUNT) as usize;
+        (count <= INLINE).then_some((&slot.ids, count))
     }
 
-    /// Remembers a short segment, which is not yet.
-    pub(super) fn put_short(&mut self, key: Key, ids: &[u32]) {
+    /// The ids of any segment, if it is remembered and short ones with few are not asked for.
+    pub(super) fn many(&self, segment: &[u8]) -> Option<&[u32]> {
+        if segment.len() > SHORT {
+            return self.long(segment);
+        }
+        let key = Key::new(segment, 0, segment.len());
+        let slot = self.short(key, key.hash())?;
+        Some(&self.ids[slot.ids[0] as usize..][..slot.ids[1] as usize])
+    }
+
+    /// Reads the line of a hash.
+    #[inline]
+    pub(super) fn touch(&self, hash: u64) -> u64 {
+        self.short.line(hash).map_or(0, |line| line[0].high)
+    }
+
+    #[inline]
+    fn short(&self, key: Key, hash: u64) -> Option<&Short> {
+        let line = self.short.line(hash)?;
+        let slot = &line[usize::from(!line[0].is(key))];
+        slot.is(key).then_some(slot)
+    }
+
+    /// Remembers a segment, which is not yet, unless it is too long.
+    pub(super) fn put(&mut self, segment: &[u8], ids: &[u32]) {
+        match segment.len() {
+            0 => {}
+            1..=SHORT => self.put_short(Key::new(segment, 0, segment.len()), ids),
+            ..=LONG => self.put_long(segment, ids),
+            _ => {}
+        }
+    }
+
+    fn put_short(&mut self, key: Key, ids: &[u32]) {
         let mut slot = Short { low: key.low, high: key.high, ids: [0; INLINE] };
         let count = if let Some(inline) = slot.ids.get_mut(..ids.len()) {
             inline.copy_from_slice(ids);
@@ -135,58 +215,36 @@ impl Memory {
             APART
         };
         slot.high |= count << COUNT;
-        if 2 * self.short_used >= self.short.len() && self.short.len() < MOST_SHORT {
-            self.grow_short();
-        }
-        self.short_used += usize::from(place(&mut self.short, key.hash(), slot, |slot| slot.high == 0));
+        self.short.put(slot, MOST_SHORT, |slot| (slot.high != 0).then(|| slot.key().hash()));
     }
 
-    fn grow_short(&mut self) {
-        let size = (4 * self.short.len()).clamp(FIRST, MOST_SHORT);
-        let old = std::mem::replace(&mut self.short, vec![Short::default(); size]);
-        self.short_used = 0;
-        for slot in old.into_iter().filter(|slot| slot.high != 0) {
-            let hash = slot.key().hash();
-            self.short_used += usize::from(place(&mut self.short, hash, slot, |slot| slot.high == 0));
+    fn long(&self, segment: &[u8]) -> Option<&[u32]> {
+        if segment.len() > LONG {
+            return None;
         }
-    }
-
-    /// The ids of a segment of up to `LONG` bytes, if remembered.
-    #[inline]
-    pub(super) fn long(&self, segment: &[u8]) -> Option<&[u32]> {
         let hash = hash_long(segment);
-        let found = window(&self.long, hash)?.iter().find(|slot| {
-            slot.hash == hash as u32
+        let found = self.long.line(hash)?.iter().find(|slot| {
+            slot.hash == (hash >> 32) as u32
                 && usize::from(slot.length) == segment.len()
                 && &self.bytes[slot.bytes as usize..][..segment.len()] == segment
         })?;
         Some(&self.ids[found.ids as usize..][..usize::from(found.count)])
     }
 
-    /// Remembers a segment of up to `LONG` bytes, which is not yet.
-    pub(super) fn put_long(&mut self, segment: &[u8], ids: &[u32]) {
+    fn put_long(&mut self, segment: &[u8], ids: &[u32]) {
         let (Ok(length), Ok(count)) = (u8::try_from(segment.len()), u8::try_from(ids.len())) else { return };
         if self.bytes.len() + segment.len() > MOST_BYTES {
             self.forget();
         }
-        let hash = hash_long(segment);
         let ids = self.keep_ids(ids);
-        let slot = Long { hash: hash as u32, bytes: self.bytes.len() as u32, ids, length, count };
+        let hash = (hash_long(segment) >> 32) as u32;
+        let slot = Long { hash, bytes: self.bytes.len() as u32, ids, length, count };
         self.bytes.extend_from_slice(segment);
-        if 2 * self.long_used >= self.long.len() && self.long.len() < MOST_LONG {
-            self.grow_long();
-        }
-        self.long_used += usize::from(place(&mut self.long, hash, slot, |slot| slot.length == 0));
-    }
-
-    fn grow_long(&mut self) {
-        let size = (4 * self.long.len()).clamp(FIRST, MOST_LONG);
-        let old = std::mem::replace(&mut self.long, vec![Long::default(); size]);
-        self.long_used = 0;
-        for slot in old.into_iter().filter(|slot| slot.length != 0) {
-            let hash = hash_long(&self.bytes[slot.bytes as usize..][..usize::from(slot.length)]);
-            self.long_used += usize::from(place(&mut self.long, hash, slot, |slot| slot.length == 0));
-        }
+        let bytes = &self.bytes;
+        self.long.put(slot, MOST_LONG, |slot| {
+            let segment = &bytes[slot.bytes as usize..][..usize::from(slot.length)];
+            (slot.length != 0).then(|| hash_long(segment))
+        });
     }
 
     /// Puts ids in the arena; where they are.
@@ -200,28 +258,11 @@ impl Memory {
     }
 
     fn forget(&mut self) {
-        self.short.fill(Short::default());
-        self.long.fill(Long::default());
+        self.short.clear();
+        self.long.clear();
         self.bytes.clear();
         self.ids.clear();
-        (self.short_used, self.long_used) = (0, 0);
     }
-}
-
-/// The slots of a hash; the size of a table is a power of two, or it has none.
-#[inline]
-fn window<T>(slots: &[T], hash: u64) -> Option<&[T]> {
-    let at = hash as usize & slots.len().wrapping_sub(1) & !(WINDOW - 1);
-    slots.get(at..at + WINDOW)
-}
-
-/// Puts `slot` into its window, in an empty place or that of another; whether it was empty.
-fn place<T>(slots: &mut [T], hash: u64, slot: T, is_empty: impl Fn(&T) -> bool) -> bool {
-    let at = hash as usize & slots.len().wrapping_sub(1) & !(WINDOW - 1);
-    let Some(window) = slots.get_mut(at..at + WINDOW) else { return false };
-    let free = window.iter().position(is_empty);
-    window[free.unwrap_or((hash >> 32) as usize % WINDOW)] = slot;
-    free.is_some()
 }
 
 fn hash_long(segment: &[u8]) -> u64 {

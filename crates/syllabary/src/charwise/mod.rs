@@ -66,16 +66,27 @@ impl Charwise {
         let shape = shape.filter(|_| plain && only_characters(alphabet, merges, spelling.unknown))?;
         let space = if shape.marks_spaces { MARK } else { ' ' };
         let mut neighbours = neighbours(vocab, merges)?;
+        // What merges is then always a token, and what stands for a space too.
+        let known = |char: char| alphabet.chars[0].contains_key(&char);
+        if !neighbours.iter().all(|&(left, right)| known(left) && known(right)) {
+            return None;
+        }
+        if shape.marks_spaces && !known(MARK) {
+            return None;
+        }
         if shape.cuts_marks {
-            // A mark that is no symbol could be a part of a row of unknown ones, and rows end at cuts.
-            alphabet.knows(MARK).then_some(())?;
             neighbours.retain(|&(_, right)| right != MARK);
         }
-        let pairs = neighbours.iter().copied();
+        let beside = neighbours.iter().copied();
+        let letters = Letters::new(alphabet, space, beside, spelling.unknown.is_some())?;
+        let spell = |id: u32, symbols: &mut Vec<u32>| {
+            let text = std::str::from_utf8(vocab.bytes(id).unwrap_or_default()).unwrap_or_default();
+            symbols.extend(text.chars().map(|char| alphabet.chars[0].get(&char).copied().unwrap_or(NONE)));
+        };
         Some(Charwise {
-            letters: Letters::new(alphabet, space, pairs, spelling.unknown.is_some())?,
+            pairs: Pairs::new(merges.pairs(), spell)?,
             joins: Joins::new(&neighbours, space),
-            pairs: Pairs::new(merges.pairs()),
+            letters,
             unknown: spelling.unknown.unwrap_or(NONE),
             fuses: spelling.fuse_unknown && !Letters::has_all_bytes(alphabet),
             shape,

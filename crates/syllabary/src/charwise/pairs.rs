@@ -5,39 +5,68 @@
 //!         replace the two by the result
 //! ```
 //!
+//! Of all pairs that give a token only one is ever used, the last merge when the characters of the token stand alone:
+//! before a merge joins two symbols nothing has crossed the borders of what they cover, so all merges inside were, in
+//! order, those of that text alone, and that run has but one state of two symbols. The others are left out, which
+//! keeps the table small.
+//!
 //! Leaves out long segments (`merge`).
+
+use rustc_hash::FxHashMap;
 
 use crate::merge::Merge;
 
 /// Segments of up to so many symbols are merged here.
 pub(super) const MOST: usize = 48;
+/// Candidates are compared so many at a time.
+const LANES: usize = 16;
 
-/// No pair has this key: neither part is an id or the symbol of a character.
+/// Symbols are below this.
+const SYMBOL_BOUND: u32 = 1 << 21;
+/// The parts of a slot: both symbols and the number of the merge.
+const MERGE_BITS: u32 = 22;
 const EMPTY: u64 = u64::MAX;
-/// No candidate.
-const NEVER: u64 = u64::MAX;
+/// No candidate. Others are a rank and, in the last 6 bits, a place.
+const NEVER: i32 = i32::MAX;
+const PLACE_BITS: u32 = 6;
 /// No symbol.
 const END: u8 = u8::MAX;
 
-#[derive(Clone, Copy)]
-struct Slot {
-    key: u64,
+/// A pair, its rank and what it makes.
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    left: u32,
+    right: u32,
     rank: u32,
     id: u32,
 }
 
+/// The pair that a token is made of.
+enum Last {
+    Pair(u32, u32),
+    /// Its characters become other tokens.
+    Never,
+    /// Not known: it has too many characters.
+    Any,
+}
+
 /// The pairs that merge, by open addressing; at least half of the slots are empty.
 pub(super) struct Pairs {
-    slots: Vec<Slot>,
+    slots: Vec<u64>,
     shift: u32,
+    /// By number of merge, in order of rank: what it makes.
+    made: Vec<u32>,
+    /// Where some ranks are equal, the first merge of the same rank.
+    firsts: Option<Vec<u32>>,
 }
 
 /// The symbols of a segment, a linked list in place.
+#[derive(Debug)]
 pub(super) struct Scratch {
     ids: [u32; MOST],
-    /// For each symbol, rank and place of its merge with the next.
-    candidates: [u64; MOST],
-    results: [u32; MOST],
+    /// For each symbol, rank and place of its merge with the next, and which merge that is.
+    candidates: [i32; MOST],
+    merges: [u32; MOST],
     next: [u8; MOST],
     previous: [u8; MOST],
 }
@@ -47,74 +76,124 @@ impl Default for Scratch {
         Scratch {
             ids: [0; MOST],
             candidates: [NEVER; MOST],
-            results: [0; MOST],
+            merges: [0; MOST],
             next: [END; MOST],
             previous: [END; MOST],
         }
     }
 }
 
-impl std::fmt::Debug for Scratch {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Scratch").finish_non_exhaustive()
-    }
-}
-
 #[inline]
 fn key(left: u32, right: u32) -> u64 {
-    u64::from(left) << 32 | u64::from(right)
+    u64::from(left) << 21 | u64::from(right)
 }
 
 impl Pairs {
-    pub(super) fn new(pairs: impl ExactSizeIterator<Item = ((u32, u32), Merge)>) -> Pairs {
-        let size = (2 * pairs.len()).next_power_of_two().max(8);
-        let empty = Slot { key: EMPTY, rank: 0, id: 0 };
-        let mut table = Pairs { slots: vec![empty; size], shift: 64 - size.trailing_zeros() };
-        for ((left, right), Merge { rank, id }) in pairs {
-            let key = key(left, right);
-            let at = table.place(key);
-            table.slots[at] = Slot { key, rank, id };
-        }
-        table
+    /// Of these pairs; `None` if there are too many. `spell` gives the symbols of a token.
+    pub(super) fn new(
+        pairs: impl Iterator<Item = ((u32, u32), Merge)>,
+        spell: impl Fn(u32, &mut Vec<u32>),
+    ) -> Option<Pairs> {
+        let mut entries: Vec<Entry> =
+            pairs.map(|((left, right), Merge { rank, id })| Entry { left, right, rank, id }).collect();
+        entries.sort_unstable_by_key(|entry| (entry.rank, entry.id, entry.left));
+        let all = Pairs::of(&entries)?;
+        let (mut scratch, mut symbols) = (Scratch::default(), Vec::new());
+        let mut last: FxHashMap<u32, Last> = FxHashMap::default();
+        entries.retain(|entry| {
+            let last = last.entry(entry.id).or_insert_with(|| {
+                symbols.clear();
+                spell(entry.id, &mut symbols);
+                all.last(&symbols, &mut scratch)
+            });
+            match last {
+                Last::Any => true,
+                Last::Never => false,
+                Last::Pair(left, right) => (*left, *right) == (entry.left, entry.right),
+            }
+        });
+        Pairs::of(&entries)
     }
 
-    /// The slot of this key, or the empty one where it would be.
-    #[inline]
-    fn place(&self, key: u64) -> usize {
+    /// All of these, which are in order of rank.
+    fn of(entries: &[Entry]) -> Option<Pairs> {
+        let size = (2 * entries.len()).next_power_of_two().max(8);
+        if entries.len() >= 1 << MERGE_BITS
+            || entries.iter().any(|entry| entry.left.max(entry.right) >= SYMBOL_BOUND - 1)
+        {
+            return None;
+        }
+        let mut firsts: Vec<u32> = Vec::with_capacity(entries.len());
+        for (at, entry) in entries.iter().enumerate() {
+            let same = at.checked_sub(1).filter(|&before| entries[before].rank == entry.rank);
+            firsts.push(same.map_or(at as u32, |before| firsts[before]));
+        }
+        let distinct = firsts.iter().zip(0..).all(|(&first, at)| first == at);
+        let mut table = Pairs {
+            slots: vec![EMPTY; size],
+            shift: 64 - size.trailing_zeros(),
+            made: entries.iter().map(|entry| entry.id).collect(),
+            firsts: (!distinct).then_some(firsts),
+        };
+        for (entry, number) in entries.iter().zip(0..) {
+            table.insert(key(entry.left, entry.right), number);
+        }
+        Some(table)
+    }
+
+    fn insert(&mut self, key: u64, number: u64) {
         let mask = self.slots.len() - 1;
-        let mut at = (key.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> self.shift) as usize;
-        loop {
-            let found = self.slots[at & mask].key;
-            if found == key || found == EMPTY {
-                return at & mask;
-            }
+        let mut at = self.place(key);
+        while self.slots[at & mask] != EMPTY {
             at += 1;
         }
+        self.slots[at & mask] = key << MERGE_BITS | number;
     }
 
-    /// The merge of two symbols as a candidate at `at`, and its result.
+    /// The two symbols that symbols alone are at last.
+    fn last(&self, symbols: &[u32], scratch: &mut Scratch) -> Last {
+        if !(2..=MOST).contains(&symbols.len()) {
+            return Last::Any;
+        }
+        self.run(symbols, scratch, 2);
+        let right = scratch.next[0];
+        match scratch.next.get(usize::from(right)) {
+            Some(&END) => Last::Pair(scratch.ids[0], scratch.ids[usize::from(right)]),
+            _ => Last::Never,
+        }
+    }
+
     #[inline]
-    fn candidate(&self, left: u32, right: u32, at: usize) -> (u64, u32) {
-        let slot = &self.slots[self.place(key(left, right))];
-        if slot.key == EMPTY { (NEVER, 0) } else { (u64::from(slot.rank) << 8 | at as u64, slot.id) }
+    fn place(&self, key: u64) -> usize {
+        (key.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> self.shift) as usize
+    }
+
+    /// The merge of two symbols as a candidate at `at`, and its number.
+    #[inline]
+    fn candidate(&self, left: u32, right: u32, at: usize) -> (i32, u32) {
+        let key = key(left, right);
+        let mask = self.slots.len() - 1;
+        let mut place = self.place(key);
+        loop {
+            let slot = self.slots[place & mask];
+            if slot >> MERGE_BITS == key {
+                let number = (slot & ((1 << MERGE_BITS) - 1)) as u32;
+                let rank = self.firsts.as_ref().map_or(number, |firsts| firsts[number as usize]);
+                return ((rank << PLACE_BITS) as i32 | at as i32, number);
+            }
+            if slot == EMPTY {
+                return (NEVER, 0);
+            }
+            place += 1;
+        }
     }
 
     /// Merges `symbols`, of which there are at most `MOST`, in place.
     pub(super) fn merge(&self, symbols: &mut Vec<u32>, scratch: &mut Scratch) {
-        let count = symbols.len();
-        if !(2..=MOST).contains(&count) {
+        if !(2..=MOST).contains(&symbols.len()) {
             return;
         }
-        scratch.ids[..count].copy_from_slice(symbols);
-        for at in 0..count {
-            scratch.next[at] = if at + 1 == count { END } else { (at + 1) as u8 };
-            scratch.previous[at] = if at == 0 { END } else { (at - 1) as u8 };
-        }
-        for at in 0..count - 1 {
-            (scratch.candidates[at], scratch.results[at]) = self.candidate(symbols[at], symbols[at + 1], at);
-        }
-        scratch.candidates[count - 1] = NEVER;
-        self.run(count, scratch);
+        self.run(symbols, scratch, 1);
         symbols.clear();
         let mut at = 0;
         while at != END {
@@ -123,30 +202,59 @@ impl Pairs {
         }
     }
 
-    fn run(&self, count: usize, scratch: &mut Scratch) {
-        loop {
-            let best = scratch.candidates[..count].iter().fold(NEVER, |best, &candidate| best.min(candidate));
+    /// Merges until no pair is left, or `least` symbols.
+    fn run(&self, symbols: &[u32], scratch: &mut Scratch, least: usize) {
+        let count = symbols.len();
+        scratch.ids[..count].copy_from_slice(symbols);
+        let lanes = count.next_multiple_of(LANES);
+        scratch.candidates[..lanes].fill(NEVER);
+        for at in 0..count {
+            scratch.next[at] = if at + 1 == count { END } else { (at + 1) as u8 };
+            scratch.previous[at] = (at as u8).wrapping_sub(1);
+        }
+        for (at, pair) in symbols.windows(2).enumerate() {
+            (scratch.candidates[at], scratch.merges[at]) = self.candidate(pair[0], pair[1], at);
+        }
+        for _ in least..count {
+            let best = lowest(&scratch.candidates[..lanes]);
             if best == NEVER {
                 return;
             }
-            let at = (best & 0xFF) as usize;
-            let right = usize::from(scratch.next[at]);
-            let (before, after) = (scratch.previous[at], scratch.next[right]);
-            let id = scratch.results[at];
-            scratch.ids[at] = id;
-            scratch.next[at] = after;
-            scratch.candidates[right] = NEVER;
-            scratch.candidates[at] = NEVER;
-            if after != END {
-                let after = usize::from(after);
-                scratch.previous[after] = at as u8;
-                (scratch.candidates[at], scratch.results[at]) = self.candidate(id, scratch.ids[after], at);
-            }
-            if before != END {
-                let before = usize::from(before);
-                (scratch.candidates[before], scratch.results[before]) =
-                    self.candidate(scratch.ids[before], id, before);
-            }
+            self.join(best as usize % (1 << PLACE_BITS), scratch);
         }
     }
+
+    /// Merges the symbol at `at` with the next.
+    #[inline]
+    fn join(&self, at: usize, scratch: &mut Scratch) {
+        let right = usize::from(scratch.next[at]);
+        let (before, after) = (scratch.previous[at], scratch.next[right]);
+        let id = self.made[scratch.merges[at] as usize];
+        scratch.ids[at] = id;
+        scratch.next[at] = after;
+        scratch.candidates[right] = NEVER;
+        scratch.candidates[at] = NEVER;
+        if after != END {
+            let after = usize::from(after);
+            scratch.previous[after] = at as u8;
+            (scratch.candidates[at], scratch.merges[at]) = self.candidate(id, scratch.ids[after], at);
+        }
+        if before != END {
+            let before = usize::from(before);
+            (scratch.candidates[before], scratch.merges[before]) =
+                self.candidate(scratch.ids[before], id, before);
+        }
+    }
+}
+
+/// The least of some candidates.
+#[inline]
+fn lowest(candidates: &[i32]) -> i32 {
+    let mut best = [NEVER; LANES];
+    for lanes in candidates.as_chunks::<LANES>().0 {
+        for (best, lane) in best.iter_mut().zip(lanes) {
+            *best = (*best).min(*lane);
+        }
+    }
+    best.into_iter().fold(NEVER, i32::min)
 }
