@@ -7,7 +7,7 @@ use std::ops::Range;
 use super::{
     Charwise, MARK,
     joins::BLOCK,
-    letters::{Letter, Stand},
+    letters::Letter,
     memory::{Key, Memory, SHORT},
     pairs,
     shape::Prefix,
@@ -262,17 +262,16 @@ impl Charwise {
     #[inline]
     fn alone_run<F: FnMut(&[u32])>(&self, bytes: &[u8], mut at: usize, out: &mut Out<'_, F>) -> usize {
         let four = |at: usize| bytes.get(at..)?.first_chunk::<4>().map(|four| u32::from_le_bytes(*four));
-        let Some(mut here) = four(at) else { return at };
+        let Some(mut here) = four(at).filter(|&here| (here as u8) < 0xF0) else { return at };
         let (mut letter, mut width) = self.letters.decode(here);
         while let Some(after) = four(at + width) {
             let (next, next_width) = self.letters.decode(after);
-            let (first, second) = (here as u8, after as u8);
-            let joins = letter.may_join(next) && !self.joins.cuts_ascii(first, second);
-            if joins || letter.is_unknown() || first >= 0xF0 || second >= 0xF0 {
+            let joins = letter.may_join(next) && !self.joins.cuts_ascii(here as u8, after as u8);
+            if joins | letter.is_unknown() | (after as u8 >= 0xF0) {
                 break;
             }
             out.make_room();
-            let (ids, count) = self.letters.ids(letter, here, width);
+            let (ids, count) = letter.ids();
             out.few(&ids, count);
             at += width;
             (here, letter, width) = (after, next, next_width);
@@ -283,14 +282,11 @@ impl Charwise {
     /// Writes what stands for a character alone; there must be room.
     #[inline]
     fn letter<F: FnMut(&[u32])>(&self, char: char, letter: Letter, out: &mut Out<'_, F>) {
-        match letter.stand() {
-            Stand::Token(id) => out.few(&[id; 4], 1),
-            Stand::Bytes => {
-                let (ids, count) = self.letters.byte_ids(char);
-                out.few(&ids, count);
-            }
-            Stand::Unknown => out.unknown(),
+        if letter.is_unknown() {
+            return out.unknown();
         }
+        let (ids, count) = self.letters.ids(char);
+        out.few(&ids, count);
     }
 
     /// Writes the ids of a segment; there must be room.
@@ -331,10 +327,8 @@ impl Charwise {
             let letter = self.letters.get(char);
             self.letter(char, letter, out);
             if !letter.is_unknown() && char.is_ascii() {
-                let (ids, count) = self.letters.byte_ids(char);
-                let token = [letter.id()];
-                let ids = if letter.stand() == Stand::Bytes { &ids[..count] } else { &token[..] };
-                work.memory.put(segment.as_bytes(), ids);
+                let (ids, count) = letter.ids();
+                work.memory.put(segment.as_bytes(), &ids[..count]);
             }
             return Ok(());
         }

@@ -25,7 +25,7 @@ use crate::{
     vocab::Vocab,
 };
 use joins::Joins;
-use letters::{ID_BOUND, Letters};
+use letters::Letters;
 use pairs::Pairs;
 use shape::Shape;
 
@@ -60,8 +60,7 @@ impl Charwise {
             && parts.split.kind() == "none"
             && !parts.whole_pieces
             && parts.unused.is_empty()
-            && (parts.merges.is_some() || parts.scores.is_some())
-            && vocab.id_bound() < ID_BOUND;
+            && (parts.merges.is_some() || parts.scores.is_some());
         let shape = Shape::new(&parts.normalizer, &parts.pretokenizer, parts.scores.is_some());
         let shape = shape.filter(|_| plain && only_characters(alphabet, merges, spelling.unknown))?;
         let space = if shape.marks_spaces { MARK } else { ' ' };
@@ -81,13 +80,13 @@ impl Charwise {
         let letters = Letters::new(alphabet, space, beside, spelling.unknown.is_some())?;
         let spell = |id: u32, symbols: &mut Vec<u32>| {
             let text = std::str::from_utf8(vocab.bytes(id).unwrap_or_default()).unwrap_or_default();
-            symbols.extend(text.chars().map(|char| alphabet.chars[0].get(&char).copied().unwrap_or(NONE)));
+            symbols.extend(text.chars().map(|char| letters.get(char).id()));
         };
         Some(Charwise {
             pairs: Pairs::new(merges.pairs(), spell)?,
             joins: Joins::new(&neighbours, space),
-            letters,
             unknown: spelling.unknown.unwrap_or(NONE),
+            letters,
             fuses: spelling.fuse_unknown && !Letters::has_all_bytes(alphabet),
             shape,
         })
@@ -116,11 +115,22 @@ fn only_characters(alphabet: &Alphabet, merges: &Merges, unknown: Option<u32>) -
 
 /// The characters that stand side by side in what merging makes; `None` if that is no text.
 fn neighbours(vocab: &Vocab, merges: &Merges) -> Option<Vec<(char, char)>> {
-    let made: FxHashSet<u32> = merges.pairs().map(|(_, merge)| merge.id).collect();
-    let mut pairs = FxHashSet::default();
-    for id in made {
-        let text = std::str::from_utf8(vocab.bytes(id)?).ok()?;
-        pairs.extend(text.chars().zip(text.chars().skip(1)));
+    let mut is_done = vec![false; vocab.id_bound() as usize];
+    let mut ascii = vec![false; 128 * 128];
+    let mut others = FxHashSet::default();
+    for (_, merge) in merges.pairs() {
+        if std::mem::replace(is_done.get_mut(merge.id as usize)?, true) {
+            continue;
+        }
+        let text = std::str::from_utf8(vocab.bytes(merge.id)?).ok()?;
+        for (left, right) in text.chars().zip(text.chars().skip(1)) {
+            match ascii.get_mut((left as usize) << 7 | right as usize) {
+                Some(seen) if right.is_ascii() => *seen = true,
+                _ => drop(others.insert((left, right))),
+            }
+        }
     }
-    Some(pairs.into_iter().collect())
+    let seen = ascii.iter().zip(0..).filter(|(seen, _)| **seen);
+    let pairs = seen.map(|(_, at): (_, u16)| (char::from((at >> 7) as u8), char::from((at & 127) as u8)));
+    Some(pairs.chain(others).collect())
 }

@@ -12,8 +12,6 @@
 //!
 //! Leaves out long segments (`merge`).
 
-use rustc_hash::FxHashMap;
-
 use crate::merge::Merge;
 
 /// Segments of up to so many symbols are merged here.
@@ -21,8 +19,9 @@ pub(super) const MOST: usize = 48;
 /// Candidates are compared so many at a time.
 const LANES: usize = 16;
 
-/// Symbols are below this.
+/// Symbols are below this, and ranks below the next.
 const SYMBOL_BOUND: u32 = 1 << 21;
+const RANK_BOUND: u32 = 1 << 25;
 /// The parts of a slot: both symbols and the number of the merge.
 const MERGE_BITS: u32 = 22;
 const EMPTY: u64 = u64::MAX;
@@ -42,6 +41,7 @@ struct Entry {
 }
 
 /// The pair that a token is made of.
+#[derive(Clone, Copy)]
 enum Last {
     Pair(u32, u32),
     /// Its characters become other tokens.
@@ -54,10 +54,9 @@ enum Last {
 pub(super) struct Pairs {
     slots: Vec<u64>,
     shift: u32,
-    /// By number of merge, in order of rank: what it makes.
+    /// What each merge makes, and its rank, where that is not its number.
     made: Vec<u32>,
-    /// Where some ranks are equal, the first merge of the same rank.
-    firsts: Option<Vec<u32>>,
+    ranks: Option<Vec<u32>>,
 }
 
 /// The symbols of a segment, a linked list in place.
@@ -96,44 +95,39 @@ impl Pairs {
     ) -> Option<Pairs> {
         let mut entries: Vec<Entry> =
             pairs.map(|((left, right), Merge { rank, id })| Entry { left, right, rank, id }).collect();
-        entries.sort_unstable_by_key(|entry| (entry.rank, entry.id, entry.left));
         let all = Pairs::of(&entries)?;
         let (mut scratch, mut symbols) = (Scratch::default(), Vec::new());
-        let mut last: FxHashMap<u32, Last> = FxHashMap::default();
+        let ids = entries.iter().map(|entry| entry.id as usize + 1).max().unwrap_or(0);
+        let mut last: Vec<Option<Last>> = vec![None; ids];
         entries.retain(|entry| {
-            let last = last.entry(entry.id).or_insert_with(|| {
+            let last = last[entry.id as usize].get_or_insert_with(|| {
                 symbols.clear();
                 spell(entry.id, &mut symbols);
                 all.last(&symbols, &mut scratch)
             });
-            match last {
+            match *last {
                 Last::Any => true,
                 Last::Never => false,
-                Last::Pair(left, right) => (*left, *right) == (entry.left, entry.right),
+                Last::Pair(left, right) => (left, right) == (entry.left, entry.right),
             }
         });
+        entries.sort_unstable_by_key(|entry| entry.rank);
         Pairs::of(&entries)
     }
 
-    /// All of these, which are in order of rank.
+    /// All of these. Where each has a higher rank than the one before, its number is as good as its rank.
     fn of(entries: &[Entry]) -> Option<Pairs> {
         let size = (2 * entries.len()).next_power_of_two().max(8);
-        if entries.len() >= 1 << MERGE_BITS
-            || entries.iter().any(|entry| entry.left.max(entry.right) >= SYMBOL_BOUND - 1)
-        {
+        let fits = |entry: &Entry| entry.left.max(entry.right) < SYMBOL_BOUND - 1 && entry.rank < RANK_BOUND;
+        if entries.len() >= 1 << MERGE_BITS || !entries.iter().all(fits) {
             return None;
         }
-        let mut firsts: Vec<u32> = Vec::with_capacity(entries.len());
-        for (at, entry) in entries.iter().enumerate() {
-            let same = at.checked_sub(1).filter(|&before| entries[before].rank == entry.rank);
-            firsts.push(same.map_or(at as u32, |before| firsts[before]));
-        }
-        let distinct = firsts.iter().zip(0..).all(|(&first, at)| first == at);
+        let rises = entries.is_sorted_by(|a, b| a.rank < b.rank);
         let mut table = Pairs {
             slots: vec![EMPTY; size],
             shift: 64 - size.trailing_zeros(),
             made: entries.iter().map(|entry| entry.id).collect(),
-            firsts: (!distinct).then_some(firsts),
+            ranks: (!rises).then(|| entries.iter().map(|entry| entry.rank).collect()),
         };
         for (entry, number) in entries.iter().zip(0..) {
             table.insert(key(entry.left, entry.right), number);
@@ -178,7 +172,7 @@ impl Pairs {
             let slot = self.slots[place & mask];
             if slot >> MERGE_BITS == key {
                 let number = (slot & ((1 << MERGE_BITS) - 1)) as u32;
-                let rank = self.firsts.as_ref().map_or(number, |firsts| firsts[number as usize]);
+                let rank = self.ranks.as_ref().map_or(number, |ranks| ranks[number as usize]);
                 return ((rank << PLACE_BITS) as i32 | at as i32, number);
             }
             if slot == EMPTY {
