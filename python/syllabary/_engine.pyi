@@ -52,11 +52,13 @@ class Tokenizer:
     def split_kind(self) -> str:
         """See `Split.kind`."""
 
-    def encode(self, text: str, policy: str | list[int], dropout: float = 0.0, seed: int = 0) -> list[int]:
+    def encode(
+        self, text: str, policy: str | list[int] = "raise", dropout: float = 0.0, seed: int = 0
+    ) -> list[int]:
         """The ids of `text`."""
 
     def encode_array(
-        self, text: str, policy: str | list[int], dropout: float = 0.0, seed: int = 0
+        self, text: str, policy: str | list[int] = "raise", dropout: float = 0.0, seed: int = 0
     ) -> NDArray[np.uint32]:
         """The same, shape (n,)."""
 
@@ -68,7 +70,7 @@ class Tokenizer:
         dropout: float = 0.0,
         seed: int = 0,
     ) -> list[list[int]]:
-        """The ids of every text; each has coins of its own."""
+        """The ids of every text; each has coins of its own. Signals are looked at."""
 
     def encode_batch_array(
         self,
@@ -89,7 +91,7 @@ class Tokenizer:
     ) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
         """The same for files, cut into documents at `separator`."""
 
-    def count(self, text: str, policy: str | list[int]) -> int:
+    def count(self, text: str, policy: str | list[int] = "raise") -> int:
         """The number of ids of `text`."""
 
     def count_batch(self, texts: Iterable[str], policy: str | list[int], threads: int) -> NDArray[np.int64]:

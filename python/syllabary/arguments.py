@@ -9,6 +9,7 @@ from __future__ import annotations
 import codecs
 import operator
 import os
+import secrets
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 
@@ -16,6 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from syllabary.errors import UnknownTokenError
+from syllabary.reference.special import allowed_names
 from syllabary.reference.symbols import utf8
 
 MAX_THREADS = 1024
@@ -55,11 +57,25 @@ def text_or_none(name: str, value: object) -> None:
     utf8(value, name)
 
 
-def names_of(special: object) -> Any:
-    """`special=` as it is; `TypeError` for what is neither a name nor a collection of names."""
+def special_policy(special: object, special_tokens: Mapping[str, int]) -> str | list[int]:
+    """The engine's form of `special=`; `TypeError` for what is neither a name nor a collection of names."""
+    if isinstance(special, str) and special in ("raise", "allow", "text"):
+        return special
     if isinstance(special, bytes) or not isinstance(special, Collection):
         raise TypeError(f'special is {special!r}: give "raise", "allow", "text" or a set of names')
-    return special
+    return [special_tokens[name] for name in allowed_names(special, special_tokens) or ()]
+
+
+def coins(dropout: object, seed: int | None) -> tuple[float, int] | tuple[()]:
+    """What the engine is told of dropout: nothing, or the probability and the seed, which `None` draws."""
+    if isinstance(dropout, (bool, np.bool_)) or not isinstance(dropout, (float, int, np.floating)):
+        raise TypeError(f"dropout is {dropout!r}: give a probability from 0 to 1, or None")
+    if not 0 <= dropout <= 1:
+        raise ValueError(f"dropout is {dropout!r}: give a probability from 0 to 1, or None")
+    number = secrets.randbits(64) if seed is None else integer("seed", seed)
+    if not 0 <= number < 2**64:
+        raise ValueError(f"seed is {number}: give 0 to 2**64 - 1, or None for a new one")
+    return (float(dropout), number) if dropout else ()
 
 
 def iterated(name: str, values: Any, of: str) -> Iterator[Any]:

@@ -7,7 +7,6 @@ formats (`formats`), and how any of it works (`reference` says so in plain Pytho
 from __future__ import annotations
 
 import os
-import secrets
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import cached_property
 from types import MappingProxyType
@@ -19,13 +18,14 @@ from numpy.typing import NDArray
 from syllabary import formats, hub
 from syllabary._engine import Tokenizer as Engine
 from syllabary.arguments import (
+    coins,
     handler,
     integer,
     iterated,
     listed,
     named_ids,
-    names_of,
     read_ids,
+    special_policy,
     text_or_none,
     thread_count,
 )
@@ -35,11 +35,11 @@ from syllabary.ragged import Ragged
 from syllabary.reference import Decoder, IncrementalDecoder, ReferenceTokenizer, check_spec
 from syllabary.reference.check import token_bytes
 from syllabary.reference.decode import invalid_utf8
-from syllabary.reference.special import allowed_names
 from syllabary.reference.symbols import utf8
 from syllabary.spec import TokenizerSpec
 from syllabary.truncation import truncate
 
+RAISE: Literal["raise"] = "raise"
 Special = Literal["raise", "allow", "text"] | Collection[str]
 Path = str | os.PathLike[str]
 Result = TypeVar("Result")
@@ -74,6 +74,8 @@ class Tokenizer:
         check_spec(spec)
         self._spec = spec
         self._engine = Engine(spec)
+        self._encode = _plain(self._engine.encode, spec.dropout)
+        self._encode_array = _plain(self._engine.encode_array, spec.dropout)
 
     @property
     def spec(self) -> TokenizerSpec:
@@ -86,12 +88,16 @@ class Tokenizer:
         self, text: str, special: Special = "raise", dropout: float | None = None, seed: int | None = None
     ) -> list[int]:
         """The ids of `text`. No BOS, no template: nothing is added."""
+        if special is RAISE and dropout is seed is None:  # the usual call, without a further step
+            return self._encode(text)
         return self._engine.encode(text, self._policy(special), *self._coins(dropout, seed))
 
     def encode_array(
         self, text: str, special: Special = "raise", dropout: float | None = None, seed: int | None = None
     ) -> NDArray[np.uint32]:
         """The ids of `text`, shape (n,)."""
+        if special is RAISE and dropout is seed is None:
+            return self._encode_array(text)
         return self._engine.encode_array(text, self._policy(special), *self._coins(dropout, seed))
 
     def encode_batch(
@@ -103,8 +109,8 @@ class Tokenizer:
         seed: int | None = None,
     ) -> list[list[int]]:
         """The ids of every text; the same for any number of threads (default: one a core)."""
-        coins = self._coins(dropout, seed)
-        return self._batch(self._engine.encode_batch, texts, special, threads, *coins)
+        drawn = self._coins(dropout, seed)
+        return self._batch(self._engine.encode_batch, texts, special, threads, *drawn)
 
     def encode_batch_array(
         self,
@@ -115,8 +121,8 @@ class Tokenizer:
         seed: int | None = None,
     ) -> Ragged:
         """The ids of every text in one array."""
-        coins = self._coins(dropout, seed)
-        return Ragged(*self._batch(self._engine.encode_batch_array, texts, special, threads, *coins))
+        drawn = self._coins(dropout, seed)
+        return Ragged(*self._batch(self._engine.encode_batch_array, texts, special, threads, *drawn))
 
     def encode_files(
         self,
@@ -141,7 +147,7 @@ class Tokenizer:
 
     def count(self, text: str, special: Special = "raise") -> int:
         """The number of ids of `text`, without making them a list."""
-        return self._engine.count(text, self._policy(special))
+        return self._engine.count(text, special if special is RAISE else self._policy(special))
 
     def count_batch(
         self, texts: Iterable[str], special: Special = "raise", threads: int | None = None
@@ -300,24 +306,13 @@ class Tokenizer:
 
     def _policy(self, special: Special) -> str | list[int]:
         """The engine's form of `special`."""
-        if isinstance(special, str) and special in ("raise", "allow", "text"):
-            return special
-        allowed = allowed_names(names_of(special), self._spec.special_tokens)
-        return [self._spec.special_tokens[name] for name in allowed or ()]
+        return special_policy(special, self._spec.special_tokens)
 
-    def _coins(self, dropout: float | None, seed: int | None) -> tuple[Any, ...]:
-        """What the engine is told of dropout: nothing, or the probability and the seed."""
+    def _coins(self, dropout: float | None, seed: int | None) -> tuple[float, int] | tuple[()]:
+        """What the engine is told of dropout."""
         if dropout is None and seed is None and not self._spec.dropout:
             return ()
-        given: object = self._spec.dropout if dropout is None else dropout
-        if isinstance(given, (bool, np.bool_)) or not isinstance(given, (float, int, np.floating)):
-            raise TypeError(f"dropout is {given!r}: give a probability from 0 to 1, or None")
-        if not 0 <= given <= 1:
-            raise ValueError(f"dropout is {given!r}: give a probability from 0 to 1, or None")
-        number = secrets.randbits(64) if seed is None else integer("seed", seed)
-        if not 0 <= number < 2**64:
-            raise ValueError(f"seed is {number}: give 0 to 2**64 - 1, or None for a new one")
-        return (float(given), number) if given else ()
+        return coins(self._spec.dropout if dropout is None else dropout, seed)
 
     def _batch(
         self,
@@ -325,13 +320,13 @@ class Tokenizer:
         texts: Iterable[str],
         special: Special,
         threads: int | None,
-        *coins: Any,
+        *drawn: Any,
     ) -> Result:
         """What `run` of the engine gives for the texts; an error names the text."""
-        many = listed("texts", texts, (str,))
+        many: Any = texts if type(texts) in (list, tuple) else list(iterated("texts", texts, "str"))
         policy, count = self._policy(special), thread_count(threads)
         try:
-            return run(many, policy, count, *coins)
+            return run(many, policy, count, *drawn)
         except TextError:
             for index, text in enumerate(many):
                 utf8(text, f"text {index} of the batch")
@@ -354,6 +349,11 @@ class Tokenizer:
     @cached_property
     def _reference(self) -> ReferenceTokenizer:
         return ReferenceTokenizer(self._spec)
+
+
+def _plain(encode: Callable[..., Result], dropout: float) -> Callable[[str], Result]:
+    """`encode` of the engine when the caller gives a text only: as it is, or with the tokenizer's dropout."""
+    return (lambda text: encode(text, RAISE, *coins(dropout, None))) if dropout else encode
 
 
 def load(

@@ -19,10 +19,21 @@ use crate::errors::{exception, to_python};
 
 /// Text from a `str`; a lone surrogate is a `TextError` with its position.
 pub fn text(value: &Bound<'_, PyAny>) -> PyResult<PyBackedStr> {
-    let string = value
-        .cast::<PyString>()
-        .map_err(|_| PyTypeError::new_err(format!("text must be a str, not {}", type_name(value))))?;
+    let string = string(value)?;
     PyBackedStr::try_from(string.clone()).map_err(|error| surrogate_error(value.py(), error))
+}
+
+/// The same, where it lies.
+#[inline]
+pub fn slice<'a>(value: &'a Bound<'_, PyAny>) -> PyResult<&'a str> {
+    string(value)?.to_str().map_err(|error| surrogate_error(value.py(), error))
+}
+
+#[inline]
+fn string<'a, 'py>(value: &'a Bound<'py, PyAny>) -> PyResult<&'a Bound<'py, PyString>> {
+    value
+        .cast::<PyString>()
+        .map_err(|_| PyTypeError::new_err(format!("text must be a str, not {}", type_name(value))))
 }
 
 /// Texts from an iterable of `str`.
@@ -31,6 +42,25 @@ pub fn texts(value: &Bound<'_, PyAny>) -> PyResult<Vec<PyBackedStr>> {
         return Err(PyTypeError::new_err("texts must be an iterable of str, not one str: pass [text]"));
     }
     value.try_iter()?.map(|item| text(&item?)).collect()
+}
+
+/// The members of a batch of texts; one that is no `str` is a `TypeError` with its place.
+pub fn batch<'py>(value: &Bound<'py, PyAny>) -> PyResult<Vec<Bound<'py, PyString>>> {
+    let mut members = Vec::with_capacity(value.len().unwrap_or(0).min(1 << 20));
+    for (index, item) in value.try_iter()?.enumerate() {
+        members.push(item?.cast_into::<PyString>().map_err(|error| {
+            let kind = type_name(&error.into_inner());
+            PyTypeError::new_err(format!("texts[{index}] is {kind}: give str"))
+        })?);
+    }
+    Ok(members)
+}
+
+/// The texts of the members, where they lie.
+pub fn slices<'a>(members: &'a [Bound<'_, PyString>]) -> PyResult<Vec<&'a str>> {
+    let slice =
+        |text: &'a Bound<'_, PyString>| text.to_str().map_err(|error| surrogate_error(text.py(), error));
+    members.iter().map(slice).collect()
 }
 
 fn type_name(value: &Bound<'_, PyAny>) -> String {

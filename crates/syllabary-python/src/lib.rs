@@ -7,12 +7,14 @@ mod errors;
 mod files;
 mod huggingface;
 mod ids;
+mod lists;
 mod parity;
 mod sentencepiece;
 mod split;
 mod steps;
 mod tokenizer;
 mod trainer;
+mod windows;
 
 use numpy::IntoPyArray;
 use pyo3::prelude::*;

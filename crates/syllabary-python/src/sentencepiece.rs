@@ -2,8 +2,7 @@
 
 use pyo3::prelude::*;
 use syllabary::train::{
-    PieceTable,
-    sentencepiece::{self, Character, PieceRules},
+    sentencepiece::{self, Character, PieceRules, SentenceWords},
     sentences::{SentenceOptions, Sentences},
 };
 
@@ -13,7 +12,7 @@ use crate::{convert, errors::to_python, steps, trainer::Pulse};
 #[pyclass(module = "syllabary._engine")]
 pub struct SentencePieceTrainer {
     sentences: Sentences,
-    words: PieceTable,
+    words: SentenceWords,
     rules: PieceRules,
     threads: usize,
 }
@@ -46,23 +45,23 @@ impl SentencePieceTrainer {
         };
         let step = steps::step(step)?;
         let sentences =
-            Sentences::new(&step, wanted).map_err(|error| to_python(options.py(), error, None))?;
-        Ok(SentencePieceTrainer { sentences, words: PieceTable::default(), rules, threads })
+            Sentences::new(&step, wanted, threads).map_err(|error| to_python(options.py(), error, None))?;
+        Ok(SentencePieceTrainer { sentences, words: SentenceWords::default(), rules, threads })
     }
 
     fn feed(&mut self, py: Python<'_>, documents: &Bound<'_, PyAny>) -> PyResult<()> {
         let texts = convert::texts(documents)?;
         let slices: Vec<&str> = texts.iter().map(|text| &**text).collect();
-        let (sentences, threads, mut pulse) = (&mut self.sentences, self.threads, Pulse::new(None));
-        py.detach(|| sentences.feed(&slices, threads, &mut || pulse.beat(None)))
+        let (sentences, mut pulse) = (&mut self.sentences, Pulse::new(None));
+        py.detach(|| sentences.feed(&slices, &mut || pulse.beat(None)))
             .map_err(|error| pulse.exception(py, error))
     }
 
     fn feed_part(&mut self, py: Python<'_>, part: &Bound<'_, PyAny>, last: bool) -> PyResult<()> {
         let text = convert::text(part)?;
         let slice: &str = &text;
-        let (sentences, threads, mut pulse) = (&mut self.sentences, self.threads, Pulse::new(None));
-        py.detach(|| sentences.feed_part(slice, last, threads, &mut || pulse.beat(None)))
+        let (sentences, mut pulse) = (&mut self.sentences, Pulse::new(None));
+        py.detach(|| sentences.feed_part(slice, last, &mut || pulse.beat(None)))
             .map_err(|error| pulse.exception(py, error))
     }
 
@@ -79,14 +78,11 @@ impl SentencePieceTrainer {
 
     /// How many sentences counted, and the characters of their words with their counts.
     fn finish(&mut self, py: Python<'_>) -> PyResult<(u64, Vec<(char, u64)>)> {
-        let (sentences, words) = (&mut self.sentences, &mut self.words);
-        let found = py.detach(|| {
-            let (table, number) = sentences.finish()?;
-            let characters = sentencepiece::characters(&table);
-            *words = table;
-            Ok((number, characters))
-        });
-        found.map_err(|error| to_python(py, error, None))
+        let (sentences, mut pulse) = (&mut self.sentences, Pulse::new(None));
+        let found = py.detach(|| sentences.finish(&mut || pulse.beat(None)));
+        let (words, number) = found.map_err(|error| pulse.exception(py, error))?;
+        self.words = words;
+        Ok((number, py.detach(|| self.words.characters())))
     }
 
     fn learn(
@@ -101,9 +97,9 @@ impl SentencePieceTrainer {
         let mut pulse = Pulse::new(callback);
         let learned = py.detach(|| {
             let progress = &mut |done, count| pulse.beat(Some((done, count)));
-            sentencepiece::learn(&self.words, &alphabet, &self.rules, room, progress)
+            sentencepiece::learn(&self.words, &alphabet, self.rules, room, self.threads, progress)
         });
         let learned = learned.map_err(|error| pulse.exception(py, error))?;
-        Ok(learned.into_iter().map(|piece| (piece.text.to_string(), piece.count)).unzip())
+        Ok(learned.into_iter().map(|piece| (piece.text, piece.count)).unzip())
     }
 }

@@ -5,21 +5,26 @@ use std::path::PathBuf;
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray1, PyUntypedArrayMethods, ndarray::Array2};
 use pyo3::{
     prelude::*,
-    pybacked::{PyBackedBytes, PyBackedStr},
-    types::PyBytes,
+    pybacked::PyBackedBytes,
+    sync::PyOnceLock,
+    types::{PyBytes, PyList},
 };
 use syllabary::{
     Error,
     alphabet::Spelling,
     batch,
     dropout::Dropout,
-    tokenizer::{Parts, Tokenizer as Engine, Work},
+    pool::Seat,
+    tokenizer::{Parts, Tokenizer as Engine},
 };
 
 use crate::{
     convert::{self, Policy},
     errors::{to_python, to_python_in_batch},
-    files, steps,
+    files,
+    lists::Integers,
+    steps,
+    windows::Batch,
 };
 
 /// Text shorter than this is encoded without releasing the GIL: handing it over would cost more.
@@ -29,7 +34,10 @@ type IdsAndOffsets<'py> = (Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<i64>>)
 
 /// An immutable tokenizer.
 #[pyclass(frozen, module = "syllabary._engine")]
-pub struct Tokenizer(Engine);
+pub struct Tokenizer {
+    engine: Engine,
+    integers: PyOnceLock<Integers>,
+}
 
 fn ragged(py: Python<'_>, ragged: batch::Ragged) -> IdsAndOffsets<'_> {
     let offsets: Vec<i64> = ragged.offsets.into_iter().map(|offset| offset as i64).collect();
@@ -37,30 +45,45 @@ fn ragged(py: Python<'_>, ragged: batch::Ragged) -> IdsAndOffsets<'_> {
 }
 
 impl Tokenizer {
+    fn integers(&self, py: Python<'_>) -> PyResult<&Integers> {
+        self.integers.get_or_try_init(py, || Integers::new(py, self.engine.decoder().id_bound()))
+    }
+
+    /// Runs `job` with buffers that are kept; long text without the GIL.
     fn run<R: Send>(
         &self,
         py: Python<'_>,
-        text: &PyBackedStr,
-        job: impl Fn(&Engine, &str) -> Result<R, Error> + Send + Sync,
+        text: &str,
+        job: impl FnOnce(&Engine, &str, &mut Seat) -> Result<R, Error> + Send,
     ) -> PyResult<R> {
-        let (engine, slice): (&Engine, &str) = (&self.0, text);
-        let result =
-            if slice.len() < DETACH_BYTES { job(engine, slice) } else { py.detach(|| job(engine, slice)) };
-        result.map_err(|error| to_python(py, error, Some(slice)))
+        let engine = &self.engine;
+        let result = self.engine.pool().with(|seat| {
+            if text.len() < DETACH_BYTES {
+                job(engine, text, seat)
+            } else {
+                py.detach(|| job(engine, text, seat))
+            }
+        });
+        result.map_err(|error| to_python(py, error, Some(text)))
     }
 
-    fn ids(
+    /// Encodes a text and makes `result` of its ids.
+    fn ids<R>(
         &self,
-        py: Python<'_>,
-        text: &Bound<'_, PyAny>,
-        policy: &Policy,
-        dropout: Dropout,
-    ) -> PyResult<Vec<u32>> {
-        let (text, policy) = (convert::text(text)?, policy.get());
-        self.run(py, &text, |engine, text| {
-            let mut ids = Vec::with_capacity(text.len() / 4 + 1);
-            engine.encode(text, policy, dropout.coins(0), &mut Work::default(), &mut ids)?;
-            Ok(ids)
+        (text, policy, dropout): (&Bound<'_, PyAny>, &Policy, Dropout),
+        result: impl FnOnce(&mut Vec<u32>) -> PyResult<R>,
+    ) -> PyResult<R> {
+        let (py, text, policy) = (text.py(), convert::slice(text)?, policy.get());
+        let engine = &self.engine;
+        let encode = |seat: &mut Seat| {
+            let Seat { work, ids, .. } = seat;
+            ids.reserve(text.len() / 4 + 1);
+            engine.encode(text, policy, dropout.coins(0), work, ids)
+        };
+        self.engine.pool().with(|seat| {
+            let done = if text.len() < DETACH_BYTES { encode(seat) } else { py.detach(|| encode(seat)) };
+            done.map_err(|error| to_python(py, error, Some(text)))?;
+            result(&mut seat.ids)
         })
     }
 
@@ -72,9 +95,9 @@ impl Tokenizer {
         threads: usize,
         dropout: Dropout,
     ) -> PyResult<batch::Ragged> {
-        let (texts, policy) = (convert::texts(texts)?, policy.get());
-        let slices: Vec<&str> = texts.iter().map(|text| &**text).collect();
-        py.detach(|| batch::encode(&self.0, &slices, policy, (dropout, 0), threads))
+        let (members, policy) = (convert::batch(texts)?, policy.get());
+        let slices = convert::slices(&members)?;
+        py.detach(|| batch::encode(&self.engine, &slices, policy, (dropout, 0), threads))
             .map_err(|(index, error)| to_python_in_batch(py, error, index, slices[index]))
     }
 }
@@ -88,7 +111,7 @@ impl Tokenizer {
         match ids.extract::<PyReadonlyArray1<'_, u32>>() {
             Ok(array) if array.is_contiguous() => Ok(decode(array.as_slice()?)),
             _ => {
-                let known = |id| self.0.decoder().bytes(id).is_some();
+                let known = |id| self.engine.decoder().bytes(id).is_some();
                 Ok(decode(&convert::ids(ids, known)?))
             }
         }
@@ -132,22 +155,26 @@ impl Tokenizer {
             decoder: if decoder.is_none() { None } else { Some(steps::steps(&decoder)?) },
             trim_offsets: spec.getattr("trim_offsets")?.extract()?,
         };
-        py.detach(|| Engine::new(parts)).map(Tokenizer).map_err(|error| to_python(py, error, None))
+        py.detach(|| Engine::new(parts))
+            .map_err(|error| to_python(py, error, None))
+            .map(|engine| Tokenizer { engine, integers: PyOnceLock::new() })
     }
 
-    #[pyo3(signature = (text, policy, dropout=0.0, seed=0))]
-    fn encode(
+    #[pyo3(signature = (text, policy=Policy::Raise, dropout=0.0, seed=0))]
+    #[pyo3(text_signature = "($self, text, policy='raise', dropout=0.0, seed=0)")]
+    fn encode<'py>(
         &self,
-        py: Python<'_>,
-        text: &Bound<'_, PyAny>,
+        text: &Bound<'py, PyAny>,
         policy: Policy,
         dropout: f64,
         seed: u64,
-    ) -> PyResult<Vec<u32>> {
-        self.ids(py, text, &policy, convert::dropout(dropout, seed)?)
+    ) -> PyResult<Bound<'py, PyList>> {
+        let dropout = convert::dropout(dropout, seed)?;
+        self.ids((text, &policy, dropout), |ids| self.integers(text.py())?.list(text.py(), ids))
     }
 
-    #[pyo3(signature = (text, policy, dropout=0.0, seed=0))]
+    #[pyo3(signature = (text, policy=Policy::Raise, dropout=0.0, seed=0))]
+    #[pyo3(text_signature = "($self, text, policy='raise', dropout=0.0, seed=0)")]
     fn encode_array<'py>(
         &self,
         py: Python<'py>,
@@ -156,21 +183,32 @@ impl Tokenizer {
         dropout: f64,
         seed: u64,
     ) -> PyResult<Bound<'py, PyArray1<u32>>> {
-        Ok(self.ids(py, text, &policy, convert::dropout(dropout, seed)?)?.into_pyarray(py))
+        let dropout = convert::dropout(dropout, seed)?;
+        self.ids((text, &policy, dropout), |ids| {
+            let short = ids.len() < DETACH_BYTES;
+            Ok(if short { PyArray1::from_slice(py, ids) } else { std::mem::take(ids).into_pyarray(py) })
+        })
     }
 
     #[pyo3(signature = (texts, policy, threads, dropout=0.0, seed=0))]
-    fn encode_batch(
+    fn encode_batch<'py>(
         &self,
-        py: Python<'_>,
+        py: Python<'py>,
         texts: &Bound<'_, PyAny>,
         policy: Policy,
         threads: usize,
         dropout: f64,
         seed: u64,
-    ) -> PyResult<Vec<Vec<u32>>> {
-        let ragged = self.batch(py, texts, &policy, threads, convert::dropout(dropout, seed)?)?;
-        Ok(ragged.offsets.windows(2).map(|span| ragged.ids[span[0]..span[1]].to_vec()).collect())
+    ) -> PyResult<Bound<'py, PyList>> {
+        let members = convert::batch(texts)?;
+        let batch = Batch {
+            tokenizer: &self.engine,
+            texts: &convert::slices(&members)?,
+            policy: policy.get(),
+            dropout: convert::dropout(dropout, seed)?,
+            threads,
+        };
+        batch.lists(py, self.integers(py)?)
     }
 
     #[pyo3(signature = (texts, policy, threads, dropout=0.0, seed=0))]
@@ -194,13 +232,15 @@ impl Tokenizer {
         policy: Policy,
         threads: usize,
     ) -> PyResult<IdsAndOffsets<'py>> {
-        let all = files::encode(py, &self.0, &paths, separator.as_deref(), policy.get(), threads)?;
+        let all = files::encode(py, &self.engine, &paths, separator.as_deref(), policy.get(), threads)?;
         Ok(ragged(py, all))
     }
 
+    #[pyo3(signature = (text, policy=Policy::Raise))]
+    #[pyo3(text_signature = "($self, text, policy='raise')")]
     fn count(&self, py: Python<'_>, text: &Bound<'_, PyAny>, policy: Policy) -> PyResult<usize> {
-        let (text, policy) = (convert::text(text)?, policy.get());
-        self.run(py, &text, |engine, text| engine.count(text, policy, &mut Work::default()))
+        let (text, policy) = (convert::slice(text)?, policy.get());
+        self.run(py, text, |engine, text, seat| engine.count(text, policy, &mut seat.work))
     }
 
     fn count_batch<'py>(
@@ -210,10 +250,10 @@ impl Tokenizer {
         policy: Policy,
         threads: usize,
     ) -> PyResult<Bound<'py, PyArray1<i64>>> {
-        let (texts, policy) = (convert::texts(texts)?, policy.get());
-        let slices: Vec<&str> = texts.iter().map(|text| &**text).collect();
+        let (members, policy) = (convert::batch(texts)?, policy.get());
+        let slices = convert::slices(&members)?;
         let counts = py
-            .detach(|| batch::count(&self.0, &slices, policy, threads))
+            .detach(|| batch::count(&self.engine, &slices, policy, threads))
             .map_err(|(index, error)| to_python_in_batch(py, error, index, slices[index]))?;
         Ok(counts.into_iter().map(|count| count as i64).collect::<Vec<_>>().into_pyarray(py))
     }
@@ -225,9 +265,9 @@ impl Tokenizer {
         policy: Policy,
         characters: bool,
     ) -> PyResult<Bound<'py, PyArray2<i64>>> {
-        let (text, policy) = (convert::text(text)?, policy.get());
-        let flat = self.run(py, &text, |engine, text| {
-            let mut spans = engine.offsets(text, policy, &mut Work::default())?;
+        let (text, policy) = (convert::slice(text)?, policy.get());
+        let flat = self.run(py, text, |engine, text, seat| {
+            let mut spans = engine.offsets(text, policy, &mut seat.work)?;
             if characters {
                 syllabary::tokenizer::to_characters(text, &mut spans);
             }
@@ -240,11 +280,11 @@ impl Tokenizer {
     }
 
     fn decode_bytes<'py>(&self, py: Python<'py>, ids: &Bound<'_, PyAny>) -> PyResult<Bound<'py, PyBytes>> {
-        let decoded = self.with_ids(ids, |ids| match self.0.decode_text(ids) {
+        let decoded = self.with_ids(ids, |ids| match self.engine.decode_text(ids) {
             Some(text) => text.map(String::into_bytes),
             None => {
                 let mut out = Vec::new();
-                self.0.decoder().decode(ids, &mut out).map(|()| out)
+                self.engine.decoder().decode(ids, &mut out).map(|()| out)
             }
         })?;
         let bytes = decoded.map_err(|error| to_python(py, error, None))?;
@@ -252,11 +292,11 @@ impl Tokenizer {
     }
 
     fn decode(&self, py: Python<'_>, ids: &Bound<'_, PyAny>) -> PyResult<String> {
-        let decoded = self.with_ids(ids, |ids| match self.0.decode_text(ids) {
+        let decoded = self.with_ids(ids, |ids| match self.engine.decode_text(ids) {
             Some(text) => text,
             None => {
                 let mut out = Vec::new();
-                let decoded = self.0.decoder().decode(ids, &mut out);
+                let decoded = self.engine.decoder().decode(ids, &mut out);
                 decoded.map(|()| String::from_utf8_lossy(&out).into_owned())
             }
         })?;
@@ -265,6 +305,6 @@ impl Tokenizer {
 
     #[getter]
     fn split_kind(&self) -> &'static str {
-        self.0.split().kind()
+        self.engine.split().kind()
     }
 }

@@ -1,16 +1,26 @@
 //! Many texts on several threads; the result does not depend on how many.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::{
+    collections::BTreeMap,
+    sync::{
+        Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicUsize, Ordering},
+    },
+};
 
 use crate::{
     Error,
     dropout::Dropout,
+    pool::Seat,
     threads,
     tokenizer::{SpecialPolicy, Tokenizer, Work},
 };
 
 /// Texts a thread takes at a time hold about this many bytes.
 const CHUNK_BYTES: usize = 1 << 18;
+
+/// An error, and the index of its text.
+type Failed = (usize, Error);
 
 /// The ids of several texts one after the other; text `k` is `ids[offsets[k]..offsets[k + 1]]`.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -35,33 +45,65 @@ fn chunks<'a, 't>(texts: &'a [&'t str]) -> Vec<(usize, &'a [&'t str])> {
     chunks
 }
 
-/// Applies `job` to every chunk of `texts` on up to `threads` threads; results in order of the texts.
-fn map_chunks<R: Send>(
+/// Applies `job` to every chunk of `texts` on up to `threads` threads, which take them in order and stop at an
+/// error; the first in text order is given, so that it too is the same for any number of threads.
+fn each_chunk(
+    tokenizer: &Tokenizer,
     texts: &[&str],
     thread_count: usize,
-    job: &(impl Fn(usize, &[&str], &mut Work) -> Result<R, (usize, Error)> + Sync),
-) -> Result<Vec<R>, (usize, Error)> {
+    job: &(impl Fn((usize, usize), &[&str], &mut Seat) -> Result<(), Failed> + Sync),
+) -> Result<(), Failed> {
     let chunks = chunks(texts);
     let cursor = AtomicUsize::new(0);
     let worker = || {
-        let mut work = Work::default();
-        let mut done = Vec::new();
-        loop {
-            let index = cursor.fetch_add(1, Ordering::Relaxed);
-            let Some(&(start, chunk)) = chunks.get(index) else { return done };
-            done.push((index, job(start, chunk, &mut work)));
-        }
+        tokenizer.pool().with(|seat| {
+            loop {
+                let index = cursor.fetch_add(1, Ordering::Relaxed);
+                let Some(&(start, chunk)) = chunks.get(index) else { return Ok(()) };
+                let done = job((index, start), chunk, seat);
+                if done.is_err() {
+                    cursor.store(chunks.len(), Ordering::Relaxed);
+                    return done;
+                }
+            }
+        })
     };
     let extra = thread_count.min(chunks.len()).saturating_sub(1);
-    let mut results = std::thread::scope(|scope| {
+    let results: Vec<_> = std::thread::scope(|scope| {
         let handles: Vec<_> = (0..extra).map_while(|_| threads::start(scope, worker)).collect();
-        let mut results = worker();
-        results.extend(handles.into_iter().flat_map(threads::join));
-        results
+        let own = worker();
+        handles.into_iter().map(threads::join).chain([own]).collect()
     });
-    results.sort_by_key(|&(index, _)| index);
-    // The first error in text order, so that it too is the same for any number of threads.
-    results.into_iter().map(|(_, result)| result).collect()
+    let failed = results.into_iter().filter_map(Result::err);
+    failed.min_by_key(|&(index, _)| index).map_or(Ok(()), Err)
+}
+
+/// What the threads have made, put together in the order of the chunks.
+#[derive(Default)]
+struct Gathered {
+    whole: Ragged,
+    /// The chunk that comes next.
+    next: usize,
+    /// Chunks that came before their turn: their ids and the ends of their texts.
+    early: BTreeMap<usize, (Vec<u32>, Vec<usize>)>,
+    /// Vectors to be used again.
+    spare: Vec<(Vec<u32>, Vec<usize>)>,
+}
+
+impl Gathered {
+    /// Takes a chunk and gives back empty vectors.
+    fn take(&mut self, index: usize, made: (Vec<u32>, Vec<usize>)) -> (Vec<u32>, Vec<usize>) {
+        self.early.insert(index, made);
+        while let Some((mut ids, mut ends)) = self.early.remove(&self.next) {
+            let base = self.whole.ids.len();
+            self.whole.ids.extend_from_slice(&ids);
+            self.whole.offsets.extend(ends.drain(..).map(|end| base + end));
+            ids.clear();
+            self.spare.push((ids, ends));
+            self.next += 1;
+        }
+        self.spare.pop().unwrap_or_default()
+    }
 }
 
 /// Encodes every text; an error comes with the index of its text. `first` is the number of the first text.
@@ -72,24 +114,34 @@ pub fn encode(
     (dropout, first): (Dropout, usize),
     threads: usize,
 ) -> Result<Ragged, (usize, Error)> {
-    let parts = map_chunks(texts, threads, &|start, chunk, work| {
-        let mut ids = Vec::new();
-        let mut ends = Vec::with_capacity(chunk.len());
-        for (index, text) in chunk.iter().enumerate() {
-            let coins = dropout.coins(first + start + index);
-            tokenizer.encode(text, policy, coins, work, &mut ids).map_err(|error| (start + index, error))?;
-            ends.push(ids.len());
-        }
-        Ok((ids, ends))
-    })?;
-    let mut ragged = Ragged { ids: Vec::new(), offsets: vec![0] };
-    ragged.ids.reserve_exact(parts.iter().map(|(ids, _)| ids.len()).sum());
-    for (ids, ends) in parts {
-        let base = ragged.ids.len();
-        ragged.offsets.extend(ends.iter().map(|end| base + end));
-        ragged.ids.extend_from_slice(&ids);
+    let append =
+        |start: usize, chunk: &[&str], work: &mut Work, ids: &mut Vec<u32>, ends: &mut Vec<usize>| {
+            for (index, text) in chunk.iter().enumerate() {
+                let coins = dropout.coins(first + start + index);
+                tokenizer.encode(text, policy, coins, work, ids).map_err(|error| (start + index, error))?;
+                ends.push(ids.len());
+            }
+            Ok(())
+        };
+    if threads < 2 || texts.len() < 2 {
+        let mut whole = Ragged { ids: Vec::new(), offsets: vec![0] };
+        tokenizer.pool().with(|seat| append(0, texts, &mut seat.work, &mut whole.ids, &mut whole.offsets))?;
+        return Ok(whole);
     }
-    Ok(ragged)
+    let gathered =
+        Mutex::new(Gathered { whole: Ragged { ids: Vec::new(), offsets: vec![0] }, ..Gathered::default() });
+    each_chunk(tokenizer, texts, threads, &|(index, start), chunk, seat| {
+        let Seat { work, ids, ends } = seat;
+        append(start, chunk, work, ids, ends)?;
+        let made = (std::mem::take(ids), std::mem::take(ends));
+        (*ids, *ends) = lock(&gathered).take(index, made);
+        Ok(())
+    })?;
+    Ok(gathered.into_inner().unwrap_or_else(PoisonError::into_inner).whole)
+}
+
+fn lock(gathered: &Mutex<Gathered>) -> MutexGuard<'_, Gathered> {
+    gathered.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The number of ids of every text.
@@ -99,12 +151,13 @@ pub fn count(
     policy: SpecialPolicy<'_>,
     threads: usize,
 ) -> Result<Vec<usize>, (usize, Error)> {
-    let parts = map_chunks(texts, threads, &|start, chunk, work| {
-        let counts = chunk
-            .iter()
-            .enumerate()
-            .map(|(index, text)| tokenizer.count(text, policy, work).map_err(|error| (start + index, error)));
-        counts.collect::<Result<Vec<_>, _>>()
+    let counts: Vec<AtomicUsize> = texts.iter().map(|_| AtomicUsize::new(0)).collect();
+    each_chunk(tokenizer, texts, threads, &|(_, start), chunk, seat| {
+        for (index, text) in (start..).zip(chunk) {
+            let count = tokenizer.count(text, policy, &mut seat.work).map_err(|error| (index, error))?;
+            counts[index].store(count, Ordering::Relaxed);
+        }
+        Ok(())
     })?;
-    Ok(parts.concat())
+    Ok(counts.into_iter().map(AtomicUsize::into_inner).collect())
 }

@@ -97,6 +97,11 @@ impl Decoder {
         Ok(())
     }
 
+    /// One more than the largest id.
+    pub fn id_bound(&self) -> usize {
+        self.spans.len()
+    }
+
     /// What `id` adds to decoded text.
     pub fn bytes(&self, id: u32) -> Option<&[u8]> {
         let &(start, length) = self.spans.get(id as usize)?;

@@ -12,7 +12,6 @@ use crate::{
     boundary,
     charwise::Charwise,
     dropout::Coins,
-    matching::Finder,
     offsets::Place,
     scores::{FIXED, Merged, WALL},
     special::SpecialMatch,
@@ -107,7 +106,7 @@ impl<'a, const SPANS: bool, F: FnMut(&[u32], &[Range<usize>])> Job<'a, SPANS, F>
     pub(crate) fn all(mut self) -> Result<(), Error> {
         let finder = self.tokenizer.stages.first(self.policy.finds_special());
         let found = finder.find(self.text);
-        found.iter().try_for_each(|found| self.check_policy(finder, found, found.start))?;
+        found.iter().try_for_each(|found| self.policy.check(finder.token(found), found.start))?;
         let text = self.text;
         let mut done = 0;
         for found in found {
@@ -142,7 +141,7 @@ impl<'a, const SPANS: bool, F: FnMut(&[u32], &[Range<usize>])> Job<'a, SPANS, F>
         for found in finder.find(source.text()) {
             let place = source.place();
             let token = found.start..found.end;
-            self.check_policy(finder, &found, place.original(token.clone()).start)?;
+            self.policy.check(finder.token(&found), place.original(token.clone()).start)?;
             self.stretch(&source.slice(done..found.start))?;
             if self.weaves {
                 self.fix(&found, place);
@@ -304,7 +303,7 @@ impl<'a, const SPANS: bool, F: FnMut(&[u32], &[Range<usize>])> Job<'a, SPANS, F>
         if let Some(scores) = &tokenizer.scores
             && !scores.settled(merged.ids)
         {
-            let tables = (&tokenizer.alphabet, &tokenizer.vocab);
+            let tables = (&tokenizer.alphabet, &*tokenizer.vocab);
             scores.resolve::<SPANS>(tables, origins, merged, tokens)?;
             return Ok(false);
         }
@@ -363,21 +362,6 @@ impl<'a, const SPANS: bool, F: FnMut(&[u32], &[Range<usize>])> Job<'a, SPANS, F>
         if SPANS {
             self.work.symbols.push(place.original(found.start..found.end));
         }
-    }
-
-    /// Whether the token found, at byte `offset` of the text given, may be there.
-    fn check_policy(&self, finder: &Finder, found: &SpecialMatch, offset: usize) -> Result<(), Error> {
-        let allowed = match self.policy {
-            SpecialPolicy::Raise => false,
-            SpecialPolicy::Only(allowed) => allowed.contains(&found.id),
-            SpecialPolicy::Allow | SpecialPolicy::Text => true,
-        };
-        // An added token that is not special is never refused.
-        let token = finder.token(found);
-        if allowed || !token.special {
-            return Ok(());
-        }
-        Err(Error::SpecialFound { token: token.text.clone(), offset })
     }
 }
 

@@ -111,7 +111,7 @@ pub(crate) fn pairs(vocab: &Vocab, scores: &[(u32, f64)]) -> Result<(Merges, FxH
         let cuts = text.char_indices().skip(1).map(|(cut, _)| text.split_at(cut));
         table.extend(cuts.filter_map(|(left, right)| Some(((part(left)?, part(right)?), merge))));
     }
-    Ok((Merges::from_pairs(table.into_iter()), chars))
+    Ok((Merges::from_pairs(table.into_iter().collect()), chars))
 }
 
 fn only_char(text: &str) -> Option<char> {

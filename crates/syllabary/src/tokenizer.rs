@@ -3,7 +3,7 @@
 //! Encoding to ids, counting and offsets share the stages (`run`) and differ only in what they do with the
 //! tokens. Leaves out threads (`batch`) and how ids become text again (`decode`).
 
-use std::ops::Range;
+use std::{ops::Range, sync::Arc};
 
 use rustc_hash::FxHashMap;
 
@@ -15,9 +15,11 @@ use crate::{
     charwise::{self, Charwise},
     decode::{Decoder, TextDecoder},
     dropout::{Coins, Dropout},
-    matching::{self, Stages},
+    encode::{Buffer, Count, Fast, FastWork, Ids, Output, Pieces},
+    matching::{self, Named, Stages},
     merge::{Merges, Origins, Scratch},
     normalize::Normalizer,
+    pool::Pool,
     pretokenize::Pretokenizer,
     run::Job,
     scores::{self, Scores, Tokens},
@@ -45,13 +47,27 @@ impl SpecialPolicy<'_> {
     pub(crate) fn finds_special(self) -> bool {
         !matches!(self, SpecialPolicy::Text)
     }
+
+    /// Whether a token found at byte `offset` of the text given may be there.
+    pub(crate) fn check(self, token: &Named, offset: usize) -> Result<(), Error> {
+        let allowed = match self {
+            SpecialPolicy::Raise => false,
+            SpecialPolicy::Only(allowed) => allowed.contains(&token.id),
+            SpecialPolicy::Allow | SpecialPolicy::Text => true,
+        };
+        // An added token that is not special is never refused.
+        if allowed || !token.special {
+            return Ok(());
+        }
+        Err(Error::SpecialFound { token: token.text.clone(), offset })
+    }
 }
 
 /// A tokenizer; immutable, shared between threads.
 pub struct Tokenizer {
     pub(crate) split: Split,
     pub(crate) unit: Unit,
-    pub(crate) vocab: Vocab,
+    pub(crate) vocab: Arc<Vocab>,
     pub(crate) alphabet: Alphabet,
     pub(crate) merges: Merges,
     pub(crate) scores: Option<Scores>,
@@ -70,13 +86,16 @@ pub struct Tokenizer {
     /// Symbols that are whole pieces and have another id than the first of their bytes.
     pub(crate) whole_symbols: FxHashMap<Box<[u8]>, u32>,
     pub(crate) trim: Option<Trim>,
+    /// Its way of encoding at full speed, if it has one.
+    fast: Option<Fast>,
+    pool: Pool,
     /// The fast way, for tokenizers of characters.
     pub(crate) charwise: Option<Charwise>,
     decoder: Decoder,
     text_decoder: Option<TextDecoder>,
 }
 
-/// Buffers that one thread reuses from text to text.
+/// Memory and buffers that one thread reuses from text to text, with one tokenizer.
 #[derive(Debug, Default)]
 pub struct Work {
     pub(crate) ids: Vec<u32>,
@@ -90,13 +109,15 @@ pub struct Work {
     pub(crate) origins: Origins,
     pub(crate) scratch: Scratch,
     pub(crate) cache: PieceCache,
+    fast: Option<Box<FastWork>>,
+    buffer: Option<Box<Buffer>>,
     pub(crate) charwise: charwise::Work,
 }
 
 impl Tokenizer {
     /// Builds and checks; a vocabulary that cannot be is an error that names the place.
     pub fn new(parts: Parts<'_>) -> Result<Tokenizer, Error> {
-        let vocab = parts.vocab()?;
+        let vocab = Arc::new(parts.vocab()?);
         parts.check(&vocab)?;
         let spelling = parts.spelling;
         let mut alphabet = Alphabet::new(&spelling, parts.alphabet.iter().copied())?;
@@ -107,7 +128,7 @@ impl Tokenizer {
                 alphabet = alphabet.with_virtual(chars);
                 merges
             }
-            (None, None) => Merges::from_ranks(&vocab)?,
+            (None, None) => Merges::from_ranks(vocab.clone()),
         };
         let normalizer = Normalizer::new(&parts.normalizer)?;
         let pretokenizer = Pretokenizer::new(&parts.pretokenizer)?;
@@ -121,14 +142,18 @@ impl Tokenizer {
         let scores = parts.scores.as_ref().map(|_| Scores::new(&parts.unused, &spelling));
         let one_piece = parts.split.kind() == "none" && pretokenizer.is_empty();
         let has_unused = scores.as_ref().is_some_and(Scores::has_unused);
+        let exact = normalizer.is_identity() && pretokenizer.is_empty();
+        let joins = spelling.unit == Unit::Word
+            || has_unused
+            || (scores.is_some() && spelling.fuse_unknown && !one_piece);
+        let plain = exact && !joins;
         Ok(Tokenizer {
-            exact: normalizer.is_identity() && pretokenizer.is_empty(),
+            exact,
+            fast: if plain { Fast::new(&parts, &vocab, &merges) } else { None },
             boundary: boundary::find(&parts, &vocab, &alphabet),
             charwise: Charwise::new(&parts, &vocab, &alphabet, &merges),
             notes: has_unused,
-            joins: spelling.unit == Unit::Word
-                || has_unused
-                || (scores.is_some() && spelling.fuse_unknown && !one_piece),
+            joins,
             whole_symbols: whole_symbols(&parts, &vocab),
             unit: spelling.unit,
             split: parts.split,
@@ -143,6 +168,7 @@ impl Tokenizer {
             pretokenizer,
             decoder,
             text_decoder,
+            pool: Pool::default(),
         })
     }
 
@@ -154,6 +180,11 @@ impl Tokenizer {
     /// How text is cut into pieces.
     pub fn split(&self) -> &Split {
         &self.split
+    }
+
+    /// Memory and buffers of its threads, for whoever encodes with it.
+    pub fn pool(&self) -> &Pool {
+        &self.pool
     }
 
     /// The way from ids back to bytes, without steps.
@@ -180,15 +211,60 @@ impl Tokenizer {
         work: &mut Work,
         out: &mut Vec<u32>,
     ) -> Result<(), Error> {
+        if let Some(fast) = self.fast.as_ref().filter(|_| !coins.any()) {
+            let mut ids = Ids::new(out, work.buffer.get_or_insert_default());
+            let fast_work = work.fast.get_or_insert_default();
+            self.plain(fast, (text, policy), fast_work, &mut ids)?;
+            ids.finish();
+            return Ok(());
+        }
         self.each::<false>(text, policy, &mut coins, work, &mut |ids, _| out.extend_from_slice(ids))
     }
 
     /// The number of ids of `text`.
     pub fn count(&self, text: &str, policy: SpecialPolicy<'_>, work: &mut Work) -> Result<usize, Error> {
+        if let Some(fast) = &self.fast {
+            let mut count = Count::default();
+            let fast_work = work.fast.get_or_insert_default();
+            self.plain(fast, (text, policy), fast_work, &mut count)?;
+            return Ok(count.0);
+        }
         let mut count = 0;
         let mut coins = Dropout::NONE.coins(0);
         self.each::<false>(text, policy, &mut coins, work, &mut |ids, _| count += ids.len())?;
         Ok(count)
+    }
+
+    /// Cuts `text` at special tokens and hands the ids of each and of what is between them to `out`.
+    fn plain(
+        &self,
+        fast: &Fast,
+        (text, policy): (&str, SpecialPolicy<'_>),
+        work: &mut FastWork,
+        out: &mut impl Output,
+    ) -> Result<(), Error> {
+        let mut pieces = Pieces { fast, vocab: &self.vocab, merges: &self.merges, work, out };
+        let with_special = policy.finds_special();
+        let (first, later) = (self.stages.first(with_special), self.stages.later(with_special));
+        let found = first.find(text);
+        found.iter().try_for_each(|found| policy.check(first.token(found), found.start))?;
+        let mut done = 0;
+        for end in found.iter().map(Some).chain([None]) {
+            let run = done..end.map_or(text.len(), |found| found.start);
+            let mut at = run.start;
+            for found in later.find(&text[run.clone()]) {
+                policy.check(later.token(&found), run.start + found.start)?;
+                pieces.text(&self.split, &text[at..run.start + found.start])?;
+                pieces.out.many(&[found.id]);
+                at = run.start + found.end;
+            }
+            pieces.text(&self.split, &text[at..run.end])?;
+            if let Some(found) = end {
+                pieces.out.many(&[found.id]);
+                done = found.end;
+            }
+        }
+        Ok(())
     }
 
     /// The byte span in `text` of each of its tokens, in order.

@@ -7,7 +7,10 @@ use std::hash::Hasher;
 use hashbrown::HashTable;
 use rustc_hash::{FxHashSet, FxHasher};
 
-use crate::Error;
+use crate::{
+    Error,
+    encode::{Key, SHORT, ShortTokens},
+};
 
 /// Marks an id that no token has.
 const GAP: u32 = u32::MAX;
@@ -18,8 +21,12 @@ pub struct Vocab {
     arena: Vec<u8>,
     /// id -> (start in the arena, length); length `GAP` where the id is unused.
     spans: Vec<(u32, u32)>,
-    by_bytes: HashTable<u32>,
+    short: ShortTokens,
+    /// The tokens that are no keys.
+    long: HashTable<u32>,
     count: usize,
+    /// Bytes of the longest token.
+    longest: usize,
 }
 
 /// The hash under which byte strings are stored in this crate's tables.
@@ -43,8 +50,15 @@ impl Vocab {
         hidden: &FxHashSet<u32>,
     ) -> Result<Vocab, Error> {
         let mut tokens: Vec<(u32, &[u8])> = tokens.into_iter().collect();
-        tokens.sort_unstable_by_key(|&(id, _)| id);
-        let mut vocab = Vocab::default();
+        if !tokens.is_sorted_by_key(|&(id, _)| id) {
+            tokens.sort_unstable_by_key(|&(id, _)| id);
+        }
+        let mut vocab = Vocab {
+            arena: Vec::with_capacity(tokens.iter().map(|(_, bytes)| bytes.len()).sum()),
+            spans: Vec::with_capacity(tokens.len()),
+            short: ShortTokens::for_many(tokens.len()),
+            ..Vocab::default()
+        };
         let limit = 16 * tokens.len() + 1_000_000;
         for (id, bytes) in tokens {
             vocab.insert(id, bytes, limit)?;
@@ -72,24 +86,64 @@ impl Vocab {
         self.spans.push((start, length));
         self.arena.extend_from_slice(bytes);
         self.count += 1;
+        self.longest = self.longest.max(bytes.len());
         Ok(())
     }
 
     fn index(&mut self, id: u32, bytes: &[u8]) {
+        if let Some(key) = Key::new(bytes) {
+            return self.short.insert(key, id);
+        }
         let hash = hash_bytes(bytes);
-        if self.find(hash, bytes).is_none() {
+        if self.find_long(bytes).is_none() {
             let (arena, spans) = (&self.arena, &self.spans);
-            self.by_bytes.insert_unique(hash, id, |&other| hash_bytes(slice(arena, spans, other)));
+            self.long.insert_unique(hash, id, |&other| hash_bytes(slice(arena, spans, other)));
         }
     }
 
-    fn find(&self, hash: u64, bytes: &[u8]) -> Option<u32> {
-        self.by_bytes.find(hash, |&id| slice(&self.arena, &self.spans, id) == bytes).copied()
+    fn find_long(&self, bytes: &[u8]) -> Option<u32> {
+        let found = self.long.find(hash_bytes(bytes), |&id| slice(&self.arena, &self.spans, id) == bytes);
+        found.copied()
     }
 
     /// The id of the token with exactly these bytes.
+    #[inline]
     pub fn id(&self, bytes: &[u8]) -> Option<u32> {
-        self.find(hash_bytes(bytes), bytes)
+        match Key::new(bytes) {
+            Some(key) => self.short.get(key),
+            None => self.find_long(bytes),
+        }
+    }
+
+    /// The same of `text[start..end]`, which is not empty; faster where more text follows.
+    #[inline]
+    pub(crate) fn id_at(&self, text: &[u8], start: usize, end: usize) -> Option<u32> {
+        if end - start <= SHORT {
+            return self.short.get(Key::at(text, start, end - start));
+        }
+        self.find_long(&text[start..end])
+    }
+
+    /// The id of the token with the bytes of `left` and then those of `right`, neither of them empty.
+    pub(crate) fn joined(&self, left: u32, right: u32) -> Option<u32> {
+        let (left, right) = (self.bytes(left)?, self.bytes(right)?);
+        if left.is_empty() || right.is_empty() {
+            return None;
+        }
+        if let (Some(left), Some(right)) = (Key::new(left), Key::new(right))
+            && let Some(key) = left.join(right)
+        {
+            return self.short.get(key);
+        }
+        let length = left.len() + right.len();
+        if length > self.longest {
+            return None;
+        }
+        let mut few = [0; 128];
+        let Some(joined) = few.get_mut(..length) else { return self.find_long(&[left, right].concat()) };
+        joined[..left.len()].copy_from_slice(left);
+        joined[left.len()..].copy_from_slice(right);
+        self.find_long(joined)
     }
 
     /// The bytes of token `id`.

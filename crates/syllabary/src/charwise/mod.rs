@@ -20,7 +20,7 @@ use rustc_hash::FxHashSet;
 
 use crate::{
     alphabet::{Alphabet, NONE, Unit, VIRTUAL},
-    merge::Merges,
+    merge::{Merge, Merges},
     parts::Parts,
     vocab::Vocab,
 };
@@ -30,6 +30,9 @@ use pairs::Pairs;
 use shape::Shape;
 
 pub(crate) use encode::Work;
+
+/// Two symbols and what they become.
+type Pair = ((u32, u32), Merge);
 
 /// What marks spaces.
 const MARK: char = '▁';
@@ -62,9 +65,13 @@ impl Charwise {
             && parts.unused.is_empty()
             && (parts.merges.is_some() || parts.scores.is_some());
         let shape = Shape::new(&parts.normalizer, &parts.pretokenizer, parts.scores.is_some());
-        let shape = shape.filter(|_| plain && only_characters(alphabet, merges, spelling.unknown))?;
+        let shape = shape.filter(|_| plain)?;
+        let pairs = merges.pairs();
+        if !only_characters(alphabet, &pairs, spelling.unknown) {
+            return None;
+        }
         let space = if shape.marks_spaces { MARK } else { ' ' };
-        let mut neighbours = neighbours(vocab, merges)?;
+        let mut neighbours = neighbours(vocab, &pairs)?;
         // What merges is then always a token, and what stands for a space too.
         let known = |char: char| alphabet.chars[0].contains_key(&char);
         if !neighbours.iter().all(|&(left, right)| known(left) && known(right)) {
@@ -83,7 +90,7 @@ impl Charwise {
             symbols.extend(text.chars().map(|char| letters.get(char).id()));
         };
         Some(Charwise {
-            pairs: Pairs::new(merges.pairs(), spell)?,
+            pairs: Pairs::new(&pairs, spell)?,
             joins: Joins::new(&neighbours, space),
             unknown: spelling.unknown.unwrap_or(NONE),
             letters,
@@ -95,7 +102,7 @@ impl Charwise {
 
 /// Whether all that merges are characters and what they become: the unknown token and the bytes that spell
 /// characters take no part, and no token is the unknown one by another way.
-fn only_characters(alphabet: &Alphabet, merges: &Merges, unknown: Option<u32>) -> bool {
+fn only_characters(alphabet: &Alphabet, pairs: &[Pair], unknown: Option<u32>) -> bool {
     let mut others: FxHashSet<u32> = unknown.into_iter().collect();
     if unknown.is_some_and(|id| alphabet.fallback_bytes.contains(&id)) {
         return false;
@@ -107,18 +114,18 @@ fn only_characters(alphabet: &Alphabet, merges: &Merges, unknown: Option<u32>) -
     }
     let is_other = |id: u32| others.contains(&id);
     let tokens = alphabet.chars[0].values().copied().all(|id| Some(id) != unknown && id < VIRTUAL);
-    let apart = merges
-        .pairs()
-        .all(|((left, right), merge)| !is_other(left) && !is_other(right) && !is_other(merge.id));
+    let apart = pairs
+        .iter()
+        .all(|&((left, right), merge)| !is_other(left) && !is_other(right) && !is_other(merge.id));
     tokens && apart
 }
 
 /// The characters that stand side by side in what merging makes; `None` if that is no text.
-fn neighbours(vocab: &Vocab, merges: &Merges) -> Option<Vec<(char, char)>> {
+fn neighbours(vocab: &Vocab, pairs: &[Pair]) -> Option<Vec<(char, char)>> {
     let mut is_done = vec![false; vocab.id_bound() as usize];
     let mut ascii = vec![false; 128 * 128];
     let mut others = FxHashSet::default();
-    for (_, merge) in merges.pairs() {
+    for (_, merge) in pairs {
         if std::mem::replace(is_done.get_mut(merge.id as usize)?, true) {
             continue;
         }

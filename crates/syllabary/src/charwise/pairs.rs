@@ -12,6 +12,7 @@
 //!
 //! Leaves out long segments (`merge`).
 
+use super::Pair;
 use crate::merge::Merge;
 
 /// Segments of up to so many symbols are merged here.
@@ -89,12 +90,11 @@ fn key(left: u32, right: u32) -> u64 {
 
 impl Pairs {
     /// Of these pairs; `None` if there are too many. `spell` gives the symbols of a token.
-    pub(super) fn new(
-        pairs: impl Iterator<Item = ((u32, u32), Merge)>,
-        spell: impl Fn(u32, &mut Vec<u32>),
-    ) -> Option<Pairs> {
-        let mut entries: Vec<Entry> =
-            pairs.map(|((left, right), Merge { rank, id })| Entry { left, right, rank, id }).collect();
+    pub(super) fn new(pairs: &[Pair], spell: impl Fn(u32, &mut Vec<u32>)) -> Option<Pairs> {
+        let mut entries: Vec<Entry> = pairs
+            .iter()
+            .map(|&((left, right), Merge { rank, id })| Entry { left, right, rank, id })
+            .collect();
         let all = Pairs::of(&entries)?;
         let (mut scratch, mut symbols) = (Scratch::default(), Vec::new());
         let ids = entries.iter().map(|entry| entry.id as usize + 1).max().unwrap_or(0);

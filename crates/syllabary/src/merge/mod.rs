@@ -11,11 +11,13 @@
 mod coins;
 mod heap;
 mod links;
+mod pairs;
 mod scan;
 
-use rustc_hash::FxHashMap;
+use std::sync::Arc;
 
 pub use heap::Origins;
+use pairs::PairTable;
 
 use crate::{Error, dropout::Coins, vocab::Vocab};
 
@@ -32,9 +34,17 @@ pub struct Merge {
 }
 
 /// The pairs that merge.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Merges {
-    table: FxHashMap<u64, Merge>,
+    rule: Rule,
+}
+
+#[derive(Debug)]
+pub(crate) enum Rule {
+    /// Those of a table.
+    Listed(PairTable),
+    /// Any two whose joined bytes are a token; its id is the rank.
+    Ranked(Arc<Vocab>),
 }
 
 /// Buffers that one thread reuses from piece to piece.
@@ -67,54 +77,49 @@ pub(crate) fn check_work(lengths: &[usize]) -> Result<(), Error> {
     Ok(())
 }
 
-fn key(left: u32, right: u32) -> u64 {
-    u64::from(left) << 32 | u64::from(right)
-}
-
 impl Merges {
     /// From `(left, right, result)` in rank order; a pair given twice keeps its last rank (as Hugging Face).
     pub fn from_list(merges: &[(u32, u32, u32)]) -> Result<Merges, Error> {
-        let mut table = FxHashMap::with_capacity_and_hasher(merges.len(), Default::default());
+        let mut table = PairTable::for_many(merges.len());
         for (rank, &(left, right, id)) in merges.iter().enumerate() {
             let rank = u32::try_from(rank).map_err(|_| Error::TooLarge("over 2^32 merges".to_owned()))?;
-            table.insert(key(left, right), Merge { rank, id });
+            table.insert((left, right), Merge { rank, id });
         }
-        Ok(Merges { table })
+        Ok(Merges { rule: Rule::Listed(table) })
     }
 
     /// Rank order (tiktoken): any two tokens whose joined bytes are a token merge; its id is the rank.
-    pub fn from_ranks(vocab: &Vocab) -> Result<Merges, Error> {
-        check_work(&vocab.iter().map(|(_, bytes)| bytes.len()).collect::<Vec<_>>())?;
-        let longest = vocab.iter().map(|(_, bytes)| bytes.len()).max().unwrap_or(0);
-        // A token cut in two is looked up only where both parts have the length of some token.
-        let mut lengths = vec![false; longest + 1];
-        vocab.iter().for_each(|(_, bytes)| lengths[bytes.len()] = true);
-        let mut table = FxHashMap::default();
-        for (id, bytes) in vocab.iter() {
-            let cuts = (1..bytes.len()).filter(|&cut| lengths[cut] && lengths[bytes.len() - cut]);
-            for (left, right) in cuts.map(|cut| bytes.split_at(cut)) {
-                if let (Some(left), Some(right)) = (vocab.id(left), vocab.id(right)) {
-                    table.insert(key(left, right), Merge { rank: id, id });
-                }
-            }
-        }
-        Ok(Merges { table })
+    pub fn from_ranks(vocab: Arc<Vocab>) -> Merges {
+        Merges { rule: Rule::Ranked(vocab) }
     }
 
     /// What `left` followed by `right` becomes, if they merge.
     #[inline]
     pub fn get(&self, left: u32, right: u32) -> Option<Merge> {
-        self.table.get(&key(left, right)).copied()
+        match &self.rule {
+            Rule::Listed(table) => table.get(left, right),
+            Rule::Ranked(vocab) => vocab.joined(left, right).map(|id| Merge { rank: id, id }),
+        }
+    }
+
+    /// How it is told.
+    pub(crate) fn rule(&self) -> &Rule {
+        &self.rule
     }
 
     /// All pairs and what they become, in no order.
-    pub(crate) fn pairs(&self) -> impl ExactSizeIterator<Item = ((u32, u32), Merge)> {
-        self.table.iter().map(|(&key, &merge)| (((key >> 32) as u32, key as u32), merge))
+    pub(crate) fn pairs(&self) -> Vec<((u32, u32), Merge)> {
+        match &self.rule {
+            Rule::Listed(table) => table.iter().collect(),
+            Rule::Ranked(_) => Vec::new(),
+        }
     }
 
     /// The pairs of a table made elsewhere.
-    pub(crate) fn from_pairs(pairs: impl Iterator<Item = ((u32, u32), Merge)>) -> Merges {
-        Merges { table: pairs.map(|((left, right), merge)| (key(left, right), merge)).collect() }
+    pub(crate) fn from_pairs(pairs: Vec<((u32, u32), Merge)>) -> Merges {
+        let mut table = PairTable::for_many(pairs.len());
+        pairs.into_iter().for_each(|(pair, merge)| table.insert(pair, merge));
+        Merges { rule: Rule::Listed(table) }
     }
 
     /// Merges `ids` in place until no neighbouring pair is in the table; `starts`, which is empty, gets the place
@@ -188,7 +193,7 @@ mod tests {
                 // Results grow, as those of a vocabulary do; ranks may be shared, as those of scores are.
                 (pair, Merge { rank: if shared { rank % 4 } else { rank }, id: pair.0.max(pair.1) + 1 })
             });
-            let merges = Merges::from_pairs(pairs.collect::<Vec<_>>().into_iter());
+            let merges = Merges::from_pairs(pairs.collect());
             let ids: Vec<u32> = (0..random(&mut state, 60)).map(|_| random(&mut state, 3)).collect();
             let coins =
                 Dropout { probability: f64::from(random(&mut state, 10)) / 9.0, seed: round }.coins(3);

@@ -14,6 +14,13 @@ use crate::error::Error;
 /// No more rules that begin a text are looked at, shortest first (sentencepiece's `kMaxTrieResultsSize`).
 const MAX_RESULTS: usize = 32;
 
+/// Characters below it are looked up in a table.
+const TABLE: usize = 1 << 16;
+
+/// In the table: no rule begins with the character; one is for it alone. Else the node that a search is at then.
+const NO_RULE: u32 = u32::MAX;
+const OWN_RULE: u32 = u32::MAX - 1;
+
 /// A longer beginning of text is no rule: every place of a text is searched so far.
 const MAX_RULE: usize = 1024;
 
@@ -25,6 +32,8 @@ pub(crate) struct Charsmap {
     plain: [bool; 128],
     /// For each byte that begins a rule, as bits, the bytes that may follow.
     second: Vec<[u64; 4]>,
+    /// For each of the first characters how a search for a rule goes on behind it.
+    firsts: Vec<u32>,
 }
 
 impl Charsmap {
@@ -32,11 +41,13 @@ impl Charsmap {
     pub(crate) fn new(blob: &[u8]) -> Result<Charsmap, Error> {
         if blob.is_empty() {
             let second = vec![[0; 4]; 256];
-            return Ok(Charsmap { units: Vec::new(), texts: String::new(), plain: [true; 128], second });
+            let (units, texts, firsts) = (Vec::new(), String::new(), Vec::new());
+            return Ok(Charsmap { units, texts, plain: [true; 128], second, firsts });
         }
         let (units, texts) = read(blob).map_err(damaged)?;
         check(&units, &texts).map_err(damaged)?;
-        let mut map = Charsmap { units, texts, plain: [false; 128], second: Vec::new() };
+        let mut map = Charsmap { units, texts, plain: [false; 128], second: Vec::new(), firsts: Vec::new() };
+        map.firsts = map.first_nodes();
         map.second = (0..=255).map(|byte| map.second_bytes(byte)).collect();
         map.plain = std::array::from_fn(|byte| {
             // Below 128; the bits of ASCII are the first two words.
@@ -114,6 +125,79 @@ impl Charsmap {
             }
             _ => self.longest(text).is_some(),
         }
+    }
+
+    /// The end of the run from `at`, where a character begins, of characters but space that no rule begins with.
+    pub(crate) fn unchanged(&self, text: &str, mut at: usize) -> usize {
+        let bytes = text.as_bytes();
+        if self.is_empty() {
+            return bytes[at..].iter().position(|byte| *byte == b' ').map_or(bytes.len(), |run| at + run);
+        }
+        for character in text[at..].chars() {
+            let next = at + character.len_utf8();
+            let goes_on = match self.firsts.get(character as usize) {
+                Some(&NO_RULE) => true,
+                Some(&OWN_RULE) => false,
+                Some(&node) => !self.leads_on(node, &bytes[next..]),
+                None => !self.begins_rule(&bytes[at..]),
+            };
+            if !goes_on || character == ' ' {
+                return at;
+            }
+            at = next;
+        }
+        at
+    }
+
+    /// Whether some rule ends in `text`, which comes after what has led to the children of `node`.
+    fn leads_on(&self, node: u32, text: &[u8]) -> bool {
+        let mut node = node as usize;
+        for byte in text {
+            node ^= usize::from(*byte);
+            match self.units.get(node) {
+                Some(&unit) if label(unit) == u32::from(*byte) => {
+                    if has_leaf(unit) {
+                        return true;
+                    }
+                    node ^= offset(unit);
+                }
+                _ => return false,
+            }
+        }
+        false
+    }
+
+    /// See `firsts`.
+    fn first_nodes(&self) -> Vec<u32> {
+        let mut firsts = vec![NO_RULE; TABLE];
+        let root = self.units.first().map_or(0, |root| offset(*root));
+        // The node, the bytes that are to come, the bits so far.
+        let mut waiting: Vec<(usize, u32, u32)> = Vec::new();
+        let step = |node: usize, byte: u32| {
+            let at = node ^ byte as usize;
+            self.units.get(at).filter(|unit| label(**unit) == byte).map(|unit| (at ^ offset(*unit), *unit))
+        };
+        for byte in (0..0x80).chain(0xC2..0xF0) {
+            let Some((node, unit)) = step(root, byte) else { continue };
+            match byte {
+                0..0x80 => firsts[byte as usize] = if has_leaf(unit) { OWN_RULE } else { node as u32 },
+                0xE0.. => waiting.push((node, 2, byte & 0x0F)),
+                _ => waiting.push((node, 1, byte & 0x1F)),
+            }
+        }
+        while let Some((node, left, bits)) = waiting.pop() {
+            for byte in 0x80..0xC0 {
+                let (Some((next, unit)), bits) = (step(node, byte), bits << 6 | byte & 0x3F) else {
+                    continue;
+                };
+                if left > 1 {
+                    waiting.push((next, left - 1, bits));
+                } else if let Some(first) = firsts.get_mut(bits as usize) {
+                    *first = if has_leaf(unit) { OWN_RULE } else { next as u32 };
+                }
+            }
+        }
+        firsts
     }
 
     /// The bytes, as bits, that follow `byte` at the beginning of rules.

@@ -104,7 +104,7 @@ impl SentencePiece {
         let mut after_space = self.remove_extra_whitespaces;
         while at < text.len() {
             if frozen.is_none() {
-                let run = self.unchanged(text.as_bytes(), at);
+                let run = if text.is_char_boundary(at) { self.map.unchanged(text, at) } else { at };
                 if run > at {
                     copy(&text[at..run], at, out);
                     after_space = false;
@@ -160,18 +160,9 @@ impl SentencePiece {
         at
     }
 
-    /// The end of the run from `at` of characters but space that no rule begins with.
-    fn unchanged(&self, bytes: &[u8], mut at: usize) -> usize {
-        if self.map.is_empty() {
-            return bytes[at..].iter().position(|byte| *byte == b' ').map_or(bytes.len(), |run| at + run);
-        }
-        while let Some(&byte) = bytes.get(at) {
-            if byte == b' ' || self.map.begins_rule(&bytes[at..]) {
-                return at;
-            }
-            at += width(byte);
-        }
-        at
+    /// Whether `text`, without spaces, stays as it is but for a space before it.
+    pub(crate) fn keeps(&self, text: &str) -> bool {
+        self.map.unchanged(text, 0) == text.len()
     }
 
     /// What the beginning of `text[at..]` becomes, and how many bytes that is.
@@ -223,16 +214,6 @@ impl SentencePiece {
         let place = places.get(kept).map_or(end, |place| *place as usize);
         places.truncate(kept);
         place
-    }
-}
-
-/// The length of the character that begins with `byte`.
-fn width(byte: u8) -> usize {
-    match byte {
-        0..=0x7F => 1,
-        0x80..=0xDF => 2,
-        0xE0..=0xEF => 3,
-        _ => 4,
     }
 }
 

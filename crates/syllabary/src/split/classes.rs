@@ -1,4 +1,4 @@
-//! Character classes as one byte of bits a character, in a two-stage table.
+//! Character classes as one byte of bits a character: a flat table below U+10000, a two-stage one above.
 //!
 //! Adds: `Classes`, built from the parser of the pinned `regex-syntax`, whose Unicode tables (16.0) are those
 //! of tiktoken and of the `regex` crate, and the walk over text that every scanner uses. Leaves out: what a
@@ -57,18 +57,34 @@ const ONIG_LACKS: [char; 2] = ['\u{200C}', '\u{200D}'];
 const CODE_POINTS: usize = 0x11_0000;
 const BLOCK_BITS: usize = 7;
 const BLOCK: usize = 1 << BLOCK_BITS;
+/// The code points of at most three bytes.
+pub(super) const SHORT: usize = 0x1_0000;
+
+/// What `Classes::leads` has for a first byte whose characters differ; no class has this bit there.
+pub(super) const MIXED: u8 = 128;
+
+/// Bytes that begin at a cache line, so that reading 64 of them reads one.
+#[repr(align(64))]
+pub(super) struct Lines<const LENGTH: usize>(pub(super) [u8; LENGTH]);
 
 /// The class bits of every character.
 pub(super) struct Classes {
-    ascii: [u8; 128],
-    /// Block number of each `BLOCK` code points.
+    pub(super) ascii: Lines<128>,
+    /// By the low six bits of a first byte of more: the class bits, of those below `WORD`, that all its characters
+    /// have but those with the second byte in `but`, or `MIXED`.
+    pub(super) leads: Lines<64>,
+    /// Second bytes; 0 for none.
+    pub(super) but: Lines<64>,
+    /// The characters below `SHORT`.
+    pub(super) short: Box<Lines<SHORT>>,
+    /// From `SHORT` on: block number of each `BLOCK` code points.
     blocks: Vec<u16>,
     /// The distinct blocks, one after another.
     bits: Vec<u8>,
 }
 
 impl Classes {
-    /// The table of `tables`; a quarter of a millisecond, so each `Split` makes its own (about 50 kB).
+    /// The table of `tables`; a quarter of a millisecond, so each `Split` makes its own (about 100 kB).
     pub(super) fn new(tables: Tables) -> Result<Classes, Error> {
         let mut flat = vec![0u8; CODE_POINTS];
         for (class, bit) in CLASSES {
@@ -83,13 +99,13 @@ impl Classes {
         Ok(Classes::fold(&flat))
     }
 
-    /// The two-stage table of one byte a code point.
+    /// The tables of one byte a code point.
     fn fold(flat: &[u8]) -> Classes {
         let mut numbers: FxHashMap<&[u8], u16> = FxHashMap::default();
-        let mut blocks = Vec::with_capacity(CODE_POINTS / BLOCK);
+        let mut blocks = Vec::with_capacity((CODE_POINTS - SHORT) / BLOCK);
         let mut bits = Vec::new();
-        for block in flat.chunks_exact(BLOCK) {
-            // At most 8,704 blocks, so their numbers fit.
+        for block in flat[SHORT..].chunks_exact(BLOCK) {
+            // At most 8,192 blocks, so their numbers fit.
             let next = numbers.len() as u16;
             let number = *numbers.entry(block).or_insert(next);
             if number == next {
@@ -97,19 +113,21 @@ impl Classes {
             }
             blocks.push(number);
         }
-        let mut ascii = [0; 128];
-        ascii.copy_from_slice(&flat[..128]);
-        Classes { ascii, blocks, bits }
+        let (mut ascii, mut short) = (Lines([0; 128]), Box::new(Lines([0; SHORT])));
+        ascii.0.copy_from_slice(&flat[..128]);
+        short.0.copy_from_slice(&flat[..SHORT]);
+        let (leads, but) = leads(flat);
+        Classes { ascii, leads, but, short, blocks, bits }
     }
 
     /// The bits of one character.
     #[inline]
     pub(super) fn of(&self, c: char) -> u8 {
         let code = c as usize;
-        if code < 128 {
-            return self.ascii[code];
+        if code < SHORT {
+            return self.short.0[code];
         }
-        let block = usize::from(self.blocks[code >> BLOCK_BITS]);
+        let block = usize::from(self.blocks[(code - SHORT) >> BLOCK_BITS]);
         self.bits[(block << BLOCK_BITS) | (code & (BLOCK - 1))]
     }
 
@@ -118,7 +136,7 @@ impl Classes {
     pub(super) fn at(&self, text: &str, at: usize) -> (u8, usize) {
         match text.as_bytes().get(at) {
             None => (0, 0),
-            Some(&byte) if byte < 128 => (self.ascii[usize::from(byte)], 1),
+            Some(&byte) if byte < 128 => (self.ascii.0[usize::from(byte)], 1),
             Some(_) => self.wide(text, at),
         }
     }
@@ -134,7 +152,7 @@ impl Classes {
         let bytes = text.as_bytes();
         while let Some(&byte) = bytes.get(at) {
             let (bits, width) =
-                if byte < 128 { (self.ascii[usize::from(byte)], 1) } else { self.wide(text, at) };
+                if byte < 128 { (self.ascii.0[usize::from(byte)], 1) } else { self.wide(text, at) };
             if (bits & mask == 0) != none {
                 break;
             }
@@ -154,6 +172,23 @@ impl Classes {
     pub(super) fn run_without(&self, text: &str, at: usize, mask: u8) -> usize {
         self.run_while(text, at, mask, true)
     }
+}
+
+/// `Classes::leads` and `but` of one byte a code point.
+fn leads(flat: &[u8]) -> (Lines<64>, Lines<64>) {
+    let (mut leads, mut but) = ([MIXED; 64], [0; 64]);
+    for lead in 0xE0..=0xEFusize {
+        let first = (lead & 0x0F) << 12;
+        let bits = flat[first + 0xFFF] & (WORD - 1);
+        let odd: Vec<usize> = (0..64)
+            .filter(|page| flat[first + page * 64..][..64].iter().any(|class| class & (WORD - 1) != bits))
+            .collect();
+        if odd.len() < 2 {
+            leads[lead & 0x3F] = bits;
+            but[lead & 0x3F] = odd.first().map_or(0, |page| 0x80 | *page as u8);
+        }
+    }
+    (Lines(leads), Lines(but))
 }
 
 /// The code point ranges of a one-character pattern, by the parser of `regex-syntax`.
@@ -216,6 +251,21 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn first_bytes_tell_the_class_of_common_ideographs() {
+        let table = Classes::new(Tables::Tiktoken).unwrap();
+        assert!(table.leads.0.iter().all(|&class| class == MIXED || class < WORD));
+        for c in (0x80..=0x10_FFFF).filter_map(char::from_u32) {
+            let mut bytes = [0; 4];
+            let bytes = c.encode_utf8(&mut bytes).as_bytes();
+            let lead = usize::from(bytes[0] & 0x3F);
+            let (class, but) = (table.leads.0[lead], table.but.0[lead]);
+            assert!(class == MIXED || bytes[1] == but || table.of(c) & (WORD - 1) == class, "{c:?}");
+        }
+        assert_eq!(table.leads.0[0x24..=0x29], [UNCASED; 6]);
+        assert_eq!(table.but.0[0x24..=0x29], [0xB7, 0, 0, 0, 0, 0]);
     }
 
     #[test]

@@ -43,7 +43,7 @@ pub(super) fn piece_end(classes: &Classes, text: &str, at: usize) -> usize {
 }
 
 /// `'(?:[sdmt]|ll|ve|re)`, where `bytes[at]` is the apostrophe.
-fn contraction_end(bytes: &[u8], at: usize) -> Option<usize> {
+pub(super) fn contraction_end(bytes: &[u8], at: usize) -> Option<usize> {
     match bytes[at + 1..] {
         [b's' | b'd' | b'm' | b't', ..] => Some(at + 2),
         [b'l', b'l', ..] | [b'v', b'e', ..] | [b'r', b'e', ..] => Some(at + 3),

@@ -15,6 +15,7 @@
 
 use super::classes::{Classes, LETTER, MARK, NUMBER, SPACE};
 use super::gpt4::{contraction_end, is_line_end, line_ends, numbers_end};
+use super::masks::words::Words;
 use super::o200k;
 
 pub(super) const LLAMA3: &str = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+";
@@ -30,6 +31,13 @@ pub(super) struct Family {
     numbers: usize,
     /// The classes of the characters of words.
     letters: u8,
+}
+
+impl Family {
+    /// The same law by masks.
+    pub(super) fn masks(self) -> Words<false> {
+        Words { word: self.letters, by_three: self.numbers == 3, contractions: true, whole_end: false }
+    }
 }
 
 /// The family member whose law is `pattern`.

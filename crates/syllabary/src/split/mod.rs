@@ -1,26 +1,35 @@
 //! Cutting text into pieces before any merge.
 //!
-//! Adds: `Split`, which runs a known pattern by a scanner written by hand and any other by `fancy-regex`. Each
-//! scanner's file opens with the pattern it must equal; the tests hold it to that pattern. Leaves out: special
-//! tokens (`special`), which are cut out before, and what becomes of a piece (`merge`).
+//! Adds: `Split`, which runs a known pattern by a scanner written by hand and any other by an automaton or, where
+//! that cannot be made, by `fancy-regex`. Each scanner's file opens with the pattern it must equal; the tests hold
+//! it to that pattern. Leaves out: special tokens (`special`), which are cut out before, and what becomes of a
+//! piece (`merge`).
 //!
 //! A new scanner is one file and one line in `scanner_of`.
 
+mod automaton;
 mod classes;
 mod cut;
 mod gpt2;
 mod gpt4;
 mod latin;
 mod llama3;
+mod masks;
 mod o200k;
 mod pattern;
 mod superwords;
+mod walk;
 mod words;
 
 pub use classes::Tables;
 use classes::{Classes, WORD};
+use walk::Tier;
+pub(crate) use walk::Walk;
 
 use crate::error::Error;
+
+/// Piece ends asked for at a time.
+const ENDS: usize = 256;
 
 /// A split, ready to run; immutable, to be shared by reference.
 pub struct Split {
@@ -28,6 +37,7 @@ pub struct Split {
     classes: Classes,
     keep_unmatched: bool,
     lines: bool,
+    tier: Tier,
 }
 
 /// What runs a pattern.
@@ -43,7 +53,7 @@ enum Scanner {
     Latin,
     Superwords,
     None,
-    Regex(fancy_regex::Regex),
+    Regex(pattern::Matcher),
 }
 
 /// The scanner whose law is exactly `pattern`, if there is one.
@@ -76,7 +86,13 @@ impl Split {
                 None => Scanner::Regex(pattern::compile(pattern, tables)?),
             },
         };
-        Ok(Split { scanner, classes: Classes::new(tables)?, keep_unmatched, lines: false })
+        Ok(Split {
+            scanner,
+            classes: Classes::new(tables)?,
+            keep_unmatched,
+            lines: false,
+            tier: Tier::best(),
+        })
     }
 
     /// The same split of each line, with its end, alone: no piece crosses a line feed.
@@ -123,18 +139,13 @@ impl Split {
     fn pieces_of_line<'t>(&self, text: &'t str, f: &mut impl FnMut(&'t str)) -> Result<(), Error> {
         let classes = &self.classes;
         match &self.scanner {
-            Scanner::Gpt2 => cover(text, f, |at| gpt2::piece_end(classes, text, at)),
-            Scanner::Gpt4 => cover(text, f, |at| gpt4::piece_end(classes, text, at)),
-            Scanner::O200k => cover(text, f, |at| o200k::piece_end::<true>(classes, text, at)),
-            Scanner::Nemotron => cover(text, f, |at| o200k::piece_end::<false>(classes, text, at)),
-            Scanner::Llama3(family) => cover(text, f, |at| llama3::piece_end(*family, classes, text, at)),
-            Scanner::Latin => cover(text, f, |at| latin::piece_end(classes, text, at)),
             Scanner::Whitespace => self.search(text, f, |at| words::next_word_or_signs(classes, text, at)),
             Scanner::WhitespaceSplit => self.search(text, f, |at| words::next_non_space(classes, text, at)),
             Scanner::Superwords => self.search(text, f, |at| superwords::next(classes, text, at)),
             Scanner::None if text.is_empty() => {}
             Scanner::None => f(text),
-            Scanner::Regex(regex) => return self.run_regex(regex, text, f),
+            Scanner::Regex(matcher) => return self.run_regex(matcher, text, f),
+            _ => cover(self.walk_of_line(text), text, f),
         }
         Ok(())
     }
@@ -158,7 +169,10 @@ impl Split {
             Scanner::WhitespaceSplit => cut::last(text, |before, after| cut::spaces(classes, before, after)),
             Scanner::Latin => cut::last(text, |before, after| cut::latin(classes, before, after)),
             Scanner::Superwords => cut::last(text, |before, after| cut::superwords(classes, before, after)),
-            Scanner::None | Scanner::Regex(_) => None,
+            Scanner::Regex(pattern::Matcher::Automaton(ref automaton)) => {
+                cut::last(text, |before, after| automaton.can_cut(before, after))
+            }
+            Scanner::None | Scanner::Regex(pattern::Matcher::Fancy(_)) => None,
         }
     }
 
@@ -180,12 +194,12 @@ impl Split {
 
     fn run_regex<'t>(
         &self,
-        regex: &fancy_regex::Regex,
+        matcher: &pattern::Matcher,
         text: &'t str,
         f: &mut impl FnMut(&'t str),
     ) -> Result<(), Error> {
         let mut at = 0;
-        pattern::matches(regex, text, &mut |start, end| {
+        pattern::matches(matcher, text, &mut |start, end| {
             self.unmatched(&text[at..start], f);
             f(&text[start..end]);
             at = end;
@@ -201,13 +215,18 @@ impl Split {
     }
 }
 
-/// Pieces from a scanner that covers every character: `end_of(at)` is the end of the piece that begins at `at`.
-fn cover<'t>(text: &'t str, f: &mut impl FnMut(&'t str), end_of: impl Fn(usize) -> usize) {
-    let mut at = 0;
-    while at < text.len() {
-        let end = end_of(at);
-        f(&text[at..end]);
-        at = end;
+/// Pieces from a scanner that covers every character.
+fn cover<'t>(mut walk: Walk<'_>, text: &'t str, f: &mut impl FnMut(&'t str)) {
+    let (mut ends, mut at) = ([0; ENDS], 0);
+    loop {
+        let found = walk.fill(&mut ends);
+        if found == 0 {
+            return;
+        }
+        for &end in &ends[..found] {
+            f(&text[at..end]);
+            at = end;
+        }
     }
 }
 

@@ -1,20 +1,23 @@
-//! Any other pattern, run by `fancy-regex`.
+//! Any other pattern: as an automaton where that can be made, else run by `fancy-regex`.
 //!
 //! Adds: what that crate refuses becomes an `Error` with its own description; so does a pattern that could match
-//! without taking a character, and a text that the matcher gives up on. Leaves out: speed.
+//! without taking a character, and a text that the matcher gives up on. Leaves out the automaton (`automaton`).
 //!
-//! Bounds: one search backtracks at most `BACKTRACK_LIMIT` times and holds at most a million alternatives (the
-//! crate's own limit, on the heap); beyond either it is `Error::SplitFailed`. So `\s+(?!\S)` on two million
-//! spaces is an error, and never an endless loop or a stack overflow. Only what look-around, possessive and
-//! atomic groups and back-references touch is searched that way; else one search takes linear time. A pattern
-//! that looks far ahead at every place (`\s+$|.`) still takes quadratic time over the whole text.
+//! Bounds where `fancy-regex` runs: one search backtracks at most `BACKTRACK_LIMIT` times and holds at most a
+//! million alternatives (the crate's own limit, on the heap); beyond either it is `Error::SplitFailed`. So
+//! `(\s)\1*(?!\S)` on two million spaces is an error, and never an endless loop or a stack overflow.
 //!
 //! Oniguruma's tables: `\w` and `\W` are rewritten to the characters they hold there; `\b`, `\B` and POSIX
 //! brackets are refused, for they would silently mean other characters.
 
+use std::sync::Arc;
+
 use fancy_regex::{Expr, Regex, RegexBuilder};
 
-use super::classes::{Tables, onig_word};
+use super::{
+    automaton::Automaton,
+    classes::{Tables, onig_word},
+};
 use crate::error::Error;
 
 /// Ten times the default, which is still about a second of search.
@@ -23,8 +26,15 @@ const BACKTRACK_LIMIT: usize = 10_000_000;
 /// A pattern that compiles to more is refused; those of tokenizers take a few dozen.
 const MAX_INSTRUCTIONS: usize = 1_000_000;
 
+/// What finds the matches of a pattern.
+#[derive(Debug, Clone)]
+pub(super) enum Matcher {
+    Automaton(Arc<Automaton>),
+    Fancy(Box<Regex>),
+}
+
 /// Compiles `pattern` with the meaning that `tables` give it.
-pub(super) fn compile(pattern: &str, tables: Tables) -> Result<Regex, Error> {
+pub(super) fn compile(pattern: &str, tables: Tables) -> Result<Matcher, Error> {
     let refuse = |reason: String| Error::Pattern { pattern: pattern.to_owned(), reason };
     let meant = match tables {
         Tables::Tiktoken => pattern.to_owned(),
@@ -45,11 +55,25 @@ pub(super) fn compile(pattern: &str, tables: Tables) -> Result<Regex, Error> {
                 .to_owned(),
         }));
     }
-    Ok(regex)
+    Ok(match Automaton::new(&tree.expr) {
+        Some(automaton) => Matcher::Automaton(Arc::new(automaton)),
+        None => Matcher::Fancy(Box::new(regex)),
+    })
 }
 
 /// Calls `each` with every match, start and end, in order.
-pub(super) fn matches(regex: &Regex, text: &str, each: &mut impl FnMut(usize, usize)) -> Result<(), Error> {
+pub(super) fn matches(
+    matcher: &Matcher,
+    text: &str,
+    each: &mut impl FnMut(usize, usize),
+) -> Result<(), Error> {
+    let regex = match matcher {
+        Matcher::Fancy(regex) => regex,
+        Matcher::Automaton(automaton) => {
+            automaton.matches(text, each);
+            return Ok(());
+        }
+    };
     let mut at = 0;
     for found in regex.find_iter(text) {
         let found = found.map_err(|error| Error::SplitFailed { offset: at, reason: error.to_string() })?;
@@ -259,12 +283,12 @@ mod tests {
     fn a_matcher_that_gives_up_says_where() {
         let spaces = format!("{}x", " ".repeat(900_000));
         assert_eq!(pieces(&split(r"\s+(?!\S)|\s|x"), &spaces), [&spaces[1..900_000], " ", "x"]);
-        let error = failure(r"\s+(?!\S)|ab", &format!("ab{}x", " ".repeat(3_000_000)));
+        let error = failure(r"(\s)\1*(?!\S)|ab", &format!("ab{}x", " ".repeat(3_000_000)));
         assert!(
             matches!(&error, Error::SplitFailed { offset: 2, reason } if reason.contains("stack")),
             "{error}"
         );
-        let error = failure(r"(?:a|aa)+(?=!x)|bc", &format!("bc{}!", "a".repeat(60)));
+        let error = failure(r"(a|aa)+\1x|bc", &format!("bc{}!", "a".repeat(60)));
         assert!(
             matches!(&error, Error::SplitFailed { offset: 2, reason } if reason.contains("backtrack")),
             "{error}"

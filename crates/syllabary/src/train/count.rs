@@ -13,6 +13,7 @@ use crate::{
     train::{
         GoOn, ask,
         crew::{Crew, Stretch},
+        gather::Counts,
         memory::Room,
         spill::Order,
         table::PieceTable,
@@ -282,7 +283,8 @@ impl Counter {
     fn hand_over(&mut self, go_on: &mut GoOn<'_>) -> Result<(), Error> {
         let batch = mem::take(&mut self.batch);
         if self.threads > 1 && self.crew.is_none() {
-            self.crew = Crew::start(&self.cutter, self.threads, &self.room);
+            let cutter: Arc<dyn Counts> = Arc::<Cutter>::clone(&self.cutter);
+            self.crew = Crew::start(&cutter, self.threads, &self.room);
         }
         let Some(crew) = &mut self.crew else {
             let result = self.cutter.count(&batch, &mut self.tally, &self.room, go_on);
@@ -319,9 +321,9 @@ impl Counter {
     }
 }
 
-impl Cutter {
-    /// Counts the pieces of a stretch, many at a time: while one is waited for, the next are looked up.
-    pub fn count(
+impl Counts for Cutter {
+    /// Many at a time: while one is waited for, the next are looked up.
+    fn count(
         &self,
         stretch: &Stretch,
         tally: &mut Tally,
@@ -351,7 +353,9 @@ impl Cutter {
             .try_for_each(|text| self.each_run(text, &mut |run| self.split.pieces(run, &mut note)))?;
         state.and_then(|()| add(&spans))
     }
+}
 
+impl Cutter {
     /// Calls `f` with every stretch between special tokens.
     fn each_run<'t>(
         &self,

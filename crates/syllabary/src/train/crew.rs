@@ -13,7 +13,7 @@ use std::{
     time::Duration,
 };
 
-use super::{GoOn, count::Cutter, memory::Room, tally::Tally};
+use super::{GoOn, gather::Counts, memory::Room, tally::Tally};
 use crate::Error;
 
 /// Documents, or parts of them that can be counted alone, one after the other.
@@ -68,14 +68,14 @@ pub(super) struct Crew {
     sent: usize,
     /// Set when a worker has failed, or is to stop.
     stop: Arc<AtomicBool>,
-    cutter: Arc<Cutter>,
+    cutter: Arc<dyn Counts>,
     room: Arc<Room>,
     seeds: (u64, u64),
 }
 
 impl Crew {
     /// One thread, to which others come as there is work; `None` if there can be none.
-    pub fn start(cutter: &Arc<Cutter>, threads: usize, room: &Arc<Room>) -> Option<Crew> {
+    pub fn start(cutter: &Arc<dyn Counts>, threads: usize, room: &Arc<Room>) -> Option<Crew> {
         let (queue, inlet) = sync_channel(threads);
         let mut crew = Crew {
             queue,
@@ -100,7 +100,7 @@ impl Crew {
         let (cutter, inlet) = (Arc::clone(&self.cutter), Arc::clone(&self.inlet));
         let (stop, room) = (Arc::clone(&self.stop), Arc::clone(&self.room));
         let tally = Tally::with_seeds(self.seeds);
-        match Builder::new().spawn(move || work(&cutter, &inlet, &stop, &room, tally)) {
+        match Builder::new().spawn(move || work(&*cutter, &inlet, &stop, &room, tally)) {
             Ok(worker) => self.workers.push(worker),
             Err(_) => self.threads = self.workers.len(),
         }
@@ -158,7 +158,7 @@ fn pause(go_on: &mut GoOn<'_>) -> Result<(), Error> {
 
 /// Counts what comes until nothing comes any more.
 fn work(
-    cutter: &Cutter,
+    cutter: &dyn Counts,
     inlet: &Mutex<Receiver<Stretch>>,
     stop: &AtomicBool,
     room: &Room,

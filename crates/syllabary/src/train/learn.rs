@@ -139,7 +139,7 @@ fn places_in(memory: usize) -> usize {
 }
 
 /// So many places of pairs may be watched; they grow to twice as many.
-fn watched_places(places: &Places, memory: Option<usize>) -> Result<usize, Error> {
+pub(super) fn watched_places(places: &Places, memory: Option<usize>) -> Result<usize, Error> {
     let wanted = (places.len() / 2).max(FEWEST_PLACES);
     let Some(memory) = memory else { return Ok(wanted) };
     // Besides places and their blocks, lists of one place in 256: with fewer, windows would be too many.
@@ -158,7 +158,7 @@ fn watched_places(places: &Places, memory: Option<usize>) -> Result<usize, Error
 }
 
 /// The next merge, or `None` if no pair is left.
-fn learn<T: Tie>(
+pub(super) fn learn<T: Tie>(
     queue: &mut PairQueue<T>,
     pairs: &mut Pairs,
     tokens: &mut Vec<Arc<[u8]>>,

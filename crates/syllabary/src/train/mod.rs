@@ -12,6 +12,8 @@
 mod all_pairs;
 pub mod count;
 mod crew;
+mod exact;
+mod gather;
 pub mod huggingface;
 mod huggingface_births;
 mod huggingface_names;
@@ -24,6 +26,7 @@ pub mod parity;
 mod piece_rules;
 mod places;
 mod queue;
+mod sentence_words;
 pub mod sentencepiece;
 pub mod sentences;
 mod sequences;
@@ -33,6 +36,7 @@ mod symbols;
 mod table;
 mod tally;
 mod ties;
+mod unused;
 mod window;
 
 use crate::Error;

@@ -12,6 +12,7 @@ use rustc_hash::FxHashMap;
 
 use super::{
     GoOn, ask,
+    piece_rules::Shapes,
     sequences::{SEPARATOR, Sequences},
     window::{self, Search},
 };
@@ -59,6 +60,8 @@ pub(super) struct Pairs {
     spans: Vec<u32>,
     /// Token id -> its length in initial symbols.
     lengths: Vec<u32>,
+    /// What else decides which pairs may merge.
+    shapes: Option<Shapes>,
     pairs: Vec<Pair>,
     index: FxHashMap<(u32, u32), PairIndex>,
     limits: Limits,
@@ -140,6 +143,7 @@ impl Pairs {
             sequences,
             spans: vec![1; tokens],
             lengths,
+            shapes: None,
             pairs: Vec::new(),
             index: FxHashMap::default(),
             limits,
@@ -148,6 +152,12 @@ impl Pairs {
             before: Side::new(tokens),
             after: Side::new(tokens),
         }
+    }
+
+    /// The same where shapes decide too.
+    pub fn shaped(sequences: Sequences, shapes: Shapes, limits: Limits) -> Pairs {
+        let lengths = vec![1; shapes.len()];
+        Pairs { shapes: Some(shapes), ..Pairs::new(sequences, lengths, limits) }
     }
 
     /// Counts all pairs anew and watches the frequent ones; `merges` may still come.
@@ -165,7 +175,7 @@ impl Pairs {
         let threads = if tight { threads.min(2) } else { threads }; // see `COUNTING` in `learn`
         let (tokens, highest) = (self.lengths.len(), self.threshold.saturating_sub(1));
         let search = Search { min_frequency, highest, merges, places, threads, tight, tokens };
-        let fits = |pair| fits(&self.lengths, self.limits.max_length, pair);
+        let fits = |pair| fits(&self.lengths, self.limits.max_length, self.shapes.as_ref(), pair);
         let (threshold, watched) = window::choose(&self.sequences, &fits, search, go_on)?;
         self.threshold = threshold;
         for each in watched {
@@ -231,6 +241,7 @@ impl Pairs {
         let of = |lengths: &[u32]| lengths[left as usize] + lengths[right as usize];
         self.spans.push(of(&self.spans));
         self.lengths.push(of(&self.lengths));
+        self.shapes.iter_mut().for_each(|shapes| shapes.join((left, right)));
         self.before.slots.push(0);
         self.after.slots.push(0);
         // The token before is the new one too: born in this very merge.
@@ -352,7 +363,7 @@ impl Pairs {
 
     /// A pair is watched if it may yet merge in this window: counts do not rise after birth.
     fn may_be_watched(&self, pair: (u32, u32), count: u64) -> bool {
-        count >= self.threshold && fits(&self.lengths, self.limits.max_length, pair)
+        count >= self.threshold && fits(&self.lengths, self.limits.max_length, self.shapes.as_ref(), pair)
     }
 }
 
@@ -368,7 +379,7 @@ fn stands(sequences: &Sequences, spans: &[u32], (left, right): (u32, u32), place
 }
 
 #[inline]
-fn fits(lengths: &[u32], most: u32, (left, right): (u32, u32)) -> bool {
-    most == u32::MAX
-        || u64::from(lengths[left as usize]) + u64::from(lengths[right as usize]) <= u64::from(most)
+fn fits(lengths: &[u32], most: u32, shapes: Option<&Shapes>, (left, right): (u32, u32)) -> bool {
+    let length = || u64::from(lengths[left as usize]) + u64::from(lengths[right as usize]);
+    (most == u32::MAX || length() <= u64::from(most)) && shapes.is_none_or(|shapes| shapes.fit((left, right)))
 }

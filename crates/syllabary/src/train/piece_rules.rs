@@ -97,3 +97,33 @@ impl Shape {
         }
     }
 }
+
+/// The shapes of symbols by id, and which two of them may be one.
+#[derive(Debug, Clone)]
+pub(super) struct Shapes {
+    shapes: Vec<Shape>,
+    rules: PieceRules,
+}
+
+impl Shapes {
+    /// Of characters, by id.
+    pub fn of(characters: &[Character], rules: PieceRules) -> Shapes {
+        Shapes { shapes: characters.iter().copied().map(Shape::of).collect(), rules }
+    }
+
+    pub fn len(&self) -> usize {
+        self.shapes.len()
+    }
+
+    /// Whether the two in a row may be a piece.
+    #[inline]
+    pub fn fit(&self, (left, right): (u32, u32)) -> bool {
+        self.shapes[left as usize].joined(self.shapes[right as usize], &self.rules).is_some()
+    }
+
+    /// The next symbol is these two, which fit.
+    pub fn join(&mut self, (left, right): (u32, u32)) {
+        let joined = self.shapes[left as usize].joined(self.shapes[right as usize], &self.rules);
+        self.shapes.push(joined.unwrap_or(self.shapes[left as usize]));
+    }
+}

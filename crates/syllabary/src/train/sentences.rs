@@ -5,21 +5,32 @@
 //! depend on it (`sentencepiece`). The specification is `reference/train_sentencepiece_sentences.py`. Leaves out:
 //! samples of sentences and the choice of the alphabet.
 
-use std::sync::{
-    Mutex, PoisonError,
-    atomic::{AtomicBool, AtomicUsize, Ordering},
-};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use aho_corasick::{AhoCorasick, MatchKind};
 
-use super::{GoOn, table::PieceTable};
-use crate::{Error, normalize::SentencePiece, step::Step, threads};
+use super::{
+    GoOn,
+    crew::Stretch,
+    gather::{Counts, Gather},
+    memory::Room,
+    parallel::in_parts,
+    sentence_words::SentenceWords,
+    tally::Tally,
+};
+use crate::{Error, normalize::SentencePiece, step::Step};
 
 const SPACE: char = '▁';
 const BOUNDARY: char = '\u{1F}';
 const UNKNOWN_CHARACTER: char = '\u{2585}';
+/// In the tally, before words; what has none has to be normalized yet. In no line.
+const READY: char = '\n';
 /// Text that a thread takes at once, in bytes.
 const STRETCH: usize = 1 << 18;
+/// So many words are looked up together.
+const SPANS: usize = 1 << 10;
+/// No thread is started to normalize fewer bytes.
+const FEWEST_BYTES: usize = 1 << 16;
 
 /// How sentences become words; the options have sentencepiece's names.
 #[derive(Clone, Debug)]
@@ -47,22 +58,14 @@ struct Cutter {
     options: SentenceOptions,
     /// Whether the words of a line without `▁` are those of its words alone.
     apart: bool,
-}
-
-/// What one thread has found.
-#[derive(Default)]
-struct Found {
-    words: PieceTable,
-    /// What stands between spaces of lines, before it is normalized.
-    raw: PieceTable,
-    sentences: u64,
-    line: String,
+    /// So many sentences count.
+    sentences: AtomicU64,
 }
 
 /// Distinct words of a corpus with their counts.
 pub struct Sentences {
-    cutter: Cutter,
-    found: Vec<Mutex<Found>>,
+    gather: Gather<Cutter>,
+    threads: usize,
     /// A line that has begun; `None` once it is longer than lines may be.
     pending: Option<String>,
     bytes: u64,
@@ -73,7 +76,7 @@ impl Sentences {
     ///
     /// # Errors
     /// `Error::Vocabulary` for damaged rules, `Error::Training` for symbols that cannot be searched for.
-    pub fn new(step: &Step, options: SentenceOptions) -> Result<Sentences, Error> {
+    pub fn new(step: &Step, options: SentenceOptions, threads: usize) -> Result<Sentences, Error> {
         let symbols = AhoCorasick::builder()
             .match_kind(MatchKind::LeftmostLongest)
             .build(&options.symbols)
@@ -87,40 +90,39 @@ impl Sentences {
             && step.flag("remove_extra_whitespaces")?
             && !options.symbols.iter().any(own)
             && !own(&options.pretokenization_delimiter);
-        let cutter = Cutter { step: SentencePiece::new(step)?, symbols, options, apart };
-        Ok(Sentences { cutter, found: vec![Mutex::default()], pending: Some(String::new()), bytes: 0 })
+        let sentences = AtomicU64::new(0);
+        let cutter = Cutter { step: SentencePiece::new(step)?, symbols, options, apart, sentences };
+        let gather = Gather::new(cutter, threads, STRETCH);
+        Ok(Sentences { gather, threads, pending: Some(String::new()), bytes: 0 })
     }
 
     /// Counts whole documents; their lines are the sentences.
     ///
     /// # Errors
     /// `Error::Interrupted`; `Error::TooLarge` beyond 2^32 distinct words.
-    pub fn feed(&mut self, documents: &[&str], threads: usize, go_on: &mut GoOn<'_>) -> Result<(), Error> {
-        self.bytes += documents.iter().map(|text| text.len() as u64).sum::<u64>();
-        self.count(documents, threads, go_on)
+    pub fn feed(&mut self, documents: &[&str], go_on: &mut GoOn<'_>) -> Result<(), Error> {
+        for document in documents {
+            self.bytes += document.len() as u64;
+            self.lines(document, go_on)?;
+        }
+        Ok(())
     }
 
     /// Takes the next part of a document.
     ///
     /// # Errors
     /// As `feed`.
-    pub fn feed_part(
-        &mut self,
-        part: &str,
-        last: bool,
-        threads: usize,
-        go_on: &mut GoOn<'_>,
-    ) -> Result<(), Error> {
+    pub fn feed_part(&mut self, part: &str, last: bool, go_on: &mut GoOn<'_>) -> Result<(), Error> {
         self.bytes += part.len() as u64;
         let Some(end) = part.find('\n') else {
             self.hold(part);
-            return if last { self.end_line(threads, go_on) } else { Ok(()) };
+            return if last { self.end_line(go_on) } else { Ok(()) };
         };
         self.hold(&part[..end]);
-        self.end_line(threads, go_on)?;
+        self.end_line(go_on)?;
         let rest = &part[end + 1..];
         let kept = if last { rest.len() } else { rest.rfind('\n').map_or(0, |at| at + 1) };
-        self.count(&[&rest[..kept]], threads, go_on)?;
+        self.lines(&rest[..kept], go_on)?;
         self.hold(&rest[kept..]);
         Ok(())
     }
@@ -131,12 +133,11 @@ impl Sentences {
     /// As `feed`.
     pub fn add(&mut self, sentence: &str, count: u64) -> Result<(), Error> {
         self.bytes += sentence.len() as u64;
-        match self.found.first_mut() {
-            Some(found) => {
-                self.cutter.add(sentence, count, found.get_mut().unwrap_or_else(PoisonError::into_inner))
-            }
-            None => Ok(()),
-        }
+        self.gather.count(|cutter, tally| {
+            cutter.sentences.fetch_add(1, Ordering::Relaxed);
+            let mut line = String::new();
+            cutter.words_of(sentence, &mut line, &mut |word| enter(word, count, tally))
+        })
     }
 
     /// Bytes of text taken so far.
@@ -147,125 +148,165 @@ impl Sentences {
     /// All words, and how many sentences counted. Nothing is left here.
     ///
     /// # Errors
-    /// `Error::TooLarge` beyond 2^32 distinct words.
-    pub fn finish(&mut self) -> Result<(PieceTable, u64), Error> {
-        let (mut all, mut sentences) = (Found::default(), 0_u64);
-        for found in &mut self.found {
-            let found = std::mem::take(found.get_mut().unwrap_or_else(PoisonError::into_inner));
-            sentences = sentences.saturating_add(found.sentences);
-            all.words.merge(&found.words)?;
-            if all.raw.is_empty() {
-                all.raw = found.raw;
-            } else {
-                all.raw.merge(&found.raw)?;
+    /// `Error::TooLarge` for a word of over 4 GB; `Error::Interrupted`.
+    pub fn finish(&mut self, go_on: &mut GoOn<'_>) -> Result<(SentenceWords, u64), Error> {
+        let tally = self.gather.finish(go_on)?;
+        let (mut found, mut ends, mut counts) =
+            (Vec::with_capacity(tally.total_bytes()), vec![0], Vec::new());
+        tally.each_by_count(&mut |counted| {
+            found.extend_from_slice(counted.piece);
+            ends.push(found.len());
+            counts.push(counted.count);
+            Ok(())
+        })?;
+        drop(tally);
+        let parts = self.threads.min(found.len() / FEWEST_BYTES).max(1);
+        let cut = |part: usize| ends.partition_point(|end| *end <= found.len() / parts * part).max(1) - 1;
+        let parts =
+            (0..parts).map(|part| cut(part)..if part + 1 == parts { counts.len() } else { cut(part + 1) });
+        let cutter = self.gather.cutter();
+        let marked = cutter.marked(&found);
+        let words = in_parts(parts.collect(), go_on, &|part, go_on: &mut GoOn<'_>| {
+            let (mut words, mut line) = (SentenceWords::default(), String::new());
+            for at in part {
+                super::ask(go_on, at)?;
+                // Words come from `&str`.
+                let word = std::str::from_utf8(&found[ends[at]..ends[at + 1]]).unwrap_or_default();
+                match word.strip_prefix(READY) {
+                    Some(word) => words.add("", word, counts[at]),
+                    None if !marked && cutter.step.keeps(word) => words.add("▁", word, counts[at]),
+                    None => cutter.words_of(word, &mut line, &mut |word| {
+                        words.add("", word, counts[at]);
+                        Ok(())
+                    })?,
+                }
             }
-        }
-        for (word, count) in std::mem::take(&mut all.raw).iter() {
-            self.cutter.write(&String::from_utf8_lossy(word), count, &mut all)?;
-        }
-        Ok((all.words, sentences))
+            Ok(words)
+        })?;
+        let mut words = words.into_iter();
+        let mut all = words.next().unwrap_or_default();
+        words.for_each(|words| all.append(&words));
+        Ok((all, cutter.sentences.swap(0, Ordering::Relaxed)))
     }
 
     /// Keeps the beginning of a line, unless no line may be so long.
     fn hold(&mut self, text: &str) {
         if let Some(pending) = &mut self.pending {
             pending.push_str(text);
-            if pending.trim_end_matches('\r').len() > self.cutter.options.max_sentence_length {
+            if pending.trim_end_matches('\r').len() > self.gather.cutter().options.max_sentence_length {
                 self.pending = None;
             }
         }
     }
 
-    fn end_line(&mut self, threads: usize, go_on: &mut GoOn<'_>) -> Result<(), Error> {
+    fn end_line(&mut self, go_on: &mut GoOn<'_>) -> Result<(), Error> {
         match self.pending.replace(String::new()) {
-            Some(line) if !line.is_empty() => self.count(&[&line], threads, go_on),
-            _ => Ok(()),
+            Some(line) => self.gather.take(&line, go_on),
+            None => Ok(()),
         }
     }
 
-    /// Counts texts that are whole lines; the calling thread takes part and asks `go_on`.
-    fn count(&mut self, texts: &[&str], threads: usize, go_on: &mut GoOn<'_>) -> Result<(), Error> {
-        let stretches = stretches(texts);
-        let wanted = threads.clamp(1, stretches.len().max(1));
-        while self.found.len() < wanted {
-            self.found.push(Mutex::default());
+    /// Takes text that is whole lines.
+    fn lines(&mut self, text: &str, go_on: &mut GoOn<'_>) -> Result<(), Error> {
+        let mut rest = text;
+        while let Some(at) =
+            rest.as_bytes().get(STRETCH..).and_then(|far| far.iter().position(|b| *b == b'\n'))
+        {
+            let (taken, left) = rest.split_at(STRETCH + at + 1);
+            self.gather.take(taken, go_on)?;
+            rest = left;
         }
-        let (cutter, next, stop) = (&self.cutter, AtomicUsize::new(0), AtomicBool::new(false));
-        let take = |found: &Mutex<Found>, go_on: &mut GoOn<'_>| -> Result<(), Error> {
-            let mut found = found.lock().unwrap_or_else(PoisonError::into_inner);
-            while let Some(stretch) = stretches.get(next.fetch_add(1, Ordering::Relaxed)) {
-                if stop.load(Ordering::Relaxed) || !go_on() {
-                    stop.store(true, Ordering::Relaxed);
-                    return Err(Error::Interrupted);
-                }
-                for text in stretch {
-                    text.split('\n').try_for_each(|line| cutter.line(line, &mut found))?;
-                }
-            }
-            Ok(())
-        };
-        let Some((own, others)) = self.found[..wanted].split_first() else { return Ok(()) };
-        std::thread::scope(|scope| {
-            let take = &take;
-            let job = |found| threads::start(scope, move || take(found, &mut || true));
-            let handles: Vec<_> = others.iter().filter_map(job).collect();
-            let mut result = take(own, go_on);
-            for handle in handles {
-                result = result.and(threads::join(handle));
-            }
-            result
-        })
+        self.gather.take(rest, go_on)
     }
 }
 
-/// The texts cut at line ends into groups of about `STRETCH` bytes.
-fn stretches<'t>(texts: &[&'t str]) -> Vec<Vec<&'t str>> {
-    let (mut groups, mut group, mut size) = (Vec::new(), Vec::new(), 0);
-    for text in texts {
-        let mut rest = *text;
-        while !rest.is_empty() {
-            let line_end = |from: &[u8]| from.iter().position(|byte| *byte == b'\n');
-            let far = rest.as_bytes().get(STRETCH..).and_then(line_end);
-            let (taken, left) = rest.split_at(far.map_or(rest.len(), |at| STRETCH + at + 1));
-            group.push(taken);
-            size += taken.len();
-            rest = left;
-            if size >= STRETCH {
-                groups.push(std::mem::take(&mut group));
-                size = 0;
+impl Counts for Cutter {
+    fn count(
+        &self,
+        stretch: &Stretch,
+        tally: &mut Tally,
+        _: &Room,
+        go_on: &mut GoOn<'_>,
+    ) -> Result<(), Error> {
+        let whole = stretch.text();
+        // As texts: a search for a character looks for its last byte, which is in most Greek letters' too.
+        let marked = whole.contains("▁") || whole.contains("\u{2585}");
+        let (mut spans, mut buffer, mut sentences) = (Vec::with_capacity(SPANS), String::new(), 0);
+        for line in stretch.texts().flat_map(|text| text.split('\n')) {
+            let line = line.trim_end_matches('\r');
+            let fits = !line.is_empty() && line.len() <= self.options.max_sentence_length;
+            if !fits || marked && line.contains(UNKNOWN_CHARACTER) {
+                continue;
+            }
+            sentences += 1;
+            if !self.apart || marked && line.contains(SPACE) {
+                self.words_of(line, &mut buffer, &mut |word| enter(word, 1, tally))?;
+                continue;
+            }
+            cut(line.as_bytes(), line.as_ptr() as usize - whole.as_ptr() as usize, &mut spans);
+            if spans.len() >= SPANS {
+                tally.add_all(whole.as_bytes(), &spans, 0)?;
+                spans.clear();
+                if !go_on() {
+                    return Err(Error::Interrupted);
+                }
             }
         }
+        self.sentences.fetch_add(sentences, Ordering::Relaxed);
+        tally.add_all(whole.as_bytes(), &spans, 0)
     }
-    if !group.is_empty() {
-        groups.push(group);
+}
+
+/// Notes where the words of a line stand, which begins at `place`. Eight bytes at a time: words are short.
+fn cut(line: &[u8], place: usize, spans: &mut Vec<(usize, usize)>) {
+    const LOW: u64 = u64::from_le_bytes([0x7F; 8]);
+    const SPACES: u64 = u64::from_le_bytes([b' '; 8]);
+    let (chunks, rest) = line.as_chunks::<8>();
+    let mut start = 0;
+    let mut end_at = |at: usize| {
+        if at > start {
+            spans.push((place + start, place + at));
+        }
+        start = at + 1;
+    };
+    for (chunk, bytes) in chunks.iter().enumerate() {
+        // Zero where there is a space; then the highest bit of each byte that is zero.
+        let others = u64::from_le_bytes(*bytes) ^ SPACES;
+        let mut found = !(((others & LOW) + LOW) | others | LOW);
+        while found != 0 {
+            end_at(8 * chunk + (found.trailing_zeros() / 8) as usize);
+            found &= found - 1;
+        }
     }
-    groups
+    let done = line.len() - rest.len();
+    (0..).zip(rest).filter(|(_, byte)| **byte == b' ').for_each(|(at, _)| end_at(done + at));
+    end_at(line.len());
+}
+
+/// Counts a word that is normalized.
+fn enter(word: &str, count: u64, tally: &mut Tally) -> Result<(), Error> {
+    let mut ready = String::with_capacity(word.len() + 1);
+    ready.push(READY);
+    ready.push_str(word);
+    tally.add(ready.as_bytes(), 0, ready.len(), count, 0)
 }
 
 impl Cutter {
-    /// A line of a document, without its end.
-    fn line(&self, line: &str, found: &mut Found) -> Result<(), Error> {
-        let line = line.trim_end_matches('\r');
-        let length = line.len();
-        if length == 0 || length > self.options.max_sentence_length || line.contains(UNKNOWN_CHARACTER) {
-            return Ok(());
-        }
-        if !self.apart || line.contains(SPACE) {
-            return self.add(line, 1, found);
-        }
-        found.sentences = found.sentences.saturating_add(1);
-        let mut words = line.split(' ').filter(|word| !word.is_empty());
-        words.try_for_each(|word| found.raw.add(word.as_bytes(), 1).map(drop))
+    /// Whether symbols or delimiters may be in these bytes.
+    fn marked(&self, bytes: &[u8]) -> bool {
+        let delimiter = self.options.pretokenization_delimiter.as_str();
+        self.symbols.as_ref().is_some_and(|symbols| symbols.is_match(bytes))
+            || !delimiter.is_empty() && String::from_utf8_lossy(bytes).contains(delimiter)
     }
 
-    fn add(&self, sentence: &str, count: u64, found: &mut Found) -> Result<(), Error> {
-        found.sentences = found.sentences.saturating_add(1);
-        self.write(sentence, count, found)
-    }
-
-    /// Counts the words of a sentence.
-    fn write(&self, sentence: &str, count: u64, found: &mut Found) -> Result<(), Error> {
-        let mut text = std::mem::take(&mut found.line);
+    /// Calls `each` with the words of a sentence; `buffer` is memory to work in.
+    fn words_of(
+        &self,
+        sentence: &str,
+        buffer: &mut String,
+        each: &mut dyn FnMut(&str) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let mut text = std::mem::take(buffer);
         text.clear();
         self.step.write_plain(sentence, &mut text)?;
         if let Some(symbols) = &self.symbols
@@ -282,13 +323,12 @@ impl Cutter {
         if !delimiter.is_empty() && text.contains(delimiter) {
             text = text.replace(delimiter, "\u{1F}");
         }
-        let words = &mut found.words;
         if self.options.split_by_whitespace {
-            self.words(&text, &mut |word| words.add(word.as_bytes(), count).map(drop))?;
+            self.words(&text, each)?;
         } else {
-            words.add(text.as_bytes(), count)?;
+            each(&text)?;
         }
-        found.line = text;
+        *buffer = text;
         Ok(())
     }
 
@@ -317,7 +357,7 @@ mod tests {
     use super::*;
     use crate::step::Value;
 
-    fn sentences(change: impl Fn(&mut SentenceOptions)) -> Sentences {
+    fn sentences(threads: usize, change: impl Fn(&mut SentenceOptions)) -> Sentences {
         let mut options = SentenceOptions {
             symbols: vec!["<s>".to_owned()],
             pretokenization_delimiter: String::new(),
@@ -343,13 +383,12 @@ mod tests {
             ]
             .into(),
         };
-        Sentences::new(&step, options).unwrap()
+        Sentences::new(&step, options, threads).unwrap()
     }
 
     fn words(mut sentences: Sentences) -> Vec<(String, u64)> {
-        let (table, _) = sentences.finish().unwrap();
-        let mut found: Vec<_> =
-            table.iter().map(|(word, count)| (String::from_utf8_lossy(word).into_owned(), count)).collect();
+        let (table, _) = sentences.finish(&mut || true).unwrap();
+        let mut found: Vec<_> = table.iter().collect();
         found.sort();
         found
     }
@@ -360,28 +399,28 @@ mod tests {
 
     #[test]
     fn words_begin_with_spaces_or_end_with_them() {
-        let mut plain = sentences(|_| ());
-        plain.feed(&["a b\na<s>c"], 1, &mut || true).unwrap();
+        let mut plain = sentences(2, |_| ());
+        plain.feed(&["a b\na<s>c"], &mut || true).unwrap();
         assert_eq!(words(plain), [pair("▁a", 1), pair("▁a\u{1F}c", 1), pair("▁b", 1)]);
-        let mut suffix = sentences(|options| options.treat_whitespace_as_suffix = true);
-        suffix.feed(&["a  b"], 1, &mut || true).unwrap();
+        let mut suffix = sentences(1, |options| options.treat_whitespace_as_suffix = true);
+        suffix.feed(&["a  b"], &mut || true).unwrap();
         assert_eq!(words(suffix), [pair("a▁", 1), pair("b▁", 1), pair("▁", 1)]);
-        let mut together = sentences(|options| options.allow_whitespace_only_pieces = true);
-        together.feed(&["a  b"], 1, &mut || true).unwrap();
+        let mut together = sentences(1, |options| options.allow_whitespace_only_pieces = true);
+        together.feed(&["a  b"], &mut || true).unwrap();
         assert_eq!(words(together), [pair("▁a", 1), pair("▁▁b", 1)]);
     }
 
     #[test]
     fn parts_are_those_of_the_whole() {
         let text = "ab cd\r\n\nlonger than twelve\nx\u{2585}\nef\n gh";
-        let mut whole = sentences(|_| ());
-        whole.feed(&[text], 2, &mut || true).unwrap();
+        let mut whole = sentences(2, |_| ());
+        whole.feed(&[text], &mut || true).unwrap();
         let expected = words(whole);
         assert_eq!(expected.len(), 4);
         for at in (0..text.len()).filter(|at| text.is_char_boundary(*at)) {
-            let mut parts = sentences(|_| ());
-            parts.feed_part(&text[..at], false, 2, &mut || true).unwrap();
-            parts.feed_part(&text[at..], true, 2, &mut || true).unwrap();
+            let mut parts = sentences(2, |_| ());
+            parts.feed_part(&text[..at], false, &mut || true).unwrap();
+            parts.feed_part(&text[at..], true, &mut || true).unwrap();
             assert_eq!(words(parts), expected, "{at}");
         }
     }
@@ -389,10 +428,10 @@ mod tests {
     #[test]
     fn threads_change_nothing_and_it_can_be_stopped() {
         let text = "one two\n".repeat(200_000);
-        let mut many = sentences(|_| ());
-        many.feed(&[&text], 7, &mut || true).unwrap();
+        let mut many = sentences(2, |_| ());
+        many.feed(&[&text], &mut || true).unwrap();
         assert_eq!(words(many), [pair("▁one", 200_000), pair("▁two", 200_000)]);
-        let ended = sentences(|_| ()).feed(&[&text], 2, &mut || false);
+        let ended = sentences(2, |_| ()).feed(&[&text], &mut || false);
         assert_eq!(ended, Err(Error::Interrupted));
     }
 }

@@ -80,6 +80,30 @@ impl Sequences {
         Ok(sequences)
     }
 
+    /// Of sequences that are spelled, in about `room` ids, each ended by a `SEPARATOR`; they come with their count.
+    pub fn spelled(
+        room: usize,
+        words: impl Iterator<Item = (u64, impl Iterator<Item = u32>)>,
+    ) -> Result<Sequences, Error> {
+        let mut sequences = Sequences::default();
+        let mut places = Vec::with_capacity(room + 1);
+        places.push(SEPARATOR);
+        for (count, ids) in words {
+            let mut start = places.len();
+            for id in ids {
+                if id == SEPARATOR {
+                    sequences.close(&mut places, start, count)?;
+                    start = places.len();
+                } else {
+                    places.push(id);
+                }
+            }
+        }
+        sequences.places = Places::Memory(places);
+        sequences.index_blocks();
+        Ok(sequences)
+    }
+
     /// The same for pieces on disk, which are spelled twice: first to see how much room each count needs.
     ///
     /// file: where the places are put if they take more than so many bytes.

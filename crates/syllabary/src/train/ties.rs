@@ -60,3 +60,17 @@ impl Tie for LargestPair {
         (bytes(left), bytes(right), Reverse(candidate.pair))
     }
 }
+
+/// The pair of fewer characters, then of the smaller text: sentencepiece. No two pairs have one text.
+#[derive(Debug)]
+pub(super) struct ShortestText;
+
+impl Tie for ShortestText {
+    type Key = Reverse<(usize, Arc<[u8]>)>;
+    fn key(candidate: &Candidate<'_>) -> Self::Key {
+        let (left, right) = candidate.pair;
+        let text = [&*candidate.tokens[left as usize], &*candidate.tokens[right as usize]].concat();
+        // Every byte but the first of a character begins with the bits 10.
+        Reverse((text.iter().filter(|byte| **byte & 0xC0 != 0x80).count(), text.into()))
+    }
+}

@@ -1,0 +1,99 @@
+//! A batch as lists, window by window: the ids of a window are lists before the next is encoded, so no more than a
+//! window's stand anywhere else, and Ctrl-C is heard between two.
+
+use std::time::{Duration, Instant};
+
+use pyo3::{prelude::*, types::PyList};
+use syllabary::{
+    Error,
+    batch::{self, Ragged},
+    dropout::Dropout,
+    pool::Seat,
+    tokenizer::{SpecialPolicy, Tokenizer},
+};
+
+use crate::{errors::to_python_in_batch, lists::Integers};
+
+/// Bytes of text in the first window of a thread, and at most: as long as windows take less than `SOON`, they grow.
+const FIRST_BYTES: usize = 1 << 18;
+const MOST_BYTES: usize = 1 << 22;
+const SOON: Duration = Duration::from_millis(40);
+
+/// The texts of a batch and how they are encoded.
+pub struct Batch<'a> {
+    pub tokenizer: &'a Tokenizer,
+    pub texts: &'a [&'a str],
+    pub policy: SpecialPolicy<'a>,
+    pub dropout: Dropout,
+    pub threads: usize,
+}
+
+impl Batch<'_> {
+    /// A list of ids for each text.
+    pub fn lists<'py>(&self, py: Python<'py>, integers: &Integers) -> PyResult<Bound<'py, PyList>> {
+        let lists = PyList::empty(py);
+        self.tokenizer.pool().with(|seat| self.fill(&lists, seat, integers))?;
+        Ok(lists)
+    }
+
+    fn fill(&self, lists: &Bound<'_, PyList>, seat: &mut Seat, integers: &Integers) -> PyResult<()> {
+        let py = lists.py();
+        let (mut first, mut bytes) = (0, FIRST_BYTES);
+        let mut offsets = Vec::new();
+        while first < self.texts.len() {
+            py.check_signals()?;
+            let began = Instant::now();
+            let last = self.window(first, bytes.saturating_mul(self.threads));
+            let failed = |(index, error): (usize, Error)| {
+                to_python_in_batch(py, error, first + index, self.texts[first + index])
+            };
+            if self.threads == 1 {
+                py.detach(|| self.alone(first..last, seat, &mut offsets)).map_err(failed)?;
+                integers.append(lists, &seat.ids, &offsets)?;
+            } else {
+                let (texts, policy, dropout) = (&self.texts[first..last], self.policy, (self.dropout, first));
+                let Ragged { ids, offsets } = py
+                    .detach(|| batch::encode(self.tokenizer, texts, policy, dropout, self.threads))
+                    .map_err(failed)?;
+                integers.append(lists, &ids, &offsets)?;
+            }
+            if began.elapsed() < SOON {
+                bytes = (2 * bytes).min(MOST_BYTES);
+            }
+            first = last;
+        }
+        Ok(())
+    }
+
+    /// Where the window that begins at text `first` ends: after the text with which it has that many bytes.
+    fn window(&self, first: usize, bytes: usize) -> usize {
+        let mut size = 0;
+        let texts = &self.texts[first..];
+        let full = texts.iter().position(|text| {
+            size += text.len();
+            size >= bytes
+        });
+        full.map_or(self.texts.len(), |at| first + at + 1)
+    }
+
+    /// Encodes texts on this thread; an error comes with the index of its text in the window.
+    fn alone(
+        &self,
+        window: std::ops::Range<usize>,
+        seat: &mut Seat,
+        offsets: &mut Vec<usize>,
+    ) -> Result<(), (usize, Error)> {
+        let Seat { work, ids, .. } = seat;
+        ids.clear();
+        offsets.clear();
+        offsets.push(0);
+        for (at, index) in window.enumerate() {
+            let coins = self.dropout.coins(index);
+            self.tokenizer
+                .encode(self.texts[index], self.policy, coins, work, ids)
+                .map_err(|error| (at, error))?;
+            offsets.push(ids.len());
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,122 @@
+//! Short byte strings as numbers: what the tables of encoding compare and hash.
+//!
+//! Leaves out strings of more than `SHORT` bytes, which are compared as bytes.
+
+/// The most bytes that a key holds.
+pub(crate) const SHORT: usize = 15;
+
+/// The bytes of a string of 1 to `SHORT` bytes, little end first; the last byte is its length.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(C, align(16))]
+pub(crate) struct Key {
+    pub(crate) low: u64,
+    pub(crate) high: u64,
+}
+
+/// Keeps the first bytes of sixteen.
+const MASKS: [u128; 16] = masks();
+
+const fn masks() -> [u128; 16] {
+    let mut out = [0; 16];
+    let mut length = 1;
+    while length < 16 {
+        out[length] = u128::MAX >> (128 - 8 * length);
+        length += 1;
+    }
+    out
+}
+
+impl Key {
+    /// No string has it.
+    pub(crate) const NONE: Key = Key { low: 0, high: 0 };
+
+    /// The key of `text[start..start + length]`; `length` is 1 to `SHORT`, and the bytes are there.
+    #[inline(always)]
+    pub(crate) fn at(text: &[u8], start: usize, length: usize) -> Key {
+        let bytes = match text[start..].first_chunk::<16>() {
+            Some(chunk) => u128::from_le_bytes(*chunk),
+            None => tail(&text[start..]),
+        };
+        Key::of(bytes, length)
+    }
+
+    /// The key of the first `length` of sixteen bytes.
+    #[inline(always)]
+    pub(crate) fn of(bytes: u128, length: usize) -> Key {
+        let bytes = bytes & MASKS[length & 15];
+        Key { low: bytes as u64, high: (bytes >> 64) as u64 | (length as u64) << 56 }
+    }
+
+    /// The key of all of `bytes`, if they are 1 to `SHORT`.
+    pub(crate) fn new(bytes: &[u8]) -> Option<Key> {
+        (1..=SHORT).contains(&bytes.len()).then(|| Key::at(bytes, 0, bytes.len()))
+    }
+
+    /// The bytes, as a number, and how many they are.
+    #[inline]
+    fn parts(self) -> (u128, usize) {
+        let bytes = u128::from(self.low) | u128::from(self.high & (u64::MAX >> 8)) << 64;
+        (bytes, (self.high >> 56) as usize)
+    }
+
+    /// The key of this string and `right` after it, if it is short enough.
+    #[inline]
+    pub(crate) fn join(self, right: Key) -> Option<Key> {
+        let ((bytes, length), (after, more)) = (self.parts(), right.parts());
+        (length + more <= SHORT).then(|| Key::of(bytes | after << (8 * length), length + more))
+    }
+
+    /// A hash of all its bits, good in all of its own.
+    #[inline(always)]
+    pub(crate) fn hash(self) -> u64 {
+        let product =
+            u128::from(self.low ^ 0x9E37_79B9_7F4A_7C15) * u128::from(self.high ^ 0xD1B5_4A32_D192_ED03);
+        product as u64 ^ (product >> 64) as u64
+    }
+}
+
+/// Up to sixteen bytes at the end of a text.
+#[cold]
+fn tail(bytes: &[u8]) -> u128 {
+    let mut out = [0; 16];
+    out[..bytes.len()].copy_from_slice(bytes);
+    u128::from_le_bytes(out)
+}
+
+/// Asks for the cache line of `place` ahead of its use.
+#[inline(always)]
+pub(crate) fn fetch<T>(place: &T) {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: a prefetch reads nothing that a program can see, and `place` is a reference.
+    unsafe {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(place).cast());
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = place;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_is_its_bytes_and_length() {
+        let text = b"ab\0cdefghijklmnopqrst";
+        for length in 1..=SHORT {
+            for start in 0..=text.len() - length {
+                let bytes = &text[start..start + length];
+                let key = Key::at(text, start, length);
+                assert_eq!(Key::new(bytes), Some(key));
+                for cut in 1..length {
+                    let (left, right) = bytes.split_at(cut);
+                    assert_eq!(Key::new(left).unwrap().join(Key::new(right).unwrap()), Some(key));
+                }
+            }
+        }
+        assert_ne!(Key::new(b"a"), Key::new(b"a\0"));
+        assert_eq!(Key::new(b""), None);
+        assert_eq!(Key::new(&text[..16]), None);
+        assert_eq!(Key::at(text, 0, 8).join(Key::at(text, 8, 8)), None);
+    }
+}

@@ -1,0 +1,23 @@
+//! Encoding at full speed: the stages of `run` for tokenizers of bytes, on many pieces at a time.
+//!
+//! ```text
+//! split: ends of pieces  ->  keys and hashes, lines asked for  ->  memory: ids   ->  output
+//!                                                                  not there: token table, merging, into the memory
+//!                                                                  long: cut where no token passes, then as above
+//! ```
+//!
+//! Adds: `Fast`, which a tokenizer has if its symbols are bytes and nothing rewrites its text. Leaves out: spans,
+//! dropout and steps, which `run` does for every tokenizer, and the tokens cut out before (`run`).
+
+mod cuts;
+mod key;
+mod memory;
+mod output;
+mod pieces;
+mod short;
+mod tokens;
+
+pub(crate) use key::{Key, SHORT};
+pub(crate) use output::{Buffer, Count, Ids, Output};
+pub(crate) use pieces::{Fast, FastWork, Pieces};
+pub(crate) use tokens::ShortTokens;

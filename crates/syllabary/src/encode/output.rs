@@ -1,0 +1,97 @@
+//! Where the ids go: into a vector, or into their number.
+
+use super::memory::FEW;
+
+/// Takes ids in the order of the text.
+pub(crate) trait Output {
+    /// The first `count` of `ids`.
+    fn few(&mut self, ids: &[u32; FEW], count: usize);
+    /// All of them.
+    fn many(&mut self, ids: &[u32]);
+}
+
+const BUFFERED: usize = 1024;
+
+/// Collects ids in front of a vector, which then grows rarely.
+#[derive(Debug)]
+pub(crate) struct Buffer([u32; BUFFERED]);
+
+impl Default for Buffer {
+    fn default() -> Self {
+        Buffer([0; BUFFERED])
+    }
+}
+
+/// Appends to a vector; `finish` must be called at the end.
+pub(crate) struct Ids<'o> {
+    out: &'o mut Vec<u32>,
+    buffer: &'o mut Buffer,
+    filled: usize,
+}
+
+impl<'o> Ids<'o> {
+    pub(crate) fn new(out: &'o mut Vec<u32>, buffer: &'o mut Buffer) -> Self {
+        Ids { out, buffer, filled: 0 }
+    }
+
+    /// Appends what is still in the buffer.
+    pub(crate) fn finish(&mut self) {
+        self.out.extend_from_slice(&self.buffer.0[..self.filled]);
+        self.filled = 0;
+    }
+}
+
+impl<O: Output> Output for &mut O {
+    #[inline(always)]
+    fn few(&mut self, ids: &[u32; FEW], count: usize) {
+        O::few(self, ids, count);
+    }
+
+    #[inline(always)]
+    fn many(&mut self, ids: &[u32]) {
+        O::many(self, ids);
+    }
+}
+
+impl Output for Ids<'_> {
+    #[inline(always)]
+    fn few(&mut self, ids: &[u32; FEW], count: usize) {
+        if self.filled > BUFFERED - FEW {
+            self.finish();
+        }
+        if let Some(place) = self.buffer.0[self.filled..].first_chunk_mut::<FEW>() {
+            *place = *ids;
+        }
+        self.filled += count;
+    }
+
+    #[inline]
+    fn many(&mut self, ids: &[u32]) {
+        if self.filled + ids.len() > BUFFERED {
+            self.finish();
+        }
+        match self.buffer.0.get_mut(self.filled..self.filled + ids.len()) {
+            Some(place) => {
+                place.copy_from_slice(ids);
+                self.filled += ids.len();
+            }
+            None => self.out.extend_from_slice(ids),
+        }
+    }
+}
+
+/// Counts.
+#[derive(Debug, Default)]
+pub(crate) struct Count(pub(crate) usize);
+
+impl Output for Count {
+    #[inline(always)]
+    fn few(&mut self, _ids: &[u32; FEW], count: usize) {
+        self.0 += count;
+    }
+
+    #[inline]
+    fn many(&mut self, ids: &[u32]) {
+        self.0 += ids.len();
+    }
+}

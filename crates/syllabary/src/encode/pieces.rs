@@ -1,0 +1,230 @@
+//! The pieces of a text to ids, many at a time.
+
+use super::{
+    cuts::Cuts,
+    key::{Key, SHORT},
+    memory::{FEW, Memory, inner},
+    output::Output,
+    short::{self, BytePairs},
+};
+use crate::{
+    Error,
+    cache::PieceCache,
+    merge::{Merges, Scratch},
+    parts::Parts,
+    split::Split,
+    vocab::Vocab,
+};
+
+/// Pieces worked on at a time.
+const MANY: usize = 256;
+
+/// What a tokenizer needs to encode at full speed, besides its vocabulary and merges.
+#[derive(Debug)]
+pub(crate) struct Fast {
+    bytes: BytePairs,
+    cuts: Cuts,
+    whole_pieces: bool,
+}
+
+/// The memory and buffers of one thread; only ever used with one tokenizer.
+#[derive(Debug)]
+pub(crate) struct FastWork {
+    short: Memory,
+    long: PieceCache,
+    ends: Box<[usize]>,
+    keys: [Key; MANY],
+    hashes: [u32; MANY],
+    ids: Vec<u32>,
+    scratch: Scratch,
+}
+
+impl Default for FastWork {
+    fn default() -> Self {
+        FastWork {
+            short: Memory::default(),
+            long: PieceCache::default(),
+            ends: vec![0; MANY].into(),
+            keys: [Key::NONE; MANY],
+            hashes: [0; MANY],
+            ids: Vec::new(),
+            scratch: Scratch::default(),
+        }
+    }
+}
+
+impl Fast {
+    /// `None` where the symbols of a piece are not its bytes.
+    pub(crate) fn new(parts: &Parts<'_>, vocab: &Vocab, merges: &Merges) -> Option<Fast> {
+        let spelling = &parts.spelling;
+        let plain = spelling.end_of_word.is_none()
+            && spelling.continuing_prefix.is_none()
+            && spelling.byte_tokens.is_empty()
+            && parts.scores.is_none();
+        let bytes = if plain { BytePairs::new(parts, vocab, merges)? } else { return None };
+        Some(Fast { bytes, cuts: Cuts::new(vocab), whole_pieces: parts.whole_pieces })
+    }
+}
+
+/// One text on its way.
+pub(crate) struct Pieces<'a, O> {
+    pub(crate) fast: &'a Fast,
+    pub(crate) vocab: &'a Vocab,
+    pub(crate) merges: &'a Merges,
+    pub(crate) work: &'a mut FastWork,
+    pub(crate) out: O,
+}
+
+impl<O: Output> Pieces<'_, O> {
+    /// Encodes a text, cut by `split`.
+    pub(crate) fn text(&mut self, split: &Split, text: &str) -> Result<(), Error> {
+        let Some(mut walk) = split.walk(text) else { return self.by_matches(split, text) };
+        let mut start = 0;
+        loop {
+            let mut ends = std::mem::take(&mut self.work.ends);
+            let count = walk.fill(&mut ends);
+            let done = self.chunk(text.as_bytes(), start, &ends[..count]);
+            start = ends[..count].last().copied().unwrap_or(start);
+            self.work.ends = ends;
+            done?;
+            if count == 0 {
+                return Ok(());
+            }
+        }
+    }
+
+    /// The same where pieces come one by one and may leave out text between them.
+    fn by_matches(&mut self, split: &Split, text: &str) -> Result<(), Error> {
+        let (mut ends, mut count, mut start, mut last) = ([0; MANY], 0, 0, 0);
+        let mut done = Ok(());
+        split.pieces(text, &mut |piece| {
+            let at = piece.as_ptr() as usize - text.as_ptr() as usize;
+            if count == MANY || at != last {
+                if done.is_ok() {
+                    done = self.chunk(text.as_bytes(), start, &ends[..count]);
+                }
+                (count, start) = (0, at);
+            }
+            last = at + piece.len();
+            ends[count] = last;
+            count += 1;
+        })?;
+        done?;
+        self.chunk(text.as_bytes(), start, &ends[..count])
+    }
+
+    /// Encodes neighbouring pieces of `text`, the first of which begins at `start`; at most `MANY`.
+    fn chunk(&mut self, text: &[u8], mut start: usize, ends: &[usize]) -> Result<(), Error> {
+        self.ask(text, start, ends);
+        for (at, &end) in ends.iter().enumerate() {
+            let (key, hash) = (self.work.keys[at], self.work.hashes[at]);
+            if key == Key::NONE {
+                self.long(text, start, end)?;
+            } else {
+                self.short(text, (start, end), key, hash);
+            }
+            start = end;
+        }
+        Ok(())
+    }
+
+    /// Makes the keys of short pieces and asks for where they may be remembered.
+    fn ask(&mut self, text: &[u8], mut start: usize, ends: &[usize]) {
+        let FastWork { short, keys, hashes, .. } = &mut *self.work;
+        for ((&end, key), hash) in ends.iter().zip(keys).zip(hashes) {
+            let length = end - start;
+            if length <= SHORT {
+                *key = Key::at(text, start, length);
+                *hash = key.hash() as u32;
+                short.fetch(*hash);
+            } else {
+                *key = Key::NONE;
+            }
+            start = end;
+        }
+    }
+
+    #[inline(always)]
+    fn short(&mut self, text: &[u8], span: (usize, usize), key: Key, hash: u32) {
+        let Some(slot) = self.work.short.find(key, hash) else { return self.unknown(text, span, key, hash) };
+        match slot.few() {
+            Some((count, ids)) => self.out.few(ids, count),
+            None => self.out.many(self.work.short.many(slot)),
+        }
+    }
+
+    /// A short string that is not remembered.
+    #[cold]
+    #[inline(never)]
+    fn unknown(&mut self, text: &[u8], (start, end): (usize, usize), key: Key, hash: u32) {
+        let is_piece = key.high >> 56 != 0;
+        let whole =
+            if self.fast.whole_pieces && is_piece { self.vocab.id_at(text, start, end) } else { None };
+        let (ids, count) = match whole {
+            Some(id) => {
+                let mut ids = [0; 16];
+                ids[0] = id;
+                (ids, 1)
+            }
+            None => short::merge::<16>(&self.fast.bytes, self.merges, text, (start, end)),
+        };
+        let ids = &ids[..count];
+        self.out.many(ids);
+        self.work.short.insert(key, hash, ids);
+    }
+
+    /// A string inside a piece, between places where no token passes.
+    fn inner(&mut self, text: &[u8], start: usize, end: usize) -> Result<(), Error> {
+        if end - start >= SHORT {
+            self.merge(text, start, end)?;
+            self.out.many(&self.work.ids);
+            return Ok(());
+        }
+        let key = inner(Key::at(text, start, end - start));
+        self.short(text, (start, end), key, key.hash() as u32);
+        Ok(())
+    }
+
+    /// A piece of more than `SHORT` bytes.
+    fn long(&mut self, text: &[u8], start: usize, end: usize) -> Result<(), Error> {
+        let piece = &text[start..end];
+        if let Some(ids) = self.work.long.get(piece) {
+            self.out.many(ids);
+            return Ok(());
+        }
+        if self.fast.whole_pieces
+            && let Some(id) = self.vocab.id(piece)
+        {
+            self.out.few(&[id; FEW], 1);
+            return Ok(());
+        }
+        let first = self.fast.cuts.next(text, start, end);
+        if first == end {
+            self.merge(text, start, end)?;
+            self.out.many(&self.work.ids);
+            self.work.long.insert(piece, &self.work.ids);
+            return Ok(());
+        }
+        let (mut from, mut to) = (start, first);
+        while from < end {
+            self.inner(text, from, to)?;
+            from = to;
+            to = self.fast.cuts.next(text, from, end);
+        }
+        Ok(())
+    }
+
+    /// Merges a string of any length into `work.ids`.
+    fn merge(&mut self, text: &[u8], start: usize, end: usize) -> Result<(), Error> {
+        let FastWork { ids, scratch, .. } = &mut *self.work;
+        ids.clear();
+        if end - start <= short::MOST {
+            let (found, count) =
+                short::merge::<{ short::MOST }>(&self.fast.bytes, self.merges, text, (start, end));
+            ids.extend_from_slice(&found[..count]);
+            return Ok(());
+        }
+        ids.extend(text[start..end].iter().map(|&byte| self.fast.bytes.ids()[usize::from(byte)]));
+        self.merges.apply(ids, None, scratch)
+    }
+}

@@ -1,0 +1,116 @@
+//! Memory and buffers for encoding, kept from call to call: a short text costs no allocation but its result, and
+//! what one text taught serves the next.
+//!
+//! Leaves out what is in them (`tokenizer::Work`).
+
+use std::sync::{Mutex, TryLockError};
+
+use crate::tokenizer::Work;
+
+/// As many buffers wait, at most: each is one thread's.
+const MOST_IDLE: usize = 16;
+/// A buffer of ids that grew beyond this is not kept.
+const MOST_IDS: usize = 1 << 18;
+
+/// What one thread needs.
+#[derive(Debug, Default)]
+pub struct Seat {
+    /// For the stages.
+    pub work: Work,
+    /// Ids before they are handed on.
+    pub ids: Vec<u32>,
+    /// Where texts end among them.
+    pub ends: Vec<usize>,
+}
+
+/// Seats that nobody uses now.
+#[derive(Debug, Default)]
+#[expect(clippy::vec_box, reason = "a seat is hundreds of bytes, and moves at every call; so below")]
+pub struct Pool {
+    idle: Mutex<Vec<Box<Seat>>>,
+}
+
+impl Pool {
+    /// Runs `job` with a seat, which comes back if all went well: after an error or a panic nobody knows what is
+    /// left in it.
+    pub fn with<R, E>(&self, job: impl FnOnce(&mut Seat) -> Result<R, E>) -> Result<R, E> {
+        let mut seat = self.idle(Vec::pop).flatten().unwrap_or_default();
+        let done = job(&mut seat)?;
+        seat.ids.clear();
+        seat.ends.clear();
+        if seat.ids.capacity() > MOST_IDS || seat.ends.capacity() > MOST_IDS {
+            (seat.ids, seat.ends) = Default::default();
+        }
+        self.idle(|idle| {
+            if idle.len() < MOST_IDLE {
+                idle.push(seat);
+            }
+        });
+        Ok(done)
+    }
+
+    /// Never waits: a process that is a fork may have the lock of a thread that it does not have.
+    fn idle<R>(&self, change: impl FnOnce(&mut Vec<Box<Seat>>) -> R) -> Option<R> {
+        match self.idle.try_lock() {
+            Ok(mut idle) => Some(change(&mut idle)),
+            Err(TryLockError::Poisoned(poisoned)) => Some(change(&mut poisoned.into_inner())),
+            Err(TryLockError::WouldBlock) => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn waiting(pool: &Pool) -> usize {
+        pool.idle(|idle| idle.len()).unwrap()
+    }
+
+    #[test]
+    fn a_seat_comes_back_empty_and_only_after_success() {
+        let pool = Pool::default();
+        let first = pool.with(|seat| {
+            seat.ids.push(7);
+            Ok::<_, ()>(seat.ids.as_ptr())
+        });
+        assert_eq!(waiting(&pool), 1);
+        let again = pool.with(|seat| {
+            assert!(seat.ids.is_empty());
+            Ok::<_, ()>(seat.ids.as_ptr())
+        });
+        assert_eq!(again, first);
+        assert_eq!(pool.with(|_| Err::<(), _>(3)), Err(3));
+        assert_eq!(waiting(&pool), 0);
+    }
+
+    #[test]
+    fn a_panic_loses_one_seat() {
+        let pool = Pool::default();
+        let both = || pool.with(|_| pool.with(|_| Ok::<_, ()>(())));
+        both().unwrap();
+        assert_eq!(waiting(&pool), 2);
+        let job = || pool.with(|_| -> Result<(), ()> { panic!("on purpose") });
+        assert!(std::panic::catch_unwind(std::panic::AssertUnwindSafe(job)).is_err());
+        assert_eq!(waiting(&pool), 1);
+        both().unwrap();
+        assert_eq!(waiting(&pool), 2);
+    }
+
+    #[test]
+    fn it_is_bounded_and_never_waits() {
+        fn nested(pool: &Pool, depth: usize) -> Result<(), ()> {
+            pool.with(|seat| {
+                seat.ids.reserve(MOST_IDS + 1);
+                if depth == 0 { Ok(()) } else { nested(pool, depth - 1) }
+            })
+        }
+        let pool = Pool::default();
+        nested(&pool, 3 * MOST_IDLE).unwrap();
+        assert_eq!(waiting(&pool), MOST_IDLE);
+        assert!(pool.idle(|idle| idle.iter().all(|seat| seat.ids.capacity() <= MOST_IDS)).unwrap());
+        let held = pool.idle.lock().unwrap();
+        assert_eq!(pool.with(|_| Ok::<_, ()>(5)), Ok(5));
+        drop(held);
+    }
+}

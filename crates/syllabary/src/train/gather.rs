@@ -1,0 +1,108 @@
+//! Text on its way into a tally: gathered into stretches, which a crew counts while more text comes.
+//!
+//! Leaves out what cuts text into pieces (`Counts`), and where it may be cut.
+
+use std::{mem, sync::Arc};
+
+use super::{
+    GoOn,
+    crew::{Crew, Stretch},
+    memory::Room,
+    tally::Tally,
+};
+use crate::Error;
+
+/// What counts the pieces of text.
+pub(super) trait Counts: Send + Sync + 'static {
+    /// Counts the pieces of a stretch; `room` is asked before the tally grows.
+    fn count(
+        &self,
+        stretch: &Stretch,
+        tally: &mut Tally,
+        room: &Room,
+        go_on: &mut GoOn<'_>,
+    ) -> Result<(), Error>;
+}
+
+/// Text that is not counted yet, and those who count it.
+pub(super) struct Gather<C> {
+    cutter: Arc<C>,
+    room: Arc<Room>,
+    /// So many threads count, beside the caller's; one: the caller counts.
+    threads: usize,
+    /// So many bytes are counted at a time.
+    stretch: usize,
+    crew: Option<Crew>,
+    batch: Stretch,
+    tally: Tally,
+}
+
+impl<C: Counts> Gather<C> {
+    pub fn new(cutter: C, threads: usize, stretch: usize) -> Gather<C> {
+        Gather {
+            cutter: Arc::new(cutter),
+            room: Arc::default(),
+            threads,
+            stretch,
+            crew: None,
+            batch: Stretch::default(),
+            tally: Tally::default(),
+        }
+    }
+
+    pub fn cutter(&self) -> &C {
+        &self.cutter
+    }
+
+    /// Takes a text that can be counted alone.
+    pub fn take(&mut self, text: &str, go_on: &mut GoOn<'_>) -> Result<(), Error> {
+        if !text.is_empty() {
+            self.batch.push(text);
+        }
+        if self.batch.len() >= self.stretch { self.hand_over(go_on) } else { Ok(()) }
+    }
+
+    /// Counts on the calling thread.
+    pub fn count(&mut self, f: impl FnOnce(&C, &mut Tally) -> Result<(), Error>) -> Result<(), Error> {
+        f(&self.cutter, &mut self.tally)
+    }
+
+    fn hand_over(&mut self, go_on: &mut GoOn<'_>) -> Result<(), Error> {
+        let batch = mem::take(&mut self.batch);
+        if self.threads > 1 && self.crew.is_none() {
+            let cutter: Arc<dyn Counts> = Arc::<C>::clone(&self.cutter);
+            self.crew = Crew::start(&cutter, self.threads, &self.room);
+        }
+        let Some(crew) = &mut self.crew else {
+            let result = if go_on() { Ok(()) } else { Err(Error::Interrupted) };
+            let result = result.and_then(|()| self.cutter.count(&batch, &mut self.tally, &self.room, go_on));
+            self.batch = batch.emptied();
+            return result;
+        };
+        let sent = crew.send(batch, go_on);
+        if sent.is_ok() && !crew.failed() {
+            return Ok(());
+        }
+        match self.crew.take() {
+            Some(crew) => crew.finish(sent, go_on).map(drop),
+            None => sent,
+        }
+    }
+
+    /// Ends the text: all pieces, which are no longer here.
+    pub fn finish(&mut self, go_on: &mut GoOn<'_>) -> Result<Tally, Error> {
+        let batch = mem::take(&mut self.batch);
+        let mut tallies = match self.crew.take() {
+            Some(mut crew) => {
+                let sent = crew.send(batch, go_on);
+                crew.finish(sent, go_on)?
+            }
+            None => {
+                self.cutter.count(&batch, &mut self.tally, &self.room, go_on)?;
+                Vec::new()
+            }
+        };
+        tallies.push(mem::take(&mut self.tally));
+        Ok(self.room.sum(tallies, go_on)?.0)
+    }
+}

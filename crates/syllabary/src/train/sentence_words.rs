@@ -1,0 +1,131 @@
+//! Words as sentencepiece's trainer counts them, spelled in characters, in one flat array.
+//!
+//! Leaves out where they come from (`sentences`), and which characters count (`sentencepiece`).
+
+use rustc_hash::FxHashMap;
+
+use super::sequences::{SEPARATOR, Sequences};
+use crate::Error;
+
+/// Code points below it are looked up in arrays.
+const DENSE: usize = 1 << 16;
+
+/// Words with their counts; a word may be there more than once.
+#[derive(Debug, Default)]
+pub struct SentenceWords {
+    /// Code points; every word is followed by a `SEPARATOR`.
+    characters: Vec<u32>,
+    /// Where the words that occur equally often begin, as long as they follow each other.
+    starts: Vec<usize>,
+    /// How often those occur.
+    counts: Vec<u64>,
+}
+
+impl SentenceWords {
+    /// Adds a word, after `before`.
+    pub fn add(&mut self, before: &str, word: &str, count: u64) {
+        self.step(count);
+        self.characters.extend(before.chars().chain(word.chars()).map(u32::from));
+        self.characters.push(SEPARATOR);
+    }
+
+    /// Adds the words of another.
+    pub fn append(&mut self, other: &SentenceWords) {
+        for (count, characters) in other.steps() {
+            self.step(count);
+            self.characters.extend_from_slice(characters);
+        }
+    }
+
+    fn step(&mut self, count: u64) {
+        if self.counts.last() != Some(&count) {
+            self.starts.push(self.characters.len());
+            self.counts.push(count);
+        }
+    }
+
+    /// How often words occur, and those that occur so often, each with its `SEPARATOR`.
+    fn steps(&self) -> impl Iterator<Item = (u64, &[u32])> {
+        let ends = self.starts.iter().skip(1).copied().chain([self.characters.len()]);
+        self.counts
+            .iter()
+            .zip(self.starts.iter().zip(ends))
+            .map(|(&count, (&start, end))| (count, &self.characters[start..end]))
+    }
+
+    #[cfg(test)]
+    pub(super) fn iter(&self) -> impl Iterator<Item = (String, u64)> {
+        let text = |word: &[u32]| word.iter().filter_map(|character| char::from_u32(*character)).collect();
+        self.steps().flat_map(move |(count, characters)| {
+            characters
+                .split_inclusive(|character| *character == SEPARATOR)
+                .map(move |word| (text(word), count))
+        })
+    }
+
+    /// How often each character occurs, as often as the words do; in no order.
+    #[must_use]
+    pub fn characters(&self) -> Vec<(char, u64)> {
+        let mut low = vec![0_u64; DENSE];
+        let mut others: FxHashMap<u32, u64> = FxHashMap::default();
+        for (count, characters) in self.steps() {
+            for &character in characters.iter().filter(|character| **character != SEPARATOR) {
+                let total = match low.get_mut(character as usize) {
+                    Some(total) => total,
+                    None => others.entry(character).or_default(),
+                };
+                *total = total.saturating_add(count);
+            }
+        }
+        let found = (0..).zip(low).filter(|(_, count)| *count > 0).chain(others);
+        found.filter_map(|(character, count)| Some((char::from_u32(character)?, count))).collect()
+    }
+
+    /// The words in the ids of characters, each with its count; characters without an id are edges of words.
+    pub(super) fn spelled<'a>(
+        &'a self,
+        ids: &'a Ids,
+    ) -> impl Iterator<Item = (u64, impl Iterator<Item = u32>)> {
+        self.steps().map(|(count, characters)| (count, characters.iter().map(|character| ids.of(*character))))
+    }
+
+    /// The same as sequences to merge in.
+    ///
+    /// # Errors
+    /// `Error::TooLarge` beyond 2^32 characters, or where they occur 2^63 times or more.
+    pub(super) fn sequences(&self, ids: &Ids) -> Result<Sequences, Error> {
+        let weight = |(count, characters): (u64, &[u32])| u128::from(count) * characters.len() as u128;
+        if self.steps().map(weight).sum::<u128>() >= 1 << 63 {
+            return Err(Error::TooLarge("the characters of the corpus occur 2^63 times or more".to_owned()));
+        }
+        Sequences::spelled(self.characters.len(), self.spelled(ids))
+    }
+}
+
+/// The ids of characters.
+#[derive(Debug)]
+pub(super) struct Ids {
+    low: Vec<u32>,
+    others: FxHashMap<u32, u32>,
+}
+
+impl Ids {
+    /// From 0 up.
+    pub fn new(characters: impl Iterator<Item = char>) -> Ids {
+        let mut ids = Ids { low: vec![SEPARATOR; DENSE], others: FxHashMap::default() };
+        for (id, character) in (0..).zip(characters) {
+            match ids.low.get_mut(character as usize) {
+                Some(place) => *place = id,
+                None => drop(ids.others.insert(character.into(), id)),
+            }
+        }
+        ids
+    }
+
+    /// The id of a code point, or `SEPARATOR`.
+    #[inline]
+    fn of(&self, character: u32) -> u32 {
+        let low = self.low.get(character as usize);
+        *low.or_else(|| self.others.get(&character)).unwrap_or(&SEPARATOR)
+    }
+}
