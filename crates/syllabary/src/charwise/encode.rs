@@ -15,6 +15,7 @@ use super::{
 use crate::{
     Error,
     merge::{self, Merges},
+    normalize::Normalizer,
 };
 
 /// Ids are handed on in runs of about so many.
@@ -31,6 +32,8 @@ pub(crate) struct Work {
     symbols: Vec<u32>,
     run: Vec<u32>,
     first: String,
+    /// Normalized text, and the same with spaces.
+    texts: [String; 2],
     scratch: pairs::Scratch,
     long: merge::Scratch,
 }
@@ -43,6 +46,7 @@ impl Default for Work {
             symbols: Vec::new(),
             run: Vec::new(),
             first: String::new(),
+            texts: Default::default(),
             scratch: pairs::Scratch::default(),
             long: merge::Scratch::default(),
         }
@@ -122,7 +126,7 @@ impl Charwise {
         sink: impl FnMut(&[u32]),
     ) -> Result<(), Error> {
         let mut run = std::mem::take(&mut work.run);
-        run.resize(RUN.min(text.len() + 2 * ROOM), 0);
+        run.resize(run.len().max(RUN.min(text.len() + 2 * ROOM)), 0);
         let mut out = Out {
             run: &mut run,
             written: 0,
@@ -135,6 +139,32 @@ impl Charwise {
         let done = self.walk(text, at, merges, work, &mut out);
         out.flush();
         work.run = run;
+        done
+    }
+
+    /// The same for text that is to be normalized first.
+    pub(crate) fn rewrite(
+        &self,
+        text: &str,
+        normalizer: &Normalizer,
+        merges: &Merges,
+        work: &mut Work,
+        sink: impl FnMut(&[u32]),
+    ) -> Result<(), Error> {
+        let [mut made, mut spaced] = std::mem::take(&mut work.texts);
+        made.clear();
+        normalizer.write(text, &mut made)?;
+        if self.shape.marks_spaces {
+            // No spaces are left: those that marks become here are read as marks, and ASCII is faster.
+            spaced.clear();
+            for (number, part) in made.split(MARK).enumerate() {
+                spaced.extend((number > 0).then_some(' '));
+                spaced.push_str(part);
+            }
+            std::mem::swap(&mut made, &mut spaced);
+        }
+        let done = self.encode(&made, false, merges, work, sink);
+        work.texts = [made, spaced];
         done
     }
 

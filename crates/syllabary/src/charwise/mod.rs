@@ -80,6 +80,10 @@ impl Charwise {
         if shape.marks_spaces && !known(MARK) {
             return None;
         }
+        if shape.marks_spaces {
+            // Tokens with a space are never made.
+            neighbours.retain(|&(left, right)| left != ' ' && right != ' ');
+        }
         if shape.cuts_marks {
             neighbours.retain(|&(_, right)| right != MARK);
         }

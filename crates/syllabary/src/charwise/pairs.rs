@@ -252,3 +252,74 @@ fn lowest(candidates: &[i32]) -> i32 {
     }
     best.into_iter().fold(NEVER, i32::min)
 }
+
+#[cfg(test)]
+mod tests {
+    use rustc_hash::FxHashMap;
+
+    use super::*;
+    use crate::merge::{self, Merges};
+
+    fn random(state: &mut u64, below: usize) -> usize {
+        *state ^= *state << 13;
+        *state ^= *state >> 7;
+        *state ^= *state << 17;
+        (*state % below as u64) as usize
+    }
+
+    /// Ids are places in the list; the first are the letters.
+    fn drawn(state: &mut u64) -> (Vec<Vec<u8>>, Vec<Pair>) {
+        let mut tokens: Vec<Vec<u8>> = (0..3).map(|letter| vec![letter]).collect();
+        let mut pairs: FxHashMap<(u32, u32), Merge> = FxHashMap::default();
+        let ranks = 1 + random(state, 60);
+        for rank in 0..random(state, 60) {
+            let (left, right) = (random(state, tokens.len()), random(state, tokens.len()));
+            let text = [&tokens[left][..], &tokens[right]].concat();
+            if text.len() > 60 {
+                continue;
+            }
+            let id = tokens.iter().position(|token| *token == text).unwrap_or(tokens.len());
+            if id == tokens.len() {
+                tokens.push(text);
+            }
+            // Ranks in order, shared, or any.
+            let rank = if ranks > 40 { rank } else { random(state, ranks) };
+            pairs.insert((left as u32, right as u32), Merge { rank: rank as u32, id: id as u32 });
+        }
+        (tokens, pairs.into_iter().collect())
+    }
+
+    #[test]
+    fn as_all_pairs_would() {
+        let mut state = 0x9E37_79B9_7F4A_7C15;
+        let (mut scratch, mut long) = (Scratch::default(), merge::Scratch::default());
+        let mut dropped = 0;
+        for _ in 0..3000 {
+            let (tokens, pairs) = drawn(&mut state);
+            let spell = |id: u32, symbols: &mut Vec<u32>| {
+                symbols.extend(tokens[id as usize].iter().map(|&letter| u32::from(letter)));
+            };
+            let few = Pairs::new(&pairs, spell).unwrap();
+            dropped += pairs.len() - few.made.len();
+            let all = Merges::from_pairs(pairs);
+            for _ in 0..20 {
+                let mut symbols: Vec<u32> =
+                    (0..random(&mut state, MOST + 1)).map(|_| random(&mut state, 3) as u32).collect();
+                let mut expected = symbols.clone();
+                all.apply(&mut expected, None, &mut long).unwrap();
+                few.merge(&mut symbols, &mut scratch);
+                assert_eq!(symbols, expected);
+            }
+        }
+        assert!(dropped > 1000);
+    }
+
+    #[test]
+    fn what_is_too_large_has_no_table() {
+        let pair = |left, rank| ((left, 1), Merge { rank, id: 2 });
+        let spell = |_: u32, _: &mut Vec<u32>| {};
+        assert!(Pairs::new(&[pair(0, 0)], spell).is_some());
+        assert!(Pairs::new(&[pair(SYMBOL_BOUND, 0)], spell).is_none());
+        assert!(Pairs::new(&[pair(0, RANK_BOUND)], spell).is_none());
+    }
+}
