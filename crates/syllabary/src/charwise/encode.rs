@@ -7,8 +7,8 @@ use std::ops::Range;
 use super::{
     Charwise, MARK,
     joins::BLOCK,
-    letters::Letter,
     memory::{Key, Memory, SHORT},
+    out::{Out, ROOM, RUN},
     pairs,
     shape::Prefix,
 };
@@ -17,11 +17,6 @@ use crate::{
     merge::{self, Merges},
     normalize::Normalizer,
 };
-
-/// Ids are handed on in runs of about so many.
-const RUN: usize = 4096;
-/// No more than these are written at once.
-const ROOM: usize = 8;
 
 /// Buffers that one thread reuses from text to text.
 #[derive(Debug)]
@@ -50,62 +45,6 @@ impl Default for Work {
             scratch: pairs::Scratch::default(),
             long: merge::Scratch::default(),
         }
-    }
-}
-
-/// Ids on their way out; several unknown ones in a row are one, if that is wanted.
-struct Out<'a, F> {
-    run: &'a mut [u32],
-    written: usize,
-    unknown: u32,
-    /// Unknown tokens are made one.
-    fuses: bool,
-    after_unknown: bool,
-    sink: F,
-}
-
-impl<F: FnMut(&[u32])> Out<'_, F> {
-    #[inline]
-    fn make_room(&mut self) {
-        if self.written + ROOM > self.run.len() {
-            self.flush();
-        }
-    }
-
-    #[inline(never)]
-    fn flush(&mut self) {
-        (self.sink)(&self.run[..self.written]);
-        self.written = 0;
-    }
-
-    /// Writes the first `count` of these, none unknown; there must be room.
-    #[inline]
-    fn few(&mut self, ids: &[u32; 4], count: usize) {
-        self.run[self.written..self.written + 4].copy_from_slice(ids);
-        self.written += count;
-        self.after_unknown = false;
-    }
-
-    fn unknown(&mut self) {
-        if !(self.fuses && self.after_unknown) {
-            self.few(&[self.unknown; 4], 1);
-        }
-        self.after_unknown = true;
-    }
-
-    /// Writes the ids of a segment, as many as they are, none unknown.
-    fn many(&mut self, ids: &[u32]) {
-        if self.written + ids.len() + ROOM > self.run.len() {
-            self.flush();
-        }
-        match self.run.get_mut(self.written..self.written + ids.len()) {
-            Some(place) => {
-                place.copy_from_slice(ids);
-                self.written += ids.len();
-            }
-            None => (self.sink)(ids),
-        }
-        self.after_unknown = false;
     }
 }
 
@@ -266,57 +205,6 @@ impl Charwise {
             at = end;
         }
         Ok(at)
-    }
-
-    /// Writes the characters from `at` on that merge with nothing, up to the first that may; none if the first is
-    /// ASCII.
-    #[inline]
-    fn alone<F: FnMut(&[u32])>(&self, text: &str, mut at: usize, out: &mut Out<'_, F>) -> usize {
-        while text.as_bytes().get(at).is_some_and(|&byte| byte >= 128) {
-            at = self.alone_run(text.as_bytes(), at, out);
-            let mut chars = text[at..].chars();
-            let Some(char) = chars.next() else { return at };
-            let letter = self.letters.get(char);
-            let next = chars.next().map(|next| self.letters.get(next));
-            if next.is_some_and(|next| letter.may_join(next)) {
-                return at;
-            }
-            out.make_room();
-            self.letter(char, letter, out);
-            at += char.len_utf8();
-        }
-        at
-    }
-
-    /// The same for characters of up to three bytes that are not unknown, up to some place near the end.
-    #[inline]
-    fn alone_run<F: FnMut(&[u32])>(&self, bytes: &[u8], mut at: usize, out: &mut Out<'_, F>) -> usize {
-        let four = |at: usize| bytes.get(at..)?.first_chunk::<4>().map(|four| u32::from_le_bytes(*four));
-        let Some(mut here) = four(at).filter(|&here| (here as u8) < 0xF0) else { return at };
-        let (mut letter, mut width) = self.letters.decode(here);
-        while let Some(after) = four(at + width) {
-            let (next, next_width) = self.letters.decode(after);
-            let joins = letter.may_join(next) && !self.joins.cuts_ascii(here as u8, after as u8);
-            if joins | letter.is_unknown() | (after as u8 >= 0xF0) {
-                break;
-            }
-            out.make_room();
-            let (ids, count) = letter.ids();
-            out.few(&ids, count);
-            at += width;
-            (here, letter, width) = (after, next, next_width);
-        }
-        at
-    }
-
-    /// Writes what stands for a character alone; there must be room.
-    #[inline]
-    fn letter<F: FnMut(&[u32])>(&self, char: char, letter: Letter, out: &mut Out<'_, F>) {
-        if letter.is_unknown() {
-            return out.unknown();
-        }
-        let (ids, count) = self.letters.ids(char);
-        out.few(&ids, count);
     }
 
     /// Writes the ids of a segment; there must be room.

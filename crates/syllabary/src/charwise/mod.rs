@@ -9,12 +9,16 @@
 //! more than the characters: offsets, dropout, tokens that are cut again, tokens found in normalized text, errors.
 //! The general way (`run`) does those, and gives the same ids for all the rest.
 
+mod alone;
 mod encode;
 mod joins;
 mod letters;
 mod memory;
+mod out;
 mod pairs;
 mod shape;
+#[cfg(test)]
+mod tests;
 
 use rustc_hash::FxHashSet;
 
