@@ -6,6 +6,8 @@
 
 /// The longest segment in a slot, in bytes.
 pub(super) const SHORT: usize = 15;
+/// The shortest segment that is not.
+const LONGER: usize = SHORT + 1;
 /// The longest segment remembered.
 const LONG: usize = 80;
 /// Lines at first and at most, of either table.
@@ -198,9 +200,8 @@ impl Memory {
     /// Remembers a segment, which is not yet, unless it is too long.
     pub(super) fn put(&mut self, segment: &[u8], ids: &[u32]) {
         match segment.len() {
-            0 => {}
             1..=SHORT => self.put_short(Key::new(segment, 0, segment.len()), ids),
-            ..=LONG => self.put_long(segment, ids),
+            LONGER..=LONG => self.put_long(segment, ids),
             _ => {}
         }
     }

@@ -132,7 +132,7 @@ mod tests {
         assert_eq!(of(&[replace("▁", false), prepend.clone()]), prefixed);
         assert_eq!(of(&[replace("▁", true)]), rewrites);
         assert_eq!(of(&[replace("_", false)]), rewrites);
-        assert_eq!(of(&[prepend.clone()]), rewrites);
+        assert_eq!(of(std::slice::from_ref(&prepend)), rewrites);
         let metaspace = |scheme: &str, split| {
             let options =
                 [("replacement", text("▁")), ("prepend_scheme", text(scheme)), ("split", Value::Bool(split))];

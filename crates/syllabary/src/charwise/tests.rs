@@ -49,7 +49,7 @@ fn only_where_ids_depend_on_nothing_else() {
         parts.normalizer.push(replace.clone());
         parts.alphabet.remove(0);
     }));
-    assert!(!has_fast_way(|parts| drop(parts.alphabet.remove(2))));
+    assert!(!has_fast_way(|parts| parts.alphabet.truncate(2)));
     // Some character would be an error.
     assert!(!has_fast_way(|parts| parts.spelling.unknown = None));
     // The unknown token merges.
