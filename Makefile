@@ -8,6 +8,7 @@ VENV ?= .venv
 PYTHONS ?= $(PYTHON)
 CORPUS ?=
 CORPORA ?=
+VOCABS ?=
 INPUTS ?= 1000000
 
 BIN := $(VENV)/bin
@@ -40,8 +41,8 @@ check: build $(STAMPS)/gpt  ## format, lints, types, stubs, layers, then all tes
 	$(BIN)/lint-imports
 	$(MAKE) --no-print-directory test
 
-bench: build  ## measure against the peers; CORPORA=FOLDER of .txt or .txt.xz files: on those
-	$(BIN)/python bench/run.py $(if $(CORPORA),--corpora "$(CORPORA)")
+bench: build $(STAMPS)/bench  ## measure encoding and decoding against the peers; CORPORA=, VOCABS=FOLDER: those, else ../shared's
+	$(BIN)/python bench/encode.py $(if $(CORPORA),--corpora "$(CORPORA)") $(if $(VOCABS),--vocabs "$(VOCABS)")
 	$(BIN)/python bench/readme.py
 
 bench-train: build $(STAMPS)/bench  ## measure training against every trainer installed, seconds and memory; CORPORA as above
@@ -86,6 +87,8 @@ $(STAMPS)/dependencies: requirements-dev.txt requirements-data.txt
 
 $(STAMPS)/bench: requirements-bench.txt $(STAMPS)/gpt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --requirement requirements-bench.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --upgrade \
+	  --target build/peers/tokenizers-rc3 tokenizers==1.0.0rc3
 	@touch $@
 
 $(STAMPS)/gpt: requirements-gpt.txt $(STAMPS)/dependencies

@@ -26,6 +26,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Sequence
 from datetime import datetime, timezone
 from importlib.metadata import PackageNotFoundError, version
@@ -33,6 +34,8 @@ from pathlib import Path
 from typing import Any
 
 from common import RESULTS, processor
+from encode_chart import draw
+from encode_goals import goals, per_byte
 from encode_lane import Task
 from encode_parts import CORPORA, OURS, PARTS, RANKS, Cell, Folders, Setup
 from encode_peers import LANES, RC3
@@ -96,7 +99,8 @@ def turns(cell: Cell, repeats: int) -> dict[str, list[Answer]]:
     tasks = cell.tasks
     answers: dict[str, list[Answer]] = {name: [] for name in tasks}
     for turn in range(repeats):
-        for name in list(answers)[:: -1 if turn % 2 else 1]:
+        names = [name for name in answers if not turn or name not in cell.once]
+        for name in names[:: -1 if turn % 2 else 1]:
             try:
                 answers[name].append((run_pair if name in cell.pairs else run)(tasks[name]))
             except RuntimeError as error:
@@ -115,8 +119,8 @@ def row(cell: Cell, name: str, answers: Sequence[Answer], clock: str) -> dict[st
     last = answers[-1]
     peaks = {
         f"median_{key}": round(statistics.median(answer[key] for answer in answers), 2)
-        for key in ("load_peak_mb", "peak_mb", "warm_peak_mb")
-        if key in last
+        for key in ("load_peak_mb", "work_peak_mb", "peak_mb", "warm_peak_mb")
+        if last.get(key) is not None
     }
     return {
         "part": cell.part,
@@ -137,7 +141,7 @@ def row(cell: Cell, name: str, answers: Sequence[Answer], clock: str) -> dict[st
 
 def compare(cell: Cell, rows: Sequence[dict[str, Any]]) -> list[str]:
     """Marks rows whose ids are not ours on the same texts; an error for each."""
-    ours = {}
+    ours: dict[str, dict[str, Any]] = {}
     for one in rows:
         task = cell.tasks[one["lane"]]
         if task.lane == OURS and not task.head:
@@ -147,7 +151,8 @@ def compare(cell: Cell, rows: Sequence[dict[str, Any]]) -> list[str]:
         task = cell.tasks[other["lane"]]
         same = ours[task.texts]
         if other["digest"] is None or same["digest"] is None:  # of a number only, or of halves
-            other["equal"] = task.head or other["ids"] == same["ids"]
+            part = task.head or task.share != Task._field_defaults["share"]
+            other["equal"] = part or other["ids"] == same["ids"]
         else:
             other["equal"] = other["digest"] == same["head_digest" if task.head else "digest"]
         if not other["equal"]:
@@ -157,18 +162,18 @@ def compare(cell: Cell, rows: Sequence[dict[str, Any]]) -> list[str]:
 
 
 def told(cell: Cell, rows: Sequence[dict[str, Any]]) -> None:
-    """A line a lane: first and warm, and how many times as long as ours."""
-    ours = rows[0]
+    """A line a lane: first and warm, how many times as long as ours, and memory."""
     print(f"{cell.part}: {cell.corpus} {cell.vocab}")
     for one in rows:
-        line = f"  {one['lane']:<24}"
+        line = f"  {one['lane']:<30}"
         for key in ("median_first", "median_warm"):
             if one[key] is None:
                 continue
-            scale = one["bytes"] / ours["bytes"]
-            rate = f"{one['bytes'] / one[key] / 1e6:>8.1f} MB/s"
-            line += f"{one[key] * 1e3:>10.4g} ms" if one[key] < 1e-2 else rate
-            line += f" ({one[key] / scale / (ours[key] or ours['median_first']):>5.2f})"
+            if cell.part.startswith(("short", "load")):
+                line += f"{one[key] * 1e6:>10.2f} µs" if one[key] < 1e-3 else f"{one[key] * 1e3:>10.1f} ms"
+            else:
+                line += f"{one['bytes'] / one[key] / 1e6:>8.1f} MB/s"
+            line += f" ({per_byte(one, key) / per_byte(rows[0], key):>5.2f})"
         peak = f"{one['median_peak_mb']:>8.1f} MB" if "median_peak_mb" in one else ""
         print(f"{line}{peak}{'' if one['equal'] else '  OTHER IDS'}", flush=True)
 
@@ -202,9 +207,18 @@ def measured(options: argparse.Namespace, record: dict[str, Any], setup: Setup) 
 
 
 def write(record: dict[str, Any], output: Path) -> None:
-    """The record."""
+    """The record and its chart."""
+    record["goals"] = goals(record)
     output.mkdir(parents=True, exist_ok=True)
     (output / "encode.json").write_text(json.dumps(record, ensure_ascii=False, indent=1) + "\n", "utf-8")
+    if any(row["part"] == "first-pass" for row in record["rows"]):
+        draw(record, output / "encode.png")
+
+
+def huge_pages() -> str | None:
+    """What the system does with them unasked: the same for every lane."""
+    path = Path("/sys/kernel/mm/transparent_hugepage/enabled")
+    return path.read_text().partition("[")[2].partition("]")[0] if path.is_file() else None
 
 
 def arguments() -> argparse.Namespace:
@@ -249,16 +263,26 @@ def main() -> None:
         "command": command(options),
         "versions": versions,
         "python": platform.python_version(),
-        "machine": {"system": platform.system(), "processor": processor(), "cores": os.cpu_count()},
+        "machine": {
+            "system": platform.system(),
+            "processor": processor(),
+            "cores": os.cpu_count(),
+            "huge_pages": huge_pages(),
+        },
         "clock": options.clock,
         "rows": [],
     }
+    began = time.monotonic()
     with tempfile.TemporaryDirectory() as folder:
         names = [name for name, found in versions.items() if found]
         folders = Folders(options.corpora, options.vocabs, options.peers)
         setup = Setup(folders, Path(folder), options.megabytes, names, options.lane)
         options.corpus = [name for name in options.corpus or CORPORA if name in setup.corpora]
         errors = measured(options, record, setup)
+    record["minutes"] = round((time.monotonic() - began) / 60, 1)
+    write(record, options.output)
+    for goal in record["goals"]:
+        print(f"{'met ' if goal['met'] else 'NOT '} {goal['goal']}: {goal['reached']}")
     if errors:
         raise SystemExit("\n".join(errors))
 

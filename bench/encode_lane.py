@@ -6,7 +6,8 @@ The process binds itself to the cores given, imports the library, reads the text
 /proc/self/status), loads the vocabulary and encodes one short string; then the clock runs. The last line
 printed is JSON: `seconds` of each pass (the first is the first time that this process sees the text) and
 `cpu_seconds`; `peak_mb`, from before the vocabulary to the end of the first pass, without the result
-(`load_peak_mb`: before the clock runs; `warm_peak_mb`: to the end of the last pass); `ids`, and digests of
+(`load_peak_mb`: before the clock runs; `warm_peak_mb`: to the end of the last pass; `work_peak_mb`: above
+what is held when the clock begins, if the system tells); `ids`, and digests of
 the ids of all texts and of the first tenth.
 Leaves out: turns, medians, comparison.
 """
@@ -41,7 +42,7 @@ class Task(NamedTuple):
 
     lane: str
     part: str
-    source: tuple[str, ...]
+    source: tuple[Any, ...]
     texts: str
     cores: tuple[int, ...]
     passes: int = 1
@@ -72,12 +73,26 @@ class Digest:
         return {"ids": self.ids, "digest": self.hash.hexdigest()[:16], "head_digest": self.head}
 
 
-def peak() -> float:
-    """The most memory that this process has held, in MB."""
+def memory(field: str) -> float:
+    """VmHWM (the most that this process has held) or VmRSS (what it holds), in MB."""
     for line in Path("/proc/self/status").read_text().splitlines():
-        if line.startswith("VmHWM:"):
+        if line.startswith(f"{field}:"):
             return int(line.split()[1]) * 1024 / 1e6
-    raise SystemExit("this system does not tell a process its peak: VmHWM is missing in /proc/self/status")
+    raise SystemExit(f"this system does not tell a process its memory: no {field} in /proc/self/status")
+
+
+def peak() -> float:
+    """The most so far."""
+    return memory("VmHWM")
+
+
+def forgotten() -> bool:
+    """Whether the system lets the peak begin anew from what is held now; it is so from here on."""
+    try:
+        Path("/proc/self/clear_refs").write_text("5")
+    except OSError:
+        return False
+    return True
 
 
 def size(result: Any) -> float:
@@ -117,15 +132,17 @@ def passes(task: Task, lane: Any, texts: list[str], before: float) -> dict[str, 
     lane.load()
     work([WARM_UP])
     loaded = peak() - before
+    base = memory("VmRSS") if forgotten() else None
     if task.gate:
         print("ready", flush=True)
         sys.stdin.readline()
-    clock, told = Clock(), {"load_peak_mb": loaded}
+    clock, told = Clock(), dict[str, Any](load_peak_mb=loaded)
     for turn in range(task.passes):
         result = clock.time(lambda: work(texts))
-        told["warm_peak_mb"] = peak() - before - size(result)
+        above = peak() - size(result)
+        told["warm_peak_mb"] = max(loaded, above - before)
         if not turn:
-            told["peak_mb"] = told["warm_peak_mb"]
+            told |= {"peak_mb": told["warm_peak_mb"], "work_peak_mb": None if base is None else above - base}
             told |= counted(result) if task.part.startswith("count") else digest(lane, result, len(texts))
         del result
     return told | clock.told()
@@ -183,10 +200,8 @@ def loading(lane: Any) -> dict[str, Any]:
     return digest(lane, result, 1) | clock.told()
 
 
-def main() -> None:
+def answer(task: Task) -> dict[str, Any]:
     """Work once and say what was seen."""
-    task = Task(**json.loads(sys.argv[1]))
-    os.sched_setaffinity(0, task.cores)
     lane = LANES[task.lane](Source(*task.source), len(task.cores))
     texts = load(task.texts, slice(*task.share)) if task.texts else []
     texts = texts[: max(1, len(texts) // HEAD)] if task.head else texts
@@ -199,8 +214,14 @@ def main() -> None:
         told = decoding(task, lane, texts)
     else:
         told = passes(task, lane, texts, before)
-    told |= {"texts": len(texts), "bytes": sum(len(text.encode()) for text in texts)}
-    print("\n" + json.dumps(told))
+    return told | {"texts": len(texts), "bytes": sum(len(text.encode()) for text in texts)}
+
+
+def main() -> None:
+    """Bind this process, and work."""
+    task = Task(**json.loads(sys.argv[1]))
+    os.sched_setaffinity(0, task.cores)
+    print("\n" + json.dumps(answer(task)))
 
 
 if __name__ == "__main__":

@@ -32,6 +32,7 @@ ALL = (*FAST, "tiktoken", "tokenizers")
 OURS = "syllabary"
 TWO, PAIR = "syllabary, 2 threads", "syllabary, 2 processes"
 QUARTER = "syllabary, a quarter"
+THIRD = "syllabary, a third"
 MODEL = "mistral_v1"
 # No library has a scanner for this one.
 PATTERN = r"\p{Lu}?[\p{Ll}\p{M}]+|\p{L}|\p{N}{1,2}| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s"
@@ -41,13 +42,14 @@ WORST = ("one letter", "spaces", "digits", "one emoji", "random characters", "on
 
 
 class Cell(NamedTuple):
-    """Lanes that take turns on the same work. The names in `pairs` run in two processes at once."""
+    """Lanes that take turns on the same work: those in `pairs` in two processes at once, in `once` once."""
 
     part: str
     corpus: str
     vocab: str
     tasks: dict[str, Task]
     pairs: tuple[str, ...] = ()
+    once: tuple[str, ...] = ()
 
 
 class Setup:
@@ -64,6 +66,7 @@ class Setup:
         self.work, self.size = work, int(megabytes * 1e6)
         self.chosen = [name for name in (OURS, *lanes) if name in installed]
         self.cores = sorted(os.sched_getaffinity(0))
+        self.corpus = cache(lambda name: encode_text.unpacked(self.corpora[name], work))
         self.texts = cache(self._texts)
         self.source = cache(self._source)
 
@@ -80,12 +83,12 @@ class Setup:
             size = self.size // 14 // (4 if kind == "quarter" else 1)
             if corpus in WORST:
                 return [encode_text.worst(size)[corpus]]
-            return list(encode_text.cut(encode_text.read(self.corpora[corpus], size), size))[:1]
-        data = encode_text.read(self.corpora[corpus])
+            return [encode_text.head(encode_text.read(self.corpus(corpus), size), size)]
+        data = encode_text.read(self.corpus(corpus))
         if kind in SHORT:
             return encode_text.strings(data, SHORT[kind], min(CALLS, self.size // 4 // SHORT[kind]) * 10 // 9)
         if kind == "large":
-            return list(encode_text.cut(data[: self.size * 4 // 14], self.size // 14))
+            return list(encode_text.cut(encode_text.head(data, self.size * 4 // 14), self.size // 14))
         return encode_text.spread(
             list(encode_text.cut(data)), int(self.size * {"more": 3, "little": 0.25}.get(kind, 1))
         )
@@ -95,13 +98,14 @@ class Setup:
         published = self.vocabs / encode_text.VOCABS[vocab]
         if not published.is_file():
             raise SystemExit(f"{published} is missing: give --vocabs a folder that has it")
-        made = "" if pattern else str(encode_text.tokenizer_json(published, self.work))
+        wanted = not pattern and {"fastokens", RC3, "tokenizers"} & set(self.chosen)
+        made = str(encode_text.tokenizer_json(published, self.work)) if wanted else ""
         return Source(vocab, str(published), made, str(self.peers), pattern)
 
     def task(self, lane: str, part: str, vocab: str, texts: str, **options: Any) -> Task:
         """On one core, unless said."""
         source = self.source(vocab, options.pop("pattern", None))
-        return Task(lane, part, source, texts, **{"cores": self.cores[-1:]} | options)
+        return Task(lane, part, tuple(source), texts, **{"cores": self.cores[-1:]} | options)
 
     def tasks(
         self, names: Sequence[str], part: str, vocab: str, texts: str, **options: Any
@@ -118,18 +122,18 @@ def first_pass(setup: Setup, vocabs: Sequence[str], corpora: Sequence[str]) -> I
             texts = setup.texts(corpus, "documents")
             tasks = setup.tasks(FAST, "array", vocab, texts, passes=4)
             tasks |= setup.tasks(["tiktoken"], "array", vocab, texts) | tasks
-            yield Cell("first-pass", corpus, vocab, tasks)
+            yield Cell("first-pass", corpus, vocab, tasks, once=("tiktoken",))
 
 
 def lists(setup: Setup, vocabs: Sequence[str], corpora: Sequence[str]) -> Iterator[Cell]:
-    """Lists of ids, all corpora with the first vocabulary, one with the others."""
-    for vocab in vocabs:
+    """Lists of ids, all corpora with the first vocabulary, one with the last."""
+    for vocab in dict.fromkeys((vocabs[0], vocabs[-1])):
         for corpus in corpora if vocab == vocabs[0] else corpora[:1]:
             texts = setup.texts(corpus, "documents")
             tasks = setup.tasks(FAST, "lists", vocab, texts, passes=3)
             tasks |= setup.tasks(["tiktoken"], "lists", vocab, texts) | tasks
             tasks |= setup.tasks(["tokenizers"], "lists", vocab, texts, head=True) | tasks
-            yield Cell("lists", corpus, vocab, tasks)
+            yield Cell("lists", corpus, vocab, tasks, once=("tokenizers",))
 
 
 def short(setup: Setup, vocabs: Sequence[str], corpora: Sequence[str]) -> Iterator[Cell]:
@@ -139,7 +143,7 @@ def short(setup: Setup, vocabs: Sequence[str], corpora: Sequence[str]) -> Iterat
             for corpus in [name for name in FEW if name in corpora][:2]:
                 texts = setup.texts(corpus, kind)
                 yield Cell(
-                    f"short, {kind} to a {into}",
+                    f"short, {kind} to {'a list' if into == 'list' else 'an array'}",
                     corpus,
                     vocabs[0],
                     setup.tasks(names, f"one-{into}", vocabs[0], texts),
@@ -163,26 +167,28 @@ def threads(setup: Setup, vocabs: Sequence[str], corpora: Sequence[str]) -> Iter
 
 def decode(setup: Setup, vocabs: Sequence[str], corpora: Sequence[str]) -> Iterator[Cell]:
     """Ids of documents of 1 MB back to str and to bytes, from arrays and from lists."""
-    cells = [(corpus, vocabs[0]) for corpus in FEW if corpus in corpora]
-    if cells and vocabs[1:]:
-        cells.append((cells[0][0], vocabs[-1]))
-    for corpus, vocab in cells:
+    vocab = vocabs[0]
+    for corpus in [name for name in ("english", "chinese") if name in corpora]:
         texts = setup.texts(corpus, "large")
         for into, names in (("str", (*FAST, "tiktoken")), ("bytes", ("gigatoken", "tiktoken"))):
             for given in ("array", "list"):
-                tasks = setup.tasks(names, f"decode-{into}-{given}", vocab, texts, passes=5)
+                tasks = setup.tasks(names, f"decode-{into}-{given}", vocab, texts, passes=3)
                 yield Cell(f"decode, {into} from {given}s", corpus, vocab, tasks)
 
 
 def count(setup: Setup, vocabs: Sequence[str], corpora: Sequence[str]) -> Iterator[Cell]:
-    """Our counting beside our encoding to an array: text by text, and in one call."""
+    """Our counting beside our encoding to an array: text by text; in one call, and of a third for memory."""
     for corpus in [name for name in FEW if name in corpora][:2]:
-        for counting, encoding, kind in (("count", "single", "large"), ("count_batch", "array", "documents")):
+        for part, counting, encoding, kind in (
+            ("count", "count", "single", "large"),
+            ("count, batch", "count_batch", "array", "more"),
+        ):
             texts = setup.texts(corpus, kind)
-            tasks = setup.tasks([], counting, vocabs[0], texts, passes=4)
-            tasks["syllabary, encoding"] = setup.task(OURS, encoding, vocabs[0], texts, passes=4)
-            tasks[f"{OURS}, a tenth"] = setup.task(OURS, counting, vocabs[0], texts, passes=4, head=True)
-            yield Cell("count" if kind == "large" else "count, batch", corpus, vocabs[0], tasks)
+            tasks = setup.tasks([], counting, vocabs[0], texts, passes=3)
+            tasks["syllabary, encoding"] = setup.task(OURS, encoding, vocabs[0], texts, passes=3)
+            if kind == "more":
+                tasks[THIRD] = tasks[OURS]._replace(share=(0, None, 3), passes=1)
+            yield Cell(part, corpus, vocabs[0], tasks, once=(THIRD,))
 
 
 def load(setup: Setup, vocabs: Sequence[str], _corpora: Sequence[str]) -> Iterator[Cell]:
@@ -192,10 +198,10 @@ def load(setup: Setup, vocabs: Sequence[str], _corpora: Sequence[str]) -> Iterat
 
 
 def sentencepiece(setup: Setup, _vocabs: Sequence[str], corpora: Sequence[str]) -> Iterator[Cell]:
-    """A sentencepiece model, a quarter of the text."""
-    for corpus in [name for name in CORPORA if name in corpora]:
+    """A sentencepiece model, a quarter of the text; lists for the first corpus."""
+    for corpus in [name for name in (*FEW, "code") if name in corpora]:
         texts = setup.texts(corpus, "little")
-        for form in ("array", "lists"):
+        for form in ("array", "lists") if corpus == corpora[0] else ("array",):
             tasks = setup.tasks((*FAST, "sentencepiece"), form, MODEL, texts, passes=2)
             yield Cell(f"sentencepiece, {form}", corpus, MODEL, tasks)
 
@@ -207,9 +213,8 @@ def worst(setup: Setup, vocabs: Sequence[str], corpora: Sequence[str]) -> Iterat
             tasks = setup.tasks([], "single", vocab, setup.texts(name, "worst"))
             quarter = setup.tasks(["tiktoken"], "array", vocab, setup.texts(name, "quarter"))
             tasks[QUARTER] = quarter.pop(OURS)._replace(part="single")
-            yield Cell(
-                "worst", name, vocab, tasks | {f"{lane}, a quarter": task for lane, task in quarter.items()}
-            )
+            compared = {f"{lane}, a quarter": task for lane, task in quarter.items()}
+            yield Cell("worst", name, vocab, tasks | compared, once=tuple(compared))
 
 
 def pattern(setup: Setup, vocabs: Sequence[str], corpora: Sequence[str]) -> Iterator[Cell]:

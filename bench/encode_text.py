@@ -38,6 +38,15 @@ def read(path: Path, size: int = -1) -> bytes:
         return file.read(size)
 
 
+def unpacked(path: Path, folder: Path) -> Path:
+    """A plain file of the corpus."""
+    if path.suffix != ".xz":
+        return path
+    plain = folder / path.stem
+    plain.write_bytes(read(path))
+    return plain
+
+
 def corpora(folder: Path) -> dict[str, Path]:
     """Name -> file; a plain file goes before a compressed one."""
     paths = sorted([*folder.glob("*.txt.xz"), *folder.glob("*.txt")], key=lambda path: path.suffix != ".xz")
@@ -56,6 +65,11 @@ def cut(data: bytes, size: int = DOCUMENT, reach: int = REACH) -> Iterator[bytes
             end += 1
         yield data[at:end]
         at = end
+
+
+def head(data: bytes, size: int) -> bytes:
+    """The first bytes, without a character cut in two."""
+    return data[:size].decode("utf-8", "ignore").encode()
 
 
 def spread(documents: Sequence[bytes], size: int) -> list[bytes]:
@@ -89,11 +103,12 @@ def load(path: str, part: slice) -> list[str]:
 
 def strings(data: bytes, size: int, count: int) -> list[bytes]:
     """Different strings of exactly `size` bytes (or a little less, not to cut a character), evenly spread."""
-    step = max(size, len(data) // count)
-    found = (
-        data[at : at + size].decode("utf-8", "ignore").encode() for at in range(0, len(data) - size, step)
-    )
-    return list(dict.fromkeys(found))[:count]
+    step, found = max(size, len(data) // count), dict[bytes, None]()
+    for start in range(0, len(data) - size, step):
+        while data[start] & 0xC0 == 0x80:
+            start += 1
+        found[head(data[start : start + size], size)] = None
+    return list(found)[:count]
 
 
 def worst(size: int) -> dict[str, bytes]:
@@ -108,7 +123,7 @@ def worst(size: int) -> dict[str, bytes]:
         "spaces": " " * size,
         "digits": "".join(draw.choices(string.digits, k=size)),
         "one emoji": emoji,
-        "random characters": characters.encode()[:size].decode("utf-8", "ignore"),
+        "random characters": head(characters.encode(), size).decode(),
         "one word": letters,
     }
     return {name: text.encode() for name, text in texts.items()}

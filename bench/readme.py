@@ -2,7 +2,7 @@
 
     python bench/readme.py [--check]
 
-Leaves out: measuring (`run.py`, `train.py`, `greek.py`).
+Leaves out: measuring (`encode.py`, `train.py`, `greek.py`).
 """
 
 from __future__ import annotations
@@ -14,43 +14,78 @@ from typing import Any
 
 RESULTS = Path(__file__).parent / "results"
 README = Path(__file__).parent.parent / "README.md"
-START, END = "<!-- bench: written by bench/readme.py -->", "<!-- /bench -->"
+START, END = "<!-- encode:begin, written by bench/readme.py -->", "<!-- encode:end -->"
 TRAIN_START, TRAIN_END = "<!-- training: written by bench/readme.py -->", "<!-- /training -->"
+# What else a record of encoding tells: the beginning of goals, the peer in them, and how to say it.
+OTHER_PARTS = (
+    ("lists,", "gigatoken", "lists (gigatoken)"),
+    ("short, 36 B to a list", "", "a string of 36 B to a list (fastest peer)"),
+    ("decode,", "", "decoding (fastest peer)"),
+    ("load,", "tiktoken", "loading (tiktoken)"),
+    ("sentencepiece,", "sentencepiece", "a sentencepiece model (sentencepiece)"),
+    ("pattern,", "tiktoken", "an unknown pattern (tiktoken)"),
+)
 GREEK_START, GREEK_END = "<!-- greek: written by bench/readme.py -->", "<!-- /greek -->"
 
 
-def newest() -> dict[str, Any]:
-    """The record of the last run."""
-    record: dict[str, Any] = json.loads(max(RESULTS.glob("20*.json")).read_text("utf-8"))
-    return record
+FIRST_PASS = ("gigatoken", "fastokens", "tokenizers 1.0.0rc3", "tiktoken")
 
 
-def table(record: dict[str, Any]) -> str:
-    """A row a corpus: our rate, and how many times longer each peer takes."""
-    cells = {(row["corpus"], row["task"], row["lane"]): row for row in record["results"]}
-    versions = record["versions"]
+def encoding(record: dict[str, Any]) -> str:
+    """A row a corpus: our first and warm rate, and how many times the peers' that is."""
+    rows = [row for row in record["rows"] if row["part"] == "first-pass" and row["equal"]]
+    cells = {(row["vocab"], row["corpus"], row["lane"]): row for row in rows}
+    vocabs, corpora, lanes = (list(dict.fromkeys(key[at] for key in cells)) for at in (0, 1, 2))
+    peers = [name for name in FIRST_PASS if name in lanes]
+    more = [f"{vocab}, fastest peer" for vocab in vocabs[1:]]
     lines = [
-        "| corpus | train, MB/s | tokenizers takes | encode, MB/s | tokenizers takes | tiktoken takes |",
-        "|---|--:|--:|--:|--:|--:|",
+        f"| corpus | first, MB/s | {' | '.join(peers + more)} | warm, MB/s | fastest peer |",
+        "|---|" + "--:|" * (len(peers + more) + 3),
     ]
-    for corpus in dict.fromkeys(corpus for corpus, _task, _lane in cells):
-        ours = [cells[corpus, task, "syllabary"]["mb_per_second"] for task in ("train", "encode")]
-        ratios = [
-            cells[corpus, task, lane]["times_of_syllabary"]
-            for task, lane in (("train", "tokenizers"), ("encode", "tokenizers"), ("encode", "tiktoken"))
-        ]
-        first, second, third = (f"{ratio:.1f}×" for ratio in ratios)
-        lines.append(f"| {corpus} | {ours[0]:.0f} | {first} | {ours[1]:.0f} | {second} | {third} |")
-    size = max(row["bytes"] for row in record["results"]) / 1e6
+    for corpus in corpora:
+        ours = cells[vocabs[0], corpus, "syllabary"]
+        first, warm = (ours["bytes"] / ours[key] / 1e6 for key in ("median_first", "median_warm"))
+        told = [_times(cells, vocabs[0], corpus, [peer], "median_first") for peer in peers]
+        told += [_times(cells, vocab, corpus, peers, "median_first") for vocab in vocabs[1:]]
+        last = _times(cells, vocabs[0], corpus, peers, "median_warm")
+        lines.append(f"| {corpus} | {first:.0f} | {' | '.join(told)} | {warm:.0f} | {last} |")
+    versions = [f"{name} {found}" for name, found in record["versions"].items() if found and "rc" not in name]
+    size = max((row["bytes"] for row in rows), default=0) / 1e6
     lines += [
         "",
-        f"One thread, GPT-2's split, {record['vocab_size']:,} tokens, first {size:.0f} MB of each corpus; "
-        "medians of interleaved turns, with equal vocabularies and ids. Encoding gives lists; our memory of "
-        "pieces begins empty in every turn, while tokenizers keeps its own; "
-        f"tokenizers {versions['tokenizers']}, tiktoken {versions['tiktoken']}; "
-        f"{record['machine']['processor']}, {record['when'][:10]}: `{record['command']}`.",
+        f"One core, {vocabs[0]}'s published vocabulary unless said, {size:.0f} MB of documents of 3 KB to "
+        "arrays, and how many times each peer's speed that is. “First” is text that the process has not "
+        "seen, “warm” the same text again. Medians of interleaved runs, each in a process of its own, "
+        f"{'with equal ids' if all(row['equal'] for row in record['rows']) else 'rows of equal ids'}. "
+        f"{_elsewhere(record)}{', '.join(versions)}; {record['machine']['processor']}, "
+        f"{record['when'][:10]}: "
+        f"`{record['command']}`.",
     ]
     return "\n".join(lines)
+
+
+def _times(cells: dict[tuple[str, ...], Any], vocab: str, corpus: str, peers: list[str], key: str) -> str:
+    """Of the fastest of the peers' speeds."""
+    ours = cells.get((vocab, corpus, "syllabary"))
+    found = [cells[vocab, corpus, peer][key] for peer in peers if (vocab, corpus, peer) in cells]
+    least = min((seconds for seconds in found if seconds), default=None)
+    return "—" if ours is None or least is None else f"{least / ours[key]:.1f}×"
+
+
+def _elsewhere(record: dict[str, Any]) -> str:
+    """The least and the most of the other parts, as far as the record has them."""
+    told = []
+    for part, peer, what in OTHER_PARTS:
+        reached = [row["reached"] for row in record["goals"] if _is(row["goal"], part, peer)]
+        if reached:
+            low, high = (f"{ratio:.2g}" for ratio in (min(reached), max(reached)))
+            told.append(f"{what} {low if low == high else f'{low}–{high}'}")
+    return f"Times the speed elsewhere: {', '.join(told)}. " if told else ""
+
+
+def _is(goal: str, part: str, peer: str) -> bool:
+    """Whether the goal is one of that part, against that peer."""
+    return goal.startswith(part) and f": times the speed of {peer}" in goal
 
 
 def training(record: dict[str, Any]) -> str:
@@ -113,7 +148,10 @@ def filled(text: str, start: str, end: str, content: str) -> str:
 def main() -> None:
     """Write, or with --check fail if that would change something."""
     text = README.read_text("utf-8")
-    wanted = filled(text, START, END, table(newest()))
+    wanted = text
+    if (RESULTS / "encode.json").is_file():
+        record = json.loads((RESULTS / "encode.json").read_text("utf-8"))
+        wanted = filled(wanted, START, END, encoding(record))
     if (RESULTS / "train.json").is_file():
         record = json.loads((RESULTS / "train.json").read_text("utf-8"))
         wanted = filled(wanted, TRAIN_START, TRAIN_END, training(record))

@@ -32,6 +32,9 @@ const DETACH_BYTES: usize = 4096;
 
 type IdsAndOffsets<'py> = (Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<i64>>);
 
+// Python aligns objects at 16 bytes, whatever is in them.
+const _: () = assert!(align_of::<Engine>() <= 16 && align_of::<syllabary::split::Split>() <= 16);
+
 /// An immutable tokenizer.
 #[pyclass(frozen, module = "syllabary._engine")]
 pub struct Tokenizer {

@@ -31,6 +31,19 @@ pub struct Ragged {
     pub offsets: Vec<usize>,
 }
 
+impl Ragged {
+    /// Nothing yet, with room for the ids of most texts.
+    fn for_texts(texts: &[&str]) -> Ragged {
+        let bytes: usize = texts.iter().map(|text| text.len()).sum();
+        let mut ids = Vec::new();
+        // Room that nobody touches costs nothing; where there is no such room, the vector grows.
+        let _ = ids.try_reserve_exact(bytes / 2);
+        let mut offsets = Vec::with_capacity(texts.len() + 1);
+        offsets.push(0);
+        Ragged { ids, offsets }
+    }
+}
+
 /// Runs of texts of about `CHUNK_BYTES` each.
 fn chunks<'a, 't>(texts: &'a [&'t str]) -> Vec<(usize, &'a [&'t str])> {
     let mut chunks = Vec::new();
@@ -124,12 +137,11 @@ pub fn encode(
             Ok(())
         };
     if threads < 2 || texts.len() < 2 {
-        let mut whole = Ragged { ids: Vec::new(), offsets: vec![0] };
+        let mut whole = Ragged::for_texts(texts);
         tokenizer.pool().with(|seat| append(0, texts, &mut seat.work, &mut whole.ids, &mut whole.offsets))?;
         return Ok(whole);
     }
-    let gathered =
-        Mutex::new(Gathered { whole: Ragged { ids: Vec::new(), offsets: vec![0] }, ..Gathered::default() });
+    let gathered = Mutex::new(Gathered { whole: Ragged::for_texts(texts), ..Gathered::default() });
     each_chunk(tokenizer, texts, threads, &|(index, start), chunk, seat| {
         let Seat { work, ids, ends } = seat;
         append(start, chunk, work, ids, ends)?;

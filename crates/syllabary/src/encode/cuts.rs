@@ -22,7 +22,13 @@ pub(crate) struct Cuts {
     partial: Box<[u64]>,
     /// A bit for the hash of two whole characters, not both of them ASCII.
     characters: Box<[u64]>,
+    /// A bit for each character below `CHARACTERS` that stands, whole, before or after another one.
+    before: Box<[u64]>,
+    after: Box<[u64]>,
 }
+
+/// Characters of up to three bytes; they have tables.
+pub(crate) const CHARACTERS: usize = 1 << 16;
 
 fn has(bits: &[u64], at: usize) -> bool {
     bits[at / 64] >> (at % 64) & 1 != 0
@@ -60,6 +66,33 @@ fn character_after(text: &[u8], at: usize) -> Option<u32> {
     Some(bytes.iter().fold(0, |out, &byte| out << 8 | u32::from(byte)))
 }
 
+/// The code of the character of these bytes.
+fn code_of(bytes: u32) -> usize {
+    let [first, second, third, last] = bytes.to_be_bytes().map(|byte| usize::from(byte & 0x3F));
+    match bytes {
+        0..0x80 => bytes as usize,
+        0x80..0x1_0000 => (third & 0x1F) << 6 | last,
+        0x1_0000..0x100_0000 => (second & 0x0F) << 12 | third << 6 | last,
+        _ => (first & 0x07) << 18 | second << 12 | third << 6 | last,
+    }
+}
+
+/// The code and the width of the character at `at`, which is whole.
+#[inline(always)]
+pub(crate) fn decode(text: &[u8], at: usize) -> (usize, usize) {
+    let inside = |place: usize| usize::from(text.get(place).copied().unwrap_or(0) & 0x3F);
+    let first = usize::from(text[at]);
+    match first {
+        0..0x80 => (first, 1),
+        0x80..0xE0 => ((first & 0x1F) << 6 | inside(at + 1), 2),
+        0xE0..0xF0 => ((first & 0x0F) << 12 | inside(at + 1) << 6 | inside(at + 2), 3),
+        _ => {
+            let high = (first & 0x07) << 18 | inside(at + 1) << 12;
+            (high | inside(at + 2) << 6 | inside(at + 3), 4)
+        }
+    }
+}
+
 /// The width of the character that begins with `byte`.
 fn width_of(byte: u8) -> usize {
     match byte {
@@ -81,6 +114,8 @@ impl Cuts {
             bytes: vec![0; 1 << 10].into(),
             partial: vec![0; 1 << 10].into(),
             characters: vec![0; 1 << (PAIR_BITS - 6)].into(),
+            before: vec![0; CHARACTERS / 64].into(),
+            after: vec![0; CHARACTERS / 64].into(),
         };
         vocab.iter().for_each(|(_, token)| cuts.add(token));
         cuts
@@ -94,7 +129,11 @@ impl Cuts {
                 continue;
             }
             match (character_before(token, at), character_after(token, at)) {
-                (Some(before), Some(after)) => set(&mut self.characters, place(before, after)),
+                (Some(before), Some(after)) => {
+                    set(&mut self.characters, place(before, after));
+                    set(&mut self.before, code_of(before) & (CHARACTERS - 1));
+                    set(&mut self.after, code_of(after) & (CHARACTERS - 1));
+                }
                 _ => set(&mut self.partial, pair),
             }
         }
@@ -114,6 +153,16 @@ impl Cuts {
             (Some(before), Some(after)) => !has(&self.characters, place(before, after)),
             _ => false,
         }
+    }
+
+    /// The same, where the characters around the place are known by their codes; one of them is not ASCII.
+    #[inline(always)]
+    pub(crate) fn safe_between(&self, text: &[u8], at: usize, (before, after): (usize, usize)) -> bool {
+        if has(&self.partial, bytes_at(text, at)) {
+            return false;
+        }
+        !(has(&self.before, before & (CHARACTERS - 1)) && has(&self.after, after & (CHARACTERS - 1)))
+            || self.safe(text, at)
     }
 
     /// The first safe place in `text` after `at` and before `end`, or `end`.
@@ -156,6 +205,15 @@ mod tests {
             let cuts = Cuts::new(&vocab);
             for at in (1..text.len()).filter(|&at| !is_inside(text[at])) {
                 let safe = cuts.safe(&text, at);
+                let (after, _) = decode(&text, at);
+                let start = (0..at).rfind(|&start| !is_inside(text[start])).unwrap();
+                let (before, width) = decode(&text, start);
+                assert_eq!(start + width, at);
+                assert_eq!(code_of(character_before(&text, at).unwrap()), before);
+                assert_eq!(
+                    cuts.safe_between(&text, at, (before, after)),
+                    safe || before.max(after) < 0x80 && safe
+                );
                 assert!(!safe || !reached(&tokens, &text, at), "{tokens:?} {text:?} {at}");
                 if safe { cut += 1 } else { kept += 1 }
             }

@@ -80,6 +80,16 @@ impl Output for Ids<'_> {
     }
 }
 
+impl Output for Vec<u32> {
+    fn few(&mut self, ids: &[u32; FEW], count: usize) {
+        self.extend_from_slice(&ids[..count]);
+    }
+
+    fn many(&mut self, ids: &[u32]) {
+        self.extend_from_slice(ids);
+    }
+}
+
 /// Counts.
 #[derive(Debug, Default)]
 pub(crate) struct Count(pub(crate) usize);

@@ -1,7 +1,8 @@
 //! The pieces of a text to ids, many at a time.
 
 use super::{
-    cuts::Cuts,
+    characters::Characters,
+    cuts::{Cuts, decode},
     key::{Key, SHORT},
     memory::{FEW, Memory, inner},
     output::Output,
@@ -22,8 +23,8 @@ const MANY: usize = 256;
 /// What a tokenizer needs to encode at full speed, besides its vocabulary and merges.
 #[derive(Debug)]
 pub(crate) struct Fast {
-    bytes: BytePairs,
-    cuts: Cuts,
+    pub(super) bytes: BytePairs,
+    pub(super) cuts: Cuts,
     whole_pieces: bool,
 }
 
@@ -32,6 +33,7 @@ pub(crate) struct Fast {
 pub(crate) struct FastWork {
     short: Memory,
     long: PieceCache,
+    pub(super) characters: Characters,
     ends: Box<[usize]>,
     keys: [Key; MANY],
     hashes: [u32; MANY],
@@ -44,6 +46,7 @@ impl Default for FastWork {
         FastWork {
             short: Memory::default(),
             long: PieceCache::default(),
+            characters: Characters::default(),
             ends: vec![0; MANY].into(),
             keys: [Key::NONE; MANY],
             hashes: [0; MANY],
@@ -166,6 +169,9 @@ impl<O: Output> Pieces<'_, O> {
                 ids[0] = id;
                 (ids, 1)
             }
+            None if is_piece && !is_ascii(key) => {
+                return self.unknown_characters(text, (start, end), key, hash);
+            }
             None => short::merge::<16>(&self.fast.bytes, self.merges, text, (start, end)),
         };
         let ids = &ids[..count];
@@ -173,8 +179,21 @@ impl<O: Output> Pieces<'_, O> {
         self.work.short.insert(key, hash, ids);
     }
 
+    /// The same for a piece that is not all ASCII: character by character where no token passes.
+    fn unknown_characters(&mut self, text: &[u8], (start, end): (usize, usize), key: Key, hash: u32) {
+        let Pieces { fast, vocab, merges, .. } = *self;
+        let mut ids = std::mem::take(&mut self.work.ids);
+        ids.clear();
+        let mut inside = Pieces { fast, vocab, merges, work: &mut *self.work, out: &mut ids };
+        // Nothing so short is too long to be merged.
+        let _ = inside.characters(text, start, end);
+        self.out.many(&ids);
+        self.work.short.insert(key, hash, &ids);
+        self.work.ids = ids;
+    }
+
     /// A string inside a piece, between places where no token passes.
-    fn inner(&mut self, text: &[u8], start: usize, end: usize) -> Result<(), Error> {
+    pub(super) fn inner(&mut self, text: &[u8], start: usize, end: usize) -> Result<(), Error> {
         if end - start >= SHORT {
             self.merge(text, start, end)?;
             self.out.many(&self.work.ids);
@@ -188,6 +207,12 @@ impl<O: Output> Pieces<'_, O> {
     /// A piece of more than `SHORT` bytes.
     fn long(&mut self, text: &[u8], start: usize, end: usize) -> Result<(), Error> {
         let piece = &text[start..end];
+        let (code, width) = decode(text, start);
+        let (after, _) = decode(text, start + width);
+        // Where no token passes between the first two characters, the piece is no token.
+        if (code | after) >= 0x80 && self.fast.cuts.safe_between(text, start + width, (code, after)) {
+            return self.characters(text, start, end);
+        }
         if let Some(ids) = self.work.long.get(piece) {
             self.out.many(ids);
             return Ok(());
@@ -197,6 +222,9 @@ impl<O: Output> Pieces<'_, O> {
         {
             self.out.few(&[id; FEW], 1);
             return Ok(());
+        }
+        if !piece.is_ascii() {
+            return self.characters(text, start, end);
         }
         let first = self.fast.cuts.next(text, start, end);
         if first == end {
@@ -227,4 +255,10 @@ impl<O: Output> Pieces<'_, O> {
         ids.extend(text[start..end].iter().map(|&byte| self.fast.bytes.ids()[usize::from(byte)]));
         self.merges.apply(ids, None, scratch)
     }
+}
+
+/// Whether a string has only bytes below 0x80.
+fn is_ascii(key: Key) -> bool {
+    const HIGH: u64 = 0x8080_8080_8080_8080;
+    (key.low | key.high & (u64::MAX >> 8)) & HIGH == 0
 }

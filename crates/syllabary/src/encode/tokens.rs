@@ -21,6 +21,8 @@ const EMPTY: Line = Line { keys: [Key::NONE; WAYS], ids: [0; WAYS], used: 0 };
 #[derive(Debug)]
 pub(crate) struct ShortTokens {
     lines: Box<[Line]>,
+    /// A bit for the hash of each: most strings that are no token are known by a table that stays in the cache.
+    some: Box<[u64]>,
 }
 
 impl Default for ShortTokens {
@@ -34,17 +36,25 @@ impl ShortTokens {
     pub(crate) fn for_many(count: usize) -> ShortTokens {
         // Half full at the most.
         let lines = (2 * count / WAYS + 1).next_power_of_two();
-        ShortTokens { lines: vec![EMPTY; lines].into() }
+        let some = vec![0; (4 * count / 64 + 1).next_power_of_two()];
+        ShortTokens { lines: vec![EMPTY; lines].into(), some: some.into() }
     }
 
-    fn home(&self, key: Key) -> usize {
-        key.hash() as usize & (self.lines.len() - 1)
+    /// The word and bit of a hash, of its higher half, since lines go by the lower.
+    #[inline]
+    fn bit(&self, hash: u64) -> (usize, u64) {
+        ((hash >> 38) as usize & (self.some.len() - 1), 1 << (hash >> 32 & 63))
     }
 
     /// The id of `key`.
     #[inline]
     pub(crate) fn get(&self, key: Key) -> Option<u32> {
-        let mut at = self.home(key);
+        let hash = key.hash();
+        let (word, bit) = self.bit(hash);
+        if self.some[word] & bit == 0 {
+            return None;
+        }
+        let mut at = hash as usize & (self.lines.len() - 1);
         loop {
             let line = &self.lines[at];
             for way in 0..WAYS {
@@ -61,8 +71,11 @@ impl ShortTokens {
 
     /// Adds a token unless its bytes are there; no more than there is room for.
     pub(crate) fn insert(&mut self, key: Key, id: u32) {
-        let mut at = self.home(key);
+        let hash = key.hash();
+        let (word, bit) = self.bit(hash);
+        self.some[word] |= bit;
         let mask = self.lines.len() - 1;
+        let mut at = hash as usize & mask;
         loop {
             let line = &mut self.lines[at];
             if line.keys.contains(&key) {

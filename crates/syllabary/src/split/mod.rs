@@ -34,7 +34,8 @@ const ENDS: usize = 256;
 /// A split, ready to run; immutable, to be shared by reference.
 pub struct Split {
     scanner: Scanner,
-    classes: Classes,
+    /// Boxed: its tables begin at cache lines, which not everyone who holds a split would see to.
+    classes: Box<Classes>,
     keep_unmatched: bool,
     lines: bool,
     tier: Tier,
@@ -88,7 +89,7 @@ impl Split {
         };
         Ok(Split {
             scanner,
-            classes: Classes::new(tables)?,
+            classes: Classes::new(tables)?.into(),
             keep_unmatched,
             lines: false,
             tier: Tier::best(),
