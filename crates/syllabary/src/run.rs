@@ -156,10 +156,13 @@ impl<'a, const SPANS: bool, F: FnMut(&[u32], &[Range<usize>])> Job<'a, SPANS, F>
 
     /// The same, the fast way.
     fn characters(&mut self, charwise: &Charwise, run: &str, base: usize) -> Result<(), Error> {
-        let made = if charwise.rewrites() { Some(self.normalized(run, base)?) } else { None };
-        let text = made.as_ref().map_or(run, Source::text);
         let Job { tokenizer, work, sink, .. } = self;
-        charwise.encode(text, base == 0, &tokenizer.merges, &mut work.charwise, |ids| sink(ids, &[]))
+        let sink = |ids: &[u32]| sink(ids, &[]);
+        if !charwise.rewrites() {
+            return charwise.encode(run, base == 0, &tokenizer.merges, &mut work.charwise, sink);
+        }
+        let done = charwise.rewrite(run, &tokenizer.normalizer, &tokenizer.merges, &mut work.charwise, sink);
+        done.map_err(|error| Place::Text(base).shift(error))
     }
 
     fn normalized(&self, run: &str, base: usize) -> Result<Source<'static>, Error> {

@@ -7,20 +7,16 @@ use std::ops::Range;
 use super::{
     Charwise, MARK,
     joins::BLOCK,
-    letters::{Letter, Stand},
     memory::{Key, Memory, SHORT},
+    out::{Out, ROOM, RUN},
     pairs,
     shape::Prefix,
 };
 use crate::{
     Error,
     merge::{self, Merges},
+    normalize::Normalizer,
 };
-
-/// Ids are handed on in runs of about so many.
-const RUN: usize = 4096;
-/// No more than these are written at once.
-const ROOM: usize = 8;
 
 /// Buffers that one thread reuses from text to text.
 #[derive(Debug)]
@@ -31,6 +27,8 @@ pub(crate) struct Work {
     symbols: Vec<u32>,
     run: Vec<u32>,
     first: String,
+    /// Normalized text, and the same with spaces.
+    texts: [String; 2],
     scratch: pairs::Scratch,
     long: merge::Scratch,
 }
@@ -43,65 +41,10 @@ impl Default for Work {
             symbols: Vec::new(),
             run: Vec::new(),
             first: String::new(),
+            texts: Default::default(),
             scratch: pairs::Scratch::default(),
             long: merge::Scratch::default(),
         }
-    }
-}
-
-/// Ids on their way out; several unknown ones in a row are one, if that is wanted.
-struct Out<'a, F> {
-    run: &'a mut [u32],
-    written: usize,
-    unknown: u32,
-    /// Unknown tokens are made one.
-    fuses: bool,
-    after_unknown: bool,
-    sink: F,
-}
-
-impl<F: FnMut(&[u32])> Out<'_, F> {
-    #[inline]
-    fn make_room(&mut self) {
-        if self.written + ROOM > self.run.len() {
-            self.flush();
-        }
-    }
-
-    #[inline(never)]
-    fn flush(&mut self) {
-        (self.sink)(&self.run[..self.written]);
-        self.written = 0;
-    }
-
-    /// Writes the first `count` of these, none unknown; there must be room.
-    #[inline]
-    fn few(&mut self, ids: &[u32; 4], count: usize) {
-        self.run[self.written..self.written + 4].copy_from_slice(ids);
-        self.written += count;
-        self.after_unknown = false;
-    }
-
-    fn unknown(&mut self) {
-        if !(self.fuses && self.after_unknown) {
-            self.few(&[self.unknown; 4], 1);
-        }
-        self.after_unknown = true;
-    }
-
-    /// Writes the ids of a segment, as many as they are, none unknown.
-    fn many(&mut self, ids: &[u32]) {
-        if self.written + ids.len() + ROOM > self.run.len() {
-            self.flush();
-        }
-        match self.run.get_mut(self.written..self.written + ids.len()) {
-            Some(place) => {
-                place.copy_from_slice(ids);
-                self.written += ids.len();
-            }
-            None => (self.sink)(ids),
-        }
-        self.after_unknown = false;
     }
 }
 
@@ -122,7 +65,7 @@ impl Charwise {
         sink: impl FnMut(&[u32]),
     ) -> Result<(), Error> {
         let mut run = std::mem::take(&mut work.run);
-        run.resize(RUN.min(text.len() + 2 * ROOM), 0);
+        run.resize(run.len().max(RUN.min(text.len() + 2 * ROOM)), 0);
         let mut out = Out {
             run: &mut run,
             written: 0,
@@ -135,6 +78,32 @@ impl Charwise {
         let done = self.walk(text, at, merges, work, &mut out);
         out.flush();
         work.run = run;
+        done
+    }
+
+    /// The same for text that is to be normalized first.
+    pub(crate) fn rewrite(
+        &self,
+        text: &str,
+        normalizer: &Normalizer,
+        merges: &Merges,
+        work: &mut Work,
+        sink: impl FnMut(&[u32]),
+    ) -> Result<(), Error> {
+        let [mut made, mut spaced] = std::mem::take(&mut work.texts);
+        made.clear();
+        normalizer.write(text, &mut made)?;
+        if self.shape.marks_spaces {
+            // No spaces are left: those that marks become here are read as marks, and ASCII is faster.
+            spaced.clear();
+            for (number, part) in made.split(MARK).enumerate() {
+                spaced.extend((number > 0).then_some(' '));
+                spaced.push_str(part);
+            }
+            std::mem::swap(&mut made, &mut spaced);
+        }
+        let done = self.encode(&made, false, merges, work, sink);
+        work.texts = [made, spaced];
         done
     }
 
@@ -238,61 +207,6 @@ impl Charwise {
         Ok(at)
     }
 
-    /// Writes the characters from `at` on that merge with nothing, up to the first that may; none if the first is
-    /// ASCII.
-    #[inline]
-    fn alone<F: FnMut(&[u32])>(&self, text: &str, mut at: usize, out: &mut Out<'_, F>) -> usize {
-        while text.as_bytes().get(at).is_some_and(|&byte| byte >= 128) {
-            at = self.alone_run(text.as_bytes(), at, out);
-            let mut chars = text[at..].chars();
-            let Some(char) = chars.next() else { return at };
-            let letter = self.letters.get(char);
-            let next = chars.next().map(|next| self.letters.get(next));
-            if next.is_some_and(|next| letter.may_join(next)) {
-                return at;
-            }
-            out.make_room();
-            self.letter(char, letter, out);
-            at += char.len_utf8();
-        }
-        at
-    }
-
-    /// The same for characters of up to three bytes that are not unknown, up to some place near the end.
-    #[inline]
-    fn alone_run<F: FnMut(&[u32])>(&self, bytes: &[u8], mut at: usize, out: &mut Out<'_, F>) -> usize {
-        let four = |at: usize| bytes.get(at..)?.first_chunk::<4>().map(|four| u32::from_le_bytes(*four));
-        let Some(mut here) = four(at) else { return at };
-        let (mut letter, mut width) = self.letters.decode(here);
-        while let Some(after) = four(at + width) {
-            let (next, next_width) = self.letters.decode(after);
-            let (first, second) = (here as u8, after as u8);
-            let joins = letter.may_join(next) && !self.joins.cuts_ascii(first, second);
-            if joins || letter.is_unknown() || first >= 0xF0 || second >= 0xF0 {
-                break;
-            }
-            out.make_room();
-            let (ids, count) = self.letters.ids(letter, here, width);
-            out.few(&ids, count);
-            at += width;
-            (here, letter, width) = (after, next, next_width);
-        }
-        at
-    }
-
-    /// Writes what stands for a character alone; there must be room.
-    #[inline]
-    fn letter<F: FnMut(&[u32])>(&self, char: char, letter: Letter, out: &mut Out<'_, F>) {
-        match letter.stand() {
-            Stand::Token(id) => out.few(&[id; 4], 1),
-            Stand::Bytes => {
-                let (ids, count) = self.letters.byte_ids(char);
-                out.few(&ids, count);
-            }
-            Stand::Unknown => out.unknown(),
-        }
-    }
-
     /// Writes the ids of a segment; there must be room.
     #[inline]
     fn segment<F: FnMut(&[u32])>(
@@ -331,10 +245,8 @@ impl Charwise {
             let letter = self.letters.get(char);
             self.letter(char, letter, out);
             if !letter.is_unknown() && char.is_ascii() {
-                let (ids, count) = self.letters.byte_ids(char);
-                let token = [letter.id()];
-                let ids = if letter.stand() == Stand::Bytes { &ids[..count] } else { &token[..] };
-                work.memory.put(segment.as_bytes(), ids);
+                let (ids, count) = letter.ids();
+                work.memory.put(segment.as_bytes(), &ids[..count]);
             }
             return Ok(());
         }

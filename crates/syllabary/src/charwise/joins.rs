@@ -157,3 +157,47 @@ impl Joins {
         !(may_join && self.joins(letters.canonical(left), letters.canonical(right)))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::alphabet::{Alphabet, Spelling, Unit};
+
+    /// Cuts are where no two neighbours are a pair; two that share a bit may join.
+    #[test]
+    fn blocks_and_segments_end_where_pairs_do() {
+        let chars: Vec<String> = "ab,.▁éж漢😀".chars().map(String::from).collect();
+        let symbols = chars.iter().zip(0..).map(|(char, id)| (char.as_bytes(), id));
+        let spelling = Spelling { unknown: Some(99), ..Spelling::plain(Unit::Char) };
+        let alphabet = Alphabet::new(&spelling, symbols).unwrap();
+        let pairs = [('a', 'b'), ('▁', 'a'), ('▁', '▁'), (',', '▁'), ('b', 'é'), ('é', 'ж'), ('漢', '😀')];
+        for space in [' ', '▁'] {
+            let letters = Letters::new(&alphabet, space, pairs.iter().copied(), true).unwrap();
+            let joins = Joins::new(&pairs, space);
+            let marks = |char: char| if char == ' ' { space } else { char };
+            let is_cut = |left: char, right: char| !pairs.contains(&(marks(left), marks(right)));
+            let text = "ab a  ab,, ab, ▁ab▁▁ abéж bé漢😀a漢漢 é\u{7f}\0a".repeat(9);
+            let places: Vec<(usize, char)> = text.char_indices().collect();
+            let mut cuts: Vec<usize> =
+                places.windows(2).filter(|pair| is_cut(pair[0].1, pair[1].1)).map(|pair| pair[1].0).collect();
+            assert!(
+                places
+                    .windows(2)
+                    .all(|pair| joins.cuts(&letters, pair[0].1, pair[1].1) == is_cut(pair[0].1, pair[1].1))
+            );
+            cuts.push(text.len());
+            let mut at = 0;
+            for &cut in &cuts {
+                assert_eq!(joins.end(&letters, &text, at), cut, "{at}");
+                at = cut;
+            }
+            for (at, _) in places {
+                let Some(block) = text.as_bytes()[at..].first_chunk::<BLOCK>() else { break };
+                let ascii = block.iter().position(|byte| !byte.is_ascii()).unwrap_or(BLOCK);
+                let expected =
+                    (1..ascii).filter(|k| cuts.contains(&(at + k))).fold(0, |bits, k| bits | 1 << k);
+                assert_eq!(joins.cuts_of(block), expected);
+            }
+        }
+    }
+}

@@ -1,4 +1,4 @@
-//! What each character is: its symbol, its ids if nothing merges with it, and whether anything can.
+//! What each character is: its ids if nothing merges with it, and whether anything can.
 //!
 //! Leaves out which neighbours merge (`joins`, `pairs`).
 
@@ -6,61 +6,53 @@ use rustc_hash::FxHashMap;
 
 use crate::alphabet::{Alphabet, NONE};
 
-/// The highest id that a `Letter` can hold, and one more.
-pub(super) const ID_BOUND: u32 = 1 << 28;
-
 /// Characters below are in a table, the others in a map.
 const TABLE: usize = 0x1_0000;
 
-const KIND: u32 = 3 << 30;
-const TOKEN: u32 = 0;
-const BYTES: u32 = 1 << 30;
-const UNKNOWN: u32 = 2 << 30;
+/// How many ids stand for it.
+const COUNT: u32 = 7;
+const IS_TOKEN: u32 = 1 << 3;
+const IS_UNKNOWN: u32 = 1 << 4;
 /// Some token has a character after this one, or before it.
-const HAS_NEXT: u32 = 1 << 29;
-const HAS_PREVIOUS: u32 = 1 << 28;
+const HAS_NEXT: u32 = 1 << 6;
+const HAS_PREVIOUS: u32 = 1 << 5;
 
-/// What a character is, in one word.
+/// What a character is, in 16 bytes: the ids that stand for it if it has merged with none (of 4 bytes, all but the
+/// last), and the flags above.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Letter(u32);
+#[repr(align(16))]
+pub(super) struct Letter([u32; 4]);
 
-/// What stands for a character that has merged with none.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Stand {
-    /// This token.
-    Token(u32),
-    /// The tokens of its bytes.
-    Bytes,
-    /// The unknown token.
-    Unknown,
-}
+const FLAGS: usize = 3;
 
 impl Letter {
+    #[inline]
+    fn flags(self) -> u32 {
+        self.0[FLAGS]
+    }
+
     /// Whether some token has `self` and then a character, and some a character and then `next`.
     #[inline]
     pub(super) fn may_join(self, next: Letter) -> bool {
-        self.0 & HAS_NEXT != 0 && next.0 & HAS_PREVIOUS != 0
-    }
-
-    #[inline]
-    pub(super) fn stand(self) -> Stand {
-        match self.0 & KIND {
-            TOKEN => Stand::Token(self.id()),
-            BYTES => Stand::Bytes,
-            _ => Stand::Unknown,
-        }
+        self.flags() & next.flags() << 1 & HAS_NEXT != 0
     }
 
     /// Its id, if it is a token.
     #[inline]
     pub(super) fn id(self) -> u32 {
-        self.0 & (ID_BOUND - 1)
+        self.0[0]
     }
 
     /// Whether nothing stands for it.
     #[inline]
     pub(super) fn is_unknown(self) -> bool {
-        self.0 & UNKNOWN != 0
+        self.flags() & IS_UNKNOWN != 0
+    }
+
+    /// The ids that stand for it, the first so many of these; not for a character of 4 bytes.
+    #[inline]
+    pub(super) fn ids(self) -> ([u32; 4], usize) {
+        (self.0, (self.flags() & COUNT) as usize)
     }
 }
 
@@ -68,9 +60,8 @@ impl Letter {
 pub(super) struct Letters {
     table: Box<[Letter; TABLE]>,
     others: FxHashMap<char, Letter>,
-    /// Characters beyond the table that are no token and in none: by the bytes that fallback has.
-    alphabet_bytes: Box<[u32; 256]>,
-    has_fallback: bool,
+    /// The ids of bytes, if fallback spells with them.
+    bytes: Option<Box<[u32; 256]>>,
     /// A space is read as this one.
     space: char,
 }
@@ -88,24 +79,20 @@ impl Letters {
             return None;
         }
         let mut letters = Letters {
-            table: vec![Letter(0); TABLE].try_into().ok()?,
+            table: vec![Letter([0; 4]); TABLE].try_into().ok()?,
             others: FxHashMap::default(),
-            alphabet_bytes: Box::new(alphabet.fallback_bytes),
-            has_fallback: alphabet.fallback,
+            bytes: alphabet.fallback.then(|| Box::new(alphabet.fallback_bytes)),
             space,
         };
         for code in 0..TABLE {
-            letters.table[code] = letters.without_token(char::from_u32(code as u32));
+            letters.table[code] = letters.without_token(char::from_u32(code as u32).unwrap_or_default());
         }
         for (&char, &id) in &alphabet.chars[0] {
-            if id >= ID_BOUND {
-                return None;
-            }
-            letters.change(char, |_| id | TOKEN);
+            letters.change(char, |letter| *letter = Letter([id, NONE, NONE, IS_TOKEN | 1]));
         }
         for (left, right) in neighbours {
-            letters.change(left, |letter| letter | HAS_NEXT);
-            letters.change(right, |letter| letter | HAS_PREVIOUS);
+            letters.change(left, |letter| letter.0[FLAGS] |= HAS_NEXT);
+            letters.change(right, |letter| letter.0[FLAGS] |= HAS_PREVIOUS);
         }
         letters.table[usize::from(b' ')] = letters.get(space);
         Some(letters)
@@ -116,20 +103,22 @@ impl Letters {
         alphabet.fallback && alphabet.fallback_bytes.iter().all(|&id| id != NONE)
     }
 
-    fn change(&mut self, char: char, change: impl Fn(u32) -> u32) {
-        let new = Letter(change(self.get(char).0));
+    fn change(&mut self, char: char, change: impl Fn(&mut Letter)) {
+        let mut letter = self.get(char);
+        change(&mut letter);
         match self.table.get_mut(char as usize) {
-            Some(letter) => *letter = new,
-            None => drop(self.others.insert(char, new)),
+            Some(place) => *place = letter,
+            None => drop(self.others.insert(char, letter)),
         }
     }
 
-    fn without_token(&self, char: Option<char>) -> Letter {
+    fn without_token(&self, char: char) -> Letter {
+        let unknown = Letter([NONE, NONE, NONE, IS_UNKNOWN]);
+        let Some(bytes) = &self.bytes else { return unknown };
         let mut buffer = [0; 4];
-        let bytes = char.map_or(&[][..], |char| char.encode_utf8(&mut buffer).as_bytes());
-        let spelled =
-            self.has_fallback && bytes.iter().all(|&byte| self.alphabet_bytes[usize::from(byte)] != NONE);
-        Letter(if spelled { BYTES } else { UNKNOWN })
+        let width = char.encode_utf8(&mut buffer).len();
+        let [a, b, c, d] = buffer.map(|byte| bytes[usize::from(byte)]);
+        if [a, b, c, d][..width].contains(&NONE) { unknown } else { Letter([a, b, c, width as u32]) }
     }
 
     /// What this character is.
@@ -137,7 +126,7 @@ impl Letters {
     pub(super) fn get(&self, char: char) -> Letter {
         match self.table.get(char as usize) {
             Some(&letter) => letter,
-            None => self.others.get(&char).copied().unwrap_or_else(|| self.without_token(Some(char))),
+            None => self.others.get(&char).copied().unwrap_or_else(|| self.without_token(char)),
         }
     }
 
@@ -147,36 +136,31 @@ impl Letters {
         if char == ' ' { self.space } else { char }
     }
 
-    /// A character of up to three bytes, which these four begin with: what it is, and its width.
+    /// The ids of a character that is not unknown, the first so many of these.
+    pub(super) fn ids(&self, char: char) -> ([u32; 4], usize) {
+        let (mut ids, count) = self.get(char).ids();
+        if let (4, Some(bytes)) = (count, &self.bytes) {
+            let mut buffer = [0; 4];
+            char.encode_utf8(&mut buffer);
+            ids[3] = bytes[usize::from(buffer[3])];
+        }
+        (ids, count)
+    }
+
+    /// A character of up to three bytes, which these four begin with: what it is, and its width. Of a character of
+    /// four bytes: some other one.
     #[inline]
     pub(super) fn decode(&self, bytes: u32) -> (Letter, usize) {
         let byte = |at: u32| bytes >> (8 * at) & 0xFF;
-        let two = (byte(0) & 0x1F) << 6 | byte(1) & 0x3F;
-        let three = (byte(0) & 0x0F) << 12 | (byte(1) & 0x3F) << 6 | byte(2) & 0x3F;
-        let code = match byte(0) {
-            0..0x80 => byte(0),
-            0x80..0xE0 => two,
-            _ => three,
-        };
-        let width = 1 + usize::from(byte(0) >= 0xC0) + usize::from(byte(0) >= 0xE0);
+        let (is_two, is_three) = (u32::from(byte(0) >= 0xC0), u32::from(byte(0) >= 0xE0));
+        let (last, more) = (byte(1) & 0x3F, byte(2) & 0x3F);
+        let two = (byte(0) & 0x1F) << 6 | last;
+        // The bits of the first byte beyond the 16 of a character go.
+        let three = two << 6 | more;
+        // No branches: which width comes next is not to be foretold.
+        let code = if is_two == 0 { byte(0) } else { two };
+        let code = if is_three == 0 { code } else { three };
+        let width = 1 + (is_two + is_three) as usize;
         (self.table[usize::from(code as u16)], width)
-    }
-
-    /// The ids of a character that is a token or spelled with bytes, which these four begin with, and their number;
-    /// `width` is its width.
-    #[inline]
-    pub(super) fn ids(&self, letter: Letter, bytes: u32, width: usize) -> ([u32; 4], usize) {
-        let spelled = bytes.to_le_bytes().map(|byte| self.alphabet_bytes[usize::from(byte)]);
-        let is_token = letter.0 & BYTES == 0;
-        let first = if is_token { letter.id() } else { spelled[0] };
-        ([first, spelled[1], spelled[2], spelled[3]], if is_token { 1 } else { width })
-    }
-
-    /// The ids of the bytes of a character.
-    #[inline]
-    pub(super) fn byte_ids(&self, char: char) -> ([u32; 4], usize) {
-        let mut buffer = [0; 4];
-        let width = self.canonical(char).encode_utf8(&mut buffer).len();
-        (buffer.map(|byte| self.alphabet_bytes[usize::from(byte)]), width)
     }
 }

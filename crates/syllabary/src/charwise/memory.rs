@@ -6,6 +6,8 @@
 
 /// The longest segment in a slot, in bytes.
 pub(super) const SHORT: usize = 15;
+/// The shortest segment that is not.
+const LONGER: usize = SHORT + 1;
 /// The longest segment remembered.
 const LONG: usize = 80;
 /// Lines at first and at most, of either table.
@@ -197,11 +199,10 @@ impl Memory {
 
     /// Remembers a segment, which is not yet, unless it is too long.
     pub(super) fn put(&mut self, segment: &[u8], ids: &[u32]) {
-        let length = segment.len();
-        if (1..=SHORT).contains(&length) {
-            self.put_short(Key::new(segment, 0, length), ids);
-        } else if (1..=LONG).contains(&length) {
-            self.put_long(segment, ids);
+        match segment.len() {
+            1..=SHORT => self.put_short(Key::new(segment, 0, segment.len()), ids),
+            LONGER..=LONG => self.put_long(segment, ids),
+            _ => {}
         }
     }
 
@@ -283,4 +284,66 @@ fn hash_long(segment: &[u8]) -> u64 {
 fn mix(low: u64, high: u64) -> u64 {
     let product = u128::from(low ^ 0x9E37_79B9_7F4A_7C15) * u128::from(high ^ 0xD1B5_4A32_D192_ED03);
     product as u64 ^ (product >> 64) as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The ids of the segment of a number: of every length, and more of them than a slot holds.
+    fn made(number: u32) -> (Vec<u8>, Vec<u32>) {
+        let length = 1 + number as usize * 7 % (LONG + 9);
+        let text = number.to_le_bytes().iter().cycle().take(length).copied().collect();
+        (text, (0..1 + number % 9).map(|id| id + number).collect())
+    }
+
+    fn recall(memory: &Memory, segment: &[u8]) -> Option<Vec<u32>> {
+        if segment.len() <= SHORT {
+            let key = Key::new(segment, 0, segment.len());
+            if let Some((ids, count)) = memory.few(key, key.hash()) {
+                return Some(ids[..count].to_vec());
+            }
+        }
+        memory.many(segment).map(<[u32]>::to_vec)
+    }
+
+    #[test]
+    fn what_is_recalled_was_put() {
+        let mut memory = Memory::default();
+        assert_eq!(recall(&memory, b"ab"), None);
+        let (mut kept, mut bytes, mut fewer) = (0, 0, false);
+        for number in 0..400_000 {
+            let (segment, ids) = made(number);
+            // Short segments come again with the same bytes.
+            let known = recall(&memory, &segment);
+            if segment.len() < 4 {
+                memory.put(&segment, &[7]);
+                continue;
+            }
+            assert_eq!(known, None);
+            memory.put(&segment, &ids);
+            let expected = (segment.len() <= LONG).then_some(ids);
+            assert_eq!(recall(&memory, &segment), expected);
+            if let Some(before) = number.checked_sub(50) {
+                let (segment, ids) = made(before);
+                let found = recall(&memory, &segment);
+                kept += usize::from(found.is_some());
+                assert!(found.is_none_or(|found| found == ids || segment.len() < 4));
+            }
+            fewer |= memory.bytes.len() < bytes;
+            bytes = memory.bytes.len();
+        }
+        assert!(kept > 300_000 && fewer);
+        assert!(memory.short.lines.len() <= MOST_SHORT && memory.long.lines.len() <= MOST_LONG);
+        assert!(memory.bytes.len() <= MOST_BYTES && memory.ids.len() <= MOST_IDS);
+    }
+
+    #[test]
+    fn keys_tell_lengths_apart() {
+        let text = [0; 40];
+        let keys: Vec<Key> = (1..=SHORT).map(|length| Key::new(&text, 0, length)).collect();
+        assert!((1..SHORT).all(|at| !keys[..at].contains(&keys[at])));
+        // At the end of the text and before it.
+        assert_eq!(Key::new(b"xyab", 2, 2), Key::new(b"ab0123456789012345", 0, 2));
+    }
 }

@@ -9,27 +9,34 @@
 //! more than the characters: offsets, dropout, tokens that are cut again, tokens found in normalized text, errors.
 //! The general way (`run`) does those, and gives the same ids for all the rest.
 
+mod alone;
 mod encode;
 mod joins;
 mod letters;
 mod memory;
+mod out;
 mod pairs;
 mod shape;
+#[cfg(test)]
+mod tests;
 
 use rustc_hash::FxHashSet;
 
 use crate::{
     alphabet::{Alphabet, NONE, Unit, VIRTUAL},
-    merge::Merges,
+    merge::{Merge, Merges},
     parts::Parts,
     vocab::Vocab,
 };
 use joins::Joins;
-use letters::{ID_BOUND, Letters};
+use letters::Letters;
 use pairs::Pairs;
 use shape::Shape;
 
 pub(crate) use encode::Work;
+
+/// Two symbols and what they become.
+type Pair = ((u32, u32), Merge);
 
 /// What marks spaces.
 const MARK: char = '▁';
@@ -60,12 +67,15 @@ impl Charwise {
             && parts.split.kind() == "none"
             && !parts.whole_pieces
             && parts.unused.is_empty()
-            && (parts.merges.is_some() || parts.scores.is_some())
-            && vocab.id_bound() < ID_BOUND;
+            && (parts.merges.is_some() || parts.scores.is_some());
         let shape = Shape::new(&parts.normalizer, &parts.pretokenizer, parts.scores.is_some());
-        let shape = shape.filter(|_| plain && only_characters(alphabet, merges, spelling.unknown))?;
+        let shape = shape.filter(|_| plain)?;
+        let pairs = merges.pairs();
+        if !only_characters(alphabet, &pairs, spelling.unknown) {
+            return None;
+        }
         let space = if shape.marks_spaces { MARK } else { ' ' };
-        let mut neighbours = neighbours(vocab, merges)?;
+        let mut neighbours = neighbours(vocab, &pairs)?;
         // What merges is then always a token, and what stands for a space too.
         let known = |char: char| alphabet.chars[0].contains_key(&char);
         if !neighbours.iter().all(|&(left, right)| known(left) && known(right)) {
@@ -74,6 +84,10 @@ impl Charwise {
         if shape.marks_spaces && !known(MARK) {
             return None;
         }
+        if shape.marks_spaces {
+            // Tokens with a space are never made.
+            neighbours.retain(|&(left, right)| left != ' ' && right != ' ');
+        }
         if shape.cuts_marks {
             neighbours.retain(|&(_, right)| right != MARK);
         }
@@ -81,13 +95,13 @@ impl Charwise {
         let letters = Letters::new(alphabet, space, beside, spelling.unknown.is_some())?;
         let spell = |id: u32, symbols: &mut Vec<u32>| {
             let text = std::str::from_utf8(vocab.bytes(id).unwrap_or_default()).unwrap_or_default();
-            symbols.extend(text.chars().map(|char| alphabet.chars[0].get(&char).copied().unwrap_or(NONE)));
+            symbols.extend(text.chars().map(|char| letters.get(char).id()));
         };
         Some(Charwise {
-            pairs: Pairs::new(merges.pairs().into_iter(), spell)?,
+            pairs: Pairs::new(&pairs, spell)?,
             joins: Joins::new(&neighbours, space),
-            letters,
             unknown: spelling.unknown.unwrap_or(NONE),
+            letters,
             fuses: spelling.fuse_unknown && !Letters::has_all_bytes(alphabet),
             shape,
         })
@@ -96,7 +110,7 @@ impl Charwise {
 
 /// Whether all that merges are characters and what they become: the unknown token and the bytes that spell
 /// characters take no part, and no token is the unknown one by another way.
-fn only_characters(alphabet: &Alphabet, merges: &Merges, unknown: Option<u32>) -> bool {
+fn only_characters(alphabet: &Alphabet, pairs: &[Pair], unknown: Option<u32>) -> bool {
     let mut others: FxHashSet<u32> = unknown.into_iter().collect();
     if unknown.is_some_and(|id| alphabet.fallback_bytes.contains(&id)) {
         return false;
@@ -108,20 +122,30 @@ fn only_characters(alphabet: &Alphabet, merges: &Merges, unknown: Option<u32>) -
     }
     let is_other = |id: u32| others.contains(&id);
     let tokens = alphabet.chars[0].values().copied().all(|id| Some(id) != unknown && id < VIRTUAL);
-    let apart = merges
-        .pairs()
-        .into_iter()
-        .all(|((left, right), merge)| !is_other(left) && !is_other(right) && !is_other(merge.id));
+    let apart = pairs
+        .iter()
+        .all(|&((left, right), merge)| !is_other(left) && !is_other(right) && !is_other(merge.id));
     tokens && apart
 }
 
 /// The characters that stand side by side in what merging makes; `None` if that is no text.
-fn neighbours(vocab: &Vocab, merges: &Merges) -> Option<Vec<(char, char)>> {
-    let made: FxHashSet<u32> = merges.pairs().into_iter().map(|(_, merge)| merge.id).collect();
-    let mut pairs = FxHashSet::default();
-    for id in made {
-        let text = std::str::from_utf8(vocab.bytes(id)?).ok()?;
-        pairs.extend(text.chars().zip(text.chars().skip(1)));
+fn neighbours(vocab: &Vocab, pairs: &[Pair]) -> Option<Vec<(char, char)>> {
+    let mut is_done = vec![false; vocab.id_bound() as usize];
+    let mut ascii = vec![false; 128 * 128];
+    let mut others = FxHashSet::default();
+    for (_, merge) in pairs {
+        if std::mem::replace(is_done.get_mut(merge.id as usize)?, true) {
+            continue;
+        }
+        let text = std::str::from_utf8(vocab.bytes(merge.id)?).ok()?;
+        for (left, right) in text.chars().zip(text.chars().skip(1)) {
+            match ascii.get_mut((left as usize) << 7 | right as usize) {
+                Some(seen) if right.is_ascii() => *seen = true,
+                _ => drop(others.insert((left, right))),
+            }
+        }
     }
-    Some(pairs.into_iter().collect())
+    let seen = ascii.iter().zip(0..).filter(|(seen, _)| **seen);
+    let pairs = seen.map(|(_, at): (_, u16)| (char::from((at >> 7) as u8), char::from((at & 127) as u8)));
+    Some(pairs.chain(others).collect())
 }

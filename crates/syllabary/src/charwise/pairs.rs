@@ -12,8 +12,7 @@
 //!
 //! Leaves out long segments (`merge`).
 
-use rustc_hash::FxHashMap;
-
+use super::Pair;
 use crate::merge::Merge;
 
 /// Segments of up to so many symbols are merged here.
@@ -21,8 +20,9 @@ pub(super) const MOST: usize = 48;
 /// Candidates are compared so many at a time.
 const LANES: usize = 16;
 
-/// Symbols are below this.
+/// Symbols are below this, and ranks below the next.
 const SYMBOL_BOUND: u32 = 1 << 21;
+const RANK_BOUND: u32 = 1 << 25;
 /// The parts of a slot: both symbols and the number of the merge.
 const MERGE_BITS: u32 = 22;
 const EMPTY: u64 = u64::MAX;
@@ -42,6 +42,7 @@ struct Entry {
 }
 
 /// The pair that a token is made of.
+#[derive(Clone, Copy)]
 enum Last {
     Pair(u32, u32),
     /// Its characters become other tokens.
@@ -54,10 +55,9 @@ enum Last {
 pub(super) struct Pairs {
     slots: Vec<u64>,
     shift: u32,
-    /// By number of merge, in order of rank: what it makes.
+    /// What each merge makes, and its rank, where that is not its number.
     made: Vec<u32>,
-    /// Where some ranks are equal, the first merge of the same rank.
-    firsts: Option<Vec<u32>>,
+    ranks: Option<Vec<u32>>,
 }
 
 /// The symbols of a segment, a linked list in place.
@@ -90,50 +90,44 @@ fn key(left: u32, right: u32) -> u64 {
 
 impl Pairs {
     /// Of these pairs; `None` if there are too many. `spell` gives the symbols of a token.
-    pub(super) fn new(
-        pairs: impl Iterator<Item = ((u32, u32), Merge)>,
-        spell: impl Fn(u32, &mut Vec<u32>),
-    ) -> Option<Pairs> {
-        let mut entries: Vec<Entry> =
-            pairs.map(|((left, right), Merge { rank, id })| Entry { left, right, rank, id }).collect();
-        entries.sort_unstable_by_key(|entry| (entry.rank, entry.id, entry.left));
+    pub(super) fn new(pairs: &[Pair], spell: impl Fn(u32, &mut Vec<u32>)) -> Option<Pairs> {
+        let mut entries: Vec<Entry> = pairs
+            .iter()
+            .map(|&((left, right), Merge { rank, id })| Entry { left, right, rank, id })
+            .collect();
         let all = Pairs::of(&entries)?;
         let (mut scratch, mut symbols) = (Scratch::default(), Vec::new());
-        let mut last: FxHashMap<u32, Last> = FxHashMap::default();
+        let ids = entries.iter().map(|entry| entry.id as usize + 1).max().unwrap_or(0);
+        let mut last: Vec<Option<Last>> = vec![None; ids];
         entries.retain(|entry| {
-            let last = last.entry(entry.id).or_insert_with(|| {
+            let last = last[entry.id as usize].get_or_insert_with(|| {
                 symbols.clear();
                 spell(entry.id, &mut symbols);
                 all.last(&symbols, &mut scratch)
             });
-            match last {
+            match *last {
                 Last::Any => true,
                 Last::Never => false,
-                Last::Pair(left, right) => (*left, *right) == (entry.left, entry.right),
+                Last::Pair(left, right) => (left, right) == (entry.left, entry.right),
             }
         });
+        entries.sort_unstable_by_key(|entry| entry.rank);
         Pairs::of(&entries)
     }
 
-    /// All of these, which are in order of rank.
+    /// All of these. Where each has a higher rank than the one before, its number is as good as its rank.
     fn of(entries: &[Entry]) -> Option<Pairs> {
         let size = (2 * entries.len()).next_power_of_two().max(8);
-        if entries.len() >= 1 << MERGE_BITS
-            || entries.iter().any(|entry| entry.left.max(entry.right) >= SYMBOL_BOUND - 1)
-        {
+        let fits = |entry: &Entry| entry.left.max(entry.right) < SYMBOL_BOUND - 1 && entry.rank < RANK_BOUND;
+        if entries.len() >= 1 << MERGE_BITS || !entries.iter().all(fits) {
             return None;
         }
-        let mut firsts: Vec<u32> = Vec::with_capacity(entries.len());
-        for (at, entry) in entries.iter().enumerate() {
-            let same = at.checked_sub(1).filter(|&before| entries[before].rank == entry.rank);
-            firsts.push(same.map_or(at as u32, |before| firsts[before]));
-        }
-        let distinct = firsts.iter().zip(0..).all(|(&first, at)| first == at);
+        let rises = entries.is_sorted_by(|a, b| a.rank < b.rank);
         let mut table = Pairs {
             slots: vec![EMPTY; size],
             shift: 64 - size.trailing_zeros(),
             made: entries.iter().map(|entry| entry.id).collect(),
-            firsts: (!distinct).then_some(firsts),
+            ranks: (!rises).then(|| entries.iter().map(|entry| entry.rank).collect()),
         };
         for (entry, number) in entries.iter().zip(0..) {
             table.insert(key(entry.left, entry.right), number);
@@ -178,7 +172,7 @@ impl Pairs {
             let slot = self.slots[place & mask];
             if slot >> MERGE_BITS == key {
                 let number = (slot & ((1 << MERGE_BITS) - 1)) as u32;
-                let rank = self.firsts.as_ref().map_or(number, |firsts| firsts[number as usize]);
+                let rank = self.ranks.as_ref().map_or(number, |ranks| ranks[number as usize]);
                 return ((rank << PLACE_BITS) as i32 | at as i32, number);
             }
             if slot == EMPTY {
@@ -257,4 +251,75 @@ fn lowest(candidates: &[i32]) -> i32 {
         }
     }
     best.into_iter().fold(NEVER, i32::min)
+}
+
+#[cfg(test)]
+mod tests {
+    use rustc_hash::FxHashMap;
+
+    use super::*;
+    use crate::merge::{self, Merges};
+
+    fn random(state: &mut u64, below: usize) -> usize {
+        *state ^= *state << 13;
+        *state ^= *state >> 7;
+        *state ^= *state << 17;
+        (*state % below as u64) as usize
+    }
+
+    /// Ids are places in the list; the first are the letters.
+    fn drawn(state: &mut u64) -> (Vec<Vec<u8>>, Vec<Pair>) {
+        let mut tokens: Vec<Vec<u8>> = (0..3).map(|letter| vec![letter]).collect();
+        let mut pairs: FxHashMap<(u32, u32), Merge> = FxHashMap::default();
+        let ranks = 1 + random(state, 60);
+        for rank in 0..random(state, 60) {
+            let (left, right) = (random(state, tokens.len()), random(state, tokens.len()));
+            let text = [&tokens[left][..], &tokens[right]].concat();
+            if text.len() > 60 {
+                continue;
+            }
+            let id = tokens.iter().position(|token| *token == text).unwrap_or(tokens.len());
+            if id == tokens.len() {
+                tokens.push(text);
+            }
+            // Ranks in order, shared, or any.
+            let rank = if ranks > 40 { rank } else { random(state, ranks) };
+            pairs.insert((left as u32, right as u32), Merge { rank: rank as u32, id: id as u32 });
+        }
+        (tokens, pairs.into_iter().collect())
+    }
+
+    #[test]
+    fn as_all_pairs_would() {
+        let mut state = 0x9E37_79B9_7F4A_7C15;
+        let (mut scratch, mut long) = (Scratch::default(), merge::Scratch::default());
+        let mut dropped = 0;
+        for _ in 0..3000 {
+            let (tokens, pairs) = drawn(&mut state);
+            let spell = |id: u32, symbols: &mut Vec<u32>| {
+                symbols.extend(tokens[id as usize].iter().map(|&letter| u32::from(letter)));
+            };
+            let few = Pairs::new(&pairs, spell).unwrap();
+            dropped += pairs.len() - few.made.len();
+            let all = Merges::from_pairs(pairs);
+            for _ in 0..20 {
+                let mut symbols: Vec<u32> =
+                    (0..random(&mut state, MOST + 1)).map(|_| random(&mut state, 3) as u32).collect();
+                let mut expected = symbols.clone();
+                all.apply(&mut expected, None, &mut long).unwrap();
+                few.merge(&mut symbols, &mut scratch);
+                assert_eq!(symbols, expected);
+            }
+        }
+        assert!(dropped > 1000);
+    }
+
+    #[test]
+    fn what_is_too_large_has_no_table() {
+        let pair = |left, rank| ((left, 1), Merge { rank, id: 2 });
+        let spell = |_: u32, _: &mut Vec<u32>| {};
+        assert!(Pairs::new(&[pair(0, 0)], spell).is_some());
+        assert!(Pairs::new(&[pair(SYMBOL_BOUND, 0)], spell).is_none());
+        assert!(Pairs::new(&[pair(0, RANK_BOUND)], spell).is_none());
+    }
 }

@@ -17,9 +17,9 @@ pub(super) enum Prefix {
 /// What becomes of text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Shape {
-    /// The normalizer does more than the rest says: it must run.
+    /// The normalizer does more than the rest says: it must run, and the rest is about what it makes.
     pub(super) rewrites: bool,
-    /// Spaces are marks.
+    /// Spaces are marks; where the normalizer must run, it leaves no spaces.
     pub(super) marks_spaces: bool,
     pub(super) prefix: Prefix,
     /// No prefix before a mark.
@@ -56,12 +56,14 @@ fn normalized(steps: &[Step]) -> Option<Shape> {
         [a, b] if (prepends(a) && marks_spaces(b)) || (marks_spaces(a) && prepends(b)) => Some(prefixed),
         [step] if step.kind == "SentencePiece" => {
             let flag = |name| step.flag(name).ok();
+            let marks_spaces = flag("escape_whitespaces")?;
             let plain = step.bytes("precompiled_charsmap").ok()?.is_empty()
-                && flag("escape_whitespaces")?
+                && marks_spaces
                 && !flag("remove_extra_whitespaces")?
                 && !flag("treat_whitespace_as_suffix")?;
             let shape = if flag("add_dummy_prefix")? { prefixed } else { marked };
-            plain.then_some(shape)
+            let rewrites = Shape { rewrites: true, marks_spaces, ..PLAIN };
+            Some(if plain { shape } else { rewrites })
         }
         _ => None,
     }
@@ -155,6 +157,7 @@ mod tests {
             step("SentencePiece", &options)
         };
         assert_eq!(of(&[sentencepiece(b"", false)]), prefixed);
+        let rewrites = Some(Shape { rewrites: true, ..marked });
         assert_eq!(of(&[sentencepiece(b"", true)]), rewrites);
         assert_eq!(of(&[sentencepiece(b"x", false)]), rewrites);
     }

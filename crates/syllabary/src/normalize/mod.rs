@@ -89,6 +89,20 @@ impl Normalizer {
     }
 }
 
+impl Normalizer {
+    /// Writes what all steps make of `text` behind `out`, without alignment and without frozen tokens.
+    ///
+    /// # Errors
+    /// Those of `apply`.
+    pub(crate) fn write(&self, text: &str, out: &mut String) -> Result<(), Error> {
+        if let [Kind::SentencePiece(step)] = &self.steps[..] {
+            return step.write_plain(text, out);
+        }
+        out.push_str(self.apply(Aligned::new(text, 0, false)?, None)?.text());
+        Ok(())
+    }
+}
+
 fn kind_of(step: &Step) -> Result<Kind, Error> {
     Ok(match step.kind.as_str() {
         "Bert" => Kind::Bert(Bert::new(step)?),

@@ -1,0 +1,155 @@
+//! Characters that merge with nothing, one after another: most of a script that the vocabulary has no words of.
+//!
+//! Where characters begin is found for 64 bytes at once, so that no character waits for the width of the one before.
+//! Leaves out segments (`encode`).
+
+use super::{Charwise, joins::BLOCK, letters::Letter, out::Out};
+
+/// So many characters are written before blocks are worth their while.
+const FEW: usize = 4;
+/// Bytes that a block reads.
+const READ: usize = BLOCK + 4;
+/// No more ids are written for a block, with some that are written over.
+const BLOCK_IDS: usize = BLOCK + 8;
+
+/// The four bytes from `at` on.
+#[inline]
+fn four(bytes: &[u8], at: usize) -> Option<u32> {
+    bytes.get(at..)?.first_chunk::<4>().map(|four| u32::from_le_bytes(*four))
+}
+
+/// The bytes of a block that begin characters, as bits.
+#[inline]
+fn starts(block: &[u8; READ]) -> u64 {
+    const TOP: u64 = 0x8080_8080_8080_8080;
+    let mut starts = 0;
+    for (word, at) in block[..BLOCK].as_chunks::<8>().0.iter().zip((0..).step_by(8)) {
+        let word = u64::from_le_bytes(*word);
+        // All but 10xxxxxx.
+        let tops = (!word | word << 1) & TOP;
+        starts |= ((tops >> 7).wrapping_mul(0x0102_0408_1020_4080) >> 56) << at;
+    }
+    starts
+}
+
+impl Charwise {
+    /// Writes the characters from `at` on that merge with nothing, up to the first that may; none if the first is
+    /// ASCII.
+    #[inline]
+    pub(super) fn alone<F: FnMut(&[u32])>(&self, text: &str, mut at: usize, out: &mut Out<'_, F>) -> usize {
+        let bytes = text.as_bytes();
+        while bytes.get(at).is_some_and(|&byte| byte >= 128) {
+            let start = at;
+            at = self.alone_run(bytes, at, FEW, out);
+            if at - start >= FEW {
+                at = self.alone_blocks(bytes, at, out);
+                at = self.alone_run(bytes, at, BLOCK, out);
+            }
+            let mut chars = text[at..].chars();
+            let Some(char) = chars.next() else { return at };
+            let letter = self.letters.get(char);
+            let next = chars.next().map(|next| self.letters.get(next));
+            if next.is_some_and(|next| letter.may_join(next)) {
+                return at;
+            }
+            out.make_room();
+            self.letter(char, letter, out);
+            at += char.len_utf8();
+        }
+        at
+    }
+
+    /// Whether the character that `here` begins with must wait: it may join the next, or either is of four bytes, or
+    /// it is unknown.
+    #[inline]
+    fn waits(&self, (letter, here): (Letter, u32), (next, after): (Letter, u32)) -> bool {
+        let joins = letter.may_join(next) && !self.joins.cuts_ascii(here as u8, after as u8);
+        joins | letter.is_unknown() | (after as u8 >= 0xF0)
+    }
+
+    /// Writes at most `most` characters that need not wait, each when the next is known.
+    #[inline]
+    fn alone_run<F: FnMut(&[u32])>(
+        &self,
+        bytes: &[u8],
+        mut at: usize,
+        most: usize,
+        out: &mut Out<'_, F>,
+    ) -> usize {
+        let Some(mut here) = four(bytes, at).filter(|&here| (here as u8) < 0xF0) else { return at };
+        let (mut letter, mut width) = self.letters.decode(here);
+        for _ in 0..most {
+            let Some(after) = four(bytes, at + width) else { return at };
+            let (next, next_width) = self.letters.decode(after);
+            if self.waits((letter, here), (next, after)) {
+                return at;
+            }
+            out.make_room();
+            let (ids, count) = letter.ids();
+            out.few(&ids, count);
+            at += width;
+            (here, letter, width) = (after, next, next_width);
+        }
+        at
+    }
+
+    /// The same by blocks, as long as there are whole ones.
+    fn alone_blocks<F: FnMut(&[u32])>(&self, bytes: &[u8], mut at: usize, out: &mut Out<'_, F>) -> usize {
+        while let Some(block) = bytes.get(at..).and_then(<[u8]>::first_chunk::<READ>) {
+            let mut rest = starts(block);
+            let here = four(block, 0).filter(|&here| (here as u8) < 0xF0 && rest & 1 == 1);
+            let Some(mut here) = here.filter(|_| out.has_room(BLOCK_IDS)) else { return at };
+            let (mut letter, _) = self.letters.decode(here);
+            let (mut place, mut waits) = (0, false);
+            rest &= rest - 1;
+            // Apart from `out`, so that the compiler knows that writing ids changes neither.
+            let (run, mut written) = (&mut *out.run, out.written);
+            while rest != 0 {
+                let next_place = rest.trailing_zeros() as usize;
+                rest &= rest - 1;
+                let Some(after) = four(block, next_place) else { break };
+                let (next, _) = self.letters.decode(after);
+                waits = self.waits((letter, here), (next, after));
+                if waits {
+                    break;
+                }
+                let (ids, count) = letter.ids();
+                run[written..written + 4].copy_from_slice(&ids);
+                written += count;
+                (here, letter, place) = (after, next, next_place);
+            }
+            out.after_unknown &= place == 0;
+            out.written = written;
+            if waits {
+                return at + place;
+            }
+            at += place;
+        }
+        at
+    }
+
+    /// Writes what stands for a character alone; there must be room.
+    #[inline]
+    pub(super) fn letter<F: FnMut(&[u32])>(&self, char: char, letter: Letter, out: &mut Out<'_, F>) {
+        if letter.is_unknown() {
+            return out.unknown();
+        }
+        let (ids, count) = self.letters.ids(char);
+        out.few(&ids, count);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn starts_of_characters() {
+        let text = "aé漢😀\u{7f}\u{80}\u{fff}\u{10ffff}zßж ".repeat(9);
+        for (at, _) in text.char_indices() {
+            let Some(block) = text.as_bytes()[at..].first_chunk::<READ>() else { break };
+            let expected = (0..BLOCK).filter(|place| text.is_char_boundary(at + place));
+            assert_eq!(starts(block), expected.fold(0, |bits, place| bits | 1 << place));
+        }
+    }
+}

@@ -1,0 +1,73 @@
+//! Ids on their way out, gathered in runs.
+//!
+//! Leaves out what becomes of them.
+
+/// Ids are handed on in runs of about so many.
+pub(super) const RUN: usize = 4096;
+/// No more than these are written at once.
+pub(super) const ROOM: usize = 8;
+
+/// Ids on their way out; several unknown ones in a row are one, if that is wanted.
+pub(super) struct Out<'a, F> {
+    pub(super) run: &'a mut [u32],
+    pub(super) written: usize,
+    pub(super) unknown: u32,
+    /// Unknown tokens are made one.
+    pub(super) fuses: bool,
+    pub(super) after_unknown: bool,
+    pub(super) sink: F,
+}
+
+impl<F: FnMut(&[u32])> Out<'_, F> {
+    #[inline]
+    pub(super) fn make_room(&mut self) {
+        if self.written + ROOM > self.run.len() {
+            self.flush();
+        }
+    }
+
+    /// Makes room for so many ids; whether a run can hold them.
+    #[inline]
+    pub(super) fn has_room(&mut self, count: usize) -> bool {
+        if self.written + count > self.run.len() {
+            self.flush();
+        }
+        count <= self.run.len()
+    }
+
+    #[inline(never)]
+    pub(super) fn flush(&mut self) {
+        (self.sink)(&self.run[..self.written]);
+        self.written = 0;
+    }
+
+    /// Writes the first `count` of these, none unknown; there must be room.
+    #[inline]
+    pub(super) fn few(&mut self, ids: &[u32; 4], count: usize) {
+        self.run[self.written..self.written + 4].copy_from_slice(ids);
+        self.written += count;
+        self.after_unknown = false;
+    }
+
+    pub(super) fn unknown(&mut self) {
+        if !(self.fuses && self.after_unknown) {
+            self.few(&[self.unknown; 4], 1);
+        }
+        self.after_unknown = true;
+    }
+
+    /// Writes the ids of a segment, as many as they are, none unknown.
+    pub(super) fn many(&mut self, ids: &[u32]) {
+        if self.written + ids.len() + ROOM > self.run.len() {
+            self.flush();
+        }
+        match self.run.get_mut(self.written..self.written + ids.len()) {
+            Some(place) => {
+                place.copy_from_slice(ids);
+                self.written += ids.len();
+            }
+            None => (self.sink)(ids),
+        }
+        self.after_unknown = false;
+    }
+}
