@@ -19,7 +19,8 @@ from syllabary.corpus.document import Part
 from syllabary.errors import CorpusError, TrainingError
 from syllabary.progress import Progress, Report
 from syllabary.reference.symbols import utf8
-from syllabary.reference.train_sentencepiece import Found, finish
+from syllabary.reference.train_sentencepiece import Found, finish_texts
+from syllabary.reference.train_sentencepiece_coverage import choose
 from syllabary.reference.train_sentencepiece_merge import Learned
 from syllabary.reference.train_sentencepiece_nfkc import RULE_NAMES
 from syllabary.reference.train_sentencepiece_options import (
@@ -30,7 +31,7 @@ from syllabary.reference.train_sentencepiece_options import (
 )
 from syllabary.reference.train_sentencepiece_rules import denormalizer_of, rules_of
 from syllabary.reference.train_sentencepiece_scripts import INHERITED, script_of
-from syllabary.reference.train_sentencepiece_sentences import alphabet_of, check_size, chosen
+from syllabary.reference.train_sentencepiece_sentences import alphabet_of_counts, check_size, chosen
 from syllabary.reference.train_sentencepiece_valid import DIGITS, NEVER
 from syllabary.spec import Step
 from syllabary.tokenizer import Tokenizer
@@ -160,11 +161,15 @@ def train_sentencepiece(
     if not sentences:
         raise CorpusError("the corpus is empty: no sentence is left to train on")
     counts = dict(counted)
-    alphabet = alphabet_of(counts, options)
+    alphabet = alphabet_of_counts(counts, options)
     room = check_size(alphabet, meta, options)
-    learned = _learn(trainer, alphabet or dict.fromkeys(sorted(counts), 0), options, room, report)
-    spec = finish(Found(meta, alphabet, counts, room, rules), learned, options, stacklevel=3)
-    record = {**spec.record, "corpus_bytes": trainer.bytes, "counts": [step.count for step in learned]}
+    pieces, places = _learn(trainer, alphabet or dict.fromkeys(sorted(counts), 0), options, room, report)
+    if options.auto_character_coverage:
+        # Whole, so that `left` has all of each.
+        steps = [Learned(text, "", count) for text, count in zip(pieces, places, strict=True)]
+        pieces = choose(steps, counts, room)
+    spec = finish_texts(Found(meta, alphabet, counts, room, rules), pieces, options, stacklevel=3)
+    record = {**spec.record, "corpus_bytes": trainer.bytes, "counts": places}
     if corpus.says_more:
         record["corpus"] = corpus.record()
     return Tokenizer(dataclasses.replace(spec, record=record))
@@ -216,8 +221,8 @@ def _learn(
     options: SentencePieceOptions,
     room: int,
     report: Report | None,
-) -> list[Learned]:
-    """The pieces with their counts; whole, so that `left` has all of each."""
+) -> tuple[list[str], list[int]]:
+    """The pieces, and at how many places each was joined."""
 
     def merged(done: int, count: int) -> None:
         tell(report, Progress("merging", done, room, count))
@@ -232,4 +237,4 @@ def _learn(
         rows.append((character, script, character in refused))
     pieces, counts = trainer.learn(rows, room, merged if report else None)
     tell(report, Progress("merging", len(pieces), len(pieces), None))
-    return [Learned(text, "", count) for text, count in zip(pieces, counts, strict=True)]
+    return pieces, counts

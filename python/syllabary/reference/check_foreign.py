@@ -125,7 +125,9 @@ def check_scores(spec: TokenizerSpec) -> None:
     if not {*map(type, spec.scores)} <= {int} or not spec.scores.keys() <= spec.tokens.keys():
         wrong = next(key for key in spec.scores if type(key) is not int or key not in spec.tokens)
         raise VocabularyError(f"scores: id {shown(wrong)} is no token")
-    if not all(map(is_score, spec.scores.values())):
+    scores = spec.scores.values()
+    plain = {*map(type, scores)} == {float} and all(map(LARGEST_SCORE.__ge__, map(abs, scores)))
+    if not plain and not all(map(is_score, scores)):
         token_id = next(key for key, score in spec.scores.items() if not is_score(score))
         score = shown(spec.scores[token_id])
         raise VocabularyError(f"scores: that of id {token_id} is {score}: give a finite number of 32 bits")
@@ -174,12 +176,17 @@ def check_spellings(spec: TokenizerSpec) -> None:
     """The steps of a decoder read spellings: every token but a byte needs one."""
     if spec.decoder is None or spec.unit == "byte":
         return
-    for token_id, token in spec.tokens.items():
+    spelled = {token_id: token for token_id, token in spec.tokens.items() if token_id not in spec.byte_tokens}
+    try:
+        b"\n".join(spelled.values()).decode()  # each by itself: no character goes on behind a line end
+        return
+    except UnicodeDecodeError:
+        pass
+    for token_id, token in spelled.items():
         try:
             token.decode()
         except UnicodeDecodeError:
-            if token_id not in spec.byte_tokens:
-                raise VocabularyError(
-                    f"token {token_id} is {shown(token)}, which the decoder's steps cannot read: "
-                    "it is no UTF-8, and no byte token"
-                ) from None
+            raise VocabularyError(
+                f"token {token_id} is {shown(token)}, which the decoder's steps cannot read: "
+                "it is no UTF-8, and no byte token"
+            ) from None

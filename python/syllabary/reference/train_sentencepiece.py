@@ -105,9 +105,16 @@ def finish(
     if options.auto_character_coverage:
         texts = choose(learned, corpus.words, corpus.room)
     else:
-        order = sorted(corpus.alphabet, key=lambda character: (-corpus.alphabet[character], character))
-        texts = [*(step.text for step in learned), *order]
-    pieces = arrange(texts, corpus.meta, options)
+        texts = [step.text for step in learned]
+    return finish_texts(corpus, texts, options, stacklevel + 1)
+
+
+def finish_texts(
+    corpus: Found, learned: Sequence[str], options: SentencePieceOptions, stacklevel: int = 2
+) -> TokenizerSpec:
+    """The same of texts, which with `auto_character_coverage` were chosen already."""
+    order = sorted(corpus.alphabet, key=lambda character: (-corpus.alphabet[character], character))
+    pieces = arrange([*learned, *order], corpus.meta, options)
     if len(pieces) < options.vocab_size:
         warnings.warn(
             f"no pair is left: training ended with a vocabulary of {len(pieces)}, not {options.vocab_size}; "

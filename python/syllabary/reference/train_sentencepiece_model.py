@@ -14,6 +14,7 @@ import base64
 import struct
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, fields
+from itertools import islice
 
 from syllabary.errors import TrainingError
 from syllabary.reference.symbols import shown
@@ -54,20 +55,17 @@ def arrange(learned: Sequence[str], meta: Meta, options: SentencePieceOptions) -
     [('<unk>', 0.0, 2), ('ab', -0.0, 1), ('<s>', 0.0, 3), ('a', -1.0, 1)]
     """
     found = list[Piece]()
-    rest = iter(learned)
-    placed = 0
-    for token_id in range(options.vocab_size):
-        if token_id in meta:
-            text, kind = meta[token_id]
-            if len(found) != token_id:
-                raise TrainingError(
-                    f"the id of {shown(text)} is {token_id}, but only {len(found)} pieces are there to stand "
-                    "before it: give a lower id, or more text"
-                )
-            found.append((text, 0.0, kind))
-        elif (piece := next(rest, None)) is not None:
-            found.append((piece, -float(placed), NORMAL))
-            placed += 1
+    rest = iter([(text, -float(place), NORMAL) for place, text in enumerate(learned)])
+    for token_id in sorted(token_id for token_id in meta if token_id < options.vocab_size):
+        found += islice(rest, token_id - len(found))
+        text, kind = meta[token_id]
+        if len(found) != token_id:
+            raise TrainingError(
+                f"the id of {shown(text)} is {token_id}, but only {len(found)} pieces are there to stand "
+                "before it: give a lower id, or more text"
+            )
+        found.append((text, 0.0, kind))
+    found += islice(rest, options.vocab_size - len(found))
     if options.hard_vocab_limit and len(found) < options.vocab_size:
         raise TrainingError(
             f"vocab_size is {options.vocab_size}, but this text gives no more than {len(found)} pieces: "
@@ -84,13 +82,13 @@ def spec_of(pieces: Sequence[Piece], options: SentencePieceOptions, rules: Rules
     texts = [text for text, _score, _kind in pieces]
     byte_tokens = {token_id: int(texts[token_id][3:5], 16) for token_id in by_kind[BYTE]}
     tokens = {token_id: texts[token_id].encode() for token_id in by_kind[NORMAL]}
+    alphabet = {bytes([byte]): token_id for token_id, byte in byte_tokens.items()}
+    alphabet |= {tokens[i]: i for i in by_kind[NORMAL] if len(texts[i]) == 1}
     tokens |= {token_id: bytes([byte]) for token_id, byte in byte_tokens.items()}
     special = sorted(by_kind[UNKNOWN] + by_kind[CONTROL])
     matching = {texts[token_id]: Matching(stage="never") for token_id in special}
     matching |= {texts[token_id]: Matching(stage="frozen") for token_id in by_kind[USER_DEFINED]}
     normalizer, decoder = _steps(options, rules)
-    alphabet = {bytes([byte]): token_id for token_id, byte in byte_tokens.items()}
-    alphabet |= {texts[i].encode(): i for i in by_kind[NORMAL] if len(texts[i]) == 1}
     return TokenizerSpec(
         unit="char",
         split=SplitSpec(None),

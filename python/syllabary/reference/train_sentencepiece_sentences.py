@@ -134,27 +134,32 @@ def alphabet_of(sentences: Mapping[str, int], options: SentencePieceOptions) -> 
     >>> alphabet_of({"▁a▁a▁b": 1}, SentencePieceOptions(character_coverage=0.98, required_chars="z"))
     {'z': 0, '▁': 3, 'a': 2, 'b': 1}
     """
-    if options.auto_character_coverage:
-        return {}
     counts = Counter[str]()
     for sentence, count in sentences.items():
         for character, times in Counter(sentence).items():
             counts[character] += times * count
-    counts.pop("\0", None)
+    return alphabet_of_counts(counts, options)
+
+
+def alphabet_of_counts(found: Mapping[str, int], options: SentencePieceOptions) -> dict[str, int]:
+    """The same of characters with their counts."""
+    if options.auto_character_coverage:
+        return {}
+    counts = {character: count for character, count in found.items() if character != "\0"}
     total, reached = sum(counts.values()), 0
     if not 0 < total <= MAX_COUNT:
         why = "is empty: no sentence has a character" if not total else f"is counted {total} times: too large"
         raise CorpusError(f"the corpus {why}")
     required = set(options.required_chars) - {"\0"}
-    order = sorted({*counts, *required}, key=lambda char: (char not in required, -counts[char], char))
-    found = dict[str, int]()
+    order = sorted({*counts, *required}, key=lambda char: (char not in required, -counts.get(char, 0), char))
+    alphabet = dict[str, int]()
     for character in order:
         if _float32(reached / total) >= _float32(options.character_coverage):
             break
-        reached += counts[character]
+        reached += counts.get(character, 0)
         if character != BOUNDARY:
-            found[character] = counts[character]
-    return found
+            alphabet[character] = counts.get(character, 0)
+    return alphabet
 
 
 def _float32(number: float) -> float:

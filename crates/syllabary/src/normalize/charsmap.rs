@@ -1,14 +1,13 @@
 //! The character map of sentencepiece: which text becomes which, as a double array.
 //!
-//! Adds: `Charsmap`, read from the bytes of a model and checked, so that no search can leave it. Leaves out: which
-//! of its rules applies where (`precompiled`, `sentencepiece`).
+//! Adds: `Charsmap`, read from the bytes of a model and checked, so that no search can leave it. Leaves out: the
+//! check (`charsmap_check`), and which of its rules applies where (`precompiled`, `sentencepiece`).
 //!
 //! The bytes: the size of the trie (u32), the trie (u32 each, little-endian, darts-clone's layout), then texts that
 //! each end with a zero byte; a value of the trie is where its text begins. Source: sentencepiece 0.2.3,
 //! `normalizer.cc` and `third_party/darts_clone/darts.h`.
 
-use rustc_hash::FxHashMap;
-
+use super::charsmap_check::check;
 use crate::error::Error;
 
 /// No more rules that begin a text are looked at, shortest first (sentencepiece's `kMaxTrieResultsSize`).
@@ -22,7 +21,7 @@ const NO_RULE: u32 = u32::MAX;
 const OWN_RULE: u32 = u32::MAX - 1;
 
 /// A longer beginning of text is no rule: every place of a text is searched so far.
-const MAX_RULE: usize = 1024;
+pub(super) const MAX_RULE: usize = 1024;
 
 /// A checked character map.
 pub(crate) struct Charsmap {
@@ -135,12 +134,15 @@ impl Charsmap {
         }
         for character in text[at..].chars() {
             let next = at + character.len_utf8();
-            let goes_on = match self.firsts.get(character as usize) {
-                Some(&NO_RULE) => true,
-                Some(&OWN_RULE) => false,
-                Some(&node) => !self.leads_on(node, &bytes[next..]),
-                None => !self.begins_rule(&bytes[at..]),
-            };
+            // As for most: only what is not ASCII could make a rule of it.
+            let short = self.plain(bytes[at]) && bytes.get(next).is_none_or(u8::is_ascii);
+            let goes_on = short
+                || match self.firsts.get(character as usize) {
+                    Some(&NO_RULE) => true,
+                    Some(&OWN_RULE) => false,
+                    Some(&node) => !self.leads_on(node, &bytes[next..]),
+                    None => !self.begins_rule(&bytes[at..]),
+                };
             if !goes_on || character == ' ' {
                 return at;
             }
@@ -224,19 +226,19 @@ fn damaged(reason: &str) -> Error {
     ))
 }
 
-fn has_leaf(unit: u32) -> bool {
+pub(super) fn has_leaf(unit: u32) -> bool {
     (unit >> 8) & 1 == 1
 }
 
-fn value(unit: u32) -> usize {
+pub(super) fn value(unit: u32) -> usize {
     (unit & 0x7FFF_FFFF) as usize
 }
 
-fn label(unit: u32) -> u32 {
+pub(super) fn label(unit: u32) -> u32 {
     unit & 0x8000_00FF
 }
 
-fn offset(unit: u32) -> usize {
+pub(super) fn offset(unit: u32) -> usize {
     ((unit >> 10) << ((unit & (1 << 9)) >> 6)) as usize
 }
 
@@ -258,97 +260,6 @@ fn read(blob: &[u8]) -> Result<(Vec<u32>, String), &'static str> {
     let texts = std::str::from_utf8(texts).map_err(|_| "its texts are not UTF-8")?;
     let units = trie.as_chunks::<4>().0.iter().map(|unit| u32::from_le_bytes(*unit)).collect();
     Ok((units, texts.to_owned()))
-}
-
-/// What UTF-8 expects next: how many bytes of the character are to come, and the least and greatest next one.
-type State = (u8, u8, u8);
-const START: State = (0, 0, 0x7F);
-
-/// The units among the children of each unit, by where the children are.
-type Labelled = FxHashMap<usize, Vec<usize>>;
-
-/// All that a search of UTF-8 can reach is in the trie, each rule ends with a character and has a text, and no
-/// search is longer than `MAX_RULE` or goes in a circle.
-fn check(units: &[u32], texts: &str) -> Result<(), &'static str> {
-    let mut labelled = Labelled::default();
-    for (at, &unit) in units.iter().enumerate().skip(1).filter(|(_, unit)| label(**unit) <= 0xFF) {
-        labelled.entry(at ^ label(unit) as usize).or_default().push(at);
-    }
-    // The length of the longest search from a unit on; none yet for those on the way to the present one.
-    let mut lengths: FxHashMap<(usize, State), Option<usize>> = FxHashMap::default();
-    let mut waiting = vec![((0, START), false)];
-    while let Some((place, is_done)) = waiting.pop() {
-        if is_done {
-            let length = |next| lengths.get(&next).copied().flatten().unwrap_or(0);
-            let longest = next_places(units, &labelled, place).map(length).max().unwrap_or(0) + 1;
-            if longest > MAX_RULE {
-                return Err("a rule is too long");
-            }
-            lengths.insert(place, Some(longest));
-            continue;
-        }
-        match lengths.insert(place, None) {
-            None => {}
-            Some(None) => return Err("its trie leads in a circle"),
-            done => {
-                lengths.insert(place, done.flatten());
-                continue;
-            }
-        }
-        check_unit(units, texts, place)?;
-        waiting.push((place, true));
-        waiting.extend(next_places(units, &labelled, place).map(|next| (next, false)));
-    }
-    Ok(())
-}
-
-/// Where a search of UTF-8 can go on from a unit.
-fn next_places(
-    units: &[u32],
-    labelled: &Labelled,
-    (node, state): (usize, State),
-) -> impl Iterator<Item = (usize, State)> {
-    let children = labelled.get(&(node ^ offset(units[node])));
-    // The label of a child is one byte.
-    children
-        .into_iter()
-        .flatten()
-        .filter_map(move |&child| after(state, label(units[child]) as u8).map(|after| (child, after)))
-}
-
-fn check_unit(units: &[u32], texts: &str, (node, state): (usize, State)) -> Result<(), &'static str> {
-    let children = node ^ offset(units[node]);
-    if (children | 0xFF) >= units.len() {
-        return Err("a step leads out of its trie");
-    }
-    if !has_leaf(units[node]) {
-        return Ok(());
-    }
-    if node == 0 || state != START {
-        return Err("a rule does not end with a character");
-    }
-    let leaf = units[children];
-    if label(leaf) <= 0xFF || value(leaf) >= texts.len() || !texts.is_char_boundary(value(leaf)) {
-        return Err("a rule has no text");
-    }
-    Ok(())
-}
-
-/// What UTF-8 expects after one more byte; `None` if it may not come here.
-fn after((count, low, high): State, byte: u8) -> Option<State> {
-    match (count, byte) {
-        (0, 0..=0x7F) => Some(START),
-        (0, 0xC2..=0xDF) => Some((1, 0x80, 0xBF)),
-        (0, 0xE0) => Some((2, 0xA0, 0xBF)),
-        (0, 0xED) => Some((2, 0x80, 0x9F)),
-        (0, 0xE1..=0xEF) => Some((2, 0x80, 0xBF)),
-        (0, 0xF0) => Some((3, 0x90, 0xBF)),
-        (0, 0xF4) => Some((3, 0x80, 0x8F)),
-        (0, 0xF1..=0xF3) => Some((3, 0x80, 0xBF)),
-        (1, _) if (low..=high).contains(&byte) => Some(START),
-        (2.., _) if (low..=high).contains(&byte) => Some((count - 1, 0x80, 0xBF)),
-        _ => None,
-    }
 }
 
 #[cfg(test)]
@@ -384,6 +295,28 @@ mod tests {
         assert_eq!(map.shortest(b"\0a"), None);
         assert!(!map.plain(b'a') && map.plain(b'b') && !map.plain(200));
         assert!(Charsmap::new(b"").is_ok_and(|map| map.is_empty() && map.plain(b'a') && !map.plain(200)));
+    }
+
+    #[test]
+    fn a_run_ends_where_a_rule_begins() {
+        // A rule for `a` and U+0301, whose bytes are CC 81.
+        let first = 1 ^ usize::from(b'a');
+        let second = first ^ 2 ^ 0xCC;
+        let end = second ^ 3 ^ 0x81;
+        let rule = [
+            (first, u32::from(b'a') | 2 << 10),
+            (second, 0xCC | 3 << 10),
+            (end, 0x81 | 1 << 8 | 1 << 10),
+            (end ^ 1, 1 << 31),
+        ];
+        let map = Charsmap::new(&blob(&rule)).unwrap();
+        for (text, end) in [("ba\u{301}c", 1), ("ba\u{302}c", 5), ("aaéa", 5), ("ab c", 2), ("a", 1), ("", 0)]
+        {
+            assert_eq!(map.unchanged(text, 0), end, "{text}");
+            let rules = |at: usize| map.begins_rule(&text.as_bytes()[at..]) || text[at..].starts_with(' ');
+            let slow = text.char_indices().map(|(at, _)| at).find(|at| rules(*at));
+            assert_eq!(slow.unwrap_or(text.len()), end, "{text}");
+        }
     }
 
     #[test]

@@ -5,6 +5,7 @@
 
 mod characters;
 mod charsmap;
+mod charsmap_check;
 mod forms;
 mod precompiled;
 mod replace;

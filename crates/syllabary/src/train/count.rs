@@ -283,8 +283,7 @@ impl Counter {
     fn hand_over(&mut self, go_on: &mut GoOn<'_>) -> Result<(), Error> {
         let batch = mem::take(&mut self.batch);
         if self.threads > 1 && self.crew.is_none() {
-            let cutter: Arc<dyn Counts> = Arc::<Cutter>::clone(&self.cutter);
-            self.crew = Crew::start(&cutter, self.threads, &self.room);
+            self.crew = Crew::start(self.cutter.clone(), self.threads, &self.room);
         }
         let Some(crew) = &mut self.crew else {
             let result = self.cutter.count(&batch, &mut self.tally, &self.room, go_on);
@@ -332,8 +331,7 @@ impl Counts for Cutter {
     ) -> Result<(), Error> {
         let whole = stretch.text().as_bytes();
         let (start, place) = (whole.as_ptr() as usize, stretch.place);
-        let mut spans: Vec<(usize, usize)> = Vec::with_capacity(SPANS);
-        let mut state = Ok(());
+        let (mut spans, mut state) = (Vec::with_capacity(SPANS), Ok(()));
         let mut add = |spans: &[(usize, usize)]| {
             room.make(tally, spans.len())?;
             tally.add_all(whole, spans, place)

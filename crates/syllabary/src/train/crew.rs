@@ -75,7 +75,7 @@ pub(super) struct Crew {
 
 impl Crew {
     /// One thread, to which others come as there is work; `None` if there can be none.
-    pub fn start(cutter: &Arc<dyn Counts>, threads: usize, room: &Arc<Room>) -> Option<Crew> {
+    pub fn start(cutter: Arc<dyn Counts>, threads: usize, room: &Arc<Room>) -> Option<Crew> {
         let (queue, inlet) = sync_channel(threads);
         let mut crew = Crew {
             queue,
@@ -84,7 +84,7 @@ impl Crew {
             threads,
             sent: 0,
             stop: Arc::new(AtomicBool::new(false)),
-            cutter: Arc::clone(cutter),
+            cutter,
             room: Arc::clone(room),
             seeds: Tally::seeds(),
         };

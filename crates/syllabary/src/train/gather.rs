@@ -70,8 +70,7 @@ impl<C: Counts> Gather<C> {
     fn hand_over(&mut self, go_on: &mut GoOn<'_>) -> Result<(), Error> {
         let batch = mem::take(&mut self.batch);
         if self.threads > 1 && self.crew.is_none() {
-            let cutter: Arc<dyn Counts> = Arc::<C>::clone(&self.cutter);
-            self.crew = Crew::start(&cutter, self.threads, &self.room);
+            self.crew = Crew::start(self.cutter.clone(), self.threads, &self.room);
         }
         let Some(crew) = &mut self.crew else {
             let result = if go_on() { Ok(()) } else { Err(Error::Interrupted) };

@@ -22,6 +22,11 @@ pub struct SentenceWords {
 }
 
 impl SentenceWords {
+    /// Room for so many characters and ends of words.
+    pub fn with_capacity(capacity: usize) -> SentenceWords {
+        SentenceWords { characters: Vec::with_capacity(capacity), ..SentenceWords::default() }
+    }
+
     /// Adds a word, after `before`.
     pub fn add(&mut self, before: &str, word: &str, count: u64) {
         self.step(count);

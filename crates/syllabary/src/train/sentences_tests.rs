@@ -1,0 +1,95 @@
+//! Words of sentences, by hand.
+
+use super::*;
+use crate::step::Value;
+
+fn sentences(threads: usize, change: impl Fn(&mut SentenceOptions)) -> Sentences {
+    let mut options = SentenceOptions {
+        symbols: vec!["<s>".to_owned()],
+        pretokenization_delimiter: String::new(),
+        max_sentence_length: 12,
+        split_by_whitespace: true,
+        treat_whitespace_as_suffix: false,
+        allow_whitespace_only_pieces: false,
+        words_apart: true,
+    };
+    change(&mut options);
+    let flag = |name: &str, on| (name.to_owned(), Value::Bool(on));
+    let step = Step {
+        kind: "SentencePiece".to_owned(),
+        options: [
+            ("precompiled_charsmap".to_owned(), Value::Bytes(Vec::new())),
+            flag("add_dummy_prefix", true),
+            flag(
+                "remove_extra_whitespaces",
+                !options.allow_whitespace_only_pieces && !options.treat_whitespace_as_suffix,
+            ),
+            flag("treat_whitespace_as_suffix", options.treat_whitespace_as_suffix),
+            flag("escape_whitespaces", true),
+        ]
+        .into(),
+    };
+    Sentences::new(&step, options, threads).unwrap()
+}
+
+fn words(mut sentences: Sentences) -> Vec<(String, u64)> {
+    let (table, _) = sentences.finish(&mut || true).unwrap();
+    let mut found: Vec<_> = table.iter().collect();
+    found.sort();
+    found
+}
+
+fn pair(text: &str, count: u64) -> (String, u64) {
+    (text.to_owned(), count)
+}
+
+#[test]
+fn words_begin_with_spaces_or_end_with_them() {
+    let mut plain = sentences(2, |_| ());
+    plain.feed(&["a b\na<s>c"], &mut || true).unwrap();
+    assert_eq!(words(plain), [pair("▁a", 1), pair("▁a\u{1F}c", 1), pair("▁b", 1)]);
+    let mut suffix = sentences(1, |options| options.treat_whitespace_as_suffix = true);
+    suffix.feed(&["a  b"], &mut || true).unwrap();
+    assert_eq!(words(suffix), [pair("a▁", 1), pair("b▁", 1), pair("▁", 1)]);
+    let mut together = sentences(1, |options| options.allow_whitespace_only_pieces = true);
+    together.feed(&["a  b"], &mut || true).unwrap();
+    assert_eq!(words(together), [pair("▁a", 1), pair("▁▁b", 1)]);
+}
+
+#[test]
+fn parts_are_those_of_the_whole() {
+    let text = "ab cd\r\n\nlonger than twelve\nx\u{2585}\nef\n gh";
+    let mut whole = sentences(2, |_| ());
+    whole.feed(&[text], &mut || true).unwrap();
+    let expected = words(whole);
+    assert_eq!(expected.len(), 4);
+    for at in (0..text.len()).filter(|at| text.is_char_boundary(*at)) {
+        let mut parts = sentences(2, |_| ());
+        parts.feed_part(&text[..at], false, &mut || true).unwrap();
+        parts.feed_part(&text[at..], true, &mut || true).unwrap();
+        assert_eq!(words(parts), expected, "{at}");
+    }
+}
+
+#[test]
+fn threads_change_nothing_and_it_can_be_stopped() {
+    let text = "one two\n".repeat(200_000);
+    let mut many = sentences(2, |_| ());
+    many.feed(&[&text], &mut || true).unwrap();
+    assert_eq!(words(many), [pair("▁one", 200_000), pair("▁two", 200_000)]);
+    let ended = sentences(2, |_| ()).feed(&[&text], &mut || false);
+    assert_eq!(ended, Err(Error::Interrupted));
+}
+
+#[test]
+fn words_are_cut_wherever_spaces_stand() {
+    for bits in 0..1_u32 << 18 {
+        // Bytes that differ from a space in one bit, or by one, are none.
+        let line: Vec<u8> =
+            (0..18).map(|at| if bits >> at & 1 == 1 { b' ' } else { b"\xA0!\x1F"[at % 3] }).collect();
+        let mut spans = Vec::new();
+        cut(&line, 3, &mut spans);
+        let words = line.split(|byte| *byte == b' ').filter(|word| !word.is_empty());
+        assert!(words.eq(spans.iter().map(|(start, end)| &line[start - 3..end - 3])), "{line:?}");
+    }
+}
