@@ -12,6 +12,7 @@
 mod all_pairs;
 pub mod count;
 mod crew;
+mod exact;
 pub mod huggingface;
 mod huggingface_births;
 mod huggingface_names;

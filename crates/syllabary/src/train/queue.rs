@@ -1,8 +1,10 @@
 //! The queue of pairs: highest count first, ties by rule.
 //!
-//! A lazy heap. Counts only fall after a pair is born (a merge of other pairs can only use its places up)
-//! and its first place only moves right, so an entry is never below the truth; one that is above it when
-//! taken is put back with its true key. It holds the pairs that are watched, and is filled anew with each window.
+//! Lazy. Counts only fall after a pair is born (a merge of other pairs can only use its places up) and its
+//! first place only moves right, so what is noted is never below the truth; a pair whose count or key has
+//! fallen by the time it is taken is put back. Nearly all counts are small: pairs wait in a list for each, and only
+//! those of the count that is taken from are put in order. Holds the pairs that are watched, and is filled anew
+//! with each window.
 
 use std::{collections::BinaryHeap, sync::Arc};
 
@@ -11,43 +13,87 @@ use super::{
     ties::{Candidate, Tie},
 };
 
+/// Pairs of this count or a higher one wait in a heap.
+const HIGH: usize = 1 << 12;
+
 pub(super) struct PairQueue<T: Tie> {
-    heap: BinaryHeap<(u64, T::Key, PairIndex)>,
+    high: BinaryHeap<(u64, T::Key, PairIndex)>,
+    /// By count.
+    low: Vec<Vec<PairIndex>>,
+    /// Those of one low count that are taken now.
+    now: BinaryHeap<(T::Key, PairIndex)>,
+    count: usize,
 }
 
 impl<T: Tie> Default for PairQueue<T> {
     fn default() -> Self {
-        PairQueue { heap: BinaryHeap::new() }
+        let low = std::iter::repeat_with(Vec::new).take(HIGH).collect();
+        PairQueue { high: BinaryHeap::new(), low, now: BinaryHeap::new(), count: HIGH - 1 }
     }
 }
 
 impl<T: Tie> PairQueue<T> {
     /// Adds pairs that are watched from now on.
     pub fn extend(&mut self, born: impl Iterator<Item = PairIndex>, pairs: &mut Pairs, tokens: &[Arc<[u8]>]) {
-        self.heap.extend(born.filter_map(|pair| entry::<T>(pair, pairs, tokens)));
+        born.for_each(|pair| self.put(pair, pairs, tokens));
     }
 
     /// Takes the pair that merges next, and its count.
     pub fn pop(&mut self, pairs: &mut Pairs, tokens: &[Arc<[u8]>]) -> Option<(PairIndex, u64)> {
-        loop {
-            let (count, key, pair) = self.heap.pop()?;
-            let Some(now) = entry::<T>(pair, pairs, tokens) else { continue };
-            if now.0 == count && now.1 == key {
+        while let Some((count, key, pair)) = self.high.pop() {
+            if pairs.count(pair) == Some(count) && key_of::<T>(pair, pairs, tokens) == Some(key) {
                 return Some((pair, count));
             }
-            self.heap.push(now);
+            self.put(pair, pairs, tokens);
+        }
+        loop {
+            while let Some((key, pair)) = self.now.pop() {
+                let count = self.count as u64;
+                if pairs.count(pair) == Some(count) && key_of::<T>(pair, pairs, tokens) == Some(key) {
+                    return Some((pair, count));
+                }
+                self.put(pair, pairs, tokens);
+            }
+            while self.low[self.count].is_empty() {
+                self.count = self.count.checked_sub(1).filter(|&count| count > 0)?;
+            }
+            let waiting = std::mem::take(&mut self.low[self.count]);
+            let mut now = std::mem::take(&mut self.now).into_vec();
+            for pair in waiting {
+                if pairs.count(pair) != Some(self.count as u64) {
+                    self.put(pair, pairs, tokens);
+                } else if let Some(key) = key_of::<T>(pair, pairs, tokens) {
+                    now.push((key, pair));
+                }
+            }
+            self.now = now.into();
+        }
+    }
+
+    /// Puts a pair where it belongs, unless it may no longer merge.
+    fn put(&mut self, pair: PairIndex, pairs: &mut Pairs, tokens: &[Arc<[u8]>]) {
+        let Some(count) = pairs.count(pair) else { return };
+        let low = usize::try_from(count).unwrap_or(HIGH);
+        if low < HIGH && low > self.count {
+            // A window may begin above the count that the one before ended with.
+            let now = std::mem::take(&mut self.now);
+            self.low[self.count].extend(now.into_iter().map(|(_, pair)| pair));
+            self.count = low;
+        }
+        if low < self.count {
+            self.low[low].push(pair);
+        } else if let Some(key) = key_of::<T>(pair, pairs, tokens) {
+            if low < HIGH {
+                self.now.push((key, pair));
+            } else {
+                self.high.push((count, key, pair));
+            }
         }
     }
 }
 
-/// The true key of a pair, or `None` if it may no longer merge.
-fn entry<T: Tie>(
-    pair: PairIndex,
-    pairs: &mut Pairs,
-    tokens: &[Arc<[u8]>],
-) -> Option<(u64, T::Key, PairIndex)> {
-    let count = pairs.count(pair)?;
+/// The true key of a pair, or `None` if it stands nowhere.
+fn key_of<T: Tie>(pair: PairIndex, pairs: &mut Pairs, tokens: &[Arc<[u8]>]) -> Option<T::Key> {
     let first = if T::NEEDS_FIRST { pairs.first(pair)? } else { 0 };
-    let key = T::key(&Candidate { pair: pairs.ids(pair), first, tokens });
-    Some((count, key, pair))
+    Some(T::key(&Candidate { pair: pairs.ids(pair), first, tokens }))
 }

@@ -9,7 +9,7 @@ use std::{cmp::Reverse, ops::Range};
 
 use rustc_hash::FxHashMap;
 
-use super::{GoOn, ask, parallel::in_parts, sequences::Sequences};
+use super::{GoOn, ask, exact, parallel::in_parts, places::Places, sequences::Sequences};
 use crate::Error;
 
 /// The threshold of a window is no lower than its highest count divided by this.
@@ -58,14 +58,14 @@ pub(super) struct Watched {
 
 /// How often a pair stands, and at how many places.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
-struct Found {
-    count: u64,
-    places: usize,
+pub(super) struct Found {
+    pub count: u64,
+    pub places: usize,
 }
 
 impl Found {
     #[inline]
-    fn add(&mut self, count: u64, places: usize) {
+    pub fn add(&mut self, count: u64, places: usize) {
         self.count = self.count.saturating_add(count);
         self.places += places;
     }
@@ -74,7 +74,7 @@ impl Found {
 type Counts = FxHashMap<(u32, u32), Found>;
 
 #[inline]
-fn hash((left, right): (u32, u32)) -> u64 {
+pub(super) fn hash((left, right): (u32, u32)) -> u64 {
     (u64::from(left) << 32 | u64::from(right)).wrapping_mul(0x9e37_79b9_7f4a_7c15)
 }
 
@@ -144,6 +144,10 @@ pub(super) fn choose(
     search: Search,
     go_on: &mut GoOn<'_>,
 ) -> Result<(u64, Vec<Watched>), Error> {
+    let small = matches!(&sequences.places, Places::Memory(places) if places.len() <= exact::MOST_PLACES);
+    if small && !search.tight {
+        return exact::choose(sequences, may_merge, search, go_on);
+    }
     let (low, mut found) = if search.tokens <= GRID_TOKENS {
         let mut found = grid(sequences, search, go_on)?;
         found.retain(|&pair, _| may_merge(pair));
@@ -151,7 +155,7 @@ pub(super) fn choose(
     } else {
         frequent(sequences, may_merge, search, go_on)?
     };
-    let threshold = threshold(&found, low, search);
+    let threshold = threshold(found.values().copied(), low, search);
     found.retain(|_, found| found.count >= threshold);
     Ok((threshold, places(sequences, found, go_on)?))
 }
@@ -265,8 +269,8 @@ fn count(
 }
 
 /// The lowest count whose pairs, and all above, are no more than may merge and fit into the places.
-fn threshold(found: &Counts, low: u64, search: Search) -> u64 {
-    let mut all: Vec<Found> = found.values().copied().filter(|found| found.count >= low).collect();
+pub(super) fn threshold(found: impl Iterator<Item = Found>, low: u64, search: Search) -> u64 {
+    let mut all: Vec<Found> = found.filter(|found| found.count >= low).collect();
     all.sort_unstable_by_key(|found| Reverse(found.count));
     let Some(top) = all.first().map(|found| found.count) else { return low };
     let mut places = 0usize;

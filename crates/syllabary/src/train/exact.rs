@@ -1,0 +1,185 @@
+//! The window of an array of moderate size: all its pairs are counted exactly, each place looked at once.
+//!
+//! The first pass counts, each thread in its part, and notes at each place which pair begins there; the
+//! second, when it is known which pairs to watch, collects their places. Leaves out larger arrays, whose pairs would
+//! take too much memory (`window`).
+
+use std::ops::Range;
+
+use super::{
+    GoOn, ask,
+    parallel::in_parts,
+    sequences::Sequences,
+    window::{Found, Search, Watched, hash, threshold},
+};
+use crate::Error;
+
+/// Up to so many places.
+pub(super) const MOST_PLACES: usize = 1 << 22;
+/// A thread for so many places.
+const PLACES: usize = 1 << 15;
+/// The threshold is no lower than the highest count divided by this.
+const REACH: u64 = 1 << 12;
+const NONE: u32 = u32::MAX;
+const FEWEST_SLOTS: usize = 1 << 12;
+
+/// Pairs, by number.
+struct Table {
+    /// The number of a pair, or `NONE`.
+    slots: Vec<u32>,
+    pairs: Vec<(u32, u32)>,
+    found: Vec<Found>,
+}
+
+impl Table {
+    fn new() -> Table {
+        Table { slots: vec![NONE; FEWEST_SLOTS], pairs: Vec::new(), found: Vec::new() }
+    }
+
+    #[inline]
+    fn number(&mut self, pair: (u32, u32)) -> u32 {
+        let mut at = self.home(pair);
+        loop {
+            match self.slots[at] {
+                NONE => return self.enter(at, pair),
+                number if self.pairs[number as usize] == pair => return number,
+                _ => at = (at + 1) & (self.slots.len() - 1),
+            }
+        }
+    }
+
+    #[inline]
+    fn home(&self, pair: (u32, u32)) -> usize {
+        (hash(pair) >> (64 - self.slots.len().trailing_zeros())) as usize
+    }
+
+    fn enter(&mut self, at: usize, pair: (u32, u32)) -> u32 {
+        let number = self.pairs.len() as u32;
+        self.slots[at] = number;
+        self.pairs.push(pair);
+        self.found.push(Found::default());
+        if 2 * self.pairs.len() > self.slots.len() {
+            self.slots = vec![NONE; 2 * self.slots.len()];
+            for (number, &pair) in (0..).zip(&self.pairs) {
+                let mut at = self.home(pair);
+                while self.slots[at] != NONE {
+                    at = (at + 1) & (self.slots.len() - 1);
+                }
+                self.slots[at] = number;
+            }
+        }
+        number
+    }
+
+    /// Adds the pairs of another part.
+    fn add(&mut self, part: &mut Part) {
+        let pairs = part.table.pairs.iter().zip(&part.table.found);
+        part.in_sum = pairs
+            .map(|(&pair, found)| {
+                let number = self.number(pair);
+                self.found[number as usize].add(found.count, found.places);
+                number
+            })
+            .collect();
+    }
+}
+
+/// The pairs of a part of the places.
+struct Part {
+    table: Table,
+    /// At each place the number of the pair that begins there.
+    pair_at: Vec<u32>,
+    /// The numbers of its pairs in the first part's table, in which all are added up; of the first: none.
+    in_sum: Vec<u32>,
+}
+
+/// Pairs to watch and the count from which all are among them.
+pub(super) fn choose(
+    sequences: &Sequences,
+    may_merge: &(impl Fn((u32, u32)) -> bool + Sync),
+    search: Search,
+    go_on: &mut GoOn<'_>,
+) -> Result<(u64, Vec<Watched>), Error> {
+    let ranges = sequences.parts(search.threads.min(sequences.places.len() / PLACES).max(1));
+    let mut parts = in_parts(ranges.clone(), go_on, &|range, go_on: &mut GoOn<'_>| {
+        count(sequences, may_merge, range, go_on)
+    })?;
+    let Some((first, others)) = parts.split_first_mut() else {
+        return Ok((search.min_frequency, Vec::new()));
+    };
+    others.iter_mut().for_each(|part| first.table.add(part));
+    let sum = &parts[0].table;
+    let top = sum.found.iter().map(|found| found.count).max().unwrap_or(0);
+    let low = search.min_frequency.max(top / REACH);
+    let threshold = threshold(sum.found.iter().copied(), low, search);
+    let mut watched = Vec::new();
+    let pairs = sum.pairs.iter().zip(&sum.found);
+    let order: Vec<u32> = pairs
+        .map(|(&pair, found)| {
+            if found.count < threshold {
+                return NONE;
+            }
+            watched.push(Watched { pair, count: found.count, places: Vec::new() });
+            watched.len() as u32 - 1
+        })
+        .collect();
+    let numbered = (0..ranges.len()).map(|part| part..part + 1).collect();
+    let lists = in_parts(numbered, go_on, &|part: Range<usize>, go_on: &mut GoOn<'_>| {
+        collect(&parts[part.start], ranges[part.start].start, &order, watched.len(), go_on)
+    })?;
+    for lists in lists {
+        for (watched, list) in watched.iter_mut().zip(lists) {
+            if watched.places.is_empty() {
+                watched.places = list;
+            } else {
+                watched.places.extend(list);
+            }
+        }
+    }
+    Ok((threshold, watched))
+}
+
+fn count(
+    sequences: &Sequences,
+    may_merge: &impl Fn((u32, u32)) -> bool,
+    range: Range<usize>,
+    go_on: &mut GoOn<'_>,
+) -> Result<Part, Error> {
+    let (mut table, mut pair_at, start) = (Table::new(), vec![NONE; range.len()], range.start);
+    sequences.each_pair(range, &mut |pair, count, place| {
+        if may_merge(pair) {
+            let number = table.number(pair);
+            table.found[number as usize].add(count, 1);
+            pair_at[place as usize - start] = number;
+        }
+        ask(go_on, place as usize)
+    })?;
+    Ok(Part { table, pair_at, in_sum: Vec::new() })
+}
+
+/// The places of the pairs to watch in one part, which begins at `start`; `order`: of all pairs, or `NONE`.
+fn collect(
+    part: &Part,
+    start: usize,
+    order: &[u32],
+    watched: usize,
+    go_on: &mut GoOn<'_>,
+) -> Result<Vec<Vec<u32>>, Error> {
+    let own: Vec<u32> = part.in_sum.iter().map(|&number| order[number as usize]).collect();
+    let order = if own.is_empty() { order } else { &own };
+    let mut lists = vec![Vec::new(); watched];
+    for (found, &at) in part.table.found.iter().zip(order) {
+        if let Some(list) = lists.get_mut(at as usize) {
+            list.reserve_exact(found.places);
+        }
+    }
+    for (place, &number) in part.pair_at.iter().enumerate() {
+        if let Some(&at) = order.get(number as usize)
+            && let Some(list) = lists.get_mut(at as usize)
+        {
+            list.push((start + place) as u32);
+        }
+        ask(go_on, place)?;
+    }
+    Ok(lists)
+}
