@@ -131,6 +131,21 @@ class Trainer:
     def feed_part(self, part: str, last: bool) -> None:
         """Takes the next part of a long document."""
 
+    def feed_file(
+        self,
+        path: os.PathLike[str],
+        start: int,
+        most: int,
+        characters: int,
+        see: Callable[[str], bool] | None = None,
+    ) -> int:
+        """Takes the next part of a long document from a file of UTF-8: from byte `start` on, up to about
+        `most` bytes, the end, or bytes that are not UTF-8. The place behind it; `start`: nothing was taken.
+
+        see: is given the text that is not ASCII, in slices of so many `characters`, counted from where each
+            64 KiB of the file begin; what it answers is whether to go on.
+        """
+
     def feed_counts(self, data: builtins.bytes, ends: NDArray[np.uint64], counts: NDArray[np.uint64]) -> None:
         """Adds pieces counted elsewhere: piece i is `data[ends[i - 1]:ends[i]]`, shapes (n,)."""
 

@@ -374,7 +374,7 @@ def _count(
     normalized = options.normalize is not None
 
     def feeding(taker: Takes) -> int:
-        return feed(taker, read.parts(normalized=normalized), options, report)
+        return feed(taker, read.parts(normalized, plain=True), options, report)
 
     size = count(trainer, read, normalized, feeding, kept)
     return size, read.record() if read.says_more else None

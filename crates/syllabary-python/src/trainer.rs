@@ -1,6 +1,7 @@
 //! `Trainer` counts documents as they come; `Merging` then learns merges from them.
 
 use std::{
+    cell::RefCell,
     path::PathBuf,
     time::{Duration, Instant},
 };
@@ -9,7 +10,10 @@ use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2,
 use pyo3::{exceptions::PyValueError, prelude::*, types::PyBytes};
 use syllabary::{
     Error,
-    train::{self, Room, Start, TieBreak, TrainOptions, count::Counter},
+    train::{
+        self, Room, Start, TieBreak, TrainOptions,
+        count::{Counter, Watch},
+    },
 };
 
 use crate::{convert, errors::to_python};
@@ -91,6 +95,12 @@ impl Pulse {
         });
         self.raised = result.err();
         self.raised.is_none()
+    }
+
+    /// Keeps what ends the work; the answer to whether to go on.
+    fn raise(&mut self, error: PyErr) -> bool {
+        self.raised.get_or_insert(error);
+        false
     }
 
     /// The exception for `error`: what a signal or the callback raised, if that is what ended the work.
@@ -186,6 +196,35 @@ impl Trainer {
             if last { counter.end_document(go_on) } else { Ok(()) }
         });
         fed.map_err(|error| pulse.exception(py, error))
+    }
+
+    #[pyo3(signature = (path, start, most, characters, see=None))]
+    fn feed_file(
+        &mut self,
+        py: Python<'_>,
+        path: PathBuf,
+        start: u64,
+        most: u64,
+        characters: usize,
+        see: Option<Py<PyAny>>,
+    ) -> PyResult<u64> {
+        let counter = self.counter()?;
+        let (fed, mut pulse) = py.detach(|| {
+            let pulse = RefCell::new(Pulse::new(None));
+            let see = &mut |text: &str| {
+                let answer = Python::attach(|py| see.as_ref().map(|see| see.call1(py, (text,))?.extract(py)));
+                let answer = answer.unwrap_or(Ok(false));
+                answer.unwrap_or_else(|error| pulse.borrow_mut().raise(error))
+            };
+            let go_on = &mut || pulse.borrow_mut().beat(None);
+            let fed = counter.feed_file(&path, start, most, Watch { characters, see }, go_on);
+            (fed, pulse.into_inner())
+        });
+        match (fed, pulse.raised.take()) {
+            (Ok(done), None) => Ok(done),
+            (_, Some(raised)) => Err(raised),
+            (Err(error), None) => Err(to_python(py, error, None)),
+        }
     }
 
     fn feed_counts(
