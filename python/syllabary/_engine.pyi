@@ -137,13 +137,14 @@ class Trainer:
         start: int,
         most: int,
         characters: int,
-        see: Callable[[str], bool] | None = None,
+        see: Callable[[str], tuple[bool, bool]] | None = None,
     ) -> int:
         """Takes the next part of a long document from a file of UTF-8: from byte `start` on, up to about
         `most` bytes, the end, or bytes that are not UTF-8. The place behind it; `start`: nothing was taken.
 
-        see: is given the text that is not ASCII, in slices of so many `characters`, counted from where each
-            64 KiB of the file begin; what it answers is whether to go on.
+        see: is given the text, in slices of so many `characters`, counted from where each 64 KiB of the file
+            begin, but no slice that is in NFC and NFD for sure; answers whether the text may yet be in NFC,
+            and in NFD, and is asked no more about what it has ruled out.
         """
 
     def feed_counts(self, data: builtins.bytes, ends: NDArray[np.uint64], counts: NDArray[np.uint64]) -> None:

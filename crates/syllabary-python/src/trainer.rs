@@ -97,10 +97,10 @@ impl Pulse {
         self.raised.is_none()
     }
 
-    /// Keeps what ends the work; the answer to whether to go on.
-    fn raise(&mut self, error: PyErr) -> bool {
+    /// Keeps what ends the work; nothing more is to be found out.
+    fn raise(&mut self, error: PyErr) -> (bool, bool) {
         self.raised.get_or_insert(error);
-        false
+        (false, false)
     }
 
     /// The exception for `error`: what a signal or the callback raised, if that is what ended the work.
@@ -211,13 +211,14 @@ impl Trainer {
         let counter = self.counter()?;
         let (fed, mut pulse) = py.detach(|| {
             let pulse = RefCell::new(Pulse::new(None));
+            let (open, see) = see.map_or(((false, false), None), |see| ((true, true), Some(see)));
             let see = &mut |text: &str| {
                 let answer = Python::attach(|py| see.as_ref().map(|see| see.call1(py, (text,))?.extract(py)));
-                let answer = answer.unwrap_or(Ok(false));
+                let answer = answer.unwrap_or(Ok((false, false)));
                 answer.unwrap_or_else(|error| pulse.borrow_mut().raise(error))
             };
             let go_on = &mut || pulse.borrow_mut().beat(None);
-            let fed = counter.feed_file(&path, start, most, Watch { characters, see }, go_on);
+            let fed = counter.feed_file(&path, start, most, Watch { characters, open, see }, go_on);
             (fed, pulse.into_inner())
         });
         match (fed, pulse.raised.take()) {

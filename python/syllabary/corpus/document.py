@@ -21,21 +21,21 @@ def ignore(*_: object) -> None:
     """Where nobody wants to be told."""
 
 
-def seen_enough(_text: str) -> bool:
+def seen_enough(_text: str) -> tuple[bool, bool]:
     """Where nobody wants to see text."""
-    return False
+    return False, False
 
 
 class PlainFile(str):
     """An empty part of a document, which stands for what follows: the text of a plain file of UTF-8.
 
-    Who can read files reads it by itself from byte `done` on, shows `see` what is not ASCII until it answers
-    False (`Trainer.feed_file`), and sets `done`: the next part begins there. For others it is an empty text.
+    Who can read files reads it by itself from byte `done` on, shows `see` what may not be in a normal form
+    (`Trainer.feed_file`), and sets `done`: the next part begins there. For others it is an empty text.
     """
 
     path: Path
     done: int
-    see: Callable[[str], bool]
+    see: Callable[[str], tuple[bool, bool]]
 
     def __new__(cls, path: Path) -> PlainFile:
         """Nothing of it is read yet."""

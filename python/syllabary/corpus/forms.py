@@ -54,10 +54,10 @@ class Look:
             self.odd = next((c for c in part if not unicodedata.is_normalized("NFC", c)), "")
         self.nfd = self.nfd and unicodedata.is_normalized("NFD", part)
 
-    def undecided(self, text: str) -> bool:
-        """Look at the next part; whether there is anything left to be found."""
+    def undecided(self, text: str) -> tuple[bool, bool]:
+        """Look at the next part; whether the document may yet be in NFC, and in NFD."""
         self.at(text)
-        return self.nfc or self.nfd
+        return self.nfc, self.nfd
 
     @property
     def kind(self) -> str | None:

@@ -118,6 +118,11 @@ impl Counter {
         self.room.spilled().map(|spill| spill.beside("places"))
     }
 
+    /// Symbols of all pieces in memory, and what is between them, at most.
+    pub(super) fn symbols(&self) -> usize {
+        1 + self.tally.total_bytes() + self.tally.len()
+    }
+
     /// Calls `f` with every piece, after `finish`; there are none for words, which are sequences of pieces.
     pub fn each(&self, f: &mut impl FnMut(Counted<'_>) -> Result<(), Error>) -> Result<(), Error> {
         match self.room.spilled() {

@@ -16,26 +16,59 @@ use crate::{Error, alphabet::Unit};
 /// So many bytes of a file are looked at together.
 const CHUNK: usize = 1 << 16;
 
-/// Sees the text of a file that is not ASCII, in slices of so many characters, counted from the beginning of each
-/// 64 KiB; until it says that it has seen enough.
+/// Sees the text of a file whose normal form of Unicode is not plain, in slices counted from the beginning of each
+/// 64 KiB.
 pub struct Watch<'a> {
     /// Characters of a slice.
     pub characters: usize,
-    /// Its answer: whether to go on.
-    pub see: &'a mut dyn FnMut(&str) -> bool,
+    /// Whether the text may yet turn out to be in NFC, and in NFD: what there is left to find out.
+    pub open: (bool, bool),
+    /// Is given a slice; answers with what is open now.
+    pub see: &'a mut dyn FnMut(&str) -> (bool, bool),
 }
 
 impl Watch<'_> {
-    fn look(&mut self, text: &str) -> bool {
+    fn look(&mut self, text: &str) {
         let mut rest = text;
-        while !rest.is_empty() {
+        while !rest.is_empty() && self.open != (false, false) {
             let ascii = rest.as_bytes().get(..self.characters).is_some_and(<[u8]>::is_ascii);
-            let nth = |text: &str| text.char_indices().nth(self.characters).map_or(text.len(), |(at, _)| at);
-            let (slice, after) = rest.split_at(if ascii { self.characters } else { nth(rest) });
-            if !slice.is_ascii() && !(self.see)(slice) {
+            let end = if ascii {
+                self.characters
+            } else {
+                let mut after = rest.chars();
+                after.nth(self.characters - 1);
+                rest.len() - after.as_str().len()
+            };
+            let slice;
+            (slice, rest) = rest.split_at(end);
+            if !ascii && !self.is_plain(slice) {
+                self.open = (self.see)(slice);
+            }
+        }
+    }
+
+    /// Whether a text is in the forms that are open for sure: made of characters that these forms keep, whatever
+    /// stands beside them.
+    fn is_plain(&self, text: &str) -> bool {
+        let mut at = 0;
+        while let Some(rest) = text.get(at..) {
+            let ascii = rest.as_bytes().chunks(16).take_while(|chunk| chunk.is_ascii()).count();
+            let Some(rest) = rest.get(16 * ascii..) else { return true };
+            let Some((next, char)) = rest.char_indices().find(|(_, char)| !char.is_ascii()) else {
+                return true;
+            };
+            let kept = match char {
+                // Signs, punctuation, box drawing, ideographs: no form changes them.
+                '\u{a0}'..='\u{bf}' | '\u{2010}'..='\u{2027}' | '\u{2500}'..='\u{257f}' => true,
+                '\u{4e00}'..='\u{9fff}' => true,
+                // Letters that NFD takes apart: Latin, Cyrillic.
+                '\u{c0}'..='\u{17f}' | '\u{400}'..='\u{45f}' => !self.open.1,
+                _ => false,
+            };
+            if !kept {
                 return false;
             }
-            rest = after;
+            at += 16 * ascii + next + char.len_utf8();
         }
         true
     }
@@ -78,7 +111,7 @@ impl Counter {
             return Ok(start);
         }
         let mut held = Vec::new(); // The beginning of a character that a chunk cuts in two.
-        let (mut done, mut whole, mut watched) = (start, true, true);
+        let (mut done, mut whole) = (start, true);
         while whole && done - start < most {
             let mut bytes = mem::take(&mut self.tail).into_bytes();
             let enough =
@@ -92,7 +125,9 @@ impl Counter {
                 let wanted = (end - done) as usize - (bytes.len() - known);
                 whole = read(&mut file, wanted, &mut bytes) > 0;
                 let text = checked(&bytes[known..]);
-                watched = watched && (text.is_ascii() || watch.look(text));
+                if !text.is_ascii() {
+                    watch.look(text);
+                }
                 let text = text.len();
                 whole = whole && bytes.len() - known - text <= 3;
                 held = bytes.split_off(known + text);
