@@ -165,8 +165,10 @@ class Trainer:
         Of all that was fed but `pending` bytes.
         """
 
-    def first_seen(self) -> NDArray[np.uint64]:
-        """Where each piece of `counts` was first seen, shape (n,): less is earlier."""
+    def counts_and_places(
+        self,
+    ) -> tuple[builtins.bytes, NDArray[np.uint64], NDArray[np.uint64], NDArray[np.uint64]]:
+        """The same, and where each piece was first seen, shape (n,): less is earlier."""
 
     def merging(
         self,

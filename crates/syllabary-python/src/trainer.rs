@@ -112,7 +112,9 @@ impl Pulse {
     }
 }
 
-type Counts<'py> = (Bound<'py, PyBytes>, Bound<'py, PyArray1<u64>>, Bound<'py, PyArray1<u64>>);
+type Array<'py> = Bound<'py, PyArray1<u64>>;
+type Counts<'py> = (Bound<'py, PyBytes>, Array<'py>, Array<'py>);
+type Placed<'py> = (Bound<'py, PyBytes>, Array<'py>, Array<'py>, Array<'py>);
 
 impl Trainer {
     fn counter(&mut self) -> PyResult<&mut Counter> {
@@ -274,33 +276,27 @@ impl Trainer {
     }
 
     fn counts<'py>(&mut self, py: Python<'py>) -> PyResult<Counts<'py>> {
+        let (data, ends, counts, _firsts) = self.counts_and_places(py)?;
+        Ok((data, ends, counts))
+    }
+
+    /// The same, and where each piece was first seen: less is earlier.
+    fn counts_and_places<'py>(&mut self, py: Python<'py>) -> PyResult<Placed<'py>> {
         self.settle(py)?;
         let counter = self.counter()?;
-        let (mut data, mut ends, mut counts) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut data, mut ends, mut counts, mut firsts) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         py.detach(|| {
             counter.each_by_bytes(&mut |counted| {
                 data.extend_from_slice(counted.piece);
                 ends.push(data.len() as u64);
                 counts.push(counted.count);
-                Ok(())
-            })
-        })
-        .map_err(|error| to_python(py, error, None))?;
-        Ok((PyBytes::new(py, &data), ends.into_pyarray(py), counts.into_pyarray(py)))
-    }
-
-    /// Where each piece of `counts` was first seen: less is earlier.
-    fn first_seen<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<u64>>> {
-        self.settle(py)?;
-        let (counter, mut firsts) = (self.counter()?, Vec::new());
-        py.detach(|| {
-            counter.each_by_bytes(&mut |counted| {
                 firsts.push(counted.first);
                 Ok(())
             })
         })
         .map_err(|error| to_python(py, error, None))?;
-        Ok(firsts.into_pyarray(py))
+        let [ends, counts, firsts] = [ends, counts, firsts].map(|array| array.into_pyarray(py));
+        Ok((PyBytes::new(py, &data), ends, counts, firsts))
     }
 
     #[getter]
