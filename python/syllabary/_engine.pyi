@@ -154,6 +154,22 @@ class Trainer:
     def feed_part(self, part: str, last: bool) -> None:
         """Takes the next part of a long document."""
 
+    def feed_file(
+        self,
+        path: os.PathLike[str],
+        start: int,
+        most: int,
+        characters: int,
+        see: Callable[[str], tuple[bool, bool]] | None = None,
+    ) -> int:
+        """Takes the next part of a long document from a file of UTF-8: from byte `start` on, up to about
+        `most` bytes, the end, or bytes that are not UTF-8. The place behind it; `start`: nothing was taken.
+
+        see: is given the text, in slices of so many `characters`, counted from where each 64 KiB of the file
+            begin, but no slice that is in NFC and NFD for sure; answers whether the text may yet be in NFC,
+            and in NFD, and is asked no more about what it has ruled out.
+        """
+
     def feed_counts(self, data: builtins.bytes, ends: NDArray[np.uint64], counts: NDArray[np.uint64]) -> None:
         """Adds pieces counted elsewhere: piece i is `data[ends[i - 1]:ends[i]]`, shapes (n,)."""
 
@@ -172,8 +188,10 @@ class Trainer:
         Of all that was fed but `pending` bytes.
         """
 
-    def first_seen(self) -> NDArray[np.uint64]:
-        """Where each piece of `counts` was first seen, shape (n,): less is earlier."""
+    def counts_and_places(
+        self,
+    ) -> tuple[builtins.bytes, NDArray[np.uint64], NDArray[np.uint64], NDArray[np.uint64]]:
+        """The same, and where each piece was first seen, shape (n,): less is earlier."""
 
     def merging(
         self,

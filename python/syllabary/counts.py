@@ -82,7 +82,7 @@ class PieceCounts(PieceTable):
         lines = like == HUGGINGFACE and by_lines(read)
         trainer = Trainer(dataclasses.replace(uncut.options(), lines=lines), thread_count(threads))
         with reporter(progress) as report:
-            parts = read.parts(normalized=rules.normalize is not None)
+            parts = read.parts(rules.normalize is not None, plain=True)
             size = feed(trainer, parts, rules.options(), report)
         corpus = read.record() if read.says_more else None
         return cls(arrays_of(trainer), rules, size=size, documents=read.report.documents, corpus=corpus)

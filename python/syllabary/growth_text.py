@@ -48,7 +48,7 @@ class HeldOut(Corpus):
         self.val, self.seed = val, seed
         self.held_out: list[str] = []
 
-    def parts(self, normalized: bool = False) -> Iterator[Part]:
+    def parts(self, normalized: bool = False, plain: bool = False) -> Iterator[Part]:
         """As `Corpus.parts`, without what is set aside."""
         self.held_out = []
         found = stretches(super().parts(normalized))

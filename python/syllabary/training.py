@@ -273,7 +273,7 @@ def train_with(
                 f"the corpus is empty: {size} bytes of text were read and no piece was found in them"
             )
         symbols, merges, counts = _learn(trainer, options, report, kept)
-    pairs = [(left, right) for left, right in merges.tolist()]
+    pairs = list(zip(merges[:, 0].tolist(), merges[:, 1].tolist(), strict=True))
     about = {"like": like} if more is None else {"like": like, "corpus": more}
     if setup is not None and reuses(options, symbols, pairs):
         return train_huggingface(read, setup, again={**training_record(options), **about}, **own)
@@ -374,7 +374,7 @@ def _count(
     normalized = options.normalize is not None
 
     def feeding(taker: Takes) -> int:
-        return feed(taker, read.parts(normalized=normalized), options, report)
+        return feed(taker, read.parts(normalized, plain=True), options, report)
 
     size = count(trainer, read, normalized, feeding, kept)
     return size, read.record() if read.says_more else None

@@ -169,8 +169,7 @@ class Checkpoint:
         if self.tabled:
             number = TABLE.fullmatch(old or "")
             table = f"counts-{int(number[1]) + 1 if number else 0}.bin"
-            data, ends, counts = trainer.counts()
-            write_counts(self.folder / table, data, ends, counts, trainer.first_seen())
+            write_counts(self.folder / table, *trainer.counts_and_places())
         self._write(table, seen, whole, size, report or {})
         if old is not None:
             (self.folder / old).unlink()

@@ -30,7 +30,7 @@ def counted(
     # Text to be normalized comes without special tokens: what looks like one afterwards is none in `encode`.
     uncut = options if options.normalize is None else dataclasses.replace(options, cut_special=False)
     trainer = Trainer(uncut, threads, room)
-    size = feed(trainer, read.parts(normalized=options.normalize is not None), options, report)
+    size = feed(trainer, read.parts(options.normalize is not None, plain=True), options, report)
     if trainer.distinct_pieces == 0:
         raise CorpusError(
             f"the corpus is empty: {size} bytes of text were read and no piece was found in them"

@@ -12,8 +12,10 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Protocol
 
+from syllabary._engine import Trainer
 from syllabary.corpus.care import normalized_parts
-from syllabary.corpus.document import Part
+from syllabary.corpus.document import Part, PlainFile
+from syllabary.corpus.forms import SLICE
 from syllabary.errors import TextError, TrainingError
 from syllabary.progress import Progress, Report
 from syllabary.reference.symbols import utf8
@@ -22,6 +24,7 @@ from syllabary.spec import TrainOptions
 # Documents are handed to the engine together up to this many characters, or this many documents.
 BATCH_CHARACTERS = 1 << 18
 BATCH_DOCUMENTS = 1 << 14
+FILE_BYTES = 1 << 22  # of a file that the engine reads: progress is told so often
 
 
 class Takes(Protocol):
@@ -81,6 +84,11 @@ def _feed(trainer: Takes, parts: Iterable[Part], report: Report | None) -> None:
     size, ended = 0, 0  # characters in the batch; documents before it
     inside = False  # a document has begun and not ended
     for part, last in parts:
+        if isinstance(part, PlainFile):
+            _feed_batch(trainer, batch, ended)
+            ended, batch, size = ended + len(batch), [], 0
+            inside = _feed_file(trainer, part, report)
+            continue
         if last and not inside:
             batch.append(part)
             size += len(part)
@@ -96,6 +104,15 @@ def _feed(trainer: Takes, parts: Iterable[Part], report: Report | None) -> None:
         inside = not last
     _feed_batch(trainer, batch, ended)
     tell(report, Progress("counting", trainer.bytes, None))
+
+
+def _feed_file(trainer: Takes, part: PlainFile, report: Report | None) -> bool:
+    """Lets an engine's trainer read a file by itself, as far as it can; whether it has taken anything."""
+    if isinstance(trainer, Trainer):
+        while (done := trainer.feed_file(part.path, part.done, FILE_BYTES, SLICE, part.see)) > part.done:
+            part.done = done
+            tell(report, Progress("counting", trainer.bytes, None))
+    return part.done > 0
 
 
 def tell(report: Report | None, progress: Progress) -> None:
@@ -178,6 +195,8 @@ def _without(mark: str | None, parts: Iterable[Part], documents: Numbered | None
         return
     number, done, before = 0, 0, ""  # the document, its characters before this part, and the last of them
     for part, last in parts:
+        if isinstance(part, PlainFile):
+            continue  # it must be seen here
         found = (before + part).find(mark)
         if found >= 0 and documents is not None:
             raise TrainingError(

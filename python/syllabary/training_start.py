@@ -171,9 +171,9 @@ class Continuing:
         whole = self.start.unmade if self.start.spec.whole_pieces else {}
         if not whole:
             return trainer
-        data, ends, counts = trainer.counts()
+        data, ends, counts, firsts = trainer.counts_and_places()
         pieces = [data[begin:end] for begin, end in pairwise([0, *ends.tolist()])]
-        order = np.argsort(trainer.first_seen())
+        order = np.argsort(firsts)
         kept = [at for at in order.tolist() if pieces[at] not in whole]
         if len(kept) == len(pieces):
             return trainer

@@ -1,6 +1,7 @@
 //! `Trainer` counts documents as they come; `Merging` then learns merges from them.
 
 use std::{
+    cell::RefCell,
     path::PathBuf,
     time::{Duration, Instant},
 };
@@ -9,7 +10,10 @@ use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2,
 use pyo3::{exceptions::PyValueError, prelude::*, types::PyBytes};
 use syllabary::{
     Error,
-    train::{self, Room, Start, TieBreak, TrainOptions, count::Counter},
+    train::{
+        self, Room, Start, TieBreak, TrainOptions,
+        count::{Counter, Watch},
+    },
 };
 
 use crate::{convert, errors::to_python};
@@ -93,6 +97,12 @@ impl Pulse {
         self.raised.is_none()
     }
 
+    /// Keeps what ends the work; nothing more is to be found out.
+    fn raise(&mut self, error: PyErr) -> (bool, bool) {
+        self.raised.get_or_insert(error);
+        (false, false)
+    }
+
     /// The exception for `error`: what a signal or the callback raised, if that is what ended the work.
     pub fn exception(&mut self, py: Python<'_>, error: Error) -> PyErr {
         match (error, self.raised.take()) {
@@ -102,7 +112,9 @@ impl Pulse {
     }
 }
 
-type Counts<'py> = (Bound<'py, PyBytes>, Bound<'py, PyArray1<u64>>, Bound<'py, PyArray1<u64>>);
+type Array<'py> = Bound<'py, PyArray1<u64>>;
+type Counts<'py> = (Bound<'py, PyBytes>, Array<'py>, Array<'py>);
+type Placed<'py> = (Bound<'py, PyBytes>, Array<'py>, Array<'py>, Array<'py>);
 
 impl Trainer {
     fn counter(&mut self) -> PyResult<&mut Counter> {
@@ -188,6 +200,36 @@ impl Trainer {
         fed.map_err(|error| pulse.exception(py, error))
     }
 
+    #[pyo3(signature = (path, start, most, characters, see=None))]
+    fn feed_file(
+        &mut self,
+        py: Python<'_>,
+        path: PathBuf,
+        start: u64,
+        most: u64,
+        characters: usize,
+        see: Option<Py<PyAny>>,
+    ) -> PyResult<u64> {
+        let counter = self.counter()?;
+        let (fed, mut pulse) = py.detach(|| {
+            let pulse = RefCell::new(Pulse::new(None));
+            let (open, see) = see.map_or(((false, false), None), |see| ((true, true), Some(see)));
+            let see = &mut |text: &str| {
+                let answer = Python::attach(|py| see.as_ref().map(|see| see.call1(py, (text,))?.extract(py)));
+                let answer = answer.unwrap_or(Ok((false, false)));
+                answer.unwrap_or_else(|error| pulse.borrow_mut().raise(error))
+            };
+            let go_on = &mut || pulse.borrow_mut().beat(None);
+            let fed = counter.feed_file(&path, start, most, Watch { characters, open, see }, go_on);
+            (fed, pulse.into_inner())
+        });
+        match (fed, pulse.raised.take()) {
+            (Ok(done), None) => Ok(done),
+            (_, Some(raised)) => Err(raised),
+            (Err(error), None) => Err(to_python(py, error, None)),
+        }
+    }
+
     fn feed_counts(
         &mut self,
         py: Python<'_>,
@@ -234,33 +276,27 @@ impl Trainer {
     }
 
     fn counts<'py>(&mut self, py: Python<'py>) -> PyResult<Counts<'py>> {
+        let (data, ends, counts, _firsts) = self.counts_and_places(py)?;
+        Ok((data, ends, counts))
+    }
+
+    /// The same, and where each piece was first seen: less is earlier.
+    fn counts_and_places<'py>(&mut self, py: Python<'py>) -> PyResult<Placed<'py>> {
         self.settle(py)?;
         let counter = self.counter()?;
-        let (mut data, mut ends, mut counts) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut data, mut ends, mut counts, mut firsts) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         py.detach(|| {
             counter.each_by_bytes(&mut |counted| {
                 data.extend_from_slice(counted.piece);
                 ends.push(data.len() as u64);
                 counts.push(counted.count);
-                Ok(())
-            })
-        })
-        .map_err(|error| to_python(py, error, None))?;
-        Ok((PyBytes::new(py, &data), ends.into_pyarray(py), counts.into_pyarray(py)))
-    }
-
-    /// Where each piece of `counts` was first seen: less is earlier.
-    fn first_seen<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<u64>>> {
-        self.settle(py)?;
-        let (counter, mut firsts) = (self.counter()?, Vec::new());
-        py.detach(|| {
-            counter.each_by_bytes(&mut |counted| {
                 firsts.push(counted.first);
                 Ok(())
             })
         })
         .map_err(|error| to_python(py, error, None))?;
-        Ok(firsts.into_pyarray(py))
+        let [ends, counts, firsts] = [ends, counts, firsts].map(|array| array.into_pyarray(py));
+        Ok((PyBytes::new(py, &data), ends, counts, firsts))
     }
 
     #[getter]

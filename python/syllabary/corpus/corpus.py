@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from syllabary.corpus import sources
 from syllabary.corpus.care import Care, identity, identity_of, normalized, normalized_parts
-from syllabary.corpus.document import Document, Part, Reading, Stream
+from syllabary.corpus.document import Document, Part, PlainFile, Reading, Stream
 from syllabary.corpus.forms import Look, closer, glance
 from syllabary.corpus.report import Report
 from syllabary.corpus.sources import Source, Unit
@@ -75,8 +75,9 @@ class Corpus:
         yield from self._unique(identities=True)
         self.finish(normalized)
 
-    def parts(self, normalized: bool = False) -> Iterator[Part]:
+    def parts(self, normalized: bool = False, plain: bool = False) -> Iterator[Part]:
         """The same as `(part, last)`, as the trainer takes them. normalized: as for `finish`.
+        plain: parts may be `PlainFile`s, for who can read these.
 
         A part is of bounded size where the reader can do that and nothing is asked for that needs whole
         documents (selection, duplicates, `fraction`, `rest`).
@@ -86,7 +87,7 @@ class Corpus:
                 yield document.text, True
             return
         form = self.care.normalize
-        yield from self._parts() if form is None else normalized_parts(self._parts(), form)
+        yield from self._parts(plain) if form is None else normalized_parts(self._parts(), form)
         self.finish(normalized)
 
     def units(self, size: int = UNIT) -> list[Unit]:
@@ -241,7 +242,7 @@ class Corpus:
                 self._skip(item, error, before, report)
             report.files += 1
 
-    def _parts(self) -> Iterator[Part]:
+    def _parts(self, plain: bool = False) -> Iterator[Part]:
         """The parts of every member, looked at and counted as they pass."""
         found, report = self._begin(), self.report
         for item in found:
@@ -253,12 +254,14 @@ class Corpus:
                     report.forms.add(Look().at(item.text), partial(where, item, report))
                 continue
             before, inside = report.read, False
-            item = dataclasses.replace(item, replaced=report.replace)
+            plain = plain and self.reading.documents == "file" and self.reading.separator is None
+            item = dataclasses.replace(item, replaced=report.replace, plain=plain)
             try:
                 parts = sources.parts_of(item, self.reading, _teller(report))
                 for part, last in _watched(parts, item.name, report):
                     inside = not last
                     yield part, last
+                    inside = inside and getattr(part, "done", 1) > 0
             except (CorpusError, OSError) as error:
                 self._skip(item, error, report.read - before + inside, report)
                 if inside:
@@ -294,6 +297,11 @@ def _watched(parts: Iterable[Part], name: str, report: Report) -> Iterator[Part]
     """The parts; each document is counted, and looked at, when it has ended."""
     look, size, begun = Look(), 0, False
     for part, last in parts:
+        if isinstance(part, PlainFile):
+            part.see = look.undecided
+            yield part, last
+            size, begun = size + part.done, part.done > 0
+            continue
         yield part, last
         if last and not begun and part.isascii():  # as most lines are: nothing to look at
             report.read += 1

@@ -21,6 +21,29 @@ def ignore(*_: object) -> None:
     """Where nobody wants to be told."""
 
 
+def seen_enough(_text: str) -> tuple[bool, bool]:
+    """Where nobody wants to see text."""
+    return False, False
+
+
+class PlainFile(str):
+    """An empty part of a document, which stands for what follows: the text of a plain file of UTF-8.
+
+    Who can read files reads it by itself from byte `done` on, shows `see` what may not be in a normal form
+    (`Trainer.feed_file`), and sets `done`: the next part begins there. For others it is an empty text.
+    """
+
+    path: Path
+    done: int
+    see: Callable[[str], tuple[bool, bool]]
+
+    def __new__(cls, path: Path) -> PlainFile:
+        """Nothing of it is read yet."""
+        made = super().__new__(cls)
+        made.path, made.done, made.see = path, 0, seen_enough
+        return made
+
+
 @dataclass(frozen=True, slots=True)
 class Document:
     """One text and where it came from.
@@ -93,7 +116,7 @@ class Stream:
     start: where these bytes begin in the file, if they are a part of it. skipped: where a reader that goes
     on after an error (`on_error="skip"`) says what it left out: the name and why. replaced: where it says
     (`errors="replace"`) that bytes became U+FFFD: the name, how many times, and the first one's byte offset,
-    None if that was said before.
+    None if that was said before. plain: whether parts may be `PlainFile`s.
     """
 
     name: str
@@ -103,6 +126,7 @@ class Stream:
     start: int = 0
     skipped: Callable[[str, str], None] = ignore
     replaced: Replaced = ignore
+    plain: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,12 +13,14 @@ from __future__ import annotations
 
 import codecs
 import importlib
+import os
 import re
+import stat
 import warnings
 from collections.abc import Iterable, Iterator
 from typing import Any, BinaryIO
 
-from syllabary.corpus.document import Reading, Stream, Told
+from syllabary.corpus.document import PlainFile, Reading, Stream, Told
 from syllabary.corpus.undecodable import replacing
 from syllabary.corpus.unpack import suffix_of
 from syllabary.errors import CorpusError, CorpusWarning
@@ -44,13 +46,21 @@ MARKS = (  # subtle: UTF-32 first, its mark begins with that of UTF-16
 def text_of(stream: Stream, reading: Reading, told: Told) -> Iterator[str]:
     """The text of a stream in parts of at most `CHUNK` characters; `told` gets the encoding's name.
 
+    The first may be a `PlainFile`, if `stream.plain` says so.
+
     Raises `CorpusError` with the byte offset in the file for what cannot be decoded.
     """
     with stream.open() as file:
         head = file.read(SAMPLE)
         name, mark = encoding_of(head, len(head) < SAMPLE, stream, reading)
         told(name)
-        yield from decode_as(_chunks(head[mark:], file), stream, reading, name, mark)
+        chunks = _chunks(head[mark:], file)
+        if stream.plain and stream.path and name == "utf-8" and len(head) == SAMPLE and _is_regular(file):
+            plain = PlainFile(stream.path)
+            yield plain
+            if plain.done:
+                mark, chunks = plain.done, _chunks_from(plain.done, file)
+        yield from decode_as(chunks, stream, reading, name, mark)
 
 
 def decode_as(
@@ -198,6 +208,17 @@ def _chunks(head: bytes, file: BinaryIO) -> Iterator[bytes]:
     yield head
     while chunk := file.read(CHUNK):
         yield chunk
+
+
+def _chunks_from(start: int, file: BinaryIO) -> Iterator[bytes]:
+    """The rest of a file: the first chunk up to where one ends when the file is read from its beginning."""
+    file.seek(start)
+    return _chunks(file.read(CHUNK + -start % CHUNK), file)
+
+
+def _is_regular(file: BinaryIO) -> bool:
+    """Whether a file can be opened and read once more."""
+    return stat.S_ISREG(os.fstat(file.fileno()).st_mode)
 
 
 def _marked(head: bytes) -> tuple[str, int] | None:

@@ -54,6 +54,11 @@ class Look:
             self.odd = next((c for c in part if not unicodedata.is_normalized("NFC", c)), "")
         self.nfd = self.nfd and unicodedata.is_normalized("NFD", part)
 
+    def undecided(self, text: str) -> tuple[bool, bool]:
+        """Look at the next part; whether the document may yet be in NFC, and in NFD."""
+        self.at(text)
+        return self.nfc, self.nfd
+
     @property
     def kind(self) -> str | None:
         """`"NFC-only"`, `"NFD-only"` or `"neither"`; None: the same in both forms, as all ASCII is.

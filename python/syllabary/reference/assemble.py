@@ -70,7 +70,7 @@ def check_special_tokens(special_tokens: Sequence[str]) -> None:
 
 def check_collisions(options: TrainOptions, tokens: Iterable[bytes]) -> None:
     """Raise `VocabularyError` if a special token has the bytes of one of `tokens`."""
-    ordinary = set(tokens)
+    ordinary = set(tokens if options.special_tokens else ())
     for token in options.special_tokens:
         if token.encode() in ordinary:
             raise VocabularyError(
@@ -170,11 +170,13 @@ def assemble(
     return TokenizerSpec(
         unit=options.unit,
         split=options.split,
-        tokens={first + local: token for local, token in enumerate(spelling)},
+        tokens=dict(enumerate(spelling, first)),
         alphabet={symbol: first + local for local, symbol in enumerate(alphabet)},
         merges=tuple(
-            (first + left, first + right, first + len(alphabet) + rank)
-            for rank, (left, right) in enumerate(merges)
+            [
+                (first + left, first + right, result)
+                for result, (left, right) in enumerate(merges, first + len(alphabet))
+            ]
         ),
         special_tokens={token: first_special + place for place, token in enumerate(options.special_tokens)},
         end_of_word=options.end_of_word,

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 from itertools import chain
+from operator import add, eq
 from types import NoneType
 from typing import get_args
 
@@ -233,6 +234,20 @@ def check_distinct(tokens: Mapping[int, bytes]) -> None:
         ids[token] = token_id
 
 
+def all_join(tokens: Mapping[int, bytes], merges: tuple[tuple[int, int, int], ...]) -> bool:
+    """Whether each merge of tokens that are not empty gives their bytes, joined, at a glance.
+
+    >>> all_join({0: b"a", 1: b"b", 2: b"ab"}, ((0, 1, 2),)), all_join({0: b"a", 1: b"b"}, ((0, 0, 1),))
+    (True, False)
+    """
+    try:
+        joined = list(map(tokens.__getitem__, chain.from_iterable(merges)))
+    except KeyError:
+        return False
+    lefts, rights, results = (joined[place::3] for place in range(3))
+    return all(lefts) and all(rights) and all(map(eq, map(add, lefts, rights), results))
+
+
 def check_merges(
     tokens: Mapping[int, bytes], merges: tuple[tuple[int, int, int], ...], prefix: bytes = b""
 ) -> None:
@@ -241,7 +256,10 @@ def check_merges(
     prefix: that of continuing symbols; what a merge makes has the left one's only.
     """
     triples = set(map(type, merges)) <= {tuple} and set(map(len, merges)) <= {3}
-    if not triples or not set(map(type, chain.from_iterable(merges))) <= {int}:
+    plain = triples and set(map(type, chain.from_iterable(merges))) <= {int}
+    if plain and not prefix and all_join(tokens, merges):
+        return
+    if not plain:
         for rank, merge in enumerate(merges):
             if type(merge) is not tuple or [*map(type, merge)] != [int, int, int]:
                 raise VocabularyError(

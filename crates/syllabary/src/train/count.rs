@@ -1,7 +1,10 @@
 //! Counting: documents, whole or in parts, become a tally of pieces (or sequences of them).
 //!
 //! A document is cut only where the split cuts anyway, so that the result is that of the whole document and
-//! memory stays bounded. Leaves out who counts (`crew`) and what a tally is (`tally`).
+//! memory stays bounded. Leaves out documents in parts (`parts`), who counts (`crew`) and what a tally is
+//! (`tally`).
+
+mod parts;
 
 use std::{mem, path::PathBuf, sync::Arc};
 
@@ -20,6 +23,8 @@ use crate::{
         tally::{Counted, Tally},
     },
 };
+
+pub use parts::Watch;
 
 /// So many bytes are counted at a time.
 const STRETCH_BYTES: usize = 1 << 20;
@@ -114,6 +119,11 @@ impl Counter {
         self.room.spilled().map(|spill| spill.beside("places"))
     }
 
+    /// Symbols of all pieces in memory, and what is between them, at most.
+    pub(super) fn symbols(&self) -> usize {
+        1 + self.tally.total_bytes() + self.tally.len()
+    }
+
     /// Calls `f` with every piece, after `finish`; there are none for words, which are sequences of pieces.
     pub fn each(&self, f: &mut impl FnMut(Counted<'_>) -> Result<(), Error>) -> Result<(), Error> {
         match self.room.spilled() {
@@ -165,45 +175,6 @@ impl Counter {
             self.take(rest, go_on)?;
         }
         Ok(())
-    }
-
-    /// Where a long text is cut: at the first place that leaves no less than a stretch, or nowhere.
-    fn cut_of(&self, text: &str) -> Option<usize> {
-        let mut reach = STRETCH_BYTES;
-        while self.unit != Unit::Word && text.len() > reach {
-            let cut = self.cutter.safe_cut(&text[..floor(text, reach)]);
-            if cut.is_some() {
-                return cut;
-            }
-            reach *= 2;
-        }
-        None
-    }
-
-    /// Takes the next part of a long document.
-    pub fn feed_part(&mut self, part: &str, go_on: &mut GoOn<'_>) -> Result<(), Error> {
-        self.bytes += part.len() as u64;
-        self.tail.push_str(part);
-        // A text without a place to cut is searched again when it has doubled: linear in all.
-        if self.tail.len() <= STRETCH_BYTES.max(2 * self.searched) {
-            return Ok(());
-        }
-        let tail = mem::take(&mut self.tail);
-        let mut rest = &*tail;
-        while let Some(cut) = self.cut_of(rest) {
-            self.take(&rest[..cut], go_on)?;
-            rest = &rest[cut..];
-        }
-        self.searched = if rest.len() > STRETCH_BYTES { rest.len() } else { 0 };
-        self.tail.push_str(rest);
-        Ok(())
-    }
-
-    /// Ends the document begun by `feed_part`.
-    pub fn end_document(&mut self, go_on: &mut GoOn<'_>) -> Result<(), Error> {
-        self.searched = 0;
-        let tail = mem::take(&mut self.tail);
-        self.take(&tail, go_on)
     }
 
     /// Adds `count` of a piece counted elsewhere.
@@ -290,6 +261,7 @@ impl Counter {
             self.batch = batch.emptied();
             return result;
         };
+        self.batch = crew.spare();
         let sent = crew.send(batch, go_on);
         if sent.is_ok() && !crew.failed() {
             return Ok(());

@@ -26,6 +26,17 @@ pub(super) struct Stretch {
 }
 
 impl Stretch {
+    /// One text that can be counted alone.
+    pub fn of(text: String, place: u64) -> Stretch {
+        Stretch { ends: vec![text.len()], text, place }
+    }
+
+    /// Its memory, without text.
+    pub fn into_empty(mut self) -> String {
+        self.text.clear();
+        self.text
+    }
+
     pub fn push(&mut self, text: &str) {
         self.text.push_str(text);
         self.ends.push(self.text.len());
@@ -62,6 +73,8 @@ impl Stretch {
 pub(super) struct Crew {
     queue: SyncSender<Stretch>,
     inlet: Arc<Mutex<Receiver<Stretch>>>,
+    /// Stretches that were counted: their memory is used again.
+    counted: Arc<Mutex<Vec<Stretch>>>,
     workers: Vec<JoinHandle<Result<Tally, Error>>>,
     /// So many workers at most.
     threads: usize,
@@ -80,6 +93,7 @@ impl Crew {
         let mut crew = Crew {
             queue,
             inlet: Arc::new(Mutex::new(inlet)),
+            counted: Arc::default(),
             workers: Vec::new(),
             threads,
             sent: 0,
@@ -99,8 +113,8 @@ impl Crew {
         }
         let (cutter, inlet) = (Arc::clone(&self.cutter), Arc::clone(&self.inlet));
         let (stop, room) = (Arc::clone(&self.stop), Arc::clone(&self.room));
-        let tally = Tally::with_seeds(self.seeds);
-        match Builder::new().spawn(move || work(&*cutter, &inlet, &stop, &room, tally)) {
+        let (tally, counted) = (Tally::with_seeds(self.seeds), Arc::clone(&self.counted));
+        match Builder::new().spawn(move || work(&*cutter, (&inlet, &counted), &stop, &room, tally)) {
             Ok(worker) => self.workers.push(worker),
             Err(_) => self.threads = self.workers.len(),
         }
@@ -109,6 +123,12 @@ impl Crew {
     /// Whether some worker has failed; `finish` says how.
     pub fn failed(&self) -> bool {
         self.stop.load(Ordering::Relaxed)
+    }
+
+    /// An empty stretch.
+    pub fn spare(&self) -> Stretch {
+        let counted = self.counted.lock().ok().and_then(|mut counted| counted.pop());
+        counted.map(Stretch::emptied).unwrap_or_default()
     }
 
     /// Hands a stretch to the next free worker; waits where all are busy.
@@ -159,7 +179,7 @@ fn pause(go_on: &mut GoOn<'_>) -> Result<(), Error> {
 /// Counts what comes until nothing comes any more.
 fn work(
     cutter: &dyn Counts,
-    inlet: &Mutex<Receiver<Stretch>>,
+    (inlet, counted): (&Mutex<Receiver<Stretch>>, &Mutex<Vec<Stretch>>),
     stop: &AtomicBool,
     room: &Room,
     mut tally: Tally,
@@ -175,6 +195,9 @@ fn work(
         if let Err(error) = cutter.count(&stretch, &mut tally, room, going) {
             stop.store(true, Ordering::Relaxed);
             return Err(error);
+        }
+        if let Ok(mut counted) = counted.lock() {
+            counted.push(stretch);
         }
     }
 }

@@ -17,7 +17,7 @@ use crate::Error;
 /// Up to so many places.
 pub(super) const MOST_PLACES: usize = 1 << 22;
 /// A thread for so many places.
-const PLACES: usize = 1 << 15;
+const PLACES: usize = if cfg!(test) { 1 << 10 } else { 1 << 15 };
 /// The threshold is no lower than the highest count divided by this.
 const REACH: u64 = 1 << 12;
 const NONE: u32 = u32::MAX;

@@ -228,7 +228,7 @@ mod tests {
         train::Room,
     };
 
-    fn merging(tie_break: TieBreak) -> Merging {
+    fn merging(tie_break: TieBreak, threads: usize, memory: Option<usize>) -> Merging {
         let words = (0..3_000u32).map(|n| format!("{:b}{}", n * n % 613, "ab".repeat(n as usize % 7)));
         let text = words.collect::<Vec<_>>().join(" ");
         let split = Split::new(Some(r"\w+|\W+"), Tables::Tiktoken, true).unwrap();
@@ -244,8 +244,8 @@ mod tests {
             seen_bytes_only: false,
             end_of_word: None,
             fallback: false,
-            threads: 1,
-            memory: None,
+            threads,
+            memory,
         };
         Merging::new(counter, &options, None, &mut || true).unwrap()
     }
@@ -264,12 +264,32 @@ mod tests {
     }
 
     #[test]
+    fn exact_counts_and_buckets_and_any_number_of_threads_learn_the_same() {
+        for tie_break in [TieBreak::SmallestIds, TieBreak::FirstSeen, TieBreak::LargestPair] {
+            let plain = learned(merging(tie_break, 1, None), None);
+            for threads in [2, 7] {
+                assert_eq!(
+                    plain,
+                    learned(merging(tie_break, threads, None), None),
+                    "{tie_break:?}, {threads}"
+                );
+            }
+            // With a limit of memory pairs are counted in buckets.
+            for threads in [1, 2] {
+                let tight = merging(tie_break, threads, Some(1 << 30));
+                assert_eq!(plain, learned(tight, None), "{tie_break:?}, {threads}, buckets");
+            }
+        }
+    }
+
+    #[test]
     fn pairs_that_are_given_up_are_found_again() {
         for tie_break in [TieBreak::SmallestIds, TieBreak::FirstSeen, TieBreak::LargestPair] {
-            let plain = learned(merging(tie_break), None);
+            let plain = learned(merging(tie_break, 1, None), None);
             assert!(plain.len() > 500, "{}", plain.len());
             for places in [1, 100, 2_000] {
-                assert_eq!(plain, learned(merging(tie_break), Some(places)), "{tie_break:?}, {places}");
+                let again = learned(merging(tie_break, 1, None), Some(places));
+                assert_eq!(plain, again, "{tie_break:?}, {places}");
             }
         }
     }

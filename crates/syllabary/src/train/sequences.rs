@@ -58,7 +58,8 @@ impl Sequences {
             sequences.index_blocks();
             return Ok(sequences);
         }
-        let mut places = vec![SEPARATOR];
+        let mut places = Vec::with_capacity(counter.symbols());
+        places.push(SEPARATOR);
         sequences.spell_runs(&counter, speller, &mut places)?;
         let mut pieces = 0;
         let mut spell = |counted: Counted<'_>| {
