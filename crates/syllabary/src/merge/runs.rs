@@ -4,9 +4,9 @@
 //! x x x x x  with  x x -> y  the lowest rank, leftmost   =>   y y x
 //! ```
 //!
-//! The leftmost two merge, then the next two, as long as no pair that this makes (what is before and y, y and x,
-//! y and y) ranks as low: where one does, the heap must do it, and so where too many runs or rounds come of it.
-//! Where two runs meet there is one merge at a time.
+//! The leftmost two merge, then the next two, as long as no pair that this makes (what is before and y, y and
+//! x, y and y) ranks as low: where one does, the heap must do it, and so where too many runs or rounds come
+//! of it. Where two runs meet there is one merge at a time.
 
 use super::Merges;
 

@@ -14,10 +14,10 @@
 //!
 //! Law 1. Merges happen in order of rank, leftmost first. Look at the first merge over the border of two
 //! tokens, of the symbols `l` and `r` that stand at the border then. Up to then both sides were merged as if
-//! alone, those of one rank first all of the left side, then those of the right; so `l` ends the left token and
-//! `r` begins the right one at one time, and the merge came before `l` and `r` were taken by their own tokens.
-//! Whether there is such a merge depends on the two tokens alone. Where there is none at any border, each token
-//! is merged as if alone.
+//! alone, those of one rank first all of the left side, then those of the right; so `l` ends the left token
+//! and `r` begins the right one at one time, and the merge came before `l` and `r` were taken by their own
+//! tokens. Whether there is such a merge depends on the two tokens alone. Where there is none at any border,
+//! each token is merged as if alone.
 //!
 //! Law 2. By the first, a row up to a place is what merging makes of the symbols up to there.
 //!
