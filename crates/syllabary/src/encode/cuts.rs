@@ -210,10 +210,9 @@ mod tests {
                 let (before, width) = decode(&text, start);
                 assert_eq!(start + width, at);
                 assert_eq!(code_of(character_before(&text, at).unwrap()), before);
-                assert_eq!(
-                    cuts.safe_between(&text, at, (before, after)),
-                    safe || before.max(after) < 0x80 && safe
-                );
+                if before.max(after) >= 0x80 {
+                    assert_eq!(cuts.safe_between(&text, at, (before, after)), safe);
+                }
                 assert!(!safe || !reached(&tokens, &text, at), "{tokens:?} {text:?} {at}");
                 if safe { cut += 1 } else { kept += 1 }
             }

@@ -213,10 +213,11 @@ impl<O: Output> Pieces<'_, O> {
         let (code, width) = decode(text, start);
         if start + width == end {
             let whole = if self.fast.whole_pieces { self.vocab.id_at(text, start, end) } else { None };
-            return match whole {
-                Some(id) => Ok(self.out.few(&[id; FEW], 1)),
-                None => self.characters(text, start, end),
-            };
+            if let Some(id) = whole {
+                self.out.few(&[id; FEW], 1);
+                return Ok(());
+            }
+            return self.characters(text, start, end);
         }
         let (after, _) = decode(text, start + width);
         // Where no token passes between the first two characters, the piece is no token.
