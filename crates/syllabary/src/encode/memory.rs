@@ -1,14 +1,16 @@
 //! A bounded memory of short strings already encoded, one a thread.
 //!
 //! Adds: `Memory`, a table of slots with key and ids inside, two a cache line, so that a look-up touches one line
-//! and knows no branch that text could make hard to foresee. A string lies in the line of its hash or in the
-//! other of the same 128 bytes, which processors like to fetch together; where both are full and the table may not grow, a new string takes the place of an old one. Leaves out strings
-//! of more than `SHORT` bytes (`cache`), and what the ids are.
+//! and knows no branch that text could make hard to foresee. A string lies in the line of its hash or, where
+//! that is full, in the next of the same `WINDOW`; where all are full, a new string takes the place of an old one.
+//! Leaves out strings of more than `SHORT` bytes (`cache`), and what the ids are.
 
 use super::key::{Key, SHORT, fetch};
 
 /// The most ids inside a slot; of more, the slot tells where they lie.
 pub(crate) const FEW: usize = 4;
+/// Lines where a string may lie.
+const WINDOW: usize = 4;
 const FIRST_LINES: usize = 1 << 8;
 /// 8 MiB.
 const MOST_LINES: usize = 1 << 17;
@@ -77,7 +79,28 @@ fn lines(count: usize) -> Box<[Line]> {
     vec![Line([EMPTY; 2]); count].into()
 }
 
+/// The lines of a memory, for many look-ups.
+#[derive(Clone, Copy)]
+pub(crate) struct Lines<'m>(&'m [Line]);
+
+impl Lines<'_> {
+    /// The ids of `key` and their number, if they are in the first place where one would look; nothing more.
+    #[inline(always)]
+    pub(crate) fn first(&self, key: Key, hash: u32) -> Option<(usize, &[u32; FEW])> {
+        let line = &self.0[hash as usize & (self.0.len() - 1)].0;
+        let slot = &line[usize::from(!line[0].holds(key))];
+        let count = (slot.key.high >> 60) as usize;
+        // An empty slot holds the key of no string; it has no ids.
+        (slot.holds(key) && count.wrapping_sub(1) < FEW).then_some((count, &slot.ids))
+    }
+}
+
 impl Memory {
+    /// Its lines, for many look-ups.
+    pub(crate) fn lines(&self) -> Lines<'_> {
+        Lines(&self.lines)
+    }
+
     /// Asks for the line of `hash` ahead of its use.
     #[inline(always)]
     pub(crate) fn fetch(&self, hash: u32) {
@@ -93,9 +116,18 @@ impl Memory {
         if slot.holds(key) { Some(slot) } else { self.find_after(key, at) }
     }
 
+    /// The same beyond the first line: as long as there is no room, strings lie in the lines after it.
     fn find_after(&self, key: Key, at: usize) -> Option<&Slot> {
-        let line = &self.lines[at ^ 1].0;
-        line.iter().find(|slot| slot.holds(key))
+        for other in 0..WINDOW {
+            let line = &self.lines[at ^ other].0;
+            if let Some(slot) = line.iter().find(|slot| slot.holds(key)) {
+                return Some(slot);
+            }
+            if line[1].is_empty() {
+                return None;
+            }
+        }
+        None
     }
 
     /// The ids of a slot that has many.
@@ -132,15 +164,16 @@ impl Memory {
     fn put(&mut self, slot: Slot, hash: u32) {
         let mask = self.lines.len() - 1;
         let home = hash as usize & mask;
-        for at in [home, home ^ 1] {
-            if let Some(free) = self.lines[at].0.iter_mut().find(|slot| slot.is_empty()) {
+        for other in 0..WINDOW {
+            if let Some(free) = self.lines[home ^ other].0.iter_mut().find(|slot| slot.is_empty()) {
                 *free = slot;
                 self.used += 1;
                 return;
             }
         }
         self.taken += 1;
-        self.lines[home].0[self.taken & 1] = slot;
+        let line = &mut self.lines[home ^ (self.taken / 2 % WINDOW)];
+        line.0[self.taken & 1] = slot;
     }
 
     fn grow(&mut self) {

@@ -1,6 +1,9 @@
 //! Where the ids go: into a vector, or into their number.
 
-use super::memory::FEW;
+use super::{
+    key::Key,
+    memory::{FEW, Lines},
+};
 
 /// Takes ids in the order of the text.
 pub(crate) trait Output {
@@ -8,9 +11,11 @@ pub(crate) trait Output {
     fn few(&mut self, ids: &[u32; FEW], count: usize);
     /// All of them.
     fn many(&mut self, ids: &[u32]);
+    /// Takes the ids of strings as long as they are found at once, and says how many were.
+    fn found(&mut self, lines: Lines<'_>, keys: &[Key], hashes: &[u32]) -> usize;
 }
 
-const BUFFERED: usize = 1024;
+const BUFFERED: usize = 2048;
 
 /// Collects ids in front of a vector, which then grows rarely.
 #[derive(Debug)]
@@ -51,6 +56,11 @@ impl<O: Output> Output for &mut O {
     fn many(&mut self, ids: &[u32]) {
         O::many(self, ids);
     }
+
+    #[inline(always)]
+    fn found(&mut self, lines: Lines<'_>, keys: &[Key], hashes: &[u32]) -> usize {
+        O::found(self, lines, keys, hashes)
+    }
 }
 
 impl Output for Ids<'_> {
@@ -78,6 +88,26 @@ impl Output for Ids<'_> {
             None => self.out.extend_from_slice(ids),
         }
     }
+
+    #[inline]
+    fn found(&mut self, lines: Lines<'_>, keys: &[Key], hashes: &[u32]) -> usize {
+        if BUFFERED - self.filled < FEW * keys.len() {
+            self.finish();
+        }
+        let mut filled = self.filled;
+        let mut done = 0;
+        for (&key, &hash) in keys.iter().zip(hashes) {
+            let Some((count, ids)) = lines.first(key, hash) else { break };
+            let Some(place) = self.buffer.0.get_mut(filled..).and_then(<[u32]>::first_chunk_mut) else {
+                break;
+            };
+            *place = *ids;
+            filled += count;
+            done += 1;
+        }
+        self.filled = filled;
+        done
+    }
 }
 
 impl Output for Vec<u32> {
@@ -87,6 +117,11 @@ impl Output for Vec<u32> {
 
     fn many(&mut self, ids: &[u32]) {
         self.extend_from_slice(ids);
+    }
+
+    fn found(&mut self, lines: Lines<'_>, keys: &[Key], hashes: &[u32]) -> usize {
+        let found = keys.iter().zip(hashes).map_while(|(&key, &hash)| lines.first(key, hash));
+        found.inspect(|&(count, ids)| self.few(ids, count)).count()
     }
 }
 
@@ -103,5 +138,17 @@ impl Output for Count {
     #[inline]
     fn many(&mut self, ids: &[u32]) {
         self.0 += ids.len();
+    }
+
+    #[inline]
+    fn found(&mut self, lines: Lines<'_>, keys: &[Key], hashes: &[u32]) -> usize {
+        let (mut sum, mut done) = (0, 0);
+        for (&key, &hash) in keys.iter().zip(hashes) {
+            let Some((count, _)) = lines.first(key, hash) else { break };
+            sum += count;
+            done += 1;
+        }
+        self.0 += sum;
+        done
     }
 }

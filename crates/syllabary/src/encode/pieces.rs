@@ -122,7 +122,15 @@ impl<O: Output> Pieces<'_, O> {
     /// Encodes neighbouring pieces of `text`, the first of which begins at `start`; at most `MANY`.
     fn chunk(&mut self, text: &[u8], mut start: usize, ends: &[usize]) -> Result<(), Error> {
         self.ask(text, start, ends);
-        for (at, &end) in ends.iter().enumerate() {
+        let mut at = 0;
+        loop {
+            let FastWork { short, keys, hashes, .. } = &*self.work;
+            let found = self.out.found(short.lines(), &keys[at..ends.len()], &hashes[at..ends.len()]);
+            at += found;
+            let Some(&end) = ends.get(at) else { return Ok(()) };
+            if found > 0 {
+                start = ends[at - 1];
+            }
             let (key, hash) = (self.work.keys[at], self.work.hashes[at]);
             if key == Key::NONE {
                 self.long(text, start, end)?;
@@ -130,8 +138,8 @@ impl<O: Output> Pieces<'_, O> {
                 self.short(text, (start, end), key, hash);
             }
             start = end;
+            at += 1;
         }
-        Ok(())
     }
 
     /// Makes the keys of short pieces and asks for where they may be remembered.
