@@ -133,7 +133,11 @@ impl<const N: usize> State<N> {
         result: impl Fn(u32) -> u32,
     ) -> ([u32; N], usize) {
         loop {
-            let least = self.waiting.iter().fold(NONE, |least, &rank| least.min(rank));
+            let (mut least, mut left) = (NONE, self.live);
+            while left != 0 {
+                least = least.min(self.waiting[left.trailing_zeros() as usize]);
+                left &= left - 1;
+            }
             if least == NONE {
                 return self.rest();
             }
