@@ -203,9 +203,9 @@ def test_stdin_is_read_in_parts(folder: Path, monkeypatch: pytest.MonkeyPatch) -
     longest = 0
     parts = Corpus.parts
 
-    def watched(corpus: Corpus, normalized: bool = False) -> Any:
+    def watched(corpus: Corpus, normalized: bool = False, plain: bool = False) -> Any:
         nonlocal longest
-        for part, last in parts(corpus, normalized):
+        for part, last in parts(corpus, normalized, plain):
             longest = max(longest, len(part))
             yield part, last
 
