@@ -20,7 +20,7 @@ from texts import draw
 
 HERE = Path(__file__).resolve().parent
 VOCABS = HERE.parent.parent / "shared" / "vocabs"
-TOGETHER = 200  # texts
+TOGETHER = (10, 40, 100, 300)  # texts
 TRIES = 2000  # at making a text smaller
 
 Text = TypeVar("Text", str, list[str])
@@ -50,9 +50,11 @@ def fuzz(name: str, target: Target, inputs: int, seed: int, folder: Path) -> Cou
     """How many texts a target agreed with itself about; the others are kept in the folder."""
     chance = random.Random(f"{name} {seed}")
     results = Counter({"agree": 0, "differ": 0})
-    for start in range(0, inputs, TOGETHER):
+    end = 0
+    while end < inputs:
+        start, end = end, min(end + chance.choice(TOGETHER), inputs)
         fine: list[str] = []
-        for number in range(start, min(start + TOGETHER, inputs)):
+        for number in range(start, end):
             text = draw(chance)
             if try_text(target, text, folder / name, f"{seed}-{number}"):
                 fine.append(text)

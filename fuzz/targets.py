@@ -109,22 +109,22 @@ class EncoderTarget:
         return None
 
     def difference_of_many(self, texts: Sequence[str]) -> str | None:
-        """As one long text, and as a batch that two threads share."""
-        if found := self._difference("".join(texts), "text"):
-            return f"texts in one, {found}"
-        size = sum(len(text.encode()) for text in texts)
-        many = list(texts) * (SEVERAL // max(size, 1) + 1)
+        """Those that have ids as one long text, and as a batch that two threads share."""
         tok = self.tokenizer
-        right = [outcome(lambda text=text: tok.encode(text, "text", **NO_COINS)) for text in texts]  # type: ignore[misc]
-        if any(isinstance(ids, str) for ids in right):  # one that has no ids stops the batch
+        ids_of = {text: outcome(partial(tok.encode, text, "text", **NO_COINS)) for text in texts}
+        whole = [text for text in texts if isinstance(ids_of[text], list)]
+        if not whole:
             return None
+        if found := self._difference("".join(whole), "text"):
+            return f"texts in one, {found}"
+        size = sum(len(text.encode()) for text in whole)
+        many = whole * (SEVERAL // max(size, 1) + 1)
         for threads in (1, 2):
             batch = tok.encode_batch(many, "text", threads)
             flat = tok.encode_batch_array(many, "text", threads)
-            for number, (ids, array) in enumerate(zip(batch, flat, strict=True)):
-                expected = right[number % len(texts)]
-                if ids != expected or array.tolist() != expected:
-                    return f"batch on {threads} threads, text {number % len(texts)}: {first(ids, expected)}"
+            for text, ids, array in zip(many, batch, flat, strict=True):
+                if ids != ids_of[text] or array.tolist() != ids_of[text]:
+                    return f"batch on {threads} threads, {text!a:.60}: {first(ids, ids_of[text])}"
         return None
 
 

@@ -25,7 +25,7 @@ from texts import MOST, draw  # noqa: E402
 
 TARGETS = targets(None)
 DIFFERED = sorted((FUZZ / "broken" / "text").glob("*/*.txt"))
-INPUTS = 40
+INPUTS = 30
 
 
 @cache
@@ -34,7 +34,7 @@ def made(name: str) -> Target:
 
 
 class Wrong:
-    """Differs on every text with a long s, and on many texts that have a digit three together."""
+    """Differs on every text with a long s, breaks at a zero, and differs on a digit three in many."""
 
     def difference(self, text: str) -> str | None:
         if "\0" in text:
@@ -69,7 +69,7 @@ def test_what_differs_is_made_small_and_kept(tmp_path: Path, capsys: pytest.Capt
     assert results["differ"] == len(kept)
     assert results["agree"] == 300 - len(kept)
     assert set(kept.values()) == {"ſ", "\0", "3"}
-    assert [text for name, text in kept.items() if "together" in name] == ["3", "3"]
+    assert {text for name, text in kept.items() if "together" in name} == {"3"}
     assert all(name.startswith("5-") for name in kept)
     assert "a long s" in capsys.readouterr().out
 
