@@ -25,7 +25,7 @@ from texts import MOST, draw  # noqa: E402
 
 TARGETS = targets(None)
 DIFFERED = sorted((FUZZ / "broken" / "text").glob("*/*.txt"))
-INPUTS = 30
+INPUTS = 25
 
 
 @cache
@@ -81,8 +81,8 @@ def test_the_same_seed_draws_the_same_texts_and_another_one_others() -> None:
     assert all(text.encode().decode() == text for text in first)
 
 
-@pytest.mark.parametrize("length", [14, 15, 16, 17, 48, 63, 64, 65, 127, 255])
-def test_runs_of_awkward_lengths_are_drawn(length: int) -> None:
+def test_runs_of_awkward_lengths_are_drawn() -> None:
     chance = random.Random(7)
-    texts = (draw(chance) for _ in range(20_000))
-    assert any(len(text) == length and len(set(text)) == 1 for text in texts)
+    texts = [draw(chance) for _ in range(6000)]
+    assert {14, 15, 16, 17, 48, 63, 64, 65, 127, 255} <= {len(text) for text in texts if len(set(text)) == 1}
+    assert any(len(text) >= 998 for text in texts)
