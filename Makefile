@@ -63,8 +63,9 @@ prove: build $(STAMPS)/gpt  ## the long proofs: every test on whole corpora and 
 	SYLLABARY_PROVE=1 HYPOTHESIS_PROFILE=thorough $(BIN)/pytest --timeout 3600
 	$(BIN)/python tools/write_proof.py
 
-fuzz: build  ## damage files and try every reader on them; INPUTS=1000000 in all
+fuzz: build  ## damaged files for every reader, drawn text for every split and encoder; INPUTS=1000000 of each
 	$(BIN)/python fuzz/run.py --inputs $(INPUTS)
+	$(BIN)/python fuzz/encode.py --inputs $(INPUTS) $(if $(VOCABS),--vocabs "$(VOCABS)")
 
 clean:  ## remove everything that make made
 	rm -rf $(VENV) target build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
