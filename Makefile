@@ -21,7 +21,7 @@ ENGINE_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml -o -name 
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test check bench bench-train docs wheel prove fuzz clean build test-rust test-python
+.PHONY: help demo test check bench bench-train docs wheel prove fuzz sanitize clean build test-rust test-python
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -66,6 +66,11 @@ prove: build $(STAMPS)/gpt  ## the long proofs: every test on whole corpora and 
 fuzz: build  ## damaged files for every reader, drawn text for every split and encoder; INPUTS=1000000 of each
 	$(BIN)/python fuzz/run.py --inputs $(INPUTS)
 	$(BIN)/python fuzz/encode.py --inputs $(INPUTS) $(if $(VOCABS),--vocabs "$(VOCABS)")
+
+sanitize: $(STAMPS)/rust.env  ## the tests of modules with `unsafe` under AddressSanitizer; x86-64 Linux
+	$(WITH_RUST) ASAN_OPTIONS=detect_leaks=0 PYTHONMALLOC=malloc RUSTC_BOOTSTRAP=1 RUSTFLAGS=-Zsanitizer=address \
+	  CARGO_TARGET_DIR=target/sanitize cargo test --locked --target x86_64-unknown-linux-gnu --workspace --lib \
+	  -- split::walk encode:: train:: lists::
 
 clean:  ## remove everything that make made
 	rm -rf $(VENV) target build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

@@ -50,10 +50,11 @@ impl Layout {
         KNOWN.get_or_try_init(py, || find(py)).copied()
     }
 
-    /// Fills the places of `list` with what `item` makes of each value, which must be new references.
+    /// Fills the places of `list` with what `item` makes of each value.
     ///
     /// # Safety
-    /// `list` is new, nobody else has seen it, and it has as many places as there are values, all empty.
+    /// `list` is new, nobody else has seen it, and it has as many places as there are values, all empty. `item` gives
+    /// references of its own to objects that are alive: the list takes them.
     pub unsafe fn write<T: Copy>(
         self,
         list: &Bound<'_, PyList>,

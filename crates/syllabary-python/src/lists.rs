@@ -68,7 +68,7 @@ impl Integers {
             unsafe { layout.count_up(known) };
             Ok(known)
         };
-        // SAFETY: `list` is new and has a place for each id.
+        // SAFETY: `list` is new and has an empty place for each id; `integer` gives own references.
         unsafe { layout.write(list, ids, integer) }
     }
 

@@ -95,7 +95,7 @@ fn not_ascii(classes: &Classes, window: &[u8; WINDOW], wide: u64, inner: u64, la
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 fn load(window: &[u8; WINDOW]) -> Pair {
     let low: *const __m256i = window.as_ptr().cast();
-    // SAFETY: two vectors are shorter than a window.
+    // SAFETY: two vectors are shorter than a window; these loads need no alignment.
     unsafe { [_mm256_loadu_si256(low), _mm256_loadu_si256(low.add(1))] }
 }
 

@@ -73,7 +73,7 @@ impl Lanes for Avx512 {
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,bmi1,bmi2,lzcnt,popcnt")]
 fn load(bytes: &[u8; BLOCK]) -> __m512i {
-    // SAFETY: the vector is as long as `bytes`.
+    // SAFETY: the vector is as long as `bytes`; this load needs no alignment.
     unsafe { _mm512_loadu_si512(bytes.as_ptr().cast()) }
 }
 
@@ -222,7 +222,9 @@ fn flatten(bits: u64, base: usize, out: &mut [usize; BLOCK]) -> usize {
         let [low, high] = [bytes, _mm_srli_si128::<8>(bytes)]
             .map(|eight| _mm512_add_epi64(_mm512_cvtepu8_epi64(eight), base));
         let to: *mut __m512i = sixteen.as_mut_ptr().cast();
-        // SAFETY: two vectors are as long as sixteen places.
+        // Not on x32, whose places have four bytes.
+        const { assert!(size_of::<[usize; 16]>() == 2 * size_of::<__m512i>()) };
+        // SAFETY: two vectors are as long as sixteen places, and `to` is unique; these stores need no alignment.
         unsafe {
             _mm512_storeu_si512(to, low);
             _mm512_storeu_si512(to.add(1), high);

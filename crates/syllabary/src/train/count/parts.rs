@@ -134,7 +134,9 @@ impl Counter {
                 done += text as u64;
                 self.bytes += text as u64;
             }
-            // SAFETY: it was a `String` before, and what came to it is what `checked` gave, which is a `str`.
+            debug_assert!(std::str::from_utf8(&bytes).is_ok());
+            // SAFETY: it was a `String` before; each round above appended bytes and cut off (`split_off`) all but those
+            // that `checked` gave, which are a `str`.
             self.tail = unsafe { String::from_utf8_unchecked(bytes) };
             self.take_tail(go_on)?;
         }
