@@ -65,7 +65,7 @@ prove: build $(STAMPS)/gpt  ## the long proofs: every test on whole corpora and 
 
 fuzz: build  ## damaged files for every reader, drawn text for every split and encoder; INPUTS=1000000 of each
 	$(BIN)/python fuzz/run.py --inputs $(INPUTS)
-	$(BIN)/python fuzz/encode.py --inputs $(INPUTS) $(if $(VOCABS),--vocabs "$(VOCABS)")
+	$(BIN)/python fuzz/drawn.py --inputs $(INPUTS) $(if $(VOCABS),--vocabs "$(VOCABS)")
 
 sanitize: $(STAMPS)/rust.env  ## the tests of modules with `unsafe` under AddressSanitizer; x86-64 Linux
 	$(WITH_RUST) ASAN_OPTIONS=detect_leaks=0 PYTHONMALLOC=malloc RUSTC_BOOTSTRAP=1 RUSTFLAGS=-Zsanitizer=address \

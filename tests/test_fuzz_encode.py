@@ -19,7 +19,7 @@ from syllabary import splits
 FUZZ = Path(__file__).resolve().parent.parent / "fuzz"
 sys.path.insert(0, str(FUZZ))
 
-from encode import fuzz  # noqa: E402
+from drawn import fuzz  # noqa: E402
 from targets import Target, targets  # noqa: E402
 from texts import MOST, draw  # noqa: E402
 

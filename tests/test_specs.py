@@ -291,5 +291,4 @@ def test_a_pattern_that_tries_everything_is_an_error(monkeypatch: pytest.MonkeyP
         with pytest.raises(PatternError, match=r"took more than 0\.3 seconds on a text of 40 characters"):
             call()
     assert pieces("aaa!", spec.split) == ["aaa", "!"]
-    with pytest.raises(PatternError):
-        syllabary.Tokenizer(spec).encode("a" * 40)
+    assert len(syllabary.Tokenizer(spec).encode("a" * 40)) == 40  # the engine's automaton takes no turn twice

@@ -1,4 +1,4 @@
-"""Feed drawn text to every split and encoder: `python fuzz/encode.py --inputs 100000`.
+"""Feed drawn text to every split and encoder: `python fuzz/drawn.py --inputs 100000`.
 
 Each target (`targets`) computes the same in several ways. A text on which they differ is made as small as it
 stays wrong, kept in fuzz/broken/text/TARGET/ with the seed and its number, and the run goes on; exit code 1
