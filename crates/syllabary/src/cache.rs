@@ -1,7 +1,7 @@
 //! A bounded memory of pieces already encoded, one a thread.
 //!
-//! Text repeats its words; a word seen before costs one look-up. When full it stops learning and keeps
-//! what it has: the words that a text repeats most come early.
+//! Text repeats its words; a word seen before costs one look-up. When full it forgets everything: it is kept
+//! from call to call, and the words that a text repeats most come again early.
 
 use hashbrown::HashTable;
 
@@ -39,11 +39,15 @@ impl PieceCache {
         Some(&self.ids[entry.ids as usize..][..usize::from(entry.ids_len)])
     }
 
-    /// Remembers the ids of a piece that is not yet known, if there is room.
+    /// Remembers the ids of a piece that is not yet known, if it is not too long.
     pub fn insert(&mut self, piece: &[u8], ids: &[u32]) {
-        let full = self.pieces.len() + 4 * self.ids.len() > ARENA_LIMIT;
-        if full || piece.len() > PIECE_LIMIT {
+        if piece.len() > PIECE_LIMIT {
             return;
+        }
+        if self.pieces.len() + 4 * self.ids.len() > ARENA_LIMIT {
+            self.entries.clear();
+            self.pieces.clear();
+            self.ids.clear();
         }
         let (Ok(piece_len), Ok(ids_len)) = (u8::try_from(piece.len()), u8::try_from(ids.len())) else {
             return;
@@ -59,4 +63,24 @@ impl PieceCache {
 
 fn piece_of<'a>(pieces: &'a [u8], entry: &Entry) -> &'a [u8] {
     &pieces[entry.piece as usize..][..usize::from(entry.piece_len)]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_forgets_when_full_and_goes_on() {
+        let mut cache = PieceCache::default();
+        let ids: Vec<u32> = (0..60).collect();
+        let most = ARENA_LIMIT / 150;
+        for number in 0..most {
+            let piece = format!("a piece of some length {number}");
+            cache.insert(piece.as_bytes(), &ids);
+            assert_eq!(cache.get(piece.as_bytes()), Some(ids.as_slice()));
+            assert!(cache.pieces.len() + 4 * cache.ids.len() <= ARENA_LIMIT + 512);
+        }
+        assert!(cache.entries.len() < most);
+        assert_eq!(cache.get(b"a piece of some length 0"), None);
+    }
 }

@@ -7,11 +7,12 @@ use std::ops::Range;
 use super::{
     Charwise, MARK,
     joins::BLOCK,
-    memory::{Key, Memory, SHORT},
+    memory::Memory,
     out::{Out, ROOM, RUN},
     pairs,
     shape::Prefix,
 };
+use crate::encode::{Key, SHORT};
 use crate::{
     Error,
     merge::{self, Merges},
@@ -184,7 +185,7 @@ impl Charwise {
         while rest != 0 {
             let end = start + rest.trailing_zeros() as usize;
             rest &= rest - 1;
-            let key = Key::new(text.as_bytes(), at, SHORT.min(end - at));
+            let key = Key::at(text.as_bytes(), at, SHORT.min(end - at));
             let hash = key.hash();
             seen ^= memory.touch(hash);
             places[count] = (key, hash);
@@ -218,7 +219,7 @@ impl Charwise {
         out: &mut Out<'_, F>,
     ) -> Result<(), Error> {
         if range.len() <= SHORT {
-            let key = Key::new(text.as_bytes(), range.start, range.len());
+            let key = Key::at(text.as_bytes(), range.start, range.len());
             if let Some((ids, count)) = work.memory.few(key, key.hash()) {
                 out.few(ids, count);
                 return Ok(());

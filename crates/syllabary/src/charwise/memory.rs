@@ -4,8 +4,8 @@
 //! segment is looked for in a few slots side by side; when the table cannot grow any more a new segment takes the
 //! place of another, and when an arena is full all is forgotten. Leaves out how segments are encoded.
 
-/// The longest segment in a slot, in bytes.
-pub(super) const SHORT: usize = 15;
+use crate::encode::{Key, SHORT};
+
 /// The shortest segment that is not.
 const LONGER: usize = SHORT + 1;
 /// The longest segment remembered.
@@ -20,53 +20,8 @@ const MOST_IDS: usize = 1 << 19;
 /// Ids in a slot.
 const INLINE: usize = 4;
 
-/// A short segment as two words: its bytes, its length in the lower half of the last byte. In a slot the upper half
-/// is the number of its ids, or `APART`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Key {
-    low: u64,
-    high: u64,
-}
-
 const COUNT: u32 = 60;
 const APART: u64 = 15;
-
-/// The bytes of a segment of each length.
-const MASKS: [(u64, u64); SHORT + 1] = {
-    let mut masks = [(u64::MAX, 0); SHORT + 1];
-    let mut length = 0;
-    while length <= SHORT {
-        if length < 8 {
-            masks[length].0 = (1 << (8 * length)) - 1;
-        } else {
-            masks[length].1 = (1 << (8 * (length - 8))) - 1;
-        }
-        length += 1;
-    }
-    masks
-};
-
-impl Key {
-    /// The key of `text[at..at + length]`, of 1 to `SHORT` bytes.
-    #[inline]
-    pub(super) fn new(text: &[u8], at: usize, length: usize) -> Key {
-        let (low, high) = match text.get(at..at + 16) {
-            Some(bytes) => words(bytes),
-            None => {
-                let mut padded = [0; 16];
-                padded[..length].copy_from_slice(&text[at..at + length]);
-                words(&padded)
-            }
-        };
-        let (low_mask, high_mask) = MASKS[length % MASKS.len()];
-        Key { low: low & low_mask, high: high & high_mask | (length as u64) << 56 }
-    }
-
-    #[inline]
-    pub(super) fn hash(self) -> u64 {
-        mix(self.low, self.high)
-    }
-}
 
 #[inline]
 fn words(bytes: &[u8]) -> (u64, u64) {
@@ -76,6 +31,7 @@ fn words(bytes: &[u8]) -> (u64, u64) {
     (u64::from_le_bytes(low), u64::from_le_bytes(high))
 }
 
+/// A short segment: its key, with the number of its ids, or `APART`, in the bits above the length; and its ids.
 #[derive(Clone, Copy, Debug, Default)]
 struct Short {
     low: u64,
@@ -179,7 +135,7 @@ impl Memory {
         if segment.len() > SHORT {
             return self.long(segment);
         }
-        let key = Key::new(segment, 0, segment.len());
+        let key = Key::at(segment, 0, segment.len());
         let slot = self.short(key, key.hash())?;
         Some(&self.ids[slot.ids[0] as usize..][..slot.ids[1] as usize])
     }
@@ -200,7 +156,7 @@ impl Memory {
     /// Remembers a segment, which is not yet, unless it is too long.
     pub(super) fn put(&mut self, segment: &[u8], ids: &[u32]) {
         match segment.len() {
-            1..=SHORT => self.put_short(Key::new(segment, 0, segment.len()), ids),
+            1..=SHORT => self.put_short(Key::at(segment, 0, segment.len()), ids),
             LONGER..=LONG => self.put_long(segment, ids),
             _ => {}
         }
@@ -299,7 +255,7 @@ mod tests {
 
     fn recall(memory: &Memory, segment: &[u8]) -> Option<Vec<u32>> {
         if segment.len() <= SHORT {
-            let key = Key::new(segment, 0, segment.len());
+            let key = Key::at(segment, 0, segment.len());
             if let Some((ids, count)) = memory.few(key, key.hash()) {
                 return Some(ids[..count].to_vec());
             }
@@ -341,9 +297,9 @@ mod tests {
     #[test]
     fn keys_tell_lengths_apart() {
         let text = [0; 40];
-        let keys: Vec<Key> = (1..=SHORT).map(|length| Key::new(&text, 0, length)).collect();
+        let keys: Vec<Key> = (1..=SHORT).map(|length| Key::at(&text, 0, length)).collect();
         assert!((1..SHORT).all(|at| !keys[..at].contains(&keys[at])));
         // At the end of the text and before it.
-        assert_eq!(Key::new(b"xyab", 2, 2), Key::new(b"ab0123456789012345", 0, 2));
+        assert_eq!(Key::at(b"xyab", 2, 2), Key::at(b"ab0123456789012345", 0, 2));
     }
 }
