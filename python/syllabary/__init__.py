@@ -28,9 +28,10 @@ from syllabary.errors import (
     VocabularyError,
 )
 from syllabary.ids import IdTokenizer
+from syllabary.opening import load
 from syllabary.progress import Progress
 from syllabary.ragged import Ragged
-from syllabary.tokenizer import Tokenizer, load
+from syllabary.tokenizer import Tokenizer
 from syllabary.training import train
 from syllabary.training_ids import train_ids
 from syllabary.training_parity import Parity

@@ -16,9 +16,10 @@ from pathlib import Path
 from syllabary import formats
 from syllabary.errors import FormatError, SyllabaryError
 from syllabary.files import write_atomic
+from syllabary.opening import load
 from syllabary.sample import sample
 from syllabary.spec import TokenizerSpec
-from syllabary.tokenizer import Tokenizer, load
+from syllabary.tokenizer import Tokenizer
 
 CONTEXT = 40
 

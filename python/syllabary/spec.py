@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 Unit = Literal["byte", "char", "word", "id"]
+Model = Literal["bpe", "wordpiece", "unigram", "wordlevel"]
 TieBreak = Literal["smallest-ids", "first-seen", "largest-pair"]
 ByteOrder = Literal["raw", "gpt2"]
 Tables = Literal["tiktoken", "onig"]
@@ -105,6 +106,12 @@ class TokenizerSpec:
     trim_offsets: offsets leave out whitespace at the ends of a token (Hugging Face's ByteLevel).
     surface_offsets: of a character spelled with bytes, the last byte has its whole span, the others none
         (sentencepiece).
+    model: how a piece becomes tokens. `"bpe"`: as said above. The others have `unit="char"`, no alphabet and
+        no merges: `"wordpiece"` takes the longest token that the rest of the piece begins with, spelled with
+        `continuing_prefix` but for the first; a piece without such a way is `unknown`. `"unigram"`: the
+        tokens whose `scores`, logarithms of probabilities, have the largest sum. `"wordlevel"`: the piece is
+        a token, or `unknown`.
+    longest_piece: a piece of more characters is `unknown` without being looked at (`"wordpiece"` alone).
     carried: format name -> what only that format holds and no id depends on (padding, templates, the
         options of another tool's training); plain JSON values.
     """
@@ -135,6 +142,8 @@ class TokenizerSpec:
     trim_offsets: bool = False
     surface_offsets: bool = False
     carried: Mapping[str, object] = field(default_factory=dict)
+    model: Model = "bpe"
+    longest_piece: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

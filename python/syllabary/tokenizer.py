@@ -1,7 +1,7 @@
-"""`Tokenizer`: the facade over the engine, and `load`, which opens one.
+"""`Tokenizer`: the facade over the engine.
 
-Adds policy, messages and documentation; every id is the engine's. Leaves out: training (`training`), file
-formats (`formats`), and how any of it works (`reference` says so in plain Python).
+Adds policy, messages and documentation; every id is the engine's. Leaves out: training (`training`),
+opening (`opening`), file formats (`formats`), and how any of it works (`reference` says so in plain Python).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any, Literal, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from syllabary import formats, hub
+from syllabary import formats
 from syllabary._engine import Tokenizer as Engine
 from syllabary.arguments import (
     coins,
@@ -23,13 +23,11 @@ from syllabary.arguments import (
     integer,
     iterated,
     listed,
-    named_ids,
     special_policy,
     text_or_none,
     thread_count,
 )
-from syllabary.encodings import name_for_model, names
-from syllabary.errors import FormatError, TextError, UnknownEncodingError, UnknownTokenError
+from syllabary.errors import TextError, UnknownTokenError
 from syllabary.ragged import Ragged
 from syllabary.reference import Decoder, IncrementalDecoder, ReferenceTokenizer, check_spec
 from syllabary.reference.check import token_bytes
@@ -354,47 +352,3 @@ class Tokenizer:
 def _plain(encode: Callable[..., Result], dropout: float) -> Callable[[str], Result]:
     """`encode` of the engine when the caller gives a text only: as it is, or with the tokenizer's dropout."""
     return (lambda text: encode(text, RAISE, *coins(dropout, None))) if dropout else encode
-
-
-def load(
-    path_or_name: Path,
-    format: str | None = None,  # noqa: A002 (public name)
-    *,
-    split: str | None = None,
-    special_tokens: Mapping[str, int] | None = None,
-) -> Tokenizer:
-    """Open a tokenizer: a file or folder of any known format, or a name.
-
-    A name is a published encoding's (`"cl100k_base"`), a model's of OpenAI (`"gpt-4o"`), or a repository's
-    of the Hugging Face Hub (`"Qwen/Qwen3-8B"`). Its file is looked for in cache folders, then downloaded,
-    unless `SYLLABARY_OFFLINE` is set. Besides this, only `compat.tiktoken` uses the network, when asked.
-
-    format: one of `syllabary.formats`, else found out from the file.
-    split, special_tokens: for a bare rank file, which says nothing of them.
-
-    Raises `OSError`, `FormatError` (what is wrong, where), `UnknownEncodingError` for a name that is
-    neither a file nor known, or whose file cannot be had.
-    """
-    name = os.fspath(path_or_name)
-    if not isinstance(name, str):
-        raise TypeError(f"path_or_name is {path_or_name!r}: give str or PathLike")
-    text_or_none("split", split)
-    if special_tokens is not None:
-        named_ids(special_tokens)
-    if os.path.exists(name):
-        return Tokenizer(formats.read(path_or_name, format, split=split, special_tokens=special_tokens))
-    if hub.is_id(name):
-        return Tokenizer(formats.read(hub.fetch(name), format, split=split, special_tokens=special_tokens))
-    if os.sep in name or name.endswith(hub.SUFFIXES):
-        raise FileNotFoundError(2, "No such tokenizer file or folder", name)
-    encoding = name if name in names() else name_for_model(name)
-    if encoding is not None:
-        if format not in (None, "tiktoken"):
-            raise FormatError(f"{name!r} names a published encoding, of the format tiktoken, not {format!r}")
-        spec = formats.read_encoding(encoding, split=split, special_tokens=special_tokens, fetch=True)
-        return Tokenizer(spec)
-    if "." in name:
-        raise FileNotFoundError(2, "No such tokenizer file or folder", name)
-    raise UnknownEncodingError(
-        f"{name!r} is no file, and no published encoding: those are {', '.join(names())}"
-    )

@@ -14,7 +14,8 @@ from typing import Any
 
 from syllabary import formats
 from syllabary.errors import FormatError, SyllabaryError
-from syllabary.tokenizer import Tokenizer, load
+from syllabary.opening import load
+from syllabary.tokenizer import Tokenizer
 
 CONTEXT = 60  # characters of text and tokens on either side of a difference
 

@@ -11,6 +11,7 @@ use syllabary::{
     alphabet::Unit,
     dropout::Dropout,
     matching::{Matching, Stage},
+    models::Kind,
     split::{Split, Tables},
     tokenizer::SpecialPolicy,
 };
@@ -163,6 +164,17 @@ pub fn unit(name: &str) -> PyResult<Unit> {
         "char" => Ok(Unit::Char),
         "word" => Ok(Unit::Word),
         other => Err(PyValueError::new_err(format!("no unit is called {other:?}"))),
+    }
+}
+
+/// The model of that name.
+pub fn model(name: &str) -> PyResult<Kind> {
+    match name {
+        "bpe" => Ok(Kind::Bpe),
+        "wordpiece" => Ok(Kind::WordPiece),
+        "unigram" => Ok(Kind::Unigram),
+        "wordlevel" => Ok(Kind::WordLevel),
+        other => Err(PyValueError::new_err(format!("no model is called {other:?}"))),
     }
 }
 

@@ -148,6 +148,8 @@ impl Tokenizer {
             pretokenizer: steps::steps(&spec.getattr("pretokenizer")?)?,
             decoder: if decoder.is_none() { None } else { Some(steps::steps(&decoder)?) },
             trim_offsets: spec.getattr("trim_offsets")?.extract()?,
+            model: convert::model(&spec.getattr("model")?.extract::<String>()?)?,
+            longest_piece: spec.getattr("longest_piece")?.extract()?,
         };
         py.detach(|| Engine::new(parts))
             .map_err(|error| to_python(py, error, None))

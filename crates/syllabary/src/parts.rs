@@ -11,6 +11,7 @@ use crate::{
     Error,
     alphabet::{Spelling, Unit},
     matching::Matching,
+    models::Kind,
     split::Split,
     step::Step,
     vocab::Vocab,
@@ -50,6 +51,10 @@ pub struct Parts<'a> {
     pub decoder: Option<Vec<Step>>,
     /// Offsets leave out whitespace at the ends of a token.
     pub trim_offsets: bool,
+    /// How a piece becomes tokens.
+    pub model: Kind,
+    /// A piece of more characters is unknown (`Kind::WordPiece`).
+    pub longest_piece: Option<usize>,
 }
 
 impl<'a> Parts<'a> {
@@ -72,6 +77,8 @@ impl<'a> Parts<'a> {
             pretokenizer: Vec::new(),
             decoder: None,
             trim_offsets: false,
+            model: Kind::Bpe,
+            longest_piece: None,
         }
     }
 

@@ -12,10 +12,11 @@ use crate::{
     boundary,
     charwise::Charwise,
     dropout::Coins,
+    models::Model,
     offsets::Place,
     scores::{FIXED, Merged, WALL},
     special::SpecialMatch,
-    spell::{Edge, Symbols},
+    taken::{Spelled, Taken},
     tokenizer::{SpecialPolicy, Tokenizer, Work},
 };
 
@@ -229,6 +230,10 @@ impl<'a, const SPANS: bool, F: FnMut(&[u32], &[Range<usize>])> Job<'a, SPANS, F>
             return self.spell(piece, at, place);
         }
         self.begin();
+        if let Some(model) = &self.tokenizer.model {
+            self.modelled(model, piece, at, place)?;
+            return self.hand_on(piece, place);
+        }
         let whole = if self.tokenizer.whole_pieces { self.tokenizer.whole_piece(piece) } else { None };
         match whole {
             Some(id) if !self.coins.any() => self.put_whole(id, piece, at, place),
@@ -241,6 +246,12 @@ impl<'a, const SPANS: bool, F: FnMut(&[u32], &[Range<usize>])> Job<'a, SPANS, F>
                 Err(_) => self.put_whole(id, piece, at, place),
             },
         }
+        self.hand_on(piece, place)
+    }
+
+    /// Makes tokens of a piece that is merged, hands them to the sink and remembers them.
+    #[inline]
+    fn hand_on(&mut self, piece: &str, place: Place<'_>) -> Result<(), Failed> {
         let settled = self.settle(place)?;
         let ids = if settled { &self.work.ids } else { &self.work.tokens.ids };
         (self.sink)(ids, &self.work.tokens.spans);
@@ -255,6 +266,13 @@ impl<'a, const SPANS: bool, F: FnMut(&[u32], &[Range<usize>])> Job<'a, SPANS, F>
         self.work.starts.clear();
         self.work.symbols.clear();
         self.work.fixed.clear();
+    }
+
+    /// Puts the tokens that a model makes of a piece into the work buffers, a symbol each.
+    fn modelled(&mut self, model: &Model, piece: &str, at: usize, place: Place<'_>) -> Result<(), Failed> {
+        let mut taken = Taken::<SPANS> { work: self.work, at, place, complete: true };
+        model.tokens(piece, &mut taken);
+        if taken.complete { Ok(()) } else { Err(Failed::Unknown) }
     }
 
     /// A piece that is a token at once; its symbols are those of its unit.
@@ -365,33 +383,5 @@ impl<'a, const SPANS: bool, F: FnMut(&[u32], &[Range<usize>])> Job<'a, SPANS, F>
         if SPANS {
             self.work.symbols.push(place.original(found.start..found.end));
         }
-    }
-}
-
-/// Takes symbols as they are spelled.
-struct Spelled<'w, const SPANS: bool> {
-    work: &'w mut Work,
-    at: usize,
-    place: Place<'w>,
-    complete: bool,
-}
-
-impl<const SPANS: bool> Symbols for Spelled<'_, SPANS> {
-    #[inline]
-    fn found(&mut self, id: u32, span: Range<usize>, edge: Edge) {
-        self.work.ids.push(id);
-        if SPANS {
-            let Range { start, end } = self.place.original(self.at + span.start..self.at + span.end);
-            self.work.symbols.push(match edge {
-                Edge::Whole => start..end,
-                Edge::Start => start..start,
-                Edge::End => end..end,
-            });
-        }
-    }
-
-    #[inline]
-    fn missing(&mut self, _span: Range<usize>) {
-        self.complete = false;
     }
 }

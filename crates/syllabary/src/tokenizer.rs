@@ -18,6 +18,7 @@ use crate::{
     encode::{Buffer, Count, Fast, FastWork, Ids, Output, Pieces},
     matching::{self, Named, Stages},
     merge::{Merges, Origins, Scratch},
+    models::Model,
     normalize::Normalizer,
     pool::Pool,
     pretokenize::Pretokenizer,
@@ -71,6 +72,8 @@ pub struct Tokenizer {
     pub(crate) alphabet: Alphabet,
     pub(crate) merges: Merges,
     pub(crate) scores: Option<Scores>,
+    /// What makes tokens of a piece, where it is not merging.
+    pub(crate) model: Option<Model>,
     pub(crate) whole_pieces: bool,
     pub(crate) stages: Stages,
     pub(crate) normalizer: Normalizer,
@@ -121,7 +124,9 @@ impl Tokenizer {
         parts.check(&vocab)?;
         let spelling = parts.spelling;
         let mut alphabet = Alphabet::new(&spelling, parts.alphabet.iter().copied())?;
+        let model = Model::new(&parts, &vocab)?;
         let merges = match (&parts.merges, &parts.scores) {
+            _ if model.is_some() => Merges::from_list(&[])?,
             (Some(list), _) => Merges::from_list(list)?,
             (None, Some(scores)) => {
                 let (merges, chars) = scores::pairs(&vocab, scores)?;
@@ -139,19 +144,20 @@ impl Tokenizer {
             Some(steps) => Some(TextDecoder::new(steps, &spelling, &named, &normalizer)?),
             None => None,
         };
-        let scores = parts.scores.as_ref().map(|_| Scores::new(&parts.unused, &spelling));
+        let by_scores = parts.scores.as_ref().filter(|_| model.is_none());
+        let scores = by_scores.map(|_| Scores::new(&parts.unused, &spelling));
         let one_piece = parts.split.kind() == "none" && pretokenizer.is_empty();
         let has_unused = scores.as_ref().is_some_and(Scores::has_unused);
         let exact = normalizer.is_identity() && pretokenizer.is_empty();
         let joins = spelling.unit == Unit::Word
             || has_unused
             || (scores.is_some() && spelling.fuse_unknown && !one_piece);
-        let plain = exact && !joins;
+        let (plain, merging) = (exact && !joins && model.is_none(), model.is_none());
         Ok(Tokenizer {
             exact,
             fast: if plain { Fast::new(&parts, &vocab, &merges) } else { None },
-            boundary: boundary::find(&parts, &vocab, &alphabet),
-            charwise: Charwise::new(&parts, &vocab, &alphabet, &merges),
+            boundary: boundary::find(&parts, &vocab, &alphabet).filter(|_| merging),
+            charwise: if merging { Charwise::new(&parts, &vocab, &alphabet, &merges) } else { None },
             notes: has_unused,
             joins,
             whole_symbols: whole_symbols(&parts, &vocab),
@@ -163,6 +169,7 @@ impl Tokenizer {
             alphabet,
             merges,
             scores,
+            model,
             stages,
             normalizer,
             pretokenizer,

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::{Error, offsets::Place, tokenizer::Tokenizer};
+use crate::{Error, models::Found, offsets::Place, tokenizer::Tokenizer};
 
 impl Tokenizer {
     /// The token that a piece is, where pieces that are tokens become them at once.
@@ -20,7 +20,7 @@ impl Tokenizer {
                 return;
             }
             let start = piece.as_ptr() as usize - part.as_ptr() as usize;
-            self.alphabet.spell(piece, &mut |_, _| (), &mut |span: Range<usize>| {
+            let mut missing = |span: Range<usize>| {
                 first.get_or_insert_with(|| place.original(start + span.start..start + span.end).start);
                 let bytes = &piece.as_bytes()[span];
                 let symbol = match std::str::from_utf8(bytes) {
@@ -30,13 +30,28 @@ impl Tokenizer {
                 if symbols.len() < 10 && !symbols.contains(&symbol) {
                     symbols.push(symbol);
                 }
-            });
+            };
+            match &self.model {
+                Some(model) => model.tokens(piece, &mut Missing(missing)),
+                None => self.alphabet.spell(piece, &mut |_, _| (), &mut missing),
+            }
         });
         match (walked, first) {
             (Err(error), _) => place.shift(error),
             (Ok(()), Some(offset)) => Error::UnknownSymbol { symbols, offset },
             (Ok(()), None) => Error::UnknownSymbol { symbols, offset: 0 },
         }
+    }
+}
+
+/// Takes only what has no token.
+struct Missing<F>(F);
+
+impl<F: FnMut(Range<usize>)> Found for Missing<F> {
+    fn token(&mut self, _id: u32, _bytes: Range<usize>) {}
+
+    fn missing(&mut self, bytes: Range<usize>) {
+        (self.0)(bytes);
     }
 }
 

@@ -11,10 +11,10 @@ import binascii
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
-from typing import cast
+from typing import cast, get_args
 
 from syllabary.formats.strict_json import Json
-from syllabary.spec import Matching, Stage, Step, StepValue, TokenizerSpec
+from syllabary.spec import Matching, Model, Stage, Step, StepValue, TokenizerSpec
 
 STAGES = ("text", "normalized", "frozen", "never")
 
@@ -171,6 +171,8 @@ MEMBERS: Mapping[str, Member] = {
     "trim_offsets": FLAG,
     "surface_offsets": FLAG,
     "carried": Member(_same, _read_carried),
+    "model": Member(_same, lambda model: model.choice(*get_args(Model))),
+    "longest_piece": Member(_same, Json.id),
 }
 _DEFAULT_FACTORIES = {"matching": dict, "byte_tokens": dict, "carried": dict}
 DEFAULTS: Mapping[str, object] = {

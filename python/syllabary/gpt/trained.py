@@ -16,7 +16,8 @@ from syllabary.errors import CheckpointError, ModelError
 from syllabary.gpt import checkpoint as checkpoints
 from syllabary.gpt import run as runs
 from syllabary.gpt.model import GPT
-from syllabary.tokenizer import Tokenizer, load
+from syllabary.opening import load
+from syllabary.tokenizer import Tokenizer
 
 END_NAMES = ("<|endoftext|>", "<|end|>", "<|end_of_text|>", "</s>", "<eos>")  # in order of preference
 

@@ -18,9 +18,10 @@ from typing import get_args
 from syllabary.errors import TextError, VocabularyError
 from syllabary.reference.assemble import check_special_tokens
 from syllabary.reference.check_foreign import check_foreign, field_types
+from syllabary.reference.check_models import check_model
 from syllabary.reference.symbols import shown, utf8
 from syllabary.reference.tokens import ReadTokens
-from syllabary.spec import SplitSpec, Tables, TokenizerSpec, Unit
+from syllabary.spec import Model, SplitSpec, Tables, TokenizerSpec, Unit
 
 MAX_ID = 2**32 - 2  # ids are u32 in numpy arrays and in the engine; the last one is kept free
 # Ids may leave gaps, but tables are as long as the largest: so many for each token, and so many more.
@@ -53,11 +54,12 @@ def check_spec(spec: TokenizerSpec) -> None:
     check_unit(spec)
     check_foreign(spec)
     check_alphabet(spec)
+    check_model(spec)
     if spec.merges is not None:
         check_merges(spec.tokens, spec.merges, (spec.continuing_prefix or "").encode())
-    elif spec.scores is None:
+    elif spec.scores is None and spec.model == "bpe":
         check_distinct({} if read else spec.tokens)
-    else:
+    elif spec.scores is not None:
         check_distinct({token_id: spec.tokens[token_id] for token_id in spec.scores})
 
 
@@ -88,7 +90,11 @@ def check_types(spec: TokenizerSpec) -> None:
         if not isinstance(value, kind):
             names = " or ".join(one.__name__ for one in (kind if isinstance(kind, tuple) else (kind,)))
             raise VocabularyError(f"{name} is {shown(value)}: give {names.replace('NoneType', 'None')}")
-    for name, value, choices in (("unit", spec.unit, Unit), ("split.tables", spec.split.tables, Tables)):
+    for name, value, choices in (
+        ("unit", spec.unit, Unit),
+        ("split.tables", spec.split.tables, Tables),
+        ("model", spec.model, Model),
+    ):
         if value not in get_args(choices):
             raise VocabularyError(
                 f"{name} is {shown(value)}, which is none of {', '.join(get_args(choices))}"
@@ -170,7 +176,7 @@ def check_unit(spec: TokenizerSpec) -> None:
     """Raise `VocabularyError` for a unit that cannot be with the rest."""
     if spec.unit == "id":
         raise VocabularyError('unit="id" is of integers, not of text: see `syllabary.IdTokenizer`')
-    if spec.merges is None and spec.scores is None and spec.unit != "byte":
+    if spec.merges is None and spec.scores is None and spec.unit != "byte" and spec.model == "bpe":
         raise VocabularyError(f'merges=None (rank order by id) needs unit="byte", not {spec.unit!r}')
     if spec.whole_pieces and spec.unit == "word":
         raise VocabularyError(

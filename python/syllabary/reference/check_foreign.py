@@ -36,6 +36,7 @@ def field_types(spec: TokenizerSpec) -> list[tuple[str, object, type | tuple[typ
         ("trim_offsets", spec.trim_offsets, bool),
         ("surface_offsets", spec.surface_offsets, bool),
         ("carried", spec.carried, Mapping),
+        ("longest_piece", spec.longest_piece, (int, NoneType)),
     ]
 
 

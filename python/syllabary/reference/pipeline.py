@@ -15,6 +15,7 @@ from syllabary.reference.added import PLAIN, find
 from syllabary.reference.aligned import Aligned, Span
 from syllabary.reference.groups import Fixed, Group, Ranked, Scored, State, Token
 from syllabary.reference.merge import Rule
+from syllabary.reference.models import Modelled, model_of
 from syllabary.reference.scores import Scores
 from syllabary.reference.special import Policy, allowed_names, cut_by_policy, refuse
 from syllabary.reference.split import spans
@@ -74,7 +75,10 @@ class Pipeline:
         """Prepare what the stages look up; raises what `normalize` does, for tokens of the later stages."""
         self.spec = spec
         self.rule = rule
-        self.scores = None if spec.scores is None else Scores(spec.tokens, spec.scores, spec.unused)
+        self.model = model_of(spec)
+        self.scores: Scores | None = None
+        if spec.scores is not None and self.model is None:
+            self.scores = Scores(spec.tokens, spec.scores, spec.unused)
         self.byte_ids = {value: token_id for token_id, value in spec.byte_tokens.items()}
         for symbol, token_id in spec.alphabet.items():
             if len(symbol) == 1:
@@ -136,6 +140,10 @@ class Pipeline:
         for part in parts:
             if isinstance(part, Fixed):
                 groups.append(part)
+            elif self.model is not None:
+                for piece in self.pieces(part):
+                    places = source.places(piece.spans)
+                    groups.append(Modelled(piece.text, places, self.model, unknown))
             elif self.spec.unit == "word":
                 words = [self.symbols(piece, source, unknown) for piece in self.pieces(part)]
                 groups.append(Ranked([symbol for word in words for symbol in word], self.rule))

@@ -16,6 +16,7 @@ from syllabary.reference.check import check_spec, token_bytes
 from syllabary.reference.decode import Decoder, IncrementalDecoder
 from syllabary.reference.dropout import Coins
 from syllabary.reference.groups import Fixed, Group, Ranked, Scored
+from syllabary.reference.models import Modelled
 from syllabary.reference.pipeline import Pipeline, Unknown
 from syllabary.reference.special import Policy
 from syllabary.reference.trim import Trim
@@ -35,10 +36,10 @@ class ReferenceTokenizer:
         self.bytes_of = token_bytes(spec)  # id -> bytes, marks and all
         if spec.merges is not None:
             self.rule = merge.by_merges(spec.merges)
-        elif spec.scores is None:
+        elif spec.scores is None and spec.model == "bpe":
             self.rule = merge.by_rank_order(spec.tokens)
         else:
-            self.rule = merge.by_merges(())  # `scores` merges strings, not ids
+            self.rule = merge.by_merges(())  # nothing merges by rank
         self.pipeline = Pipeline(spec, self.rule)
         self.trim = Trim(spec)
 
@@ -161,7 +162,7 @@ class ReferenceTokenizer:
         unknown: Unknown = []
         groups = self.groups(text, special, unknown)
         for group in groups:
-            if isinstance(group, Scored):
+            if isinstance(group, (Scored, Modelled)):
                 group.tokens()
         check_known(unknown, text)
         return groups

@@ -1,0 +1,80 @@
+//! The models that are not byte-pair encoding: each makes tokens of a piece.
+//!
+//! Adds: `Kind`, which names them, and `Model`, the one of a tokenizer. Leaves out: how text is cut into pieces and
+//! where these stand in it (`run`).
+
+mod wordlevel;
+
+use std::ops::Range;
+
+use crate::{Error, parts::Parts, vocab::Vocab};
+use wordlevel::WordLevel;
+
+/// How a piece becomes tokens (`TokenizerSpec.model`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Merges of symbols, in their order.
+    Bpe,
+    /// The longest token that the rest begins with.
+    WordPiece,
+    /// The most probable tokens.
+    Unigram,
+    /// The piece is a token.
+    WordLevel,
+}
+
+/// Takes the tokens of a piece: each id, and its bytes of the piece.
+pub(crate) trait Found {
+    /// A token.
+    fn token(&mut self, id: u32, bytes: Range<usize>);
+    /// What has no token, and no unknown one.
+    fn missing(&mut self, bytes: Range<usize>);
+}
+
+/// A model with its tables.
+#[derive(Debug)]
+pub(crate) enum Model {
+    WordLevel(WordLevel),
+}
+
+impl Model {
+    /// That of these parts; `None` for byte-pair encoding.
+    pub(crate) fn new(parts: &Parts<'_>, vocab: &Vocab) -> Result<Option<Model>, Error> {
+        if parts.model != Kind::Bpe {
+            check(parts)?;
+        }
+        match parts.model {
+            Kind::Bpe => Ok(None),
+            Kind::WordLevel => Ok(Some(Model::WordLevel(WordLevel::new(parts, vocab)?))),
+            Kind::WordPiece | Kind::Unigram => {
+                Err(Error::Vocabulary("this model is not in the engine yet".to_owned()))
+            }
+        }
+    }
+
+    /// Hands the tokens of a piece to `found`.
+    pub(crate) fn tokens(&self, piece: &str, found: &mut impl Found) {
+        match self {
+            Model::WordLevel(model) => model.tokens(piece, found),
+        }
+    }
+}
+
+/// Nothing is given that belongs to byte-pair encoding alone.
+fn check(parts: &Parts<'_>) -> Result<(), Error> {
+    let spelling = &parts.spelling;
+    let alone = parts.alphabet.is_empty()
+        && parts.merges.is_none()
+        && spelling.end_of_word.is_none()
+        && !parts.whole_pieces
+        && spelling.unit == crate::alphabet::Unit::Char
+        && (parts.scores.is_some() == (parts.model == Kind::Unigram));
+    if alone {
+        return Ok(());
+    }
+    Err(Error::Vocabulary(
+        "a model that is not byte-pair encoding has no alphabet, merges, marks or whole pieces, and scores \
+         as unigram only"
+            .to_owned(),
+    ))
+}

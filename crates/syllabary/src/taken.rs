@@ -1,0 +1,65 @@
+//! What spelling and models find, put into the work buffers.
+//!
+//! Leaves out who looks (`alphabet`, `models`) and what becomes of it (`run`).
+
+use std::ops::Range;
+
+use crate::{
+    models::Found,
+    offsets::Place,
+    spell::{Edge, Symbols},
+    tokenizer::Work,
+};
+
+/// Takes tokens as a model finds them.
+pub(crate) struct Taken<'w, const SPANS: bool> {
+    pub(crate) work: &'w mut Work,
+    pub(crate) at: usize,
+    pub(crate) place: Place<'w>,
+    pub(crate) complete: bool,
+}
+
+impl<const SPANS: bool> Found for Taken<'_, SPANS> {
+    #[inline]
+    fn token(&mut self, id: u32, bytes: Range<usize>) {
+        let work = &mut *self.work;
+        work.ids.push(id);
+        if SPANS {
+            work.starts.push(work.symbols.len() as u32);
+            work.symbols.push(self.place.original(self.at + bytes.start..self.at + bytes.end));
+        }
+    }
+
+    #[inline]
+    fn missing(&mut self, _bytes: Range<usize>) {
+        self.complete = false;
+    }
+}
+
+/// Takes symbols as they are spelled.
+pub(crate) struct Spelled<'w, const SPANS: bool> {
+    pub(crate) work: &'w mut Work,
+    pub(crate) at: usize,
+    pub(crate) place: Place<'w>,
+    pub(crate) complete: bool,
+}
+
+impl<const SPANS: bool> Symbols for Spelled<'_, SPANS> {
+    #[inline]
+    fn found(&mut self, id: u32, span: Range<usize>, edge: Edge) {
+        self.work.ids.push(id);
+        if SPANS {
+            let Range { start, end } = self.place.original(self.at + span.start..self.at + span.end);
+            self.work.symbols.push(match edge {
+                Edge::Whole => start..end,
+                Edge::Start => start..start,
+                Edge::End => end..end,
+            });
+        }
+    }
+
+    #[inline]
+    fn missing(&mut self, _span: Range<usize>) {
+        self.complete = false;
+    }
+}

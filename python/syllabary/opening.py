@@ -1,0 +1,60 @@
+"""`load`: opens a tokenizer by path or by name.
+
+Adds the choice between a file, a published name and a repository of the Hub. Leaves out: the formats
+(`formats`), what is opened (`tokenizer`).
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+
+from syllabary import formats, hub
+from syllabary.arguments import named_ids, text_or_none
+from syllabary.encodings import name_for_model, names
+from syllabary.errors import FormatError, UnknownEncodingError
+from syllabary.tokenizer import Path, Tokenizer
+
+
+def load(
+    path_or_name: Path,
+    format: str | None = None,  # noqa: A002 (public name)
+    *,
+    split: str | None = None,
+    special_tokens: Mapping[str, int] | None = None,
+) -> Tokenizer:
+    """Open a tokenizer: a file or folder of any known format, or a name.
+
+    A name is a published encoding's (`"cl100k_base"`), a model's of OpenAI (`"gpt-4o"`), or a repository's
+    of the Hugging Face Hub (`"Qwen/Qwen3-8B"`). Its file is looked for in cache folders, then downloaded,
+    unless `SYLLABARY_OFFLINE` is set. Besides this, only `compat.tiktoken` uses the network, when asked.
+
+    format: one of `syllabary.formats`, else found out from the file.
+    split, special_tokens: for a bare rank file, which says nothing of them.
+
+    Raises `OSError`, `FormatError` (what is wrong, where), `UnknownEncodingError` for a name that is
+    neither a file nor known, or whose file cannot be had.
+    """
+    name = os.fspath(path_or_name)
+    if not isinstance(name, str):
+        raise TypeError(f"path_or_name is {path_or_name!r}: give str or PathLike")
+    text_or_none("split", split)
+    if special_tokens is not None:
+        named_ids(special_tokens)
+    if os.path.exists(name):
+        return Tokenizer(formats.read(path_or_name, format, split=split, special_tokens=special_tokens))
+    if hub.is_id(name):
+        return Tokenizer(formats.read(hub.fetch(name), format, split=split, special_tokens=special_tokens))
+    if os.sep in name or name.endswith(hub.SUFFIXES):
+        raise FileNotFoundError(2, "No such tokenizer file or folder", name)
+    encoding = name if name in names() else name_for_model(name)
+    if encoding is not None:
+        if format not in (None, "tiktoken"):
+            raise FormatError(f"{name!r} names a published encoding, of the format tiktoken, not {format!r}")
+        spec = formats.read_encoding(encoding, split=split, special_tokens=special_tokens, fetch=True)
+        return Tokenizer(spec)
+    if "." in name:
+        raise FileNotFoundError(2, "No such tokenizer file or folder", name)
+    raise UnknownEncodingError(
+        f"{name!r} is no file, and no published encoding: those are {', '.join(names())}"
+    )

@@ -1,0 +1,76 @@
+"""The models that are not byte-pair encoding: what they have in common, and the table of them.
+
+Adds `PieceModel`, which makes tokens of a piece, `model_of`, which finds it, and `Modelled`, a piece on its
+way. Leaves out: the models (`wordpiece`, `unigram`, `wordlevel`), each in a file of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol
+
+from syllabary.errors import VocabularyError
+from syllabary.reference.aligned import Span
+from syllabary.reference.dropout import Coins
+from syllabary.reference.groups import State, Token
+from syllabary.reference.wordlevel import WordLevel
+from syllabary.spec import TokenizerSpec
+
+
+class Part(NamedTuple):
+    """A token of a piece: its id, and from which character of the piece to before which it goes.
+
+    id: `None` where there is no token, and no unknown one.
+    """
+
+    id: int | None
+    start: int
+    end: int
+
+
+class PieceModel(Protocol):
+    """How a piece becomes tokens."""
+
+    def states(self, piece: str) -> Iterator[list[tuple[int | None, int, int]]]:
+        """Every state from the whole piece to its tokens, each a list of `Part`s that cover the piece."""
+        ...
+
+
+def model_of(spec: TokenizerSpec) -> PieceModel | None:
+    """The model of a tokenizer; `None` for byte-pair encoding."""
+    if spec.model == "bpe":
+        return None
+    if spec.model == "wordlevel":
+        return WordLevel(spec)
+    raise VocabularyError(f"model={spec.model!r} is not there yet")
+
+
+@dataclass(frozen=True, slots=True)
+class Modelled:
+    """A piece that a model makes tokens of.
+
+    places: the bytes of the original of each of its characters.
+    unknown: where what has no token is noted, with the byte where it starts.
+    """
+
+    piece: str
+    places: list[Span]
+    model: PieceModel
+    unknown: list[tuple[bytes, int]]
+
+    def states(self) -> Iterator[State]:
+        """Every state of the model, as tokens; what has none is left out, and noted once."""
+        parts: list[tuple[int | None, int, int]] = []
+        for parts in self.model.states(self.piece):
+            yield [
+                Token(token_id, self.places[start:end])
+                for token_id, start, end in parts
+                if token_id is not None
+            ]
+        lost = [(start, end) for token_id, start, end in parts if token_id is None]
+        self.unknown.extend((self.piece[start:end].encode(), self.places[start][0]) for start, end in lost)
+
+    def tokens(self, coins: Coins | None = None) -> State:
+        """The last of the states."""
+        return list(self.states())[-1]
