@@ -17,8 +17,9 @@ use crate::{Error, parts::Parts, vocab::Vocab};
 pub(crate) struct WordPiece {
     /// Tokens that begin a piece.
     first: Vocab,
-    /// Tokens that go on, without the prefix.
+    /// Tokens that go on, without the prefix, numbered from 0; and their ids.
     next: Vocab,
+    next_ids: Vec<u32>,
     unknown: Option<u32>,
     /// A piece of more characters is unknown.
     longest: usize,
@@ -29,9 +30,11 @@ impl WordPiece {
     pub(crate) fn new(parts: &Parts<'_>, vocab: &Vocab) -> Result<WordPiece, Error> {
         let prefix = parts.spelling.continuing_prefix.unwrap_or_default().as_bytes();
         let going_on = vocab.iter().filter_map(|(id, bytes)| Some((id, bytes.strip_prefix(prefix)?)));
+        let (next_ids, rests): (Vec<u32>, Vec<&[u8]>) = going_on.unzip();
         Ok(WordPiece {
             first: Vocab::new(vocab.iter())?,
-            next: Vocab::new(going_on)?,
+            next: Vocab::new((0..).zip(rests))?,
+            next_ids,
             unknown: parts.spelling.unknown,
             longest: parts.longest_piece.unwrap_or(usize::MAX),
         })
@@ -63,8 +66,8 @@ impl WordPiece {
         let mut tokens = Vec::with_capacity(8);
         tokens.push((first, 0..at));
         while at < piece.len() {
-            let (id, end) = longest_token(&self.next, piece, at)?;
-            tokens.push((id, at..end));
+            let (number, end) = longest_token(&self.next, piece, at)?;
+            tokens.push((self.next_ids[number as usize], at..end));
             at = end;
         }
         Some(tokens)
