@@ -84,7 +84,9 @@ def check_unknown(spec: TokenizerSpec, unknown: object) -> None:
         raise cannot_hold(NAME, f"a model whose unknown token is none of its own, beside a token {unknown!r}")
 
 
-def write_model(spec: TokenizerSpec, names: Mapping[int, str], told: Mapping[str, object]) -> dict[str, object]:
+def write_model(
+    spec: TokenizerSpec, names: Mapping[int, str], told: Mapping[str, object]
+) -> dict[str, object]:
     """The member `model`, in the order of their file. told: options as a file has said them before."""
     options = {**write_options(spec, names), **told}
     check_unknown(spec, options["unk_token"])

@@ -1,4 +1,4 @@
-"""The model "wordpiece": the longest token first, from the left (BERT's encoder; tokenizers' `models/wordpiece`).
+"""The model "wordpiece": the longest token first, from the left, as BERT encodes (tokenizers' `wordpiece`).
 
     playing -> play ##ing        the first token is spelled as it is, the others with `continuing_prefix`
 
@@ -62,7 +62,7 @@ class WordPiece:
             yield [*found, (self.unknown, at, size)] if at < size else found
 
     def longest_token(self, piece: str, start: int) -> tuple[int, int] | None:
-        """The longest token that the piece goes on with at `start`, and where it ends; `None` if there is none.
+        """The longest token that the piece goes on with at `start`, and its end; `None` if there is none.
 
         >>> from syllabary.spec import SplitSpec
         >>> spec = TokenizerSpec("char", SplitSpec(None), {0: b"a", 1: b"ab"}, {}, None, model="wordpiece")
