@@ -27,7 +27,7 @@ pytestmark = pytest.mark.timeout(7200)
 
 
 @pytest.mark.parametrize(
-    ("normalizer", "cuts"),
+    "normalizer, cuts",
     [
         (None, {"type": "Whitespace"}),
         (None, {"type": "WhitespaceSplit"}),
@@ -100,7 +100,7 @@ def test_our_own_defaults() -> None:
 
 
 @pytest.mark.parametrize(
-    ("more", "message"),
+    "more, message",
     [
         (
             {"options": {"limit_alphabet": 3}},
