@@ -21,6 +21,7 @@ from words_peers import BYTES, PROVE, STRINGS, bert, made, opened, samples, sequ
 import syllabary
 from syllabary.reference import ReferenceTokenizer
 from syllabary.spec import SplitSpec, Step, TokenizerSpec
+from syllabary.surgery import extend, unreachable
 from syllabary.tokenizer import Tokenizer
 
 pytestmark = pytest.mark.timeout(7200)
@@ -174,6 +175,7 @@ def test_many_words_and_long_ones() -> None:
 def test_what_merges_do_is_refused() -> None:
     tok = Tokenizer(SMALL)
     assert tok.merges == []
-    for wrong in (lambda: tok.truncate(3), lambda: syllabary.surgery.unreachable(tok)):
-        with pytest.raises(syllabary.VocabularyError):
-            wrong()
+    with pytest.raises(syllabary.VocabularyError, match="model='wordpiece' has no merges"):
+        unreachable(tok)
+    with pytest.raises(syllabary.VocabularyError, match="the model 'wordpiece' cannot be extended by merges"):
+        extend(tok, tok)

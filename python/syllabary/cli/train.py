@@ -179,12 +179,9 @@ def train(
                 f"is --rest {care.fraction}" + (f" --seed {care.seed}" if care.seed else "")
             )
         seconds = time.perf_counter() - start
-        # A model by scores has none; what `tok.merges` gives then is found again from its tokens.
-        merges = (
-            ""
-            if tok.spec.scores is not None or tok.spec.model != "bpe"
-            else f"{plural(len(tok.merges), 'merge')}, "
-        )
+        # A model by scores has none: what `tok.merges` gives then is found again from its tokens.
+        merging = tok.spec.scores is None and tok.spec.model == "bpe"
+        merges = f"{plural(len(tok.merges), 'merge')}, " if merging else ""
         common.talk(
             f"{plural(tok.vocab_size, 'token')}, {merges}{seconds:.1f} s: saved as {printable(output)}"
         )
