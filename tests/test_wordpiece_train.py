@@ -75,12 +75,11 @@ def determined(texts: Sequence[str], options: dict[str, Any]) -> dict[str, Any]:
         {
             "vocab_size": 700,
             "min_frequency": 5,
-            "limit_alphabet": 60,
             "special_tokens": ["[PAD]", "[UNK]", "e"],
         },
         {"vocab_size": 2000, "continuing_subword_prefix": "@@", "end_of_word_suffix": "</w>"},
         {"vocab_size": 2000, "continuing_subword_prefix": "", "initial_alphabet": ["☃", "xyz"]},
-        {"vocab_size": 2000, "continuing_subword_prefix": "e", "limit_alphabet": 40},
+        {"vocab_size": 2000, "continuing_subword_prefix": "e"},
     ],
     ids=str,
 )
@@ -89,6 +88,16 @@ def test_as_theirs_byte_for_byte(options: dict[str, Any], tmp_path: Path) -> Non
     options = determined(texts, options)
     tok = ours(texts, like="huggingface", options=options)
     assert saved(tok, tmp_path) == theirs(texts, **options)
+
+
+def test_a_limited_alphabet_as_theirs(tmp_path: Path) -> None:
+    texts = [
+        " ".join((chr(97 + number) + "z") * (number + 1) for number in range(20))
+    ]  # no two equally often
+    for limit in (0, 1, 7, 30):
+        options = determined(texts, {"vocab_size": 60, "limit_alphabet": limit})
+        tok = ours(texts, like="huggingface", options=options)
+        assert saved(tok, tmp_path) == theirs(texts, **options)
 
 
 def test_drawn_options_as_theirs(tmp_path: Path) -> None:
