@@ -73,7 +73,7 @@ def determined(texts: Sequence[str], options: dict[str, Any]) -> dict[str, Any]:
     [
         {"vocab_size": 2000, "special_tokens": ["[UNK]"]},
         {
-            "vocab_size": 700,
+            "vocab_size": 2000,
             "min_frequency": 5,
             "special_tokens": ["[PAD]", "[UNK]", "e"],
         },

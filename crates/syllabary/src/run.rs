@@ -133,6 +133,7 @@ impl<'a, const SPANS: bool, F: FnMut(&[u32], &[Range<usize>])> Job<'a, SPANS, F>
         }
         if !SPANS
             && finder.is_empty()
+            && !self.coins.any()
             && let (Some(wordwise), Some(model)) = (&tokenizer.wordwise, &tokenizer.model)
         {
             let Job { work, sink, .. } = self;

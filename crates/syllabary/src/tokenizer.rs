@@ -118,7 +118,7 @@ pub struct Work {
     fast: Option<Box<FastWork>>,
     buffer: Option<Box<Buffer>>,
     pub(crate) charwise: charwise::Work,
-    pub(crate) wordwise: wordwise::Work,
+    pub(crate) wordwise: Box<wordwise::Work>,
 }
 
 impl Tokenizer {

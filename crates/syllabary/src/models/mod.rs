@@ -37,7 +37,7 @@ pub(crate) trait Found {
 #[derive(Debug)]
 pub(crate) enum Model {
     WordLevel(WordLevel),
-    WordPiece(WordPiece),
+    WordPiece(Box<WordPiece>),
 }
 
 impl Model {
@@ -49,7 +49,7 @@ impl Model {
         match parts.model {
             Kind::Bpe => Ok(None),
             Kind::WordLevel => Ok(Some(Model::WordLevel(WordLevel::new(parts, vocab)?))),
-            Kind::WordPiece => Ok(Some(Model::WordPiece(WordPiece::new(parts, vocab)?))),
+            Kind::WordPiece => Ok(Some(Model::WordPiece(WordPiece::new(parts, vocab)?.into()))),
             Kind::Unigram => Err(Error::Vocabulary("this model is not in the engine yet".to_owned())),
         }
     }
