@@ -26,6 +26,7 @@ pub mod parity;
 mod piece_rules;
 mod places;
 mod queue;
+mod sentence_cutter;
 mod sentence_words;
 pub mod sentencepiece;
 pub mod sentences;
@@ -36,6 +37,7 @@ mod symbols;
 mod table;
 mod tally;
 mod ties;
+pub mod unigram;
 mod unused;
 mod window;
 
