@@ -46,7 +46,8 @@ class UnigramSettings:
     """How a model is learned.
 
     desired: learning ends where there are so many pieces, or fewer. longest: of a piece, in characters.
-    branching: which seeds (`train_unigram_seed`). settle: EM has the last word, not pruning. unknown_first:
+    branching: which seeds (`train_unigram_seed`). settle: EM has the last word; else
+    pruning has it, which drops at least what no word uses. unknown_first:
     unknown characters count for the first piece, as in sentencepiece.
     """
 
@@ -141,7 +142,7 @@ def learn(
         for _time in range(settings.sub_iterations):
             model = maximize(model, expectation(model, ordered, settings))
             yield model
-        if len(model.pieces) <= settings.desired:
+        if settings.settle and len(model.pieces) <= settings.desired:
             return
         model = prune(model, ordered, settings)
         yield model

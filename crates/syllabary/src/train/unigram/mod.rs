@@ -48,7 +48,7 @@ pub struct UnigramOptions {
     pub threads: usize,
     /// Numbers have 32 bits and sums have sentencepiece's order.
     pub single: bool,
-    /// Whether EM has the last word, or dropping.
+    /// Whether EM has the last word; else a round of dropping has it, which drops at least what is not used.
     pub settle: bool,
     /// Whether unknown characters count for the first piece.
     pub unknown_first: bool,
@@ -93,7 +93,7 @@ fn run<const SINGLE: bool>(
             let expected = expect::<SINGLE>(words, &model, options, &mut || watch(size))?;
             model = maximize::<SINGLE>(&model, &expected, words)?;
         }
-        if model.pieces.len() <= options.desired {
+        if options.settle && model.pieces.len() <= options.desired {
             break;
         }
         let size = model.pieces.len();
