@@ -40,6 +40,7 @@ mod ties;
 pub mod unigram;
 mod unused;
 mod window;
+pub mod wordpiece;
 
 use crate::Error;
 
