@@ -150,6 +150,7 @@ impl Tokenizer {
             trim_offsets: spec.getattr("trim_offsets")?.extract()?,
             model: convert::model(&spec.getattr("model")?.extract::<String>()?)?,
             longest_piece: spec.getattr("longest_piece")?.extract()?,
+            single_precision: spec.getattr("single_precision")?.extract()?,
         };
         py.detach(|| Engine::new(parts))
             .map_err(|error| to_python(py, error, None))

@@ -157,18 +157,17 @@ pub(crate) struct Stages {
 }
 
 impl Stages {
-    pub(crate) fn new(tokens: &[Named], normalizer: &Normalizer) -> Result<Stages, Error> {
+    /// `weighs`: the frozen tokens are the model's to find.
+    pub(crate) fn new(tokens: &[Named], normalizer: &Normalizer, weighs: bool) -> Result<Stages, Error> {
         let first = tokens
             .iter()
             .filter(|named| named.matching.stage == Stage::Text)
             .map(|named| (named.text.clone(), named))
             .collect();
-        let later = later(tokens, normalizer)?;
-        Ok(Stages {
-            frozen: [frozen(&later, true)?, frozen(&later, false)?],
-            first: pair(first)?,
-            later: pair(later)?,
-        })
+        let mut later = later(tokens, normalizer)?;
+        let frozen = [frozen(&later, true)?, frozen(&later, false)?];
+        later.retain(|(_, named)| !weighs || named.matching.stage != Stage::Frozen);
+        Ok(Stages { frozen, first: pair(first)?, later: pair(later)? })
     }
 
     /// What is looked for in the text given.

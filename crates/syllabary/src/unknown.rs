@@ -50,6 +50,8 @@ struct Missing<F>(F);
 impl<F: FnMut(Range<usize>)> Found for Missing<F> {
     fn token(&mut self, _id: u32, _bytes: Range<usize>) {}
 
+    fn before(&mut self, _id: u32, _bytes: Range<usize>) {}
+
     fn missing(&mut self, bytes: Range<usize>) {
         (self.0)(bytes);
     }

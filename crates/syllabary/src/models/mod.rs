@@ -3,11 +3,13 @@
 //! Adds: `Kind`, which names them, and `Model`, the one of a tokenizer. Leaves out: how text is cut into pieces and
 //! where these stand in it (`run`).
 
+pub(crate) mod unigram;
 mod wordlevel;
 
 use std::ops::Range;
 
 use crate::{Error, parts::Parts, vocab::Vocab};
+use unigram::Unigram;
 use wordlevel::WordLevel;
 
 /// How a piece becomes tokens (`TokenizerSpec.model`).
@@ -27,6 +29,8 @@ pub enum Kind {
 pub(crate) trait Found {
     /// A token.
     fn token(&mut self, id: u32, bytes: Range<usize>);
+    /// A token of no width, where these bytes begin.
+    fn before(&mut self, id: u32, bytes: Range<usize>);
     /// What has no token, and no unknown one.
     fn missing(&mut self, bytes: Range<usize>);
 }
@@ -34,6 +38,7 @@ pub(crate) trait Found {
 /// A model with its tables.
 #[derive(Debug)]
 pub(crate) enum Model {
+    Unigram(Box<Unigram>),
     WordLevel(WordLevel),
 }
 
@@ -46,15 +51,15 @@ impl Model {
         match parts.model {
             Kind::Bpe => Ok(None),
             Kind::WordLevel => Ok(Some(Model::WordLevel(WordLevel::new(parts, vocab)?))),
-            Kind::WordPiece | Kind::Unigram => {
-                Err(Error::Vocabulary("this model is not in the engine yet".to_owned()))
-            }
+            Kind::Unigram => Ok(Some(Model::Unigram(Box::new(Unigram::new(parts, vocab)?)))),
+            Kind::WordPiece => Err(Error::Vocabulary("this model is not in the engine yet".to_owned())),
         }
     }
 
     /// Hands the tokens of a piece to `found`.
     pub(crate) fn tokens(&self, piece: &str, found: &mut impl Found) {
         match self {
+            Model::Unigram(model) => model.tokens(piece, found),
             Model::WordLevel(model) => model.tokens(piece, found),
         }
     }
