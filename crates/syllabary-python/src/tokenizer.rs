@@ -233,6 +233,29 @@ impl Tokenizer {
         Ok(ragged(py, all))
     }
 
+    fn sample<'py>(
+        &self,
+        text: &Bound<'py, PyAny>,
+        policy: Policy,
+        alpha: f64,
+        seed: u64,
+    ) -> PyResult<Bound<'py, PyList>> {
+        let drawing = convert::drawing(alpha, seed)?;
+        self.ids((text, &policy, drawing), |ids| self.integers(text.py())?.list(text.py(), ids))
+    }
+
+    fn sample_batch<'py>(
+        &self,
+        py: Python<'py>,
+        texts: &Bound<'_, PyAny>,
+        policy: Policy,
+        threads: usize,
+        alpha: f64,
+        seed: u64,
+    ) -> PyResult<IdsAndOffsets<'py>> {
+        Ok(ragged(py, self.batch(py, texts, &policy, threads, convert::drawing(alpha, seed)?)?))
+    }
+
     #[pyo3(signature = (text, policy=Policy::Raise))]
     #[pyo3(text_signature = "($self, text, policy='raise')")]
     fn count(&self, py: Python<'_>, text: &Bound<'_, PyAny>, policy: Policy) -> PyResult<usize> {

@@ -180,6 +180,11 @@ impl Stages {
         &self.later[usize::from(!with_special)]
     }
 
+    /// Whether a frozen token stands anywhere in `text`.
+    pub(crate) fn has_frozen(&self, with_special: bool, text: &str) -> bool {
+        self.frozen[usize::from(!with_special)].as_ref().is_some_and(|automaton| automaton.is_match(text))
+    }
+
     /// The length of the frozen token that `text` starts with, or 0; `None` where there are no such tokens.
     pub(crate) fn frozen(&self, with_special: bool) -> Option<impl Fn(&str) -> usize> {
         let automaton = self.frozen[usize::from(!with_special)].as_ref()?;
@@ -236,7 +241,7 @@ fn frozen(later: &[(String, &Named)], with_special: bool) -> Result<Option<AhoCo
     }
     AhoCorasickBuilder::new()
         .match_kind(MatchKind::LeftmostLongest)
-        .start_kind(StartKind::Anchored)
+        .start_kind(StartKind::Both)
         .build(texts)
         .map(Some)
         .map_err(|error| Error::TooLarge(format!("too many or too long added tokens: {error}")))

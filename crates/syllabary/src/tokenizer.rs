@@ -157,7 +157,11 @@ impl Tokenizer {
             exact,
             fast: if plain { Fast::new(&parts, &vocab, &merges) } else { None },
             boundary: boundary::find(&parts, &vocab, &alphabet).filter(|_| merging),
-            charwise: if merging { Charwise::new(&parts, &vocab, &alphabet, &merges) } else { None },
+            charwise: match &model {
+                None => Charwise::new(&parts, &vocab, &alphabet, &merges),
+                Some(Model::Unigram(unigram)) => Charwise::weighing(&parts, unigram),
+                Some(_) => None,
+            },
             notes: has_unused,
             joins,
             whole_symbols: whole_symbols(&parts, &vocab),

@@ -15,6 +15,7 @@ from syllabary.reference.aligned import Span
 from syllabary.reference.dropout import Coins
 from syllabary.reference.groups import State, Token
 from syllabary.reference.unigram import Unigram
+from syllabary.reference.unigram_paths import draw, nbest
 from syllabary.reference.wordlevel import WordLevel
 from syllabary.spec import TokenizerSpec
 
@@ -76,6 +77,24 @@ class Modelled:
         parts = self.model.parts(self.piece)
         self.note(parts)
         return self.found(parts)
+
+    def nbest(self, count: int) -> list[tuple[list[int], float]]:
+        """The ids of the best `count` ways to cut the piece, and their scores; one without scores, if it has none."""
+        if not isinstance(self.model, Unigram):
+            return [([token.id for token in self.tokens()], 0.0)]
+        ways = nbest(self.model, self.piece, count)
+        return [(self.ids(self.model.spelled(self.piece, path)), score) for path, score in ways]
+
+    def drawn(self, alpha: float, coins: Coins) -> list[int]:
+        """The ids of a way drawn at random."""
+        if not isinstance(self.model, Unigram):
+            return [token.id for token in self.tokens()]
+        return self.ids(self.model.spelled(self.piece, draw(self.model, self.piece, alpha, coins)))
+
+    def ids(self, parts: list[tuple[int | None, int, int]]) -> list[int]:
+        """The ids of the parts; those without one are noted."""
+        self.note(parts)
+        return [token_id for token_id, _start, _end in parts if token_id is not None]
 
     def found(self, parts: list[tuple[int | None, int, int]]) -> State:
         """The parts that are tokens; one of no width is where it begins."""

@@ -78,10 +78,12 @@ class Unigram:
             if token_id in scores and token_id not in spec.unused
         }
         highest = max([SMALLEST, *counted])
+        self.search_scores: dict[int, float] = {}  # where the search for the n best has others
         for text, token_id in spec.added_tokens.items():
             if spec.matching.get(text, Matching()).stage == "frozen":
                 score = self.round(len(text.encode()) * highest) - 0.1
                 self.entries[text] = Entry(token_id, score)
+                self.search_scores[token_id] = self.round(self.round(len(text) * highest) - 0.1)
         self.longest = max(map(len, self.entries), default=0)
 
     # ---- the lattice ----

@@ -6,9 +6,9 @@
 pub(crate) mod unigram;
 mod wordlevel;
 
-use std::ops::Range;
+use std::{ops::Range, sync::Arc};
 
-use crate::{Error, parts::Parts, vocab::Vocab};
+use crate::{Error, dropout::Coins, parts::Parts, vocab::Vocab};
 use unigram::Unigram;
 use wordlevel::WordLevel;
 
@@ -38,7 +38,7 @@ pub(crate) trait Found {
 /// A model with its tables.
 #[derive(Debug)]
 pub(crate) enum Model {
-    Unigram(Box<Unigram>),
+    Unigram(Arc<Unigram>),
     WordLevel(WordLevel),
 }
 
@@ -51,15 +51,18 @@ impl Model {
         match parts.model {
             Kind::Bpe => Ok(None),
             Kind::WordLevel => Ok(Some(Model::WordLevel(WordLevel::new(parts, vocab)?))),
-            Kind::Unigram => Ok(Some(Model::Unigram(Box::new(Unigram::new(parts, vocab)?)))),
+            Kind::Unigram => Ok(Some(Model::Unigram(Arc::new(Unigram::new(parts, vocab)?)))),
             Kind::WordPiece => Err(Error::Vocabulary("this model is not in the engine yet".to_owned())),
         }
     }
 
-    /// Hands the tokens of a piece to `found`.
-    pub(crate) fn tokens(&self, piece: &str, found: &mut impl Found) {
+    /// Hands the tokens of a piece to `found`; those of a way drawn, if the coins are for that.
+    pub(crate) fn tokens(&self, piece: &str, coins: &mut Coins, found: &mut impl Found) {
         match self {
-            Model::Unigram(model) => model.tokens(piece, found),
+            Model::Unigram(model) => match coins.alpha() {
+                Some(alpha) => model.draw(piece, alpha, coins, found),
+                None => model.tokens(piece, found),
+            },
             Model::WordLevel(model) => model.tokens(piece, found),
         }
     }

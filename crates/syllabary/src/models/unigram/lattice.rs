@@ -39,14 +39,24 @@ pub(crate) struct Lattice {
 
 impl Lattice {
     /// Takes the characters of a piece.
-    pub(super) fn read(&mut self, unigram: &Unigram, piece: &str) {
+    pub(super) fn read(&mut self, unigram: &Unigram, piece: &str, canonical: impl Fn(char) -> char) {
         self.codes.clear();
         self.starts.clear();
         for (at, char) in piece.char_indices() {
-            self.codes.push(unigram.trie.code(char));
+            self.codes.push(unigram.trie.code(canonical(char)));
             self.starts.push(at as u32);
         }
         self.starts.push(piece.len() as u32);
+    }
+
+    /// How many characters the piece has.
+    pub(crate) fn len(&self) -> usize {
+        self.codes.len()
+    }
+
+    /// The score of the best way, and of what stands before.
+    pub(crate) fn score(&self) -> f64 {
+        self.best.last().map_or(0.0, |best| best.score)
     }
 
     /// The bytes from one character to before another.

@@ -2,6 +2,7 @@
 //!
 //! Leaves out which pieces are remembered (`charwise`).
 
+mod draw;
 mod lattice;
 mod spelling;
 mod trie;
@@ -30,8 +31,8 @@ pub(crate) struct Unigram {
     /// Unknown text is spelled with bytes, if all of them have tokens; and each character has its place.
     bytes: Option<Box<[u32; 256]>>,
     surface: bool,
-    /// Tokens by their text, where unknown text is looked up once more.
-    whole: Option<FxHashMap<Box<str>, u32>>,
+    /// Tokens by their text.
+    texts: FxHashMap<Box<str>, u32>,
 }
 
 impl Unigram {
@@ -78,14 +79,26 @@ impl Unigram {
             fuses: spelling.fuse_unknown,
             bytes: spelling.fallback.then(|| bytes(spelling.byte_tokens)),
             surface: spelling.surface_offsets,
-            whole: (!single).then(|| rows.into_iter().map(|(text, id, _)| (text.into(), id)).collect()),
+            texts: rows.into_iter().map(|(text, id, _)| (text.into(), id)).collect(),
         })
     }
 
     /// Finds the best way through a piece, `from` being the score of what stands before it; by how much it is better
     /// than any other, but for rounding.
     pub(crate) fn solve(&self, piece: &str, from: f64, lattice: &mut Lattice) -> f64 {
-        lattice.read(self, piece);
+        self.solve_as(piece, from, |char| char, lattice)
+    }
+
+    /// The same, each character being read as another.
+    #[inline]
+    pub(crate) fn solve_as(
+        &self,
+        piece: &str,
+        from: f64,
+        canonical: impl Fn(char) -> char,
+        lattice: &mut Lattice,
+    ) -> f64 {
+        lattice.read(self, piece, canonical);
         if self.single { lattice.solve::<true>(self, from) } else { lattice.solve::<false>(self, from) }
     }
 
@@ -94,6 +107,50 @@ impl Unigram {
         let mut lattice = Lattice::default();
         self.solve(piece, 0.0, &mut lattice);
         self.spell(piece, &lattice, found);
+    }
+}
+
+/// What the fast way asks.
+impl Unigram {
+    /// The texts that tokens are found by.
+    pub(crate) fn texts(&self) -> impl Iterator<Item = (&str, u32)> {
+        self.texts.iter().map(|(text, &id)| (&**text, id))
+    }
+
+    /// The score of a token; 0 for one that is not in the lattice.
+    pub(crate) fn score(&self, id: u32) -> f64 {
+        self.scores.get(id as usize).copied().unwrap_or(0.0)
+    }
+
+    pub(crate) fn unknown_score(&self) -> f64 {
+        self.unknown_score
+    }
+
+    /// Whether sums are of 32 bits.
+    pub(crate) fn is_single(&self) -> bool {
+        self.single
+    }
+
+    /// A sum as it is kept.
+    #[inline]
+    pub(crate) fn round(&self, sum: f64) -> f64 {
+        if self.single { f64::from(sum as f32) } else { sum }
+    }
+
+    /// Whether an edge of the lattice is unknown text.
+    #[inline]
+    pub(crate) fn is_unknown(&self, id: u32) -> bool {
+        id == NONE || Some(id) == self.unknown
+    }
+
+    /// Whether unknown text becomes the unknown token or bytes, character by character, whatever stands beside it.
+    /// `words`: nothing is carried from piece to piece.
+    pub(crate) fn is_plain(&self, words: bool) -> bool {
+        // Two unknown characters never weigh more than a token.
+        let never_whole = self.single || self.unknown_score <= 0.0;
+        let is_text = self.unknown.is_some_and(|unknown| self.texts().any(|(_, id)| id == unknown));
+        let falls_back = self.bytes.is_some() && !self.single;
+        never_whole && !(is_text && (falls_back || !words)) && (words || !falls_back)
     }
 }
 
