@@ -34,6 +34,7 @@ from syllabary.reference.check import token_bytes
 from syllabary.reference.decode import invalid_utf8
 from syllabary.reference.symbols import utf8
 from syllabary.spec import TokenizerSpec
+from syllabary.tokenizer_full import FullEncoding
 from syllabary.truncation import truncate
 
 RAISE: Literal["raise"] = "raise"  # what the usual call leaves as it is
@@ -43,7 +44,7 @@ Path = str | os.PathLike[str]
 Result = TypeVar("Result")
 
 
-class Tokenizer:
+class Tokenizer(FullEncoding):
     """Text to ids and back. Immutable; threads may share it, processes may pickle it.
 
     Every method that reads text takes `special`: `"raise"` (an error that names the special token found),
