@@ -20,9 +20,9 @@ class EncodingBatch:
 
     The fields are arrays, computed when they are asked for: `ids`, `attention_mask`, `type_ids`,
     `special_tokens_mask` int64 (rows, length); `word_ids`, `sequence_ids` int64 (rows, length), -1 for none;
-    `offsets` int64 (rows, length, 2). They need rows of one length: pad, or take rows one by one (`batch[k]`, an
-    `Encoding`); `ValueError` says so. `lengths` int64 (rows,): tokens of each row without padding. `samples` int64
-    (rows,): the text that each row is of.
+    `offsets` int64 (rows, length, 2). They need rows of one length: pad, or take rows one by one (`batch[k]`,
+    an `Encoding`); `ValueError` says so. `lengths` int64 (rows,): tokens of each row without padding.
+    `samples` int64 (rows,): the text that each row is of.
     """
 
     ids: NDArray[np.int64]

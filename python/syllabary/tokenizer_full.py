@@ -1,7 +1,7 @@
 """Full encodings, as methods of `Tokenizer`: what a model wants to know beside the ids.
 
-Adds the arguments, their checks and their defaults, which are what the tokenizer's file says. Leaves out: the rows
-(`full_batch`, `reference.full`).
+Adds the arguments, their checks and their defaults, which are what the tokenizer's file says. Leaves out:
+the rows (`full_batch`, `reference.full`).
 """
 
 from __future__ import annotations
@@ -85,8 +85,8 @@ class FullEncoding:
     ) -> EncodingBatch:
         """The full encodings of many texts, or pairs, in arrays; the same for any number of threads.
 
-        offsets: the unit of offsets, which are then computed along with the ids. `None`: offsets and word ids are
-        computed, in characters, when they are first asked for, at the cost of encoding again.
+        offsets: the unit of offsets, which are then computed along with the ids. `None`: offsets and word ids
+        are computed, in characters, when they are first asked for, at the cost of encoding again.
         overflow: parts that truncation cuts off are rows of their own.
         """
         raise NotImplementedError
