@@ -43,9 +43,7 @@ def added(processors: Sequence[PostProcessor], texts: int) -> int:
     return count
 
 
-def process(
-    texts: list[Encoding], processors: Sequence[PostProcessor], add_special_tokens: bool
-) -> Encoding:
+def process(texts: list[Encoding], processors: Sequence[PostProcessor], add_special_tokens: bool) -> Encoding:
     """One row of a text or a pair; with no processors, nothing is done but joining.
 
     Raises `ValueError` for a pair where a template has no place for it, or the other way round.
