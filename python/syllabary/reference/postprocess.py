@@ -134,7 +134,9 @@ def template(
             index = "AB".index(slot.text)
             text = texts[index]
             ranges = text.ranges | {index: (0, len(text))}
-            rows.append(replace(text, type_ids=[slot.type_id] * len(text), ranges=ranges))
+            over = [replace(one) for one in text.overflowing]  # a text may stand in two places
+            types = [slot.type_id] * len(text)
+            rows.append(replace(text, type_ids=types, ranges=ranges, overflowing=over))
         elif add_special_tokens:
             found = tokens_of(processor, slot.name)
             rows.append(special(found.ids, found.tokens, slot.type_id))
