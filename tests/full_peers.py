@@ -10,7 +10,16 @@ import random
 from functools import lru_cache
 from typing import Any
 
-from tokenizers import AddedToken, Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
+from tokenizers import (
+    AddedToken,
+    Tokenizer,
+    decoders,
+    models,
+    normalizers,
+    pre_tokenizers,
+    processors,
+    trainers,
+)
 
 FIELDS = (
     "ids tokens offsets type_ids attention_mask special_tokens_mask word_ids sequence_ids n_sequences"
@@ -62,9 +71,7 @@ def drawn_processor(draw: random.Random) -> Any:
 
     def template() -> Any:
         single = draw.choice(["$A", "[CLS] $A:3 [SEP]:2", "$A [CLS] [CLS]", "$A $A"])
-        pair = draw.choice(
-            ["$A $B", "[CLS] $A [SEP] $B:1 [SEP]:1", "$B:3 [CLS] $A:2", "[CLS] $A $B $A"]
-        )
+        pair = draw.choice(["$A $B", "[CLS] $A [SEP] $B:1 [SEP]:1", "$B:3 [CLS] $A:2", "[CLS] $A $B $A"])
         return processors.TemplateProcessing(single=single, pair=pair, special_tokens=[sep, cls])
 
     kind = draw.randrange(9)
