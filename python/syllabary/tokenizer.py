@@ -34,16 +34,16 @@ from syllabary.reference.check import token_bytes
 from syllabary.reference.decode import invalid_utf8
 from syllabary.reference.symbols import utf8
 from syllabary.spec import TokenizerSpec
+from syllabary.text_methods import Special, TextMethods
 from syllabary.truncation import truncate
 
 RAISE: Literal["raise"] = "raise"  # what the usual call leaves as it is
 REPLACE = "replace"
-Special = Literal["raise", "allow", "text"] | Collection[str]
 Path = str | os.PathLike[str]
 Result = TypeVar("Result")
 
 
-class Tokenizer:
+class Tokenizer(TextMethods):
     """Text to ids and back. Immutable; threads may share it, processes may pickle it.
 
     Every method that reads text takes `special`: `"raise"` (an error that names the special token found),
