@@ -68,7 +68,7 @@ class IncrementalEncoder:
 
 
 class Appender:
-    """A text that grows, and how many tokens it has; see `Tokenizer.appender`. Not for several threads at once."""
+    """A text that grows, and how many tokens it has; see `Tokenizer.appender`. Not for several threads."""
 
     def __init__(self, cuts: Cuts, count: Count) -> None:
         self._count = count

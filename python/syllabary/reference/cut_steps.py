@@ -1,8 +1,8 @@
 """Where the steps of a tokenizer, and its split, treat the two sides of a place as if each stood alone.
 
-Adds `rewrites_apart` for normalizers, `cuts_apart` for pre-tokenizers and `split_apart` for the split: each is
-told the text around a place and answers for whatever stands further off. Leaves out: tokens that reach over
-the place (`cut_tokens`), and what follows from all answers together (`cuts`).
+Adds `rewrites_apart` for normalizers, `cuts_apart` for pre-tokenizers and `split_apart` for the split: each
+is told the text around a place and answers for whatever stands further off. Leaves out: tokens that reach
+over the place (`cut_tokens`), and what follows from all answers together (`cuts`).
 
 `"apart"`: a piece ends there. `"glued"`: pieces are those of the two sides, but that the last of the one and
 the first of the other may be one piece. `"unsure"`: nothing is certain.
@@ -43,14 +43,13 @@ def either(condition: object, otherwise: Verdict = "glued") -> Verdict:
 # ---- normalizers ----
 
 
-def rewrites_apart(
-    step: Step, text: str, at: int, frozen: Collection[str] = (), begins: bool = True
-) -> bool:
+def rewrites_apart(step: Step, text: str, at: int, frozen: Collection[str] = (), begins: bool = True) -> bool:
     """Whether a step makes of `text`, and of whatever comes after it, what it makes of the two sides of `at`.
 
     What it does at the beginning and the end of a text aside (`inner`, `ends_with_space`).
     """
-    before, after, options = text[at - 1], text[at], step.options
+    before, after = text[at - 1], text[at]
+    options: Options = step.options
     if step.kind in ("NFC", "NFD", "NFKC", "NFKD"):
         return begins_anew(after, compatible="K" in step.kind)
     if step.kind == "Bert":
@@ -78,7 +77,9 @@ def inner(step: Step) -> Step:
         return replace(step, options={**step.options, **changed})
     if step.kind == "Prepend":
         return replace(step, options={"prepend": ""})
-    return replace(step, options={"strip_left": False, "strip_right": False}) if step.kind == "Strip" else step
+    return (
+        replace(step, options={"strip_left": False, "strip_right": False}) if step.kind == "Strip" else step
+    )
 
 
 def ends_with_space(step: Step, text: str) -> bool:
@@ -131,7 +132,7 @@ def cuts_apart(step: Step, before: str, after: str) -> Verdict:
 def turned(step: Step, before: str, after: str) -> tuple[str, str]:
     """What becomes of two characters that stand together in a part."""
     if step.kind == "Metaspace":
-        mark = step.options["replacement"]
+        mark = str(step.options["replacement"])
         return before.replace(" ", mark), after.replace(" ", mark)
     return before, after
 
@@ -213,24 +214,27 @@ STEPS: dict[str, Rule] = {
 # ---- the split ----
 
 
-def split_apart(split: SplitSpec, text: str, at: int, begins: bool) -> Verdict:
-    """What the split does at `at`; `begins`: whether `text` begins where text may be cut.
-
-    >>> from syllabary import splits
-    >>> [split_apart(splits.get("gpt4"), "of 12345", at, True) for at in (2, 3, 5, 6)]
-    ['apart', 'apart', 'unsure', 'apart']
-    """
+def split_apart(split: SplitSpec, before: str, after: str) -> Verdict:
+    """What the split does between two characters."""
     if split.pattern is None:
         return "glued"
-    before, after = text[at - 1], text[at]
     verdict = by_pattern(split.pattern, split.tables, split.keep_unmatched, before, after)
-    if verdict == "unsure":
-        found = joins(split.pattern, split.tables)
-        if found is not None and found.ends_group(text, at, begins):
-            return "apart"
-        if split.name in LETTERS and is_letter(before) and is_letter(after):
-            return "glued"
+    if verdict == "unsure" and split.name in LETTERS and is_letter(before) and is_letter(after):
+        return "glued"
     return verdict
+
+
+def group_before(split: SplitSpec, text: str, at: int, begins: bool) -> int:
+    """How long groups of digits are, if a piece ends at `at` because it is one; else 0.
+
+    begins: `text` begins where text may be cut.
+
+    >>> from syllabary import splits
+    >>> [group_before(splits.get("gpt4"), "of 12345", at, True) for at in (2, 4, 5, 6)]
+    [0, 0, 0, 3]
+    """
+    found = None if split.pattern is None else joins(split.pattern, split.tables)
+    return 0 if found is None or not found.ends_group(text, at, begins) else found.group_size
 
 
 def by_pattern(pattern: str, tables: Tables, keeps: bool, before: str, after: str) -> Verdict:

@@ -24,11 +24,12 @@ from typing import NamedTuple
 from syllabary.reference import cut_steps, normalize
 from syllabary.reference.added import PLAIN
 from syllabary.reference.aligned import Aligned
-from syllabary.reference.cut_tokens import Names, Neighbours
+from syllabary.reference.cut_tokens import Names, Neighbours, Whole
 from syllabary.reference.pipeline import later_names
 from syllabary.spec import Step, TokenizerSpec
 
-NEAR = 64  # characters: so much of a text is rewritten to find a place near its end
+NEAR = 64  # characters of context, with which a stretch of text is rewritten
+MEMORY = 10_000  # parts of which it is known what a step makes of them
 
 
 class Cut(NamedTuple):
@@ -55,6 +56,7 @@ class Cuts:
         """From a specification that has been checked."""
         self.spec = spec
         self.rewrites = bool(spec.normalizer or spec.pretokenizer)
+        self.known: dict[int, dict[str, str]] = {}  # step -> part -> what becomes of it
         named = {**spec.added_tokens, **(spec.special_tokens if finds_special else {})}
         stages = {name: spec.matching.get(name, PLAIN).stage for name in named}
         first = {name: name for name in named if stages[name] in ("text", "frozen")}
@@ -63,8 +65,10 @@ class Cuts:
         self.frozen = [name for name in named if stages[name] == "frozen"]
         whole_run = spec.model == "bpe" and spec.scores is not None
         cuts_pieces = bool(spec.pretokenizer) or spec.split.pattern is not None
-        # Unknown text in a row is one token there, over the ends of pieces and what was dropped between them.
-        self.never = bool(spec.unused) or (whole_run and spec.fuse_unknown and cuts_pieces)
+        # Over what is dropped between pieces, words are joined, and unknown text in a row is one token.
+        joins_words = spec.unit == "word" and (bool(spec.pretokenizer) or not spec.split.keep_unmatched)
+        fuses = whole_run and spec.fuse_unknown and cuts_pieces
+        self.never = bool(spec.unused) or joins_words or fuses
 
     def last(self, text: str, low: int = 0, begins: bool = True) -> Cut | None:
         """The last cut above `low` and below the end of `text`, or `None`.
@@ -77,7 +81,7 @@ class Cuts:
             places = (at for at in range(len(text) - 1, low, -1) if self.is_cut(text, at, begins))
             at = next(places, None)
             return None if at is None else Cut(at)
-        size = NEAR
+        size = NEAR // 4
         while True:
             start = max(0, len(text) - size)
             for cut in self.rewritten(text[start:], begins and not start):
@@ -105,18 +109,24 @@ class Cuts:
         before, after = text[at - 1], text[at]
         if not (self.first.apart(before, after) and self.later.apart(before, after)):
             return False
-        verdict = cut_steps.split_apart(self.spec.split, text, at, begins)
+        split = self.spec.split
+        verdict = cut_steps.split_apart(split, before, after)
+        if verdict == "unsure" and cut_steps.group_before(split, text, at, begins):
+            verdict = "apart"
         return verdict != "unsure" and self.merges_apart(before, after, verdict == "apart")
 
     def merges_apart(self, before: str, after: str, pieces_end: bool) -> bool:
         """Whether no token joins two characters; `pieces_end`: a piece ends between them."""
         spec = self.spec
-        if pieces_end and spec.unit != "word":
-            return True
+        if pieces_end != (spec.unit == "word"):
+            return pieces_end  # words are merged over the ends of pieces, and are never cut themselves
         if spec.model != "bpe" or spec.end_of_word is not None or spec.continuing_prefix is not None:
             return False
-        fused = spec.fuse_unknown and not (self.is_known(before) or self.is_known(after))
-        return not fused and not self.neighbours.joined(before, after)
+        if spec.fuse_unknown and not (self.is_known(before) or self.is_known(after)):
+            return False
+        if self.neighbours.joined(before, after):
+            return False
+        return not (spec.whole_pieces and self.whole.between(before, after))
 
     def is_known(self, char: str) -> bool:
         """Whether a character is a symbol that is not unknown."""
@@ -128,32 +138,44 @@ class Cuts:
     # ---- with steps ----
 
     def rewritten(self, text: str, begins: bool) -> Iterator[Cut]:
-        """The cuts of text that steps rewrite, from its end on; the first is behind the last but one part."""
+        """The cuts of text that steps rewrite, the last first; what becomes of its last part may change."""
         parts = self.parts(text, begins)
         joined = "".join(part.text for part in parts)
         end = len(joined)
         for at in range(len(parts) - 1, 0, -1):
             end -= len(parts[at].text)
+            if at == len(parts) - 1:
+                continue
             place = parts[at].start
-            # What the last part becomes may still change.
-            if at < len(parts) - 1 and self.is_cut_rewritten(text, place, joined, end, begins):
-                yield Cut(place, text[parts[at - 1].start : place])
+            wanted = self.context(text, place, joined, end)
+            first, behind = at - 1, len(parts[at - 1].text)
+            while behind < wanted and first > 0:
+                first -= 1
+                behind += len(parts[first].text)
+            if wanted == 1 or (wanted and behind == wanted):
+                yield Cut(place, text[parts[first].start : place])
 
-    def is_cut_rewritten(self, text: str, at: int, joined: str, end: int, begins: bool) -> bool:
-        """Whether text can be cut at `at`, where `joined`, what becomes of it, has the place `end`."""
+    def context(self, text: str, at: int, joined: str, end: int) -> int:
+        """Whether text can be cut at `at`, where `joined`, what becomes of it, has the place `end`.
+
+        0 if not, else how much of `joined` must stand before the place for what follows to go on.
+        """
         first, later = self.first, self.later
         if first.may_end(text[at - 1]) or not first.apart(text[at - 1], text[at]):
-            return False
+            return 0
         before, after = joined[end - 1], joined[end]
         if later.may_end(before) or not later.apart(before, after):
-            return False
+            return 0
         for step in self.spec.pretokenizer:
             verdict = cut_steps.cuts_apart(step, before, after)
             if verdict != "glued":
-                return verdict == "apart" and self.merges_apart(before, after, True)
+                return int(verdict == "apart" and self.merges_apart(before, after, True))
             before, after = cut_steps.turned(step, before, after)
-        verdict = cut_steps.split_apart(self.spec.split, joined, end, False)
-        return verdict != "unsure" and self.merges_apart(before, after, verdict == "apart")
+        verdict = cut_steps.split_apart(self.spec.split, before, after)
+        if verdict != "unsure":
+            return int(self.merges_apart(before, after, verdict == "apart"))
+        size = cut_steps.group_before(self.spec.split, joined, end, False)
+        return size if size and self.merges_apart(before, after, True) else 0
 
     def parts(self, text: str, begins: bool) -> list[Part]:
         """A text as the normalizer rewrites it, part by part; the last may change with what follows.
@@ -173,26 +195,44 @@ class Cuts:
         return parts
 
     def applied(self, step: Step, parts: list[Part]) -> list[Part]:
-        """Parts after a step; one of which nothing is left, or that ends as a text would, is none of its own."""
+        """Parts after a step; one that is empty then, or ends as a text would, is none of its own."""
         found: list[Part] = []
+        known = self.known.setdefault(id(step), {})
         for part in parts:
-            text = normalize.apply([cut_steps.inner(step)], Aligned.of(part.text), self.frozen).text
+            if part.text not in known:
+                if len(known) > MEMORY:
+                    known.clear()
+                made = normalize.apply([cut_steps.inner(step)], Aligned.of(part.text), self.frozen)
+                known[part.text] = made.text
+            text = known[part.text]
             last = found[-1].text if found else ""
-            found = add(found, Part(part.start, text), bool(last and text) and not cut_steps.ends_with_space(step, last))
+            found = add(
+                found,
+                Part(part.start, text),
+                bool(last and text) and not cut_steps.ends_with_space(step, last),
+            )
         return found
 
     # ---- what tokens are made of ----
 
     @cached_property
     def neighbours(self) -> Neighbours:
+        """What stands side by side in tokens."""
         return Neighbours(self.spec.tokens.values())
 
     @cached_property
+    def whole(self) -> Whole:
+        """Tokens that only a whole piece becomes."""
+        return Whole(self.spec)
+
+    @cached_property
     def scored(self) -> frozenset[bytes]:
+        """What merging by score may make."""
         return frozenset(self.spec.tokens[token_id] for token_id in self.spec.scores or ())
 
     @cached_property
     def byte_values(self) -> frozenset[int]:
+        """The bytes that other characters are spelled with."""
         symbols = {symbol[0] for symbol in self.spec.alphabet if len(symbol) == 1}
         return frozenset({*self.spec.byte_tokens.values(), *symbols})
 

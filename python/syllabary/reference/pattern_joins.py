@@ -94,6 +94,11 @@ class Joins:
         """Whether one of the two is matched wherever it stands."""
         return bool((self.mask(before) | self.mask(after)) >> len(self.positions) & 1)
 
+    @property
+    def group_size(self) -> int:
+        """How many digits a group has, or 0."""
+        return 0 if self.group is None else self.group.size
+
     def ends_group(self, text: str, at: int, begins: bool) -> bool:
         """Whether a whole number of groups of digits stands before `at`.
 
@@ -142,7 +147,9 @@ def read(node: Node, found: Joins) -> Ends:
         return read(node.item, found)
     if isinstance(node, Choice):
         parts = [read(item, found) for item in node.items]
-        first, last = (frozenset(chain(*sides)) for sides in zip(*((p.first, p.last) for p in parts), strict=True))
+        first, last = (
+            frozenset(chain(*sides)) for sides in zip(*((p.first, p.last) for p in parts), strict=True)
+        )
         return Ends(first, last, any(part.empty for part in parts))
     if isinstance(node, Sequence):
         done = Ends(frozenset(), frozenset(), True)
@@ -221,7 +228,7 @@ def all_of(node: Node) -> Ranges:
 
 
 def digits(node: Node) -> Digits | None:
-    """The alternative `X{1,n}` of a pattern, if it has one; a match of it reads only `X`, and is looked at by none.
+    """The alternative `X{1,n}` of a pattern, if it has one: a match of it reads only `X`.
 
     >>> from syllabary.reference.pattern import parse
     >>> digits(parse(r"[ab]{1,3}|[bc]"))

@@ -14,8 +14,8 @@ from syllabary.errors import TextError
 from syllabary.reference.cuts import NEAR, Cuts
 from syllabary.reference.symbols import utf8
 
-# Text of so many characters without a cut is looked at again only when it has grown by one in `SHARE`: a row of
-# a million spaces, one at a time, would else be read a million times.
+# Text of so many characters without a cut is looked at again only when it has grown by one in `SHARE`: a row
+# of a million spaces, one at a time, would else be read a million times.
 LONG = 4096
 SHARE = 8
 
@@ -76,21 +76,22 @@ class Characters:
         `TextError` for what is no UTF-8, with its byte, and for a lone surrogate.
 
         >>> characters = Characters()
-        >>> characters.push(b"caf\xc3"), characters.push(b"\xa9!")
-        ('caf', 'é!')
+        >>> data = "é!".encode()
+        >>> characters.push(data[:1]), characters.push(data[1:])
+        ('', 'é!')
         """
-        if isinstance(part, str) and not final:
+        if isinstance(part, str):
             utf8(part)
             if self.utf8.getstate()[0]:
                 raise TextError(f"the character at byte {self.begun()} is not whole when text follows")
             return part
         begun = self.begun()
         try:
-            text = self.utf8.decode(bytes(part), final)
+            text = self.utf8.decode(part, final)
         except UnicodeDecodeError as error:
             raise TextError(
-                f"the stream is not UTF-8 at byte {begun + error.start} ({error.reason}): decode it as what it is, "
-                "and give str"
+                f"the stream is not UTF-8 at byte {begun + error.start} ({error.reason}): "
+                "decode it as what it is, and give str"
             ) from error
         self.start += len(part)
         return text
