@@ -6,7 +6,7 @@ Leaves out: ids in files for training code (shards).
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import click
@@ -90,10 +90,12 @@ def _texts(text: tuple[str, ...], files: tuple[str, ...], reading: Reading) -> I
 
 def _stream(tok: Tokenizer, special: Any) -> None:
     """The ids of stdin, one text of UTF-8, with a line end where it ends."""
-    stdin: Any = click.get_binary_stream("stdin")
+    stdin = common.stdin("--input")
+    read: Callable[[int], bytes] = getattr(
+        stdin, "read1", stdin.read
+    )  # what is there, without waiting for more
     before = ""
-    chunks: Iterator[bytes] = iter(lambda: stdin.read1(BLOCK), b"")
-    for ids in tok.encode_stream(chunks, special):
+    for ids in tok.encode_stream(iter(lambda: read(BLOCK), b""), special):
         click.echo(before + " ".join(map(str, ids)), nl=False)
         before = " "
     click.echo()
