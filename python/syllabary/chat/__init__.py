@@ -13,7 +13,7 @@ from typing import Any
 __all__ = ["Rendered", "choose", "render"]
 
 # Public name -> the module that has it. `render` needs Jinja2.
-LAZY = {"render": "rendering", "Rendered": "rendering", "choose": "rendering"}
+LAZY = {"render": "rendering", "Rendered": "rendering", "choose": "choosing"}
 
 
 def __getattr__(name: str) -> Any:

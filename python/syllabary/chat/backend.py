@@ -12,6 +12,7 @@ SAFE = (3, 1, 6)
 
 try:
     import jinja2
+    import jinja2.exceptions
     import jinja2.ext
     import jinja2.sandbox
     import jinja2.visitor

@@ -28,9 +28,12 @@ def plain(value: Any) -> Any:
     """
     if value is None or type(value) in (str, int, float, bool):
         return value
-    for kind in (str, int, float):
-        if isinstance(value, kind):
-            return kind.__str__(value) if kind is str else kind.__pos__(value)
+    if isinstance(value, str):
+        return str.__str__(value)
+    if isinstance(value, int):
+        return int.__int__(value)
+    if isinstance(value, float):
+        return float.__float__(value)
     if isinstance(value, Mapping):
         return {plain(key): plain(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
@@ -50,9 +53,7 @@ def conversation(messages: Any) -> list[dict[str, Any]]:
     Reasoning stands under each name that templates read. Raises `ChatError` for what is no list of messages.
     """
     if isinstance(messages, (str, bytes, Mapping)) or not isinstance(messages, Sequence):
-        raise ChatError(
-            f"messages is {type(messages).__name__}: give a list of {{'role': …, 'content': …}}"
-        )
+        raise ChatError(f"messages is {type(messages).__name__}: give a list of {{'role': …, 'content': …}}")
     if not messages:
         raise ChatError("the conversation is empty: give at least one message")
     found = []
@@ -87,7 +88,5 @@ def texts(documents: Any) -> list[Any] | None:
         return None
     for index, document in enumerate(documents):
         if not isinstance(document, Mapping):
-            raise ChatError(
-                f"document {index} is {type(document).__name__}: give {{'title': …, 'text': …}}"
-            )
+            raise ChatError(f"document {index} is {type(document).__name__}: give {{'title': …, 'text': …}}")
     return [plain(document) for document in documents]

@@ -1,8 +1,8 @@
 """A chat template and a conversation -> the text that a model reads, and what the assistant wrote in it.
 
-Adds the choice among several templates, the open end for a message to be continued, and every way to fail as a
+Adds the open end for a message to be continued, and every way to fail as a
 `ChatError` with the template's line. Source of the rules: transformers 5.23. Leaves out: the environment
-(`sandbox`); tokens.
+(`sandbox`); which of several templates (`choosing`); tokens.
 """
 
 from __future__ import annotations
@@ -11,12 +11,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from syllabary.chat import bounds
+from syllabary.chat import bounds, sandbox
+from syllabary.chat.backend import jinja2
 from syllabary.chat.plain import REASONING, conversation, plain, schemas, texts
 from syllabary.errors import ChatError
 
-DEFAULT = "default"
-TOOLS = "tool_use"
 END = "\ue000END OF THE MESSAGE\ue001 "  # a template that trims takes its last space away
 
 
@@ -26,27 +25,6 @@ class Rendered:
 
     text: str
     assistant: tuple[tuple[int, int], ...]
-
-
-def choose(templates: Mapping[str, str], wanted: str | None = None, tools: object = None) -> str:
-    """The template to use: the one named, or given, or for tools, or the default one.
-
-    Raises `ChatError` where there is none.
-
-    >>> choose({"default": "a", "tool_use": "b"}, tools=[]), choose({"default": "a"}, "{{ 1 }}")
-    ('b', '{{ 1 }}')
-    """
-    if wanted is not None:
-        return templates.get(wanted, wanted)
-    if tools is not None and TOOLS in templates:
-        return templates[TOOLS]
-    if DEFAULT in templates:
-        return templates[DEFAULT]
-    if templates:
-        raise ChatError(f"no chat template is the default one: name one of {', '.join(sorted(templates))}")
-    raise ChatError(
-        "the tokenizer has no chat template: give chat_template=, or tok.with_settings(chat_template=…)"
-    )
 
 
 def render(
@@ -98,9 +76,6 @@ def _guarded(build: Any, value: Any) -> Any:
 
 def _run(template: str, given: Mapping[str, Any]) -> Rendered:
     """What a template makes of its variables."""
-    from syllabary.chat import sandbox  # needs Jinja2
-
-    jinja2 = sandbox.jinja2
     try:
         program = sandbox.compiled(template)
         with bounds.running() as run:
@@ -113,7 +88,7 @@ def _run(template: str, given: Mapping[str, Any]) -> Rendered:
         raise ChatError(f"the chat template, line {error.lineno}: {error.message}") from error
     except sandbox.RefusedError as error:
         raise ChatError(f"the chat template refuses the conversation: {error}") from error
-    except jinja2.sandbox.SecurityError as error:
+    except jinja2.exceptions.SecurityError as error:
         raise ChatError(f"the chat template{_line(error)} reaches out of its sandbox: {error}") from error
     except bounds.ExceededError as error:
         raise ChatError(f"the chat template{_line(error)} {error}, which no conversation needs") from error

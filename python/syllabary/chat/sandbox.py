@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import functools
 import json
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from datetime import datetime
-from typing import Any, cast
+from typing import Any
 
 from syllabary.chat import bounds
 from syllabary.chat.backend import jinja2
@@ -60,7 +60,7 @@ class Bounded(jinja2.visitor.NodeTransformer):
         return _filtered(node, WEIGHED) if node.ctx == "load" else node
 
 
-def _filtered(node: jinja2.nodes.Expr, name: str) -> jinja2.nodes.Filter:
+def _filtered(node: Any, name: str) -> jinja2.nodes.Filter:
     return jinja2.nodes.Filter(node, name, [], [], None, None, lineno=node.lineno)
 
 
@@ -86,7 +86,7 @@ class Environment(jinja2.sandbox.ImmutableSandboxedEnvironment):
     """The sandbox with the bounds."""
 
     intercepted_binops = frozenset(("+", "*", "**", "%"))
-    concat = staticmethod(bounds.joined)  # type: ignore[assignment]  # of blocks, macros, the whole
+    concat = staticmethod(bounds.joined)  # of blocks, macros, the whole
 
     def __init__(self) -> None:
         super().__init__(
@@ -124,7 +124,7 @@ class Environment(jinja2.sandbox.ImmutableSandboxedEnvironment):
 
     def unsafe_undefined(self, obj: Any, attribute: str) -> jinja2.Undefined:
         """An error at once: Jinja2 prints such a value as nothing."""
-        raise jinja2.sandbox.SecurityError(f"{attribute!r} of {type(obj).__name__} is not for templates")
+        raise jinja2.exceptions.SecurityError(f"{attribute!r} of {type(obj).__name__} is not for templates")
 
     def _generate(self, source: jinja2.nodes.Template, *args: Any, **kwargs: Any) -> str:
         return super()._generate(Bounded().visit(source), *args, **kwargs)
@@ -193,7 +193,7 @@ def _joined(parts: list[Any]) -> str:
     return bounds.joined(map(str, bounds.weighed(parts)))
 
 
-def _counted(items: Iterable[Any]) -> Iterator[Any]:
+def _counted(items: Any) -> Iterator[Any]:
     """The same items, one step each."""
     for item in items:
         bounds.step()
@@ -255,11 +255,11 @@ class Namespace(jinja2.utils.Namespace):
 
 def _public(name: object) -> None:
     if isinstance(name, str) and name.startswith("_"):
-        raise jinja2.sandbox.SecurityError(f"a namespace takes no attribute that begins with _: {name!r}")
+        raise jinja2.exceptions.SecurityError(f"a namespace takes no attribute that begins with _: {name!r}")
 
 
 @functools.lru_cache(maxsize=64)
 def compiled(template: str) -> jinja2.Template:
     """The template as a program; `jinja2.TemplateError` with its line for one that is none."""
     with bounds.running():
-        return cast(jinja2.Template, Environment().from_string(template))
+        return Environment().from_string(template)

@@ -1,0 +1,201 @@
+"""What a call of the tokenizer asks for, and the two ways to it: ids and masks alone, or full encodings.
+
+Adds `encoded`. The fast way is for texts without a pair of which nothing is asked that needs offsets; it is most of
+what training and inference ask for. Leaves out: which texts a call means (`inputs`), the engine (`state`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from syllabary.compat.transformers.backend import BatchEncoding
+from syllabary.compat.transformers.rows import Row, Rows
+from syllabary.compat.transformers.state import Frame, Made
+from syllabary.framing import Padding, Truncation
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A call's options, their names and defaults as `transformers` has them, strategies as plain text."""
+
+    add_special_tokens: bool = True
+    padding_strategy: str = "do_not_pad"
+    truncation_strategy: str = "do_not_truncate"
+    max_length: int | None = None
+    stride: int = 0
+    is_split_into_words: bool = False
+    pad_to_multiple_of: int | None = None
+    padding_side: str = "right"
+    truncation_side: str = "right"
+    return_tensors: Any = None
+    return_token_type_ids: bool = False
+    return_attention_mask: bool = False
+    return_overflowing_tokens: bool = False
+    return_special_tokens_mask: bool = False
+    return_offsets_mapping: bool = False
+    return_length: bool = False
+    split_special_tokens: bool = False
+    pad_id: int = 0
+    pad_token: str = ""
+    pad_type_id: int = 0
+
+    @property
+    def special(self) -> Any:
+        """Our word for what to do with special tokens in the text."""
+        return "text" if self.split_special_tokens else "allow"
+
+    @property
+    def truncates(self) -> bool:
+        """Whether tokens are cut off."""
+        return self.truncation_strategy != "do_not_truncate"
+
+    @property
+    def pads(self) -> bool:
+        """Whether rows are filled up."""
+        return self.padding_strategy != "do_not_pad"
+
+
+@dataclass(frozen=True, slots=True)
+class Texts:
+    """The texts of a call: first and, where there is one, second; each a text or a list of words."""
+
+    first: list[Any]
+    second: list[Any] | None
+    batched: bool
+
+
+def encoded(made: Made, texts: Texts, asked: Asked) -> Any:
+    """The `BatchEncoding` of a call."""
+    data, rows = _plain(made, texts, asked) or _full(made, texts, asked)
+    tensors = asked.return_tensors
+    found = BatchEncoding(data, rows, tensor_type=tensors, n_sequences=1 if texts.second is None else 2)
+    if texts.batched or tensors is not None or asked.return_overflowing_tokens:
+        return found
+    one = {key: value[0] if value and isinstance(value[0], list) else value for key, value in found.items()}
+    return BatchEncoding(one, rows, n_sequences=found.n_sequences)
+
+
+# ---- ids and masks ----
+
+
+def _plain(made: Made, texts: Texts, asked: Asked) -> tuple[dict[str, Any], Rows] | None:
+    """The fast way, or `None` where it is not enough."""
+    frame = made.frame if asked.add_special_tokens else Frame()
+    if frame is None or texts.second is not None or asked.is_split_into_words:
+        return None
+    if asked.return_offsets_mapping or asked.return_overflowing_tokens:
+        return None
+    room = None
+    if asked.truncates:
+        room = (asked.max_length or 0) - len(frame)
+        if asked.stride or asked.truncation_strategy == "only_second" or room < 1:
+            return None
+    ids = made.tok.encode_batch(texts.first, asked.special)
+    if room is not None:
+        ids = [_cut(row, room, asked.truncation_side) for row in ids]
+    data = _columns(ids, frame, asked)
+    return data, Rows(len(ids), lambda: _full(made, texts, asked)[1][:])
+
+
+def _cut(row: list[int], room: int, side: str) -> list[int]:
+    if len(row) <= room:
+        return row
+    return row[:room] if side == "right" else row[len(row) - room :]
+
+
+def _columns(ids: list[list[int]], frame: Frame, asked: Asked) -> dict[str, Any]:
+    """The lists of every row, padded; in the order that `transformers` has them."""
+    sizes = [len(row) + len(frame) for row in ids]
+    length = _length(sizes, asked)
+    before, after = list(frame.before), list(frame.after)
+    if frame.before or frame.after:
+        ids = [[*before, *row, *after] for row in ids]
+    columns: dict[str, Any] = {"input_ids": _padded(ids, sizes, length, asked.pad_id, asked)}
+    if asked.return_token_type_ids:
+        first, text, last = frame.types
+        types = [[*first, *[text] * (size - len(frame)), *last] for size in sizes]
+        columns["token_type_ids"] = _padded(types, sizes, length, asked.pad_type_id, asked)
+    if asked.return_attention_mask:
+        columns["attention_mask"] = _padded([[1] * size for size in sizes], sizes, length, 0, asked)
+    if asked.return_special_tokens_mask:
+        ends = [1] * len(before), [1] * len(after)
+        masks = [[*ends[0], *[0] * (size - len(frame)), *ends[1]] for size in sizes]
+        columns["special_tokens_mask"] = _padded(masks, sizes, length, 1, asked)
+    if asked.return_length:
+        columns["length"] = [max(size, length) for size in sizes]
+    return columns
+
+
+def _length(sizes: list[int], asked: Asked) -> int:
+    """How long every row is made at least."""
+    if not asked.pads:
+        return 0
+    length = max(sizes, default=0) if asked.padding_strategy == "longest" else asked.max_length or 0
+    multiple = asked.pad_to_multiple_of
+    return length + -length % multiple if multiple else length
+
+
+def _padded(rows: list[list[int]], sizes: list[int], length: int, value: int, asked: Asked) -> list[list[int]]:
+    if not length:
+        return rows
+    if asked.padding_side == "right":
+        return [row + [value] * (length - size) for row, size in zip(rows, sizes, strict=True)]
+    return [[value] * (length - size) + row for row, size in zip(rows, sizes, strict=True)]
+
+
+# ---- full encodings ----
+
+
+def _full(made: Made, texts: Texts, asked: Asked) -> tuple[dict[str, Any], list[Row]]:
+    """Every field of every row, those that truncation cut off too where they are asked for."""
+    batch = made.tok.encode_full_batch(
+        texts.first,
+        texts.second,
+        special=asked.special,
+        add_special_tokens=asked.add_special_tokens,
+        padding=_padding(asked),
+        truncation=_truncation(asked),
+        is_pretokenized=asked.is_split_into_words,
+        offsets="char",
+        overflow=asked.return_overflowing_tokens,
+    )
+    rows = [Row(one) for one in batch]
+    data: dict[str, Any] = {"input_ids": [row.ids for row in rows]}
+    if asked.return_token_type_ids:
+        data["token_type_ids"] = [row.type_ids for row in rows]
+    if asked.return_attention_mask:
+        data["attention_mask"] = [row.attention_mask for row in rows]
+    if asked.return_special_tokens_mask:
+        data["special_tokens_mask"] = [row.special_tokens_mask for row in rows]
+    if asked.return_offsets_mapping:
+        data["offset_mapping"] = [row.offsets for row in rows]
+    if asked.return_length:
+        data["length"] = [len(row) for row in rows]
+    if asked.return_overflowing_tokens:
+        data["overflow_to_sample_mapping"] = np.asarray(batch.samples).tolist()
+    return data, rows
+
+
+def _padding(asked: Asked) -> Padding | bool:
+    if not asked.pads:
+        return False
+    longest = asked.padding_strategy == "longest"
+    return Padding(
+        length="longest" if longest else asked.max_length or 0,
+        pad_id=asked.pad_id,
+        pad_type_id=asked.pad_type_id,
+        pad_token=asked.pad_token,
+        direction="left" if asked.padding_side == "left" else "right",
+        multiple_of=asked.pad_to_multiple_of or None,
+    )
+
+
+def _truncation(asked: Asked) -> Truncation | bool:
+    if not asked.truncates:
+        return False
+    strategy: Any = asked.truncation_strategy
+    side: Any = asked.truncation_side
+    return Truncation(asked.max_length or 0, asked.stride, strategy, side)
