@@ -35,6 +35,7 @@ from syllabary.reference.check import token_bytes
 from syllabary.reference.decode import invalid_utf8
 from syllabary.reference.symbols import utf8
 from syllabary.spec import TokenizerSpec
+from syllabary.tokenizer_full import FullEncoding
 from syllabary.truncation import truncate
 
 RAISE: Literal["raise"] = "raise"  # what the usual call leaves as it is
@@ -44,7 +45,7 @@ Path = str | os.PathLike[str]
 Result = TypeVar("Result")
 
 
-class Tokenizer(Conversing):
+class Tokenizer(FullEncoding, Conversing):
     """Text to ids and back. Immutable; threads may share it, processes may pickle it.
 
     Every method that reads text takes `special`: `"raise"` (an error that names the special token found),
