@@ -1,4 +1,4 @@
-"""The part of `Tokenizer` that speaks as `transformers` does: special tokens by role, chat templates, its object.
+"""The part of `Tokenizer` that speaks as `transformers` does: roles of special tokens, chat templates.
 
 Adds the ids of a conversation and the mask of the assistant's tokens, exact by offsets. Leaves out: rendering
 (`chat`), what a folder says (`formats.transformers_folder`), the object itself (`compat.transformers`).
@@ -21,7 +21,7 @@ Given = TypeVar("Given", bound="Conversing")
 
 
 class Conversing:
-    """Roles of special tokens, chat templates and `as_transformers`, of what a folder says beside the tokenizer."""
+    """Roles, chat templates and `as_transformers`: what a folder says beside the tokenizer."""
 
     @property
     def spec(self) -> TokenizerSpec:
@@ -50,7 +50,7 @@ class Conversing:
         return self.settings.chat_templates.get(DEFAULT)
 
     def with_settings(self: Given, **settings: Any) -> Given:
-        """The same tokenizer with other settings, by the names of `tokenizer_config.json`; `None` takes one out.
+        """The same with other settings, by the names of `tokenizer_config.json`; `None` takes one out.
 
         `chat_template`: a template, or name -> template. `bos_token` and the like: a token of this tokenizer.
         Saved in `.syllabary.json`, and by `as_transformers().save_pretrained(folder)`.
@@ -76,16 +76,16 @@ class Conversing:
         """A conversation as ids, `list[int]`; of several conversations, a list of what each gives.
 
         messages: `{"role": …, "content": …}` each. chat_template: a template or the name of one, else the
-        tokenizer's. tools, documents: plain dictionaries for the template. add_generation_prompt: end with the
-        opening of the assistant's turn. continue_final_message: leave the last message open. variables: what else
-        the template reads; the roles of special tokens are there already.
+        tokenizer's. tools, documents: plain dictionaries for the template. add_generation_prompt: end with
+        the opening of the assistant's turn. continue_final_message: leave the last message open. variables:
+        what else the template reads; the roles of special tokens are there already.
 
         tokenize: `False` gives the text. return_dict: `{"input_ids", "attention_mask"}`, and with
         return_assistant_tokens_mask `"assistant_masks"`: 1 for each token that holds a character of a
         `{% generation %}` block.
 
-        Special tokens in the text become their ids, whoever wrote them. Raises `ChatError` for a template that is
-        missing, wrong or unsafe, and for messages that it refuses.
+        Special tokens in the text become their ids, whoever wrote them. Raises `ChatError` for a template
+        that is missing, wrong or unsafe, and for messages that it refuses.
 
         >>> import syllabary
         >>> template = "{% for m in messages %}{{ m.role }}: {{ m.content }}{{ eos_token }}{% endfor %}"
@@ -126,8 +126,8 @@ class Conversing:
 
         settings: what to change of `tokenizer_config.json`: `pad_token="<pad>"`, `padding_side="left"`.
 
-        Raises `FormatError` for a tokenizer that `tokenizer.json` cannot hold, and where `transformers` is not
-        installed.
+        Raises `FormatError` for a tokenizer that `tokenizer.json` cannot hold, and where `transformers` is
+        not installed.
         """
         return import_module("syllabary.compat.transformers").wrap(self, settings)
 

@@ -1,8 +1,8 @@
 """Conversations -> text, by the chat template of a tokenizer: Jinja2 in a sandbox, as `transformers` runs it.
 
-`Tokenizer.apply_chat_template` is the usual way in; `render` takes a template by itself. Importing this loads no
-Jinja2 (extra `chat`). Leaves out: where templates are stored (`formats.transformers_folder`), and tokens, which
-are the tokenizer's.
+`Tokenizer.apply_chat_template` is the usual way in; `render` takes a template by itself. Importing this
+loads no Jinja2 (extra `chat`). Leaves out: where templates are stored (`formats.transformers_folder`), and
+tokens, which are the tokenizer's.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """Jinja2, or an error that says what to install.
 
-Modules of this package that need it take it from here. Adds the oldest version that is safe: chat templates are
-other people's programs, and older ones have known ways out of the sandbox (CVE-2024-56326, CVE-2025-27516).
+Modules of this package that need it take it from here. Adds the oldest version that is safe: chat templates
+are other people's programs, and older ones have known ways out of the sandbox (CVE-2024-56326,
+CVE-2025-27516).
 """
 
 from __future__ import annotations

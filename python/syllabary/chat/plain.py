@@ -1,9 +1,9 @@
 """Messages, tools and documents as plain JSON values: what a chat template gets to see.
 
-A template is another's program; an image or an array has methods that the sandbox does not know. So everything is
-built again of plain values; what cannot be stands as `<its type>`, and templates only ask whether it is there.
-Source of the rules: transformers 5.23, `utils/chat_template_utils.py`. Leaves out: functions as tools, which are
-given as the JSON schema that describes them.
+A template is another's program; an image or an array has methods that the sandbox does not know. So
+everything is built again of plain values; what cannot be stands as `<its type>`, and templates only ask
+whether it is there. Source of the rules: transformers 5.23, `utils/chat_template_utils.py`. Leaves out:
+functions as tools, which are given as the JSON schema that describes them.
 """
 
 from __future__ import annotations

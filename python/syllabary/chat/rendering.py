@@ -21,7 +21,7 @@ END = "\ue000END OF THE MESSAGE\ue001 "  # a template that trims takes its last 
 
 @dataclass(frozen=True, slots=True)
 class Rendered:
-    """text: what the template made. assistant: start and end, in characters, of each `{% generation %}` block."""
+    """text: what the template made. assistant: start and end, in characters, of each generation block."""
 
     text: str
     assistant: tuple[tuple[int, int], ...]
@@ -47,7 +47,8 @@ def render(
     Raises `ChatError`: a template that is wrong, unsafe, too slow or too large, one that refuses the
     conversation, messages of another form.
 
-    >>> render("{% for m in messages %}<{{ m.role }}>{{ m.content }}{% endfor %}", [{"role": "user", "content": "Hi"}])
+    >>> messages = [{"role": "user", "content": "Hi"}]
+    >>> render("{% for m in messages %}<{{ m.role }}>{{ m.content }}{% endfor %}", messages)
     Rendered(text='<user>Hi', assistant=())
     """
     chat = _guarded(conversation, messages)
@@ -99,8 +100,8 @@ def _run(template: str, given: Mapping[str, Any]) -> Rendered:
     text = "".join(parts)
     if any(text[start : start + len(body)] != body for start, body in run.spans):
         raise ChatError(
-            "the chat template has {% generation %} inside a macro or a {% set %}: where it ends up in the text "
-            "cannot be told"
+            "the chat template has {% generation %} inside a macro or a {% set %}: where it ends up in the "
+            "text cannot be told"
         )
     return Rendered(text, tuple((start, start + len(body)) for start, body in run.spans))
 
@@ -139,8 +140,8 @@ def _cut(text: str, last: str) -> str:
     """The text up to the end of the last message; without whitespace there, where the template trims."""
     if last.strip() not in text or END.strip() not in text:
         raise ChatError(
-            "continue_final_message: the chat template changes or leaves out the last message, so its end cannot "
-            "be found"
+            "continue_final_message: the chat template changes or leaves out the last message, so its end "
+            "cannot be found"
         )
     place = text.rindex(END.strip())
     kept = text[:place]

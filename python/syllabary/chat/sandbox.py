@@ -1,9 +1,9 @@
-"""The environment that chat templates run in: Jinja2's immutable sandbox, as `transformers` sets it up, bounded.
+"""What chat templates run in: Jinja2's immutable sandbox, as `transformers` sets it up, with bounds.
 
-Source of the set-up: transformers 5.23, `utils/chat_template_utils.py`: `trim_blocks`, `lstrip_blocks`, `break` and
-`continue`, `raise_exception`, `strftime_now`, a `tojson` that escapes no HTML, `{% generation %}`. Adds the bounds:
-loops, calls, filters and joined text are counted and sized. Leaves out: `lipsum`, which makes random text; files
-(`include`, `import`); messages (`rendering`).
+Source of the set-up: transformers 5.23, `utils/chat_template_utils.py`: `trim_blocks`, `lstrip_blocks`,
+`break` and `continue`, `raise_exception`, `strftime_now`, a `tojson` that escapes no HTML, `{% generation
+%}`. Adds the bounds: loops, calls, filters and joined text are counted and sized. Leaves out: `lipsum`, which
+makes random text; files (`include`, `import`); messages (`rendering`).
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def _filtered(node: Any, name: str) -> jinja2.nodes.Filter:
 
 
 class Generation(jinja2.ext.Extension):
-    """`{% generation %}…{% endgeneration %}`: what the assistant wrote, which the mask of its tokens is made of."""
+    """`{% generation %}…{% endgeneration %}`: what the assistant wrote, for the mask of its tokens."""
 
     tags = {"generation"}  # noqa: RUF012 (Jinja2's way)
 
@@ -112,7 +112,7 @@ class Environment(jinja2.sandbox.ImmutableSandboxedEnvironment):
             "namespace": Namespace,
         }
 
-    def call(__self, __context: Any, __obj: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: B902, N805
+    def call(__self, __context: Any, __obj: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: N805
         """Every call of a template: counted, and sized where it is a method of text."""
         bounds.step()
         owner = getattr(getattr(__obj, "__wrapped__", __obj), "__self__", None)

@@ -1,11 +1,11 @@
-"""What a folder of `transformers` says beside the tokenizer: special tokens by role, chat templates, settings.
+"""What a folder of `transformers` says beside the tokenizer: roles of tokens, chat templates, settings.
 
     tokenizer_config.json, special_tokens_map.json, added_tokens.json
     chat_template.jinja, additional_chat_templates/NAME.jinja
 
-Adds `read_beside`, which checks these files and carries their text along, and `settings`, which says what they
-mean. Source of the rules, which file wins among them: transformers 5.23, `tokenization_utils_base.py`. Leaves out:
-the tokenizer's own file, and making `transformers` use it (`compat.transformers`).
+Adds `read_beside`, which checks these files and carries their text along, and `settings`, which says what
+they mean. Source of the rules, which file wins among them: transformers 5.23, `tokenization_utils_base.py`.
+Leaves out: the tokenizer's own file, and making `transformers` use it (`compat.transformers`).
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ DEFAULT = "default"
 class Settings:
     """What the files say.
 
-    roles: name -> text of the special tokens that have one: `bos_token`, …, and a model's own (`image_token`).
-    extra: the other special tokens that are named. chat_templates: name -> Jinja2; a single one is `"default"`.
-    model_max_length: the tokens a model takes, or `None`.
+    roles: name -> text of the special tokens that have one: `bos_token`, …, and a model's own
+    (`image_token`). extra: the other special tokens that are named. chat_templates: name -> Jinja2; a single
+    one is `"default"`. model_max_length: the tokens a model takes, or `None`.
     """
 
     roles: Mapping[str, str]
@@ -81,8 +81,8 @@ def beside(spec: TokenizerSpec) -> dict[str, str]:
 def with_settings(spec: TokenizerSpec, changes: Mapping[str, object]) -> TokenizerSpec:
     """The tokenizer with members of `tokenizer_config.json` changed; one that is `None` is taken out.
 
-    chat_template: text, or name -> text. Raises `FormatError` for a role that names no token of it, or a value
-    that is no JSON.
+    chat_template: text, or name -> text. Raises `FormatError` for a role that names no token of it, or a
+    value that is no JSON.
     """
     texts = beside(spec)
     members: dict[str, Any] = json.loads(texts.get(CONFIG, "{}"))

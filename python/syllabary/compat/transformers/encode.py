@@ -1,7 +1,8 @@
 """What a call of the tokenizer asks for, and the two ways to it: ids and masks alone, or full encodings.
 
-Adds `encoded`. The fast way is for texts without a pair of which nothing is asked that needs offsets; it is most of
-what training and inference ask for. Leaves out: which texts a call means (`inputs`), the engine (`state`).
+Adds `encoded`. The fast way is for texts without a pair of which nothing is asked that needs offsets; it is
+most of what training and inference ask for. Leaves out: which texts a call means (`inputs`), the engine
+(`state`).
 """
 
 from __future__ import annotations
@@ -138,7 +139,9 @@ def _length(sizes: list[int], asked: Asked) -> int:
     return length + -length % multiple if multiple else length
 
 
-def _padded(rows: list[list[int]], sizes: list[int], length: int, value: int, asked: Asked) -> list[list[int]]:
+def _padded(
+    rows: list[list[int]], sizes: list[int], length: int, value: int, asked: Asked
+) -> list[list[int]]:
     if not length:
         return rows
     if asked.padding_side == "right":

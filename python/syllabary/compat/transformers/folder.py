@@ -1,7 +1,7 @@
 """From our tokenizer to theirs: by the folder that `transformers` would have saved.
 
-Adds `wrap`: the tokenizer's files are written to a temporary folder, which `transformers` reads by its own rules.
-Leaves out: what stands in the files (`formats`).
+Adds `wrap`: the tokenizer's files are written to a temporary folder, which `transformers` reads by its own
+rules. Leaves out: what stands in the files (`formats`).
 """
 
 from __future__ import annotations
@@ -28,8 +28,6 @@ def wrap(tok: Any, settings: Mapping[str, Any]) -> SyllabaryTokenizer:
         for file, text in beside(tok.spec).items():
             (folder / file).parent.mkdir(exist_ok=True)
             write_atomic(folder / file, text.encode("utf-8"))
-        made: SyllabaryTokenizer = SyllabaryTokenizer.from_pretrained(
-            name, local_files_only=True, **settings
-        )
+        made: SyllabaryTokenizer = SyllabaryTokenizer.from_pretrained(name, local_files_only=True, **settings)
     made.name_or_path = made.init_kwargs["name_or_path"] = ""
     return made

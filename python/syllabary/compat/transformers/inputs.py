@@ -1,7 +1,7 @@
 """Which texts a call means: one or a batch, pairs, lists of words.
 
-Source of the rules: transformers 5.23, `tokenization_utils_tokenizers.py`, and what its backend takes for a pair.
-Leaves out: encoding them (`encode`).
+Source of the rules: transformers 5.23, `tokenization_utils_tokenizers.py`, and what its backend takes for a
+pair. Leaves out: encoding them (`encode`).
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from syllabary.compat.transformers.encode import Texts
 
 MANY = (list, tuple)
 WRONG = (
-    "give a text, a list of texts, or a list of pairs of texts; with is_split_into_words=True a list of words, "
-    "a list of such lists, or a list of pairs of them"
+    "give a text, a list of texts, or a list of pairs of texts; with is_split_into_words=True a list of words,
+    " "a list of such lists, or a list of pairs of them"
 )
 
 
@@ -31,7 +31,9 @@ def read(text: Any, pair: Any, words: bool) -> Texts:
     if pair is not None and len(text) != len(pair):
         raise ValueError(f"{len(text)} texts and {len(pair)} of text_pair: give as many of both")
     if pair is not None:
-        return Texts([_one(one, words, "text") for one in text], [_one(one, words, "pair") for one in pair], True)
+        return Texts(
+            [_one(one, words, "text") for one in text], [_one(one, words, "pair") for one in pair], True
+        )
     return _unpaired(list(text), words)
 
 

@@ -1,7 +1,7 @@
-"""The encodings behind a `BatchEncoding`: where tokens, words and characters are, as `tokenizers.Encoding` tells it.
+"""The encodings behind a `BatchEncoding`: where tokens, words and characters are.
 
-Adds `Row`, one encoding, and `Rows`, those of a batch, computed when one is first asked for: a model takes ids and
-masks alone. Leaves out: how an encoding comes about (`reference.encoding`, the engine).
+Adds `Row`, one encoding, and `Rows`, those of a batch, computed when one is first asked for: a model takes
+ids and masks alone. Leaves out: how an encoding comes about (`reference.encoding`, the engine).
 """
 
 from __future__ import annotations

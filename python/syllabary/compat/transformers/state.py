@@ -1,4 +1,4 @@
-"""The engine for a `tokenizers.Tokenizer` as it stands: made when it is first needed, and anew when that changed.
+"""The engine for a `tokenizers.Tokenizer` as it stands: made when first needed, anew when that changed.
 
 Adds `Made`, which is the engine and what is put around a text. Leaves out: encoding (`encode`).
 """

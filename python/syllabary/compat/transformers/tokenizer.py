@@ -1,8 +1,8 @@
 """`SyllabaryTokenizer`: the class of `transformers`, with our engine under it.
 
-Adds what is ours: the engine, made when it is first needed and anew when the tokenizer was changed; encoding and
-decoding. All else is inherited: roles, chat templates, saving, loading, padding. Leaves out: the ways of encoding
-(`encode`).
+Adds what is ours: the engine, made when it is first needed and anew when the tokenizer was changed; encoding
+and decoding. All else is inherited: roles, chat templates, saving, loading, padding. Leaves out: the ways of
+encoding (`encode`).
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from syllabary.files import write_atomic
 from syllabary.tokenizer import Tokenizer
 
 FIELDS = frozenset(one.name for one in dataclasses.fields(Asked))
+NONE = {"padding_strategy": "do_not_pad", "truncation_strategy": "do_not_truncate"}
 CONFIG = "tokenizer_config.json"
 SAVED_AS = "PreTrainedTokenizerFast"  # what AutoTokenizer of every version knows
 logger = logging.get_logger(__name__)
@@ -30,12 +31,13 @@ logger = logging.get_logger(__name__)
 class SyllabaryTokenizer(TokenizersBackend):  # type: ignore[misc]  # its types are not looked at
     """A tokenizer of `transformers` whose texts go through our engine. Made by `tok.as_transformers()`.
 
-    `SyllabaryTokenizer.from_pretrained(folder_or_name)` opens what `AutoTokenizer` opens, and `save_pretrained`
-    writes what it opens. Ids, masks and offsets are those of `PreTrainedTokenizerFast`; special tokens in text
-    become their ids. Where that class drops a character without a token, this raises `UnknownSymbolError`.
+    `SyllabaryTokenizer.from_pretrained(folder_or_name)` opens what `AutoTokenizer` opens, and
+    `save_pretrained` writes what it opens. Ids, masks and offsets are those of `PreTrainedTokenizerFast`;
+    special tokens in text become their ids. Where that class drops a character without a token, this raises
+    `UnknownSymbolError`.
 
-    `add_tokens`, and changes to `backend_tokenizer` and its parts, are seen at the next call; a `model` put in place
-    of one of the same size is not.
+    `add_tokens`, and changes to `backend_tokenizer` and its parts, are seen at the next call; a `model` put
+    in place of one of the same size is not.
     """
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -44,7 +46,7 @@ class SyllabaryTokenizer(TokenizersBackend):  # type: ignore[misc]  # its types 
 
     @classmethod
     def convert_to_native_format(cls, trust_remote_code: bool = False, **kwargs: Any) -> dict[str, Any]:
-        """What `__init__` is given: the file as it is, for it is no `__init__` of its own (no code is run)."""
+        """What `__init__` is given: the file as it is, as if it were inherited (no code is run)."""
         found: dict[str, Any] = super().convert_to_native_format(trust_remote_code=True, **kwargs)
         return found
 
@@ -88,7 +90,7 @@ class SyllabaryTokenizer(TokenizersBackend):  # type: ignore[misc]  # its types 
         if asked.get("max_length") is None and asked.get("verbose", True):
             ids = found["input_ids"]
             rows = ids if texts.batched or asked.get("return_tensors") is not None else [ids]
-            longest = max(rows, key=len, default=[])
+            longest: Any = max(rows, key=len, default=[])
             self._eventual_warn_about_too_long_sequence(longest, None, True)
         return found
 
@@ -99,8 +101,8 @@ class SyllabaryTokenizer(TokenizersBackend):  # type: ignore[misc]  # its types 
         given.setdefault("split_special_tokens", self.split_special_tokens)
         given.setdefault("return_token_type_ids", "token_type_ids" in self.model_input_names)
         given.setdefault("return_attention_mask", "attention_mask" in self.model_input_names)
-        for name in ("padding_strategy", "truncation_strategy"):
-            given[name] = str(getattr(one := given.get(name, "do_not_" + name[:3]), "value", one))
+        for name, none in NONE.items():
+            given[name] = str(getattr(one := given.get(name, none), "value", one))
         if given["padding_strategy"] != "do_not_pad":
             given |= {"pad_id": self.pad_token_id, "pad_token": self.pad_token}
             given["pad_type_id"] = self.pad_token_type_id
@@ -133,7 +135,9 @@ class SyllabaryTokenizer(TokenizersBackend):  # type: ignore[misc]  # its types 
         except UnknownTokenError:  # theirs passes over an id that no token has
             text = made.tok.decode([one for one in ids if one in made.known])
         clean = clean_up_tokenization_spaces
-        return self._cleaned(text) if (self.clean_up_tokenization_spaces if clean is None else clean) else text
+        return (
+            self._cleaned(text) if (self.clean_up_tokenization_spaces if clean is None else clean) else text
+        )
 
     def _cleaned(self, text: str) -> str:
         """Without spaces in front of punctuation; with byte-pair encoding only if that is insisted on."""
