@@ -90,6 +90,14 @@ def sized(count: int) -> None:
     step(1 + (count >> PAGE))
 
 
+def written(part: str) -> None:
+    """Count the characters of a part that a template gives out."""
+    if (run := _RUN.get()) is not None:
+        run.characters += len(part)
+        if run.characters > MAX_CHARACTERS:
+            sized(run.characters)
+
+
 def weighed(value: Any) -> Any:
     """The value, if written out it is in bounds: a list that holds a list twice, which holds one twice, …."""
     if not isinstance(value, str) and isinstance(value, HOLDING):

@@ -12,8 +12,8 @@ from syllabary.compat.transformers.encode import Texts
 
 MANY = (list, tuple)
 WRONG = (
-    "give a text, a list of texts, or a list of pairs of texts; with is_split_into_words=True a list of words,
-    " "a list of such lists, or a list of pairs of them"
+    "give a text, a list of texts, or a list of pairs of texts; with is_split_into_words=True a list of "
+    "words, a list of such lists, or a list of pairs of them"
 )
 
 
