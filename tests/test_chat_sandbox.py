@@ -1,4 +1,4 @@
-"""What a chat template may not do: reach out of its sandbox, change what it is given, run or grow without end.
+"""What a chat template may not do: leave its sandbox, change what it is given, run or grow without end.
 
 Every one is a `ChatError` that says what and in which line. Leaves out: what it may do (`test_chat`).
 """
@@ -60,7 +60,7 @@ TOO_LARGE = [
         GROWS,
     ),
     (
-        "{% set n = namespace(x='a') %}{% for i in range(60) %}{% set n.x = dict(a=n.x, b=n.x) %}{% endfor %}",
+        "{% set n = namespace(x=1) %}{% for i in range(60) %}{% set n.x = dict(a=n.x, b=n.x) %}{% endfor %}",
         GROWS,
     ),
     (
@@ -125,7 +125,7 @@ def test_no_way_out(template: str) -> None:
         render(template, MESSAGES)
 
 
-@pytest.mark.parametrize(("template", "said"), TOO_LARGE)
+@pytest.mark.parametrize("template, said", TOO_LARGE)
 def test_nothing_grows_without_end(template: str, said: str) -> None:
     with pytest.raises(ChatError, match=said):
         render(template, MESSAGES)
@@ -150,7 +150,7 @@ def test_nothing_is_nested_without_end(template: str) -> None:
         render(template, MESSAGES)
 
 
-@pytest.mark.parametrize(("template", "said"), WRONG)
+@pytest.mark.parametrize("template, said", WRONG)
 def test_errors_name_the_line(template: str, said: str) -> None:
     with pytest.raises(ChatError, match=said):
         render(template, MESSAGES)

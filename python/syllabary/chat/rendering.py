@@ -82,8 +82,7 @@ def _run(template: str, given: Mapping[str, Any]) -> Rendered:
         with bounds.running() as run:
             parts = []
             for part in program.generate(given):
-                run.characters += len(part)
-                bounds.sized(run.characters)
+                bounds.written(part)
                 parts.append(part)
     except jinja2.TemplateSyntaxError as error:
         raise ChatError(f"the chat template, line {error.lineno}: {error.message}") from error
