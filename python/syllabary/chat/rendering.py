@@ -16,7 +16,7 @@ from syllabary.chat.backend import jinja2
 from syllabary.chat.plain import REASONING, conversation, plain, schemas, texts
 from syllabary.errors import ChatError
 
-END = "\ue000END OF THE MESSAGE\ue001 "  # a template that trims takes its last space away
+END = "END_OF_THE_LAST_MESSAGE "  # a template that trims takes its last space away
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,6 +25,7 @@ from syllabary.spec import TokenizerSpec
 NAME = "transformers"
 CONFIG, MAP, ADDED = "tokenizer_config.json", "special_tokens_map.json", "added_tokens.json"
 TEMPLATE, MORE_TEMPLATES = "chat_template.jinja", "additional_chat_templates"
+FILES = (CONFIG, MAP, ADDED, TEMPLATE)
 ROLES = tuple(f"{name}_token" for name in ("bos", "eos", "unk", "sep", "pad", "cls", "mask"))
 EXTRA = ("extra_special_tokens", "additional_special_tokens")
 NO_LIMIT = 10**20  # their word for "no limit" is 10**30
@@ -51,15 +52,19 @@ class Settings:
 
 def read_beside(folder: Path) -> dict[str, str]:
     """File name -> text of those that are there; `FormatError` with the place for one that is damaged."""
-    names = [name for name in (CONFIG, MAP, ADDED, TEMPLATE) if (folder / name).is_file()]
+    names = [name for name in FILES if (folder / name).is_file()]
     names += sorted(f"{MORE_TEMPLATES}/{one.name}" for one in (folder / MORE_TEMPLATES).glob("*.jinja"))
-    texts = {name: _text(folder / name) for name in names}
+    return checked({name: text(folder / name) for name in names}, folder)
+
+
+def checked(texts: dict[str, str], folder: Path) -> dict[str, str]:
+    """The texts of files, if they are what they should be; else `FormatError`."""
     _settings(texts, folder)
     return texts
 
 
 def with_beside(spec: TokenizerSpec, texts: Mapping[str, str]) -> TokenizerSpec:
-    """The tokenizer that carries these files along."""
+    """The tokenizer that carries these files along: name -> text."""
     if not texts:
         return spec
     return replace(spec, carried={**spec.carried, NAME: dict(texts)})
@@ -110,7 +115,8 @@ def with_settings(spec: TokenizerSpec, changes: Mapping[str, object]) -> Tokeniz
 # ---- reading ----
 
 
-def _text(path: Path) -> str:
+def text(path: Path) -> str:
+    """A file's text; `FormatError` for bytes that are no UTF-8."""
     try:
         return read_bounded(path).decode("utf-8")
     except UnicodeDecodeError as error:
