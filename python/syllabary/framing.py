@@ -1,7 +1,7 @@
-"""What is put around the ids of a text or a pair of texts: post-processors, truncation, padding, as plain data.
+"""What is put around the ids of a text or a pair of texts: post-processors, truncation, padding, as data.
 
-Adds the records, named and meant as `tokenizer.json` has them. Leaves out what they do (`reference.full`,
-`reference.postprocess`, `reference.truncate`, `reference.pad`), and how the file spells them (`formats.hf_framing`).
+Adds the records, named and meant as `tokenizer.json` has them. Leaves out: what they do (`reference.full`,
+`postprocess`, `truncation`), and how the file spells them (`formats.hf_framing`).
 Source: tokenizers 0.23.3, `processors/`, `utils/truncation.rs`, `utils/padding.rs`.
 """
 
@@ -36,7 +36,7 @@ class Padding:
 class Truncation:
     """How rows are kept at most `max_length` tokens long, those of the post-processor counted.
 
-    stride: tokens that a part shares with the next. strategy: which text of a pair is cut.
+    stride: tokens that a part shares with the one before it. strategy: which text of a pair is cut.
     direction: the side where tokens are cut off.
     """
 
@@ -75,7 +75,7 @@ Slot: TypeAlias = TextSlot | SpecialSlot
 
 @dataclass(frozen=True, slots=True)
 class TemplateProcessing:
-    """Tokens before, between and after the texts, as a template says. `template` reads one that is written.
+    """Tokens before, between and after the texts, as a template says.
 
     single, pair: for one text and for two. special_tokens: what the names in them stand for.
     """
@@ -83,6 +83,19 @@ class TemplateProcessing:
     single: tuple[Slot, ...]
     pair: tuple[Slot, ...]
     special_tokens: Mapping[str, SlotTokens] = field(default_factory=dict)
+
+    @staticmethod
+    def of(single: str, pair: str, special_tokens: Mapping[str, int]) -> TemplateProcessing:
+        """Templates as they are written: names apart by spaces, `$A` and `$B` the texts, `:1` a type id.
+
+        special_tokens: name -> id; a name is the spelling of its token too. `ValueError` for a type id that
+        is none.
+
+        >>> TemplateProcessing.of("[CLS] $A", "[CLS] $A $B:1", {"[CLS]": 3}).pair
+        (SpecialSlot(name='[CLS]', type_id=0), TextSlot(text='A', type_id=0), TextSlot(text='B', type_id=1))
+        """
+        tokens = {name: SlotTokens((token_id,), (name,)) for name, token_id in special_tokens.items()}
+        return TemplateProcessing(_slots(single), _slots(pair), tokens)
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +136,24 @@ PostProcessor: TypeAlias = TemplateProcessing | BertProcessing | RobertaProcessi
 class Framing:
     """All of it, as a tokenizer says or a call asks: post-processors in order, truncation, padding."""
 
-    post_processors: tuple[PostProcessor, ...] = ()
+    post_processor: tuple[PostProcessor, ...] = ()
     truncation: Truncation | None = None
     padding: Padding | None = None
+
+
+def _slots(template: str) -> tuple[Slot, ...]:
+    slots: list[Slot] = []
+    for word in template.split():
+        name, colon, number = word.rpartition(":")
+        if not colon:
+            name, number = word, "0"
+        if not number.isdecimal():
+            raise ValueError(f"the template's {word!r} has no number as its type id")
+        texts = {"$": "A", "$A": "A", "$a": "A", "$B": "B", "$b": "B"}
+        text = texts.get(name)
+        slots.append(SpecialSlot(name, int(number)) if text is None else _text(text, int(number)))
+    return tuple(slots)
+
+
+def _text(text: str, type_id: int) -> TextSlot:
+    return TextSlot("A" if text == "A" else "B", type_id)

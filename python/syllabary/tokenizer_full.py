@@ -1,22 +1,31 @@
 """Full encodings, as methods of `Tokenizer`: what a model wants to know beside the ids.
 
-Adds the arguments, their checks and their defaults, which are what the tokenizer's file says. Leaves out: the rows
-(`full_batch`, `reference.full`).
+Adds the arguments, their checks and their defaults, which are what the tokenizer's file says. Leaves out: the
+rows (the engine, `reference.full`), and what is made of them (`full_batch`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
-from typing import Literal
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal
 
-from syllabary.framing import Padding, PostProcessor, Truncation
-from syllabary.full_batch import EncodingBatch
+from syllabary.arguments import thread_count
+from syllabary.formats.hf_framing import framing, with_framing
+from syllabary.framing import Framing, Padding, PostProcessor, Truncation
+from syllabary.framing_arguments import asked_framing, pretokenized, read_texts
+from syllabary.framing_plan import Plan, plan
+from syllabary.full_batch import EncodingBatch, Rows, Source
+from syllabary.full_reference import ReferenceRows
+from syllabary.reference import ReferenceTokenizer
+from syllabary.reference.decode import spellings
 from syllabary.reference.encoding import Encoding
 from syllabary.spec import TokenizerSpec
 
 Special = Literal["raise", "allow", "text"] | Collection[str]
 OffsetUnit = Literal["char", "byte"]
 Words = Sequence[str]
+Plans = tuple[Plan | None, Plan | None]
 
 
 class FullEncoding:
@@ -32,22 +41,31 @@ class FullEncoding:
     is_pretokenized: each text is a list of words, whose offsets each begin at 0.
     """
 
-    spec: TokenizerSpec
+    if TYPE_CHECKING:
+
+        @property
+        def spec(self) -> TokenizerSpec:
+            """The tokenizer as plain data."""
+
+        @cached_property
+        def _reference(self) -> ReferenceTokenizer: ...
 
     @property
-    def post_processor(self) -> tuple[PostProcessor, ...]:
-        """What the tokenizer's file puts around texts, step by step."""
-        raise NotImplementedError
+    def framing(self) -> Framing:
+        """What the tokenizer's file says of post-processors, truncation and padding."""
+        return self._framing
 
-    @property
-    def padding(self) -> Padding | None:
-        """How the tokenizer's file pads; `None`: not at all."""
-        raise NotImplementedError
+    def with_framing(self, framing: Framing) -> Any:
+        """A tokenizer with the same ids whose file says this of post-processors, truncation and padding.
 
-    @property
-    def truncation(self) -> Truncation | None:
-        """How the tokenizer's file truncates; `None`: not at all."""
-        raise NotImplementedError
+        >>> import syllabary
+        >>> from syllabary.framing import Framing, Padding
+        >>> tok = syllabary.train(["low lower"], vocab_size=257, special_tokens=["<pad>"])
+        >>> tok = tok.with_framing(Framing(padding=Padding(pad_id=256, pad_token="<pad>")))
+        >>> tok.encode_full_batch(["low", "lo"]).ids.tolist()
+        [[108, 111, 119], [108, 111, 256]]
+        """
+        return type(self)(with_framing(self.spec, framing))  # type: ignore[call-arg]
 
     def encode_full(
         self,
@@ -66,7 +84,19 @@ class FullEncoding:
 
         The parts that truncation cuts off are its `overflowing`.
         """
-        raise NotImplementedError
+        return self.encode_full_batch(
+            [text],
+            [pair],
+            special=special,
+            add_special_tokens=add_special_tokens,
+            padding=padding,
+            truncation=truncation,
+            post_processor=post_processor,
+            is_pretokenized=is_pretokenized,
+            offsets=offsets,
+            overflow=True,
+            threads=1,
+        )[0]
 
     def encode_full_batch(
         self,
@@ -85,12 +115,65 @@ class FullEncoding:
     ) -> EncodingBatch:
         """The full encodings of many texts, or pairs, in arrays; the same for any number of threads.
 
-        offsets: the unit of offsets, which are then computed along with the ids. `None`: offsets and word ids are
-        computed, in characters, when they are first asked for, at the cost of encoding again.
+        offsets: the unit of offsets, which are then computed along with the ids. `None`: offsets and word ids
+        are computed, in characters, when they are first asked for, at the cost of encoding again.
         overflow: parts that truncation cuts off are rows of their own.
         """
-        raise NotImplementedError
+        given = read_texts(texts, pairs, is_pretokenized)
+        count = thread_count(threads)
+        if offsets not in (None, "char", "byte"):
+            raise ValueError(f'offsets={offsets!r}: they are counted in "char" or "byte", or None for later')
+        asked = asked_framing(self._framing, post_processor, truncation, padding)
+        plans = self._plans(asked, given, bool(add_special_tokens))
+
+        def rows(unit: OffsetUnit | None) -> Rows:
+            del count
+            return ReferenceRows(
+                self._reference, given, asked, special, add_special_tokens, unit, overflow, plans
+            )
+
+        source = Source(self._names, plans, asked.padding, self._taken, given, offsets or "char")
+        return EncodingBatch(rows(offsets), source, None if offsets else lambda: rows("char"))
 
     def num_special_tokens(self, pair: bool = False) -> int:
-        """How many tokens the post-processor puts around a text, or around a pair."""
-        raise NotImplementedError
+        """How many tokens the tokenizer's post-processor puts around a text, or around a pair."""
+        return self._plan(self._framing.post_processor, 1 + bool(pair), True).added
+
+    # ---- inside ----
+
+    @cached_property
+    def _framing(self) -> Framing:
+        return framing(self.spec)
+
+    @cached_property
+    def _names(self) -> Mapping[int, str]:
+        return spellings(self.spec)
+
+    @cached_property
+    def _taken(self) -> frozenset[int]:
+        """The tokens that take white space along."""
+        named = {**self.spec.special_tokens, **self.spec.added_tokens}
+        flagged = {name for name, how in self.spec.matching.items() if how.lstrip or how.rstrip}
+        return frozenset(token_id for name, token_id in named.items() if name in flagged)
+
+    @cached_property
+    def _own_plans(self) -> dict[tuple[int, bool], Plan]:
+        return {}
+
+    def _plans(self, asked: Framing, given: Sequence[tuple[Any, Any]], add: bool) -> Plans:
+        """The plans of the rows that there are."""
+        kinds = {pair is not None for _text, pair in given}
+        one, two = (
+            self._plan(asked.post_processor, 1 + pair, add) if pair in kinds else None
+            for pair in (False, True)
+        )
+        return one, two
+
+    def _plan(self, processors: Sequence[PostProcessor], texts: int, add: bool) -> Plan:
+        """The plan for so many texts; that of the tokenizer's own processors is made once."""
+        if processors is not self._framing.post_processor:
+            return plan(processors, texts, add)
+        known = self._own_plans
+        if (texts, add) not in known:
+            known[texts, add] = plan(processors, texts, add)
+        return known[texts, add]
