@@ -324,13 +324,19 @@ class HuggingFaceTrainer:
         options: BpeTrainerOptions,
         byte_level: bool,
         callback: Callable[[int, int], object] | None,
+        likelihood: bool = False,
     ) -> tuple[list[str], int, NDArray[np.uint32], NDArray[np.uint64]]:
         """Names by id; how many there were before merging; every merge noted, as (left, right, result), shape
         (n, 3); their counts, shape (n,).
 
         byte_level: the words are bytes, still to be spelled in GPT-2's characters. `callback(merges noted,
-        count of the last)` is called now and then, and signals are looked at.
+        count of the last)` is called now and then, and signals are looked at. likelihood: pairs merge by what
+        they gain (`reference.train_wordpiece`), else by how often they occur.
         """
+
+    def most_frequent(self, least: int, most: int) -> list[tuple[str, int]]:
+        """The words that occur `least` times or more, with their counts: the most frequent first, equal ones
+        by their characters; `most` of them."""
 
 @final
 class SentencePieceTrainer:

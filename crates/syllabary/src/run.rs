@@ -131,6 +131,13 @@ impl<'a, const SPANS: bool, F: FnMut(&[u32], &[Range<usize>])> Job<'a, SPANS, F>
         {
             return self.characters(charwise, run, range.start);
         }
+        if !SPANS
+            && finder.is_empty()
+            && let (Some(wordwise), Some(model)) = (&tokenizer.wordwise, &tokenizer.model)
+        {
+            let Job { work, sink, .. } = self;
+            return wordwise.encode(run, (tokenizer, model), &mut work.wordwise, |ids| sink(ids, &[]));
+        }
         self.begin();
         if tokenizer.exact && finder.is_empty() {
             self.part(run, Place::Text(range.start))?;

@@ -27,6 +27,7 @@ use crate::{
     split::Split,
     trim::Trim,
     vocab::Vocab,
+    wordwise::{self, Wordwise},
 };
 pub use crate::{offsets::to_characters, parts::Parts};
 
@@ -94,6 +95,8 @@ pub struct Tokenizer {
     pool: Pool,
     /// The fast way, for tokenizers of characters.
     pub(crate) charwise: Option<Charwise>,
+    /// The same, for models that take words.
+    pub(crate) wordwise: Option<Wordwise>,
     decoder: Decoder,
     text_decoder: Option<TextDecoder>,
 }
@@ -115,6 +118,7 @@ pub struct Work {
     fast: Option<Box<FastWork>>,
     buffer: Option<Box<Buffer>>,
     pub(crate) charwise: charwise::Work,
+    pub(crate) wordwise: wordwise::Work,
 }
 
 impl Tokenizer {
@@ -158,6 +162,7 @@ impl Tokenizer {
             fast: if plain { Fast::new(&parts, &vocab, &merges) } else { None },
             boundary: boundary::find(&parts, &vocab, &alphabet).filter(|_| merging),
             charwise: if merging { Charwise::new(&parts, &vocab, &alphabet, &merges) } else { None },
+            wordwise: model.as_ref().and_then(|_| Wordwise::new(&parts, &pretokenizer)),
             notes: has_unused,
             joins,
             whole_symbols: whole_symbols(&parts, &vocab),
@@ -300,7 +305,7 @@ impl Tokenizer {
         match result {
             // Only with spans is the place known.
             Err(Error::UnknownSymbol { .. } | Error::SpecialFound { .. } | Error::SplitFailed { .. })
-                if !SPANS && (!self.exact || self.scores.is_some()) =>
+                if !SPANS && (!self.exact || self.scores.is_some() || self.wordwise.is_some()) =>
             {
                 let mut never = Dropout::NONE.coins(0);
                 let again = Job::<true, _>::new(self, (text, policy), &mut never, work, |_, _| ()).all();

@@ -171,6 +171,11 @@ impl Vocab {
         (0..self.id_bound()).filter_map(|id| self.bytes(id).map(|bytes| (id, bytes)))
     }
 
+    /// Bytes of the longest token.
+    pub(crate) fn longest(&self) -> usize {
+        self.longest
+    }
+
     /// One more than the largest id.
     pub fn id_bound(&self) -> u32 {
         self.spans.len() as u32

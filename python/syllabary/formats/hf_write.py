@@ -18,9 +18,17 @@ from syllabary.formats.hf_added import read_added, write_added
 from syllabary.formats.hf_components import NAME, NORMALIZER, Component, read_steps, write_steps
 from syllabary.formats.hf_decoder import read_decoder, write_decoder
 from syllabary.formats.hf_extras import trims_offsets
-from syllabary.formats.hf_names import checked_names, merges_of, model_vocab
+from syllabary.formats.hf_names import (
+    Merges,
+    check_added,
+    checked_names,
+    merges_of,
+    model_vocab,
+    names_of,
+)
 from syllabary.formats.hf_reduce import rewritten
 from syllabary.formats.hf_split import Cutting, read_cutting, write_cutting
+from syllabary.formats.hf_words import write_model, write_options
 from syllabary.formats.record import Facts, cannot_hold
 from syllabary.formats.strict_json import Json
 from syllabary.reference.check import check_spec
@@ -44,10 +52,12 @@ def document(spec: TokenizerSpec) -> dict[str, object]:
     check_spec(spec)
     spec = rewritten(spec)
     check_fields(spec)
-    merges = merges_of(spec)
-    names = checked_names(spec, merges)
+    merges = merges_of(spec) if spec.model == "bpe" else ()
+    names = checked_names(spec, merges) if spec.model == "bpe" else names_of(spec)
     carried = _carried(spec, names)
     plain = components(spec)
+    if spec.model != "bpe":
+        check_added(spec, names)
     return {
         "version": "1.0",
         "truncation": carried.get("truncation"),
@@ -57,13 +67,22 @@ def document(spec: TokenizerSpec) -> dict[str, object]:
         "pre_tokenizer": carried.get("pre_tokenizer", plain["pre_tokenizer"]),
         "post_processor": carried.get("post_processor", TRIMMING if spec.trim_offsets else None),
         "decoder": carried.get("decoder", plain["decoder"]),
-        "model": {
-            "type": "BPE",
-            **model_options(spec, names),
-            **_object(carried.get("model")),
-            "vocab": model_vocab(spec, names),
-            "merges": [[names[left], names[right]] for left, right, _result in merges],
-        },
+        "model": _model(spec, names, merges, _object(carried.get("model"))),
+    }
+
+
+def _model(
+    spec: TokenizerSpec, names: Mapping[int, str], merges: Merges, told: Mapping[str, object]
+) -> dict[str, object]:
+    """The member `model`; told: options as a file has said them before."""
+    if spec.model != "bpe":
+        return write_model(spec, names, told)
+    return {
+        "type": "BPE",
+        **model_options(spec, names),
+        **told,
+        "vocab": model_vocab(spec, names),
+        "merges": [[names[left], names[right]] for left, right, _result in merges],
     }
 
 
@@ -104,6 +123,8 @@ def components(spec: TokenizerSpec) -> dict[str, object]:
 
 def model_options(spec: TokenizerSpec, names: Mapping[int, str]) -> dict[str, object]:
     """The options of the model, in the order of the file."""
+    if spec.model != "bpe":
+        return write_options(spec, names)
     return {
         "dropout": spec.dropout or None,
         "unk_token": None if spec.unknown is None else names.get(spec.unknown),

@@ -15,6 +15,7 @@ from syllabary.reference.aligned import Span
 from syllabary.reference.dropout import Coins
 from syllabary.reference.groups import State, Token
 from syllabary.reference.wordlevel import WordLevel
+from syllabary.reference.wordpiece import WordPiece
 from syllabary.spec import TokenizerSpec
 
 
@@ -43,6 +44,8 @@ def model_of(spec: TokenizerSpec) -> PieceModel | None:
         return None
     if spec.model == "wordlevel":
         return WordLevel(spec)
+    if spec.model == "wordpiece":
+        return WordPiece(spec)
     raise VocabularyError(f"model={spec.model!r} is not there yet")
 
 

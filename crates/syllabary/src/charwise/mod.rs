@@ -13,8 +13,8 @@ mod alone;
 mod encode;
 mod joins;
 mod letters;
-mod memory;
-mod out;
+pub(crate) mod memory;
+pub(crate) mod out;
 mod pairs;
 mod shape;
 #[cfg(test)]

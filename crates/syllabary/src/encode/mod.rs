@@ -18,6 +18,7 @@ mod pieces;
 mod short;
 mod tokens;
 
+pub(crate) use cuts::decode;
 pub(crate) use key::{Key, SHORT};
 pub(crate) use output::{Buffer, Count, Ids, Output};
 pub(crate) use pieces::{Fast, FastWork, Pieces};

@@ -4,11 +4,13 @@
 //! where these stand in it (`run`).
 
 mod wordlevel;
+mod wordpiece;
 
 use std::ops::Range;
 
 use crate::{Error, parts::Parts, vocab::Vocab};
 use wordlevel::WordLevel;
+use wordpiece::WordPiece;
 
 /// How a piece becomes tokens (`TokenizerSpec.model`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,6 +37,7 @@ pub(crate) trait Found {
 #[derive(Debug)]
 pub(crate) enum Model {
     WordLevel(WordLevel),
+    WordPiece(WordPiece),
 }
 
 impl Model {
@@ -46,9 +49,8 @@ impl Model {
         match parts.model {
             Kind::Bpe => Ok(None),
             Kind::WordLevel => Ok(Some(Model::WordLevel(WordLevel::new(parts, vocab)?))),
-            Kind::WordPiece | Kind::Unigram => {
-                Err(Error::Vocabulary("this model is not in the engine yet".to_owned()))
-            }
+            Kind::WordPiece => Ok(Some(Model::WordPiece(WordPiece::new(parts, vocab)?))),
+            Kind::Unigram => Err(Error::Vocabulary("this model is not in the engine yet".to_owned())),
         }
     }
 
@@ -56,6 +58,7 @@ impl Model {
     pub(crate) fn tokens(&self, piece: &str, found: &mut impl Found) {
         match self {
             Model::WordLevel(model) => model.tokens(piece, found),
+            Model::WordPiece(model) => model.tokens(piece, found),
         }
     }
 }

@@ -38,6 +38,7 @@ mod tally;
 mod ties;
 mod unused;
 mod window;
+pub mod wordpiece;
 
 use crate::Error;
 
