@@ -149,8 +149,8 @@ def call(random: Random, special: list[str], pads: bool) -> tuple[tuple[Any, ...
     if pads and random.random() < 0.5:
         options["padding"] = random.choice([True, "longest", "max_length"])
         options["padding_side"] = random.choice(["left", "right"])
-        if "max_length" not in options:
-            options["max_length"] = 48
+        if options["padding"] == "max_length":
+            options.setdefault("max_length", 48)
         if random.random() < 0.3 and not options.get("truncation"):
             options["pad_to_multiple_of"] = 8
     return texts, options

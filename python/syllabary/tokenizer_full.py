@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from syllabary.arguments import thread_count
 from syllabary.formats.hf_framing import framing, with_framing
 from syllabary.framing import Framing, Padding, PostProcessor, Truncation
-from syllabary.framing_arguments import asked_framing, pretokenized, read_texts
+from syllabary.framing_arguments import asked_framing, read_texts
 from syllabary.framing_plan import Plan, plan
 from syllabary.full_batch import EncodingBatch, Rows, Source
 from syllabary.full_reference import ReferenceRows
@@ -127,7 +127,6 @@ class FullEncoding:
         plans = self._plans(asked, given, bool(add_special_tokens))
 
         def rows(unit: OffsetUnit | None) -> Rows:
-            del count
             return ReferenceRows(
                 self._reference, given, asked, special, add_special_tokens, unit, overflow, plans
             )
