@@ -78,7 +78,13 @@ def test_calls(pair: Pair, prove: bool) -> None:
     random = Random(7)
     for _ in range(4000 if prove else 150):
         texts, options = call(random, theirs.all_special_tokens, theirs.pad_token is not None)
-        expected = theirs(*texts, **options)
+        try:
+            expected = theirs(*texts, **options)
+        except Exception as error:  # noqa: BLE001 (they raise it bare, where the pair alone is too long)
+            assert "too short to respect" in str(error)
+            with pytest.raises(ValueError, match=options["truncation"]):
+                ours(*texts, **options)
+            continue
         found = ours(*texts, **options)
         same(found, expected, (texts, options))
         assert found.n_sequences == expected.n_sequences
@@ -95,7 +101,7 @@ def test_tensors(pair: Pair) -> None:
             same(ours(TEXTS, **asked), theirs(TEXTS, **asked), asked)
             same(ours(TEXTS[0], **asked), theirs(TEXTS[0], **asked), asked)
     with pytest.raises(ValueError, match="Unable to create tensor"):
-        ours(TEXTS, return_tensors="np")
+        ours(TEXTS, return_tensors="pt")
 
 
 def test_encode_tokenize_and_targets(pair: Pair) -> None:

@@ -98,7 +98,7 @@ def _plain(made: Made, texts: Texts, asked: Asked) -> tuple[dict[str, Any], Rows
     if room is not None:
         ids = [_cut(row, room, asked.truncation_side) for row in ids]
     data = _columns(ids, frame, asked)
-    return data, Rows(len(ids), lambda: _full(made, texts, asked)[1][:])
+    return data, Rows(len(ids), lambda: list(_full(made, texts, asked)[1]))
 
 
 def _cut(row: list[int], room: int, side: str) -> list[int]:
@@ -152,7 +152,7 @@ def _padded(
 # ---- full encodings ----
 
 
-def _full(made: Made, texts: Texts, asked: Asked) -> tuple[dict[str, Any], list[Row]]:
+def _full(made: Made, texts: Texts, asked: Asked) -> tuple[dict[str, Any], Rows]:
     """Every field of every row, those that truncation cut off too where they are asked for."""
     batch = made.tok.encode_full_batch(
         texts.first,
@@ -162,24 +162,23 @@ def _full(made: Made, texts: Texts, asked: Asked) -> tuple[dict[str, Any], list[
         padding=_padding(asked),
         truncation=_truncation(asked),
         is_pretokenized=asked.is_split_into_words,
-        offsets="char",
+        offsets="char" if asked.return_offsets_mapping else None,
         overflow=asked.return_overflowing_tokens,
     )
-    rows = [Row(one) for one in batch]
-    data: dict[str, Any] = {"input_ids": [row.ids for row in rows]}
+    data: dict[str, Any] = {"input_ids": batch.to_lists("ids")}
     if asked.return_token_type_ids:
-        data["token_type_ids"] = [row.type_ids for row in rows]
+        data["token_type_ids"] = batch.to_lists("type_ids")
     if asked.return_attention_mask:
-        data["attention_mask"] = [row.attention_mask for row in rows]
+        data["attention_mask"] = batch.to_lists("attention_mask")
     if asked.return_special_tokens_mask:
-        data["special_tokens_mask"] = [row.special_tokens_mask for row in rows]
+        data["special_tokens_mask"] = batch.to_lists("special_tokens_mask")
     if asked.return_offsets_mapping:
-        data["offset_mapping"] = [row.offsets for row in rows]
+        data["offset_mapping"] = [list(map(tuple, row)) for row in batch.to_lists("offsets")]
     if asked.return_length:
-        data["length"] = [len(row) for row in rows]
+        data["length"] = [len(row) for row in data["input_ids"]]
     if asked.return_overflowing_tokens:
         data["overflow_to_sample_mapping"] = np.asarray(batch.samples).tolist()
-    return data, rows
+    return data, Rows(len(batch), lambda: [Row(one) for one in batch])
 
 
 def _padding(asked: Asked) -> Padding | bool:
