@@ -26,7 +26,8 @@ FIELDS = (
 ).split()
 SPECIAL = ["[UNK]", "[CLS]", "[SEP]", "[PAD]", "<mask>"]
 WORDS = (
-    "a|the| |  |   x|é|e\u0301t\u00e9|日本|😀|[SEP]|hello|\n\n|0123|'s|\u00a0|don't| b|<mask>|Ünder| THE|ﬁ|\t|xyz|."
+    "a|the| |  |   x|é|e\u0301t\u00e9|日本|😀|[SEP]|hello|\n\n|0123|'s|\u00a0|don't| b|<mask>|Ünder| THE|ﬁ|\t"
+    "|xyz|."
 ).split("|")
 KINDS = ("byte", "byte-prefix", "bert", "metaspace", "metaspace-split", "byte-nfc")
 

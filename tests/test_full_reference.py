@@ -5,8 +5,8 @@ from __future__ import annotations
 import random
 
 import pytest
-
 from full_peers import KINDS, difference, drawn_inputs, drawn_peer, theirs
+
 from syllabary.formats.hf_framing import framing
 from syllabary.formats.hf_read import read_document
 from syllabary.formats.strict_json import parse

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from syllabary.framing import Padding
 from syllabary.framing_plan import Plan
+from syllabary.full_rows import found_as
 from syllabary.reference.encoding import Encoding, joined
 
 Array = NDArray[np.int64]
@@ -191,7 +192,7 @@ class EncodingBatch:
     def _flat(self, name: str) -> Array:
         if name not in FIELDS:
             raise ValueError(f"{name!r} is no field: give one of {', '.join(FIELDS)}")
-        return (self._located if name in ("offsets", "word_ids") else self._rows).field(name)
+        return (self._located if name in ("offsets", "spans", "word_ids") else self._rows).field(name)
 
     def _shaped(self, flat: Array) -> Array:
         if self._length is None:
@@ -237,18 +238,14 @@ class EncodingBatch:
         if not source.taken.isdisjoint(encoding.ids):
             for at, token_id in enumerate(encoding.ids):
                 if token_id in source.taken and columns["items"][at] == -1:
-                    tokens[at] = self._found(encoding, at, columns["sequence_ids"][at], sample) or tokens[at]
+                    text, word = columns["sequence_ids"][at], encoding.word_ids[at]
+                    tokens[at] = self._found(text, word, columns["spans"][at], sample) or tokens[at]
         return tokens
 
-    def _found(self, encoding: Encoding, at: int, text: int, sample: int) -> str:
+    def _found(self, text: int, word: int | None, span: Sequence[int], sample: int) -> str:
         """What a token that takes white space along was found as."""
-        given = self._source.texts[sample][max(text, 0)]
-        if not isinstance(given, str):
-            given = given[encoding.word_ids[at] or 0]
-        data = given.encode() if self._source.unit == "byte" else given
-        start, end = encoding.offsets[at]
-        found = data[start:end]
-        return found if isinstance(found, str) else found.decode("utf-8", "replace")
+        byte = self._source.unit == "byte"
+        return found_as(self._source.texts[sample], text, word or 0, span, byte)
 
     def _nested(self, rows: list[Encoding], sample: int) -> Encoding:
         """Rows of one text, each with what overflows of it, as `encoding.joined` nests them."""
@@ -272,7 +269,7 @@ class EncodingBatch:
         return grown(tree)
 
 
-FIELDS = "ids type_ids attention_mask special_tokens_mask word_ids sequence_ids offsets items".split()
+FIELDS = "ids type_ids attention_mask special_tokens_mask word_ids sequence_ids offsets spans items".split()
 
 
 def _ranges(sequence_ids: Sequence[int], texts: int) -> dict[int, tuple[int, int]]:

@@ -6,18 +6,19 @@ rows (the engine, `reference.full`), and what is made of them (`full_batch`).
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
+from syllabary._engine import FullRows
+from syllabary._engine import Tokenizer as Engine
 from syllabary.arguments import thread_count
 from syllabary.formats.hf_framing import framing, with_framing
 from syllabary.framing import Framing, Padding, PostProcessor, Truncation
 from syllabary.framing_arguments import asked_framing, read_texts
 from syllabary.framing_plan import Plan, plan
-from syllabary.full_batch import EncodingBatch, Rows, Source
-from syllabary.full_reference import ReferenceRows
-from syllabary.reference import ReferenceTokenizer
+from syllabary.full_batch import EncodingBatch, Source
+from syllabary.full_rows import EngineRows, flat_texts
 from syllabary.reference.decode import spellings
 from syllabary.reference.encoding import Encoding
 from syllabary.spec import TokenizerSpec
@@ -47,8 +48,9 @@ class FullEncoding:
         def spec(self) -> TokenizerSpec:
             """The tokenizer as plain data."""
 
-        @cached_property
-        def _reference(self) -> ReferenceTokenizer: ...
+        _engine: Engine
+
+        def _batch(self, run: Callable[..., Any], texts: Any, special: Any, *more: Any) -> Any: ...
 
     @property
     def framing(self) -> Framing:
@@ -126,10 +128,16 @@ class FullEncoding:
         asked = asked_framing(self._framing, post_processor, truncation, padding)
         plans = self._plans(asked, given, bool(add_special_tokens))
 
-        def rows(unit: OffsetUnit | None) -> Rows:
-            return ReferenceRows(
-                self._reference, given, asked, special, add_special_tokens, unit, overflow, plans
-            )
+        def rows(unit: OffsetUnit | None) -> EngineRows:
+            flat = flat_texts(given, is_pretokenized)
+
+            def run(texts: Any, policy: Any, threads: int) -> FullRows:
+                return self._engine.full_rows(texts, policy, unit or "ids", threads)
+
+            found = self._batch(run, flat, special, count)
+            byte = unit == "byte"
+            names, taken = self._names, self._taken
+            return EngineRows(found, given, is_pretokenized, asked, plans, overflow, names, taken, byte)
 
         source = Source(self._names, plans, asked.padding, self._taken, given, offsets or "char")
         return EncodingBatch(rows(offsets), source, None if offsets else lambda: rows("char"))

@@ -11,6 +11,7 @@ use std::{
 use crate::{
     Error,
     dropout::Dropout,
+    located::{Located, Want},
     pool::Seat,
     threads,
     tokenizer::{SpecialPolicy, Tokenizer, Work},
@@ -150,6 +151,31 @@ pub fn encode(
         Ok(())
     })?;
     Ok(gathered.into_inner().unwrap_or_else(PoisonError::into_inner).whole)
+}
+
+/// The tokens of every text, with what is wanted of them; an error comes with the index of its text.
+pub fn locate(
+    tokenizer: &Tokenizer,
+    texts: &[&str],
+    policy: SpecialPolicy<'_>,
+    want: Want,
+    threads: usize,
+) -> Result<Located, (usize, Error)> {
+    let done: Mutex<BTreeMap<usize, Located>> = Mutex::default();
+    each_chunk(tokenizer, texts, threads, &|(index, start), chunk, seat| {
+        let mut made = Located::default();
+        for (index, text) in (start..).zip(chunk) {
+            tokenizer
+                .locate(text, policy, want, &mut seat.work, &mut made)
+                .map_err(|error| (index, error))?;
+        }
+        done.lock().unwrap_or_else(PoisonError::into_inner).insert(index, made);
+        Ok(())
+    })?;
+    let mut parts = done.into_inner().unwrap_or_else(PoisonError::into_inner).into_values();
+    let mut whole = parts.next().unwrap_or_default();
+    parts.for_each(|part| whole.append(part));
+    Ok(whole)
 }
 
 fn lock(gathered: &Mutex<Gathered>) -> MutexGuard<'_, Gathered> {
