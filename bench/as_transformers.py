@@ -1,12 +1,12 @@
-"""Measure `tok.as_transformers()` against `PreTrainedTokenizerFast` on the documents of a file, and write it down.
+"""Measure `tok.as_transformers()` against `PreTrainedTokenizerFast` on a file, and write it down.
 
     python bench/as_transformers.py TEXT tokenizer.json [--repeats 5] [--documents 2000] [--batch 256]
 
 Both open the same folder: the tokenizer given, and a BERT of 8,000 tokens trained here on the same text. The
 lanes take turns in one process; each turn takes the whole file, batch after batch, and no document twice. The
 medians count, in seconds of the clock and of the processor (all threads). Results go to
-bench/results/as_transformers.json. Leaves out: whether both give the same (`tests/test_transformers.py`; what is
-compared here is compared once more).
+bench/results/as_transformers.json. Leaves out: whether both give the same (`tests/test_transformers.py`; what
+is compared here is compared once more).
 """
 
 from __future__ import annotations

@@ -9,7 +9,6 @@ import pytest
 from full_peers import KINDS, difference, drawn_inputs, drawn_peer, theirs
 
 from syllabary import Tokenizer
-from syllabary.formats.hf_framing import framing
 from syllabary.formats.hf_read import read_document
 from syllabary.formats.strict_json import parse
 

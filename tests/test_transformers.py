@@ -1,6 +1,7 @@
-"""`tok.as_transformers()` beside `PreTrainedTokenizerFast` on the same folder: calls, decoding, files, changes.
+"""`tok.as_transformers()` beside `PreTrainedTokenizerFast` on one folder: calls, decoding, files, changes.
 
-Leaves out: chat templates (`test_transformers_chat`), what other code does with it (`test_transformers_code`).
+Leaves out: chat templates (`test_transformers_chat`), what other code does with it
+(`test_transformers_code`).
 """
 
 from __future__ import annotations
@@ -14,15 +15,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tokenizers import AddedToken, Regex, normalizers, pre_tokenizers, processors
 from transformers_folders import SHAPES, TEXTS, call, text, write
 
 import syllabary
 
 transformers = pytest.importorskip("transformers", reason="the extra transformers is not installed")
-pytest.importorskip("tokenizers")
-
-from tokenizers import AddedToken, Regex, normalizers, pre_tokenizers, processors
-
 Pair = tuple[Any, Any]
 DIGITS = pre_tokenizers.Sequence(
     [pre_tokenizers.Split(Regex(r"\d"), "isolated"), pre_tokenizers.ByteLevel(use_regex=False)]
@@ -80,8 +78,7 @@ def test_calls(pair: Pair, prove: bool) -> None:
         texts, options = call(random, theirs.all_special_tokens, theirs.pad_token is not None)
         try:
             expected = theirs(*texts, **options)
-        except Exception as error:  # noqa: BLE001 (they raise it bare, where the pair alone is too long)
-            assert "too short to respect" in str(error)
+        except Exception:  # noqa: BLE001 (they raise it bare: what is not to be cut is too long by itself)
             with pytest.raises(ValueError, match=options["truncation"]):
                 ours(*texts, **options)
             continue

@@ -48,7 +48,7 @@ def test_collators(pair: Pair) -> None:
 
 
 def test_datasets_map(pair: Pair, tmp_path: Path) -> None:
-    ours, theirs = pair
+    ours, _theirs = pair
     data = datasets.Dataset.from_dict({"text": [one for one in TEXTS if one.strip()] * 3})
     rows = [
         data.map(lambda batch, tok=tok: tok(batch["text"], truncation=True), batched=True, batch_size=5)
@@ -74,8 +74,7 @@ class Encode:
 
 
 def test_a_pipeline_and_generation(pair: Pair) -> None:
-    ours, theirs = pair
-    config = transformers.GPT2Config(vocab_size=len(theirs), n_positions=64, n_embd=16, n_layer=1, n_head=2)
+    config = transformers.GPT2Config(vocab_size=len(pair[1]), n_positions=64, n_embd=16, n_layer=1, n_head=2)
     torch.manual_seed(0)
     model = transformers.GPT2LMHeadModel(config).eval()
     texts = [

@@ -1,7 +1,7 @@
-"""Folders as `transformers` saves them, of tokenizers trained here by `tokenizers`, and calls drawn at random.
+"""Folders as `transformers` saves them, of tokenizers trained here, and calls drawn at random.
 
-Adds four shapes: bytes as GPT-2 (without and with a template), BERT, Llama with a fallback to bytes. Leaves out:
-what is compared (`test_transformers*`).
+Adds four shapes: bytes as GPT-2 (without and with a template), BERT, Llama with a fallback to bytes. Leaves
+out: what is compared (`test_transformers*`).
 """
 
 from __future__ import annotations
@@ -98,8 +98,12 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "bytes": {**ROBERTA, "model_max_length": 64, "padding_side": "left"},
     "roberta": {**ROBERTA, "cls_token": "<s>", "sep_token": "</s>", "model_max_length": 128},
     "bert": {
-        **{"unk_token": "[UNK]", "pad_token": "[PAD]", "cls_token": "[CLS]", "sep_token": "[SEP]"},
-        **{"mask_token": "[MASK]", "model_input_names": ["input_ids", "token_type_ids", "attention_mask"]},
+        "unk_token": "[UNK]",
+        "pad_token": "[PAD]",
+        "cls_token": "[CLS]",
+        "sep_token": "[SEP]",
+        "mask_token": "[MASK]",
+        "model_input_names": ["input_ids", "token_type_ids", "attention_mask"],
         "clean_up_tokenization_spaces": True,
     },
     "llama": {"bos_token": "<s>", "eos_token": "</s>", "unk_token": "<unk>", "truncation_side": "left"},

@@ -1,7 +1,8 @@
 """Tokenizers of the Hugging Face Hub by their id, `org/name`, through `huggingface_hub` if it is installed.
 
 Adds `is_id` and `fetch`, which brings the first tokenizer file that a repository has into that library's own
-cache, and `fetch_beside`: roles of special tokens, the chat template. Leaves out: reading it (`formats`), tokens and mirrors (`huggingface_hub` has settings for them).
+cache, and `fetch_beside`: roles of special tokens, the chat template. Leaves out: reading it (`formats`),
+tokens and mirrors (`huggingface_hub` has settings for them).
 """
 
 from __future__ import annotations

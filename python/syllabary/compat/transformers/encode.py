@@ -1,4 +1,4 @@
-"""What a call of the tokenizer asks for, and the two ways to it: ids and masks alone, or full encodings.
+"""What a call gives, by one of two ways: ids and masks alone, or full encodings.
 
 Adds `encoded`. The fast way is for texts without a pair of which nothing is asked that needs offsets; it is
 most of what training and inference ask for. Leaves out: which texts a call means (`inputs`), the engine
@@ -7,65 +7,16 @@ most of what training and inference ask for. Leaves out: which texts a call mean
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from syllabary.compat.transformers.arrays import as_torch, columns
+from syllabary.compat.transformers.asked import Asked, Texts
 from syllabary.compat.transformers.backend import BatchEncoding
 from syllabary.compat.transformers.rows import Row, Rows
 from syllabary.compat.transformers.state import Frame, Made
 from syllabary.framing import Padding, Truncation
-
-
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """A call's options, their names and defaults as `transformers` has them, strategies as plain text."""
-
-    add_special_tokens: bool = True
-    padding_strategy: str = "do_not_pad"
-    truncation_strategy: str = "do_not_truncate"
-    max_length: int | None = None
-    stride: int = 0
-    is_split_into_words: bool = False
-    pad_to_multiple_of: int | None = None
-    padding_side: str = "right"
-    truncation_side: str = "right"
-    return_tensors: Any = None
-    return_token_type_ids: bool = False
-    return_attention_mask: bool = False
-    return_overflowing_tokens: bool = False
-    return_special_tokens_mask: bool = False
-    return_offsets_mapping: bool = False
-    return_length: bool = False
-    split_special_tokens: bool = False
-    pad_id: int = 0
-    pad_token: str = ""
-    pad_type_id: int = 0
-
-    @property
-    def special(self) -> Any:
-        """Our word for what to do with special tokens in the text."""
-        return "text" if self.split_special_tokens else "allow"
-
-    @property
-    def truncates(self) -> bool:
-        """Whether tokens are cut off."""
-        return self.truncation_strategy != "do_not_truncate"
-
-    @property
-    def pads(self) -> bool:
-        """Whether rows are filled up."""
-        return self.padding_strategy != "do_not_pad"
-
-
-@dataclass(frozen=True, slots=True)
-class Texts:
-    """The texts of a call: first and, where there is one, second; each a text or a list of words."""
-
-    first: list[Any]
-    second: list[Any] | None
-    batched: bool
 
 
 def encoded(made: Made, texts: Texts, asked: Asked) -> Any:
@@ -94,11 +45,17 @@ def _plain(made: Made, texts: Texts, asked: Asked) -> tuple[dict[str, Any], Rows
         room = (asked.max_length or 0) - len(frame)
         if asked.stride or asked.truncation_strategy == "only_second" or room < 1:
             return None
+    rows = Rows(len(texts.first), lambda: list(_full(made, texts, asked)[1]))
+    kind = str(getattr(asked.return_tensors, "value", asked.return_tensors))
+    if kind in ("np", "pt"):
+        ragged = made.tok.encode_batch_array(texts.first, asked.special)
+        arrays = columns(ragged, frame, room, asked)
+        if arrays is not None:
+            return (as_torch(arrays) if kind == "pt" else arrays), rows
     ids = made.tok.encode_batch(texts.first, asked.special)
     if room is not None:
         ids = [_cut(row, room, asked.truncation_side) for row in ids]
-    data = _columns(ids, frame, asked)
-    return data, Rows(len(ids), lambda: list(_full(made, texts, asked)[1]))
+    return _columns(ids, frame, asked), rows
 
 
 def _cut(row: list[int], room: int, side: str) -> list[int]:
@@ -110,7 +67,7 @@ def _cut(row: list[int], room: int, side: str) -> list[int]:
 def _columns(ids: list[list[int]], frame: Frame, asked: Asked) -> dict[str, Any]:
     """The lists of every row, padded; in the order that `transformers` has them."""
     sizes = [len(row) + len(frame) for row in ids]
-    length = _length(sizes, asked)
+    length = asked.length(max(sizes, default=0))
     before, after = list(frame.before), list(frame.after)
     if frame.before or frame.after:
         ids = [[*before, *row, *after] for row in ids]
@@ -128,15 +85,6 @@ def _columns(ids: list[list[int]], frame: Frame, asked: Asked) -> dict[str, Any]
     if asked.return_length:
         columns["length"] = [max(size, length) for size in sizes]
     return columns
-
-
-def _length(sizes: list[int], asked: Asked) -> int:
-    """How long every row is made at least."""
-    if not asked.pads:
-        return 0
-    length = max(sizes, default=0) if asked.padding_strategy == "longest" else asked.max_length or 0
-    multiple = asked.pad_to_multiple_of
-    return length + -length % multiple if multiple else length
 
 
 def _padded(

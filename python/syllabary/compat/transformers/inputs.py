@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from syllabary.compat.transformers.encode import Texts
+from syllabary.compat.transformers.asked import Texts
 
 MANY = (list, tuple)
 WRONG = (

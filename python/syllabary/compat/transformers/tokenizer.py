@@ -13,8 +13,9 @@ import os
 from pathlib import Path
 from typing import Any
 
+from syllabary.compat.transformers.asked import Asked
 from syllabary.compat.transformers.backend import TokenizersBackend, logging
-from syllabary.compat.transformers.encode import Asked, encoded
+from syllabary.compat.transformers.encode import encoded
 from syllabary.compat.transformers.inputs import read
 from syllabary.compat.transformers.state import Made, make, state
 from syllabary.errors import UnknownTokenError
@@ -88,9 +89,9 @@ class SyllabaryTokenizer(TokenizersBackend):  # type: ignore[misc]  # its types 
         texts = read(text, text_pair, bool(asked.get("is_split_into_words")))
         found = encoded(self._engine(), texts, self._asked(asked))
         if asked.get("max_length") is None and asked.get("verbose", True):
-            ids = found["input_ids"]
-            rows = ids if texts.batched or asked.get("return_tensors") is not None else [ids]
-            longest: Any = max(rows, key=len, default=[])
+            longest = found["input_ids"]
+            if texts.batched or asked.get("return_tensors") is not None:
+                longest = longest[0] if hasattr(longest, "shape") else max(longest, key=len, default=[])
             self._eventual_warn_about_too_long_sequence(longest, None, True)
         return found
 
