@@ -21,9 +21,7 @@ from tokenizers import (
     trainers,
 )
 
-FIELDS = (
-    "ids tokens offsets type_ids attention_mask special_tokens_mask word_ids sequence_ids n_sequences"
-).split()
+FIELDS = ("ids tokens offsets type_ids attention_mask special_tokens_mask word_ids sequence_ids").split()
 SPECIAL = ["[UNK]", "[CLS]", "[SEP]", "[PAD]", "<mask>"]
 WORDS = (
     "a|the| |  |   x|é|e\u0301t\u00e9|日本|😀|[SEP]|hello|\n\n|0123|'s|\u00a0|don't| b|<mask>|Ünder| THE|ﬁ|\t"

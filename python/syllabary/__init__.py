@@ -28,10 +28,12 @@ from syllabary.errors import (
     UnknownTokenError,
     VocabularyError,
 )
+from syllabary.full_batch import EncodingBatch
 from syllabary.ids import IdTokenizer
 from syllabary.opening import load
 from syllabary.progress import Progress
 from syllabary.ragged import Ragged
+from syllabary.reference.encoding import Encoding
 from syllabary.tokenizer import Tokenizer
 from syllabary.training import train
 from syllabary.training_ids import train_ids
@@ -45,6 +47,8 @@ __all__ = [
     "CorpusError",
     "CorpusWarning",
     "EarlyStopWarning",
+    "Encoding",
+    "EncodingBatch",
     "FormatError",
     "IdTokenizer",
     "ModelError",

@@ -22,7 +22,7 @@ from syllabary.full_rows import found_as
 from syllabary.reference.encoding import Encoding, joined
 
 Array = NDArray[np.int64]
-PAD = -2  # in the field `items`: padding; -1: a text; from 0 on the item of the plan
+PAD = -3  # in the field `items`: padding; -1: the text, -2: its pair; from 0 on the item of the plan
 
 
 class Rows(Protocol):
@@ -232,20 +232,21 @@ class EncodingBatch:
         items = () if plan is None else plan.items
         fill = "" if source.padding is None else source.padding.pad_token
         tokens = [
-            source.names[token_id] if item == -1 else fill if item == PAD else items[item].token
+            items[item].token if item >= 0 else fill if item == PAD else source.names[token_id]
             for token_id, item in zip(encoding.ids, columns["items"], strict=True)
         ]
         if not source.taken.isdisjoint(encoding.ids):
             for at, token_id in enumerate(encoding.ids):
-                if token_id in source.taken and columns["items"][at] == -1:
-                    text, word = columns["sequence_ids"][at], encoding.word_ids[at]
-                    tokens[at] = self._found(text, word, columns["spans"][at], sample) or tokens[at]
+                item = columns["items"][at]
+                if token_id in source.taken and item in (-1, -2):
+                    word = encoding.word_ids[at] or 0
+                    tokens[at] = self._found(-1 - item, word, columns["spans"][at], sample)
         return tokens
 
-    def _found(self, text: int, word: int | None, span: Sequence[int], sample: int) -> str:
+    def _found(self, text: int, word: int, span: Sequence[int], sample: int) -> str:
         """What a token that takes white space along was found as."""
         byte = self._source.unit == "byte"
-        return found_as(self._source.texts[sample], text, word or 0, span, byte)
+        return found_as(self._source.texts[sample][text], word, span, byte)
 
     def _nested(self, rows: list[Encoding], sample: int) -> Encoding:
         """Rows of one text, each with what overflows of it, as `encoding.joined` nests them."""

@@ -100,18 +100,19 @@ class EngineRows:
     def _trim_taken(self, found: Array) -> None:
         """Tokens that take white space along have that of the text at their ends."""
         items, ids = self.field("items"), self.field("ids")
-        places = np.flatnonzero((items == -1) & np.isin(ids, [*self._taken]))
+        places = np.flatnonzero((items < 0) & (items >= -2) & np.isin(ids, [*self._taken]))
         if not len(places):
             return
-        spans, words, texts = self.field("spans"), self.field("word_ids"), self.field("sequence_ids")
+        spans, words = self.field("spans"), self.field("word_ids")
         bounds, samples = self.bounds(), self.samples()
         rows = np.searchsorted(bounds, places, "right") - 1
         for at, row in zip(places.tolist(), rows.tolist(), strict=True):
             sample = int(samples[row])
             given = self._given[sample]
-            text = found_as(given, int(texts[at]), int(words[at]), spans[at].tolist(), self._byte_offsets)
+            source, span = given[-1 - int(items[at])], spans[at].tolist()
+            text = found_as(source, int(words[at]), span, self._byte_offsets)
             plan = self._plans[given[1] is not None]
-            start, end = spans[at].tolist()
+            start, end = span
             for added, _firsts in () if plan is None else plan.trims:
                 before, after = white_ends(text)
                 if before == 1 and added and start == 0:
@@ -130,9 +131,8 @@ def white_ends(text: str) -> tuple[int, int]:
     return len(text) - len(text.lstrip(STRIPPED)), len(text) - len(text.rstrip(STRIPPED))
 
 
-def found_as(given: tuple[Any, Any], text: int, word: int, span: Sequence[int], byte_offsets: bool) -> str:
-    """The text between two offsets of a text or its pair, or of one of their words."""
-    source = given[max(text, 0)]
+def found_as(source: Any, word: int, span: Sequence[int], byte_offsets: bool) -> str:
+    """What stands between two offsets in a text, or in a word of it."""
     if not isinstance(source, str):
         source = source[word]
     if not byte_offsets:

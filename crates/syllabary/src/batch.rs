@@ -161,9 +161,20 @@ pub fn locate(
     want: Want,
     threads: usize,
 ) -> Result<Located, (usize, Error)> {
+    if threads < 2 || texts.len() < 2 {
+        let mut whole = Located::for_texts(texts, want);
+        tokenizer.pool().with(|seat| {
+            for (index, text) in texts.iter().enumerate() {
+                let done = tokenizer.locate(text, policy, want, &mut seat.work, &mut whole);
+                done.map_err(|error| (index, error))?;
+            }
+            Ok(())
+        })?;
+        return Ok(whole);
+    }
     let done: Mutex<BTreeMap<usize, Located>> = Mutex::default();
     each_chunk(tokenizer, texts, threads, &|(index, start), chunk, seat| {
-        let mut made = Located::default();
+        let mut made = Located::for_texts(chunk, want);
         for (index, text) in (start..).zip(chunk) {
             tokenizer
                 .locate(text, policy, want, &mut seat.work, &mut made)
@@ -172,8 +183,8 @@ pub fn locate(
         done.lock().unwrap_or_else(PoisonError::into_inner).insert(index, made);
         Ok(())
     })?;
-    let mut parts = done.into_inner().unwrap_or_else(PoisonError::into_inner).into_values();
-    let mut whole = parts.next().unwrap_or_default();
+    let parts = done.into_inner().unwrap_or_else(PoisonError::into_inner).into_values();
+    let mut whole = Located::for_texts(texts, want);
     parts.for_each(|part| whole.append(part));
     Ok(whole)
 }

@@ -36,6 +36,20 @@ pub struct Located {
 }
 
 impl Located {
+    /// Nothing yet, with room for the tokens of most texts.
+    pub fn for_texts(texts: &[&str], want: Want) -> Located {
+        let bytes: usize = texts.iter().map(|text| text.len()).sum();
+        let mut made = Located::default();
+        // Room that nobody touches costs nothing; where there is no such room, the vectors grow.
+        let _ = made.ids.try_reserve_exact(bytes / 3 + 1024);
+        if want != Want::Ids {
+            let _ = made.spans.try_reserve_exact(bytes / 3);
+            let _ = made.words.try_reserve_exact(bytes / 3);
+        }
+        made.ends.reserve(texts.len());
+        made
+    }
+
     /// Appends what comes after.
     pub fn append(&mut self, mut other: Located) {
         let base = self.ids.len();
@@ -64,11 +78,7 @@ impl Tokenizer {
                 "a text of 4 GiB or more has no offsets; encode it in parts".to_owned(),
             ));
         } else if let Some(fast) = &self.fast {
-            let widths = self.widths.get_or_init(|| {
-                (0..self.vocab.id_bound())
-                    .map(|id| self.vocab.bytes(id).map_or(0, <[u8]>::len) as u32)
-                    .collect()
-            });
+            let widths = self.widths();
             let Located { ids, spans, words, .. } = &mut *out;
             let mut spans = Spans { ids, spans, words, widths, origin: text.as_ptr() as usize, word: 0 };
             self.plain(fast, (text, policy), work.fast.get_or_insert_default(), &mut spans)?;
@@ -92,28 +102,52 @@ impl Tokenizer {
     }
 }
 
-/// Turns byte spans into character spans, as `offsets::to_characters`.
+/// Turns byte spans into character spans, as `offsets::to_characters`. In ASCII, characters are bytes less those that
+/// went before.
 fn to_characters(bytes: &[u8], spans: &mut [[u32; 2]]) {
     let is_start = |at: usize| bytes.get(at).is_none_or(|&byte| byte & 0xC0 != 0x80);
     let starts = |from: usize, to: usize| bytes[from..to].iter().filter(|&&byte| byte & 0xC0 != 0x80).count();
-    // `index` is the number of characters that begin in `..at`.
-    let (mut at, mut index) = (0, 0);
+    let next_wide =
+        |from: usize| bytes[from..].iter().position(|&byte| byte >= 0x80).map_or(bytes.len(), |at| from + at);
+    // `index` is the number of characters that begin in `..at`; from `at` to `wide` all is ASCII.
+    let (mut at, mut index, mut wide) = (0, 0, next_wide(0));
     for [start, end] in spans {
         let (from, to) = (*start as usize, *end as usize);
+        if from >= at && to <= wide && from < to {
+            (*start, *end) = ((index + from - at) as u32, (index + to - at) as u32);
+            continue;
+        }
         if from >= at {
             index += starts(at, from)
         } else {
             index -= starts(from, at)
         }
         let first = if is_start(from) { index } else { index - 1 };
+        index += starts(from, to.max(from));
+        at = to.max(from);
         *start = first as u32;
-        if from < to {
-            index += starts(from, to);
-            at = to;
-            *end = index as u32;
-        } else {
-            at = from;
-            *end = first as u32;
+        *end = if from < to { index as u32 } else { first as u32 };
+        if at > wide {
+            wide = next_wide(at);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn characters_as_the_plain_way_has_them() {
+        let text = "ab é€c😀 dddd ëe";
+        let mut spans: Vec<[u32; 2]> = Vec::new();
+        for start in 0..text.len() as u32 {
+            spans.extend((start..=text.len() as u32).map(|end| [start, end]));
+        }
+        let mut plain: Vec<_> = spans.iter().map(|&[start, end]| start as usize..end as usize).collect();
+        crate::tokenizer::to_characters(text, &mut plain);
+        to_characters(text.as_bytes(), &mut spans);
+        let found: Vec<_> = spans.iter().map(|&[start, end]| start as usize..end as usize).collect();
+        assert_eq!(found, plain);
     }
 }

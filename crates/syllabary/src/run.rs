@@ -10,7 +10,7 @@ use crate::{
     aligned::Aligned,
     alphabet::Unit,
     boundary,
-    charwise::Charwise,
+    charwise::{Charwise, Stretch},
     dropout::Coins,
     models::Model,
     offsets::{Place, Source},
@@ -114,7 +114,14 @@ impl<'a, const SPANS: bool, F: FnMut(&[u32], &[Range<usize>], u32)> Job<'a, SPAN
             && let (Some(wordwise), Some(model)) = (&tokenizer.wordwise, &tokenizer.model)
         {
             let Job { work, sink, .. } = self;
-            return wordwise.encode(run, (tokenizer, model), &mut work.wordwise, |ids| sink(ids, &[]));
+            return wordwise.encode(run, (tokenizer, model), &mut work.wordwise, |ids| sink(ids, &[], 0));
+        }
+        if let Some(charwise) =
+            tokenizer.charwise.as_ref().filter(|_| finder.is_empty() && tokenizer.scores.is_none())
+            && charwise.replays()
+            && !(self.coins.any() || (self.trims && tokenizer.trim.is_some()))
+        {
+            return self.replayed(charwise, run, range.start);
         }
         self.begin();
         self.word = self.word.wrapping_add(u32::from(tokenizer.scores.is_some()));
@@ -151,6 +158,29 @@ impl<'a, const SPANS: bool, F: FnMut(&[u32], &[Range<usize>], u32)> Job<'a, SPAN
         }
         let done = charwise.rewrite(run, &tokenizer.normalizer, &tokenizer.merges, &mut work.charwise, sink);
         done.map_err(|error| Place::Text(base).shift(error))
+    }
+
+    /// The same with spans, which the ids say.
+    fn replayed(&mut self, charwise: &Charwise, run: &str, base: usize) -> Result<(), Error> {
+        let Job { tokenizer, work, sink, .. } = self;
+        let Work { ids, tokens, charwise: buffers, .. } = &mut **work;
+        ids.clear();
+        charwise.encode(run, base == 0, &tokenizer.merges, buffers, |new| ids.extend_from_slice(new))?;
+        let stretch = Stretch { text: run, base, widths: tokenizer.widths(), exact: tokenizer.exact };
+        let (spans, mut word, mut done) = (&mut tokens.spans, self.word, 0);
+        spans.clear();
+        charwise.spans(&stretch, ids, |span, begins| {
+            if begins {
+                sink(&ids[done..done + spans.len()], spans, word);
+                word = word.wrapping_add(1);
+                done += spans.len();
+                spans.clear();
+            }
+            spans.push(span);
+        });
+        sink(&ids[done..], spans, word);
+        self.word = word;
+        Ok(())
     }
 
     fn normalized(&self, run: &str, base: usize) -> Result<Source<'static>, Error> {

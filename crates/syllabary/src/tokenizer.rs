@@ -95,7 +95,7 @@ pub struct Tokenizer {
     pub(crate) trim: Option<Trim>,
     /// Its way of encoding at full speed, if it has one.
     pub(crate) fast: Option<Fast>,
-    /// The bytes of each token, where `fast` is; filled when spans are asked for.
+    /// The bytes of each token, or its characters, if they are its symbols; filled when spans are asked for.
     pub(crate) widths: OnceLock<Box<[u32]>>,
     pool: Pool,
     /// The fast way, for tokenizers of characters.
@@ -203,6 +203,15 @@ impl Tokenizer {
     /// Memory and buffers of its threads, for whoever encodes with it.
     pub fn pool(&self) -> &Pool {
         &self.pool
+    }
+
+    /// How many symbols each token has.
+    pub(crate) fn widths(&self) -> &[u32] {
+        self.widths.get_or_init(|| {
+            let is_start = |byte: &&u8| self.unit == Unit::Byte || **byte & 0xC0 != 0x80;
+            let width = |bytes: &[u8]| bytes.iter().filter(is_start).count() as u32;
+            (0..self.vocab.id_bound()).map(|id| self.vocab.bytes(id).map_or(0, width)).collect()
+        })
     }
 
     /// The way from ids back to bytes, without steps.

@@ -59,22 +59,23 @@ impl Output for Spans<'_> {
 
     fn pieces(&mut self, text: &[u8], start: usize, ends: &[usize]) {
         let base = text.as_ptr() as usize - self.origin;
-        let (mut at, mut rest) = (base + start, ends.iter());
-        let Some(mut end) = rest.next().map(|end| base + end) else { return };
-        let new = &self.ids[self.spans.len()..];
-        self.spans.reserve(new.len());
-        self.words.reserve(new.len());
-        for &id in new {
-            if at >= end {
-                end = rest.next().map_or(usize::MAX, |end| base + end);
-                self.word += 1;
+        let (mut at, mut rest) = ((base + start) as u32, ends.iter());
+        let Some(mut end) = rest.next().map(|end| (base + end) as u32) else { return };
+        let done = self.spans.len();
+        self.spans.extend(self.ids[done..].iter().map(|&id| {
+            let start = at;
+            at += self.widths.get(id as usize).copied().unwrap_or(0);
+            [start, at]
+        }));
+        let mut word = self.word;
+        self.words.extend(self.spans[done..].iter().map(|&[start, _]| {
+            if start >= end {
+                end = rest.next().map_or(u32::MAX, |&end| (base + end) as u32);
+                word += 1;
             }
-            let next = at + self.widths.get(id as usize).map_or(0, |&width| width as usize);
-            self.spans.push([at as u32, next as u32]);
-            self.words.push(self.word);
-            at = next;
-        }
-        self.word += 1;
+            word
+        }));
+        self.word = word + 1;
         debug_assert!(at == end && rest.next().is_none());
     }
 }

@@ -19,7 +19,7 @@ pub enum Field {
     WordIds,
     /// The text; -1 for none.
     SequenceIds,
-    /// The item of the plan: -1 for text, -2 for padding.
+    /// The item of the plan: -1 for the text, -2 for its pair, -3 for padding.
     Items,
 }
 
@@ -37,7 +37,7 @@ impl Rows {
                 Field::SpecialTokensMask => 1,
                 Field::WordIds => -1,
                 Field::SequenceIds => labels[plan.items.len()],
-                Field::Items => -2,
+                Field::Items => -3,
             };
             self.padding(row, Side::Left, &mut out, fill);
             let mut part = row.first;
@@ -51,7 +51,7 @@ impl Rows {
                         Field::SequenceIds => labels[number],
                         Field::Items => number as i64,
                     }),
-                    Item::Text { type_ids, .. } => {
+                    Item::Text { text, type_ids } => {
                         let tokens = self.parts[part].clone();
                         let over = row.over >> (part - row.first) & 1;
                         part += 1;
@@ -68,7 +68,7 @@ impl Rows {
                             Field::AttentionMask => 1,
                             Field::SpecialTokensMask => 0,
                             Field::SequenceIds => labels[number],
-                            Field::Items => -1,
+                            Field::Items => -1 - text as i64,
                         };
                         out.resize(out.len() + tokens.len(), value);
                     }
