@@ -27,6 +27,7 @@ from syllabary.arguments import (
     text_or_none,
     thread_count,
 )
+from syllabary.conversing import Conversing
 from syllabary.drawing import Drawing
 from syllabary.errors import TextError, UnknownTokenError
 from syllabary.ragged import Ragged
@@ -46,7 +47,7 @@ Path = str | os.PathLike[str]
 Result = TypeVar("Result")
 
 
-class Tokenizer(Drawing, FullEncoding, TextMethods):
+class Tokenizer(Drawing, FullEncoding, TextMethods, Conversing):
     """Text to ids and back. Immutable; threads may share it, processes may pickle it.
 
     Every method that reads text takes `special`: `"raise"` (an error that names the special token found),
