@@ -12,7 +12,11 @@ import sys
 
 import pytest
 
-MODULES = {"tiktoken": "syllabary.compat.tiktoken", "subword_nmt": "syllabary.compat.subword_nmt"}
+MODULES = {
+    "tiktoken": "syllabary.compat.tiktoken",
+    "subword_nmt": "syllabary.compat.subword_nmt",
+    "tokenizers": "syllabary.compat.tokenizers",
+}
 
 
 def main() -> int:
