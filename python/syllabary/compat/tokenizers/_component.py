@@ -33,7 +33,7 @@ class Member(Generic[T]):
 
     read: what is given -> its JSON value; raises `TypeError`, `ValueError`. get: the other way.
     argument: what the constructor calls it; `None`: it is none. name: in the file.
-    bare: shown without quotes.
+    bare: shown without quotes. fixed: cannot be set.
     """
 
     def __init__(
@@ -45,10 +45,11 @@ class Member(Generic[T]):
         argument: str | None = "",
         name: str = "",
         bare: bool = False,
+        fixed: bool = False,
     ) -> None:
         """See the class."""
         self.read, self.default, self.get = read, default, get
-        self.argument, self.name, self.bare = argument, name, bare
+        self.argument, self.name, self.bare, self.fixed = argument, name, bare, fixed
 
     def __set_name__(self, owner: type, attribute: str) -> None:
         """The attribute's name is the others' default."""
@@ -67,7 +68,9 @@ class Member(Generic[T]):
         return value if self.get is None else self.get(value)
 
     def __set__(self, component: Component, value: T) -> None:
-        """Set the value; tokenizers that have the component follow."""
+        """Set the value; tokenizers that have the component follow. A pattern cannot be read, nor set."""
+        if self.fixed:
+            raise Exception("Cannot set pattern")
         component.values[self.name] = self.read(value)
         component.changes += 1
 

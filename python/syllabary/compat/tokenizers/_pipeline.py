@@ -26,13 +26,13 @@ class Pipeline:
     def __init__(self, tokenizer: Tokenizer) -> None:
         """Look up what the stages need."""
         self.normalizer, self.pre_tokenizer = tokenizer.normalizer, tokenizer.pre_tokenizer
-        self.model, self.truncation = tokenizer.model, tokenizer._truncation
+        self.model = tokenizer.model
         self.ids = dict(tokenizer._added.ids)
         self.plain: dict[str, str] = {}  # how a token is spelled in the text -> its name
         self.normalized: dict[str, str] = {}
         self.flags: dict[str, Matching] = {}
         for _number, token in tokenizer._added:
-            if token.special and tokenizer.encode_special_tokens:
+            if tokenizer.encode_special_tokens and token.content in tokenizer._added.special:
                 continue
             name = token.content
             self.flags[name] = Matching("text", token.single_word, token.lstrip, token.rstrip)
@@ -59,12 +59,14 @@ class Pipeline:
     def encode(self, text: str | list[str], type_id: int) -> Encoding:
         """A text, or its words, as it is before truncation and post-processing."""
         if isinstance(text, str):
-            return self._tokens(self.words(text), type_id).to_encoding(type_id)
-        parts = [
-            self._tokens(self.words(word), type_id).to_encoding(type_id, index)
-            for index, word in enumerate(text)
-        ]
+            return self._tokens(text).to_encoding(type_id)
+        parts = [self._tokens(word).to_encoding(type_id, index) for index, word in enumerate(text)]
         return Encoding.merge(parts, growing_offsets=False)
+
+    def _tokens(self, text: str) -> PreTokenizedString:
+        pretok = self.words(text)
+        pretok.tokenize(self.model.tokenize)
+        return pretok
 
     def _cut(self, pretok: PreTokenizedString, names: Mapping[str, str]) -> None:
         """Cut the added tokens out."""
@@ -83,20 +85,3 @@ class Pipeline:
 
         if names:
             pretok._replace(cut)
-
-    def _tokens(self, pretok: PreTokenizedString, type_id: int) -> PreTokenizedString:
-        """The tokens of each part, and no more parts than truncation will leave."""
-        limit = self.truncation
-        if limit is None or (limit["strategy"] == "OnlySecond" and type_id == 0):
-            pretok.tokenize(self.model.tokenize)
-            return pretok
-        left = limit["direction"] == "Left"
-        parts, count = list[Part](), 0
-        for part, tokens in reversed(pretok._parts) if left else pretok._parts:
-            found = self.model.tokenize(part.normalized) if tokens is None else tokens
-            count += len(found)
-            parts.append((part, found))
-            if tokens is None and count >= limit["max_length"]:
-                break
-        pretok._parts = parts[::-1] if left else parts
-        return pretok

@@ -117,7 +117,7 @@ class Replace(Decoder):
     """Replaces what a text or a `Regex` finds."""
 
     kind = "Replace"
-    pattern = Member[Any](read_pattern, get=no_pattern)
+    pattern = Member[Any](read_pattern, get=no_pattern, fixed=True)
     content = Member[str](part.text)
 
 

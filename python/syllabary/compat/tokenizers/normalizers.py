@@ -154,7 +154,7 @@ class Replace(Normalizer):
     """Replaces what a text or a `Regex` finds."""
 
     kind = "Replace"
-    pattern = Member[Any](read_pattern, get=no_pattern)
+    pattern = Member[Any](read_pattern, get=no_pattern, fixed=True)
     content = Member[str](part.text)
 
 

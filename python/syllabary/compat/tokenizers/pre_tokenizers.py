@@ -151,7 +151,7 @@ class Split(PreTokenizer):
     """Cuts where a text or a `Regex` is found."""
 
     kind = "Split"
-    pattern = Member[Any](read_pattern, get=no_pattern)
+    pattern = Member[Any](read_pattern, get=no_pattern, fixed=True)
     behavior = Member[str](behavior_of, get=BEHAVIORS.__getitem__, bare=True)
     invert = Member[bool](part.flag, False)
 
