@@ -88,7 +88,8 @@ class Component:
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         """From its members, by place or by name."""
         if self.kind is None:
-            raise TypeError(f"cannot create '{type(self).__name__}' instances")
+            module = type(self).__module__.rpartition(".")[2]
+            raise TypeError(f"cannot create 'tokenizers.{module}.{type(self).__name__}' instances")
         members = [one for one in self.members() if one.argument is not None]
         if len(args) > len(members):
             raise TypeError(

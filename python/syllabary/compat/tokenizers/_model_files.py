@@ -57,6 +57,8 @@ def check_merges(model: Mapping[str, Any]) -> None:
     """`ValueError` for a merge of a token that the vocabulary has not."""
     vocab, prefix = model["vocab"], model["continuing_subword_prefix"] or ""
     for left, right in model["merges"]:
+        if right in vocab and not right.startswith(prefix):
+            raise ValueError(f"Token `{right}` does not begin with `{prefix}`")
         for token in (left, right, left + right[len(prefix) :]):
             if token not in vocab:
                 raise ValueError(f"Token `{token}` out of vocabulary")

@@ -142,11 +142,14 @@ class NormalizedString:
         if not isinstance(behavior, str) or behavior not in BEHAVIOR:
             raise ValueError(WRONG_BEHAVIOR)
         text = self._aligned()
-        pieces = cover(len(text), matches(pattern, text.text))
+        pieces = cover(len(text), matches(pattern, text.text)) or [(0, 0, False)]
         return [self._part(start, end) for start, end in arrange(pieces, behavior)]
 
     def slice(self, range: Any) -> NormalizedString | None:  # noqa: A002 (their name)
-        """The characters of a range (a number, a pair, a slice); `None` beyond the end."""
+        """The characters of a range (a number, a pair, a slice); `None` for one that begins behind the last.
+
+        A range that ends beyond the text, or before it begins, goes to the end.
+        """
         size = len(self._aligned())
         if isinstance(range, slice):
             start, end, _step = range.indices(size)
@@ -157,7 +160,9 @@ class NormalizedString:
             end = start + 1
         else:
             start, end = range
-        return self._part(start, end) if start <= end <= size else None
+        if start >= size and (start, end) != (0, 0):
+            return None
+        return self._part(start, end if start <= end <= size else size)
 
     def __getitem__(self, range: Any) -> NormalizedString | None:  # noqa: A002 (their name)
         """`slice`."""

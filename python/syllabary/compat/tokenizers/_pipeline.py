@@ -83,5 +83,4 @@ class Pipeline:
             if at < len(text):
                 yield part._part(at, len(text)), None
 
-        if names:
-            pretok._replace(cut)
+        pretok._replace(cut)  # without names too: parts that are empty now are left out

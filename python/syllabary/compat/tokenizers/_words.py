@@ -35,8 +35,8 @@ class Words:
         components = {}
         if self.counted is None:
             components = {
-                "normalizer": self.normalizer and self.normalizer.json(),
-                "pre_tokenizer": self.pre_tokenizer and self.pre_tokenizer.json(),
+                "normalizer": None if self.normalizer is None else self.normalizer.json(),
+                "pre_tokenizer": None if self.pre_tokenizer is None else self.pre_tokenizer.json(),
             }
         normalizer, by_characters, by_bytes = cutting_of(components)
         cutting = by_bytes or by_characters

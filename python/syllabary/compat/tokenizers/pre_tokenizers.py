@@ -63,7 +63,8 @@ class PreTokenizer(Component):
             pretok = PreTokenizedString(s)
             self.pre_tokenize(pretok)
             return [(text, offsets) for text, offsets, _tokens in pretok.get_splits()]
-        return Engine(self.steps()).cut(s)
+        steps = self.steps()
+        return Engine(steps).cut(s) if steps else [(s, (0, len(s)))]
 
 
 class _Custom(PreTokenizer):
