@@ -6,8 +6,6 @@ Adds series of drawn calls to whole tokenizers. Leaves out: the components one b
 
 from __future__ import annotations
 
-import copy
-import json
 import os
 import pickle
 import random
@@ -15,10 +13,10 @@ from typing import Any
 
 import pytest
 import tokenizers as theirs
-
 import tokenizers_calls as calls
-from syllabary.compat import tokenizers as ours
 from tokenizers_calls import outcome, text
+
+from syllabary.compat import tokenizers as ours
 
 SEEDS = 600 if os.environ.get("SYLLABARY_PROVE") else 60
 FLAGS = ("single_word", "lstrip", "rstrip", "normalized", "special")
@@ -91,4 +89,7 @@ def test_the_same_calls_give_the_same_results(seed: int) -> None:
         call = drawn_change(source) if step < 4 or source.random() < 0.15 else drawn_call(source)
         wanted = outcome(lambda call=call: call(theirs, tokenizers[0]))  # type: ignore[misc]
         found = outcome(lambda call=call: call(ours, tokenizers[1]))  # type: ignore[misc]
+        if wanted == calls.PANIC:
+            assert found is not None  # no panic here; theirs may be broken from now on
+            return
         assert found == wanted, (step, str(tokenizers[0]))

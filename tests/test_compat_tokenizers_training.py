@@ -12,10 +12,10 @@ from typing import Any
 
 import pytest
 import tokenizers as theirs
-
 import tokenizers_calls as calls
-from syllabary.compat import tokenizers as ours
 from tokenizers_calls import plain, text
+
+from syllabary.compat import tokenizers as ours
 
 LIBRARIES = (theirs, ours)
 
@@ -72,7 +72,9 @@ def test_training_with_a_custom_pre_tokenizer() -> None:
         tokenizer = t.Tokenizer(t.models.BPE())
         tokenizer.normalizer = t.normalizers.Lowercase()
         tokenizer.pre_tokenizer = t.pre_tokenizers.PreTokenizer.custom(Letters())
-        tokenizer.train_from_iterator(calls.CORPUS, t.trainers.BpeTrainer(vocab_size=120, show_progress=False))
+        tokenizer.train_from_iterator(
+            calls.CORPUS, t.trainers.BpeTrainer(vocab_size=120, show_progress=False)
+        )
         vocabularies.append((tokenizer.get_vocab(), tokenizer.encode("lazyquick").ids))
     assert vocabularies[1] == vocabularies[0]
 
@@ -83,20 +85,23 @@ def test_nothing_to_learn_is_no_error() -> None:
         saved = []
         for t in LIBRARIES:
             tokenizer = t.Tokenizer(t.models.BPE())
-            feed(tokenizer, t.trainers.BpeTrainer(special_tokens=["<s>"], initial_alphabet=["a"], show_progress=False))
+            feed(
+                tokenizer,
+                t.trainers.BpeTrainer(special_tokens=["<s>"], initial_alphabet=["a"], show_progress=False),
+            )
             saved.append(tokenizer.to_str())
         assert saved[1] == saved[0]
 
 
-@pytest.mark.parametrize(
-    "name", ["ByteLevelBPETokenizer", "CharBPETokenizer", "SentencePieceBPETokenizer"]
-)
+@pytest.mark.parametrize("name", ["ByteLevelBPETokenizer", "CharBPETokenizer", "SentencePieceBPETokenizer"])
 def test_implementations_are_alike(name: str, tmp_path: Path) -> None:
     """Trained, shown, saved as model and as file, read again, encoding and decoding."""
     found = []
     for number, t in enumerate(LIBRARIES):
         tokenizer = getattr(t, name)()
-        tokenizer.train_from_iterator([line[:30] for line in calls.CORPUS[:2]], vocab_size=600, show_progress=False)
+        tokenizer.train_from_iterator(
+            [line[:30] for line in calls.CORPUS[:2]], vocab_size=600, show_progress=False
+        )
         folder = tmp_path / str(number)
         folder.mkdir()
         files = tokenizer.save_model(str(folder), "p")
@@ -140,7 +145,8 @@ def test_files_are_the_same_bytes(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "wrong",
     [
-        "{}", "[]", "nothing", '{"model": {}}', '{"model": {"type": "BPE", "vocab": {}, "merges": []}, "more": 1}',
+        "{}", "[]", "nothing", '{"model": {}}',
+        '{"model": {"type": "BPE", "vocab": {}, "merges": []}, "more": 1}',
         '{"model": {"type": "BPE", "vocab": {"a": 0}, "merges": [["a", "b"]]}}',
         '{"model": {"type": "Other", "vocab": {}}}',
         '{"model": {"type": "BPE", "vocab": {}, "merges": []}, "normalizer": {"type": "NFX"}}',
@@ -152,7 +158,7 @@ def test_damaged_files_are_refused(wrong: str) -> None:
     """An exception that is no panic, in both."""
     with pytest.raises(Exception):  # noqa: B017, PT011 (theirs is a plain Exception)
         theirs.Tokenizer.from_str(wrong)
-    with pytest.raises(ValueError, match="."):
+    with pytest.raises(ValueError, match=r"."):
         ours.Tokenizer.from_str(wrong)
 
 

@@ -27,8 +27,9 @@ CORPUS = [
     "aaa aaaa ababab   baba\u00a0x\u2003y",
 ]
 WORDS = [
-    "the", "quick", " fox", "Über", "naïve", " ", "  ", "\n", "2026", "12345", "'s", "n't", ".", "?!", "e\u0301",
-    "Ἀρχ", "快速", "狐", "🤗", "👩‍👧", "<s>", "</s>", "[MASK]", "my", "Name", " [MASK] ", "ab", "aaa", "Ġ", "▁", "##a",
+    "the", "quick", " fox", "Über", "naïve", " ", "  ", "\n", "2026", "12345", "'s", "n't", ".", "?!",
+    "Ἀρχ", "快速", "狐", "🤗", "👩‍👧", "<s>", "</s>", "[MASK]", "my", "e\u0301",
+    "Name", " [MASK] ", "ab", "aaa", "Ġ", "▁", "##a",
     "\u00a0", "\t", "ﬁ", "İ", "ß", "x", "_", "<0x41>",
 ]  # fmt: skip
 
@@ -45,7 +46,9 @@ NORMALIZERS: list[Make] = [
     lambda t: t.normalizers.Replace(" ", "▁"),
     lambda t: t.normalizers.Replace(t.Regex(r"\s+"), " "),
     lambda t: t.normalizers.ByteLevel(),
-    lambda t: t.normalizers.Sequence([t.normalizers.NFD(), t.normalizers.StripAccents(), t.normalizers.Lowercase()]),
+    lambda t: t.normalizers.Sequence(
+        [t.normalizers.NFD(), t.normalizers.StripAccents(), t.normalizers.Lowercase()]
+    ),
     lambda t: t.normalizers.Sequence([]),
 ]
 PRE_TOKENIZERS: list[Make] = [
@@ -107,7 +110,7 @@ def outcome(call: Callable[[], Any]) -> Any:
     """What a call gives, in plain values; of an error that it is one."""
     try:
         return plain(call())
-    except Exception as error:
+    except Exception as error:  # noqa: BLE001 (any error is an outcome)
         return ("error", isinstance(error, TypeError))
     except BaseException as error:
         if type(error).__name__ != "PanicException":

@@ -1,7 +1,7 @@
 """Hugging Face's `tokenizers` over syllabary's engine: `from syllabary.compat import tokenizers`.
 
-Classes, arguments, attributes, ids, offsets and files are those of tokenizers 0.23.3, whose released tests run
-against this module: docs/compatibility.md says which pass, and where it differs, on purpose.
+Classes, arguments, attributes, ids, offsets and files are those of tokenizers 0.23.3, whose released tests
+run against this module: docs/compatibility.md says which pass, and where it differs, on purpose.
 Leaves out: everything that tokenizers does not have (`syllabary` itself has it), `tokenizers.tools`, and its
 parity trainer (`syllabary.train(parity=...)`).
 """
@@ -26,7 +26,9 @@ from syllabary.compat.tokenizers.implementations import BertWordPieceTokenizer a
 from syllabary.compat.tokenizers.implementations import ByteLevelBPETokenizer as ByteLevelBPETokenizer
 from syllabary.compat.tokenizers.implementations import CharBPETokenizer as CharBPETokenizer
 from syllabary.compat.tokenizers.implementations import SentencePieceBPETokenizer as SentencePieceBPETokenizer
-from syllabary.compat.tokenizers.implementations import SentencePieceUnigramTokenizer as SentencePieceUnigramTokenizer
+from syllabary.compat.tokenizers.implementations import (
+    SentencePieceUnigramTokenizer as SentencePieceUnigramTokenizer,
+)
 
 # Of the interface.
 __version__ = "0.23.3"
@@ -35,7 +37,9 @@ Offsets = tuple[int, int]
 TextInputSequence = str
 PreTokenizedInputSequence = list[str] | tuple[str]
 TextEncodeInput = str | tuple[str, str] | list[str]
-PreTokenizedEncodeInput = PreTokenizedInputSequence | tuple[PreTokenizedInputSequence, PreTokenizedInputSequence]
+PreTokenizedEncodeInput = (
+    PreTokenizedInputSequence | tuple[PreTokenizedInputSequence, PreTokenizedInputSequence]
+)
 InputSequence = TextInputSequence | PreTokenizedInputSequence
 EncodeInput = TextEncodeInput | PreTokenizedEncodeInput
 

@@ -107,7 +107,9 @@ class Component:
             if one.argument in given:
                 self.values[one.name] = one.read(given[one.argument])
             elif one.default is Needed:
-                raise TypeError(f"{self.kind}.__new__() missing 1 required positional argument: '{one.argument}'")
+                raise TypeError(
+                    f"{self.kind}.__new__() missing 1 required positional argument: '{one.argument}'"
+                )
             else:
                 self.values[one.name] = one.default
 
@@ -151,7 +153,9 @@ class Component:
     def record(self) -> object:
         """What `repr` shows."""
         bare = {one.name for one in self.members() if one.bare}
-        shown = {name: Word(value) if name in bare else shown_value(value) for name, value in self.values.items()}
+        shown = {
+            name: Word(value) if name in bare else shown_value(value) for name, value in self.values.items()
+        }
         return Record(str(self.kind), shown)
 
     def __repr__(self) -> str:
@@ -180,7 +184,7 @@ def shown_value(value: object) -> object:
     return value
 
 
-class Sequence_(Component):
+class Chain(Component):
     """Components one after the other, as a list of which the items can be read and replaced.
 
     listed: the member of its JSON.
@@ -264,9 +268,7 @@ def _made(place_of: type[Component], value: dict[str, Any]) -> Component:
     name = place_of.kind_in(value)
     made = object.__new__(kinds[name])
     made.changes = 0
-    made.values = {
-        one.name: value[one.name] if one.name in value else one.default for one in kinds[name].members()
-    }
+    made.values = {one.name: value.get(one.name, one.default) for one in kinds[name].members()}
     return made
 
 

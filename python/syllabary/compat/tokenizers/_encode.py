@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import functools
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from syllabary.compat.tokenizers import _component as part
 from syllabary.compat.tokenizers._encoding import Encoding
@@ -20,6 +20,7 @@ from syllabary.compat.tokenizers._pipeline import Pipeline
 if TYPE_CHECKING:
     from syllabary.compat.tokenizers._tokenizer import Tokenizer
 
+Result = TypeVar("Result")
 
 
 class Encoder:
@@ -38,14 +39,20 @@ class Encoder:
         return self._encodings([(first, second)], add_special_tokens, offsets=True)[0]
 
     def encode_batch(
-        self, input: Any, is_pretokenized: bool = False, add_special_tokens: bool = True  # noqa: A002
+        self,
+        input: Any,  # noqa: A002 (their name)
+        is_pretokenized: bool = False,
+        add_special_tokens: bool = True,
     ) -> list[Encoding]:
         """The encodings of texts, each a text or a pair, padded to one length if that is on."""
         found = self._encodings(read_inputs(input, is_pretokenized), add_special_tokens, offsets=True)
         return pad(found, self._me._padding)
 
     def encode_batch_fast(
-        self, input: Any, is_pretokenized: bool = False, add_special_tokens: bool = True  # noqa: A002
+        self,
+        input: Any,  # noqa: A002 (their name)
+        is_pretokenized: bool = False,
+        add_special_tokens: bool = True,
     ) -> list[Encoding]:
         """The same without offsets, tokens and word ids: they are (0, 0), empty and none, as there."""
         found = self._encodings(read_inputs(input, is_pretokenized), add_special_tokens, offsets=False)
@@ -58,13 +65,19 @@ class Encoder:
         return await _threaded(self.encode, sequence, pair, is_pretokenized, add_special_tokens)
 
     async def async_encode_batch(
-        self, input: Any, is_pretokenized: bool = False, add_special_tokens: bool = True  # noqa: A002
+        self,
+        input: Any,  # noqa: A002 (their name)
+        is_pretokenized: bool = False,
+        add_special_tokens: bool = True,
     ) -> list[Encoding]:
         """`encode_batch` in a thread."""
         return await _threaded(self.encode_batch, input, is_pretokenized, add_special_tokens)
 
     async def async_encode_batch_fast(
-        self, input: Any, is_pretokenized: bool = False, add_special_tokens: bool = True  # noqa: A002
+        self,
+        input: Any,  # noqa: A002 (their name)
+        is_pretokenized: bool = False,
+        add_special_tokens: bool = True,
     ) -> list[Encoding]:
         """`encode_batch_fast` in a thread."""
         return await _threaded(self.encode_batch_fast, input, is_pretokenized, add_special_tokens)
@@ -178,8 +191,6 @@ def _forget(encoding: Encoding) -> None:
     encoding._type_ids = [0] * size
 
 
-async def _threaded(run: Callable[..., Any], *args: Any) -> Any:
+async def _threaded(run: Callable[..., Result], *args: Any) -> Result:
     loop = asyncio.get_running_loop()
     return await loop.run_in_executor(None, functools.partial(run, *args))
-
-

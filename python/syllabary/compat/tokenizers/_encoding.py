@@ -32,7 +32,9 @@ class Encoding:
         self._overflowing: list[Encoding] = []
         self._ranges: dict[int, Span] = {}
 
-    def _add(self, token_id: int, token: str, type_id: int, word: int | None, place: Span, special: int = 0) -> None:
+    def _add(
+        self, token_id: int, token: str, type_id: int, word: int | None, place: Span, special: int = 0
+    ) -> None:
         """One more token."""
         self._ids.append(token_id)
         self._tokens.append(token)
@@ -313,7 +315,8 @@ class Encoding:
             self._overflowing.append(Encoding())
             self._overflowing[-1]._read(one)
         self._ranges = {
-            int(sequence): (place["start"], place["end"]) for sequence, place in told["sequence_ranges"].items()
+            int(sequence): (place["start"], place["end"])
+            for sequence, place in told["sequence_ranges"].items()
         }
 
 

@@ -63,7 +63,9 @@ class ModelEngine:
         """stamp: of the model that it was made of."""
         self.stamp, self.model = stamp, model
         vocab = model["vocab"]
-        names = vocab.items() if isinstance(vocab, Mapping) else ((one[0], at) for at, one in enumerate(vocab))
+        names = (
+            vocab.items() if isinstance(vocab, Mapping) else ((one[0], at) for at, one in enumerate(vocab))
+        )
         self.names = {number: name for name, number in names}
         self.alpha: float | None = None
         self.nbest: int | None = None

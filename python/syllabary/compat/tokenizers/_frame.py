@@ -16,7 +16,9 @@ def truncate(encoding: Encoding, pair: Encoding | None, told: Mapping[str, Any],
     """Cut a text and its pair so that they and `added` tokens are not too long together."""
     most = told["max_length"] - added
     if most < 0:
-        raise ValueError(f"max_length is {told['max_length']}, below the {added} special tokens that are added")
+        raise ValueError(
+            f"max_length is {told['max_length']}, below the {added} special tokens that are added"
+        )
     stride, side = told["stride"], told["direction"].lower()
     lengths = [len(encoding), 0 if pair is None else len(pair)]
     if most == 0:
@@ -39,9 +41,7 @@ def truncate(encoding: Encoding, pair: Encoding | None, told: Mapping[str, Any],
     if target is None:
         raise Exception("Truncation error: Second sequence not provided")
     if len(target) <= excess:
-        raise Exception(
-            "Truncation error: Sequence to truncate too short to respect the provided max_length"
-        )
+        raise Exception("Truncation error: Sequence to truncate too short to respect the provided max_length")
     target.truncate(len(target) - excess, stride, side)
 
 

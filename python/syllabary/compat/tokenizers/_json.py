@@ -53,7 +53,9 @@ def _marked(value: object, floats: list[float]) -> object:
         floats.append(value)
         return "\ufdd0"
     if isinstance(value, Mapping):
-        return {key: item if type(item) in (str, int) else _marked(item, floats) for key, item in value.items()}
+        return {
+            key: item if type(item) in (str, int) else _marked(item, floats) for key, item in value.items()
+        }
     if isinstance(value, (list, tuple)):
         if value and isinstance(value[0], (list, tuple)) and all(type(one) is str for one in value[0]):
             return value  # merges

@@ -7,7 +7,6 @@ cuts (`pre_tokenizers`) and what makes tokens (`models`).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any
 
 from syllabary.compat.tokenizers._encoding import Encoding
 from syllabary.compat.tokenizers._normalized import NormalizedString, NormalizedStringRefMut
@@ -70,8 +69,7 @@ class PreTokenizedString:
             raise TypeError("`tokenize` expect a callable with the signature: `fn(str) -> List[Token]`")
         whole = self._whole()
         whole._parts = [
-            (part, list(func(part.normalized)) if tokens is None else tokens)
-            for part, tokens in whole._parts
+            (part, list(func(part.normalized)) if tokens is None else tokens) for part, tokens in whole._parts
         ]
 
     def to_encoding(self, type_id: int = 0, word_idx: int | None = None) -> Encoding:
@@ -79,9 +77,7 @@ class PreTokenizedString:
         encoding = Encoding()
         for index, (part, tokens) in enumerate(self._whole()._parts):
             if tokens is None:
-                raise Exception(
-                    "Split has not been tokenized, call `PreTokenizedString::tokenize` first"
-                )
+                raise Exception("Split has not been tokenized, call `PreTokenizedString::tokenize` first")
             word = index if word_idx is None else word_idx
             for token, place in zip(tokens, places(part, tokens), strict=True):
                 encoding._add(token.id, token.value, type_id, word, place)

@@ -6,8 +6,13 @@ what is shown (each class says it). Source: tokenizers 0.23.3, by its output.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import itertools
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from decimal import Decimal
+from typing import TypeVar
+
+T = TypeVar("T")
 
 ITEMS, FEW, BYTES = 100, 6, 100
 
@@ -55,10 +60,8 @@ def _limit(short: bool) -> int:
     return FEW if short else ITEMS
 
 
-def _first(items: object, short: bool) -> list[object]:
-    import itertools
-
-    return list(itertools.islice(items, _limit(short) - 1))  # type: ignore[call-overload]
+def _first(items: Iterable[T], short: bool) -> list[T]:
+    return list(itertools.islice(items, _limit(short) - 1))
 
 
 def _listed(items: list[str], count: int, short: bool) -> str:
@@ -74,6 +77,4 @@ def _number(value: float) -> str:
     """A number without an exponent, as Rust writes it."""
     if value.is_integer():
         return str(int(value))
-    from decimal import Decimal
-
     return format(Decimal(repr(value)), "f")

@@ -80,7 +80,7 @@ class Tokenizer(Encoder, Training):
 
     @staticmethod
     def from_pretrained(identifier: str, revision: str = "main", token: str | None = None) -> Tokenizer:
-        """From a repository of the Hugging Face Hub, by `huggingface_hub`; from its cache, where it is there."""
+        """From a repository of the Hugging Face Hub, or its cache on this machine, by `huggingface_hub`."""
         from huggingface_hub import hf_hub_download
 
         from syllabary.encodings.cache import offline
@@ -247,7 +247,7 @@ class Tokenizer(Encoder, Training):
     def token_to_id(self, token: str) -> int | None:
         """The id of a token."""
         found = self._added.ids.get(part.text(token))
-        return self.model.token_to_id(token) if found is None else found  # type: ignore[no-any-return]
+        return self.model.token_to_id(token) if found is None else found
 
     def num_special_tokens_to_add(self, is_pair: bool) -> int:
         """How many tokens the post-processor adds."""
@@ -273,7 +273,9 @@ class Tokenizer(Encoder, Training):
             if name == "stride":
                 told[name] = part.count(value)
             elif name == "strategy":
-                told[name] = _choice(name, value, STRATEGIES, "`longest_first`, `only_first`, or `only_second`")
+                told[name] = _choice(
+                    name, value, STRATEGIES, "`longest_first`, `only_first`, or `only_second`"
+                )
             elif name == "direction":
                 told[name] = _choice(name, value, SIDES, "`left` or `right`.")
             else:
@@ -282,8 +284,9 @@ class Tokenizer(Encoder, Training):
         room = told["max_length"] - added
         if room < told["stride"]:
             raise ValueError(
-                f"tokenizer stride set to {told['stride']}, which is greater than or equal to its effective max "
-                f"length of {room} (= {told['max_length']} original max length - {added} added special tokens), "
+                f"tokenizer stride set to {told['stride']}, which is greater than or equal to its effective "
+                f"max length of {room} (= {told['max_length']} original max length - {added} added special "
+                "tokens), "
             )
         self._truncation = told
 

@@ -26,7 +26,7 @@ class Training:
         if isinstance(files, str):
             raise TypeError("Can't extract `str` to `Vec`")
         paths = [Path(path) for path in files]
-        self._train(trainer, lambda words: [_feed_file(words, path) for path in paths], lines=True)
+        self._train(trainer, lambda words: _feed_files(words, paths), lines=True)
 
     def train_from_iterator(self, iterator: Any, trainer: Any = None, length: int | None = None) -> None:
         """Learn from texts, or lists of texts. length: how many there are; here it says nothing."""
@@ -46,11 +46,12 @@ class Training:
         me.add_special_tokens([token._copy() for token in chosen.special_tokens])
 
 
-def _feed_file(words: Words, path: Path) -> None:
-    with path.open(encoding="utf-8", newline="") as file:
-        while text := file.read(PART):
-            words.feed_part(text, last=False)
-    words.feed_part("", last=True)
+def _feed_files(words: Words, paths: Iterable[Path]) -> None:
+    for path in paths:
+        with path.open(encoding="utf-8", newline="") as file:
+            while text := file.read(PART):
+                words.feed_part(text, last=False)
+        words.feed_part("", last=True)
 
 
 def _texts(iterator: Iterable[Any]) -> Iterator[str]:

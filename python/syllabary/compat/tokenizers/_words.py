@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from syllabary import splits
 from syllabary._engine import HuggingFaceTrainer
 from syllabary.arguments import thread_count
 from syllabary.compat.tokenizers._pretokenized import PreTokenizedString
 from syllabary.formats.hf_split import cutting_of
-from syllabary import splits
 
 if TYPE_CHECKING:
     from syllabary.compat.tokenizers._tokenizer import Tokenizer

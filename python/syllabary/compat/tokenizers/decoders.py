@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from syllabary._engine import StepDecoder as Engine
 from syllabary.compat.tokenizers import _component as part
-from syllabary.compat.tokenizers._component import Component, Member, Sequence_
+from syllabary.compat.tokenizers._component import Chain, Component, Member
 from syllabary.compat.tokenizers._custom import called
 from syllabary.compat.tokenizers._regex import no_pattern, read_pattern
 from syllabary.compat.tokenizers.pre_tokenizers import scheme_of
@@ -138,7 +138,7 @@ class WordPiece(Decoder):
     cleanup = Member[bool](part.flag, True)
 
 
-class Sequence(Sequence_, Decoder):
+class Sequence(Chain, Decoder):
     """Decoders one after the other."""
 
     kind = "Sequence"

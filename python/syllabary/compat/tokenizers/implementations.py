@@ -55,8 +55,7 @@ class BaseTokenizer:
 
     # ---- training ----
 
-    def _trainer(self, **options: Any) -> trainers.Trainer:
-        raise NotImplementedError
+    _trainer: Any  # options -> the trainer of such a tokenizer
 
     def train(self, files: str | list[str], *args: Any, **options: Any) -> None:
         """Learn the model from files; options are the trainer's."""
@@ -247,7 +246,9 @@ class CharBPETokenizer(_CharacterBPE):
         lower = [normalizers.Lowercase()] if lowercase else []
         tokenizer.normalizer = _sequence([*_forms(unicode_normalizer), *bert, *lower])
         tokenizer.pre_tokenizer = (
-            pre_tokenizers.WhitespaceSplit() if split_on_whitespace_only else pre_tokenizers.BertPreTokenizer()
+            pre_tokenizers.WhitespaceSplit()
+            if split_on_whitespace_only
+            else pre_tokenizers.BertPreTokenizer()
         )
         tokenizer.decoder = decoders.BPEDecoder(suffix=suffix)
         super().__init__(tokenizer, parameters)

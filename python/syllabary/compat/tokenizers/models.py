@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -54,7 +54,7 @@ class Model(Component):
     # ---- the vocabulary ----
 
     def _vocab(self) -> Mapping[str, int]:
-        return self.values["vocab"]  # type: ignore[no-any-return]
+        return cast(Vocab, self.values["vocab"])
 
     def _size(self) -> int:
         return len(self._vocab())
@@ -65,7 +65,7 @@ class Model(Component):
         if known is None or known[0] is not self.values["vocab"]:
             known = (self.values["vocab"], {number: text for text, number in self._vocab().items()})
             self.__dict__["_named"] = known
-        return known[1]  # type: ignore[no-any-return]
+        return cast(dict[int, str], known[1])
 
     def token_to_id(self, token: str) -> int | None:
         """The id of a token."""
@@ -79,7 +79,9 @@ class Model(Component):
 
     def tokenize(self, sequence: str) -> list[Token]:
         """The tokens of a word; offsets in bytes."""
-        return [Token(number, text, place) for number, text, place in self._made().tokens(part.text(sequence))]
+        return [
+            Token(number, text, place) for number, text, place in self._made().tokens(part.text(sequence))
+        ]
 
     def _made(self) -> ModelEngine:
         stamp = self.stamp()
@@ -318,7 +320,7 @@ class Unigram(Model):
             numbered = {token: number for number, (token, _score) in enumerate(self.values["vocab"])}
             known = (self.values["vocab"], numbered)
             self.__dict__["_numbered"] = known
-        return known[1]  # type: ignore[no-any-return]
+        return cast(Vocab, known[1])
 
     def _size(self) -> int:
         return len(self.values["vocab"])

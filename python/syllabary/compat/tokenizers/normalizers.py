@@ -11,7 +11,7 @@ from typing import Any
 
 from syllabary._engine import Normalizer as Engine
 from syllabary.compat.tokenizers import _component as part
-from syllabary.compat.tokenizers._component import Component, Member, Sequence_
+from syllabary.compat.tokenizers._component import Chain, Component, Member
 from syllabary.compat.tokenizers._custom import called, lent
 from syllabary.compat.tokenizers._normalized import NormalizedString, NormalizedStringRefMut
 from syllabary.compat.tokenizers._regex import no_pattern, read_pattern
@@ -158,7 +158,7 @@ class Replace(Normalizer):
     content = Member[str](part.text)
 
 
-class Sequence(Sequence_, Normalizer):
+class Sequence(Chain, Normalizer):
     """Normalizers one after the other."""
 
     kind = "Sequence"
@@ -171,5 +171,7 @@ NORMALIZERS = {"nfc": NFC, "nfd": NFD, "nfkc": NFKC, "nfkd": NFKD}
 def unicode_normalizer_from_str(normalizer: str) -> Normalizer:
     """The normalizer of a form's name in lower case; `ValueError`."""
     if normalizer not in NORMALIZERS:
-        raise ValueError(f"{normalizer} is not a known unicode normalizer. Available are {NORMALIZERS.keys()}")
+        raise ValueError(
+            f"{normalizer} is not a known unicode normalizer. Available are {NORMALIZERS.keys()}"
+        )
     return NORMALIZERS[normalizer]()

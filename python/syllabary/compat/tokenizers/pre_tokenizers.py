@@ -10,7 +10,7 @@ from typing import Any
 
 from syllabary._engine import Pretokenizer as Engine
 from syllabary.compat.tokenizers import _component as part
-from syllabary.compat.tokenizers._component import Component, Member, Sequence_
+from syllabary.compat.tokenizers._component import Chain, Component, Member
 from syllabary.compat.tokenizers._custom import called, lent
 from syllabary.compat.tokenizers._normalized import WRONG_BEHAVIOR
 from syllabary.compat.tokenizers._pretokenized import PreTokenizedString, PreTokenizedStringRefMut
@@ -175,7 +175,7 @@ class WhitespaceSplit(PreTokenizer):
     kind = "WhitespaceSplit"
 
 
-class Sequence(Sequence_, PreTokenizer):
+class Sequence(Chain, PreTokenizer):
     """Pre-tokenizers one after the other."""
 
     kind = "Sequence"

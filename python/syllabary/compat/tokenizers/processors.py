@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 from syllabary.compat.tokenizers import _component as part
 from syllabary.compat.tokenizers import _templates as templates
-from syllabary.compat.tokenizers._component import WHERE, Component, Member, Sequence_
+from syllabary.compat.tokenizers._component import WHERE, Chain, Component, Member
 from syllabary.compat.tokenizers._encoding import Encoding
 from syllabary.compat.tokenizers._shown import Record
 from syllabary.formats.hf_extras import trims_offsets
@@ -93,7 +93,9 @@ def special(tokens: list[Piece], type_id: int) -> Encoding:
     return made
 
 
-def around(encoding: Encoding, sequence: int, front: list[Piece], back: list[Piece], type_id: int) -> Encoding:
+def around(
+    encoding: Encoding, sequence: int, front: list[Piece], back: list[Piece], type_id: int
+) -> Encoding:
     """An encoding between special tokens, and what overflows of it too."""
     found = []
     for one in (encoding, *encoding._overflowing):
@@ -235,7 +237,7 @@ class TemplateProcessing(PostProcessor):
         return templates.record(self.values)
 
 
-class Sequence(Sequence_, PostProcessor):
+class Sequence(Chain, PostProcessor):
     """Post-processors one after the other."""
 
     kind = "Sequence"

@@ -29,7 +29,9 @@ def tokens(given: Iterable[Any]) -> list[dict[str, Any]]:
         if isinstance(one, str):
             found.append(AddedToken(one, special=True).__getstate__())
         elif isinstance(one, AddedToken):
-            found.append({**one.__getstate__(), "special": True, "normalized": one._flags.get("normalized", False)})
+            found.append(
+                {**one.__getstate__(), "special": True, "normalized": one._flags.get("normalized", False)}
+            )
         else:
             raise TypeError("Special tokens must be a List[Union[str, AddedToken]]")
     return found
@@ -210,5 +212,3 @@ class UnigramTrainer(Trainer):
     unk_token = Member["str | None"](maybe_text, None)
     max_piece_length = Member[int](part.count, 16)
     seed_size = Member[int](part.count, 1_000_000)
-
-
