@@ -16,6 +16,7 @@ from syllabary.compat.tokenizers._encoding import Encoding
 from syllabary.compat.tokenizers._frame import pad, truncate
 from syllabary.compat.tokenizers._inputs import Input, read_inputs, read_sequence
 from syllabary.compat.tokenizers._pipeline import Pipeline
+from syllabary.compat.tokenizers._whole import WholeEngine
 
 if TYPE_CHECKING:
     from syllabary.compat.tokenizers._tokenizer import Tokenizer
@@ -107,17 +108,21 @@ class Encoder:
         return pad([framed], me._padding)[0]
 
     def _encodings(self, inputs: list[Input], special: bool, offsets: bool) -> list[Encoding]:
-        """The encodings of texts and pairs, each by itself."""
+        """The encodings of texts and pairs, each by itself: by the engine, where that can be."""
+        whole = self._made("whole", lambda: WholeEngine.of(self._me))
+        found = None if whole is None else whole.encodings(inputs, special, offsets)
+        if found is not None:
+            return cast(list[Encoding], found)
         pipeline = self._made("pipeline", lambda: Pipeline(self._me))
-        found = []
+        made = []
         for text, pair in inputs:
             first = pipeline.encode(text, 0)
             second = None if pair is None else pipeline.encode(pair, 1)
             for one in (first, second):
                 if one is not None and not offsets:
                     _forget(one)
-            found.append(self._framed(first, second, special))
-        return found
+            made.append(self._framed(first, second, special))
+        return made
 
     # ---- ids -> text ----
 

@@ -31,6 +31,16 @@ class Encoding:
         self._attention: list[int] = []
         self._overflowing: list[Encoding] = []
         self._ranges: dict[int, Span] = {}
+        self._row: Any = None  # where columns come from that are not there yet
+
+    def __getattr__(self, name: str) -> Any:
+        """A column that is asked for the first time."""
+        row = self.__dict__.get("_row")
+        if row is None or not (name in COLUMNS or name in ("_overflowing", "_ranges")):
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        rows, at = row
+        self.__dict__[name] = found = rows.column(name, at)
+        return found
 
     def _add(
         self, token_id: int, token: str, type_id: int, word: int | None, place: Span, special: int = 0

@@ -110,4 +110,4 @@ class ModelEngine:
         """The token's name; of an unknown word in Unigram the word, as there."""
         if self.model.get("type") == "Unigram" and number == self.model.get("unk_id"):
             return word.encode()[slice(*place)].decode()
-        return self.names.get(number, "")
+        return str(self.names.get(number, ""))
