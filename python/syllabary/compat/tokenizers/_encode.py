@@ -174,7 +174,7 @@ class Encoder:
         """Something made of the components, made anew when one of them has changed."""
         me = self._me
         stamp = (
-            me._added.changes, me._hides_special,
+            me._added.changes, me._hides_special, me._frames,
             *(one and one.stamp() for one in me._parts.values() if one is not None),
         )  # fmt: skip
         known = self._known

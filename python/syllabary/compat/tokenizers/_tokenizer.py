@@ -56,6 +56,7 @@ class Tokenizer(Encoder, Training):
         self._truncation: dict[str, Any] | None = None
         self._padding: dict[str, Any] | None = None
         self._hides_special = False
+        self._frames = 0  # how often truncation or padding was changed
         self._known: Any = None  # what was made of the components, and their stamp
 
     # ---- from and to files ----
@@ -289,10 +290,12 @@ class Tokenizer(Encoder, Training):
                 "tokens), "
             )
         self._truncation = told
+        self._frames += 1
 
     def no_truncation(self) -> None:
         """Cut nothing."""
         self._truncation = None
+        self._frames += 1
 
     @property
     def truncation(self) -> dict[str, Any] | None:
@@ -326,10 +329,12 @@ class Tokenizer(Encoder, Training):
             else:
                 print(f"Ignored unknown kwarg option {name}")  # noqa: T201 (as theirs does)
         self._padding = told
+        self._frames += 1
 
     def no_padding(self) -> None:
         """Fill nothing up."""
         self._padding = None
+        self._frames += 1
 
     @property
     def padding(self) -> dict[str, Any] | None:
