@@ -40,7 +40,7 @@ class Training:
         if not isinstance(chosen, Trainer):
             raise TypeError(f"'{type(chosen).__name__}' object is not an instance of 'Trainer'")
         chosen._check_model(me.model)
-        words = Words(me, lines)
+        words = Words(me, lines, chosen.spells)
         feed(words)
         chosen._learn(words, me.model)
         me.add_special_tokens([token._copy() for token in chosen.special_tokens])

@@ -25,8 +25,9 @@ if TYPE_CHECKING:
 class Words:
     """Counts the words of texts for a tokenizer."""
 
-    def __init__(self, tokenizer: Tokenizer, lines: bool) -> None:
-        """lines: each line of a text, with its end, is a text of its own."""
+    def __init__(self, tokenizer: Tokenizer, lines: bool, spells: bool) -> None:
+        """lines: each line of a text, with its end, is a text of its own. spells: where words are bytes, they
+        are counted so, and spelled in GPT-2's characters later (`byte_level`)."""
         self.normalizer, self.pre_tokenizer = tokenizer.normalizer, tokenizer.pre_tokenizer
         self.lines = lines
         parts = [one for one in (self.normalizer, self.pre_tokenizer) if one is not None]
@@ -39,8 +40,8 @@ class Words:
                 "pre_tokenizer": None if self.pre_tokenizer is None else self.pre_tokenizer.json(),
             }
         normalizer, by_characters, by_bytes = cutting_of(components)
-        cutting = by_bytes or by_characters
-        self.byte_level = by_bytes is not None
+        cutting = (by_bytes if spells else None) or by_characters
+        self.byte_level = cutting is by_bytes
         split = cutting.split if self.counted is None else splits.get(None)
         self.engine = HuggingFaceTrainer(normalizer, cutting.steps, split, lines, thread_count(None))
 

@@ -18,6 +18,7 @@ from syllabary.compat.tokenizers._shown import Record, Word, show
 from syllabary.compat.tokenizers._words import Words
 from syllabary.compat.tokenizers.models import Model
 from syllabary.reference.train_huggingface import BpeTrainerOptions, Learned, last_ranks
+from syllabary.reference.train_wordlevel import vocabulary
 
 FORMATS = {"indicatif": "Indicatif", "json": "JsonLines", "silent": "Silent"}
 
@@ -63,6 +64,7 @@ class Trainer(Component):
     base = "Trainer"
     trains: ClassVar[str] = ""
     inside: ClassVar[str | None] = None  # in whose JSON the members stand
+    spells: ClassVar[bool] = True  # whether words of bytes are spelled in GPT-2's characters after counting
     special_tokens: Any
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -182,8 +184,8 @@ class WordPieceTrainer(Trainer):
 
     def _learn(self, words: Words, model: Model) -> None:
         model.values["vocab"], _merges = learn_bpe(self.values, words)
-        if self.values["continuing_subword_prefix"] is not None:
-            model.values["continuing_subword_prefix"] = self.values["continuing_subword_prefix"]
+        prefix = self.values["continuing_subword_prefix"]
+        model.values["continuing_subword_prefix"] = "##" if prefix is None else prefix
         model.changes += 1
 
 
@@ -196,6 +198,14 @@ class WordLevelTrainer(Trainer):
     vocab_size = Member[int](part.count, 30000)
     show_progress = Member[bool](part.flag, True)
     special_tokens = Member[Any](tokens, [], get=added)
+    spells = False
+
+    def _learn(self, words: Words, model: Model) -> None:
+        least, most = self.values["min_frequency"], self.values["vocab_size"]
+        found = words.finish().most_frequent(least, most)
+        special = [one["content"] for one in self.values["special_tokens"]]
+        model.values["vocab"] = vocabulary(found, vocab_size=most, special_tokens=special)
+        model.changes += 1
 
 
 class UnigramTrainer(Trainer):
@@ -203,6 +213,7 @@ class UnigramTrainer(Trainer):
 
     kind = "UnigramTrainer"
     trains = "Unigram"
+    spells = False
     show_progress = Member[bool](part.flag, True)
     vocab_size = Member[int](part.count, 8000)
     n_sub_iterations = Member[int](part.count, 2)
