@@ -8,6 +8,8 @@ know is left out (here it is a token of its own first, `LOST`). Leaves out: what
 from __future__ import annotations
 
 import dataclasses
+import math
+import random
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -75,8 +77,11 @@ class ModelEngine:
     def tokens(self, word: str) -> list[Found]:
         """Ids, names and places (in bytes) of a word's tokens."""
         try:
-            ids = self._tokenizer.encode(word, "text")
-            places = self._drawn(word, ids) if self._spec.dropout else self._places(word)
+            if self._spec.dropout or self.alpha is not None:
+                ids = self._draw(word)
+                places = self._drawn(word, ids)
+            else:
+                ids, places = self._tokenizer.encode(word, "text"), self._places(word)
         except UnknownSymbolError as error:
             raise unknown_error(self.model) from error
         return [
@@ -84,6 +89,17 @@ class ModelEngine:
             for number, place in zip(ids, places, strict=True)
             if number != self.lost
         ]
+
+    def _draw(self, word: str) -> list[int]:
+        """One way of several: passing over merges, or by the scores of the tokens (Unigram)."""
+        if self.alpha is None:
+            return self._tokenizer.encode(word, "text")
+        if self.nbest is None:
+            return self._tokenizer.sample(word, self.alpha, special="text")
+        ways = self._tokenizer.encode_nbest(word, self.nbest, special="text")
+        best = max(score for _ids, score in ways)
+        weights = [math.exp(self.alpha * (score - best)) for _ids, score in ways]
+        return random.choices([ids for ids, _score in ways], weights)[0]
 
     def _places(self, word: str) -> list[Place]:
         return [(start, end) for start, end in self._tokenizer.offsets(word, "byte", "text").tolist()]

@@ -15,7 +15,12 @@ from syllabary.full_batch import EncodingBatch
 from syllabary.reference.encoding import Encoding as Row
 
 # Fields that are the same lists in both.
-PLAIN = {"_ids": "ids", "_type_ids": "type_ids", "_special": "special_tokens_mask", "_attention": "attention_mask"}
+PLAIN = {
+    "_ids": "ids",
+    "_type_ids": "type_ids",
+    "_special": "special_tokens_mask",
+    "_attention": "attention_mask",
+}
 NAMES = {**PLAIN, "_tokens": "tokens", "_words": "word_ids", "_offsets": "offsets"}
 
 

@@ -29,7 +29,8 @@ class WholeEngine:
     def of(tokenizer: Tokenizer) -> WholeEngine | None:
         """`None` where a component is Python code, or the engine would do something otherwise."""
         parts = [one for one in tokenizer._parts.values() if one is not None]
-        if tokenizer.encode_special_tokens or any(one.is_custom or not one.parts() for one in parts):
+        draws = getattr(tokenizer.model, "alpha", None) is not None
+        if draws or tokenizer.encode_special_tokens or any(one.is_custom or not one.parts() for one in parts):
             return None  # an empty sequence of post-processors says which text tokens are of, none does not
         try:
             document = {**tokenizer._document(), "decoder": None}

@@ -17,6 +17,7 @@ from syllabary.compat.tokenizers._json import dumps
 from syllabary.compat.tokenizers._shown import Record, Word, show
 from syllabary.compat.tokenizers._words import Words
 from syllabary.compat.tokenizers.models import Model
+from syllabary.errors import TrainingError
 from syllabary.reference.train_huggingface import BpeTrainerOptions, Learned, last_ranks
 from syllabary.reference.train_wordlevel import vocabulary
 
@@ -223,3 +224,9 @@ class UnigramTrainer(Trainer):
     unk_token = Member["str | None"](maybe_text, None)
     max_piece_length = Member[int](part.count, 16)
     seed_size = Member[int](part.count, 1_000_000)
+
+    def _learn(self, words: Words, model: Model) -> None:
+        raise TrainingError(
+            "UnigramTrainer is not in this module: syllabary.train learns Unigram, tokenizers reads its "
+            "tokenizer.json"
+        )
