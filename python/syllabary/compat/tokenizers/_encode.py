@@ -46,8 +46,7 @@ class Encoder:
         add_special_tokens: bool = True,
     ) -> list[Encoding]:
         """The encodings of texts, each a text or a pair, padded to one length if that is on."""
-        found = self._encodings(read_inputs(input, is_pretokenized), add_special_tokens, offsets=True)
-        return pad(found, self._me._padding)
+        return self._encodings(read_inputs(input, is_pretokenized), add_special_tokens, offsets=True)
 
     def encode_batch_fast(
         self,
@@ -56,8 +55,7 @@ class Encoder:
         add_special_tokens: bool = True,
     ) -> list[Encoding]:
         """The same without offsets, tokens and word ids: they are (0, 0), empty and none, as there."""
-        found = self._encodings(read_inputs(input, is_pretokenized), add_special_tokens, offsets=False)
-        return pad(found, self._me._padding)
+        return self._encodings(read_inputs(input, is_pretokenized), add_special_tokens, offsets=False)
 
     async def async_encode(
         self, sequence: Any, pair: Any = None, is_pretokenized: bool = False, add_special_tokens: bool = True
@@ -108,21 +106,30 @@ class Encoder:
         return pad([framed], me._padding)[0]
 
     def _encodings(self, inputs: list[Input], special: bool, offsets: bool) -> list[Encoding]:
-        """The encodings of texts and pairs, each by itself: by the engine, where that can be."""
-        whole = self._made("whole", lambda: WholeEngine.of(self._me))
-        found = None if whole is None else whole.encodings(inputs, special, offsets)
-        if found is not None:
-            return cast(list[Encoding], found)
-        pipeline = self._made("pipeline", lambda: Pipeline(self._me))
-        made = []
-        for text, pair in inputs:
-            first = pipeline.encode(text, 0)
-            second = None if pair is None else pipeline.encode(pair, 1)
+        """The encodings of texts and pairs, padded to one length: by the engine, where that can be."""
+        me = self._me
+        pipeline: Pipeline = self._made("pipeline", lambda: Pipeline(me))
+        padding = me._padding
+
+        def alone(text: int) -> Encoding:
+            first, second = (
+                None if one is None else pipeline.encode(one, at) for at, one in enumerate(inputs[text])
+            )
             for one in (first, second):
                 if one is not None and not offsets:
                     _forget(one)
-            made.append(self._framed(first, second, special))
-        return made
+            return self._framed(cast(Encoding, first), second, special)
+
+        def again(text: int) -> Encoding:
+            one = alone(text)
+            if padding is not None:
+                one._pad(len(found[text]), {**padding, "direction": padding["direction"].lower()})
+            return one
+
+        whole: WholeEngine | None = self._made("whole", lambda: WholeEngine.of(me))
+        made = None if whole is None else whole.encodings(inputs, special, offsets, again)
+        found = [alone(text) for text in range(len(inputs))] if made is None else made
+        return pad(found, padding) if made is None else found
 
     # ---- ids -> text ----
 

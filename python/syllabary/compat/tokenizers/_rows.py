@@ -6,6 +6,7 @@ Adds `encodings_of`. Leaves out: how rows are made (`syllabary.full_batch`), wha
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -25,11 +26,19 @@ NAMES = {**PLAIN, "_tokens": "tokens", "_words": "word_ids", "_offsets": "offset
 
 
 class Rows:
-    """The rows of a batch. bare: without offsets, words and tokens, as `encode_batch_fast` gives them."""
+    """The rows of a batch.
 
-    def __init__(self, batch: EncodingBatch, bare: bool, framed: bool) -> None:
-        """framed: whether a post-processor said the type ids."""
-        self.batch, self.bare, self.framed = batch, bare, framed
+    bare: without offsets, words and tokens, as `encode_batch_fast` gives them. framed: whether there is a
+    post-processor, which says type ids and which text tokens are of. again: encodes a text of the batch by
+    itself, for what follows from neither (what overflows of bare rows, and without a post-processor).
+    """
+
+    def __init__(
+        self, batch: EncodingBatch, bare: bool, framed: bool, again: Callable[[int], Encoding]
+    ) -> None:
+        """See the class."""
+        self.batch, self.bare, self.framed, self.again = batch, bare, framed, again
+        self.samples: list[int] = batch.samples.tolist()
         self.fields: dict[str, list[Any]] = {}
         self.whole: dict[int, Row] = {}
 
@@ -43,6 +52,8 @@ class Rows:
             return [(start, end) for start, end in self.field("offsets")[at]]
         if name == "_words":
             return [None if word < 0 else word for word in self.field("word_ids")[at]]
+        if name != "_tokens" and (self.bare or not self.framed):
+            return getattr(self.again(self.samples[at]), name)
         if at not in self.whole:
             self.whole[at] = self.batch[at]
         row = self.whole[at]
@@ -83,9 +94,7 @@ def nested(row: Row) -> Encoding:
 
 def encodings_of(rows: Rows) -> list[Encoding]:
     """An encoding for each text, which takes its columns from the rows when they are asked for."""
-    samples = rows.batch.samples
-    first = np.flatnonzero(np.diff(samples, prepend=-1)).tolist() if len(samples) else []
-    found = []
+    found, first = [], np.flatnonzero(np.diff(rows.batch.samples, prepend=-1)).tolist()
     for at in first:
         made = Encoding()
         for name in (*COLUMNS, "_overflowing", "_ranges"):

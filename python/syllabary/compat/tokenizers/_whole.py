@@ -5,6 +5,7 @@ Adds `WholeEngine`, and which tokenizers and texts it is for. Leaves out: the ot
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from syllabary.compat.tokenizers._encoding import Encoding
@@ -39,8 +40,13 @@ class WholeEngine:
         except (SyllabaryError, ValueError):
             return None
 
-    def encodings(self, inputs: list[Input], special: bool, offsets: bool) -> list[Encoding] | None:
-        """The encodings of texts; `None` where one holds what is to be left out, or is an error there."""
+    def encodings(
+        self, inputs: list[Input], special: bool, offsets: bool, again: Callable[[int], Encoding]
+    ) -> list[Encoding] | None:
+        """The encodings of texts; `None` where one holds what is to be left out, or is an error there.
+
+        again: encodes a text of the inputs the other way, padded as long as it is here.
+        """
         if not inputs:
             return []
         words = not isinstance(inputs[0][0], str)
@@ -58,4 +64,4 @@ class WholeEngine:
             return None  # it is told by the other way, in their words
         if self.lost is not None and any(self.lost in ids for ids in batch.to_lists("ids")):
             return None
-        return encodings_of(Rows(batch, bare=not offsets, framed=self.framed))
+        return encodings_of(Rows(batch, not offsets, self.framed, again))
