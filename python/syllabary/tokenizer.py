@@ -27,6 +27,7 @@ from syllabary.arguments import (
     text_or_none,
     thread_count,
 )
+from syllabary.drawing import Drawing
 from syllabary.errors import TextError, UnknownTokenError
 from syllabary.ragged import Ragged
 from syllabary.reference import Decoder, IncrementalDecoder, ReferenceTokenizer, check_spec
@@ -43,7 +44,7 @@ Path = str | os.PathLike[str]
 Result = TypeVar("Result")
 
 
-class Tokenizer:
+class Tokenizer(Drawing):
     """Text to ids and back. Immutable; threads may share it, processes may pickle it.
 
     Every method that reads text takes `special`: `"raise"` (an error that names the special token found),
