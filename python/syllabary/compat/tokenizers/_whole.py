@@ -28,14 +28,11 @@ class WholeEngine:
 
     @staticmethod
     def of(tokenizer: Tokenizer) -> WholeEngine | None:
-        """`None` where a component is Python code, or the engine would do something otherwise."""
-        parts = [one for one in tokenizer._parts.values() if one is not None]
-        draws = getattr(tokenizer.model, "alpha", None) is not None
-        if draws or tokenizer.encode_special_tokens or any(one.is_custom or not one.parts() for one in parts):
-            return None  # an empty sequence of post-processors says which text tokens are of, none does not
+        """`None` where the engine would do something otherwise (`_apart`), or cannot be made."""
+        if _apart(tokenizer):
+            return None
         try:
-            document = {**tokenizer._document(), "decoder": None}
-            spec, lost = spec_of(document)
+            spec, lost = spec_of({**tokenizer._document(), "decoder": None})
             return WholeEngine(Engine(spec), lost, tokenizer.post_processor is not None)
         except (SyllabaryError, ValueError):
             return None
@@ -62,6 +59,25 @@ class WholeEngine:
             )
         except SyllabaryError:
             return None  # it is told by the other way, in their words
-        if self.lost is not None and any(self.lost in ids for ids in batch.to_lists("ids")):
+        rows = Rows(batch, not offsets, self.framed, again)
+        if self.lost is not None and any(self.lost in ids for ids in rows.field("ids")):
             return None
-        return encodings_of(Rows(batch, not offsets, self.framed, again))
+        return encodings_of(rows)
+
+
+def _apart(tokenizer: Tokenizer) -> bool:
+    """Whether a tokenizer is one for the other way.
+
+    Where a component is Python code, and where the engine differs: special tokens as ordinary text, Unigram
+    that draws, an empty sequence of post-processors (which says which text tokens are of), a token that takes
+    along white space that is normalized (and is spelled so).
+    """
+    parts = [one for one in tokenizer._parts.values() if one is not None]
+    if any(one.is_custom for one in parts) or tokenizer.encode_special_tokens:
+        return True
+    if getattr(tokenizer.model, "alpha", None) is not None:
+        return True
+    if tokenizer.post_processor is not None and not tokenizer.post_processor.parts():
+        return True
+    takes = any(token.normalized and (token.lstrip or token.rstrip) for _number, token in tokenizer._added)
+    return takes and tokenizer.normalizer is not None
