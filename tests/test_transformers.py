@@ -253,13 +253,15 @@ def test_roles_given_at_once(folders: dict[str, Path]) -> None:
 
 def test_an_old_folder(folders: dict[str, Path], tmp_path: Path) -> None:
     """Roles in a map, with tokens that tokenizer.json does not have."""
-    tok = json.loads((folders["llama"] / "tokenizer.json").read_text("utf-8"))
-    (tmp_path / "tokenizer.json").write_text(json.dumps(tok), encoding="utf-8")
+    (tmp_path / "tokenizer.json").write_bytes((folders["llama"] / "tokenizer.json").read_bytes())
     roles = {"pad_token": {"content": "<pad>", "lstrip": True}, "additional_special_tokens": ["<a>", "is"]}
     (tmp_path / "special_tokens_map.json").write_text(json.dumps(roles), encoding="utf-8")
     ours, theirs = both(tmp_path)
     texts = ["x <pad> y", "this is<a>it"]
     same(ours(texts), theirs(texts), roles)
+    tok = syllabary.load(tmp_path)
+    assert tok.encode_batch(texts, special="allow") == theirs(texts, add_special_tokens=False)["input_ids"]
+    assert tok.token_to_id("<pad>") == theirs.pad_token_id
 
 
 def test_what_is_no_text(folders: dict[str, Path]) -> None:

@@ -18,6 +18,7 @@ from syllabary.errors import FormatError
 from syllabary.files import read_head, write_atomic
 from syllabary.formats import (
     gpt2,
+    hf_named,
     huggingface,
     minbpe,
     sentencepiece,
@@ -76,8 +77,12 @@ def read(
     """
     hints = Hints(splits.get(split) if isinstance(split, str) else split, special_tokens)
     chosen, file = _find(Path(path), None if format is None else _named(format))
-    spec = chosen.read(file, hints)
-    return with_beside(spec, read_beside(Path(path))) if os.path.isdir(path) else spec
+    if not os.path.isdir(path):
+        return chosen.read(file, hints)
+    texts = read_beside(Path(path))
+    named = chosen is huggingface.FORMAT and texts
+    spec = hf_named.read_folder(file, hints, texts) if named else chosen.read(file, hints)
+    return with_beside(spec, texts)
 
 
 def find(path: str | os.PathLike[str]) -> tuple[Format, Path]:
