@@ -276,6 +276,13 @@ def test_what_is_no_text(folders: dict[str, Path]) -> None:
     assert ours([])["input_ids"] == []
 
 
+def test_misuse_that_makes_theirs_panic(folders: dict[str, Path]) -> None:
+    ours, _theirs = both(folders["roberta"])
+    for options in ({"max_length": 1}, {"max_length": 4, "stride": 3, "return_overflowing_tokens": True}):
+        with pytest.raises(ValueError, match="max_length|stride"):
+            ours(TEXTS[0], truncation=True, **options)
+
+
 def test_what_tokenizer_json_cannot_hold() -> None:
     tok = syllabary.train(["ab ab ab"] * 2, num_merges=1, unit="word")
     with pytest.raises(syllabary.FormatError, match="unit 'word'"):
