@@ -162,6 +162,14 @@ class Tokenizer:
     def count_batch(self, texts: Iterable[str], policy: str | list[int], threads: int) -> NDArray[np.int64]:
         """The number of ids of every text, shape (texts,)."""
 
+    def sample(self, text: str, policy: str | list[int], alpha: float, seed: int) -> list[int]:
+        """The ids of a way drawn at random (Unigram)."""
+
+    def sample_batch(
+        self, texts: Iterable[str], policy: str | list[int], threads: int, alpha: float, seed: int
+    ) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
+        """The same of every text, as `encode_batch_array`."""
+
     def offsets(self, text: str, policy: str | list[int], characters: bool) -> NDArray[np.int64]:
         """Start and end of every token in bytes or characters of `text`, shape (n, 2)."""
 

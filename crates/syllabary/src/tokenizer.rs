@@ -123,7 +123,7 @@ pub struct Work {
     pub(crate) fast: Option<Box<FastWork>>,
     buffer: Option<Box<Buffer>>,
     pub(crate) charwise: charwise::Work,
-    pub(crate) wordwise: wordwise::Work,
+    pub(crate) wordwise: Box<wordwise::Work>,
 }
 
 impl Tokenizer {
@@ -147,7 +147,7 @@ impl Tokenizer {
         let normalizer = Normalizer::new(&parts.normalizer)?;
         let pretokenizer = Pretokenizer::new(&parts.pretokenizer)?;
         let named = matching::named(&parts.special, &parts.added, &parts.matching)?;
-        let stages = Stages::new(&named, &normalizer)?;
+        let stages = Stages::new(&named, &normalizer, matches!(model, Some(Model::Unigram(_))))?;
         let decoder = Decoder::new(&vocab, &named, &spelling)?;
         let text_decoder = match &parts.decoder {
             Some(steps) => Some(TextDecoder::new(steps, &spelling, &named, &normalizer)?),
@@ -166,7 +166,11 @@ impl Tokenizer {
             exact,
             fast: if plain { Fast::new(&parts, &vocab, &merges) } else { None },
             boundary: boundary::find(&parts, &vocab, &alphabet).filter(|_| merging),
-            charwise: if merging { Charwise::new(&parts, &vocab, &alphabet, &merges) } else { None },
+            charwise: match &model {
+                None => Charwise::new(&parts, &vocab, &alphabet, &merges),
+                Some(Model::Unigram(unigram)) => Charwise::weighing(&parts, unigram),
+                Some(_) => None,
+            },
             wordwise: model.as_ref().and_then(|_| Wordwise::new(&parts, &pretokenizer)),
             notes: has_unused,
             joins,

@@ -35,6 +35,7 @@ class WordPiece:
     def __init__(self, spec: TokenizerSpec) -> None:
         """Of tokens with the same text, the lowest id counts."""
         self.ids = {token.decode(): token_id for token_id, token in sorted(spec.tokens.items(), reverse=True)}
+        self.most = max(map(len, self.ids), default=0)  # characters of a token: no longer part is one
         self.prefix = spec.continuing_prefix or ""
         self.unknown = spec.unknown
         self.longest = spec.longest_piece
@@ -70,7 +71,7 @@ class WordPiece:
         (1, 2)
         """
         prefix = self.prefix if start > 0 else ""
-        for end in range(len(piece), start, -1):
+        for end in range(min(len(piece), start + self.most), start, -1):
             token_id = self.ids.get(prefix + piece[start:end])
             if token_id is not None:
                 return token_id, end

@@ -12,6 +12,8 @@
 mod characters;
 mod cuts;
 mod key;
+#[cfg(target_arch = "x86_64")]
+mod lanes;
 mod memory;
 mod output;
 mod pieces;
