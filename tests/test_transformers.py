@@ -279,7 +279,7 @@ def test_what_is_no_text(folders: dict[str, Path]) -> None:
 def test_misuse_that_makes_theirs_panic(folders: dict[str, Path]) -> None:
     ours, _theirs = both(folders["roberta"])
     for options in ({"max_length": 1}, {"max_length": 4, "stride": 3, "return_overflowing_tokens": True}):
-        with pytest.raises(ValueError, match="max_length|stride"):
+        with pytest.raises(ValueError, match=r"max_length|stride"):
             ours(TEXTS[0], truncation=True, **options)
 
 
