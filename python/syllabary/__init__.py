@@ -9,6 +9,7 @@ True
 from syllabary.counts import PieceCounts
 from syllabary.encodings import names as encodings
 from syllabary.errors import (
+    ChatError,
     CheckpointError,
     CorpusError,
     CorpusWarning,
@@ -41,6 +42,7 @@ from syllabary.training_parity import Parity
 __version__ = "0.1.0"
 
 __all__ = [
+    "ChatError",
     "CheckpointError",
     "CorpusError",
     "CorpusWarning",

@@ -162,6 +162,14 @@ class Tokenizer:
     def count_batch(self, texts: Iterable[str], policy: str | list[int], threads: int) -> NDArray[np.int64]:
         """The number of ids of every text, shape (texts,)."""
 
+    def sample(self, text: str, policy: str | list[int], alpha: float, seed: int) -> list[int]:
+        """The ids of a way drawn at random (Unigram)."""
+
+    def sample_batch(
+        self, texts: Iterable[str], policy: str | list[int], threads: int, alpha: float, seed: int
+    ) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
+        """The same of every text, as `encode_batch_array`."""
+
     def offsets(self, text: str, policy: str | list[int], characters: bool) -> NDArray[np.int64]:
         """Start and end of every token in bytes or characters of `text`, shape (n, 2)."""
 
@@ -368,13 +376,19 @@ class HuggingFaceTrainer:
         options: BpeTrainerOptions,
         byte_level: bool,
         callback: Callable[[int, int], object] | None,
+        likelihood: bool = False,
     ) -> tuple[list[str], int, NDArray[np.uint32], NDArray[np.uint64]]:
         """Names by id; how many there were before merging; every merge noted, as (left, right, result), shape
         (n, 3); their counts, shape (n,).
 
         byte_level: the words are bytes, still to be spelled in GPT-2's characters. `callback(merges noted,
-        count of the last)` is called now and then, and signals are looked at.
+        count of the last)` is called now and then, and signals are looked at. likelihood: pairs merge by what
+        they gain (`reference.train_wordpiece`), else by how often they occur.
         """
+
+    def most_frequent(self, least: int, most: int) -> list[tuple[str, int]]:
+        """The words that occur `least` times or more, with their counts: the most frequent first, equal ones
+        by their characters; `most` of them."""
 
 @final
 class SentencePieceTrainer:

@@ -18,6 +18,7 @@ mod split;
 mod steps;
 mod tokenizer;
 mod trainer;
+mod unigram;
 mod windows;
 
 use numpy::IntoPyArray;
@@ -58,5 +59,6 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<tokenizer::Tokenizer>()?;
     module.add_class::<trainer::Trainer>()?;
     module.add_class::<trainer::Merging>()?;
+    module.add_function(wrap_pyfunction!(unigram::learn_unigram, module)?)?;
     Ok(())
 }

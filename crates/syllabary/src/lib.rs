@@ -44,5 +44,6 @@ pub mod train;
 mod trim;
 mod unknown;
 pub mod vocab;
+mod wordwise;
 
 pub use error::Error;

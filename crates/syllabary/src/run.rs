@@ -117,11 +117,22 @@ impl<'a, const SPANS: bool, F: FnMut(&[u32], &[Range<usize>], u32)> Job<'a, SPAN
         let finder = tokenizer.stages.later(self.policy.finds_special());
         if let Some(charwise) = tokenizer.charwise.as_ref().filter(|_| !SPANS && finder.is_empty())
             && !self.coins.any()
+            && !tokenizer.stages.has_frozen(self.policy.finds_special(), run)
         {
             return self.characters(charwise, run, range.start);
         }
-        if let Some(charwise) =
-            tokenizer.charwise.as_ref().filter(|_| finder.is_empty() && tokenizer.scores.is_none())
+        if !SPANS
+            && finder.is_empty()
+            && !self.coins.any()
+            && let (Some(wordwise), Some(model)) = (&tokenizer.wordwise, &tokenizer.model)
+        {
+            let Job { work, sink, .. } = self;
+            return wordwise.encode(run, (tokenizer, model), &mut work.wordwise, |ids| sink(ids, &[], 0));
+        }
+        if let Some(charwise) = tokenizer
+            .charwise
+            .as_ref()
+            .filter(|_| finder.is_empty() && tokenizer.scores.is_none() && tokenizer.model.is_none())
             && charwise.replays()
             && !(self.coins.any() || (self.trims && tokenizer.trim.is_some()))
         {
@@ -275,7 +286,7 @@ impl<'a, const SPANS: bool, F: FnMut(&[u32], &[Range<usize>], u32)> Job<'a, SPAN
     /// Puts the tokens that a model makes of a piece into the work buffers, a symbol each.
     fn modelled(&mut self, model: &Model, piece: &str, at: usize, place: Place<'_>) -> Result<(), Failed> {
         let mut taken = Taken::<SPANS> { work: self.work, at, place, complete: true };
-        model.tokens(piece, &mut taken);
+        model.tokens(piece, self.coins, &mut taken);
         if taken.complete { Ok(()) } else { Err(Failed::Unknown) }
     }
 

@@ -30,6 +30,7 @@ use crate::{
     split::Split,
     trim::Trim,
     vocab::Vocab,
+    wordwise::{self, Wordwise},
 };
 pub use crate::{offsets::to_characters, parts::Parts};
 
@@ -99,6 +100,8 @@ pub struct Tokenizer {
     pool: Pool,
     /// The fast way, for tokenizers of characters.
     pub(crate) charwise: Option<Charwise>,
+    /// The same, for models that take words.
+    pub(crate) wordwise: Option<Wordwise>,
     decoder: Decoder,
     text_decoder: Option<TextDecoder>,
 }
@@ -123,6 +126,7 @@ pub struct Work {
     pub(crate) fast: Option<Box<FastWork>>,
     buffer: Option<Box<Buffer>>,
     pub(crate) charwise: charwise::Work,
+    pub(crate) wordwise: Box<wordwise::Work>,
 }
 
 impl Tokenizer {
@@ -146,7 +150,7 @@ impl Tokenizer {
         let normalizer = Normalizer::new(&parts.normalizer)?;
         let pretokenizer = Pretokenizer::new(&parts.pretokenizer)?;
         let named = matching::named(&parts.special, &parts.added, &parts.matching)?;
-        let stages = Stages::new(&named, &normalizer)?;
+        let stages = Stages::new(&named, &normalizer, matches!(model, Some(Model::Unigram(_))))?;
         let decoder = Decoder::new(&vocab, &named, &spelling)?;
         let text_decoder = match &parts.decoder {
             Some(steps) => Some(TextDecoder::new(steps, &spelling, &named, &normalizer)?),
@@ -165,7 +169,12 @@ impl Tokenizer {
             exact,
             fast: if plain { Fast::new(&parts, &vocab, &merges) } else { None },
             boundary: boundary::find(&parts, &vocab, &alphabet).filter(|_| merging),
-            charwise: if merging { Charwise::new(&parts, &vocab, &alphabet, &merges) } else { None },
+            charwise: match &model {
+                None => Charwise::new(&parts, &vocab, &alphabet, &merges),
+                Some(Model::Unigram(unigram)) => Charwise::weighing(&parts, unigram),
+                Some(_) => None,
+            },
+            wordwise: model.as_ref().and_then(|_| Wordwise::new(&parts, &pretokenizer)),
             notes: has_unused,
             joins,
             whole_symbols: whole_symbols(&parts, &vocab),
@@ -320,7 +329,7 @@ impl Tokenizer {
         match result {
             // Only with spans is the place known.
             Err(Error::UnknownSymbol { .. } | Error::SpecialFound { .. } | Error::SplitFailed { .. })
-                if !SPANS && (!self.exact || self.scores.is_some()) =>
+                if !SPANS && (!self.exact || self.scores.is_some() || self.wordwise.is_some()) =>
             {
                 let mut never = Dropout::NONE.coins(0);
                 let again = Job::<true, _>::new(self, (text, policy), &mut never, work, |_, _, _| ()).all();

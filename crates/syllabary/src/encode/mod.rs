@@ -12,6 +12,8 @@
 mod characters;
 mod cuts;
 mod key;
+#[cfg(target_arch = "x86_64")]
+mod lanes;
 mod memory;
 mod output;
 mod pieces;
@@ -19,6 +21,7 @@ mod short;
 mod spans;
 mod tokens;
 
+pub(crate) use cuts::decode;
 pub(crate) use key::{Key, SHORT};
 pub(crate) use output::{Buffer, Count, Ids, Output};
 pub(crate) use pieces::{Fast, FastWork, Pieces};
