@@ -13,11 +13,10 @@ use crate::{
     alphabet::Unit,
     boundary,
     dropout::Coins,
-    models::Model,
     offsets::{Place, Source},
     scores::{FIXED, Merged, WALL},
     special::SpecialMatch,
-    taken::{Spelled, Taken},
+    taken::Spelled,
     tokenizer::{SpecialPolicy, Tokenizer, Work},
 };
 
@@ -281,13 +280,6 @@ impl<'a, const SPANS: bool, F: FnMut(&[u32], &[Range<usize>], u32)> Job<'a, SPAN
         self.work.starts.clear();
         self.work.symbols.clear();
         self.work.fixed.clear();
-    }
-
-    /// Puts the tokens that a model makes of a piece into the work buffers, a symbol each.
-    fn modelled(&mut self, model: &Model, piece: &str, at: usize, place: Place<'_>) -> Result<(), Failed> {
-        let mut taken = Taken::<SPANS> { work: self.work, at, place, complete: true };
-        model.tokens(piece, self.coins, &mut taken);
-        if taken.complete { Ok(()) } else { Err(Failed::Unknown) }
     }
 
     /// A piece that is a token at once; its symbols are those of its unit.

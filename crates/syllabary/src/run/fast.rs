@@ -9,7 +9,9 @@ use super::{Failed, Job};
 use crate::{
     Error,
     charwise::{Charwise, Stretch},
+    models::Model,
     offsets::Place,
+    taken::Taken,
     tokenizer::Work,
 };
 
@@ -46,6 +48,19 @@ impl<const SPANS: bool, F: FnMut(&[u32], &[Range<usize>], u32)> Job<'_, SPANS, F
         sink(&ids[done..], spans, word);
         self.word = word;
         Ok(())
+    }
+
+    /// Puts the tokens that a model makes of a piece into the work buffers, a symbol each.
+    pub(super) fn modelled(
+        &mut self,
+        model: &Model,
+        piece: &str,
+        at: usize,
+        place: Place<'_>,
+    ) -> Result<(), Failed> {
+        let mut taken = Taken::<SPANS> { work: self.work, at, place, complete: true };
+        model.tokens(piece, self.coins, &mut taken);
+        if taken.complete { Ok(()) } else { Err(Failed::Unknown) }
     }
 
     /// Encodes a piece, or has it remembered: its tokens, and where each begins and ends in it.
