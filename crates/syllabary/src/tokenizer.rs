@@ -120,6 +120,9 @@ pub struct Work {
     pub(crate) origins: Origins,
     pub(crate) scratch: Scratch,
     pub(crate) cache: PieceCache,
+    /// Pieces with the places of their tokens.
+    pub(crate) spanned: PieceCache,
+    pub(crate) row: Vec<u32>,
     pub(crate) fast: Option<Box<FastWork>>,
     buffer: Option<Box<Buffer>>,
     pub(crate) charwise: charwise::Work,
