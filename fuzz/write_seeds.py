@@ -92,6 +92,25 @@ def hugging_face() -> None:
     put("huggingface", "bytes.json", plain.to_str().encode())
 
 
+def words() -> None:
+    """Models that take words."""
+    few = {"vocab_size": 60, "options": {"min_frequency": 1}}
+    for model in ("wordpiece", "wordlevel"):
+        spec = syllabary.train(LINES, model=model, special_tokens=["[CLS]", "[SEP]"], **few).spec
+        put("huggingface", f"{model}.json", formats.format_of("tokenizer.json").files(spec, HERE)[HERE])
+        put(
+            "syllabary",
+            f"{model}.syllabary.json",
+            formats.format_of("x.syllabary.json").files(spec, HERE)[HERE],
+        )
+        if model == "wordpiece":
+            put(
+                "bert",
+                "vocab.txt",
+                formats.format_of("vocab.txt").files(spec, Path("vocab.txt"))[Path("vocab.txt")],
+            )
+
+
 def sentence_piece() -> None:
     """`.model` with byte pieces, user-defined and control symbols."""
     rules = HERE / "rules.tsv"  # a small map of characters: the usual one is 240 kB
@@ -174,7 +193,7 @@ def tekken() -> None:
 
 if __name__ == "__main__":
     warnings.simplefilter("ignore")
-    for write in (ours, hugging_face, sentence_piece, unigram, tekken):
+    for write in (ours, hugging_face, words, sentence_piece, unigram, tekken):
         write()
     for path in sorted(HERE.glob("*/*")):
         print(f"{path.relative_to(HERE)}: {path.stat().st_size} bytes")

@@ -48,6 +48,8 @@ def model_vocab(spec: TokenizerSpec, names: Mapping[int, str]) -> dict[str, int]
     """
     if spec.model == "unigram":
         return {names[token_id]: token_id for token_id in sorted(spec.scores or {})}
+    if spec.model != "bpe":
+        return {names[token_id]: token_id for token_id in sorted(spec.tokens)}
     reached = {token_id for token_id, name in names.items() if _would_reach(token_id, name, spec)}
     carried = spec.carried.get("huggingface")
     size = carried.get("model_size") if isinstance(carried, Mapping) else None
@@ -79,8 +81,13 @@ def _would_reach(token_id: int, name: str, spec: TokenizerSpec) -> bool:
     return (symbol or spec.whole_pieces) and not cut
 
 
+def check_added(spec: TokenizerSpec, names: Mapping[int, str]) -> None:
+    """Raise `FormatError` for an added token that is none of the model's and would get another id there."""
+    read_added(Json(write_added(spec), "$.added_tokens", Path(NAME)), model_vocab(spec, names), False)
+
+
 def names_of(spec: TokenizerSpec) -> dict[int, str]:
-    """id -> name; `FormatError` if two ids would share a name, or one id would have two."""
+    """`FormatError` if two ids would share a name, or one id would have two."""
     names = {token_id: _name(token_id, token, spec) for token_id, token in spec.tokens.items()}
     for text, token_id in {**spec.special_tokens, **spec.added_tokens}.items():
         if names.setdefault(token_id, text) != text:

@@ -3,13 +3,14 @@
 Nothing in the file is passed over: each component is understood, or known not to touch ids (`hf_extras`,
 carried along), or refused by name and place. What can be plain bytes is: the unit of bytes, one split, no
 steps. Leaves out: writing (`hf_write`), and each part of the file (`hf_components`, `hf_split`, `hf_model`,
-`hf_vocab`, `hf_added`, `hf_extras`).
+`hf_vocab`, `hf_words`, `hf_added`, `hf_extras`).
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from syllabary.files import read_bounded
 from syllabary.formats import hf_unigram
@@ -21,6 +22,7 @@ from syllabary.formats.hf_floats import read_float
 from syllabary.formats.hf_model import Model, read_model
 from syllabary.formats.hf_split import Cutting, read_cutting
 from syllabary.formats.hf_vocab import Vocabulary, of_bytes, of_characters
+from syllabary.formats.hf_words import MODELS, kind_of, read_fields
 from syllabary.formats.hf_write import components, model_options
 from syllabary.formats.record import Hints, checked
 from syllabary.formats.strict_json import Json, parse
@@ -54,6 +56,9 @@ def _read_spec(root: Json) -> TokenizerSpec:
     """Everything that the file says about ids, decoding and offsets."""
     if hf_unigram.is_unigram(root.member("model")):
         return hf_unigram.read_spec(root)
+    kind = kind_of(root.member("model"))
+    if kind in MODELS:
+        return _read_words(root, read_fields(root.member("model"), kind))
     model = read_model(root.member("model"))
     normalizer = read_steps(root.optional("normalizer"), NORMALIZER)
     by_characters, by_bytes = read_cutting(root.optional("pre_tokenizer"))
@@ -84,6 +89,28 @@ def _read_spec(root: Json) -> TokenizerSpec:
     plain = decoder is None and all(byte >= 0x80 for byte in vocabulary.byte_tokens.values())
     # Where the tokens' bytes say it all, none need be named.
     return replace(spec, decoder=decoder, byte_tokens={} if plain else vocabulary.byte_tokens)
+
+
+def _read_words(root: Json, fields: dict[str, Any]) -> TokenizerSpec:
+    """The same of another model than BPE, whose fields are known."""
+    normalizer = read_steps(root.optional("normalizer"), NORMALIZER)
+    cutting, _by_bytes = read_cutting(root.optional("pre_tokenizer"))
+    vocab = {token.decode(): token_id for token_id, token in fields["tokens"].items()}
+    added = read_added(root.optional("added_tokens"), vocab, normalizes=bool(normalizer))
+    spec = TokenizerSpec(
+        unit="char",
+        split=cutting.split,
+        alphabet={},
+        merges=None,
+        special_tokens=added.special,
+        added_tokens=added.other,
+        normalizer=normalizer,
+        pretokenizer=cutting.steps,
+        matching=added.matching,
+        trim_offsets=trims_offsets(root.optional("post_processor")),
+        **fields,
+    )
+    return replace(spec, decoder=read_decoder(root.optional("decoder"), spec, vocab))
 
 
 def _choose(

@@ -19,9 +19,10 @@ from syllabary.formats.hf_added import read_added, write_added
 from syllabary.formats.hf_components import NAME, NORMALIZER, Component, read_steps, write_steps
 from syllabary.formats.hf_decoder import read_decoder, write_decoder
 from syllabary.formats.hf_extras import trims_offsets
-from syllabary.formats.hf_names import checked_names, merges_of, model_vocab, names_of
+from syllabary.formats.hf_names import check_added, checked_names, merges_of, model_vocab, names_of
 from syllabary.formats.hf_reduce import rewritten
 from syllabary.formats.hf_split import Cutting, read_cutting, write_cutting
+from syllabary.formats.hf_words import write_model, write_options
 from syllabary.formats.record import Facts, cannot_hold
 from syllabary.formats.strict_json import Json
 from syllabary.reference.check import check_spec
@@ -49,6 +50,11 @@ def document(spec: TokenizerSpec) -> dict[str, object]:
         names = names_of(spec)
         model = hf_unigram.write_model(spec, names)
         hf_unigram.check_names(spec, names)
+    elif spec.model != "bpe":
+        check_fields(spec)
+        names = names_of(spec)
+        model = write_model(spec, names, _object(_carried(spec, names).get("model")))
+        check_added(spec, names)
     else:
         model, names = merging_model(spec)
     carried = _carried(spec, names)
@@ -118,6 +124,8 @@ def components(spec: TokenizerSpec) -> dict[str, object]:
 
 def model_options(spec: TokenizerSpec, names: Mapping[int, str]) -> dict[str, object]:
     """The options of the model, in the order of the file."""
+    if spec.model != "bpe":
+        return write_options(spec, names)
     return {
         "dropout": spec.dropout or None,
         "unk_token": None if spec.unknown is None else names.get(spec.unknown),

@@ -17,6 +17,7 @@ from syllabary.reference.groups import State, Token
 from syllabary.reference.unigram import Unigram
 from syllabary.reference.unigram_paths import draw, nbest
 from syllabary.reference.wordlevel import WordLevel
+from syllabary.reference.wordpiece import WordPiece
 from syllabary.spec import TokenizerSpec
 
 
@@ -45,6 +46,8 @@ def model_of(spec: TokenizerSpec) -> PieceModel | None:
         return None
     if spec.model == "wordlevel":
         return WordLevel(spec)
+    if spec.model == "wordpiece":
+        return WordPiece(spec)
     if spec.model == "unigram":
         return Unigram(spec)
     raise VocabularyError(f"model={spec.model!r} is not there yet")

@@ -5,12 +5,14 @@
 
 pub(crate) mod unigram;
 mod wordlevel;
+mod wordpiece;
 
 use std::{ops::Range, sync::Arc};
 
 use crate::{Error, dropout::Coins, parts::Parts, vocab::Vocab};
 use unigram::Unigram;
 use wordlevel::WordLevel;
+use wordpiece::WordPiece;
 
 /// How a piece becomes tokens (`TokenizerSpec.model`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,6 +42,7 @@ pub(crate) trait Found {
 pub(crate) enum Model {
     Unigram(Arc<Unigram>),
     WordLevel(WordLevel),
+    WordPiece(Box<WordPiece>),
 }
 
 impl Model {
@@ -51,8 +54,8 @@ impl Model {
         match parts.model {
             Kind::Bpe => Ok(None),
             Kind::WordLevel => Ok(Some(Model::WordLevel(WordLevel::new(parts, vocab)?))),
+            Kind::WordPiece => Ok(Some(Model::WordPiece(WordPiece::new(parts, vocab)?.into()))),
             Kind::Unigram => Ok(Some(Model::Unigram(Arc::new(Unigram::new(parts, vocab)?)))),
-            Kind::WordPiece => Err(Error::Vocabulary("this model is not in the engine yet".to_owned())),
         }
     }
 
@@ -64,6 +67,7 @@ impl Model {
                 None => model.tokens(piece, found),
             },
             Model::WordLevel(model) => model.tokens(piece, found),
+            Model::WordPiece(model) => model.tokens(piece, found),
         }
     }
 }

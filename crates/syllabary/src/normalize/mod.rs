@@ -99,6 +99,10 @@ impl Normalizer {
         if let [Kind::SentencePiece(step)] = &self.steps[..] {
             return step.write_plain(text, false, out);
         }
+        if let [Kind::Bert(bert)] = &self.steps[..] {
+            bert.write(text, out);
+            return Ok(());
+        }
         out.push_str(self.apply(Aligned::new(text, 0, false)?, None)?.text());
         Ok(())
     }
