@@ -169,11 +169,7 @@ impl Tokenizer {
             exact,
             fast: if plain { Fast::new(&parts, &vocab, &merges) } else { None },
             boundary: boundary::find(&parts, &vocab, &alphabet).filter(|_| merging),
-            charwise: match &model {
-                None => Charwise::new(&parts, &vocab, &alphabet, &merges),
-                Some(Model::Unigram(unigram)) => Charwise::weighing(&parts, unigram),
-                Some(_) => None,
-            },
+            charwise: Charwise::of(&parts, &vocab, (&alphabet, &merges), model.as_ref()),
             wordwise: model.as_ref().and_then(|_| Wordwise::new(&parts, &pretokenizer)),
             notes: has_unused,
             joins,
