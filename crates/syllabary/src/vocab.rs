@@ -138,6 +138,11 @@ impl Vocab {
         self.find_long(&text[start..end])
     }
 
+    /// The tokens of at most `SHORT` bytes, by these.
+    pub(crate) fn short(&self) -> &ShortTokens {
+        &self.short
+    }
+
     /// The id of the token with the bytes of `left` and then those of `right`, neither of them empty.
     pub(crate) fn joined(&self, left: u32, right: u32) -> Option<u32> {
         let (left, right) = (self.bytes(left)?, self.bytes(right)?);

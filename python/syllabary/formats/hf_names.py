@@ -46,6 +46,8 @@ def model_vocab(spec: TokenizerSpec, names: Mapping[int, str]) -> dict[str, int]
     that the model would take for more than an added token, or that was not in it when it was read. Those
     have the ids that their library gives to tokens of its own: one after the other, from the number of names.
     """
+    if spec.model == "unigram":
+        return {names[token_id]: token_id for token_id in sorted(spec.scores or {})}
     if spec.model != "bpe":
         return {names[token_id]: token_id for token_id in sorted(spec.tokens)}
     reached = {token_id for token_id, name in names.items() if _would_reach(token_id, name, spec)}

@@ -13,10 +13,12 @@ from pathlib import Path
 from typing import Any
 
 from syllabary.files import read_bounded
+from syllabary.formats import hf_unigram
 from syllabary.formats.hf_added import Added, read_added
 from syllabary.formats.hf_components import NORMALIZER, read_steps
 from syllabary.formats.hf_decoder import read_decoder
 from syllabary.formats.hf_extras import check_extras, trims_offsets
+from syllabary.formats.hf_floats import read_float
 from syllabary.formats.hf_model import Model, read_model
 from syllabary.formats.hf_split import Cutting, read_cutting
 from syllabary.formats.hf_vocab import Vocabulary, of_bytes, of_characters
@@ -36,7 +38,7 @@ REWRITING = ("ByteLevel", "Metaspace")  # pre-tokenizers that give the model oth
 def read(path: Path, hints: Hints) -> TokenizerSpec:
     """The tokenizer of a file; `FormatError` with the place of whatever is damaged or cannot be honoured."""
     hints.refuse(path, "tokenizer.json")
-    return read_document(parse(read_bounded(path), path))
+    return read_document(parse(read_bounded(path), path, read_float))
 
 
 def read_document(root: Json) -> TokenizerSpec:
@@ -52,6 +54,8 @@ def read_document(root: Json) -> TokenizerSpec:
 
 def _read_spec(root: Json) -> TokenizerSpec:
     """Everything that the file says about ids, decoding and offsets."""
+    if hf_unigram.is_unigram(root.member("model")):
+        return hf_unigram.read_spec(root)
     kind = kind_of(root.member("model"))
     if kind in MODELS:
         return _read_words(root, read_fields(root.member("model"), kind))
@@ -135,7 +139,7 @@ def _carried(root: Json, spec: TokenizerSpec) -> dict[str, object]:
     model = root.member("model").object()
     options = {
         key: model[key].value
-        for key, written in model_options(spec, {}).items()
+        for key, written in ({} if spec.model == "unigram" else model_options(spec, {})).items()
         if key in model and key != "unk_token" and model[key].value not in (None, written)
     }
     unknown = model.get("unk_token")
@@ -143,6 +147,8 @@ def _carried(root: Json, spec: TokenizerSpec) -> dict[str, object]:
         options["unk_token"] = unknown.value
     if options:
         carried["model"] = options
+    if spec.model == "unigram":  # the vocabulary is those with a score
+        return {"huggingface": carried} if carried else {}
     vocab = model["vocab"].object()
     if not vocab.keys() >= spec.special_tokens.keys() | spec.added_tokens.keys():
         carried["model_size"] = len(vocab)

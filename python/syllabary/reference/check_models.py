@@ -18,6 +18,8 @@ def check_model(spec: TokenizerSpec) -> None:
             f"longest_piece is {shown(spec.longest_piece)}: give a number of characters, "
             '0 or more, with model="wordpiece", or None'
         )
+    if spec.single_precision and spec.model != "unigram":
+        raise VocabularyError(f"single_precision with model={spec.model!r}: only unigram adds scores")
     if spec.model == "bpe":
         return
     _check_absent(spec)

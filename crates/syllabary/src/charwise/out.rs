@@ -2,6 +2,8 @@
 //!
 //! Leaves out what becomes of them.
 
+use super::weigh::Carry;
+
 /// Ids are handed on in runs of about so many.
 pub(crate) const RUN: usize = 4096;
 /// No more than these are written at once.
@@ -15,6 +17,8 @@ pub(crate) struct Out<'a, F> {
     /// Unknown tokens are made one.
     pub(crate) fuses: bool,
     pub(crate) after_unknown: bool,
+    /// The score so far, where ids depend on it.
+    pub(crate) carry: Option<Carry<'a>>,
     pub(crate) sink: F,
 }
 
@@ -35,8 +39,19 @@ impl<F: FnMut(&[u32])> Out<'_, F> {
         count <= self.run.len()
     }
 
+    /// Adds what is written to the score; the score.
+    pub(super) fn settle(&mut self) -> f64 {
+        let Some(carry) = &mut self.carry else { return 0.0 };
+        carry.fold(&self.run[..self.written]);
+        carry.sum()
+    }
+
     #[inline(never)]
     pub(crate) fn flush(&mut self) {
+        self.settle();
+        if let Some(carry) = &mut self.carry {
+            carry.restart();
+        }
         (self.sink)(&self.run[..self.written]);
         self.written = 0;
     }
@@ -53,6 +68,10 @@ impl<F: FnMut(&[u32])> Out<'_, F> {
         if !(self.fuses && self.after_unknown) {
             self.few(&[self.unknown; 4], 1);
         }
+        self.settle();
+        if let Some(carry) = &mut self.carry {
+            carry.unknown();
+        }
         self.after_unknown = true;
     }
 
@@ -66,7 +85,14 @@ impl<F: FnMut(&[u32])> Out<'_, F> {
                 place.copy_from_slice(ids);
                 self.written += ids.len();
             }
-            None => (self.sink)(ids),
+            None => {
+                // The run is empty.
+                if let Some(carry) = &mut self.carry {
+                    carry.fold(ids);
+                    carry.restart();
+                }
+                (self.sink)(ids);
+            }
         }
         self.after_unknown = false;
     }
