@@ -141,5 +141,5 @@ def test_wrong_arguments() -> None:
         tok.sample("<unk>")
     merging = syllabary.train(["low low"], vocab_size=258)
     for call in (lambda: merging.sample("low"), lambda: merging.encode_nbest("low", 2)):
-        with pytest.raises(syllabary.VocabularyError, match='model="unigram", and this is \'bpe\''):
+        with pytest.raises(syllabary.VocabularyError, match="model=\"unigram\", and this is 'bpe'"):
             call()

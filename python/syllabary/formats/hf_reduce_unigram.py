@@ -38,9 +38,13 @@ def weighed(spec: TokenizerSpec) -> tuple[TokenizerSpec, str] | None:
     scores |= dict.fromkeys(spec.unused, lowest)
     scores |= {token_id: scores.get(token_id, lowest) for token_id in spec.byte_tokens}
     if spec.single_precision:
-        lost.append("that scores are added in 32 bits: where two ways to cut a piece are nearly as good, ids can change")
+        lost.append(
+            "that scores are added in 32 bits: where two ways to cut a piece are nearly as good, ids can change"
+        )
     if spec.unused:
-        lost.append(f"that {len(spec.unused)} pieces are never made: they have the lowest score, and ids can change")
+        lost.append(
+            f"that {len(spec.unused)} pieces are never made: they have the lowest score, and ids can change"
+        )
     if not spec.fuse_unknown:
         lost.append("that unknown characters in a row stay apart: they become one token")
     tokens = dict(spec.tokens)

@@ -97,7 +97,10 @@ def _metaspace(spec: TokenizerSpec) -> tuple[TokenizerSpec, str] | None:
 def _words(spec: TokenizerSpec) -> tuple[TokenizerSpec, str] | None:
     """The pipeline of T5 and its like: a character map of sentencepiece's, and words with a mark before each."""
     before, cutting = [step.kind for step in spec.normalizer], [step.kind for step in spec.pretokenizer]
-    if before not in ([], ["Precompiled"]) or cutting not in (["Metaspace"], ["WhitespaceSplit", "Metaspace"]):
+    if before not in ([], ["Precompiled"]) or cutting not in (
+        ["Metaspace"],
+        ["WhitespaceSplit", "Metaspace"],
+    ):
         return None
     options = spec.pretokenizer[-1].options
     if options["replacement"] != SPACE:
