@@ -166,7 +166,10 @@ impl Tokenizer {
                 Some(Model::Unigram(unigram)) => Charwise::weighing(&parts, unigram),
                 Some(_) => None,
             },
-            wordwise: model.as_ref().and_then(|_| Wordwise::new(&parts, &pretokenizer)),
+            wordwise: match &model {
+                None | Some(Model::Unigram(_)) => None,
+                Some(_) => Wordwise::new(&parts, &pretokenizer),
+            },
             notes: has_unused,
             joins,
             whole_symbols: whole_symbols(&parts, &vocab),

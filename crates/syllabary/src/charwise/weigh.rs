@@ -51,7 +51,7 @@ pub(super) struct Weigh {
 }
 
 /// The score of the text so far, as it is rounded.
-pub(super) struct Carry<'a> {
+pub(crate) struct Carry<'a> {
     weigh: &'a Weigh,
     sum: f64,
     /// So many ids of the run are in it.
