@@ -48,7 +48,8 @@ class UnigramSettings:
     desired: learning ends where there are so many pieces, or fewer. longest: of a piece, in characters.
     branching: which seeds (`train_unigram_seed`). settle: EM has the last word; else
     pruning has it, which drops at least what no word uses. unknown_first:
-    unknown characters count for the first piece, as in sentencepiece.
+    unknown characters count for the first piece, as in sentencepiece. most_characters: `alphabet_of`, for words
+    that come with all their characters.
     """
 
     desired: int
@@ -61,6 +62,7 @@ class UnigramSettings:
     branching: str = "ends"
     settle: bool = True
     unknown_first: bool = False
+    most_characters: int | None = None
 
     @property
     def keep(self) -> Keep:
