@@ -41,9 +41,7 @@ PRETOKENIZERS: dict[str, Callable[[], Any] | None] = {
     "first": lambda: pre_tokenizers.Metaspace(prepend_scheme="first"),
     "never": lambda: pre_tokenizers.Metaspace(prepend_scheme="never"),
     "whole": lambda: pre_tokenizers.Metaspace(split=False),
-    "words": lambda: pre_tokenizers.Sequence(
-        [pre_tokenizers.WhitespaceSplit(), pre_tokenizers.Metaspace()]
-    ),
+    "words": lambda: pre_tokenizers.Sequence([pre_tokenizers.WhitespaceSplit(), pre_tokenizers.Metaspace()]),
     "bare": lambda: pre_tokenizers.WhitespaceSplit(),
 }
 PIPELINES = list(itertools.product(NORMALIZERS, PRETOKENIZERS, (0, 200, 256)))

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from syllabary.reference.train_huggingface import BpeTrainerOptions
 from syllabary.reference.train_sentencepiece_options import SentencePieceOptions
+from syllabary.reference.train_unigram import UnigramSettings
 from syllabary.spec import SplitSpec, Step, TokenizerSpec, TrainOptions
 
 __all__ = [

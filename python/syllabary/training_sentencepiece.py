@@ -2,8 +2,8 @@
 
 Adds how arguments and options of `train` become sentencepiece's own, and the way of documents through the
 engine: the lines of a document are the sentences, as sentencepiece reads files. Leaves out: the definition
-(`reference.train_sentencepiece`, `train_unigram_sentencepiece`, from which options, alphabet and finished tokenizer are taken as they are),
-and what other tools do (`training`).
+(`reference.train_sentencepiece`, `train_unigram_sentencepiece`), from which options, alphabet and finished
+tokenizer are taken as they are, and what other tools do (`training`).
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from syllabary.reference.train_unigram_sentencepiece import choose as choose_sco
 from syllabary.reference.train_unigram_sentencepiece import settings_of
 from syllabary.spec import Step, TokenizerSpec
 from syllabary.tokenizer import Tokenizer
-from syllabary.training_feed import feed_parts, tell
+from syllabary.training_feed import feed_parts, pruning, tell
 from syllabary.unicode.charsmaps import charsmap_of
 
 # Arguments of `train` -> the option that says the same here.
@@ -254,11 +254,8 @@ def _learn_unigram(
 ) -> TokenizerSpec:
     """The tokenizer of a unigram model."""
     settings = settings_of(options)
-
-    def pruned(left: int, _count: int) -> None:
-        tell(report, Progress("pruning", left, None, settings.desired))
-
-    pieces = trainer.learn_unigram(_rows(found.alphabet, options), settings, pruned if report else None)
+    told = pruning(report, settings.desired)
+    pieces = trainer.learn_unigram(_rows(found.alphabet, options), settings, told)
     room = found.room + len(found.alphabet)
     return finish_pieces(found, choose_scored(pieces, found.alphabet, room), options, stacklevel=4)
 

@@ -18,12 +18,12 @@ from syllabary.arguments import integer, text_or_none
 from syllabary.corpus.corpus import Corpus
 from syllabary.errors import CorpusError, TrainingError
 from syllabary.piece_table import PieceTable
-from syllabary.progress import Progress, Report
+from syllabary.progress import Report
 from syllabary.reference.assemble import check_options
 from syllabary.reference.train_unigram_own import finish, room_of, settings_of
 from syllabary.spec import SplitSpec, TrainOptions
 from syllabary.tokenizer import Tokenizer
-from syllabary.training_feed import feed, tell
+from syllabary.training_feed import feed, pruning
 from syllabary.training_sentencepiece import options_of_call, train_sentencepiece
 
 Arguments = tuple[dict[str, Any], dict[str, Any], Any]
@@ -110,19 +110,7 @@ def train_own(
     data, ends, counts = trainer.counts()
     del trainer
     settings = settings_of(options)
-    told = watched(report, settings.desired)
-    pieces = learn_unigram(data, ends, counts, settings, threads, told)
+    pieces = learn_unigram(data, ends, counts, settings, threads, pruning(report, settings.desired))
     spec = finish(pieces, options)
     record = {**spec.record, "like": None, "corpus_bytes": size, **more}
     return Tokenizer(dataclasses.replace(spec, record=record))
-
-
-def watched(report: Report | None, desired: int) -> Callable[[int, int], None] | None:
-    """What the engine tells of the pieces that are left, for `report`."""
-    if report is None:
-        return None
-
-    def told(left: int, _count: int) -> None:
-        tell(report, Progress("pruning", left, None, desired))
-
-    return told

@@ -123,10 +123,11 @@ def finish_pieces(
 ) -> TokenizerSpec:
     """The same of all pieces that are no meta pieces, in order, with their scores."""
     pieces = arrange(scored, corpus.meta, options)
+    what = "pair" if options.model_type == "bpe" else "piece"
     if len(pieces) < options.vocab_size:
         warnings.warn(
-            f"no {'pair' if options.model_type == 'bpe' else 'piece'} is left: training ended with a vocabulary of {len(pieces)}, not {options.vocab_size}; "
-            "give more text or ask for less",
+            f"no {what} is left: training ended with a vocabulary of {len(pieces)}, not "
+            f"{options.vocab_size}; give more text or ask for less",
             EarlyStopWarning,
             stacklevel=stacklevel + 1,
         )

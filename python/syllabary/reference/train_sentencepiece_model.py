@@ -52,7 +52,8 @@ def arrange(learned: Sequence[tuple[str, float]], meta: Meta, options: SentenceP
     `TrainingError` if `hard_vocab_limit` is on and there are fewer
     than `vocab_size`, and if so few that a meta piece has no id before it.
 
-    >>> arrange([("ab", -0.0), ("a", -1.0)], {0: ("<unk>", 2), 2: ("<s>", 3)}, SentencePieceOptions(vocab_size=4))
+    >>> meta = {0: ("<unk>", 2), 2: ("<s>", 3)}
+    >>> arrange([("ab", -0.0), ("a", -1.0)], meta, SentencePieceOptions(vocab_size=4))
     [('<unk>', 0.0, 2), ('ab', -0.0, 1), ('<s>', 0.0, 3), ('a', -1.0, 1)]
     """
     found = list[Piece]()

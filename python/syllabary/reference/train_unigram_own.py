@@ -106,4 +106,3 @@ def finish(pieces: Sequence[Piece], options: TrainOptions) -> TokenizerSpec:
         normalizer=normalizer(options),
         record={**training_record(options), "model": "unigram"},
     )
-
