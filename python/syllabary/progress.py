@@ -34,9 +34,10 @@ class Progress:
     """Where training stands.
 
     stage: `"counting"` (done: bytes of text; total: None, for nobody knows) or `"merging"` (done: merges,
-    of total), or `"pruning"` (of a unigram model; done: of 100). pair, count: the last merged pair of tokens, and how often it occurred. memory: bytes of
-    main memory that the process has now; None where the system does not tell (no `/proc`). seconds_left:
-    an estimate by the speed of the last ten seconds; None where nobody knows.
+    of total), or `"pruning"` (of a unigram model; done: of 100). pair, count: the last merged pair of
+    tokens, and how often it occurred. memory: bytes of main memory that the process has now; None where the
+    system does not tell (no `/proc`). seconds_left: an estimate by the speed of the last ten seconds; None
+    where nobody knows.
     """
 
     stage: Literal["counting", "merging", "pruning"]

@@ -1,11 +1,11 @@
 """Our own unigram tokenizer, `model="unigram"`: which words it learns from, and the finished tokenizer.
 
-    documents -> cut at special tokens -> normalized, if asked -> pieces of the split -> words -> learned -> ids
+    documents -> cut at special tokens -> normalized, if asked -> words, by the split -> learned -> ids
 
-Nothing is lost: text is not rewritten unless `normalize` says so, a space is a space (the split leaves it before
-its word), and what is no token is spelled with the 256 bytes, which are always there, with the ids of their values.
-Then come the learned tokens, the best first, then the special tokens. The alphabet is the most frequent characters
-until they are 0.9995 of the text, at most half of the room; others are bytes.
+Nothing is lost: text is not rewritten unless `normalize` says so, a space is a space (the split leaves it
+before its word), and what is no token is spelled with the 256 bytes, which are always there, with the ids
+of their values. Then come the learned tokens, the best first, then the special tokens. The alphabet is the
+most frequent characters until they are 0.9995 of the text, at most half of the room; others are bytes.
 Leaves out: learning (`train_unigram`), counting (`counts`).
 """
 

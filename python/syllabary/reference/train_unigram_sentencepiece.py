@@ -2,15 +2,16 @@
 
     sentences -> normalized, symbols cut out -> alphabet -> words -> seeds, EM and pruning -> pieces by id
 
-Everything before seeds and behind the last round is that of its BPE trainer (`train_sentencepiece`). Its trainer
-is deterministic: the words in the order of their counts are dealt out to `num_threads` threads (16), each of which
-adds in 32 bits, and the sums of the threads are added in order. So another `num_threads` is another model, by a few
-pieces; here, as there, it says nothing about threads at work. Saved as a `.model`, the tokenizer is the file that
-sentencepiece writes.
+Everything before seeds and behind the last round is that of its BPE trainer (`train_sentencepiece`). Its
+trainer is deterministic: the words in the order of their counts are dealt out to `num_threads` threads
+(16), each of which adds in 32 bits, and the sums of the threads are added in order. So another
+`num_threads` is another model, by a few pieces; here, as there, it says nothing about threads at work.
+Saved as a `.model`, the tokenizer is the file that sentencepiece writes.
 
-Where it may differ by rounding: `split_by_whitespace=False`, where sentences come in another order; seeds, where
-no space stands before sentences (`add_dummy_prefix=False`) or the last sentences are only spaces.
-Source: sentencepiece 0.2.3, `unigram_model_trainer.cc`. Leaves out: its sparse pruning, and seeds from a file.
+Where it may differ by rounding: `split_by_whitespace=False`, where sentences come in another order; seeds,
+where no space stands before sentences (`add_dummy_prefix=False`) or the last sentences are only spaces.
+Source: sentencepiece 0.2.3, `unigram_model_trainer.cc`. Leaves out: its sparse pruning, and seeds from a
+file.
 """
 
 from __future__ import annotations
