@@ -12,7 +12,6 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
-from syllabary import splits
 from syllabary._engine import Trainer, learn_unigram
 from syllabary.arguments import integer, text_or_none
 from syllabary.corpus.corpus import Corpus
@@ -22,6 +21,7 @@ from syllabary.progress import Report
 from syllabary.reference.assemble import check_options
 from syllabary.reference.train_unigram_own import finish, room_of, settings_of
 from syllabary.spec import SplitSpec, TrainOptions
+from syllabary.splits import get
 from syllabary.tokenizer import Tokenizer
 from syllabary.training_feed import feed, pruning
 from syllabary.training_sentencepiece import options_of_call, train_sentencepiece
@@ -76,7 +76,7 @@ def _options(given: Mapping[str, Any], same: Mapping[str, Any]) -> TrainOptions:
     split = "o200k" if given["split"] is ... else given["split"]
     if not isinstance(split, SplitSpec):
         text_or_none("split", split)
-        split = splits.get(split)
+        split = get(split)
     options = TrainOptions(
         split,
         vocab_size=32_000 if sizes["vocab_size"] is None else sizes["vocab_size"],
