@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from syllabary.reference.train_huggingface import BpeTrainerOptions
 from syllabary.reference.train_sentencepiece_options import SentencePieceOptions
+from syllabary.reference.train_unigram import UnigramSettings
 from syllabary.spec import SplitSpec, Step, TokenizerSpec, TrainOptions
 
 __all__ = [
@@ -404,10 +405,12 @@ class SentencePieceTrainer:
         symbols: Sequence[str],
         words_apart: bool,
         threads: int,
+        ends: bool,
     ) -> SentencePieceTrainer:
         """step: the normalizer, of the kind `SentencePiece`. symbols: texts that become boundaries.
 
-        words_apart: whether its rules never reach over a space or make a `▁`.
+        words_apart: whether its rules never reach over a space or make a `▁`. ends: words that end sentences
+        are kept apart, as `learn_unigram` needs.
         """
 
     @property
@@ -437,6 +440,30 @@ class SentencePieceTrainer:
         alphabet: characters, each with its script (0 any, 1 inherited, else a number) and whether no piece
         of two characters or more may hold it. `callback` as in `Trainer.train`.
         """
+
+    def learn_unigram(
+        self,
+        alphabet: Sequence[tuple[str, int, bool]],
+        options: UnigramSettings,
+        callback: Callable[[int, int], object] | None,
+    ) -> list[tuple[str, float]]:
+        """The pieces of a unigram model with their scores, after `finish`; what was counted is used up.
+
+        `callback(pieces left, 0)` is called now and then. `reference.train_unigram` says what is learned.
+        """
+
+def learn_unigram(
+    data: builtins.bytes,
+    ends: NDArray[np.uint64],
+    counts: NDArray[np.uint64],
+    settings: UnigramSettings,
+    threads: int,
+    callback: Callable[[int, int], object] | None = None,
+) -> list[tuple[str, float]]:
+    """The same of words: word i is `data[ends[i - 1]:ends[i]]` in UTF-8, `counts[i]` times; shapes (n,).
+
+    Raises `TrainingError` for a table that contradicts itself, or whose words are no text.
+    """
 
 @final
 class Normalizer:

@@ -34,12 +34,13 @@ class Progress:
     """Where training stands.
 
     stage: `"counting"` (done: bytes of text; total: None, for nobody knows) or `"merging"` (done: merges,
-    of total). pair, count: the last merged pair of tokens, and how often it occurred. memory: bytes of
-    main memory that the process has now; None where the system does not tell (no `/proc`). seconds_left:
-    an estimate by the speed of the last ten seconds; None where nobody knows.
+    of total), or `"pruning"` (of a unigram model; done: of 100). pair, count: the last merged pair of
+    tokens, and how often it occurred. memory: bytes of main memory that the process has now; None where the
+    system does not tell (no `/proc`). seconds_left: an estimate by the speed of the last ten seconds; None
+    where nobody knows.
     """
 
-    stage: Literal["counting", "merging"]
+    stage: Literal["counting", "merging", "pruning"]
     done: int
     total: int | None
     count: int | None = None
@@ -179,7 +180,7 @@ def bar() -> Iterator[Report]:
                 for last in latest:
                     count(last)
                     click.echo(err=True)
-                bars.append(_drawn(length))
+                bars.append(_drawn(length, now.stage))
                 stack.enter_context(bars[0])
             bars[0].length = length
             bars[0].update(now.done - bars[0].pos, now)
@@ -191,14 +192,14 @@ def bar() -> Iterator[Report]:
                 click.echo(err=True)  # the line of the counting
 
 
-def _drawn(length: int) -> Any:
+def _drawn(length: int, stage: str) -> Any:
     """click's bar with what is told beside it, together no wider than the terminal."""
     import click
 
-    taken = len("merging  []    ") + BAR + 2 * len(str(length)) + 1
+    taken = len(f"{stage}  []    ") + BAR + 2 * len(str(length)) + 1
     return click.progressbar(
         length=length,
-        label="merging",
+        label=stage,
         file=sys.stderr,
         show_pos=True,
         show_eta=False,

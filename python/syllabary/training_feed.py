@@ -8,8 +8,9 @@ what is learned (`training`).
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Protocol
 
 from syllabary._engine import Trainer
@@ -119,6 +120,21 @@ def tell(report: Report | None, progress: Progress) -> None:
     """Report, if anyone listens."""
     if report is not None:
         report(progress)
+
+
+def pruning(report: Report | None, desired: int) -> Callable[[int, int], None] | None:
+    """What the engine tells of the pieces that are left, for `report`: how far it is to `desired`, of 100."""
+    if report is None:
+        return None
+    first = [0]
+
+    def told(left: int, _count: int) -> None:
+        first[0] = max(first[0], left)
+        way = math.log(max(first[0], 1) / max(desired, 1))
+        done = math.log(first[0] / left) / way if left and way > 0 else 0.0
+        tell(report, Progress("pruning", min(int(100 * done), 100), 100))
+
+    return told
 
 
 def _bounded(parts: Iterable[Part]) -> Iterator[Part]:

@@ -18,6 +18,7 @@ from syllabary.tokenizer import Tokenizer
 from syllabary.training_huggingface import check_cut, train_huggingface
 from syllabary.training_huggingface_options import Setup, setup_of_call
 from syllabary.training_sentencepiece import options_of_call, train_sentencepiece
+from syllabary.training_unigram import unigram_trainer
 from syllabary.training_words import words_trainer
 
 HUGGINGFACE = "huggingface"
@@ -29,6 +30,7 @@ Arguments = tuple[dict[str, Any], dict[str, Any], Any]
 MODELS: dict[str, Callable[[str, str | None, Any, Arguments], Callable[..., Tokenizer]]] = {
     "wordpiece": words_trainer,
     "wordlevel": words_trainer,
+    "unigram": unigram_trainer,
 }
 
 

@@ -1,9 +1,9 @@
-"""`train(like="sentencepiece")`: sentencepiece's BPE trainer, by the engine.
+"""`train(like="sentencepiece")`: sentencepiece's BPE and unigram trainers, by the engine.
 
 Adds how arguments and options of `train` become sentencepiece's own, and the way of documents through the
 engine: the lines of a document are the sentences, as sentencepiece reads files. Leaves out: the definition
-(`reference.train_sentencepiece`, from which options, alphabet and finished tokenizer are taken as they are),
-and what other tools do (`training`).
+(`reference.train_sentencepiece`, `train_unigram_sentencepiece`), from which options, alphabet and finished
+tokenizer are taken as they are, and what other tools do (`training`).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from syllabary.corpus.document import Part
 from syllabary.errors import CorpusError, TrainingError
 from syllabary.progress import Progress, Report
 from syllabary.reference.symbols import utf8
-from syllabary.reference.train_sentencepiece import Found, finish_texts
+from syllabary.reference.train_sentencepiece import Found, finish_pieces, finish_texts
 from syllabary.reference.train_sentencepiece_coverage import choose
 from syllabary.reference.train_sentencepiece_merge import Learned
 from syllabary.reference.train_sentencepiece_nfkc import RULE_NAMES
@@ -33,9 +33,11 @@ from syllabary.reference.train_sentencepiece_rules import denormalizer_of, rules
 from syllabary.reference.train_sentencepiece_scripts import INHERITED, script_of
 from syllabary.reference.train_sentencepiece_sentences import alphabet_of_counts, check_size, chosen
 from syllabary.reference.train_sentencepiece_valid import DIGITS, NEVER
-from syllabary.spec import Step
+from syllabary.reference.train_unigram_sentencepiece import choose as choose_scored
+from syllabary.reference.train_unigram_sentencepiece import settings_of
+from syllabary.spec import Step, TokenizerSpec
 from syllabary.tokenizer import Tokenizer
-from syllabary.training_feed import feed_parts, tell
+from syllabary.training_feed import feed_parts, pruning, tell
 from syllabary.unicode.charsmaps import charsmap_of
 
 # Arguments of `train` -> the option that says the same here.
@@ -50,7 +52,9 @@ NONE = ("end_of_word", "num_merges", "normalize")  # arguments of which None is 
 ANY_SCRIPT, INHERITED_SCRIPT = 0, 1
 
 
-def options_of(arguments: Mapping[str, Any], options: Mapping[str, Any]) -> SentencePieceOptions:
+def options_of(
+    arguments: Mapping[str, Any], options: Mapping[str, Any], model: str = "bpe"
+) -> SentencePieceOptions:
     """sentencepiece's options from arguments of `train` that were given (those of `SAME`) and from `options`.
 
     `TrainingError` for an option that there is not, or that is given twice; `TypeError` for another type.
@@ -66,15 +70,17 @@ def options_of(arguments: Mapping[str, Any], options: Mapping[str, Any]) -> Sent
         if name in found:
             argument = next(other for other in arguments if SAME[other] == name)
             raise TrainingError(f"options: {name!r} is given as {argument}= too: give one of them")
+        if name == "model_type" and value != model:
+            raise TrainingError(f"options: model_type is {value!r}, but model={model!r}: leave it out")
         found[name] = value
     checked = {name: _checked(name, value, known[name]) for name, value in found.items()}
-    made = SentencePieceOptions(**checked)
+    made = SentencePieceOptions(**{**checked, "model_type": model})
     check_options(made)
     return made
 
 
 def options_of_call(
-    given: Mapping[str, Any], same: Mapping[str, Any], options: Mapping[str, Any]
+    given: Mapping[str, Any], same: Mapping[str, Any], options: Mapping[str, Any], model: str = "bpe"
 ) -> SentencePieceOptions:
     """The same for a call of `train`. given: arguments that sentencepiece has none for; `...` is not given.
 
@@ -91,7 +97,7 @@ def options_of_call(
     told = {name: same[name] for name in SAME if same[name] is not None and same[name] is not False}
     if not told["special_tokens"]:
         del told["special_tokens"]
-    return options_of(told, options)
+    return options_of(told, options, model)
 
 
 def read_option(name: str, text: str) -> object:
@@ -160,19 +166,29 @@ def train_sentencepiece(
     sentences, counted = trainer.finish()
     if not sentences:
         raise CorpusError("the corpus is empty: no sentence is left to train on")
-    counts = dict(counted)
+    counts = dict[str, int]()
+    for character, count in counted:
+        counts[character] = counts.get(character, 0) + count
     alphabet = alphabet_of_counts(counts, options)
     room = check_size(alphabet, meta, options)
+    found = Found(meta, alphabet, counts, room, rules)
+    if options.model_type == "unigram":
+        spec = _learn_unigram(trainer, found, options, report)
+        return Tokenizer(dataclasses.replace(spec, record=_record(spec, trainer, corpus)))
     pieces, places = _learn(trainer, alphabet or dict.fromkeys(sorted(counts), 0), options, room, report)
     if options.auto_character_coverage:
         # Whole, so that `left` has all of each.
         steps = [Learned(text, "", count) for text, count in zip(pieces, places, strict=True)]
         pieces = choose(steps, counts, room)
-    spec = finish_texts(Found(meta, alphabet, counts, room, rules), pieces, options, stacklevel=3)
-    record = {**spec.record, "corpus_bytes": trainer.bytes, "counts": places}
-    if corpus.says_more:
-        record["corpus"] = corpus.record()
+    spec = finish_texts(found, pieces, options, stacklevel=3)
+    record = {**_record(spec, trainer, corpus), "counts": places}
     return Tokenizer(dataclasses.replace(spec, record=record))
+
+
+def _record(spec: TokenizerSpec, trainer: SentencePieceTrainer, corpus: Corpus) -> dict[str, object]:
+    """The record with what was read."""
+    more = {"corpus": corpus.record()} if corpus.says_more else {}
+    return {**spec.record, "corpus_bytes": trainer.bytes, **more}
 
 
 def _own_rules(options: SentencePieceOptions) -> bool:
@@ -201,7 +217,8 @@ def _trainer(options: SentencePieceOptions, meta: Meta, rules: bytes, threads: i
         },
     )
     symbols = [text for text, _kind in meta.values()]
-    return SentencePieceTrainer(step, options, symbols, not _own_rules(options), threads)
+    unigram = options.model_type == "unigram"
+    return SentencePieceTrainer(step, options, symbols, not _own_rules(options), threads, unigram)
 
 
 def _lines(parts: Iterable[Part]) -> Iterator[str]:
@@ -227,6 +244,24 @@ def _learn(
     def merged(done: int, count: int) -> None:
         tell(report, Progress("merging", done, room, count))
 
+    pieces, counts = trainer.learn(_rows(alphabet, options), room, merged if report else None)
+    tell(report, Progress("merging", len(pieces), len(pieces), None))
+    return pieces, counts
+
+
+def _learn_unigram(
+    trainer: SentencePieceTrainer, found: Found, options: SentencePieceOptions, report: Report | None
+) -> TokenizerSpec:
+    """The tokenizer of a unigram model."""
+    settings = settings_of(options)
+    told = pruning(report, settings.desired)
+    pieces = trainer.learn_unigram(_rows(found.alphabet, options), settings, told)
+    room = found.room + len(found.alphabet)
+    return finish_pieces(found, choose_scored(pieces, found.alphabet, room), options, stacklevel=4)
+
+
+def _rows(alphabet: Iterable[str], options: SentencePieceOptions) -> list[tuple[str, int, bool]]:
+    """Characters, each with the number of its script and whether it is in no longer piece."""
     numbers: dict[str, int] = {INHERITED: INHERITED_SCRIPT}
     refused = NEVER | DIGITS if options.split_digits else NEVER
     rows: list[tuple[str, int, bool]] = []
@@ -235,6 +270,4 @@ def _learn(
         if options.split_by_unicode_script and (options.split_by_number or character not in DIGITS):
             script = numbers.setdefault(script_of(character), len(numbers) + 1)
         rows.append((character, script, character in refused))
-    pieces, counts = trainer.learn(rows, room, merged if report else None)
-    tell(report, Progress("merging", len(pieces), len(pieces), None))
-    return pieces, counts
+    return rows

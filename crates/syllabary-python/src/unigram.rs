@@ -5,7 +5,8 @@ use pyo3::{exceptions::PyValueError, prelude::*};
 use syllabary::{
     Error,
     train::unigram::{
-        self, Branching, SeedRules, Symbols, UnigramOptions, Words, sentences::Prepared, words::LAST,
+        self, Branching, SeedRules, UnigramOptions,
+        sentences::{Prepared, of_texts},
     },
 };
 
@@ -72,24 +73,13 @@ pub fn learn_unigram(
         tail: Vec::new(),
     };
     let (ends, counts) = (ends.as_slice()?, counts.as_slice()?);
+    let most: Option<usize> = settings.getattr("most_characters")?.extract()?;
     learn(py, callback, &options, || {
-        Ok(Prepared { words: words(data, ends, counts)?, rules, outside: Vec::new() })
+        let table = pieces(data, ends, counts)?;
+        let texts = table.iter().map(|(word, count)| match std::str::from_utf8(word) {
+            Ok(word) => Ok((word, *count)),
+            Err(_) => Err(Error::Training("a word of the table is not UTF-8".to_owned())),
+        });
+        of_texts(&texts.collect::<Result<Vec<_>, _>>()?, rules, most)
     })
-}
-
-/// Words in symbols; `Error::Training` for a table that contradicts itself, or whose words are no text.
-fn words(data: &[u8], ends: &[u64], counts: &[u64]) -> Result<Words, Error> {
-    let table = pieces(data, ends, counts)?;
-    let text = |bytes| {
-        std::str::from_utf8(bytes).map_err(|_| Error::Training("a word of the table is not UTF-8".to_owned()))
-    };
-    let mut seen = vec![false; char::MAX as usize + 1];
-    text(data)?.chars().for_each(|character| seen[character as usize] = true);
-    let characters: Vec<char> = ('\0'..=char::MAX).filter(|character| seen[*character as usize]).collect();
-    let symbols = Symbols::new(&characters, 0);
-    let mut words = Words::new(characters);
-    for (word, count) in table {
-        words.push(text(word)?.chars().map(u32::from), count, LAST, &symbols)?;
-    }
-    Ok(words)
 }

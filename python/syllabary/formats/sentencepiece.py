@@ -202,13 +202,5 @@ def sniff(path: Path, head: bytes) -> bool:
 
 
 FORMAT = Format(
-    NAME,
-    (".model",),
-    ("*.model",),
-    sniff,
-    read,
-    write,
-    refuses,
-    reduce=reduce,
-    models=("bpe", "unigram"),
+    NAME, (".model",), ("*.model",), sniff, read, write, refuses, reduce=reduce, models=("bpe", "unigram")
 )

@@ -114,11 +114,20 @@ def finish_texts(
 ) -> TokenizerSpec:
     """The same of texts, which with `auto_character_coverage` were chosen already."""
     order = sorted(corpus.alphabet, key=lambda character: (-corpus.alphabet[character], character))
-    pieces = arrange([*learned, *order], corpus.meta, options)
+    scored = [(text, -float(place)) for place, text in enumerate([*learned, *order])]
+    return finish_pieces(corpus, scored, options, stacklevel + 1)
+
+
+def finish_pieces(
+    corpus: Found, scored: Sequence[tuple[str, float]], options: SentencePieceOptions, stacklevel: int = 2
+) -> TokenizerSpec:
+    """The same of all pieces that are no meta pieces, in order, with their scores."""
+    pieces = arrange(scored, corpus.meta, options)
+    what = "pair" if options.model_type == "bpe" else "piece"
     if len(pieces) < options.vocab_size:
         warnings.warn(
-            f"no pair is left: training ended with a vocabulary of {len(pieces)}, not {options.vocab_size}; "
-            "give more text or ask for less",
+            f"no {what} is left: training ended with a vocabulary of {len(pieces)}, not "
+            f"{options.vocab_size}; give more text or ask for less",
             EarlyStopWarning,
             stacklevel=stacklevel + 1,
         )

@@ -31,11 +31,12 @@ from syllabary.spec import Matching, SplitSpec, Step, StepValue, TokenizerSpec
 
 Piece = tuple[str, float, int]  # text, score, type
 Rules = tuple[bytes, bytes]  # compiled: of normalizing, of decoding
-BPE = 2  # the model type
+MODEL_TYPES = {"unigram": 1, "bpe": 2}
 # Fields of a TrainerSpec by the names of the options, ascending.
 TRAINER_FIELDS = {
     "vocab_size": 4, "input_format": 7, "character_coverage": 10,
-    "input_sentence_size": 11, "max_sentence_length": 18, "shuffle_input_sentence": 19,
+    "input_sentence_size": 11, "seed_sentencepiece_size": 14, "shrinking_factor": 15, "num_threads": 16,
+    "num_sub_iterations": 17, "max_sentence_length": 18, "shuffle_input_sentence": 19,
     "max_sentencepiece_length": 20, "split_by_unicode_script": 21, "split_by_whitespace": 22,
     "split_by_number": 23, "treat_whitespace_as_suffix": 24, "split_digits": 25,
     "allow_whitespace_only_pieces": 26, "control_symbols": 30, "user_defined_symbols": 31,
@@ -45,17 +46,18 @@ TRAINER_FIELDS = {
 }  # fmt: skip
 
 
-def arrange(learned: Sequence[str], meta: Meta, options: SentencePieceOptions) -> list[Piece]:
-    """The pieces by id: those of `meta` at theirs, the others in order on the ids between.
+def arrange(learned: Sequence[tuple[str, float]], meta: Meta, options: SentencePieceOptions) -> list[Piece]:
+    """The pieces by id: those of `meta` at theirs, the others with their scores in order on the ids between.
 
-    The score of the piece in place n is -n. `TrainingError` if `hard_vocab_limit` is on and there are fewer
+    `TrainingError` if `hard_vocab_limit` is on and there are fewer
     than `vocab_size`, and if so few that a meta piece has no id before it.
 
-    >>> arrange(["ab", "a"], {0: ("<unk>", 2), 2: ("<s>", 3)}, SentencePieceOptions(vocab_size=4))
+    >>> meta = {0: ("<unk>", 2), 2: ("<s>", 3)}
+    >>> arrange([("ab", -0.0), ("a", -1.0)], meta, SentencePieceOptions(vocab_size=4))
     [('<unk>', 0.0, 2), ('ab', -0.0, 1), ('<s>', 0.0, 3), ('a', -1.0, 1)]
     """
     found = list[Piece]()
-    rest = iter([(text, -float(place), NORMAL) for place, text in enumerate(learned)])
+    rest = iter([(text, score, NORMAL) for text, score in learned])
     for token_id in sorted(token_id for token_id in meta if token_id < options.vocab_size):
         found += islice(rest, token_id - len(found))
         text, kind = meta[token_id]
@@ -84,6 +86,7 @@ def spec_of(pieces: Sequence[Piece], options: SentencePieceOptions, rules: Rules
     tokens = {token_id: texts[token_id].encode() for token_id in by_kind[NORMAL]}
     alphabet = {bytes([byte]): token_id for token_id, byte in byte_tokens.items()}
     alphabet |= {tokens[i]: i for i in by_kind[NORMAL] if len(texts[i]) == 1}
+    unigram = options.model_type == "unigram"
     tokens |= {token_id: bytes([byte]) for token_id, byte in byte_tokens.items()}
     special = sorted(by_kind[UNKNOWN] + by_kind[CONTROL])
     matching = {texts[token_id]: Matching(stage="never") for token_id in special}
@@ -93,7 +96,7 @@ def spec_of(pieces: Sequence[Piece], options: SentencePieceOptions, rules: Rules
         unit="char",
         split=SplitSpec(None),
         tokens=dict(sorted(tokens.items())),
-        alphabet=alphabet,
+        alphabet={} if unigram else alphabet,
         merges=None,
         special_tokens={texts[token_id]: token_id for token_id in special},
         added_tokens={texts[token_id]: token_id for token_id in by_kind[USER_DEFINED]},
@@ -108,6 +111,8 @@ def spec_of(pieces: Sequence[Piece], options: SentencePieceOptions, rules: Rules
         byte_tokens=byte_tokens,
         surface_offsets=True,
         carried={"sentencepiece": _carried(len(pieces), options, rules)},
+        model="unigram" if unigram else "bpe",
+        single_precision=unigram,
     )
 
 
@@ -164,7 +169,7 @@ def trainer_layout(size: int, options: SentencePieceOptions) -> list[object]:
 def trainer_message(size: int, options: SentencePieceOptions) -> bytes:
     """The `TrainerSpec` of a model of `size` pieces."""
     defaults = {option.name: option.default for option in fields(options)}
-    parts = [_record(3, BPE), _record(TRAINER_FIELDS["vocab_size"], size)]
+    parts = [_record(3, MODEL_TYPES[options.model_type]), _record(TRAINER_FIELDS["vocab_size"], size)]
     for name, number in TRAINER_FIELDS.items():
         value = getattr(options, name)
         if name != "vocab_size" and value != defaults[name]:

@@ -1,9 +1,9 @@
-"""The options of sentencepiece's BPE trainer, by its own names, and the pieces that they fix.
+"""The options of sentencepiece's BPE and unigram trainers, by its own names, and the pieces that they fix.
 
 Adds `SentencePieceOptions`, the checks that sentencepiece makes before it reads a sentence, and the ids of
 its meta pieces: the unknown piece, control and user-defined symbols, bytes.
 Source: sentencepiece 0.2.3, `trainer_interface.cc` (`VerifySpec`, `InitMetaPieces`). Leaves out: options of
-its other model types, of threads, of its log and of self-tests, which change no BPE model; differential
+its other model types, of its log and of self-tests, which change no model; its sparse pruning; differential
 privacy.
 """
 
@@ -27,7 +27,11 @@ class SentencePieceOptions:
     precompiled_charsmap: the compiled rules themselves, in place of those of `normalization_rule_name`.
     normalization_rule_tsv: a file of rules, in place of those of `normalization_rule_name`.
     denormalization_rule_tsv: a file of rules for decoding.
-    auto_character_coverage: characters are chosen by the tokens that they save, not by `character_coverage`.
+    auto_character_coverage: characters are chosen by the tokens that they save, not by `character_coverage`
+        (BPE alone).
+    num_threads: the lanes in which a unigram model is added up: another number is another rounding.
+    seed_sentencepiece_size, shrinking_factor, num_sub_iterations: of a unigram model (`train_unigram`).
+    model_type: `"bpe"` or `"unigram"`.
     """
 
     vocab_size: int = 8000
@@ -66,6 +70,11 @@ class SentencePieceOptions:
     precompiled_charsmap: bytes | None = None
     normalization_rule_tsv: str = ""
     denormalization_rule_tsv: str = ""
+    seed_sentencepiece_size: int = 1_000_000
+    shrinking_factor: float = 0.75
+    num_threads: int = 16
+    num_sub_iterations: int = 2
+    model_type: str = "bpe"
 
 
 RANGES: dict[str, tuple[float, float]] = {
@@ -74,6 +83,10 @@ RANGES: dict[str, tuple[float, float]] = {
     "max_sentencepiece_length": (1, 512),
     "max_sentence_length": (10, 1 << 30),
     "input_sentence_size": (0, 2**64 - 1),
+    "seed_sentencepiece_size": (1, 2**31 - 1),
+    "shrinking_factor": (0.5, 0.95),
+    "num_threads": (1, 1024),
+    "num_sub_iterations": (1, 10),
 }
 NAMES = ("unk_piece", "bos_piece", "eos_piece", "pad_piece")
 
@@ -100,6 +113,10 @@ def check_options(options: SentencePieceOptions) -> None:
     utf8(options.required_chars, "required_chars")
     if bad := next((char for char in " \u2585" if char in options.required_chars), None):
         raise TrainingError(f"required_chars holds {bad!r}, which sentencepiece keeps for itself")
+    if options.model_type not in ("bpe", "unigram"):
+        raise TrainingError(f'model_type is {options.model_type!r}: give "bpe" or "unigram"')
+    if options.auto_character_coverage and options.model_type == "unigram":
+        raise TrainingError("auto_character_coverage goes with BPE alone: leave it out")
     if options.auto_character_coverage and (options.required_chars or not options.byte_fallback):
         raise TrainingError("auto_character_coverage needs byte_fallback=True, and no required_chars")
 

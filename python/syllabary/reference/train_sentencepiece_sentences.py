@@ -45,22 +45,30 @@ def read_sentences(
     `CorpusError` for sentences of another type, a line of a table that has no count, and no sentence at all;
     `TextError` for a lone surrogate.
     """
+    found = Counter[str]()
+    for text, count in normalized(sentences, options, meta, rules):
+        found[text] += count
+    if not found:
+        raise CorpusError("the corpus is empty: no sentence is left to train on")
+    return found
+
+
+def normalized(
+    sentences: Iterable[str | bytes], options: SentencePieceOptions, meta: Meta, rules: bytes
+) -> Iterator[tuple[str, int]]:
+    """The same one by one."""
     if isinstance(sentences, (str, bytes)):
         raise CorpusError("sentences is one string: training reads many, so give a list of them, as [text]")
     normalizer = Normalizer(options, rules)
     symbols = sorted((text for text, _kind in meta.values()), key=len, reverse=True)
     cut = re.compile("|".join(map(re.escape, symbols))) if symbols else None
-    found = Counter[str]()
     for sentence, count in chosen(sentences, options):
         text = normalizer.normalize(sentence)
         if cut is not None:
             text = cut.sub(BOUNDARY, text)
         if options.pretokenization_delimiter:
             text = text.replace(options.pretokenization_delimiter, BOUNDARY)
-        found[text] += count
-    if not found:
-        raise CorpusError("the corpus is empty: no sentence is left to train on")
-    return found
+        yield text, count
 
 
 def chosen(sentences: Iterable[str | bytes], options: SentencePieceOptions) -> Iterable[tuple[str, int]]:
@@ -185,15 +193,22 @@ def read_words(sentences: Mapping[str, int], options: SentencePieceOptions) -> d
     >>> read_words({"▁to▁be": 2, "▁be": 1}, SentencePieceOptions())
     {'▁to': 2, '▁be': 3}
     """
-    if not options.split_by_whitespace:
-        return dict(sentences)
-    some = f"{SPACE}+" if options.allow_whitespace_only_pieces else SPACE
-    if options.treat_whitespace_as_suffix:
-        word = re.compile(f"[^{SPACE}]*{some}|[^{SPACE}]+")
-    else:
-        word = re.compile(f"{some}[^{SPACE}]*|[^{SPACE}]+")
     found = Counter[str]()
     for sentence, count in sentences.items():
-        for text in word.findall(sentence):
+        for text in cut_words(sentence, options):
             found[text] += count
     return dict(found)
+
+
+def cut_words(sentence: str, options: SentencePieceOptions) -> list[str]:
+    """The words of one sentence.
+
+    >>> cut_words("▁to▁be", SentencePieceOptions(treat_whitespace_as_suffix=True))
+    ['▁', 'to▁', 'be']
+    """
+    if not options.split_by_whitespace:
+        return [sentence]
+    some = f"{SPACE}+" if options.allow_whitespace_only_pieces else SPACE
+    if options.treat_whitespace_as_suffix:
+        return re.findall(f"[^{SPACE}]*{some}|[^{SPACE}]+", sentence)
+    return re.findall(f"{some}[^{SPACE}]*|[^{SPACE}]+", sentence)

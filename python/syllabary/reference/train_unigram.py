@@ -1,19 +1,20 @@
-"""Training of a unigram language model (Kudo 2018): seeds, their probabilities by EM, the least useful dropped.
+"""Training of a unigram language model (Kudo 2018): seeds, probabilities by EM, the least useful dropped.
 
     words -> characters and seeds -> [ expectation, maximization, twice; pruning ] until few enough -> pieces
 
-A text is taken to be made of pieces that are drawn one by one, each with its probability. EM finds probabilities
-that make the words likely: count how often each piece is expected (`train_unigram_lattice.expect`), then let that
-be its weight. The logarithm gives way to the digamma function (variational Bayes), which makes rare pieces rarer;
-what is expected less than half a time is dropped. Pruning keeps the part `shrinking_factor` of the pieces: those
-that nothing can stand for, then those without which the likelihood loses most, if wherever they are used the second
-best way to cut their own text stands instead.
+A text is taken to be made of pieces that are drawn one by one, each with its probability. EM finds
+probabilities that make the words likely: count how often each piece is expected
+(`train_unigram_lattice.expect`), then let that be its weight. The logarithm gives way to the digamma
+function (variational Bayes), which makes rare pieces rarer; what is expected less than half a time is
+dropped. Pruning keeps the part `shrinking_factor` of the pieces: those that nothing can stand for, then
+those without which the likelihood loses most, if wherever they are used the second best way to cut their
+own text stands instead.
 
-Sums are made in `lanes`: word n is added up in lane n modulo their number, then lane by lane. So the engine can add
-lanes on different threads to the same numbers.
+Sums are made in `lanes`: word n is added up in lane n modulo their number, then lane by lane. So the engine
+can add lanes on different threads to the same numbers.
 
-Source: sentencepiece 0.2.3, `unigram_model_trainer.cc`, with which `single` agrees to the last bit. Leaves out:
-where words come from and the finished vocabulary (`train_unigram_sentencepiece`, `train_unigram_own`).
+Source: sentencepiece 0.2.3, `unigram_model_trainer.cc`, with which `single` agrees to the last bit. Leaves
+out: where words come from and the finished vocabulary (`train_unigram_sentencepiece`, `train_unigram_own`).
 """
 
 from __future__ import annotations
@@ -46,9 +47,9 @@ class UnigramSettings:
     """How a model is learned.
 
     desired: learning ends where there are so many pieces, or fewer. longest: of a piece, in characters.
-    branching: which seeds (`train_unigram_seed`). settle: EM has the last word; else
-    pruning has it, which drops at least what no word uses. unknown_first:
-    unknown characters count for the first piece, as in sentencepiece.
+    branching: which seeds (`train_unigram_seed`). settle: EM has the last word; else pruning has it, which
+    drops at least what no word uses. unknown_first: unknown characters count for the first piece, as in
+    sentencepiece. most_characters: `alphabet_of`, for words that come with all their characters.
     """
 
     desired: int
@@ -61,6 +62,7 @@ class UnigramSettings:
     branching: str = "ends"
     settle: bool = True
     unknown_first: bool = False
+    most_characters: int | None = None
 
     @property
     def keep(self) -> Keep:
@@ -92,7 +94,7 @@ def initial(
     valid: Callable[[str], bool] = lambda text: True,
     tail: str = "",
 ) -> Model:
-    """The characters, the most frequent first, and the seeds, each as likely as its count times its length."""
+    """The characters, the most frequent first, and the seeds, each as likely as its count times length."""
     counts = Counter[str]()
     for (word, _ended), count in words:
         for character in word:

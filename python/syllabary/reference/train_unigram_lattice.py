@@ -1,8 +1,9 @@
 """All ways to cut one word into pieces: what they are worth together, the best one, and the two best.
 
-Adds `Model` (pieces with scores), `nodes` (the pieces at each place of a word), `expect` (forward and backward
-sums), `viterbi` and `two_best`. A way is worth the product of the probabilities of its pieces; scores are their
-logarithms. A place where no single character is a piece has the unknown piece, ten below the worst score.
+Adds `Model` (pieces with scores), `nodes` (the pieces at each place of a word), `expect` (forward and
+backward sums), `viterbi` and `two_best`. A way is worth the product of the probabilities of its pieces;
+scores are their logarithms. A place where no single character is a piece has the unknown piece, ten below
+the worst score.
 
 Numbers are rounded by `keep` after each step. Without rounding they have 64 bits; `single` makes them what
 sentencepiece computes with, and each sum has its order, so that its scores come out to the last bit.
@@ -93,7 +94,7 @@ def add(left: float, right: float, keep: Keep) -> float:
 
 
 def expect(model: Model, word: str, count: float, expected: list[float], unknown: int | None = None) -> float:
-    """Adds to `expected` how often each piece is used in `count` words; the logarithm of the word's probability.
+    """Adds to `expected` how often each piece is used in `count` words; gives the word's log probability.
 
     A piece is used as often as the ways through it are likely. unknown: the piece for which the unknown one
     counts, if any.
@@ -221,7 +222,7 @@ def _rise(heap: list[Way], hole: int, way: Way) -> None:
 
 
 def _pop(heap: list[Way]) -> Way:
-    """The best; the hole goes down to a leaf, of equal children on the right, and the last entry rises there."""
+    """The best; the hole goes down to a leaf, of equals on the right, and the last entry rises there."""
     last = heap.pop()
     if not heap:
         return last

@@ -1,19 +1,19 @@
 """The seed vocabulary of a unigram model: texts that occur twice or more and go on in different ways.
 
-A text that is always followed by the same character is no candidate: the longer one says it all. What counts as
-going on differently is `branching`:
+A text that is always followed by the same character is no candidate: the longer one says it all. What
+counts as going on differently is `branching`:
 
   "ends"   followed by two different characters, or ever by the end of a word (ours).
   "texts"  followed by two different characters, all ends being one character; each distinct word counts once
            (Hugging Face).
-  "bytes"  followed by two different bytes of UTF-8, the end of a word being followed by the first byte of `▁`, and
-           the last word of a sentence by zero (sentencepiece). Where all characters that follow share their first
-           byte, as most Greek ones do, that is not so. The words that end the last sentence of all count where
-           they end sentences twice, whatever else follows them.
+  "bytes"  followed by two different bytes of UTF-8, the end of a word being followed by the first byte of
+           `▁`, and the last word of a sentence by zero (sentencepiece). Where all characters that follow
+           share their first byte, as most Greek ones do, that is not so. What the last sentence of all ends
+           with counts once more where it ends sentences, if that is twice or more.
 
-A candidate is worth its count times its characters; the `size` best are taken, of equals those of more bytes, then
-the smaller text. These are the inner nodes of the suffix tree of the words, which peers find with a suffix array
-and its longest common prefixes; here every text is counted.
+A candidate is worth its count times its characters; the `size` best are taken, of equals those of more
+bytes, then the smaller text. These are the inner nodes of the suffix tree of the words, which peers find
+with a suffix array and its longest common prefixes; here every text is counted.
 Source: sentencepiece 0.2.3 (its log and models say what it does), tokenizers 0.23.3,
 `unigram/trainer.rs` (`make_seed_sentence_pieces`); Kudo 2018, section 3.2. Leaves out: characters, which are
 pieces anyway.
@@ -57,12 +57,10 @@ def seeds(
                     ends[text] += weight
     scores = dict[str, int]()
     for text, count in counts.items():
-        if len(follows[text]) > 1 or (branching == "ends" and "" in follows[text]):
-            times = count
-        elif branching == "bytes" and tail.endswith(text):
-            times = ends[text]
-        else:
-            continue
+        branches = len(follows[text]) > 1 or (branching == "ends" and "" in follows[text])
+        times = count if branches else 0
+        if branching == "bytes" and tail.endswith(text) and ends[text] > 1:
+            times += ends[text]
         if times > 1 and valid(text):
             scores[text] = times * len(text)
     order = sorted(scores, key=lambda text: (-scores[text], -len(text.encode()), text))

@@ -25,7 +25,8 @@ const ROUNDS: usize = 4;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Branching {
     /// Followed by two different bytes, as sentencepiece has it: the end of a word is followed by the first byte
-    /// of `▁`, the last word of a sentence by zero. Words that end the last sentence count alone too.
+    /// of `▁`, the last word of a sentence by zero. Words that end the last sentence count once more
+    /// where they end sentences.
     Bytes,
     /// Followed by two different characters; ends are one character. Each distinct word counts once.
     Texts,
@@ -208,9 +209,7 @@ impl Finder<'_, '_, '_> {
                 places.iter().any(|place| self.lead(next(place)) != lead)
             }
         };
-        if branches {
-            return self.push(first.1, depth, self.weight(places));
-        }
+        let mut weight = if branches { self.weight(places) } else { 0 };
         let at = places.partition_point(|place| next(place) < LAST);
         let symbols = &text[first.1 as usize..][..depth as usize];
         if self.rules.branching == Branching::Bytes
@@ -218,8 +217,9 @@ impl Finder<'_, '_, '_> {
             && self.rules.tail.ends_with(symbols)
             && self.weight(&places[at..]) > 1
         {
-            self.push(first.1, depth, self.weight(&places[at..]));
+            weight = weight.saturating_add(self.weight(&places[at..]));
         }
+        self.push(first.1, depth, weight);
     }
 
     /// The first byte of what follows.

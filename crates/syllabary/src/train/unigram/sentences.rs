@@ -1,10 +1,10 @@
-//! The words of sentences as sentencepiece's unigram trainer takes them.
+//! Words as learning takes them: those of sentences as sentencepiece counts them, and those of a table.
 //!
 //! A character outside the alphabet is one symbol, U+2585, which is no piece and in none. Leaves out reading.
 
 use super::{
     super::{
-        piece_rules::{Character, PieceRules, Shape},
+        piece_rules::{Character, PieceRules, Script, Shape},
         sentences::Found,
     },
     seed::{Branching, SeedRules},
@@ -61,5 +61,52 @@ pub fn prepare(
         shapes: Some((shapes, rules)),
         tail,
     };
+    Ok(Prepared { words, rules, outside: vec![unknown] })
+}
+
+/// Words of a table. `most`: the most frequent characters are the alphabet, until they are 0.9995 of the text or so
+/// many; else all are.
+///
+/// # Errors
+/// `Error::TooLarge` beyond 2^32 characters in distinct words.
+pub fn of_texts(table: &[(&str, u64)], mut rules: SeedRules, most: Option<usize>) -> Result<Prepared, Error> {
+    let mut counts = vec![0_u64; char::MAX as usize + 1];
+    for (word, count) in table {
+        for character in word.chars() {
+            let total = &mut counts[character as usize];
+            *total = total.saturating_add(*count);
+        }
+    }
+    let all = ('\0'..=char::MAX).filter(|character| counts[*character as usize] > 0);
+    let mut characters: Vec<char> = all.filter(|character| *character != UNKNOWN_CHARACTER).collect();
+    if let Some(most) = most {
+        let total: u128 = counts.iter().map(|count| u128::from(*count)).sum();
+        characters.sort_by_key(|character| std::cmp::Reverse(counts[*character as usize]));
+        let mut reached = 0;
+        let enough = characters.iter().take(most).take_while(|character| {
+            let goes_on = reached * 10_000 < total * 9_995;
+            reached += u128::from(counts[**character as usize]);
+            goes_on
+        });
+        characters = enough.copied().collect();
+    }
+    drop(counts);
+    characters.push(UNKNOWN_CHARACTER);
+    characters.sort_unstable();
+    let unknown = characters.partition_point(|text| *text < UNKNOWN_CHARACTER) as u32;
+    let any = Shape::of(Character { text: 'a', script: Script::ANY, refused: false });
+    let shapes = characters.iter().map(|text| (*text != UNKNOWN_CHARACTER).then_some(any)).collect();
+    let free = PieceRules {
+        max_sentencepiece_length: u32::try_from(rules.longest).unwrap_or(u32::MAX),
+        split_by_whitespace: false,
+        treat_whitespace_as_suffix: false,
+        allow_whitespace_only_pieces: true,
+    };
+    rules.shapes = Some((shapes, free));
+    let symbols = Symbols::new(&characters, unknown);
+    let mut words = Words::new(characters);
+    for (word, count) in table {
+        words.push(word.chars().map(u32::from), *count, LAST, &symbols)?;
+    }
     Ok(Prepared { words, rules, outside: vec![unknown] })
 }

@@ -1,0 +1,116 @@
+"""`train(model="unigram")`: our own way, and as sentencepiece's unigram trainer does it.
+
+Adds which arguments go with it, and the way of words through the engine. Leaves out: what is learned and the
+finished tokenizer (`reference.train_unigram_own`, `train_unigram_sentencepiece`), and sentences
+(`training_sentencepiece`).
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any
+
+from syllabary._engine import Trainer, learn_unigram
+from syllabary.arguments import integer, text_or_none
+from syllabary.corpus.corpus import Corpus
+from syllabary.errors import CorpusError, TrainingError
+from syllabary.piece_table import PieceTable
+from syllabary.progress import Report
+from syllabary.reference.assemble import check_options
+from syllabary.reference.train_unigram_own import finish, room_of, settings_of
+from syllabary.spec import SplitSpec, TrainOptions
+from syllabary.splits import get
+from syllabary.tokenizer import Tokenizer
+from syllabary.training_feed import feed, pruning
+from syllabary.training_sentencepiece import options_of_call, train_sentencepiece
+
+Arguments = tuple[dict[str, Any], dict[str, Any], Any]
+TAKEN = ("split", "normalize")  # arguments, beside those that all tools take
+
+
+def unigram_trainer(
+    model: str, like: str | None, source: Any, arguments: Arguments
+) -> Callable[..., Tokenizer]:
+    """What trains the model as a call of `train` says; it takes `threads` and `report`.
+
+    arguments: those that are given, those that are the same for all tools, and `options`. Raises
+    `TrainingError` for what the model does not take.
+    """
+    given, same, options = arguments
+    if options is not None and not isinstance(options, Mapping):
+        raise TypeError(f"options is {options!r}: give a dict of option to value, or None")
+    if like == "sentencepiece":
+        if isinstance(source, PieceTable):
+            raise TrainingError(f"like={like!r} counts sentences, which a table of pieces does not hold")
+        told = options_of_call(given, same, options or {}, model)
+        return partial(train_sentencepiece, _corpus(source), told)
+    if like is not None:
+        raise TrainingError(f"like={like!r} trains no model={model!r}: only like='sentencepiece' does")
+    if options:
+        raise TrainingError("options are a tool's own, and go with like='sentencepiece' alone")
+    if isinstance(source, PieceTable):
+        rules = source.rules
+        given = {**given, "split": rules.split, "normalize": rules.normalize}
+        same = {**same, "special_tokens": rules.special_tokens}
+    made = _options(given, same)
+    return partial(train_own, source if isinstance(source, PieceTable) else _corpus(source), made)
+
+
+def _corpus(source: Any) -> Corpus:
+    return source if isinstance(source, Corpus) else Corpus(source)
+
+
+def _options(given: Mapping[str, Any], same: Mapping[str, Any]) -> TrainOptions:
+    """The options of our own, checked; `TrainingError` for an argument that does not go with it."""
+    for name, value in given.items():
+        if name not in TAKEN and value is not ... and value is not None:
+            raise TrainingError(f"{name} does not go with model='unigram': leave it out")
+    if same["fallback"]:
+        raise TrainingError("fallback does not go with model='unigram': it spells with bytes in any case")
+    sizes = {
+        name: None if same[name] is None else integer(name, same[name])
+        for name in ("vocab_size", "max_token_length")
+    }
+    split = "o200k" if given["split"] is ... else given["split"]
+    if not isinstance(split, SplitSpec):
+        text_or_none("split", split)
+        split = get(split)
+    options = TrainOptions(
+        split,
+        vocab_size=32_000 if sizes["vocab_size"] is None else sizes["vocab_size"],
+        special_tokens=same["special_tokens"],
+        max_token_length=sizes["max_token_length"],
+        normalize=given["normalize"],
+        alphabet="seen",
+    )
+    check_options(options)
+    room_of(options)
+    return options
+
+
+def train_own(
+    read: Corpus | PieceTable, options: TrainOptions, *, threads: int, report: Report | None
+) -> Tokenizer:
+    """Learn a tokenizer; raises as `reference.train_unigram_own.train`."""
+    trainer = Trainer(dataclasses.replace(options, cut_special=options.normalize is None), threads, None)
+    more: dict[str, object] = {}
+    if isinstance(read, PieceTable):
+        read.feed(trainer)
+        size = read.bytes
+    else:
+        size = feed(trainer, read.parts(options.normalize is not None, plain=True), options, report)
+        trainer.finish()
+        more = {"corpus": read.record()} if read.says_more else {}
+    if trainer.distinct_pieces == 0:
+        raise CorpusError(
+            f"the corpus is empty: {size} bytes of text were read and no piece was found in them"
+        )
+    data, ends, counts = trainer.counts()
+    del trainer
+    settings = settings_of(options)
+    pieces = learn_unigram(data, ends, counts, settings, threads, pruning(report, settings.desired))
+    spec = finish(pieces, options)
+    record = {**spec.record, "like": None, "corpus_bytes": size, **more}
+    return Tokenizer(dataclasses.replace(spec, record=record))
