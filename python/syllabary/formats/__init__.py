@@ -17,6 +17,7 @@ from syllabary.encodings import get, rank_file
 from syllabary.errors import FormatError
 from syllabary.files import read_head, write_atomic
 from syllabary.formats import (
+    gguf,
     gpt2,
     huggingface,
     minbpe,
@@ -26,6 +27,7 @@ from syllabary.formats import (
     syllabary_json,
     tekken,
     tiktoken,
+    youtokentome,
 )
 from syllabary.formats.ranks import recover_merges
 from syllabary.formats.record import Facts, Format, Hints
@@ -43,6 +45,8 @@ FORMATS: tuple[Format, ...] = (
     sentencepiece.FORMAT,
     sentencepiece_vocab.FORMAT,
     subword_nmt.FORMAT,
+    gguf.FORMAT,
+    youtokentome.FORMAT,
     tiktoken.FORMAT,
 )
 
@@ -51,7 +55,7 @@ def names() -> list[str]:
     """The names of the formats.
 
     >>> len(names()), names()[:4]
-    (9, ['syllabary', 'tekken', 'huggingface', 'gpt2'])
+    (11, ['syllabary', 'tekken', 'huggingface', 'gpt2'])
     """
     return [form.name for form in FORMATS]
 
