@@ -27,7 +27,8 @@ def try_file(path: Path, format_name: str) -> str:
     """`"read"`, or `"refused"`; any other end is raised: a crash, a hang, an error without the place."""
     with _limit(SECONDS):
         try:
-            hints = {"split": "gpt2"} if formats.needs_hints(format_name) else {}
+            split = "bert-uncased" if format_name == "bert" else "gpt2"
+            hints = {"split": split} if formats.needs_hints(format_name) else {}
             spec = formats.read(path, format_name, **hints)
         except FormatError as error:
             if path.name not in str(error):

@@ -186,6 +186,11 @@ def others() -> dict[str, Callable[[], Target]]:
         "words": lambda: EncoderTarget(
             trained(split="latin", unit="word", fallback=True, vocab_size=1500), None
         ),
+        "wordpiece": lambda: EncoderTarget(trained(model="wordpiece"), None),
+        "wordpiece-uncased": lambda: EncoderTarget(
+            trained(model="wordpiece", like="huggingface", special_tokens=["[UNK]"]), None
+        ),
+        "wordlevel": lambda: EncoderTarget(trained(model="wordlevel"), None),
         "sentencepiece": lambda: EncoderTarget(learned(options=plain), lambda text: text.replace("▁", " ")),
         "sentencepiece-nfkc": lambda: EncoderTarget(learned(), None),
     }

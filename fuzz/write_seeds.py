@@ -93,6 +93,25 @@ def hugging_face() -> None:
     put("huggingface", "bytes.json", plain.to_str().encode())
 
 
+def words() -> None:
+    """Models that take words."""
+    few = {"vocab_size": 60, "options": {"min_frequency": 1}}
+    for model in ("wordpiece", "wordlevel"):
+        spec = syllabary.train(LINES, model=model, special_tokens=["[CLS]", "[SEP]"], **few).spec
+        put("huggingface", f"{model}.json", formats.format_of("tokenizer.json").files(spec, HERE)[HERE])
+        put(
+            "syllabary",
+            f"{model}.syllabary.json",
+            formats.format_of("x.syllabary.json").files(spec, HERE)[HERE],
+        )
+        if model == "wordpiece":
+            put(
+                "bert",
+                "vocab.txt",
+                formats.format_of("vocab.txt").files(spec, Path("vocab.txt"))[Path("vocab.txt")],
+            )
+
+
 def sentence_piece() -> None:
     """`.model` with byte pieces, user-defined and control symbols."""
     rules = HERE / "rules.tsv"  # a small map of characters: the usual one is 240 kB
@@ -119,6 +138,30 @@ def sentence_piece() -> None:
         )
         put("sentencepiece", f"{name}.model", out.getvalue())
     rules.unlink()
+
+
+def unigram() -> None:
+    """Unigram in each of the formats that have it, with bytes and a user-defined symbol."""
+    out = io.BytesIO()
+    sentencepiece.SentencePieceTrainer.train(
+        sentence_iterator=iter(LINES * 4),
+        model_writer=out,
+        model_type="unigram",
+        hard_vocab_limit=False,
+        minloglevel=2,
+        num_threads=1,
+        vocab_size=310,
+        byte_fallback=True,
+        user_defined_symbols=["<sep>"],
+        normalization_rule_name="identity",
+    )
+    put("sentencepiece", "unigram.model", out.getvalue())
+    tok = syllabary.load(HERE / "sentencepiece" / "unigram.model")
+    for form in formats.FORMATS:
+        if form.name in ("huggingface", "syllabary"):
+            path = Path("unigram.json" if form.name == "huggingface" else "unigram.syllabary.json")
+            spec, _losses = form.reduce(tok.spec)
+            put(form.name, path.name, form.files(spec, path)[path])
 
 
 def is_text(token: bytes) -> bool:
@@ -184,7 +227,7 @@ def you_token_to_me() -> None:
 
 if __name__ == "__main__":
     warnings.simplefilter("ignore")
-    for write in (ours, hugging_face, sentence_piece, tekken, scores_in_gguf, you_token_to_me):
+    for write in (ours, hugging_face, words, sentence_piece, unigram, tekken, scores_in_gguf, you_token_to_me):
         write()
     for path in sorted(HERE.glob("*/*")):
         print(f"{path.relative_to(HERE)}: {path.stat().st_size} bytes")

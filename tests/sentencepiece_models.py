@@ -81,9 +81,14 @@ def train(folder: Path, **options: Any) -> bytes:
     if options.get("denormalization_rule_tsv"):
         (folder / "back.tsv").write_text(BACK, encoding="utf-8")
         given["denormalization_rule_tsv"] = str(folder / "back.tsv")
+    return train_on(corpus(), **given)
+
+
+def train_on(lines: list[str], **given: Any) -> bytes:
+    """The `.model` that sentencepiece trains on these lines."""
     out = io.BytesIO()
     sentencepiece.SentencePieceTrainer.train(
-        sentence_iterator=iter(corpus()),
+        sentence_iterator=iter(lines),
         model_writer=out,
         **{"model_type": "bpe", "hard_vocab_limit": False, "num_threads": 1, "minloglevel": 3, **given},
     )

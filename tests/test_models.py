@@ -71,7 +71,6 @@ def test_kept_in_our_own_file(tmp_path: Path) -> None:
         ({"tokens": {0: b"[UNK]", 1: b"\xff"}}, r"token 1 is .*, no UTF-8"),
         ({"scores": {1: 0.5}}, "scores with model='wordlevel'"),
         ({"longest_piece": 5}, 'longest_piece is 5: give a number of characters, 0 or more, with model="'),
-        ({"model": "wordpiece", "unknown": None}, 'model="wordpiece" needs unknown'),
         ({"model": "unigram"}, 'model="unigram" needs scores'),
     ],
 )

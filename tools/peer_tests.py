@@ -6,13 +6,32 @@ getting the tests (from the peer's sdist or repository), and the files that they
 
 from __future__ import annotations
 
+import asyncio
 import importlib
+import inspect
 import pkgutil
 import sys
 
 import pytest
 
-MODULES = {"tiktoken": "syllabary.compat.tiktoken", "subword_nmt": "syllabary.compat.subword_nmt"}
+MODULES = {
+    "tiktoken": "syllabary.compat.tiktoken",
+    "subword_nmt": "syllabary.compat.subword_nmt",
+    "tokenizers": "syllabary.compat.tokenizers",
+}
+
+
+class Tasks:
+    """Runs tests that are coroutines, where no plugin of pytest does."""
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_pyfunc_call(self, pyfuncitem: pytest.Function) -> bool | None:
+        """Run one to its end."""
+        if not inspect.iscoroutinefunction(pyfuncitem.obj):
+            return None
+        names = pyfuncitem._fixtureinfo.argnames
+        asyncio.run(pyfuncitem.obj(**{name: pyfuncitem.funcargs[name] for name in names}))
+        return True
 
 
 def main() -> int:
@@ -26,7 +45,7 @@ def main() -> int:
     for module in pkgutil.iter_modules(package.__path__):
         if module.name != "__main__":
             sys.modules[f"{name}.{module.name}"] = importlib.import_module(f"{MODULES[name]}.{module.name}")
-    return int(pytest.main([*arguments, "-p", "no:cacheprovider"]))
+    return int(pytest.main([*arguments, "-p", "no:cacheprovider"], plugins=[Tasks()]))
 
 
 if __name__ == "__main__":

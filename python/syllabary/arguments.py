@@ -70,10 +70,16 @@ def coins(dropout: object, seed: int | None) -> tuple[float, int] | tuple[()]:
         raise TypeError(f"dropout is {dropout!r}: give a probability from 0 to 1, or None")
     if not 0 <= dropout <= 1:
         raise ValueError(f"dropout is {dropout!r}: give a probability from 0 to 1, or None")
+    number = seeded(seed)
+    return (float(dropout), number) if dropout else ()
+
+
+def seeded(seed: int | None) -> int:
+    """The seed, or one that is drawn."""
     number = secrets.randbits(64) if seed is None else integer("seed", seed)
     if not 0 <= number < 2**64:
         raise ValueError(f"seed is {number}: give 0 to 2**64 - 1, or None for a new one")
-    return (float(dropout), number) if dropout else ()
+    return number
 
 
 def iterated(name: str, values: Any, of: str) -> Iterator[Any]:

@@ -96,6 +96,7 @@ def convert(
     tok = source if isinstance(source, Tokenizer) else _open(source, source_format, split, special_tokens)
     target = Path(path)
     chosen = formats.format_of(target, format)
+    chosen.check_model(tok.spec.model)
     spec, losses = chosen.reduce(tok.spec)
     if losses and strict:
         raise FormatError(f"{target}: strict, and {chosen.name} would lose: " + "; ".join(losses))

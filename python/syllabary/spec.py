@@ -112,6 +112,8 @@ class TokenizerSpec:
         tokens whose `scores`, logarithms of probabilities, have the largest sum. `"wordlevel"`: the piece is
         a token, or `unknown`.
     longest_piece: a piece of more characters is `unknown` without being looked at (`"wordpiece"` alone).
+    single_precision: scores are added in 32 bits, as sentencepiece does, not in 64, as Hugging Face's library
+        (`"unigram"` alone): of nearly equal ways, another may win.
     carried: format name -> what only that format holds and no id depends on (padding, templates, the
         options of another tool's training); plain JSON values.
     """
@@ -144,6 +146,7 @@ class TokenizerSpec:
     carried: Mapping[str, object] = field(default_factory=dict)
     model: Model = "bpe"
     longest_piece: int | None = None
+    single_precision: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -119,6 +119,8 @@ def extend(tok: Tokenizer, other: Tokenizer) -> Surgery:
                 f"one tokenizer has {name}={getattr(spec, name)!r}, the other {getattr(theirs, name)!r}: "
                 "to extend one from the other both need the same unit and the same marks"
             )
+    if (spec.model, theirs.model) != ("bpe", "bpe"):
+        raise VocabularyError(f"a vocabulary of the model {spec.model!r} cannot be extended by merges")
     if spec.scores is not None or theirs.scores is not None:
         raise VocabularyError("a vocabulary with scores (sentencepiece) cannot be extended: it has no merges")
     prefix = (spec.continuing_prefix or "").encode()
@@ -175,8 +177,12 @@ def unreachable(tok: Tokenizer) -> dict[int, str]:
     piece, alone and between letters, digits, spaces and signs (contexts are tried, so a stranger one may
     still bring it up). Special, added and unused tokens, and tokens that are not whole characters, are not
     tried for the second; nor are tokenizers with a normalizer or a pre-tokenizer, of which only the merges
-    are asked.
+    are asked. Raises `VocabularyError` for a model without merges.
     """
+    if tok.spec.model != "bpe":
+        raise VocabularyError(
+            f"model={tok.spec.model!r} has no merges: only of byte-pair encoding is it known"
+        )
     spec, speller = tok.spec, Speller(tok.spec)
     whole = speller.whole_pieces() if spec.whole_pieces else frozenset()
     found: dict[int, str] = {}

@@ -27,6 +27,8 @@ from syllabary.arguments import (
     text_or_none,
     thread_count,
 )
+from syllabary.conversing import Conversing
+from syllabary.drawing import Drawing
 from syllabary.errors import TextError, UnknownTokenError
 from syllabary.ragged import Ragged
 from syllabary.reference import Decoder, IncrementalDecoder, ReferenceTokenizer, check_spec
@@ -36,6 +38,7 @@ from syllabary.reference.symbols import utf8
 from syllabary.spec import TokenizerSpec
 from syllabary.text_methods import Special as Special
 from syllabary.text_methods import TextMethods
+from syllabary.tokenizer_full import FullEncoding
 from syllabary.truncation import truncate
 
 RAISE: Literal["raise"] = "raise"  # what the usual call leaves as it is
@@ -44,7 +47,7 @@ Path = str | os.PathLike[str]
 Result = TypeVar("Result")
 
 
-class Tokenizer(TextMethods):
+class Tokenizer(Drawing, FullEncoding, TextMethods, Conversing):
     """Text to ids and back. Immutable; threads may share it, processes may pickle it.
 
     Every method that reads text takes `special`: `"raise"` (an error that names the special token found),

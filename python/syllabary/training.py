@@ -106,6 +106,7 @@ def train(
     source: corpus.Source | Corpus | PieceTable,
     vocab_size: int | None = None,
     *,
+    model: str = "bpe",
     like: str | None = None,
     split: str | EllipsisType | None = ...,
     unit: Unit | EllipsisType = ...,
@@ -135,6 +136,7 @@ def train(
         select. Documents are read as they are needed. Or a table of counts (`counts.PieceCounts`), which has
         decided the split, the special tokens and the normal form, and knows no order.
     vocab_size: tokens at most, special ones and the alphabet included; 32,000 unless `num_merges` is given.
+    model: "bpe"; "wordpiece" and "wordlevel", whose other arguments stand in `options` (docs/models.md).
     like: take the defaults of another tool: "huggingface" (its byte-level trainer; with `options` its
         `BpeTrainer` over all of them), "minbpe", "tiktoken" (its educational trainer), "rustbpe", "cs336",
         "subword-nmt". Options given still count.
@@ -181,13 +183,14 @@ def train(
     """
     call = dict(locals())
     check_research(call)
-    if unit == "id":
+    if unit == "id" and model == "bpe":
         by_ids: Any = ids_of_call(call)
         return by_ids  # type: ignore[no-any-return]  # an `IdTokenizer`, as `train_ids` says
     given, same = {name: call[name] for name in GIVEN}, {name: call[name] for name in SAME}
     same["special_tokens"] = tuple(listed("special_tokens", special_tokens, (str,)))
     ours = {"checkpoint": checkpoint, "memory_limit": memory_limit, "start": start}
-    by_own = own_trainer(like, source, (given, same, options), ours)
+    refused = {**ours, "superwords": superwords, "parity": parity}
+    by_own = own_trainer(like, source, (given, same, options), refused, model)
     if by_own is not None:
         with reporter(progress) as report:
             return by_own(threads=thread_count(threads), report=report)

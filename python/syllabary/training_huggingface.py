@@ -29,11 +29,13 @@ from syllabary.formats.strict_json import Json
 from syllabary.progress import Progress, Report
 from syllabary.reference.bytes_to_unicode import BYTE_TO_CHARACTER, CHARACTER_TO_BYTE, unspell
 from syllabary.reference.train_huggingface import BpeTrainerOptions, Learned, Trained, last_ranks
+from syllabary.reference.train_wordlevel import vocabulary
 from syllabary.spec import Form, SplitSpec, Step, TokenizerSpec, TrainOptions
 from syllabary.tokenizer import Tokenizer
 from syllabary.training_feed import feed_parts, tell
 from syllabary.training_huggingface_options import BYTES_DECODED, FLAGS, MODEL, TRAINER, Setup
 
+PREFIX = "continuing_subword_prefix"
 # Of a tokenizer of bytes, what its file says in other words than ours would.
 CARRIED = {"huggingface": {"decoder": BYTES_DECODED}}
 
@@ -178,12 +180,15 @@ def train_words(
         raise CorpusError(
             f"the corpus is empty: {size} bytes of text were read and no piece was found in them"
         )
+    if setup.kind == "WordLevel":
+        return spec_of(_most_frequent(trainer, setup), setup, size)
     room = setup.trainer.vocab_size
 
     def merged(done: int, count: int) -> None:
         tell(report, Progress("merging", done, room, count))
 
-    names, first, merges, counts = trainer.learn(setup.trainer, byte_level, merged if report else None)
+    callback = merged if report else None
+    names, first, merges, counts = trainer.learn(setup.trainer, byte_level, callback, setup.likelihood)
     if first > room:
         specials = len(setup.trainer.special_tokens)
         raise TrainingError(
@@ -205,6 +210,21 @@ def train_words(
     return spec_of(Trained(names, steps), setup, size)
 
 
+def _most_frequent(trainer: HuggingFaceTrainer, setup: Setup) -> Trained:
+    """The words of a model without merges; `TrainingError` where the special tokens leave them no room."""
+    options = setup.trainer
+    if options.vocab_size < len(options.special_tokens):
+        raise TrainingError(
+            f"vocab_size is {options.vocab_size}, but there are {len(options.special_tokens)} special tokens"
+        )
+    words = trainer.most_frequent(options.min_frequency, options.vocab_size)
+    found = vocabulary(words, vocab_size=options.vocab_size, special_tokens=options.special_tokens)
+    names = [""] * (max(found.values(), default=-1) + 1)
+    for text, number in found.items():
+        names[number] = text
+    return Trained(names, [])
+
+
 def spec_of(trained: Trained, setup: Setup, size: int) -> TokenizerSpec:
     """The tokenizer of the file that their library would save."""
     spec = read_document(Json(document(trained, setup), "$", Path("tokenizer.json")))
@@ -213,37 +233,50 @@ def spec_of(trained: Trained, setup: Setup, size: int) -> TokenizerSpec:
     told = {
         name: value for name, value in dataclasses.asdict(setup.trainer).items() if value != TRAINER[name]
     }
-    record = {"like": "huggingface", "options": told, "corpus_bytes": size, "counts": counts}
+    record: dict[str, object] = {"like": "huggingface", "options": told, "corpus_bytes": size}
+    record |= {"counts": counts} if setup.kind == "BPE" else {"model": spec.model}
     return dataclasses.replace(spec, record=_plain(record))
 
 
 def document(trained: Trained, setup: Setup) -> dict[str, object]:
     """The content of the `tokenizer.json` that their library saves."""
     names, trainer = trained.names, setup.trainer
-    ids = {name: number for number, name in enumerate(names)}
+    ids = {name: number for number, name in enumerate(names) if name or setup.kind == "BPE"}
     added = [
         {"id": ids[text], "content": text}
         | {name: name in setup.flags.get(text, ()) for name in FLAGS}
         | {"special": True}
         for text in trainer.special_tokens
     ]
-    model = dict(setup.model)
     return {
         "version": "1.0",
         "truncation": None,
         "padding": None,
         "added_tokens": added,
         **setup.components,
-        "model": {
-            "type": "BPE",
-            "dropout": model.pop("dropout"),
-            "unk_token": model.pop("unk_token"),
-            "continuing_subword_prefix": trainer.continuing_subword_prefix,
-            "end_of_word_suffix": trainer.end_of_word_suffix,
-            **model,
-            "vocab": ids,
-            "merges": [[names[left], names[right]] for left, right, _new in last_ranks(trained.steps)],
-        },
+        "model": _model(trained, setup, ids),
+    }
+
+
+def _model(trained: Trained, setup: Setup, ids: Mapping[str, int]) -> dict[str, object]:
+    """The member `model` of the file."""
+    names, trainer, model = trained.names, setup.trainer, dict(setup.model)
+    if setup.kind == "WordLevel":
+        return {"type": "WordLevel", "vocab": ids, **model}
+    if setup.kind == "WordPiece":
+        prefix = trainer.continuing_subword_prefix
+        # Where it is None they train without, and encode with their usual one.
+        marked = {"unk_token": model.pop("unk_token"), PREFIX: "##" if prefix is None else prefix}
+        return {"type": "WordPiece", **marked, **model, "vocab": ids}
+    return {
+        "type": "BPE",
+        "dropout": model.pop("dropout"),
+        "unk_token": model.pop("unk_token"),
+        PREFIX: trainer.continuing_subword_prefix,
+        "end_of_word_suffix": trainer.end_of_word_suffix,
+        **model,
+        "vocab": ids,
+        "merges": [[names[left], names[right]] for left, right, _new in last_ranks(trained.steps)],
     }
 
 

@@ -1,7 +1,8 @@
 """Options of `train(like="huggingface")`: of the trainer, of the model, and the components around the model.
 
 Adds `Setup`, what is trained, and the ways to it: from a call of `train`, from options alone, from the text
-of the command line. Leaves out: training (`training_huggingface`), and what the trainer's options mean
+of the command line; and `Family`, which options a model has, here those of BPE. Leaves out: training
+(`training_huggingface`), other models (`training_words`), and what the trainer's options mean
 (`reference.train_huggingface`).
 """
 
@@ -17,6 +18,7 @@ from syllabary.arguments import integer, listed
 from syllabary.errors import FormatError, TrainingError
 from syllabary.formats.hf_given import PLACES, component
 from syllabary.formats.hf_split import Cutting, cutting_of
+from syllabary.formats.hf_words import NO_LIMIT
 from syllabary.reference.bytes_to_unicode import BYTE_TO_CHARACTER
 from syllabary.reference.symbols import utf8
 from syllabary.reference.train_huggingface import BpeTrainerOptions, check_options
@@ -31,6 +33,7 @@ ALPHABET = "ByteLevel"  # instead of characters: all those that bytes are spelle
 MODEL: dict[str, object] = {
     "dropout": None, "unk_token": None, "fuse_unk": False, "byte_fallback": False, "ignore_merges": False
 }  # fmt: skip
+LONGEST = "max_input_chars_per_word"
 FLAGS = ("single_word", "lstrip", "rstrip", "normalized")
 TRAINER = {item.name: item.default for item in dataclasses.fields(BpeTrainerOptions)}
 NUMBERS = ("vocab_size", "min_frequency", "limit_alphabet", "max_token_length")
@@ -40,14 +43,36 @@ NONE = ("end_of_word", "num_merges", "normalize")
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
+class Family:
+    """Which options there are, and what they are where not given.
+
+    kind: the model's name in the file. tool: how errors call it. trainer, model: options of both. components:
+    those of the file around the model. likelihood: as `Setup` has it.
+    """
+
+    kind: str
+    tool: str
+    trainer: Mapping[str, object]
+    model: Mapping[str, object]
+    components: Mapping[str, object]
+    likelihood: bool = False
+
+
+BPE = Family("BPE", "like='huggingface' and options", TRAINER, MODEL, {"pre_tokenizer": BYTE_LEVEL})
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
 class Setup:
     """What is trained. flags: of special tokens, those that are set. components: as their file has them, for
-    each of `PLACES`. model: its options, in the order of the file."""
+    each of `PLACES`. model: its options, in the order of the file. kind: its name there. likelihood: pairs
+    merge by what they gain, else by how often they occur."""
 
     trainer: BpeTrainerOptions
     flags: Mapping[str, tuple[str, ...]]
     components: Mapping[str, object]
     model: Mapping[str, object]
+    kind: str = "BPE"
+    likelihood: bool = False
 
     def cutting(self) -> tuple[tuple[Step, ...], Cutting, bool]:
         """Steps of the normalizer, how text is cut, and whether pieces are bytes (still to be spelled)."""
@@ -58,7 +83,9 @@ class Setup:
 # ---- options ----
 
 
-def setup_of_call(given: Mapping[str, Any], same: Mapping[str, Any], options: Mapping[str, Any]) -> Setup:
+def setup_of_call(
+    given: Mapping[str, Any], same: Mapping[str, Any], options: Mapping[str, Any], family: Family = BPE
+) -> Setup:
     """The set-up of a call of `train` with `options`. given: the other arguments; `...` is not given.
 
     same: those of `SAME` and `fallback`, where `None`, `False` and `()` are not given. Raises `TrainingError`
@@ -74,16 +101,16 @@ def setup_of_call(given: Mapping[str, Any], same: Mapping[str, Any], options: Ma
             told[name] = value
         else:
             raise TrainingError(
-                f"{name} does not go with like='huggingface' and options: these say it, as "
+                f"{name} does not go with {family.tool}: these say it, as "
                 "{'pre_tokenizer': 'Whitespace', 'end_of_word_suffix': '</w>'}"
             )
     for name in told.keys() & options.keys():
         argument = "normalize" if name == "normalizer" else name
         raise TrainingError(f"options: {name!r} is given as {argument}= too: give one of them")
-    return setup_of({**told, **options})
+    return setup_of({**told, **options}, family)
 
 
-def setup_of(options: Mapping[str, Any]) -> Setup:
+def setup_of(options: Mapping[str, Any], family: Family = BPE) -> Setup:
     """The set-up that options say; what they do not say is as in `BpeTrainer`, `BPE` and the components.
 
     Without a `pre_tokenizer` it is ByteLevel; without a `decoder` it is ByteLevel if the pre-tokenizer is, or
@@ -94,25 +121,29 @@ def setup_of(options: Mapping[str, Any]) -> Setup:
     >>> setup.trainer.vocab_size, setup.components["pre_tokenizer"], setup.model["unk_token"]
     (99, {'type': 'Whitespace'}, '<unk>')
     """
-    known = (*TRAINER, *MODEL, *PLACES)
+    known = (*family.trainer, *family.model, *PLACES)
     for name in options:
         if name not in known:
             raise TrainingError(f"options: {name!r} is none of {', '.join(known)}")
     tokens, flags = _special_tokens(options.get("special_tokens", ()))
-    told = {name: _trainer_option(name, options[name]) for name in TRAINER if name in options}
-    trainer = BpeTrainerOptions(**{**told, "special_tokens": tokens})
+    told = {name: _trainer_option(name, options[name]) for name in family.trainer if name in options}
+    settings: dict[str, Any] = {**family.trainer, **told, "special_tokens": tokens}
+    trainer = BpeTrainerOptions(**settings)
     check_options(trainer)
-    model = {name: _model_option(name, options[name]) if name in options else MODEL[name] for name in MODEL}
-    return Setup(trainer, flags, _components(options), model)
+    model = {
+        name: _model_option(name, options[name], default) if name in options else default
+        for name, default in family.model.items()
+    }
+    return Setup(trainer, flags, _components(options, family), model, family.kind, family.likelihood)
 
 
-def _components(options: Mapping[str, Any]) -> dict[str, object]:
+def _components(options: Mapping[str, Any], family: Family) -> dict[str, object]:
     """For each place the component that it has, or `None`."""
     try:
         made: dict[str, object] = {
             place: component(place, options[place], WHERE) for place in PLACES if place in options
         }
-        made.setdefault("pre_tokenizer", BYTE_LEVEL)
+        made = {**family.components, **made}
         *_, by_bytes = cutting_of(made)
     except FormatError as error:
         raise TrainingError(str(error)) from error
@@ -160,9 +191,14 @@ def _special_tokens(given: Any) -> tuple[tuple[str, ...], dict[str, tuple[str, .
     return tuple(texts), flags
 
 
-def _model_option(name: str, value: Any) -> object:
-    if value is None and MODEL[name] is None:
+def _model_option(name: str, value: Any, default: object) -> object:
+    if value is None and default is None:
         return None
+    if name == LONGEST:
+        number = integer(name, value)
+        if not 0 <= number <= NO_LIMIT:
+            raise TrainingError(f"{name} is {number}: give a number of characters")
+        return number
     if name == "dropout":
         if isinstance(value, bool) or not isinstance(value, (int, float)):
             raise TypeError(f"dropout is {value!r}: give a number or None")
@@ -192,7 +228,7 @@ def read_option(name: str, text: str) -> object:
             return json.loads(text)
         except ValueError:
             return text
-    if name in NUMBERS or name == "dropout":
+    if name in (*NUMBERS, LONGEST, "dropout"):
         try:
             return float(text) if name == "dropout" else int(text)
         except ValueError:

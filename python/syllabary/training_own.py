@@ -18,18 +18,26 @@ from syllabary.tokenizer import Tokenizer
 from syllabary.training_huggingface import check_cut, train_huggingface
 from syllabary.training_huggingface_options import Setup, setup_of_call
 from syllabary.training_sentencepiece import options_of_call, train_sentencepiece
+from syllabary.training_words import words_trainer
 
 HUGGINGFACE = "huggingface"
 SENTENCEPIECE = "sentencepiece"
 
 Own = SentencePieceOptions | Setup
+Arguments = tuple[dict[str, Any], dict[str, Any], Any]
+# model -> what makes of (model, like, source, arguments) what trains it; that takes `threads` and `report`
+MODELS: dict[str, Callable[[str, str | None, Any, Arguments], Callable[..., Tokenizer]]] = {
+    "wordpiece": words_trainer,
+    "wordlevel": words_trainer,
+}
 
 
 def own_trainer(
     like: str | None,
     source: Any,
-    arguments: tuple[dict[str, Any], dict[str, Any], Any],
+    arguments: Arguments,
     refused: Mapping[str, object],
+    model: str = "bpe",
 ) -> Callable[..., Tokenizer] | None:
     """What trains as a tool that has its own options; it takes `threads` and `report`. `None` where
     `TrainOptions` say it all.
@@ -38,13 +46,16 @@ def own_trainer(
     name, arguments that must be None. Raises `TrainingError` for what the tool does not take. The early-stop
     warning points at the caller's caller.
     """
+    if model != "bpe":
+        if model not in MODELS:
+            raise TrainingError(f"model={model!r} is none of {', '.join(('bpe', *MODELS))}")
+        _refuse(refused, f"model={model!r}")
+        return MODELS[model](model, like, source, arguments)
     own = _own_options(like, source, *arguments)
     if own is None:
         return None
     tool = f"{HUGGINGFACE!r} and options" if isinstance(own, Setup) else repr(SENTENCEPIECE)
-    for name, value in refused.items():
-        if value is not None:
-            raise TrainingError(f"{name} does not go with like={tool}: leave it out")
+    _refuse(refused, f"like={tool}")
     if not isinstance(source, (Corpus, PieceTable)):
         source = Corpus(source)
     if not isinstance(own, Setup):
@@ -52,6 +63,12 @@ def own_trainer(
     if isinstance(source, PieceTable):
         check_cut(own, source.rules.split, source.rules.normalize)
     return partial(train_huggingface, source, own)
+
+
+def _refuse(refused: Mapping[str, object], tool: str) -> None:
+    for name, value in refused.items():
+        if value is not None:
+            raise TrainingError(f"{name} does not go with {tool}: leave it out")
 
 
 def _own_options(

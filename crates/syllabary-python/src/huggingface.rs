@@ -6,6 +6,7 @@ use syllabary::train::{
     PieceTable,
     huggingface::{self, BpeTrainerOptions},
     huggingface_words::Words,
+    wordpiece,
 };
 
 use crate::{
@@ -107,19 +108,32 @@ impl HuggingFaceTrainer {
         Ok(self.table.len())
     }
 
+    /// The words that occur `least` times or more, the most frequent first and equal ones in order; at most `most`.
+    fn most_frequent(&self, least: u64, most: usize) -> Vec<(String, u64)> {
+        let kept = self.table.iter().filter(|&(_, count)| count >= least);
+        let mut words: Vec<(&[u8], u64)> = kept.collect();
+        words.sort_unstable_by(|left, right| right.1.cmp(&left.1).then(left.0.cmp(right.0)));
+        words.truncate(most);
+        words.iter().map(|&(word, count)| (String::from_utf8_lossy(word).into_owned(), count)).collect()
+    }
+
     /// Names by id, how many there were before merging, merges as `(left, right, result)`, and their counts.
+    /// `likelihood`: pairs by what they gain (`train::wordpiece`), else by how often they occur.
+    #[pyo3(signature = (options, byte_level, callback, likelihood=false))]
     fn learn<'py>(
         &self,
         py: Python<'py>,
         options: &Bound<'py, PyAny>,
         byte_level: bool,
         callback: Option<Py<PyAny>>,
+        likelihood: bool,
     ) -> PyResult<Learned<'py>> {
         let options = self::options(options, byte_level)?;
         let mut pulse = Pulse::new(callback);
         let trained = py.detach(|| {
             let words: Vec<(&[u8], u64)> = self.table.iter().collect();
-            huggingface::learn(&words, &options, &mut |done, count| pulse.beat(Some((done, count))))
+            let learn = if likelihood { wordpiece::learn } else { huggingface::learn };
+            learn(&words, &options, &mut |done, count| pulse.beat(Some((done, count))))
         });
         let trained = trained.map_err(|error| pulse.exception(py, error))?;
         let flat: Vec<u32> = trained.merges.iter().flat_map(|&(left, right, id)| [left, right, id]).collect();

@@ -2,17 +2,18 @@
 
 use pyo3::prelude::*;
 use syllabary::train::{
-    sentencepiece::{self, Character, PieceRules, SentenceWords},
-    sentences::{SentenceOptions, Sentences},
+    sentencepiece::{self, Character, PieceRules},
+    sentences::{Found, SentenceOptions, Sentences},
+    unigram::sentences::prepare,
 };
 
-use crate::{convert, errors::to_python, steps, trainer::Pulse};
+use crate::{convert, errors::to_python, steps, trainer::Pulse, unigram};
 
 /// Collects sentences and learns pieces. For one thread: `syllabary.train` owns it.
 #[pyclass(module = "syllabary._engine")]
 pub struct SentencePieceTrainer {
     sentences: Sentences,
-    words: SentenceWords,
+    found: Found,
     rules: PieceRules,
     threads: usize,
 }
@@ -26,6 +27,7 @@ impl SentencePieceTrainer {
         symbols: Vec<String>,
         words_apart: bool,
         threads: usize,
+        ends: bool,
     ) -> PyResult<Self> {
         let flag = |name: &str| options.getattr(name)?.extract::<bool>();
         let rules = PieceRules {
@@ -42,11 +44,12 @@ impl SentencePieceTrainer {
             treat_whitespace_as_suffix: rules.treat_whitespace_as_suffix,
             allow_whitespace_only_pieces: rules.allow_whitespace_only_pieces,
             words_apart,
+            ends,
         };
         let step = steps::step(step)?;
         let sentences =
             Sentences::new(&step, wanted, threads).map_err(|error| to_python(options.py(), error, None))?;
-        Ok(SentencePieceTrainer { sentences, words: SentenceWords::default(), rules, threads })
+        Ok(SentencePieceTrainer { sentences, found: Found::default(), rules, threads })
     }
 
     fn feed(&mut self, py: Python<'_>, documents: &Bound<'_, PyAny>) -> PyResult<()> {
@@ -80,9 +83,10 @@ impl SentencePieceTrainer {
     fn finish(&mut self, py: Python<'_>) -> PyResult<(u64, Vec<(char, u64)>)> {
         let (sentences, mut pulse) = (&mut self.sentences, Pulse::new(None));
         let found = py.detach(|| sentences.finish(&mut || pulse.beat(None)));
-        let (words, number) = found.map_err(|error| pulse.exception(py, error))?;
-        self.words = words;
-        Ok((number, py.detach(|| self.words.characters())))
+        self.found = found.map_err(|error| pulse.exception(py, error))?;
+        let mut characters = py.detach(|| self.found.words.characters());
+        characters.extend(py.detach(|| self.found.last.characters()));
+        Ok((self.found.sentences, characters))
     }
 
     fn learn(
@@ -97,9 +101,24 @@ impl SentencePieceTrainer {
         let mut pulse = Pulse::new(callback);
         let learned = py.detach(|| {
             let progress = &mut |done, count| pulse.beat(Some((done, count)));
-            sentencepiece::learn(&self.words, &alphabet, self.rules, room, self.threads, progress)
+            sentencepiece::learn(&self.found.words, &alphabet, self.rules, room, self.threads, progress)
         });
         let learned = learned.map_err(|error| pulse.exception(py, error))?;
         Ok(learned.into_iter().map(|piece| (piece.text, piece.count)).unzip())
+    }
+
+    /// Pieces of a unigram model with their scores; the sentences are used up.
+    fn learn_unigram(
+        &mut self,
+        py: Python<'_>,
+        alphabet: Vec<(char, u16, bool)>,
+        options: &Bound<'_, PyAny>,
+        callback: Option<Py<PyAny>>,
+    ) -> PyResult<Vec<(String, f64)>> {
+        let made = |(text, script, refused)| Character { text, script, refused };
+        let alphabet: Vec<Character> = alphabet.into_iter().map(made).collect();
+        let (wanted, size) = (unigram::options(options, self.threads)?, unigram::size(options)?);
+        let found = std::mem::take(&mut self.found);
+        unigram::learn(py, callback, &wanted, || prepare(found, &alphabet, self.rules, size))
     }
 }

@@ -23,6 +23,7 @@ use crate::{
     decode,
     errors::{to_python, to_python_in_batch},
     files,
+    full::FullRows,
     lists::Integers,
     ranks::Ranks,
     steps,
@@ -150,6 +151,7 @@ impl Tokenizer {
             trim_offsets: spec.getattr("trim_offsets")?.extract()?,
             model: convert::model(&spec.getattr("model")?.extract::<String>()?)?,
             longest_piece: spec.getattr("longest_piece")?.extract()?,
+            single_precision: spec.getattr("single_precision")?.extract()?,
         };
         py.detach(|| Engine::new(parts))
             .map_err(|error| to_python(py, error, None))
@@ -220,6 +222,17 @@ impl Tokenizer {
         Ok(ragged(py, self.batch(py, texts, &policy, threads, convert::dropout(dropout, seed)?)?))
     }
 
+    fn full_rows(
+        &self,
+        py: Python<'_>,
+        texts: &Bound<'_, PyAny>,
+        policy: Policy,
+        want: &str,
+        threads: usize,
+    ) -> PyResult<FullRows> {
+        FullRows::new(py, &self.engine, (texts, &policy), want, threads)
+    }
+
     fn encode_files<'py>(
         &self,
         py: Python<'py>,
@@ -230,6 +243,29 @@ impl Tokenizer {
     ) -> PyResult<IdsAndOffsets<'py>> {
         let all = files::encode(py, &self.engine, &paths, separator.as_deref(), policy.get(), threads)?;
         Ok(ragged(py, all))
+    }
+
+    fn sample<'py>(
+        &self,
+        text: &Bound<'py, PyAny>,
+        policy: Policy,
+        alpha: f64,
+        seed: u64,
+    ) -> PyResult<Bound<'py, PyList>> {
+        let drawing = convert::drawing(alpha, seed)?;
+        self.ids((text, &policy, drawing), |ids| self.integers(text.py())?.list(text.py(), ids))
+    }
+
+    fn sample_batch<'py>(
+        &self,
+        py: Python<'py>,
+        texts: &Bound<'_, PyAny>,
+        policy: Policy,
+        threads: usize,
+        alpha: f64,
+        seed: u64,
+    ) -> PyResult<IdsAndOffsets<'py>> {
+        Ok(ragged(py, self.batch(py, texts, &policy, threads, convert::drawing(alpha, seed)?)?))
     }
 
     #[pyo3(signature = (text, policy=Policy::Raise))]

@@ -132,7 +132,7 @@ fn used_up() -> PyErr {
 }
 
 /// The pieces of a table, each with its count; `Error::Training` says what is wrong with it.
-fn pieces<'a>(data: &'a [u8], ends: &[u64], counts: &[u64]) -> Result<Vec<(&'a [u8], u64)>, Error> {
+pub fn pieces<'a>(data: &'a [u8], ends: &[u64], counts: &[u64]) -> Result<Vec<(&'a [u8], u64)>, Error> {
     let broken = |what: String| Error::Training(format!("a table of pieces: {what}"));
     if ends.len() != counts.len() {
         return Err(broken(format!("{} pieces and {} counts", ends.len(), counts.len())));

@@ -1,4 +1,5 @@
-//! Coins for BPE-dropout: which merges are passed over, the same for a seed on any machine.
+//! Coins for BPE-dropout: which merges are passed over, the same for a seed on any machine; and for ways drawn at
+//! random (`models/unigram`).
 //!
 //! Adds: the stream of coins of one text. Leaves out what a coin decides (`merge`).
 
@@ -14,16 +15,18 @@ pub struct Dropout {
     pub probability: f64,
     /// The same seed gives the same ids.
     pub seed: u64,
+    /// Ways are drawn, with scores weighed so (`Kind::Unigram`).
+    pub alpha: Option<f64>,
 }
 
 impl Dropout {
     /// Every merge is done.
-    pub const NONE: Dropout = Dropout { probability: 0.0, seed: 0 };
+    pub const NONE: Dropout = Dropout { probability: 0.0, seed: 0, alpha: None };
 
     /// The coins of text number `index`.
     pub fn coins(self, index: usize) -> Coins {
         let start = (index as u64).wrapping_add(1).wrapping_mul(TEXT_STEP).wrapping_add(self.seed);
-        Coins { state: mix(start), probability: self.probability }
+        Coins { state: mix(start), probability: self.probability, alpha: self.alpha }
     }
 }
 
@@ -32,22 +35,33 @@ impl Dropout {
 pub struct Coins {
     state: u64,
     probability: f64,
+    alpha: Option<f64>,
 }
 
 impl Coins {
-    /// Whether any merge may be passed over at all.
+    /// Whether any merge may be passed over at all, or ways are drawn.
     #[inline]
     pub fn any(&self) -> bool {
-        self.probability > 0.0
+        self.probability > 0.0 || self.alpha.is_some()
+    }
+
+    /// How scores are weighed where ways are drawn.
+    pub fn alpha(&self) -> Option<f64> {
+        self.alpha
     }
 
     /// Whether the next coin says to pass over.
     #[inline]
     pub fn falls(&mut self) -> bool {
+        self.number() < self.probability
+    }
+
+    /// The next number in 0..1.
+    #[inline]
+    pub fn number(&mut self) -> f64 {
         self.state = self.state.wrapping_add(STEP);
-        // The top 53 bits as a number in 0..1.
-        let uniform = (mix(self.state) >> 11) as f64 * (1.0 / (1u64 << 53) as f64);
-        uniform < self.probability
+        // The top 53 bits.
+        (mix(self.state) >> 11) as f64 * (1.0 / (1u64 << 53) as f64)
     }
 }
 
@@ -66,7 +80,7 @@ mod tests {
     #[test]
     fn coins_follow_the_probability_and_the_seed() {
         let heads = |probability, seed, index| {
-            let mut coins = Dropout { probability, seed }.coins(index);
+            let mut coins = Dropout { probability, seed, alpha: None }.coins(index);
             (0..10_000).filter(|_| coins.falls()).count()
         };
         assert_eq!(heads(0.0, 1, 0), 0);

@@ -19,7 +19,9 @@ pub mod decode;
 pub mod dropout;
 mod encode;
 pub mod error;
+pub mod full;
 pub mod ids;
+pub mod located;
 pub mod matching;
 pub mod merge;
 pub mod models;
@@ -42,5 +44,6 @@ pub mod train;
 mod trim;
 mod unknown;
 pub mod vocab;
+mod wordwise;
 
 pub use error::Error;

@@ -157,18 +157,17 @@ pub(crate) struct Stages {
 }
 
 impl Stages {
-    pub(crate) fn new(tokens: &[Named], normalizer: &Normalizer) -> Result<Stages, Error> {
+    /// `weighs`: the frozen tokens are the model's to find.
+    pub(crate) fn new(tokens: &[Named], normalizer: &Normalizer, weighs: bool) -> Result<Stages, Error> {
         let first = tokens
             .iter()
             .filter(|named| named.matching.stage == Stage::Text)
             .map(|named| (named.text.clone(), named))
             .collect();
-        let later = later(tokens, normalizer)?;
-        Ok(Stages {
-            frozen: [frozen(&later, true)?, frozen(&later, false)?],
-            first: pair(first)?,
-            later: pair(later)?,
-        })
+        let mut later = later(tokens, normalizer)?;
+        let frozen = [frozen(&later, true)?, frozen(&later, false)?];
+        later.retain(|(_, named)| !weighs || named.matching.stage != Stage::Frozen);
+        Ok(Stages { frozen, first: pair(first)?, later: pair(later)? })
     }
 
     /// What is looked for in the text given.
@@ -179,6 +178,11 @@ impl Stages {
     /// What is looked for in normalized text.
     pub(crate) fn later(&self, with_special: bool) -> &Finder {
         &self.later[usize::from(!with_special)]
+    }
+
+    /// Whether a frozen token stands anywhere in `text`.
+    pub(crate) fn has_frozen(&self, with_special: bool, text: &str) -> bool {
+        self.frozen[usize::from(!with_special)].as_ref().is_some_and(|automaton| automaton.is_match(text))
     }
 
     /// The length of the frozen token that `text` starts with, or 0; `None` where there are no such tokens.
@@ -237,7 +241,7 @@ fn frozen(later: &[(String, &Named)], with_special: bool) -> Result<Option<AhoCo
     }
     AhoCorasickBuilder::new()
         .match_kind(MatchKind::LeftmostLongest)
-        .start_kind(StartKind::Anchored)
+        .start_kind(StartKind::Both)
         .build(texts)
         .map(Some)
         .map_err(|error| Error::TooLarge(format!("too many or too long added tokens: {error}")))

@@ -55,6 +55,8 @@ pub struct Parts<'a> {
     pub model: Kind,
     /// A piece of more characters is unknown (`Kind::WordPiece`).
     pub longest_piece: Option<usize>,
+    /// Scores are added in 32 bits (`Kind::Unigram`).
+    pub single_precision: bool,
 }
 
 impl<'a> Parts<'a> {
@@ -79,6 +81,7 @@ impl<'a> Parts<'a> {
             trim_offsets: false,
             model: Kind::Bpe,
             longest_piece: None,
+            single_precision: false,
         }
     }
 
@@ -152,6 +155,9 @@ impl<'a> Parts<'a> {
             return Ok(());
         }
         let spelling = &self.spelling;
+        if self.model == Kind::Unigram {
+            return Ok(());
+        }
         if self.merges.is_some() {
             return refuse("scores: a tokenizer merges by scores or by a list, not by both");
         }

@@ -30,6 +30,16 @@ impl<const SPANS: bool> Found for Taken<'_, SPANS> {
         }
     }
 
+    fn before(&mut self, id: u32, bytes: Range<usize>) {
+        let work = &mut *self.work;
+        work.ids.push(id);
+        if SPANS {
+            let start = self.place.original(self.at + bytes.start..self.at + bytes.end).start;
+            work.starts.push(work.symbols.len() as u32);
+            work.symbols.push(start..start);
+        }
+    }
+
     #[inline]
     fn missing(&mut self, _bytes: Range<usize>) {
         self.complete = false;

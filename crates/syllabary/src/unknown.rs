@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::{Error, models::Found, offsets::Place, tokenizer::Tokenizer};
+use crate::{Error, dropout::Dropout, models::Found, offsets::Place, tokenizer::Tokenizer};
 
 impl Tokenizer {
     /// The token that a piece is, where pieces that are tokens become them at once.
@@ -32,7 +32,7 @@ impl Tokenizer {
                 }
             };
             match &self.model {
-                Some(model) => model.tokens(piece, &mut Missing(missing)),
+                Some(model) => model.tokens(piece, &mut Dropout::NONE.coins(0), &mut Missing(missing)),
                 None => self.alphabet.spell(piece, &mut |_, _| (), &mut missing),
             }
         });
@@ -49,6 +49,8 @@ struct Missing<F>(F);
 
 impl<F: FnMut(Range<usize>)> Found for Missing<F> {
     fn token(&mut self, _id: u32, _bytes: Range<usize>) {}
+
+    fn before(&mut self, _id: u32, _bytes: Range<usize>) {}
 
     fn missing(&mut self, bytes: Range<usize>) {
         (self.0)(bytes);

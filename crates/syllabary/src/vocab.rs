@@ -138,6 +138,11 @@ impl Vocab {
         self.find_long(&text[start..end])
     }
 
+    /// The tokens of at most `SHORT` bytes, by these.
+    pub(crate) fn short(&self) -> &ShortTokens {
+        &self.short
+    }
+
     /// The id of the token with the bytes of `left` and then those of `right`, neither of them empty.
     pub(crate) fn joined(&self, left: u32, right: u32) -> Option<u32> {
         let (left, right) = (self.bytes(left)?, self.bytes(right)?);
@@ -169,6 +174,11 @@ impl Vocab {
     /// All `(id, bytes)` by ascending id.
     pub fn iter(&self) -> impl Iterator<Item = (u32, &[u8])> {
         (0..self.id_bound()).filter_map(|id| self.bytes(id).map(|bytes| (id, bytes)))
+    }
+
+    /// Bytes of the longest token.
+    pub(crate) fn longest(&self) -> usize {
+        self.longest
     }
 
     /// One more than the largest id.

@@ -34,9 +34,10 @@ from syllabary.formats.record import Format
 from syllabary.training import LIKE, OURS, TOOLS
 from syllabary.training import train as learn
 from syllabary.training_huggingface_options import read_option, settings_of, setup_of
-from syllabary.training_own import HUGGINGFACE, SENTENCEPIECE
+from syllabary.training_own import HUGGINGFACE, MODELS, SENTENCEPIECE
 from syllabary.training_sentencepiece import options_of
 from syllabary.training_sentencepiece import read_option as read_sentencepiece
+from syllabary.training_words import OURS as FAMILIES
 
 
 @click.command(
@@ -52,6 +53,7 @@ Examples:
   $ syllabary train more.txt -o w.json --like huggingface --option unk_token=U
   $ syllabary train corpus.txt -o m.model --like sentencepiece --vocab-size 99
   $ syllabary train corpus.txt -o c.bpe --like subword-nmt --num-merges 20
+  $ syllabary train corpus.txt -o vocab.txt --model wordpiece --vocab-size 99
   $ syllabary train more.txt --start tok.json --vocab-size 1100 -o longer.json
   $ syllabary train corpus.txt -o grown.json --sizes 300,400,1k
   $ syllabary train corpus.txt -o s.json --superwords 400 --vocab-size 450
@@ -92,13 +94,18 @@ Examples:
 )
 @click.option("--end-of-word", metavar="MARK", help="Mark of the last character of a piece, as </w>.")
 @click.option("--fallback", is_flag=True, default=None, help="Spell unseen symbols with smaller ones.")
+@click.option(
+    "--model",
+    type=click.Choice(["bpe", *MODELS]),
+    help="How a piece becomes tokens.  [default: bpe]",
+)
 @click.option("--like", metavar="TOOL", help=f"Train as that tool does: {', '.join(TOOLS)}.")
 @click.option(
     "--option",
     "pairs",
     multiple=True,
     metavar="NAME=VALUE",
-    help="With --like sentencepiece or huggingface: an option of its own, as byte_fallback=true.",
+    help="With --like sentencepiece or huggingface, or --model: an option of its own, as limit_alphabet=99.",
 )
 @click.option(
     "--threads",
@@ -143,7 +150,7 @@ def train(
     if care.normalize is not None:
         given["normalize"] = care.normalize
     if pairs:
-        given["options"] = _own_options(pairs, given.get("like", ""))
+        given["options"] = _own_options(pairs, given.get("like", ""), given.get("model", "bpe"))
     load_start(given)
     growing = growth_of(given)
     start = time.perf_counter()
@@ -172,19 +179,22 @@ def train(
                 f"is --rest {care.fraction}" + (f" --seed {care.seed}" if care.seed else "")
             )
         seconds = time.perf_counter() - start
-        # A model by scores has none; what `tok.merges` gives then is found again from its tokens.
-        merges = "" if tok.spec.scores is not None else f"{plural(len(tok.merges), 'merge')}, "
+        # A model by scores has none: what `tok.merges` gives then is found again from its tokens.
+        merging = tok.spec.scores is None and tok.spec.model == "bpe"
+        merges = f"{plural(len(tok.merges), 'merge')}, " if merging else ""
         common.talk(
             f"{plural(tok.vocab_size, 'token')}, {merges}{seconds:.1f} s: saved as {printable(output)}"
         )
 
 
-def _own_options(pairs: tuple[str, ...], tool: str) -> dict[str, object]:
+def _own_options(pairs: tuple[str, ...], tool: str, model: str) -> dict[str, object]:
     """What `--option` says; wrong usage for a value of another type than the option's."""
-    told = dict(_pair(pair, tool) for pair in pairs)
+    told = dict(_pair(pair, HUGGINGFACE if model in FAMILIES else tool) for pair in pairs)
     try:
         with suppress(TrainingError):  # `train` tells of it, with the other arguments in view
-            if tool == HUGGINGFACE:
+            if model in FAMILIES:
+                setup_of(told, FAMILIES[model])
+            elif tool == HUGGINGFACE:
                 setup_of(told)
             elif tool == SENTENCEPIECE:
                 options_of({}, told)
@@ -207,12 +217,14 @@ def check_output(path: Path, file_format: str | None, options: Mapping[str, Any]
     start: syllabary.Tokenizer | None = options.get("start")
     tool = options.get("like", "")
     settings = OURS | ({"unit": "char"} if tool == SENTENCEPIECE else LIKE.get(tool, {})) | dict(options)
-    if tool == HUGGINGFACE and "options" in options:
+    if tool == HUGGINGFACE and "options" in options and "model" not in options:
         settings |= settings_of(options["options"])
+    if (model := options.get("model", "bpe")) != "bpe":
+        settings["unit"] = "char"
     told = {name: settings[name] for name in ("unit", "fallback", "end_of_word") if name in settings}
     if start is not None:
         told = {name: getattr(start.spec, name) for name in ("unit", "fallback", "end_of_word")}
-    if sentence := formats.refusal(form.name, alphabet=settings["alphabet"], **told):
+    if sentence := formats.refusal(form.name, alphabet=settings["alphabet"], model=model, **told):
         raise FormatError(sentence)
     if not path.parent.is_dir():
         raise FileNotFoundError(errno.ENOENT, "no such folder", str(path.parent))
@@ -220,7 +232,7 @@ def check_output(path: Path, file_format: str | None, options: Mapping[str, Any]
         raise IsADirectoryError(errno.EISDIR, "is a folder, not a file", str(path))
     if start is not None:
         check_longer(form, start, path)
-    elif "normalize" in options and tool != SENTENCEPIECE and "options" not in options:
+    elif "normalize" in options and tool != SENTENCEPIECE and not {"options", "model"} & options.keys():
         _check_normalizer(form, options)
     return form.name
 

@@ -17,6 +17,7 @@ from syllabary.encodings import get, rank_file
 from syllabary.errors import FormatError
 from syllabary.files import read_head, write_atomic
 from syllabary.formats import (
+    bert_vocab,
     gguf,
     gpt2,
     huggingface,
@@ -31,6 +32,7 @@ from syllabary.formats import (
 )
 from syllabary.formats.ranks import recover_merges
 from syllabary.formats.record import Facts, Format, Hints
+from syllabary.formats.transformers_folder import read_beside, with_beside
 from syllabary.spec import Alphabet, SplitSpec, TokenizerSpec, Unit
 
 __all__ = ["FORMATS", "format_of", "names", "read", "read_encoding", "recover_merges", "refusal", "write"]
@@ -41,6 +43,7 @@ FORMATS: tuple[Format, ...] = (
     tekken.FORMAT,
     huggingface.FORMAT,
     gpt2.FORMAT,
+    bert_vocab.FORMAT,
     minbpe.FORMAT,
     sentencepiece.FORMAT,
     sentencepiece_vocab.FORMAT,
@@ -55,7 +58,7 @@ def names() -> list[str]:
     """The names of the formats.
 
     >>> len(names()), names()[:4]
-    (11, ['syllabary', 'tekken', 'huggingface', 'gpt2'])
+    (12, ['syllabary', 'tekken', 'huggingface', 'gpt2'])
     """
     return [form.name for form in FORMATS]
 
@@ -70,15 +73,25 @@ def read(
     """The tokenizer in a file or folder.
 
     format: one of `names()`; without it the file's content and name tell.
-    split: for formats that do not say it: a name, a pattern or a spec (`"none"` for no split).
+    A folder that `transformers` saved: what it says beside the tokenizer is carried along.
+    split: for formats that do not say it: a name, a pattern or a spec (`"none"` for no split); for BERT's
+        `vocab.txt` "bert-cased" or "bert-uncased".
     special_tokens: text -> id, for formats that do not say them.
 
     Raises `FormatError` for a file that is damaged, ambiguous or of no known format, `OSError` for one that
     cannot be read, `SplitError` for an unknown split.
     """
-    hints = Hints(splits.get(split) if isinstance(split, str) else split, special_tokens)
+    hints = _hints(split, special_tokens)
     chosen, file = _find(Path(path), None if format is None else _named(format))
-    return chosen.read(file, hints)
+    spec = chosen.read(file, hints)
+    return with_beside(spec, read_beside(Path(path))) if os.path.isdir(path) else spec
+
+
+def _hints(split: SplitSpec | str | None, special_tokens: Mapping[str, int] | None) -> Hints:
+    """What a caller knows; the two ways of BERT are named as splits are."""
+    if isinstance(split, str) and split in bert_vocab.CASING:
+        return Hints(None, special_tokens, bert_vocab.CASING[split])
+    return Hints(splits.get(split) if isinstance(split, str) else split, special_tokens)
 
 
 def find(path: str | os.PathLike[str]) -> tuple[Format, Path]:
@@ -141,6 +154,7 @@ def refusal(
     fallback: bool = False,
     end_of_word: str | None = None,
     alphabet: Alphabet = "all",
+    model: str = "bpe",
 ) -> str | None:
     """Why a format cannot hold any tokenizer trained with these options, or `None`: known before training.
 
@@ -151,7 +165,12 @@ def refusal(
     >>> refusal("tiktoken") is None
     True
     """
-    error = _named(format).refuses(Facts(unit, fallback, end_of_word, alphabet))
+    chosen = _named(format)
+    try:
+        chosen.check_model(model)
+    except FormatError as refused:
+        return str(refused)
+    error = chosen.refuses(Facts(unit, fallback, end_of_word, alphabet, model))
     return None if error is None else str(error)
 
 

@@ -175,7 +175,7 @@ def unfolded(component: Json, members: str, untyped_sequence: bool = False) -> I
 
 
 def _read_one(component: Json, place: Place) -> Step:
-    kind = _kind_of(component, place)
+    kind = kind_of(component, place)[1]
     members = component.object(("type", *(option.name for option in kind.options)))
     options: dict[str, StepValue] = {}
     for option in kind.options:
@@ -195,20 +195,21 @@ def _read_one(component: Json, place: Place) -> Step:
     return Step(kind.step, options)
 
 
-def _kind_of(component: Json, place: Place) -> Kind:
+def kind_of(component: Json, place: Place) -> tuple[str, Kind]:
+    """What a component is, with or without a `type`; `FormatError` where it is none that there is."""
     members = component.object()
     if "type" in members:
         name = members["type"].string()
         for known, kind in place.kinds.items():
             if name == known or name in kind.other_names:
-                return kind
+                return known, kind
         raise members["type"].error(
             f"unknown {place.what} {name!r}; known are {', '.join([*place.kinds, 'Sequence'])}"
         )
-    for kind in place.kinds.values():
+    for known, kind in place.kinds.items():
         needed = {option.name for option in kind.options if option.default is Needed}
         if kind.untyped and needed and needed <= members.keys():
-            return kind
+            return known, kind
     raise component.error("'type' is missing")
 
 

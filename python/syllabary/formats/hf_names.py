@@ -32,7 +32,7 @@ def merges_of(spec: TokenizerSpec) -> Merges:
 
 def checked_names(spec: TokenizerSpec, merges: Merges) -> dict[int, str]:
     """id -> name; `FormatError` for one that would be something else there."""
-    names = _names(spec)
+    names = names_of(spec)
     _check_alphabet(spec, names)
     _check_merges(spec, merges, names)
     _check_read_back(spec, merges, names)
@@ -46,6 +46,10 @@ def model_vocab(spec: TokenizerSpec, names: Mapping[int, str]) -> dict[str, int]
     that the model would take for more than an added token, or that was not in it when it was read. Those
     have the ids that their library gives to tokens of its own: one after the other, from the number of names.
     """
+    if spec.model == "unigram":
+        return {names[token_id]: token_id for token_id in sorted(spec.scores or {})}
+    if spec.model != "bpe":
+        return {names[token_id]: token_id for token_id in sorted(spec.tokens)}
     reached = {token_id for token_id, name in names.items() if _would_reach(token_id, name, spec)}
     carried = spec.carried.get("huggingface")
     size = carried.get("model_size") if isinstance(carried, Mapping) else None
@@ -77,7 +81,12 @@ def _would_reach(token_id: int, name: str, spec: TokenizerSpec) -> bool:
     return (symbol or spec.whole_pieces) and not cut
 
 
-def _names(spec: TokenizerSpec) -> dict[int, str]:
+def check_added(spec: TokenizerSpec, names: Mapping[int, str]) -> None:
+    """Raise `FormatError` for an added token that is none of the model's and would get another id there."""
+    read_added(Json(write_added(spec), "$.added_tokens", Path(NAME)), model_vocab(spec, names), False)
+
+
+def names_of(spec: TokenizerSpec) -> dict[int, str]:
     """`FormatError` if two ids would share a name, or one id would have two."""
     names = {token_id: _name(token_id, token, spec) for token_id, token in spec.tokens.items()}
     for text, token_id in {**spec.special_tokens, **spec.added_tokens}.items():

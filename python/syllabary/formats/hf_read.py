@@ -3,22 +3,26 @@
 Nothing in the file is passed over: each component is understood, or known not to touch ids (`hf_extras`,
 carried along), or refused by name and place. What can be plain bytes is: the unit of bytes, one split, no
 steps. Leaves out: writing (`hf_write`), and each part of the file (`hf_components`, `hf_split`, `hf_model`,
-`hf_vocab`, `hf_added`, `hf_extras`).
+`hf_vocab`, `hf_words`, `hf_added`, `hf_extras`).
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from syllabary.files import read_bounded
+from syllabary.formats import hf_unigram
 from syllabary.formats.hf_added import Added, read_added
 from syllabary.formats.hf_components import NORMALIZER, read_steps
 from syllabary.formats.hf_decoder import read_decoder
 from syllabary.formats.hf_extras import check_extras, trims_offsets
+from syllabary.formats.hf_floats import read_float
 from syllabary.formats.hf_model import Model, read_model
 from syllabary.formats.hf_split import Cutting, read_cutting
 from syllabary.formats.hf_vocab import Vocabulary, of_bytes, of_characters
+from syllabary.formats.hf_words import MODELS, kind_of, read_fields
 from syllabary.formats.hf_write import components, model_options
 from syllabary.formats.record import Hints, checked
 from syllabary.formats.strict_json import Json, parse
@@ -34,7 +38,7 @@ REWRITING = ("ByteLevel", "Metaspace")  # pre-tokenizers that give the model oth
 def read(path: Path, hints: Hints) -> TokenizerSpec:
     """The tokenizer of a file; `FormatError` with the place of whatever is damaged or cannot be honoured."""
     hints.refuse(path, "tokenizer.json")
-    return read_document(parse(read_bounded(path), path))
+    return read_document(parse(read_bounded(path), path, read_float))
 
 
 def read_document(root: Json) -> TokenizerSpec:
@@ -50,6 +54,11 @@ def read_document(root: Json) -> TokenizerSpec:
 
 def _read_spec(root: Json) -> TokenizerSpec:
     """Everything that the file says about ids, decoding and offsets."""
+    if hf_unigram.is_unigram(root.member("model")):
+        return hf_unigram.read_spec(root)
+    kind = kind_of(root.member("model"))
+    if kind in MODELS:
+        return _read_words(root, read_fields(root.member("model"), kind))
     model = read_model(root.member("model"))
     normalizer = read_steps(root.optional("normalizer"), NORMALIZER)
     by_characters, by_bytes = read_cutting(root.optional("pre_tokenizer"))
@@ -82,6 +91,28 @@ def _read_spec(root: Json) -> TokenizerSpec:
     return replace(spec, decoder=decoder, byte_tokens={} if plain else vocabulary.byte_tokens)
 
 
+def _read_words(root: Json, fields: dict[str, Any]) -> TokenizerSpec:
+    """The same of another model than BPE, whose fields are known."""
+    normalizer = read_steps(root.optional("normalizer"), NORMALIZER)
+    cutting, _by_bytes = read_cutting(root.optional("pre_tokenizer"))
+    vocab = {token.decode(): token_id for token_id, token in fields["tokens"].items()}
+    added = read_added(root.optional("added_tokens"), vocab, normalizes=bool(normalizer))
+    spec = TokenizerSpec(
+        unit="char",
+        split=cutting.split,
+        alphabet={},
+        merges=None,
+        special_tokens=added.special,
+        added_tokens=added.other,
+        normalizer=normalizer,
+        pretokenizer=cutting.steps,
+        matching=added.matching,
+        trim_offsets=trims_offsets(root.optional("post_processor")),
+        **fields,
+    )
+    return replace(spec, decoder=read_decoder(root.optional("decoder"), spec, vocab))
+
+
 def _choose(
     model: Model, added: Added, by_characters: Cutting, by_bytes: Cutting | None, normalizes: bool
 ) -> tuple[Unit, Cutting, Vocabulary]:
@@ -108,7 +139,7 @@ def _carried(root: Json, spec: TokenizerSpec) -> dict[str, object]:
     model = root.member("model").object()
     options = {
         key: model[key].value
-        for key, written in model_options(spec, {}).items()
+        for key, written in ({} if spec.model == "unigram" else model_options(spec, {})).items()
         if key in model and key != "unk_token" and model[key].value not in (None, written)
     }
     unknown = model.get("unk_token")
@@ -116,6 +147,8 @@ def _carried(root: Json, spec: TokenizerSpec) -> dict[str, object]:
         options["unk_token"] = unknown.value
     if options:
         carried["model"] = options
+    if spec.model == "unigram":  # the vocabulary is those with a score
+        return {"huggingface": carried} if carried else {}
     vocab = model["vocab"].object()
     if not vocab.keys() >= spec.special_tokens.keys() | spec.added_tokens.keys():
         carried["model_size"] = len(vocab)

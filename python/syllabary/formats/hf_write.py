@@ -14,13 +14,15 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from syllabary.errors import FormatError
+from syllabary.formats import hf_unigram
 from syllabary.formats.hf_added import read_added, write_added
 from syllabary.formats.hf_components import NAME, NORMALIZER, Component, read_steps, write_steps
 from syllabary.formats.hf_decoder import read_decoder, write_decoder
 from syllabary.formats.hf_extras import trims_offsets
-from syllabary.formats.hf_names import checked_names, merges_of, model_vocab
+from syllabary.formats.hf_names import check_added, checked_names, merges_of, model_vocab, names_of
 from syllabary.formats.hf_reduce import rewritten
 from syllabary.formats.hf_split import Cutting, read_cutting, write_cutting
+from syllabary.formats.hf_words import write_model, write_options
 from syllabary.formats.record import Facts, cannot_hold
 from syllabary.formats.strict_json import Json
 from syllabary.reference.check import check_spec
@@ -43,9 +45,18 @@ def document(spec: TokenizerSpec) -> dict[str, object]:
     """The file as plain values; `FormatError` names what it cannot hold."""
     check_spec(spec)
     spec = rewritten(spec)
-    check_fields(spec)
-    merges = merges_of(spec)
-    names = checked_names(spec, merges)
+    if spec.model == "unigram":
+        hf_unigram.check_unigram(spec)
+        names = names_of(spec)
+        model = hf_unigram.write_model(spec, names)
+        hf_unigram.check_names(spec, names)
+    elif spec.model != "bpe":
+        check_fields(spec)
+        names = names_of(spec)
+        model = write_model(spec, names, _object(_carried(spec, names).get("model")))
+        check_added(spec, names)
+    else:
+        model, names = merging_model(spec)
     carried = _carried(spec, names)
     plain = components(spec)
     return {
@@ -57,14 +68,23 @@ def document(spec: TokenizerSpec) -> dict[str, object]:
         "pre_tokenizer": carried.get("pre_tokenizer", plain["pre_tokenizer"]),
         "post_processor": carried.get("post_processor", TRIMMING if spec.trim_offsets else None),
         "decoder": carried.get("decoder", plain["decoder"]),
-        "model": {
-            "type": "BPE",
-            **model_options(spec, names),
-            **_object(carried.get("model")),
-            "vocab": model_vocab(spec, names),
-            "merges": [[names[left], names[right]] for left, right, _result in merges],
-        },
+        "model": model,
     }
+
+
+def merging_model(spec: TokenizerSpec) -> tuple[dict[str, object], dict[int, str]]:
+    """The member `model` of byte-pair encoding, and id -> name; `FormatError` names what it cannot hold."""
+    check_fields(spec)
+    merges = merges_of(spec)
+    names = checked_names(spec, merges)
+    model = {
+        "type": "BPE",
+        **model_options(spec, names),
+        **_object(_carried(spec, names).get("model")),
+        "vocab": model_vocab(spec, names),
+        "merges": [[names[left], names[right]] for left, right, _result in merges],
+    }
+    return model, names
 
 
 def refuses(facts: Facts) -> FormatError | None:
@@ -104,6 +124,8 @@ def components(spec: TokenizerSpec) -> dict[str, object]:
 
 def model_options(spec: TokenizerSpec, names: Mapping[int, str]) -> dict[str, object]:
     """The options of the model, in the order of the file."""
+    if spec.model != "bpe":
+        return write_options(spec, names)
     return {
         "dropout": spec.dropout or None,
         "unk_token": None if spec.unknown is None else names.get(spec.unknown),

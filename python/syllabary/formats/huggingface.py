@@ -1,4 +1,4 @@
-"""Hugging Face's `tokenizer.json` with a BPE model: what `hf_write` and `hf_read` do, as a format.
+"""Hugging Face's `tokenizer.json`: what `hf_write` and `hf_read` do, as a format.
 
 tokenizers 0.23.3 refuses a file with an unknown top-level key, so our record of training stays out of it.
 Four things to know:
@@ -7,7 +7,7 @@ Four things to know:
 - that library always matches special tokens in text, as `special="allow"` does here.
 - templates, truncation and padding are carried from file to file, and applied by nobody here.
 - our splits named gpt2, whitespace and whitespace-split become its own components, any other a `Split`.
-Leaves out: other models than BPE.
+Leaves out: the models one by one (`hf_model`, `hf_words`).
 """
 
 from __future__ import annotations
@@ -30,4 +30,14 @@ def sniff(path: Path, head: bytes) -> bool:
     )
 
 
-FORMAT = Format("huggingface", (".json",), ("tokenizer.json",), sniff, read, write, refuses, reduce=reduce)
+FORMAT = Format(
+    "huggingface",
+    (".json",),
+    ("tokenizer.json",),
+    sniff,
+    read,
+    write,
+    refuses,
+    reduce=reduce,
+    models=("bpe", "wordpiece", "wordlevel"),
+)

@@ -16,14 +16,19 @@ from syllabary.spec import Alphabet, SplitSpec, TokenizerSpec, Unit
 
 @dataclass(frozen=True, slots=True)
 class Hints:
-    """What a caller knows beside the file: needed by formats that do not say it, an error for the others."""
+    """What a caller knows beside the file: needed by formats that do not say it, an error for the others.
+
+    lower_case: whether BERT's normalizer puts text into lower case (`bert_vocab`).
+    """
 
     split: SplitSpec | None = None
     special_tokens: Mapping[str, int] | None = None
+    lower_case: bool | None = None
 
     def refuse(self, path: Path, name: str) -> None:
         """For a format that says split and special tokens itself."""
         given = [key for key in ("split", "special_tokens") if getattr(self, key) is not None]
+        given += ["split"] if self.lower_case is not None else []
         if given:
             raise FormatError(
                 f"{path}: {name} says its split and special tokens itself; leave out {' and '.join(given)}"
@@ -38,6 +43,7 @@ class Facts:
     fallback: bool = False
     end_of_word: str | None = None
     alphabet: Alphabet = "all"
+    model: str = "bpe"
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +62,7 @@ class Format:
     reduce: the nearest tokenizer that the format can hold, and what was lost, one sentence a loss, which
         says whether ids can change. What cannot be left out without becoming another tokenizer stays, and
         `write` refuses it.
+    models: those of `TokenizerSpec.model` that it can hold.
     """
 
     name: str
@@ -68,6 +75,7 @@ class Format:
     write_files: Callable[[TokenizerSpec, Path], dict[Path, bytes]] | None = None
     hinted: bool = False
     reduce: Callable[[TokenizerSpec], tuple[TokenizerSpec, tuple[str, ...]]] = lambda spec: (spec, ())
+    models: tuple[str, ...] = ("bpe",)
 
     @property
     def writes(self) -> bool:
@@ -76,11 +84,17 @@ class Format:
 
     def files(self, spec: TokenizerSpec, path: Path) -> dict[Path, bytes]:
         """Every file of the tokenizer and its bytes; `FormatError` that names what the format cannot hold."""
+        self.check_model(spec.model)
         if self.write_files is not None:
             return self.write_files(spec, path)
         if self.write is not None:
             return {path: self.write(spec)}
         raise FormatError(f"the format {self.name} is read only")
+
+    def check_model(self, model: str) -> None:
+        """Raise `FormatError` for a model that it has no words for."""
+        if model not in self.models:
+            raise cannot_hold(self.name, f"the model {model!r}, only {', '.join(self.models)}")
 
 
 def checked(spec: TokenizerSpec, path: Path) -> TokenizerSpec:

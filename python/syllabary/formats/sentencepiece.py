@@ -1,11 +1,12 @@
-"""sentencepiece's BPE models (`.model`), read as they are: a ModelProto in protocol buffers' wire format.
+"""sentencepiece's models (`.model`) of BPE and Unigram, read as they are: a ModelProto in protocol buffers.
 
-A pair of neighbours merges where its text is a piece, the highest score first. Control and unknown pieces are
+BPE: a pair of neighbours merges where its text is a piece, the highest score first. Unigram: the pieces with
+the highest sum of scores; user-defined ones have a score of their own. Control and unknown pieces are
 special tokens that no text matches; user-defined ones are added tokens that the normalizer leaves alone;
 byte pieces spell what no piece does. Whatever else the file says is carried along, so that an unchanged
 tokenizer is written byte for byte. The rules are those of sentencepiece 0.2.3 (bpe_model.cc,
 model_interface.cc, normalizer.cc); the self-test, which it no longer runs, is run here.
-Leaves out: Unigram, word and character models (refused), the wire format (`sentencepiece_proto`), writing
+Leaves out: word and character models (refused), the wire format (`sentencepiece_proto`), writing
 (`sentencepiece_write`).
 """
 
@@ -35,6 +36,7 @@ from syllabary.formats.sentencepiece_proto import (
     SUFFIX,
     TAG_PIECE,
     TRAINER,
+    UNIGRAM,
     UNK_SURFACE,
     UNKNOWN,
     UNUSED,
@@ -54,7 +56,7 @@ BYTE_NAMES = frozenset(f"<0x{byte:02X}>" for byte in range(256))
 
 
 def read(path: Path, hints: Hints) -> TokenizerSpec:
-    """The tokenizer of a BPE model.
+    """The tokenizer of a model.
 
     Raises `FormatError`, with the byte offset where there is one, for a file that is damaged, a model of
     another type, pieces that sentencepiece would not take, and a self-test sample that comes out otherwise.
@@ -68,9 +70,11 @@ def to_spec(model: Model, path: Path) -> TokenizerSpec:
     """The tokenizer that a model means; `FormatError` for one that sentencepiece would not take."""
     trainer = model.options(TRAINER)
     kind = trainer.number(MODEL_TYPE)
-    if kind != BPE:
+    if kind not in (BPE, UNIGRAM):
         name = MODEL_TYPES.get(kind, f"number {kind}")
-        raise FormatError(f"{path}: a sentencepiece model of the type {name}; only BPE models can be read")
+        raise FormatError(
+            f"{path}: a sentencepiece model of the type {name}; only BPE and Unigram models can be read"
+        )
     fallback = bool(trainer.number(BYTE_FALLBACK))
     kinds = _checked_types(model, fallback, path)
     by_kind = {
@@ -79,10 +83,12 @@ def to_spec(model: Model, path: Path) -> TokenizerSpec:
     byte_tokens = {token_id: int(model.texts[token_id][3:5], 16) for token_id in by_kind[BYTE]}
     plain = sorted(by_kind[NORMAL] + by_kind[UNUSED])
     texts = model.texts
-    alphabet = {bytes([byte]): token_id for token_id, byte in byte_tokens.items()}
-    alphabet |= {
-        texts[token_id].encode(): token_id for token_id in by_kind[NORMAL] if len(texts[token_id]) == 1
-    }
+    alphabet: dict[bytes, int] = {}
+    if kind == BPE:
+        alphabet = {bytes([byte]): token_id for token_id, byte in byte_tokens.items()}
+        alphabet |= {
+            texts[token_id].encode(): token_id for token_id in by_kind[NORMAL] if len(texts[token_id]) == 1
+        }
     special = sorted(by_kind[UNKNOWN] + by_kind[CONTROL])
     matching = {texts[token_id]: Matching(stage="never") for token_id in special}
     matching |= {texts[token_id]: Matching(stage="frozen") for token_id in by_kind[USER_DEFINED]}
@@ -108,6 +114,8 @@ def to_spec(model: Model, path: Path) -> TokenizerSpec:
         byte_tokens=byte_tokens,
         surface_offsets=True,
         carried={NAME: to_carried(model)},
+        model="bpe" if kind == BPE else "unigram",
+        single_precision=kind == UNIGRAM,
     )
 
 

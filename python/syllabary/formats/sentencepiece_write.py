@@ -1,4 +1,4 @@
-"""Writing sentencepiece's BPE models.
+"""Writing sentencepiece's models of BPE and Unigram.
 
 Adds `write`: an unchanged tokenizer becomes the very file that it was read from; one of other origin becomes
 a model that sentencepiece encodes with as we do, or is refused by name. Leaves out: what can be lost on the
@@ -30,6 +30,7 @@ from syllabary.formats.sentencepiece_proto import (
     NORMALIZER,
     SUFFIX,
     TRAINER,
+    UNIGRAM,
     UNK_SURFACE,
     UNKNOWN,
     UNUSED,
@@ -78,7 +79,7 @@ def to_model(spec: TokenizerSpec) -> Model:
     surface = str(backward["unknown_surface"]).encode()
     suffix = int(bool(forward["treat_whitespace_as_suffix"]))
     training: dict[int, int | bytes] = {
-        MODEL_TYPE: BPE,
+        MODEL_TYPE: UNIGRAM if spec.model == "unigram" else BPE,
         SUFFIX: suffix,
         BYTE_FALLBACK: int(spec.fallback),
         UNK_SURFACE: surface,
@@ -114,6 +115,7 @@ def _check_kind(spec: TokenizerSpec) -> None:
         f"the end-of-word mark {spec.end_of_word!r}": spec.end_of_word is not None,
         f"the prefix {spec.continuing_prefix!r}": spec.continuing_prefix is not None,
         "pieces that become a token at once (whole_pieces)": spec.whole_pieces,
+        f"the model {spec.model!r}, only bpe and unigram": spec.model not in ("bpe", "unigram"),
     }
     for fault, there in faults.items():
         if there:
@@ -158,7 +160,8 @@ def _check_pieces(pieces: Pieces, spec: TokenizerSpec) -> None:
         raise cannot_hold(NAME, "bytes for some symbols only: it has all 256 as byte pieces, or none")
     if UNKNOWN not in kinds and not spec.fallback:
         raise cannot_hold(NAME, "a tokenizer without a token for unknown symbols")
-    _check_alphabet(pieces, spec)
+    if spec.model == "bpe":
+        _check_alphabet(pieces, spec)
 
 
 def _check_alphabet(pieces: Pieces, spec: TokenizerSpec) -> None:
@@ -190,8 +193,8 @@ def _set_pieces(model: Model, spec: TokenizerSpec, pieces: Pieces) -> None:
     model.scores = [scores.get(token_id, 0.0) for token_id in pieces]
     for token_id, text in plain.items():
         score = scores.get(token_id)
-        if score is None and len(text) > 1:
-            raise cannot_hold(NAME, f"a token without a score (id {token_id}, {shown(text)}): it would merge")
+        if score is None and (len(text) > 1 or spec.model == "unigram"):
+            raise cannot_hold(NAME, f"a token without a score (id {token_id}, {shown(text)})")
         if score is not None and not _is_float32(score):
             raise cannot_hold(NAME, f"the score {score!r} of id {token_id}, only numbers of 32 bits")
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any, Literal, cast
+from typing import Any, Literal, cast, get_args
 
 from syllabary import splits
 from syllabary.errors import FormatError, PatternError
@@ -18,7 +18,7 @@ from syllabary.formats.record import Format, Hints, checked
 from syllabary.formats.strict_json import Json, parse
 from syllabary.reference.check import check_spec
 from syllabary.reference.pattern import to_regex
-from syllabary.spec import SplitSpec, Tables, TokenizerSpec, Unit
+from syllabary.spec import Model, SplitSpec, Tables, TokenizerSpec, Unit
 
 NAME = "syllabary"
 ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False)  # json.dumps makes one for each line
@@ -219,4 +219,4 @@ def _plain(value: object, where: str) -> object:
     raise FormatError(f"{where}: this {type(value).__name__} is not a plain JSON value, or too large for one")
 
 
-FORMAT = Format(NAME, (".syllabary.json",), ("*.syllabary.json",), sniff, read, write)
+FORMAT = Format(NAME, (".syllabary.json",), ("*.syllabary.json",), sniff, read, write, models=get_args(Model))

@@ -173,6 +173,7 @@ MEMBERS: Mapping[str, Member] = {
     "carried": Member(_same, _read_carried),
     "model": Member(_same, lambda model: model.choice(*get_args(Model))),
     "longest_piece": Member(_same, Json.id),
+    "single_precision": FLAG,
 }
 _DEFAULT_FACTORIES = {"matching": dict, "byte_tokens": dict, "carried": dict}
 DEFAULTS: Mapping[str, object] = {

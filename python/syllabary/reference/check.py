@@ -60,7 +60,8 @@ def check_spec(spec: TokenizerSpec) -> None:
     elif spec.scores is None and spec.model == "bpe":
         check_distinct({} if read else spec.tokens)
     elif spec.scores is not None:
-        check_distinct({token_id: spec.tokens[token_id] for token_id in spec.scores})
+        plain = spec.tokens.keys() - spec.byte_tokens.keys()
+        check_distinct({token_id: spec.tokens[token_id] for token_id in spec.scores if token_id in plain})
 
 
 # ---- types and ranges ----

@@ -6,7 +6,7 @@ Leaves out: the fields that our own tokenizers have (`check`), and the options o
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from types import NoneType
 from typing import get_args
 
@@ -35,6 +35,7 @@ def field_types(spec: TokenizerSpec) -> list[tuple[str, object, type | tuple[typ
         ("dropout", spec.dropout, (float, int)),
         ("trim_offsets", spec.trim_offsets, bool),
         ("surface_offsets", spec.surface_offsets, bool),
+        ("single_precision", spec.single_precision, bool),
         ("carried", spec.carried, Mapping),
         ("longest_piece", spec.longest_piece, (int, NoneType)),
     ]
@@ -123,8 +124,11 @@ def check_scores(spec: TokenizerSpec) -> None:
             raise VocabularyError(f"scores with {name}={getattr(spec, name)!r}: merging by score has none")
     if spec.unit != "char":
         raise VocabularyError(f'scores need unit="char", not {spec.unit!r}')
-    if not {*map(type, spec.scores)} <= {int} or not spec.scores.keys() <= spec.tokens.keys():
-        wrong = next(key for key in spec.scores if type(key) is not int or key not in spec.tokens)
+    known: Collection[int] = spec.tokens.keys()
+    if spec.model == "unigram":  # there the lowest score counts, whoever has it
+        known = {*known, *spec.special_tokens.values(), *spec.added_tokens.values()}
+    if not {*map(type, spec.scores)} <= {int} or not all(map(known.__contains__, spec.scores)):
+        wrong = next(key for key in spec.scores if type(key) is not int or key not in known)
         raise VocabularyError(f"scores: id {shown(wrong)} is no token")
     scores = spec.scores.values()
     plain = {*map(type, scores)} == {float} and all(map(LARGEST_SCORE.__ge__, map(abs, scores)))
@@ -138,7 +142,7 @@ def check_scores(spec: TokenizerSpec) -> None:
 def check_scored(spec: TokenizerSpec, scores: Mapping[int, float]) -> None:
     """Which tokens have a score: none that is a byte, all that are unused."""
     for token_id in spec.byte_tokens:
-        if token_id in scores:
+        if token_id in scores and spec.model == "bpe":
             raise VocabularyError(f"scores: id {token_id} is a byte token, which merging never makes")
     for token_id in spec.unused:
         if token_id not in scores:

@@ -18,6 +18,8 @@ def check_model(spec: TokenizerSpec) -> None:
             f"longest_piece is {shown(spec.longest_piece)}: give a number of characters, "
             '0 or more, with model="wordpiece", or None'
         )
+    if spec.single_precision and spec.model != "unigram":
+        raise VocabularyError(f"single_precision with model={spec.model!r}: only unigram adds scores")
     if spec.model == "bpe":
         return
     _check_absent(spec)
@@ -25,10 +27,6 @@ def check_model(spec: TokenizerSpec) -> None:
         raise VocabularyError('model="unigram" needs scores: the logarithm of the probability of each token')
     if spec.model != "unigram" and spec.scores is not None:
         raise VocabularyError(f"scores with model={spec.model!r}: only bpe and unigram have them")
-    if spec.model == "wordpiece" and spec.unknown is None:
-        raise VocabularyError(
-            'model="wordpiece" needs unknown: the id of what is no row of tokens, as that of "[UNK]"'
-        )
 
 
 def _check_absent(spec: TokenizerSpec) -> None:

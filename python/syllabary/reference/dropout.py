@@ -41,8 +41,12 @@ class Coins:
 
     def falls(self) -> bool:
         """Draw one: whether a merge is passed over."""
+        return self.number() < self.probability
+
+    def number(self) -> float:
+        """Draw one: a number from 0 up to 1."""
         self.state = self.state + COIN_STEP & MASK
-        return (mix(self.state) >> 11) * 2.0**-53 < self.probability
+        return (mix(self.state) >> 11) * 2.0**-53
 
 
 def places(ids: Sequence[int], rule: Rule, coins: Coins) -> Iterator[tuple[int, int]]:

@@ -14,7 +14,10 @@ from syllabary.errors import VocabularyError
 from syllabary.reference.aligned import Span
 from syllabary.reference.dropout import Coins
 from syllabary.reference.groups import State, Token
+from syllabary.reference.unigram import Unigram
+from syllabary.reference.unigram_paths import draw, nbest
 from syllabary.reference.wordlevel import WordLevel
+from syllabary.reference.wordpiece import WordPiece
 from syllabary.spec import TokenizerSpec
 
 
@@ -43,6 +46,10 @@ def model_of(spec: TokenizerSpec) -> PieceModel | None:
         return None
     if spec.model == "wordlevel":
         return WordLevel(spec)
+    if spec.model == "wordpiece":
+        return WordPiece(spec)
+    if spec.model == "unigram":
+        return Unigram(spec)
     raise VocabularyError(f"model={spec.model!r} is not there yet")
 
 
@@ -63,14 +70,44 @@ class Modelled:
         """Every state of the model, as tokens; what has none is left out, and noted once."""
         parts: list[tuple[int | None, int, int]] = []
         for parts in self.model.states(self.piece):
-            yield [
-                Token(token_id, self.places[start:end])
-                for token_id, start, end in parts
-                if token_id is not None
-            ]
-        lost = [(start, end) for token_id, start, end in parts if token_id is None]
-        self.unknown.extend((self.piece[start:end].encode(), self.places[start][0]) for start, end in lost)
+            yield self.found(parts)
+        self.note(parts)
 
     def tokens(self, coins: Coins | None = None) -> State:
         """The last of the states."""
-        return list(self.states())[-1]
+        if not isinstance(self.model, Unigram):
+            return list(self.states())[-1]
+        parts = self.model.parts(self.piece)
+        self.note(parts)
+        return self.found(parts)
+
+    def nbest(self, count: int) -> list[tuple[list[int], float]]:
+        """The ids of the best `count` ways to cut the piece, and their scores; one without scores, if it has none."""
+        if not isinstance(self.model, Unigram):
+            return [([token.id for token in self.tokens()], 0.0)]
+        ways = nbest(self.model, self.piece, count)
+        return [(self.ids(self.model.spelled(self.piece, path)), score) for path, score in ways]
+
+    def drawn(self, alpha: float, coins: Coins) -> list[int]:
+        """The ids of a way drawn at random."""
+        if not isinstance(self.model, Unigram):
+            return [token.id for token in self.tokens()]
+        return self.ids(self.model.spelled(self.piece, draw(self.model, self.piece, alpha, coins)))
+
+    def ids(self, parts: list[tuple[int | None, int, int]]) -> list[int]:
+        """The ids of the parts; those without one are noted."""
+        self.note(parts)
+        return [token_id for token_id, _start, _end in parts if token_id is not None]
+
+    def found(self, parts: list[tuple[int | None, int, int]]) -> State:
+        """The parts that are tokens; one of no width is where it begins."""
+        return [
+            Token(token_id, self.places[start:end] or [(self.places[start][0],) * 2])
+            for token_id, start, end in parts
+            if token_id is not None
+        ]
+
+    def note(self, parts: list[tuple[int | None, int, int]]) -> None:
+        """Adds the parts without a token to `unknown`."""
+        lost = [(start, end) for token_id, start, end in parts if token_id is None]
+        self.unknown.extend((self.piece[start:end].encode(), self.places[start][0]) for start, end in lost)

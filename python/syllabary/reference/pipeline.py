@@ -121,6 +121,8 @@ class Pipeline:
         if self.spec.normalizer:
             run = normalize.apply(self.spec.normalizer, run, frozen)
         at = 0
+        if self.spec.model == "unigram":  # for which they are tokens as any other, of a score of their own
+            names = {text: name for text, name in names.items() if text not in frozen}
         for match in find(run.text, names, matching):
             if at < match.start:
                 yield run.slice(at, match.start)

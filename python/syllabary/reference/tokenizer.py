@@ -7,13 +7,15 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Iterable, Iterator
+from functools import cached_property
+from heapq import nlargest
 from typing import Literal, SupportsIndex
 
-from syllabary.errors import UnknownSymbolError
+from syllabary.errors import UnknownSymbolError, VocabularyError
 from syllabary.reference import merge, symbols
 from syllabary.reference.aligned import Span
 from syllabary.reference.check import check_spec, token_bytes
-from syllabary.reference.decode import Decoder, IncrementalDecoder
+from syllabary.reference.decode import Decoder, IncrementalDecoder, spellings
 from syllabary.reference.dropout import Coins
 from syllabary.reference.groups import Fixed, Group, Ranked, Scored
 from syllabary.reference.models import Modelled
@@ -42,6 +44,11 @@ class ReferenceTokenizer:
             self.rule = merge.by_merges(())  # nothing merges by rank
         self.pipeline = Pipeline(spec, self.rule)
         self.trim = Trim(spec)
+
+    @cached_property
+    def names(self) -> dict[int, str]:
+        """id -> how the vocabulary spells the token."""
+        return spellings(self.spec)
 
     # ---- encoding ----
 
@@ -77,6 +84,43 @@ class ReferenceTokenizer:
             if start not in done:
                 done[start] = [token.id for token in group.tokens()]
             ids += done[start]
+        check_known(unknown, text)
+        return ids
+
+    def encode_nbest(self, text: str, n: int, special: Policy = "raise") -> list[tuple[list[int], float]]:
+        """The ids of the `n` best ways to encode `text`, the best first, each with its score (`unigram_paths`).
+
+        Where text is cut into several pieces, scores are added. `VocabularyError` for another model.
+        """
+        check_weighs(self.spec, "encode_nbest")
+        unknown: Unknown = []
+        ways: list[tuple[list[int], float]] = [([], 0.0)]
+        for group in self.groups(text, special, unknown):
+            if isinstance(group, Modelled):
+                more = group.nbest(n)
+                joined = ((ids + later, score + plus) for ids, score in ways for later, plus in more)
+                ways = nlargest(n, joined, key=lambda way: way[1])
+            else:
+                ways = [(ids + [token.id for token in group.tokens()], score) for ids, score in ways]
+        check_known(unknown, text)
+        return ways
+
+    def sample(
+        self, text: str, alpha: float, seed: int | None = None, special: Policy = "raise", index: int = 0
+    ) -> list[int]:
+        """The ids of a way to encode `text` drawn with a probability that goes by `exp(alpha * score)`.
+
+        seed, index: as in `encode`. `VocabularyError` for another model than Unigram.
+        """
+        check_weighs(self.spec, "sample")
+        coins = Coins(0.0, secrets.randbits(64) if seed is None else seed, index)
+        unknown: Unknown = []
+        ids: list[int] = []
+        for group in self.groups(text, special, unknown):
+            if isinstance(group, Modelled):
+                ids += group.drawn(alpha, coins)
+            else:
+                ids += [token.id for token in group.tokens()]
         check_known(unknown, text)
         return ids
 
@@ -124,13 +168,7 @@ class ReferenceTokenizer:
                     found.append(self.trim.span(token, data, taken))
                 else:
                     found.append((token.spans[0][0], token.spans[-1][1]))
-        if unit == "byte":
-            return found
-        character = [index for index, symbol in enumerate(text) for _byte in symbol.encode()] + [len(text)]
-        return [
-            (character[start], character[end - 1] + 1 if start < end else character[start])
-            for start, end in found
-        ]
+        return found if unit == "byte" else to_characters(found, text)
 
     # ---- decoding ----
 
@@ -166,6 +204,28 @@ class ReferenceTokenizer:
                 group.tokens()
         check_known(unknown, text)
         return groups
+
+
+def to_characters(spans: Iterable[Span], text: str) -> list[Span]:
+    """Bytes of the UTF-8 of `text` -> characters: from that of the first to past that of the last.
+
+    >>> to_characters([(0, 2), (2, 3), (3, 3)], "a\u00e9")
+    [(0, 2), (1, 2), (2, 2)]
+    """
+    character = [index for index, symbol in enumerate(text) for _byte in symbol.encode()] + [len(text)]
+    return [
+        (character[start], character[end - 1] + 1 if start < end else character[start])
+        for start, end in spans
+    ]
+
+
+def check_weighs(spec: TokenizerSpec, name: str) -> None:
+    """Raise `VocabularyError` if a tokenizer has one way to cut a text only."""
+    if spec.model != "unigram":
+        raise VocabularyError(
+            f'{name} needs model="unigram", and this is {spec.model!r}: '
+            "only scores make one way to cut a text more likely than another; merges have dropout="
+        )
 
 
 def check_known(unknown: Unknown, text: str) -> None:

@@ -5,7 +5,7 @@
 use std::ops::Range;
 
 use super::{
-    Charwise, MARK,
+    Charwise, How, MARK,
     joins::BLOCK,
     memory::Memory,
     out::{Out, ROOM, RUN},
@@ -16,6 +16,7 @@ use crate::encode::{Key, SHORT};
 use crate::{
     Error,
     merge::{self, Merges},
+    models::unigram::Lattice,
     normalize::Normalizer,
 };
 
@@ -24,8 +25,11 @@ use crate::{
 pub(crate) struct Work {
     /// The keys of the segments of a block, and their hashes.
     places: [(Key, u64); BLOCK],
-    memory: Memory,
-    symbols: Vec<u32>,
+    pub(super) memory: Memory,
+    /// Those of other classes (`weigh`).
+    pub(super) more: Vec<Memory>,
+    pub(super) lattice: Lattice,
+    pub(super) symbols: Vec<u32>,
     run: Vec<u32>,
     first: String,
     /// Normalized text, and the same with spaces.
@@ -39,6 +43,8 @@ impl Default for Work {
         Work {
             places: [Default::default(); BLOCK],
             memory: Memory::default(),
+            more: Vec::new(),
+            lattice: Lattice::default(),
             symbols: Vec::new(),
             run: Vec::new(),
             first: String::new(),
@@ -73,10 +79,13 @@ impl Charwise {
             unknown: self.unknown,
             fuses: self.fuses,
             after_unknown: false,
+            carry: self.carry(),
             sink,
         };
         let at = self.prefix(text, first, merges, work, &mut out)?;
         let done = self.walk(text, at, merges, work, &mut out);
+        self.fall(work, &mut out);
+        out.carry = None;
         out.flush();
         work.run = run;
         done
@@ -93,8 +102,15 @@ impl Charwise {
     ) -> Result<(), Error> {
         let [mut made, mut spaced] = std::mem::take(&mut work.texts);
         made.clear();
-        normalizer.write(text, &mut made)?;
-        if self.shape.marks_spaces {
+        normalizer.write_spaced(text, self.shape.marks_spaces, &mut made)?;
+        if self.shape.splits_spaces {
+            spaced.clear();
+            for word in made.split_whitespace() {
+                spaced.extend((!word.starts_with(MARK)).then_some(' '));
+                spaced.push_str(word);
+            }
+            std::mem::swap(&mut made, &mut spaced);
+        } else if self.shape.marks_spaces && !normalizer.spaces() {
             // No spaces are left: those that marks become here are read as marks, and ASCII is faster.
             spaced.clear();
             for (number, part) in made.split(MARK).enumerate() {
@@ -150,6 +166,13 @@ impl Charwise {
     ) -> Result<(), Error> {
         let bytes = text.as_bytes();
         while at < bytes.len() {
+            self.rise(work, out);
+            if let (How::Weigh(weigh), true) = (&self.how, out.carry.is_some())
+                && bytes[at] >= 128
+            {
+                at = self.stretch(weigh, text, at, work, out);
+                continue;
+            }
             at = self.alone(text, at, out);
             if let Some(block) = bytes[at..].first_chunk::<BLOCK>() {
                 let cuts = self.joins.cuts_of(block);
@@ -161,8 +184,15 @@ impl Charwise {
             if at < bytes.len() {
                 let end = self.joins.end(&self.letters, text, at);
                 out.make_room();
-                self.segment(text, at..end, merges, work, out)?;
-                at = end;
+                match &self.how {
+                    How::Weigh(weigh) if out.carry.is_some() && !text[at..end].is_ascii() => {
+                        at = self.stretch(weigh, text, at, work, out);
+                    }
+                    _ => {
+                        self.segment(text, at..end, merges, work, out)?;
+                        at = end;
+                    }
+                }
             }
         }
         Ok(())
@@ -262,11 +292,18 @@ impl Charwise {
         work: &mut Work,
         out: &mut Out<'_, F>,
     ) -> Result<(), Error> {
+        let pairs = match &self.how {
+            How::Merge(pairs) => pairs,
+            How::Weigh(weigh) => {
+                self.learn_weighed(weigh, segment, work, out);
+                return Ok(());
+            }
+        };
         let Work { memory, symbols, scratch, long, .. } = work;
         symbols.clear();
         symbols.extend(segment.chars().map(|char| self.letters.get(char).id()));
         if symbols.len() <= pairs::MOST {
-            self.pairs.merge(symbols, scratch);
+            pairs.merge(symbols, scratch);
         } else {
             merges.apply(symbols, None, long)?;
         }

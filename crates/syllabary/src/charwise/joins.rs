@@ -69,6 +69,15 @@ impl Joins {
         joins
     }
 
+    /// All neighbours stand together, but for what ends before a space.
+    pub(super) fn all_but_spaces() -> Joins {
+        let mut joins = Joins { ascii: Box::new([0; 128 * 128]), bits: vec![u64::MAX], shift: 58 };
+        for left in 0..128 {
+            joins.ascii[left << 7 | usize::from(b' ')] = 1;
+        }
+        joins
+    }
+
     fn put_ascii(&mut self, left: char, right: char) {
         if let (Ok(left @ 0..128), Ok(right @ 0..128)) = (u8::try_from(left), u8::try_from(right)) {
             self.ascii[usize::from(left) << 7 | usize::from(right)] = 0;

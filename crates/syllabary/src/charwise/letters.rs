@@ -64,6 +64,8 @@ pub(super) struct Letters {
     bytes: Option<Box<[u32; 256]>>,
     /// A space is read as this one.
     space: char,
+    /// The flags of a character that is in no token.
+    flags: u32,
 }
 
 impl Letters {
@@ -83,6 +85,7 @@ impl Letters {
             others: FxHashMap::default(),
             bytes: alphabet.fallback.then(|| Box::new(alphabet.fallback_bytes)),
             space,
+            flags: 0,
         };
         for code in 0..TABLE {
             letters.table[code] = letters.without_token(char::from_u32(code as u32).unwrap_or_default());
@@ -103,6 +106,15 @@ impl Letters {
         alphabet.fallback && alphabet.fallback_bytes.iter().all(|&id| id != NONE)
     }
 
+    /// Characters are taken to stand together in some token, but for what stands before this one.
+    pub(super) fn join_all_but(&mut self, mark: char) {
+        self.flags = HAS_NEXT | HAS_PREVIOUS;
+        let flags = self.flags;
+        self.table.iter_mut().chain(self.others.values_mut()).for_each(|letter| letter.0[FLAGS] |= flags);
+        self.change(mark, |letter| letter.0[FLAGS] &= !HAS_PREVIOUS);
+        self.table[usize::from(b' ')] = self.get(mark);
+    }
+
     fn change(&mut self, char: char, change: impl Fn(&mut Letter)) {
         let mut letter = self.get(char);
         change(&mut letter);
@@ -113,12 +125,16 @@ impl Letters {
     }
 
     fn without_token(&self, char: char) -> Letter {
-        let unknown = Letter([NONE, NONE, NONE, IS_UNKNOWN]);
+        let unknown = Letter([NONE, NONE, NONE, IS_UNKNOWN | self.flags]);
         let Some(bytes) = &self.bytes else { return unknown };
         let mut buffer = [0; 4];
         let width = char.encode_utf8(&mut buffer).len();
         let [a, b, c, d] = buffer.map(|byte| bytes[usize::from(byte)]);
-        if [a, b, c, d][..width].contains(&NONE) { unknown } else { Letter([a, b, c, width as u32]) }
+        if [a, b, c, d][..width].contains(&NONE) {
+            unknown
+        } else {
+            Letter([a, b, c, width as u32 | self.flags])
+        }
     }
 
     /// What this character is.

@@ -114,7 +114,7 @@ impl<T: Copy + Default, const WAYS: usize> Table<T, WAYS> {
 
 /// Segments and their ids.
 #[derive(Debug, Default)]
-pub(super) struct Memory {
+pub(crate) struct Memory {
     short: Table<Short, 2>,
     long: Table<Long, 4>,
     bytes: Vec<u8>,
@@ -124,14 +124,14 @@ pub(super) struct Memory {
 impl Memory {
     /// The ids of a short segment, if it is remembered and has few: the first so many of these.
     #[inline]
-    pub(super) fn few(&self, key: Key, hash: u64) -> Option<(&[u32; INLINE], usize)> {
+    pub(crate) fn few(&self, key: Key, hash: u64) -> Option<(&[u32; INLINE], usize)> {
         let slot = self.short(key, hash)?;
         let count = (slot.high >> COUNT) as usize;
         (count <= INLINE).then_some((&slot.ids, count))
     }
 
     /// The ids of any segment, if it is remembered and short ones with few are not asked for.
-    pub(super) fn many(&self, segment: &[u8]) -> Option<&[u32]> {
+    pub(crate) fn many(&self, segment: &[u8]) -> Option<&[u32]> {
         if segment.len() > SHORT {
             return self.long(segment);
         }
@@ -142,7 +142,7 @@ impl Memory {
 
     /// Reads the line of a hash.
     #[inline]
-    pub(super) fn touch(&self, hash: u64) -> u64 {
+    pub(crate) fn touch(&self, hash: u64) -> u64 {
         self.short.line(hash).map_or(0, |line| line[0].high)
     }
 
@@ -154,7 +154,7 @@ impl Memory {
     }
 
     /// Remembers a segment, which is not yet, unless it is too long.
-    pub(super) fn put(&mut self, segment: &[u8], ids: &[u32]) {
+    pub(crate) fn put(&mut self, segment: &[u8], ids: &[u32]) {
         match segment.len() {
             1..=SHORT => self.put_short(Key::at(segment, 0, segment.len()), ids),
             LONGER..=LONG => self.put_long(segment, ids),

@@ -13,12 +13,14 @@ mod alone;
 mod encode;
 mod joins;
 mod letters;
-mod memory;
-mod out;
+pub(crate) mod memory;
+pub(crate) mod out;
 mod pairs;
 mod shape;
+mod spans;
 #[cfg(test)]
 mod tests;
+mod weigh;
 
 use rustc_hash::FxHashSet;
 
@@ -32,8 +34,10 @@ use joins::Joins;
 use letters::Letters;
 use pairs::Pairs;
 use shape::Shape;
+use weigh::Weigh;
 
 pub(crate) use encode::Work;
+pub(crate) use spans::Stretch;
 
 /// Two symbols and what they become.
 type Pair = ((u32, u32), Merge);
@@ -41,12 +45,20 @@ type Pair = ((u32, u32), Merge);
 /// What marks spaces.
 const MARK: char = '▁';
 
+/// How a segment becomes ids.
+enum How {
+    /// Its characters merge.
+    Merge(Pairs),
+    /// Its tokens are weighed.
+    Weigh(Weigh),
+}
+
 /// The tables of one tokenizer.
 pub(crate) struct Charwise {
     shape: Shape,
     letters: Letters,
     joins: Joins,
-    pairs: Pairs,
+    how: How,
     /// The unknown token, and whether several in a row are one.
     unknown: u32,
     fuses: bool,
@@ -98,7 +110,7 @@ impl Charwise {
             symbols.extend(text.chars().map(|char| letters.get(char).id()));
         };
         Some(Charwise {
-            pairs: Pairs::new(&pairs, spell)?,
+            how: How::Merge(Pairs::new(&pairs, spell)?),
             joins: Joins::new(&neighbours, space),
             unknown: spelling.unknown.unwrap_or(NONE),
             letters,

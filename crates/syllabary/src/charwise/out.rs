@@ -2,25 +2,29 @@
 //!
 //! Leaves out what becomes of them.
 
+use super::weigh::Carry;
+
 /// Ids are handed on in runs of about so many.
-pub(super) const RUN: usize = 4096;
+pub(crate) const RUN: usize = 4096;
 /// No more than these are written at once.
-pub(super) const ROOM: usize = 8;
+pub(crate) const ROOM: usize = 8;
 
 /// Ids on their way out; several unknown ones in a row are one, if that is wanted.
-pub(super) struct Out<'a, F> {
-    pub(super) run: &'a mut [u32],
-    pub(super) written: usize,
-    pub(super) unknown: u32,
+pub(crate) struct Out<'a, F> {
+    pub(crate) run: &'a mut [u32],
+    pub(crate) written: usize,
+    pub(crate) unknown: u32,
     /// Unknown tokens are made one.
-    pub(super) fuses: bool,
-    pub(super) after_unknown: bool,
-    pub(super) sink: F,
+    pub(crate) fuses: bool,
+    pub(crate) after_unknown: bool,
+    /// The score so far, where ids depend on it.
+    pub(crate) carry: Option<Carry<'a>>,
+    pub(crate) sink: F,
 }
 
 impl<F: FnMut(&[u32])> Out<'_, F> {
     #[inline]
-    pub(super) fn make_room(&mut self) {
+    pub(crate) fn make_room(&mut self) {
         if self.written + ROOM > self.run.len() {
             self.flush();
         }
@@ -28,36 +32,51 @@ impl<F: FnMut(&[u32])> Out<'_, F> {
 
     /// Makes room for so many ids; whether a run can hold them.
     #[inline]
-    pub(super) fn has_room(&mut self, count: usize) -> bool {
+    pub(crate) fn has_room(&mut self, count: usize) -> bool {
         if self.written + count > self.run.len() {
             self.flush();
         }
         count <= self.run.len()
     }
 
+    /// Adds what is written to the score; the score.
+    pub(super) fn settle(&mut self) -> f64 {
+        let Some(carry) = &mut self.carry else { return 0.0 };
+        carry.fold(&self.run[..self.written]);
+        carry.sum()
+    }
+
     #[inline(never)]
-    pub(super) fn flush(&mut self) {
+    pub(crate) fn flush(&mut self) {
+        self.settle();
+        if let Some(carry) = &mut self.carry {
+            carry.restart();
+        }
         (self.sink)(&self.run[..self.written]);
         self.written = 0;
     }
 
     /// Writes the first `count` of these, none unknown; there must be room.
     #[inline]
-    pub(super) fn few(&mut self, ids: &[u32; 4], count: usize) {
+    pub(crate) fn few(&mut self, ids: &[u32; 4], count: usize) {
         self.run[self.written..self.written + 4].copy_from_slice(ids);
         self.written += count;
         self.after_unknown = false;
     }
 
-    pub(super) fn unknown(&mut self) {
+    pub(crate) fn unknown(&mut self) {
         if !(self.fuses && self.after_unknown) {
             self.few(&[self.unknown; 4], 1);
+        }
+        self.settle();
+        if let Some(carry) = &mut self.carry {
+            carry.unknown();
         }
         self.after_unknown = true;
     }
 
     /// Writes the ids of a segment, as many as they are, none unknown.
-    pub(super) fn many(&mut self, ids: &[u32]) {
+    pub(crate) fn many(&mut self, ids: &[u32]) {
         if self.written + ids.len() + ROOM > self.run.len() {
             self.flush();
         }
@@ -66,7 +85,14 @@ impl<F: FnMut(&[u32])> Out<'_, F> {
                 place.copy_from_slice(ids);
                 self.written += ids.len();
             }
-            None => (self.sink)(ids),
+            None => {
+                // The run is empty.
+                if let Some(carry) = &mut self.carry {
+                    carry.fold(ids);
+                    carry.restart();
+                }
+                (self.sink)(ids);
+            }
         }
         self.after_unknown = false;
     }

@@ -26,6 +26,8 @@ pub(super) struct Shape {
     pub(super) unless_marked: bool,
     /// Text is cut before every mark.
     pub(super) cuts_marks: bool,
+    /// Text is cut at white space, which goes, and every part has a mark before it.
+    pub(super) splits_spaces: bool,
 }
 
 const PLAIN: Shape = Shape {
@@ -34,6 +36,7 @@ const PLAIN: Shape = Shape {
     prefix: Prefix::Never,
     unless_marked: false,
     cuts_marks: false,
+    splits_spaces: false,
 };
 
 impl Shape {

@@ -145,6 +145,13 @@ impl Memory {
         self.put(slot, hash);
     }
 
+    /// The same, unless it is there.
+    pub(crate) fn insert_new(&mut self, key: Key, hash: u32, ids: &[u32]) {
+        if self.find(key, hash).is_none() {
+            self.insert(key, hash, ids);
+        }
+    }
+
     fn place_ids(&mut self, ids: &[u32]) -> (u64, [u32; FEW]) {
         let mut inside = [0; FEW];
         if ids.len() <= FEW {

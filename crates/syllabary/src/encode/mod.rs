@@ -12,13 +12,18 @@
 mod characters;
 mod cuts;
 mod key;
+#[cfg(target_arch = "x86_64")]
+mod lanes;
 mod memory;
 mod output;
 mod pieces;
 mod short;
+mod spans;
 mod tokens;
 
+pub(crate) use cuts::decode;
 pub(crate) use key::{Key, SHORT};
 pub(crate) use output::{Buffer, Count, Ids, Output};
 pub(crate) use pieces::{Fast, FastWork, Pieces};
+pub(crate) use spans::Spans;
 pub(crate) use tokens::ShortTokens;

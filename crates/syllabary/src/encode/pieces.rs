@@ -1,5 +1,7 @@
 //! The pieces of a text to ids, many at a time.
 
+#[cfg(target_arch = "x86_64")]
+use super::lanes;
 use super::{
     characters::Characters,
     cuts::{Cuts, decode},
@@ -11,7 +13,7 @@ use super::{
 use crate::{
     Error,
     cache::PieceCache,
-    merge::{Merges, Scratch},
+    merge::{Merges, Rule, Scratch},
     parts::Parts,
     split::Split,
     vocab::Vocab,
@@ -29,6 +31,9 @@ pub(crate) struct Fast {
     pub(super) bytes: BytePairs,
     pub(super) cuts: Cuts,
     whole_pieces: bool,
+    /// Whether many strings are merged at once.
+    #[cfg(target_arch = "x86_64")]
+    lanes: Option<lanes::Able>,
 }
 
 /// The memory and buffers of one thread; only ever used with one tokenizer.
@@ -41,6 +46,7 @@ pub(crate) struct FastWork {
     keys: [Key; MANY],
     hashes: [u32; MANY],
     ids: Vec<u32>,
+    unknown: Vec<(Key, u32)>,
     scratch: Scratch,
 }
 
@@ -54,6 +60,7 @@ impl Default for FastWork {
             keys: [Key::NONE; MANY],
             hashes: [0; MANY],
             ids: Vec::new(),
+            unknown: Vec::new(),
             scratch: Scratch::default(),
         }
     }
@@ -68,7 +75,13 @@ impl Fast {
             && spelling.byte_tokens.is_empty()
             && parts.scores.is_none();
         let bytes = if plain { BytePairs::new(parts, vocab, merges)? } else { return None };
-        Some(Fast { bytes, cuts: Cuts::new(vocab), whole_pieces: parts.whole_pieces })
+        Some(Fast {
+            bytes,
+            cuts: Cuts::new(vocab),
+            whole_pieces: parts.whole_pieces,
+            #[cfg(target_arch = "x86_64")]
+            lanes: lanes::Able::new().filter(|_| matches!(merges.rule(), Rule::Ranked(_))),
+        })
     }
 }
 
@@ -90,6 +103,7 @@ impl<O: Output> Pieces<'_, O> {
             let mut ends = std::mem::take(&mut self.work.ends);
             let count = walk.fill(&mut ends);
             let done = self.chunk(text.as_bytes(), start, &ends[..count]);
+            self.out.pieces(text.as_bytes(), start, &ends[..count]);
             start = ends[..count].last().copied().unwrap_or(start);
             self.work.ends = ends;
             done?;
@@ -108,6 +122,7 @@ impl<O: Output> Pieces<'_, O> {
             if count == MANY || at != last {
                 if done.is_ok() {
                     done = self.chunk(text.as_bytes(), start, &ends[..count]);
+                    self.out.pieces(text.as_bytes(), start, &ends[..count]);
                 }
                 (count, start) = (0, at);
             }
@@ -116,13 +131,15 @@ impl<O: Output> Pieces<'_, O> {
             count += 1;
         })?;
         done?;
-        self.chunk(text.as_bytes(), start, &ends[..count])
+        self.chunk(text.as_bytes(), start, &ends[..count])?;
+        self.out.pieces(text.as_bytes(), start, &ends[..count]);
+        Ok(())
     }
 
     /// Encodes neighbouring pieces of `text`, the first of which begins at `start`; at most `MANY`.
     fn chunk(&mut self, text: &[u8], mut start: usize, ends: &[usize]) -> Result<(), Error> {
         self.ask(text, start, ends);
-        let mut at = 0;
+        let (mut at, mut learnt) = (0, false);
         loop {
             let FastWork { short, keys, hashes, .. } = &*self.work;
             let found = self.out.found(short.lines(), &keys[at..ends.len()], &hashes[at..ends.len()]);
@@ -135,6 +152,13 @@ impl<O: Output> Pieces<'_, O> {
             if key == Key::NONE {
                 self.long(text, start, end)?;
             } else {
+                if !learnt && self.work.short.find(key, hash).is_none() {
+                    learnt = true;
+                    #[cfg(target_arch = "x86_64")]
+                    if let Some(lanes) = self.fast.lanes {
+                        self.learn(lanes, at, ends.len());
+                    }
+                }
                 self.short(text, (start, end), key, hash);
             }
             start = end;
@@ -155,6 +179,37 @@ impl<O: Output> Pieces<'_, O> {
                 *key = Key::NONE;
             }
             start = end;
+        }
+    }
+
+    /// Encodes the short pieces from the one at `first` to that at `last` that are not remembered, many at a time.
+    #[cfg(target_arch = "x86_64")]
+    #[cold]
+    #[inline(never)]
+    fn learn(&mut self, lanes: lanes::Able, first: usize, last: usize) {
+        let Pieces { fast, vocab, .. } = *self;
+        let FastWork { short, keys, hashes, unknown, .. } = &mut *self.work;
+        unknown.clear();
+        let tokens = vocab.short();
+        for (&key, &hash) in keys[first..last].iter().zip(&hashes[first..last]) {
+            let is_new = short.lines().first(key, hash).is_none() && key != Key::NONE;
+            if is_new && short.find(key, hash).is_none() {
+                tokens.fetch_key(key);
+                unknown.push((key, hash));
+            }
+        }
+        if fast.whole_pieces {
+            unknown.retain(|&(key, hash)| {
+                let id = tokens.get(key);
+                id.inspect(|&id| short.insert_new(key, hash, &[id]));
+                id.is_none()
+            });
+        }
+        if unknown.len() >= lanes::FEWEST {
+            lanes.merge(unknown.iter().map(|&(key, _)| key), &fast.bytes, tokens, &mut |number, ids| {
+                let (key, hash) = unknown[number];
+                short.insert_new(key, hash, ids);
+            });
         }
     }
 

@@ -13,9 +13,9 @@ use crate::{
 
 /// The most bytes.
 pub(crate) const MOST: usize = 64;
-const PLACE_BITS: u32 = 6;
+pub(super) const PLACE_BITS: u32 = 6;
 /// No merge; no rank is so high.
-const NONE: u32 = u32::MAX;
+pub(super) const NONE: u32 = u32::MAX;
 const HIGHEST_RANK: u32 = (NONE >> PLACE_BITS) - 1;
 
 /// What the first merges of any string need: the ids of bytes and the ranks of their pairs.
@@ -23,7 +23,7 @@ const HIGHEST_RANK: u32 = (NONE >> PLACE_BITS) - 1;
 pub(crate) struct BytePairs {
     ids: [u32; 256],
     /// `rank << PLACE_BITS` of the merge of two bytes, the first of them the higher part of the index.
-    ranks: Box<[u32]>,
+    ranks: Box<[u32; 1 << 16]>,
     /// What each merge of a list makes.
     results: Vec<u32>,
 }
@@ -41,9 +41,9 @@ impl BytePairs {
         if parts.spelling.unit != Unit::Byte || ids.contains(&NONE) || highest > HIGHEST_RANK as usize {
             return None;
         }
-        let mut ranks = vec![NONE; 1 << 16];
+        let mut ranks = all_none();
         match merges.rule() {
-            Rule::Listed(_) => fill_from_table(&mut ranks, &ids, merges),
+            Rule::Listed(_) => fill_from_table(&mut *ranks, &ids, merges),
             Rule::Ranked(_) => {
                 for (_, bytes) in vocab.iter() {
                     if let &[left, right] = bytes
@@ -55,13 +55,25 @@ impl BytePairs {
             }
         }
         let results = parts.merges.iter().flatten().map(|&(_, _, id)| id).collect();
-        Some(BytePairs { ids, ranks: ranks.into(), results })
+        Some(BytePairs { ids, ranks, results })
     }
 
     /// The ids of bytes.
     pub(crate) fn ids(&self) -> &[u32; 256] {
         &self.ids
     }
+
+    /// `rank << PLACE_BITS` of the merge of each two bytes, or `NONE`.
+    #[cfg(target_arch = "x86_64")]
+    pub(super) fn ranks(&self) -> &[u32; 1 << 16] {
+        &self.ranks
+    }
+}
+
+/// On the heap from the beginning.
+fn all_none() -> Box<[u32; 1 << 16]> {
+    let ranks: Box<[u32]> = vec![NONE; 1 << 16].into();
+    ranks.try_into().unwrap_or_else(|_| Box::new([NONE; 1 << 16]))
 }
 
 fn fill_from_table(ranks: &mut [u32], ids: &[u32; 256], merges: &Merges) {

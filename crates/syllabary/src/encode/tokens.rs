@@ -2,10 +2,17 @@
 //!
 //! Adds: `ShortTokens`, filled once. Leaves out tokens of more than `SHORT` bytes (`vocab`).
 
-use super::key::Key;
+use super::key::{Key, fetch};
 
 /// Tokens of a cache line.
 const WAYS: usize = 3;
+/// No token.
+const NONE: u32 = u32::MAX;
+
+/// How keys are hashed here: both halves of the words, turned against each other, times these. Vectors can do it too.
+pub(super) const HASH_TURN: i32 = 29;
+pub(super) const HASH_LOW: u64 = 0x9E37_79B1;
+pub(super) const HASH_HIGH: u64 = 0x85EB_CA77;
 
 #[derive(Clone, Copy, Debug)]
 #[repr(C, align(64))]
@@ -22,7 +29,7 @@ const EMPTY: Line = Line { keys: [Key::NONE; WAYS], ids: [0; WAYS], used: 0 };
 pub(crate) struct ShortTokens {
     lines: Box<[Line]>,
     /// A bit for the hash of each: most strings that are no token are known by a table that stays in the cache.
-    some: Box<[u64]>,
+    some: Box<[u32]>,
 }
 
 impl Default for ShortTokens {
@@ -31,56 +38,100 @@ impl Default for ShortTokens {
     }
 }
 
+#[inline(always)]
+fn hash(key: Key) -> u64 {
+    let mixed = key.low ^ key.high.rotate_right(HASH_TURN as u32);
+    (mixed & 0xFFFF_FFFF) * HASH_LOW ^ (mixed >> 32) * HASH_HIGH
+}
+
 impl ShortTokens {
     /// Room for `count` tokens.
     pub(crate) fn for_many(count: usize) -> ShortTokens {
         // Two thirds full at the most.
         let lines = (3 * count / (2 * WAYS) + 1).next_power_of_two();
-        let some = vec![0; (4 * count / 64 + 1).next_power_of_two()];
+        let some = vec![0; (8 * count / 32 + 1).next_power_of_two()];
         ShortTokens { lines: vec![EMPTY; lines].into(), some: some.into() }
     }
 
-    /// The word and bit of a hash, of its higher half, since lines go by the lower.
-    #[inline]
-    fn bit(&self, hash: u64) -> (usize, u64) {
-        ((hash >> 38) as usize & (self.some.len() - 1), 1 << (hash >> 32 & 63))
+    /// The filter, a power of two of words: for each token the bit of its hash is set, which `hash >> 37` and the five
+    /// bits below say.
+    pub(super) fn filter(&self) -> &[u32] {
+        &self.some
+    }
+
+    #[inline(always)]
+    fn bit(&self, hash: u64) -> (usize, u32) {
+        ((hash >> 37) as usize & (self.some.len() - 1), 1 << (hash >> 32 & 31))
+    }
+
+    #[inline(always)]
+    fn line(&self, hash: u64) -> usize {
+        (hash >> 14) as usize & (self.lines.len() - 1)
     }
 
     /// Where `key` is looked for first: tokens that are added in this order need no memory twice.
     pub(crate) fn home(&self, key: Key) -> usize {
-        key.hash() as usize & (self.lines.len() - 1)
+        self.line(hash(key))
     }
 
     /// The id of `key`.
     #[inline]
     pub(crate) fn get(&self, key: Key) -> Option<u32> {
-        let hash = key.hash();
+        let hash = hash(key);
         let (word, bit) = self.bit(hash);
         if self.some[word] & bit == 0 {
             return None;
         }
-        let mut at = hash as usize & (self.lines.len() - 1);
+        let id = self.find(key, hash);
+        (id != NONE).then_some(id)
+    }
+
+    /// Asks for the line of a hash ahead of its use.
+    #[inline(always)]
+    pub(super) fn fetch(&self, hash: u64) {
+        fetch(&self.lines[self.line(hash)]);
+    }
+
+    /// The same as the line of `key`, for `find`.
+    #[inline(always)]
+    pub(super) fn fetch_key(&self, key: Key) {
+        self.fetch(hash(key));
+    }
+
+    /// The id of `key`, which has this hash, or `u32::MAX`.
+    #[inline(always)]
+    pub(super) fn find(&self, key: Key, hash: u64) -> u32 {
+        let at = self.line(hash);
+        let line = &self.lines[at];
+        let mut id = NONE;
+        for way in 0..WAYS {
+            let holds = (line.keys[way].low == key.low) & (line.keys[way].high == key.high);
+            id = if holds { line.ids[way] } else { id };
+        }
+        if id == NONE && line.used == WAYS as u32 { self.find_after(key, at) } else { id }
+    }
+
+    #[inline(never)]
+    fn find_after(&self, key: Key, mut at: usize) -> u32 {
         loop {
+            at = (at + 1) & (self.lines.len() - 1);
             let line = &self.lines[at];
-            for way in 0..WAYS {
-                if line.keys[way] == key {
-                    return Some(line.ids[way]);
-                }
+            if let Some(way) = line.keys.iter().position(|other| *other == key) {
+                return line.ids[way];
             }
             if line.used < WAYS as u32 {
-                return None;
+                return NONE;
             }
-            at = (at + 1) & (self.lines.len() - 1);
         }
     }
 
     /// Adds a token unless its bytes are there, and says whether; no more than there is room for.
     pub(crate) fn insert(&mut self, key: Key, id: u32) -> bool {
-        let hash = key.hash();
+        let hash = hash(key);
         let (word, bit) = self.bit(hash);
         self.some[word] |= bit;
         let mask = self.lines.len() - 1;
-        let mut at = hash as usize & mask;
+        let mut at = self.line(hash);
         loop {
             let line = &mut self.lines[at];
             if line.keys.contains(&key) {

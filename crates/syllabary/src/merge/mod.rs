@@ -236,7 +236,8 @@ mod tests {
             let merges = Merges::from_pairs(pairs.collect());
             let ids: Vec<u32> = (0..random(&mut state, 60)).map(|_| random(&mut state, 3)).collect();
             let coins =
-                Dropout { probability: f64::from(random(&mut state, 10)) / 9.0, seed: round }.coins(3);
+                Dropout { probability: f64::from(random(&mut state, 10)) / 9.0, seed: round, alpha: None }
+                    .coins(3);
             let (mut expected, mut by_set) = (ids.clone(), ids);
             naive_with_coins(&merges, &mut expected, &mut coins.clone());
             merges.apply_with_coins(&mut by_set, None, &mut Scratch::default(), &mut coins.clone()).unwrap();
@@ -291,7 +292,7 @@ mod tests {
             assert_eq!(expected, by_heap, "heap: {list:?} on {ids:?}");
             assert_eq!(starts, heap_starts);
             let mut by_coins = ids.clone();
-            let mut coins = Dropout { probability: 0.0, seed: round }.coins(0);
+            let mut coins = Dropout { probability: 0.0, seed: round, alpha: None }.coins(0);
             merges.apply_with_coins(&mut by_coins, None, scratch, &mut coins).unwrap();
             assert_eq!(expected, by_coins, "coins that never fall: {list:?} on {ids:?}");
         }

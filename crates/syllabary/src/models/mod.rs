@@ -3,12 +3,16 @@
 //! Adds: `Kind`, which names them, and `Model`, the one of a tokenizer. Leaves out: how text is cut into pieces and
 //! where these stand in it (`run`).
 
+pub(crate) mod unigram;
 mod wordlevel;
+mod wordpiece;
 
-use std::ops::Range;
+use std::{ops::Range, sync::Arc};
 
-use crate::{Error, parts::Parts, vocab::Vocab};
+use crate::{Error, dropout::Coins, parts::Parts, vocab::Vocab};
+use unigram::Unigram;
 use wordlevel::WordLevel;
+use wordpiece::WordPiece;
 
 /// How a piece becomes tokens (`TokenizerSpec.model`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,6 +31,8 @@ pub enum Kind {
 pub(crate) trait Found {
     /// A token.
     fn token(&mut self, id: u32, bytes: Range<usize>);
+    /// A token of no width, where these bytes begin.
+    fn before(&mut self, id: u32, bytes: Range<usize>);
     /// What has no token, and no unknown one.
     fn missing(&mut self, bytes: Range<usize>);
 }
@@ -34,7 +40,9 @@ pub(crate) trait Found {
 /// A model with its tables.
 #[derive(Debug)]
 pub(crate) enum Model {
+    Unigram(Arc<Unigram>),
     WordLevel(WordLevel),
+    WordPiece(Box<WordPiece>),
 }
 
 impl Model {
@@ -46,16 +54,20 @@ impl Model {
         match parts.model {
             Kind::Bpe => Ok(None),
             Kind::WordLevel => Ok(Some(Model::WordLevel(WordLevel::new(parts, vocab)?))),
-            Kind::WordPiece | Kind::Unigram => {
-                Err(Error::Vocabulary("this model is not in the engine yet".to_owned()))
-            }
+            Kind::WordPiece => Ok(Some(Model::WordPiece(WordPiece::new(parts, vocab)?.into()))),
+            Kind::Unigram => Ok(Some(Model::Unigram(Arc::new(Unigram::new(parts, vocab)?)))),
         }
     }
 
-    /// Hands the tokens of a piece to `found`.
-    pub(crate) fn tokens(&self, piece: &str, found: &mut impl Found) {
+    /// Hands the tokens of a piece to `found`; those of a way drawn, if the coins are for that.
+    pub(crate) fn tokens(&self, piece: &str, coins: &mut Coins, found: &mut impl Found) {
         match self {
+            Model::Unigram(model) => match coins.alpha() {
+                Some(alpha) => model.draw(piece, alpha, coins, found),
+                None => model.tokens(piece, found),
+            },
             Model::WordLevel(model) => model.tokens(piece, found),
+            Model::WordPiece(model) => model.tokens(piece, found),
         }
     }
 }

@@ -7,7 +7,7 @@
 //! that it uses, and from Rust's own tables. Each function gives `None` if the text stays as it is.
 
 use unicode_categories::UnicodeCategories;
-use unicode_normalization_alignments::char::is_combining_mark;
+use unicode_normalization_alignments::{UnicodeNormalization, char::is_combining_mark};
 
 use super::forms::{self, Form};
 use crate::{
@@ -237,21 +237,54 @@ impl Bert {
         }
         text
     }
+
+    /// Writes what `apply` makes of a text behind `out`, without alignment.
+    pub(super) fn write(&self, text: &str, out: &mut String) {
+        let cleaned = text.chars().filter_map(|c| match fate(c) {
+            Fate::Becomes(c) if self.clean_text => Some(c),
+            Fate::Dropped if self.clean_text => None,
+            _ => Some(c),
+        });
+        if text.is_ascii() {
+            return cleaned.for_each(|c| self.write_lower(c, out));
+        }
+        let spaced = cleaned.flat_map(|c| {
+            let space = (self.handle_chinese_chars && is_chinese(c)).then_some(' ');
+            [space, Some(c), space].into_iter().flatten()
+        });
+        if self.strip_accents {
+            let bare = |c: &char| is_common_letter(*c) || !c.is_mark_nonspacing();
+            spaced.nfd().map(|(c, _)| c).filter(bare).for_each(|c| self.write_lower(c, out));
+        } else {
+            spaced.for_each(|c| self.write_lower(c, out));
+        }
+    }
+
+    fn write_lower(&self, c: char, out: &mut String) {
+        match c {
+            _ if !self.lowercase => out.push(c),
+            _ if c.is_ascii() => out.push(c.to_ascii_lowercase()),
+            _ => out.extend(c.to_lowercase()),
+        }
+    }
 }
 
 /// Control characters and U+FFFD dropped, whitespace a space.
 fn clean(part: &Aligned) -> Option<Aligned> {
-    each_character(
-        part,
-        |byte| byte < b' ' || byte == 0x7F,
-        |c| match c {
-            '\t' | '\n' | '\r' => Fate::Becomes(' '),
-            '\0' | '\u{FFFD}' => Fate::Dropped,
-            _ if c.is_other() => Fate::Dropped,
-            _ if c.is_whitespace() => Fate::Becomes(' '),
-            _ => Fate::Kept,
-        },
-    )
+    each_character(part, |byte| byte < b' ' || byte == 0x7F, fate)
+}
+
+/// What cleaning makes of a character.
+fn fate(c: char) -> Fate {
+    match c {
+        '\t' | '\n' | '\r' => Fate::Becomes(' '),
+        ' '..='~' => Fate::Kept,
+        '\0' | '\u{FFFD}' => Fate::Dropped,
+        _ if is_common_letter(c) => Fate::Kept,
+        _ if c.is_other() => Fate::Dropped,
+        _ if c.is_whitespace() => Fate::Becomes(' '),
+        _ => Fate::Kept,
+    }
 }
 
 /// A space on both sides of every Chinese character.

@@ -99,6 +99,34 @@ impl Pretokenizer {
         parts.retain(|part| !part.is_empty());
         run(&self.steps, parts, each)
     }
+
+    /// Whether no step rewrites.
+    pub(crate) fn only_cuts(&self) -> bool {
+        let cuts = |step: &Kind| matches!(step, Kind::Cut { .. } | Kind::Scripts(_) | Kind::Length(_));
+        self.steps.iter().all(cuts)
+    }
+
+    /// Calls `each` with the parts of a text, as `for_each` does, where no step rewrites.
+    ///
+    /// # Errors
+    /// Those of `apply`, with no place of use.
+    pub(crate) fn cut_text(&self, text: &str, each: &mut dyn FnMut(&str)) -> Result<(), Error> {
+        if text.is_empty() { Ok(()) } else { cut_text(&self.steps, text, each) }
+    }
+}
+
+fn cut_text(steps: &[Kind], text: &str, each: &mut dyn FnMut(&str)) -> Result<(), Error> {
+    let Some((step, rest)) = steps.split_first() else {
+        each(text);
+        return Ok(());
+    };
+    let mut result = Ok(());
+    step.parts(text, |start, end| {
+        if result.is_ok() {
+            result = cut_text(rest, &text[start..end], each);
+        }
+    })?;
+    result
 }
 
 fn run(
@@ -227,13 +255,17 @@ impl Kind {
 
     /// Calls `each` with the parts of `part`, if this step cuts.
     fn cut(&self, part: &Aligned, each: &mut dyn FnMut(Aligned) -> Result<(), Error>) -> Result<(), Error> {
-        let text = part.text();
         let mut result = Ok(());
-        let emit = |start, end| {
+        self.parts(part.text(), |start, end| {
             if result.is_ok() {
                 result = each(part.slice(start..end));
             }
-        };
+        })?;
+        result
+    }
+
+    /// Calls `emit` with start and end of each part of a text, if this step cuts.
+    fn parts(&self, text: &str, emit: impl FnMut(usize, usize)) -> Result<(), Error> {
         match self {
             Kind::Cut { what, behavior, invert } => {
                 let mut folder = Folder::new(*behavior, *invert, emit);
@@ -244,7 +276,7 @@ impl Kind {
             Kind::Length(length) => by_length(text, *length, emit),
             Kind::PrefixSpace | Kind::Bytes(_) | Kind::Metaspace { .. } => {}
         }
-        result
+        Ok(())
     }
 }
 

@@ -138,7 +138,7 @@ pub fn learn(
     Ok(trained)
 }
 
-fn index(number: usize) -> Result<u32, Error> {
+pub(super) fn index(number: usize) -> Result<u32, Error> {
     u32::try_from(number)
         .ok()
         .filter(|number| *number < GONE)

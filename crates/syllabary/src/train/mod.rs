@@ -26,6 +26,7 @@ pub mod parity;
 mod piece_rules;
 mod places;
 mod queue;
+mod sentence_cutter;
 mod sentence_words;
 pub mod sentencepiece;
 pub mod sentences;
@@ -36,8 +37,10 @@ mod symbols;
 mod table;
 mod tally;
 mod ties;
+pub mod unigram;
 mod unused;
 mod window;
+pub mod wordpiece;
 
 use crate::Error;
 

@@ -41,7 +41,7 @@ pub struct PieceRules {
 
 /// What decides whether two symbols in a row may be one.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Shape {
+pub struct Shape {
     /// In characters.
     pub length: u32,
     spaces: u32,

@@ -50,7 +50,7 @@ impl SentenceWords {
     }
 
     /// How often words occur, and those that occur so often, each with its `SEPARATOR`.
-    fn steps(&self) -> impl Iterator<Item = (u64, &[u32])> {
+    pub(super) fn steps(&self) -> impl Iterator<Item = (u64, &[u32])> {
         let ends = self.starts.iter().skip(1).copied().chain([self.characters.len()]);
         self.counts
             .iter()

@@ -33,8 +33,8 @@ fn sentences(threads: usize, change: impl Fn(&mut SentenceOptions)) -> Sentences
 }
 
 fn words(mut sentences: Sentences) -> Vec<(String, u64)> {
-    let (table, _) = sentences.finish(&mut || true).unwrap();
-    let mut found: Vec<_> = table.iter().collect();
+    let found = sentences.finish(&mut || true).unwrap();
+    let mut found: Vec<_> = found.words.iter().collect();
     found.sort();
     found
 }

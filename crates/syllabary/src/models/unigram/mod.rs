@@ -1,0 +1,184 @@
+//! Of all ways to cut a piece into tokens, the most probable one (`reference/unigram.py`, which has the rules).
+//!
+//! Leaves out which pieces are remembered (`charwise`).
+
+mod draw;
+mod lattice;
+mod spelling;
+mod trie;
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::Found;
+use crate::{Error, matching::Stage, parts::Parts, vocab::Vocab};
+pub(crate) use lattice::Lattice;
+use trie::{NONE, Trie};
+
+/// An unknown character's score is so much below the lowest.
+const PENALTY: f64 = 10.0;
+/// The score of a token that the normalizer leaves alone, for each byte but one.
+const BONUS: f64 = 0.1;
+
+/// The tokens and their scores.
+#[derive(Debug)]
+pub(crate) struct Unigram {
+    trie: Trie,
+    /// By id; that of a token that is not in the lattice is 0.
+    scores: Vec<f64>,
+    unknown_score: f64,
+    /// Sums are of 32 bits.
+    single: bool,
+    unknown: Option<u32>,
+    fuses: bool,
+    /// Unknown text is spelled with bytes, if all of them have tokens; and each character has its place.
+    bytes: Option<Box<[u32; 256]>>,
+    surface: bool,
+    /// Tokens by their text.
+    texts: FxHashMap<Box<str>, u32>,
+}
+
+impl Unigram {
+    /// Of the tokens with a score, and those that the normalizer leaves alone.
+    pub(crate) fn new(parts: &Parts<'_>, vocab: &Vocab) -> Result<Unigram, Error> {
+        let (spelling, single) = (&parts.spelling, parts.single_precision);
+        let unused: FxHashSet<u32> = parts.unused.iter().copied().collect();
+        let byte_of: FxHashMap<u32, u8> = spelling.byte_tokens.iter().copied().collect();
+        let mut lowest = f64::INFINITY;
+        let mut rows: Vec<(String, u32, f64)> = Vec::new();
+        for &(id, score) in parts.scores.iter().flatten() {
+            if !(score as f32).is_finite() {
+                return Err(Error::Vocabulary(format!(
+                    "scores: that of id {id} is no finite number of 32 bits"
+                )));
+            }
+            if unused.contains(&id) {
+                continue;
+            }
+            lowest = score.min(lowest);
+            if let Some(byte) = byte_of.get(&id) {
+                rows.push((format!("<0x{byte:02X}>"), id, score));
+            } else if let Some(bytes) = vocab.bytes(id) {
+                let text = std::str::from_utf8(bytes);
+                let text = text.map_err(|_| Error::Vocabulary(format!("token {id} is no UTF-8 text")))?;
+                rows.push((text.to_owned(), id, score));
+            }
+        }
+        rows.extend(frozen(parts).map(|(text, id)| {
+            let bonus = (text.len() as f64 - 1.0) * BONUS;
+            (text.to_owned(), id, if single { f64::from(bonus as f32) } else { bonus })
+        }));
+        let mut scores = vec![0.0; rows.iter().map(|row| row.1 as usize + 1).max().unwrap_or(0)];
+        rows.iter().for_each(|&(_, id, score)| scores[id as usize] = score);
+        let trie = trie_of(&rows, &scores)?;
+        let unknown_score = lowest - PENALTY;
+        Ok(Unigram {
+            trie,
+            scores,
+            unknown_score: if single { f64::from(unknown_score as f32) } else { unknown_score },
+            single,
+            unknown: spelling.unknown,
+            fuses: spelling.fuse_unknown,
+            bytes: spelling.fallback.then(|| bytes(spelling.byte_tokens)),
+            surface: spelling.surface_offsets,
+            texts: rows.into_iter().map(|(text, id, _)| (text.into(), id)).collect(),
+        })
+    }
+
+    /// Takes the characters of a piece into the lattice, each read as another.
+    #[inline]
+    pub(crate) fn read(&self, piece: &str, canonical: impl Fn(char) -> char, lattice: &mut Lattice) {
+        lattice.read(&self.trie, piece, canonical);
+    }
+
+    /// Finds the best way through what was read, `from` being the score of what stands before it; by how much it is
+    /// better than any other, but for rounding, if that is asked for.
+    pub(crate) fn solve<const MARGIN: bool>(&self, from: f64, lattice: &mut Lattice) -> f64 {
+        let Lattice { codes, single, double, path, .. } = lattice;
+        let (score, margin) = match self.single {
+            true => single.solve::<MARGIN>(self, codes, from, path),
+            false => double.solve::<MARGIN>(self, codes, from, path),
+        };
+        lattice.score = score;
+        margin
+    }
+
+    /// The tokens of a piece.
+    pub(crate) fn tokens(&self, piece: &str, found: &mut impl Found) {
+        let mut lattice = Lattice::default();
+        self.read(piece, |char| char, &mut lattice);
+        self.solve::<false>(0.0, &mut lattice);
+        self.spell(piece, &lattice, found);
+    }
+}
+
+/// What the fast way asks.
+impl Unigram {
+    /// The texts that tokens are found by.
+    pub(crate) fn texts(&self) -> impl Iterator<Item = (&str, u32)> {
+        self.texts.iter().map(|(text, &id)| (&**text, id))
+    }
+
+    /// The score of a token; 0 for one that is not in the lattice.
+    pub(crate) fn score(&self, id: u32) -> f64 {
+        self.scores.get(id as usize).copied().unwrap_or(0.0)
+    }
+
+    pub(crate) fn unknown_score(&self) -> f64 {
+        self.unknown_score
+    }
+
+    /// Whether sums are of 32 bits.
+    pub(crate) fn is_single(&self) -> bool {
+        self.single
+    }
+
+    /// A sum as it is kept.
+    #[inline]
+    pub(crate) fn round(&self, sum: f64) -> f64 {
+        if self.single { f64::from(sum as f32) } else { sum }
+    }
+
+    /// Whether an edge of the lattice is unknown text.
+    #[inline]
+    pub(crate) fn is_unknown(&self, id: u32) -> bool {
+        id == NONE || Some(id) == self.unknown
+    }
+
+    /// Whether unknown text becomes the unknown token or bytes, character by character, whatever stands beside it.
+    /// `words`: nothing is carried from piece to piece.
+    pub(crate) fn is_plain(&self, words: bool) -> bool {
+        // Two unknown characters never weigh more than a token.
+        let never_whole = self.single || self.unknown_score <= 0.0;
+        let is_text = self.unknown.is_some_and(|unknown| self.texts().any(|(_, id)| id == unknown));
+        let falls_back = self.bytes.is_some() && !self.single;
+        never_whole && !(is_text && (falls_back || !words)) && (words || !falls_back)
+    }
+}
+
+/// The added tokens that the normalizer leaves alone.
+fn frozen<'a>(parts: &'a Parts<'_>) -> impl Iterator<Item = (&'a str, u32)> {
+    let is_frozen = |text: &str| {
+        parts.matching.iter().any(|(name, matching)| name == text && matching.stage == Stage::Frozen)
+    };
+    parts.added.iter().map(|(text, id)| (text.as_str(), *id)).filter(move |(text, _)| is_frozen(text))
+}
+
+/// The ids of bytes; `NONE` where a byte has none.
+fn bytes(tokens: &[(u32, u8)]) -> Box<[u32; 256]> {
+    let mut ids = Box::new([NONE; 256]);
+    tokens.iter().for_each(|&(id, byte)| ids[usize::from(byte)] = id);
+    ids
+}
+
+/// The trie of the texts; one given twice is an error, but a frozen one takes the place of another.
+fn trie_of(rows: &[(String, u32, f64)], scores: &[f64]) -> Result<Trie, Error> {
+    let mut ids: FxHashMap<&str, u32> = FxHashMap::default();
+    for (text, id, _) in rows {
+        if text.is_empty() {
+            return Err(Error::Vocabulary(format!("token {id} is empty, and has a score")));
+        }
+        ids.insert(text, *id);
+    }
+    let texts: Vec<(&str, u32)> = ids.into_iter().collect();
+    Ok(Trie::new(&texts, scores))
+}

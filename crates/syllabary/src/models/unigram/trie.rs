@@ -1,0 +1,211 @@
+//! A trie of texts by their characters, as a double array: a step is one look at one cell.
+//!
+//! Characters have codes, the more texts have one the smaller; a character in no text has none. The cell of a node's
+//! child by a code is at its base plus the code, and says whose child it is. Scores are there too, in 32 bits.
+
+use rustc_hash::FxHashMap;
+
+/// No cell, no id.
+pub(super) const NONE: u32 = u32::MAX;
+/// Characters below have their codes in a table.
+const TABLE: usize = 0x1_0000;
+/// So many places are tried for a node of several children before the end of the array is taken.
+const TRIES: usize = 256;
+
+/// A node: where its children are counted from, whose child it is, and the id and the score of the text that ends
+/// here.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Cell {
+    base: u32,
+    parent: u32,
+    pub(super) id: u32,
+    pub(super) score: f32,
+}
+
+const FREE: Cell = Cell { base: 0, parent: NONE, id: NONE, score: 0.0 };
+
+/// The texts.
+#[derive(Debug)]
+pub(crate) struct Trie {
+    cells: Vec<Cell>,
+    /// Where the children of the first node are counted from.
+    root: u32,
+    table: Box<[u32]>,
+    others: FxHashMap<char, u32>,
+}
+
+impl Trie {
+    /// Of texts, none empty and none twice, with their ids; and of the scores of these.
+    pub(super) fn new(texts: &[(&str, u32)], scores: &[f64]) -> Trie {
+        let (table, others) = codes(texts);
+        let mut trie = Trie { cells: vec![FREE], root: 0, table, others };
+        let mut keys: Vec<(Vec<u32>, u32)> = texts
+            .iter()
+            .map(|(text, id)| (text.chars().map(|char| trie.code(char)).collect(), *id))
+            .collect();
+        keys.sort_unstable();
+        let mut builder = Builder { cells: vec![Cell { parent: 0, ..FREE }], next: vec![1] };
+        let mut open = vec![(0u32, 0..keys.len(), 0usize)];
+        while let Some((node, mut range, depth)) = open.pop() {
+            if keys.get(range.start).is_some_and(|(key, _)| key.len() == depth) {
+                builder.cells[node as usize].id = keys[range.start].1;
+                range.start += 1;
+            }
+            let mut children: Vec<(u32, std::ops::Range<usize>)> = Vec::new();
+            for at in range {
+                let code = keys[at].0[depth];
+                match children.last_mut() {
+                    Some((last, keys)) if *last == code => keys.end = at + 1,
+                    _ => children.push((code, at..at + 1)),
+                }
+            }
+            let codes: Vec<u32> = children.iter().map(|(code, _)| *code).collect();
+            let base = builder.place(node, &codes);
+            open.extend(children.into_iter().map(|(code, keys)| (base + code, keys, depth + 1)));
+        }
+        trie.cells = builder.cells;
+        trie.root = trie.cells[0].base;
+        for cell in trie.cells.iter_mut().filter(|cell| cell.id != NONE) {
+            cell.score = scores.get(cell.id as usize).map_or(0.0, |score| *score as f32);
+        }
+        trie
+    }
+
+    /// The code of a character; 0 if it is in no text.
+    #[inline]
+    pub(super) fn code(&self, char: char) -> u32 {
+        match self.table.get(char as usize) {
+            Some(&code) => code,
+            None => self.others.get(&char).copied().unwrap_or(0),
+        }
+    }
+
+    /// Hands the last cell and the length, in characters, of every text that `codes` begin with to `found`, the
+    /// shortest first.
+    #[inline]
+    pub(super) fn prefixes(&self, codes: &[u32], mut found: impl FnMut(&Cell, usize)) {
+        let (mut node, mut base) = (0, self.root);
+        for (length, &code) in codes.iter().enumerate() {
+            if code == 0 {
+                return;
+            }
+            let at = base + code;
+            let Some(cell) = self.cells.get(at as usize).filter(|cell| cell.parent == node) else { return };
+            if cell.id != NONE {
+                found(cell, length + 1);
+            }
+            (node, base) = (at, cell.base);
+        }
+    }
+}
+
+/// The codes of characters, from 1 on.
+fn codes(texts: &[(&str, u32)]) -> (Box<[u32]>, FxHashMap<char, u32>) {
+    let mut counts: FxHashMap<char, u32> = FxHashMap::default();
+    texts.iter().flat_map(|(text, _)| text.chars()).for_each(|char| *counts.entry(char).or_default() += 1);
+    let mut chars: Vec<(char, u32)> = counts.into_iter().collect();
+    chars.sort_unstable_by_key(|&(char, count)| (std::cmp::Reverse(count), char));
+    let (mut table, mut others) = (vec![0; TABLE].into_boxed_slice(), FxHashMap::default());
+    for ((char, _), code) in chars.into_iter().zip(1..) {
+        match table.get_mut(char as usize) {
+            Some(place) => *place = code,
+            None => drop(others.insert(char, code)),
+        }
+    }
+    (table, others)
+}
+
+/// An array that grows.
+struct Builder {
+    cells: Vec<Cell>,
+    /// For each cell, one that may be the next free one, or beyond the end.
+    next: Vec<u32>,
+}
+
+impl Builder {
+    /// The first free cell from `at` on, or the end.
+    fn free(&mut self, at: usize) -> usize {
+        let mut end = at;
+        while end < self.cells.len() && self.cells[end].parent != NONE {
+            end = (self.next[end] as usize).max(end + 1);
+        }
+        let mut here = at;
+        while here < end && here < self.next.len() {
+            here = std::mem::replace(&mut self.next[here], end as u32) as usize;
+        }
+        end
+    }
+
+    /// Gives the children of a node their cells; what they are counted from.
+    fn place(&mut self, node: u32, codes: &[u32]) -> u32 {
+        let Some(&first) = codes.first() else { return 0 };
+        let mut at = first as usize;
+        let mut tries = 0;
+        let base = loop {
+            at = self.free(at);
+            let base = at - first as usize;
+            let is_free =
+                |code: &u32| self.cells.get(base + *code as usize).is_none_or(|cell| cell.parent == NONE);
+            if at >= self.cells.len() || codes.iter().all(is_free) {
+                break base;
+            }
+            tries += 1;
+            at = if tries < TRIES { at + 1 } else { self.cells.len().max(first as usize) };
+        };
+        for &code in codes {
+            let place = base + code as usize;
+            while self.cells.len() <= place {
+                self.cells.push(FREE);
+                self.next.push(self.cells.len() as u32);
+            }
+            self.cells[place] = Cell { parent: node, ..FREE };
+        }
+        self.cells[node as usize].base = base as u32;
+        base as u32
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn finds_what_it_was_made_of() {
+        let alphabet: Vec<char> = "abcdeéж漢字😀".chars().collect();
+        let mut state = 7u64;
+        let mut draw = |below: usize| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (state >> 33) as usize % below
+        };
+        let mut texts: Vec<String> = Vec::new();
+        for _ in 0..3000 {
+            let length = 1 + draw(6);
+            texts.push((0..length).map(|_| alphabet[draw(alphabet.len())]).collect());
+        }
+        texts.sort();
+        texts.dedup();
+        let rows: Vec<(&str, u32)> = texts.iter().zip(0..).map(|(text, id)| (text.as_str(), id)).collect();
+        let trie = Trie::new(&rows, &[]);
+        for _ in 0..3000 {
+            let text: Vec<char> =
+                (0..8).map(|_| if draw(30) == 0 { 'x' } else { alphabet[draw(10)] }).collect();
+            let codes: Vec<u32> = text.iter().map(|&char| trie.code(char)).collect();
+            let mut found = Vec::new();
+            trie.prefixes(&codes, |cell, length| found.push((cell.id, length)));
+            let expected: Vec<(u32, usize)> = (1..=text.len())
+                .filter_map(|length| {
+                    let prefix: String = text[..length].iter().collect();
+                    texts.binary_search(&prefix).ok().map(|id| (id as u32, length))
+                })
+                .collect();
+            assert_eq!(found, expected);
+        }
+    }
+
+    #[test]
+    fn of_no_texts() {
+        let trie = Trie::new(&[], &[]);
+        assert_eq!(trie.code('a'), 0);
+        trie.prefixes(&[0], |_, _| unreachable!());
+    }
+}

@@ -1,0 +1,213 @@
+//! A unigram language model: seeds from the corpus, their probabilities by EM, the least useful ones dropped.
+//!
+//! ```text
+//! repeat: twice: how often is each piece expected (E), what is it worth then (M)
+//!         drop the pieces without which the corpus is hardly less likely
+//! ```
+//!
+//! Work is shared out in lanes whose sums are added in order, so the numbers are the same on any number of threads.
+//! The specification is `reference/train_unigram.py`. Leaves out: the finished vocabulary, which the caller makes
+//! (required characters, its size), and where words come from.
+
+mod lattice;
+mod model;
+mod prune;
+mod seed;
+pub mod sentences;
+mod trie;
+pub mod words;
+
+use std::cmp::Reverse;
+
+use lattice::{Lattice, round};
+use model::{Model, Piece, digamma};
+
+pub use seed::{Branching, SeedRules};
+pub use words::{Symbols, Words};
+
+use super::{GoOn, parallel::in_parts};
+use crate::Error;
+
+/// A piece that is expected less often is dropped.
+const RARE: f64 = 0.5;
+/// So many words are taken between two questions whether to go on.
+const STRIDE: usize = 1 << 8;
+
+/// How a model is learned.
+#[derive(Clone, Debug)]
+pub struct UnigramOptions {
+    /// Learning ends where there are so many pieces, or fewer.
+    pub desired: usize,
+    /// EM steps between two rounds of dropping.
+    pub sub_iterations: usize,
+    /// The part of the pieces that a round keeps.
+    pub shrinking_factor: f64,
+    /// Word n is added up in lane n modulo this.
+    pub lanes: usize,
+    /// Threads.
+    pub threads: usize,
+    /// Numbers have 32 bits and sums have sentencepiece's order.
+    pub single: bool,
+    /// Whether EM has the last word; else a round of dropping has it, which drops at least what is not used.
+    pub settle: bool,
+    /// Whether unknown characters count for the first piece.
+    pub unknown_first: bool,
+}
+
+/// Told now and then: the pieces that are there, and those that are wanted. `false` ends learning.
+pub type Watch<'a> = dyn FnMut(usize) -> bool + 'a;
+
+/// Learns pieces with their scores, in the order in which they were left.
+///
+/// `words` are sorted here. `outside`: symbols that are no piece of their own.
+///
+/// # Errors
+/// `Error::Interrupted`; `Error::Training` where no piece is left.
+pub fn learn(
+    words: &mut Words,
+    rules: &SeedRules,
+    outside: &[u32],
+    options: &UnigramOptions,
+    watch: &mut Watch<'_>,
+) -> Result<Vec<(String, f64)>, Error> {
+    if options.single {
+        run::<true>(words, rules, outside, options, watch)
+    } else {
+        run::<false>(words, rules, outside, options, watch)
+    }
+}
+
+fn run<const SINGLE: bool>(
+    words: &mut Words,
+    rules: &SeedRules,
+    outside: &[u32],
+    options: &UnigramOptions,
+    watch: &mut Watch<'_>,
+) -> Result<Vec<(String, f64)>, Error> {
+    words.sort();
+    let mut model = initial::<SINGLE>(words, rules, outside, options, &mut || watch(0))?;
+    words.order();
+    loop {
+        for _ in 0..options.sub_iterations {
+            let size = model.pieces.len();
+            let expected = expect::<SINGLE>(words, &model, options, &mut || watch(size))?;
+            model = maximize::<SINGLE>(&model, &expected, words)?;
+        }
+        if options.settle && model.pieces.len() <= options.desired {
+            break;
+        }
+        let size = model.pieces.len();
+        model = prune::prune::<SINGLE>(words, model, options, &mut || watch(size))?;
+        if !options.settle && model.pieces.len() <= options.desired {
+            break;
+        }
+    }
+    let spelled = model.pieces.iter().map(|piece| words.spell(piece.symbols(&words.text)));
+    Ok(spelled.zip(model.scores.iter().copied()).collect())
+}
+
+/// The characters, the most frequent first, then the seeds.
+fn initial<const SINGLE: bool>(
+    words: &Words,
+    rules: &SeedRules,
+    outside: &[u32],
+    options: &UnigramOptions,
+    go_on: &mut GoOn<'_>,
+) -> Result<Model, Error> {
+    let mut counts = vec![(0_u64, 0_u32); words.characters.len()];
+    for word in &words.words {
+        for (at, symbol) in (word.start..).zip(words.symbols(word)) {
+            let (count, place) = &mut counts[*symbol as usize];
+            *count = count.saturating_add(word.count);
+            *place = at;
+        }
+    }
+    let mut characters: Vec<(u64, u32)> = (0..)
+        .zip(&counts)
+        .filter(|(symbol, (count, _))| *count > 0 && !outside.contains(symbol))
+        .map(|(_, found)| *found)
+        .collect();
+    characters.sort_by_key(|(count, _)| Reverse(*count));
+    let seeds = seed::seeds(words, rules, options.threads, go_on)?;
+    let mut pieces: Vec<Piece> =
+        characters.iter().map(|(_, start)| Piece { start: *start, length: 1 }).collect();
+    let mut weights: Vec<f64> = characters.iter().map(|(count, _)| *count as f64).collect();
+    for seed in &seeds {
+        pieces.push(seed.piece());
+        weights.push(seed.score as f64);
+    }
+    drop(seeds);
+    if pieces.is_empty() {
+        return Err(Error::Training("no character is left to learn from".to_owned()));
+    }
+    weights.iter_mut().for_each(|weight| *weight = round::<SINGLE>(*weight));
+    let total = weights.iter().sum::<f64>().ln();
+    let scores = weights.iter().map(|weight| round::<SINGLE>(weight.ln() - total)).collect();
+    Ok(Model::new::<SINGLE>(pieces, scores, &words.text, words.characters.len()))
+}
+
+/// How often each piece is expected.
+fn expect<const SINGLE: bool>(
+    words: &Words,
+    model: &Model,
+    options: &UnigramOptions,
+    go_on: &mut GoOn<'_>,
+) -> Result<Vec<f64>, Error> {
+    let unknown = options.unknown_first.then_some(0);
+    in_lanes::<SINGLE>(words, model, options, go_on, &|lattice, count, sums| {
+        lattice.expect::<SINGLE>(count, sums, unknown);
+    })
+}
+
+/// Sums of something over all words, by piece: `job` adds that of one word, with its count.
+fn in_lanes<const SINGLE: bool>(
+    words: &Words,
+    model: &Model,
+    options: &UnigramOptions,
+    go_on: &mut GoOn<'_>,
+    job: &(impl Fn(&mut Lattice, f64, &mut [f64]) + Sync),
+) -> Result<Vec<f64>, Error> {
+    let lane = |number: std::ops::Range<usize>, go_on: &mut GoOn<'_>| {
+        let mut sums = vec![0.0; model.pieces.len()];
+        let mut lattice = Lattice::default();
+        for (at, word) in words.words.iter().skip(number.start).step_by(options.lanes).enumerate() {
+            if at % STRIDE == STRIDE - 1 && !go_on() {
+                return Err(Error::Interrupted);
+            }
+            lattice.set(words.symbols(word), model);
+            job(&mut lattice, round::<SINGLE>(word.count as f64), &mut sums);
+        }
+        Ok(sums)
+    };
+    let numbers: Vec<_> = (0..options.lanes).map(|number| number..number + 1).collect();
+    let mut sums: Vec<f64> = Vec::new();
+    for round_of in numbers.chunks(options.threads.max(1)) {
+        for lane in in_parts(round_of.to_vec(), go_on, &lane)? {
+            if sums.is_empty() {
+                sums = lane;
+            } else {
+                sums.iter_mut().zip(&lane).for_each(|(sum, more)| *sum = round::<SINGLE>(*sum + more));
+            }
+        }
+    }
+    Ok(sums)
+}
+
+/// What the pieces are worth if they occur as often as expected; rare ones are dropped.
+///
+/// With the digamma function in place of the logarithm (variational Bayes), which makes small ones smaller.
+fn maximize<const SINGLE: bool>(model: &Model, expected: &[f64], words: &Words) -> Result<Model, Error> {
+    let kept: Vec<usize> = (0..expected.len()).filter(|id| expected[*id] >= RARE).collect();
+    if kept.is_empty() {
+        return Err(Error::Training("the text is too small: no piece is expected in it".to_owned()));
+    }
+    let sum = kept.iter().fold(0.0, |sum, id| round::<SINGLE>(sum + expected[*id]));
+    let total = round::<SINGLE>(digamma(sum));
+    let scores = kept.iter().map(|id| round::<SINGLE>(digamma(expected[*id]) - total)).collect();
+    let pieces = kept.iter().map(|id| model.pieces[*id]).collect();
+    Ok(Model::new::<SINGLE>(pieces, scores, &words.text, words.characters.len()))
+}
+
+#[cfg(test)]
+#[path = "tests.rs"]
+mod tests;

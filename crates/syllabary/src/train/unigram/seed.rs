@@ -1,0 +1,262 @@
+//! The seed vocabulary: texts that occur twice or more and that go on in different ways.
+//!
+//! The places of all words are sorted from the top down (wotd: Giegerich, Kurtz and Stoye, 2003), only as deep as
+//! pieces are long: what comes out is the suffix array to that depth, and its groups are the inner nodes of the
+//! suffix tree. A group is a candidate where it branches. Memory: 4 bytes a symbol, and 8 for each place of the
+//! groups that are sorted at one time. Leaves out: which characters are pieces anyway.
+
+use std::ops::Range;
+
+use super::{
+    super::{
+        GoOn,
+        parallel::in_parts,
+        piece_rules::{PieceRules, Shape},
+    },
+    model::Piece,
+    words::{LAST, MIDDLE, Words},
+};
+use crate::Error;
+
+/// So many parts of the places are sorted one after the other, on each thread.
+const ROUNDS: usize = 4;
+
+/// When a text goes on in different ways.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Branching {
+    /// Followed by two different bytes, as sentencepiece has it: the end of a word is followed by the first byte
+    /// of `▁`, the last word of a sentence by zero. Words that end the last sentence count alone too.
+    Bytes,
+    /// Followed by two different characters; ends are one character. Each distinct word counts once.
+    Texts,
+    /// Followed by two different characters, or ever by the end of a word.
+    Ends,
+}
+
+/// What decides about seeds.
+#[derive(Clone, Debug)]
+pub struct SeedRules {
+    /// See there.
+    pub branching: Branching,
+    /// How many there are, at most.
+    pub size: usize,
+    /// Longest piece, in characters.
+    pub longest: usize,
+    /// The shapes of characters by symbol, `None` where it may stand in no piece, and the rules for them.
+    pub shapes: Option<(Vec<Option<Shape>>, PieceRules)>,
+    /// The last word of the last sentence.
+    pub tail: Vec<u32>,
+}
+
+/// A text that may be a piece.
+#[derive(Clone, Copy, Debug)]
+pub struct Candidate {
+    start: u32,
+    length: u32,
+    /// How often it occurs, times its characters.
+    pub score: u64,
+}
+
+impl Candidate {
+    /// As a piece.
+    pub fn piece(&self) -> Piece {
+        Piece { start: self.start, length: self.length }
+    }
+
+    /// Its symbols.
+    pub fn symbols<'a>(&self, words: &'a Words) -> &'a [u32] {
+        &words.text[self.start as usize..][..self.length as usize]
+    }
+}
+
+/// The candidates with the highest scores, then the most bytes, then in order of their texts; words must be sorted.
+///
+/// # Errors
+/// `Error::Interrupted`.
+pub fn seeds(
+    words: &Words,
+    rules: &SeedRules,
+    threads: usize,
+    go_on: &mut GoOn<'_>,
+) -> Result<Vec<Candidate>, Error> {
+    let mut counts = vec![0_usize; words.characters.len()];
+    for symbol in &words.text {
+        if let Some(count) = counts.get_mut(*symbol as usize) {
+            *count += 1;
+        }
+    }
+    let parts = parts(&counts, threads * ROUNDS);
+    let mut found = Vec::new();
+    for round in parts.chunks(threads.max(1)) {
+        let sorted = in_parts(round.to_vec(), go_on, &|part, go_on: &mut GoOn<'_>| {
+            let mut finder = Finder { words, rules, go_on, found: Vec::new() };
+            finder.part(part)?;
+            Ok(finder.found)
+        })?;
+        sorted.into_iter().for_each(|part| found.extend(part));
+    }
+    let bytes = |candidate: &Candidate| -> usize {
+        candidate.symbols(words).iter().map(|symbol| words.characters[*symbol as usize].len_utf8()).sum()
+    };
+    // Stable: they come in order of their texts.
+    found.sort_by_cached_key(|candidate| {
+        (std::cmp::Reverse(candidate.score), std::cmp::Reverse(bytes(candidate)))
+    });
+    found.truncate(rules.size);
+    found.shrink_to_fit();
+    Ok(found)
+}
+
+/// Ranges of symbols that occur about equally often together.
+fn parts(counts: &[usize], number: usize) -> Vec<Range<usize>> {
+    let share = counts.iter().sum::<usize>() / number.max(1) + 1;
+    let (mut found, mut start, mut sum) = (Vec::new(), 0, 0);
+    for (symbol, count) in counts.iter().enumerate() {
+        sum += count;
+        if sum >= share || symbol + 1 == counts.len() {
+            found.push(start..symbol + 1);
+            (start, sum) = (symbol + 1, 0);
+        }
+    }
+    found
+}
+
+struct Finder<'a, 'g, 'b> {
+    words: &'a Words,
+    rules: &'a SeedRules,
+    go_on: &'g mut GoOn<'b>,
+    found: Vec<Candidate>,
+}
+
+/// A place: the number of its word, and where it stands.
+type Place = (u32, u32);
+
+impl Finder<'_, '_, '_> {
+    /// The candidates that begin with symbols in a range.
+    fn part(&mut self, symbols: Range<usize>) -> Result<(), Error> {
+        let words = self.words;
+        let mut places: Vec<Place> = Vec::new();
+        for (number, word) in (0..).zip(&words.words) {
+            for (at, symbol) in (word.start..).zip(words.symbols(word)) {
+                if symbols.contains(&(*symbol as usize)) {
+                    places.push((number, at));
+                }
+            }
+        }
+        self.refine(&mut places, 0)
+    }
+
+    /// Sorts places that share `depth` symbols by those that follow.
+    fn refine(&mut self, places: &mut [Place], depth: u32) -> Result<(), Error> {
+        if places.len() > 1 << 10 && !(self.go_on)() {
+            return Err(Error::Interrupted);
+        }
+        let text = &self.words.text;
+        let next = |place: &Place| text[(place.1 + depth) as usize];
+        places.sort_unstable_by_key(next);
+        if depth >= 2 {
+            self.consider(places, depth);
+        }
+        if depth as usize >= self.rules.longest {
+            return Ok(());
+        }
+        for group in places.chunk_by_mut(|a, b| next(a) == next(b)) {
+            let symbol = next(&group[0]);
+            let alone = group.len() < 2 && self.rules.branching != Branching::Ends;
+            if symbol >= MIDDLE || alone || self.refused(symbol) || self.weight(group) < 2 {
+                continue;
+            }
+            match group {
+                [place] => self.alone(*place, depth + 1),
+                group => self.refine(group, depth + 1)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// A text at a single place: only as a whole, to the end of its word.
+    fn alone(&mut self, place: Place, depth: u32) {
+        let word = self.words.words[place.0 as usize];
+        let length = word.start + word.length - place.1;
+        if length >= depth.max(2) && length as usize <= self.rules.longest && word.count > 1 {
+            self.push(place.1, length, word.count);
+        }
+    }
+
+    fn refused(&self, symbol: u32) -> bool {
+        self.rules.shapes.as_ref().is_some_and(|(shapes, _)| shapes[symbol as usize].is_none())
+    }
+
+    fn weight(&self, places: &[Place]) -> u64 {
+        if self.rules.branching == Branching::Texts {
+            return places.len() as u64;
+        }
+        places.iter().map(|place| self.words.words[place.0 as usize].count).fold(0, u64::saturating_add)
+    }
+
+    /// Takes the text that these places share, if it branches.
+    fn consider(&mut self, places: &[Place], depth: u32) {
+        let text = &self.words.text;
+        let next = |place: &Place| text[(place.1 + depth) as usize];
+        let (Some(first), Some(last)) = (places.first(), places.last()) else { return };
+        let (low, high) = (next(first), next(last));
+        let branches = match self.rules.branching {
+            Branching::Texts => low != high && !(low >= MIDDLE && high >= MIDDLE),
+            Branching::Ends => low != high || high >= MIDDLE,
+            Branching::Bytes => {
+                let lead = self.lead(low);
+                places.iter().any(|place| self.lead(next(place)) != lead)
+            }
+        };
+        if branches {
+            return self.push(first.1, depth, self.weight(places));
+        }
+        let at = places.partition_point(|place| next(place) < LAST);
+        let symbols = &text[first.1 as usize..][..depth as usize];
+        if self.rules.branching == Branching::Bytes
+            && at < places.len()
+            && self.rules.tail.ends_with(symbols)
+            && self.weight(&places[at..]) > 1
+        {
+            self.push(first.1, depth, self.weight(&places[at..]));
+        }
+    }
+
+    /// The first byte of what follows.
+    fn lead(&self, symbol: u32) -> u8 {
+        match symbol {
+            LAST => 0,
+            MIDDLE => 0xE2,
+            symbol => {
+                let mut buffer = [0; 4];
+                self.words.characters[symbol as usize].encode_utf8(&mut buffer);
+                buffer[0]
+            }
+        }
+    }
+
+    fn push(&mut self, start: u32, length: u32, weight: u64) {
+        let candidate = Candidate { start, length, score: weight.saturating_mul(u64::from(length)) };
+        if weight > 1 && self.valid(candidate.symbols(self.words)) {
+            self.found.push(candidate);
+        }
+    }
+
+    /// Whether symbols may be a piece.
+    fn valid(&self, symbols: &[u32]) -> bool {
+        let Some((shapes, rules)) = &self.rules.shapes else { return true };
+        let shape = |symbol: &u32| shapes[*symbol as usize];
+        // Pieces end with a space or begin with one: from that side on, each part is a piece too.
+        if rules.treat_whitespace_as_suffix {
+            let mut all = symbols.iter().map(shape);
+            let first = all.next().flatten();
+            return all
+                .try_fold(first, |left, right| left?.joined(right?, rules).map(Some))
+                .flatten()
+                .is_some();
+        }
+        let mut all = symbols.iter().rev().map(shape);
+        let last = all.next().flatten();
+        all.try_fold(last, |right, left| left?.joined(right?, rules).map(Some)).flatten().is_some()
+    }
+}

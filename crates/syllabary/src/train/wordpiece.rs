@@ -1,0 +1,289 @@
+//! The merge loop of WordPiece by likelihood: the pair that gains most when its symbols were independent.
+//!
+//! ```text
+//! score(a, b) = count(ab) / (count(a) * count(b))        the highest first, then the most frequent, then smallest ids
+//! ```
+//!
+//! The specification is `reference/train_wordpiece.py`. A merge changes the counts of its two symbols, and so the
+//! scores of all their pairs: these go into the queue anew, and an entry that no longer tells its pair's counts is
+//! passed over. Leaves out: words and first names (`huggingface_words`, `huggingface_names`).
+
+use std::{cmp::Ordering, collections::BinaryHeap};
+
+use rustc_hash::FxHashMap;
+
+use super::{
+    GoOn, ask,
+    huggingface::{BpeTrainerOptions, Trained, index},
+    huggingface_names::{EDGE, Spelled, spell},
+};
+use crate::Error;
+
+/// A pair as it was when it was put into the queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Waiting {
+    count: u64,
+    /// The counts of both symbols, multiplied.
+    apart: u128,
+    ids: (u32, u32),
+    pair: u32,
+}
+
+impl Ord for Waiting {
+    fn cmp(&self, other: &Waiting) -> Ordering {
+        let scores = times(self.count, other.apart).cmp(&times(other.count, self.apart));
+        scores.then(self.count.cmp(&other.count)).then(other.ids.cmp(&self.ids))
+    }
+}
+
+impl PartialOrd for Waiting {
+    fn partial_cmp(&self, other: &Waiting) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+/// A product of 192 bits, the higher part first.
+fn times(left: u64, right: u128) -> (u128, u64) {
+    let low = u128::from(left) * u128::from(right as u64);
+    let high = u128::from(left) * (right >> 64) + (low >> 64);
+    (high, low as u64)
+}
+
+/// A pair with its places, some of which may be gone.
+#[derive(Debug)]
+struct Pair {
+    ids: (u32, u32),
+    count: u64,
+    places: Vec<u32>,
+    /// Whether the lists of its symbols have it.
+    listed: bool,
+}
+
+#[derive(Debug)]
+struct Merging {
+    spelled: Spelled,
+    /// Of each symbol.
+    counts: Vec<u64>,
+    /// Of each symbol, the pairs that it is in.
+    with: Vec<Vec<u32>>,
+    pairs: Vec<Pair>,
+    of: FxHashMap<(u32, u32), u32>,
+    queue: BinaryHeap<Waiting>,
+    least: u64,
+}
+
+/// Learns from words with their counts; `progress` is told how many merges are noted and the last one's count.
+///
+/// # Errors
+/// `Error::TooLarge` beyond 2^32 symbols, pairs or names, or 2^63 symbols counted; `Error::Interrupted`.
+pub fn learn(
+    words: &[(&[u8], u64)],
+    options: &BpeTrainerOptions,
+    progress: &mut dyn FnMut(usize, u64) -> bool,
+) -> Result<Trained, Error> {
+    let mut spelled = spell(words, options, &mut || progress(0, 0))?;
+    let mut names = std::mem::take(&mut spelled.names);
+    let mut ids = std::mem::take(&mut spelled.ids);
+    let mut trained = Trained { first: names.len(), ..Trained::default() };
+    let mut state = Merging::new(spelled, (names.len(), options.min_frequency), &mut || progress(0, 0))?;
+    while names.len() < options.vocab_size {
+        let Some(best) = state.best() else { break };
+        let (left, right) = best.ids;
+        let rest = names[right as usize].as_str();
+        let rest = rest.strip_prefix(options.continuing_subword_prefix.as_str()).unwrap_or(rest);
+        let name = [names[left as usize].as_str(), rest].concat();
+        let id = match ids.get(&name) {
+            Some(&id) => id,
+            None => {
+                let id = index(names.len())?;
+                names.push(name.clone());
+                ids.insert(name, id);
+                id
+            }
+        };
+        trained.merges.push((left, right, id));
+        trained.counts.push(best.count);
+        if !progress(trained.merges.len(), best.count) {
+            return Err(Error::Interrupted);
+        }
+        state.merge(best, id)?;
+    }
+    trained.names = names;
+    Ok(trained)
+}
+
+impl Merging {
+    fn new(spelled: Spelled, (symbols, least): (usize, u64), go_on: &mut GoOn<'_>) -> Result<Merging, Error> {
+        let mut state = Merging {
+            spelled,
+            counts: vec![0; symbols],
+            with: vec![Vec::new(); symbols],
+            pairs: Vec::new(),
+            of: FxHashMap::default(),
+            queue: BinaryHeap::new(),
+            least: least.max(1),
+        };
+        for at in 1..state.spelled.flat.len() {
+            ask(go_on, at)?;
+            let (left, right) = (state.spelled.flat[at - 1], state.spelled.flat[at]);
+            if right == EDGE {
+                continue;
+            }
+            let place = index(at)?;
+            let weight = state.weight(place);
+            state.counts[right as usize] += weight;
+            if left != EDGE {
+                state.came((left, right), place - 1, weight)?;
+            }
+        }
+        state.fill();
+        Ok(state)
+    }
+
+    fn weight(&self, place: u32) -> u64 {
+        self.spelled.weight(place).cast_unsigned()
+    }
+
+    /// A pair stands at a place.
+    fn came(&mut self, ids: (u32, u32), place: u32, weight: u64) -> Result<(), Error> {
+        let pair = match self.of.get(&ids) {
+            Some(&pair) => pair,
+            None => {
+                let pair = index(self.pairs.len())?;
+                self.pairs.push(Pair { ids, count: 0, places: Vec::new(), listed: false });
+                self.of.insert(ids, pair);
+                pair
+            }
+        };
+        let known = &mut self.pairs[pair as usize];
+        known.count += weight;
+        known.places.push(place);
+        if !std::mem::replace(&mut known.listed, true) {
+            self.with[ids.0 as usize].push(pair);
+            if ids.0 != ids.1 {
+                self.with[ids.1 as usize].push(pair);
+            }
+        }
+        Ok(())
+    }
+
+    /// A pair that stood somewhere is gone.
+    fn went(&mut self, ids: (u32, u32), weight: u64) {
+        if let Some(&pair) = self.of.get(&ids) {
+            self.pairs[pair as usize].count -= weight;
+        }
+    }
+
+    /// A pair as it is now.
+    fn waiting(&self, pair: u32) -> Waiting {
+        let Pair { ids, count, .. } = self.pairs[pair as usize];
+        let apart = u128::from(self.counts[ids.0 as usize]) * u128::from(self.counts[ids.1 as usize]);
+        Waiting { count, apart, ids, pair }
+    }
+
+    /// Puts all pairs that may merge into an empty queue.
+    fn fill(&mut self) {
+        let pairs = (0..self.pairs.len() as u32).map(|pair| self.waiting(pair)); // no more than 2^32
+        self.queue = pairs.filter(|waiting| waiting.count >= self.least).collect();
+    }
+
+    /// The pair that merges next; `None` if there is none.
+    fn best(&mut self) -> Option<Waiting> {
+        loop {
+            let best = self.queue.pop()?;
+            if best == self.waiting(best.pair) {
+                return Some(best);
+            }
+        }
+    }
+
+    /// Merges a pair into `id` wherever it stands.
+    fn merge(&mut self, best: Waiting, id: u32) -> Result<(), Error> {
+        if id as usize == self.counts.len() {
+            self.counts.push(0);
+            self.with.push(Vec::new());
+        }
+        let merged = best.ids;
+        let mut places = std::mem::take(&mut self.pairs[best.pair as usize].places);
+        places.sort_unstable();
+        for place in places {
+            if self.spelled.join(place, merged, id).is_none() {
+                continue;
+            }
+            let weight = self.weight(place);
+            self.went(merged, weight);
+            self.counts[merged.0 as usize] -= weight;
+            self.counts[merged.1 as usize] -= weight;
+            self.counts[id as usize] += weight;
+            if let Some((there, other, _)) = self.spelled.neighbour_before(place) {
+                self.went((other, merged.0), weight);
+                self.came((other, id), there, weight)?;
+            }
+            if let Some((other, _)) = self.spelled.neighbour_after(place) {
+                self.went((merged.1, other), weight);
+                self.came((id, other), place, weight)?;
+            }
+        }
+        let mut changed = vec![merged.0, merged.1, id];
+        changed.sort_unstable();
+        changed.dedup();
+        for symbol in changed {
+            self.again(symbol);
+        }
+        if self.queue.len() > 4 * self.pairs.len() + (1 << 20) {
+            self.fill();
+        }
+        Ok(())
+    }
+
+    /// Lets the pairs of a symbol wait with their new scores. Those that are nowhere leave its list: when they come
+    /// again, both lists have them anew.
+    fn again(&mut self, symbol: u32) {
+        let mut with = std::mem::take(&mut self.with[symbol as usize]);
+        let mut kept = 0;
+        for at in 0..with.len() {
+            let pair = with[at];
+            let known = &mut self.pairs[pair as usize];
+            if known.count == 0 {
+                known.listed = false;
+                known.places = Vec::new();
+                continue;
+            }
+            let waits = known.count >= self.least;
+            with[kept] = pair;
+            kept += 1;
+            if waits {
+                let waiting = self.waiting(pair);
+                self.queue.push(waiting);
+            }
+        }
+        with.truncate(kept);
+        self.with[symbol as usize] = with;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn products_of_192_bits() {
+        assert_eq!(times(u64::MAX, u128::MAX), ((u128::from(u64::MAX) << 64) - 1, 1));
+        assert!(times(3, 1 << 127) > times(2, (1 << 127) + 5));
+        assert_eq!(times(6, 7), (0, 42));
+    }
+
+    #[test]
+    fn what_stands_together_merges_before_what_is_frequent() {
+        let options = BpeTrainerOptions {
+            vocab_size: 8,
+            continuing_subword_prefix: "##".to_owned(),
+            ..BpeTrainerOptions::default()
+        };
+        let words = [(b"ab".as_slice(), 50), (b"ac", 40), (b"qz", 3)];
+        let trained = learn(&words, &options, &mut |_, _| true).unwrap();
+        assert_eq!(trained.names[trained.first..], ["qz"]);
+        assert_eq!(trained.counts, [3]);
+        assert_eq!(learn(&words, &options, &mut |_, _| false), Err(Error::Interrupted));
+    }
+}

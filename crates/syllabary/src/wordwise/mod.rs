@@ -1,0 +1,49 @@
+//! The fast way of models that take words (WordPiece, WordLevel): text is read as it is given, and the memory of
+//! words knows them as they are written.
+//!
+//! ```text
+//! The École, 学校!  ->  The | École | , | 学 | 校 | !     cut where the pretokenizer surely cuts
+//! École            ->  ids                             known, or normalized, cut and encoded once
+//! ```
+//!
+//! So a word is normalized when it is met first, and never again: no text is rewritten, nothing is aligned. What a
+//! character does between two words, whether it is a space, a piece alone or a part of words, is found by trying it
+//! (`classes`), with the steps themselves: this way knows no rule of theirs.
+//!
+//! Adds: `Wordwise`, which some tokenizers have, and the conditions for it. Leaves out offsets, and tokens found in
+//! normalized text: the general way (`run`) does those, and gives the same ids for all the rest.
+
+mod classes;
+mod walk;
+
+use crate::{parts::Parts, pretokenize::Pretokenizer, step::Step};
+
+pub(crate) use walk::Work;
+
+/// Steps of normalizing that look at a character, or at one and the marks behind it: none looks past whitespace.
+const LOCAL: [&str; 7] = ["Bert", "Lowercase", "StripAccents", "NFC", "NFD", "NFKC", "NFKD"];
+/// Those that may join a sign with the mark behind it: `=` and U+0338 are `≠`.
+const COMPOSING: [&str; 2] = ["NFC", "NFKC"];
+/// First steps of cutting that cut at all whitespace.
+const CUTTING: [&str; 3] = ["BertPreTokenizer", "Whitespace", "WhitespaceSplit"];
+
+/// Where text may be cut before anything else happens to it.
+pub(crate) struct Wordwise {
+    /// Not at whitespace alone: some characters are always pieces of their own.
+    isolates: bool,
+}
+
+impl Wordwise {
+    /// `None` where only the general way is exact.
+    pub(crate) fn new(parts: &Parts<'_>, pretokenizer: &Pretokenizer) -> Option<Wordwise> {
+        let is = |step: &Step, kinds: &[&str]| kinds.contains(&step.kind.as_str());
+        let local = parts.normalizer.iter().all(|step| is(step, &LOCAL));
+        let cuts = match parts.pretokenizer.first() {
+            Some(step) => is(step, &CUTTING) && pretokenizer.only_cuts(),
+            None => ["whitespace", "whitespace-split"].contains(&parts.split.kind()),
+        };
+        let composes = parts.normalizer.iter().any(|step| is(step, &COMPOSING));
+        let bert = parts.pretokenizer.first().is_some_and(|step| is(step, &CUTTING[..1]));
+        (local && cuts).then_some(Wordwise { isolates: bert && !composes })
+    }
+}

@@ -1,0 +1,321 @@
+"""What all components share: members that are attributes, JSON, pickling, and how they are shown.
+
+A component is its description in `tokenizer.json`, member by member; what it does, our steps do. One that is
+changed says so by its `stamp`, so that a tokenizer which has it knows to build its engine anew. Leaves out:
+the components (`normalizers`, `pre_tokenizers`, `decoders`, `processors`), models (`models`).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, ClassVar, Generic, TypeVar, cast, overload
+
+from syllabary.compat.tokenizers._json import dumps
+from syllabary.compat.tokenizers._shown import Record, Word, show
+from syllabary.formats.hf_components import Place, kind_of, read_steps
+from syllabary.formats.strict_json import Json
+from syllabary.spec import Step
+
+T = TypeVar("T")
+Part = TypeVar("Part", bound="Component")
+Made = TypeVar("Made")
+WHERE = Path("component")
+
+
+class Needed:
+    """Marks an argument without a default."""
+
+
+class Member(Generic[T]):
+    """A member of a component's JSON, and the attribute that reads and sets it.
+
+    read: what is given -> its JSON value; raises `TypeError`, `ValueError`. get: the other way.
+    argument: what the constructor calls it; `None`: it is none. name: in the file.
+    bare: shown without quotes. fixed: cannot be set.
+    """
+
+    def __init__(
+        self,
+        read: Callable[[Any], object],
+        default: object = Needed,
+        *,
+        get: Callable[[Any], Any] | None = None,
+        argument: str | None = "",
+        name: str = "",
+        bare: bool = False,
+        fixed: bool = False,
+    ) -> None:
+        """See the class."""
+        self.read, self.default, self.get = read, default, get
+        self.argument, self.name, self.bare, self.fixed = argument, name, bare, fixed
+
+    def __set_name__(self, owner: type, attribute: str) -> None:
+        """The attribute's name is the others' default."""
+        self.name = self.name or attribute
+        self.argument = attribute if self.argument == "" else self.argument
+
+    @overload
+    def __get__(self, component: None, owner: type) -> Member[T]: ...
+    @overload
+    def __get__(self, component: Component, owner: type) -> T: ...
+    def __get__(self, component: Component | None, owner: type) -> Any:
+        """The value, as Python has it."""
+        if component is None:
+            return self
+        value = component.values[self.name]
+        return value if self.get is None else self.get(value)
+
+    def __set__(self, component: Component, value: T) -> None:
+        """Set the value; tokenizers that have the component follow. A pattern cannot be read, nor set."""
+        if self.fixed:
+            raise Exception("Cannot set pattern")
+        component.values[self.name] = self.read(value)
+        component.changes += 1
+
+
+class Component:
+    """A part of a tokenizer."""
+
+    base: ClassVar[str] = "Component"  # how errors call the place
+    place: ClassVar[Place | None] = None
+    kind: ClassVar[str | None] = None  # its `type`; None: no class that can be made
+    ignores: ClassVar[bool] = False  # whether unknown keyword arguments are passed over
+    values: dict[str, Any]
+    changes: int
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        """From its members, by place or by name."""
+        if self.kind is None:
+            module = type(self).__module__.rpartition(".")[2]
+            raise TypeError(f"cannot create 'tokenizers.{module}.{type(self).__name__}' instances")
+        members = [one for one in self.members() if one.argument is not None]
+        if len(args) > len(members):
+            raise TypeError(
+                f"{self.kind}.__new__() takes {len(members)} positional arguments but {len(args)} were given"
+            )
+        given = dict(zip((str(one.argument) for one in members), args, strict=False))
+        for name, value in kwargs.items():
+            if name in given:
+                raise TypeError(f"{self.kind}.__new__() got multiple values for argument '{name}'")
+            if not any(one.argument == name for one in members) and not self.ignores:
+                raise TypeError(f"{self.kind}.__new__() got an unexpected keyword argument '{name}'")
+            given[name] = value
+        self.values, self.changes = {}, 0
+        for one in self.members():
+            if one.argument in given:
+                self.values[one.name] = one.read(given[one.argument])
+            elif one.default is Needed:
+                raise TypeError(
+                    f"{self.kind}.__new__() missing 1 required positional argument: '{one.argument}'"
+                )
+            else:
+                self.values[one.name] = one.default
+
+    @classmethod
+    def members(cls) -> list[Member[Any]]:
+        """Its members, in the order of the file and of the arguments."""
+        return [one for one in vars(cls).values() if isinstance(one, Member)]
+
+    def json(self) -> dict[str, object]:
+        """Its description in `tokenizer.json`."""
+        return {"type": self.kind, **self.values}
+
+    def stamp(self) -> tuple[object, ...]:
+        """Another one when it was changed."""
+        return id(self), self.changes
+
+    def parts(self) -> Sequence[Component]:
+        """The components that it is made of: itself, or those of a sequence."""
+        return (self,)
+
+    @property
+    def is_custom(self) -> bool:
+        """Whether it is Python code of the caller's, or has such a part."""
+        return any(part.is_custom for part in self.parts() if part is not self)
+
+    def steps(self) -> tuple[Step, ...]:
+        """The steps that do what it does; `FormatError` where ours differ from their library's."""
+        place = cast(Place, self.place)
+        return read_steps(Json(self.json(), str(self.kind), WHERE), place)
+
+    @classmethod
+    def check(cls, value: object) -> None:
+        """Raise `FormatError` for JSON that is no component of this place."""
+        read_steps(Json(value, "$", WHERE), cast(Place, cls.place))
+
+    @classmethod
+    def kind_in(cls, value: object) -> str:
+        """The `type` of a component's JSON."""
+        return kind_of(Json(value, "$", WHERE), cast(Place, cls.place))[0]
+
+    def record(self) -> object:
+        """What `repr` shows."""
+        bare = {one.name for one in self.members() if one.bare}
+        shown = {
+            name: Word(value) if name in bare else shown_value(value) for name, value in self.values.items()
+        }
+        return Record(str(self.kind), shown)
+
+    def __repr__(self) -> str:
+        """As their library shows it."""
+        return show(self.record(), short=False)
+
+    def __str__(self) -> str:
+        """The same, lists and strings shortened."""
+        return show(self.record(), short=True)
+
+    def __getstate__(self) -> bytes:
+        """Its JSON."""
+        return dumps(self.json()).encode()
+
+    def __setstate__(self, state: bytes) -> None:
+        """From its JSON."""
+        found = from_json(type(self), json.loads(state))
+        self.__dict__.update(vars(found))
+
+
+def shown_value(value: object) -> object:
+    """A JSON value as their library shows it: lists of a token and an id as tuples, a pattern by its kind."""
+    if isinstance(value, dict) and len(value) == 1 and next(iter(value)) in ("String", "Regex"):
+        ((kind, pattern),) = value.items()
+        return Word(kind, pattern)
+    return value
+
+
+class Chain(Component):
+    """Components one after the other, as a list of which the items can be read and replaced.
+
+    listed: the member of its JSON.
+    """
+
+    listed: ClassVar[str]
+    children: list[Component]
+
+    def __init__(self, parts: list[Any]) -> None:
+        """From its parts, which stay those of the caller's: a change to one changes the sequence."""
+        if not isinstance(parts, list):
+            raise TypeError(f"'{type(parts).__name__}' object is not an instance of 'list'")
+        self.values, self.changes = {}, 0
+        self.children = [checked(part, type(self)) for part in parts]
+
+    def json(self) -> dict[str, object]:
+        """With those of its parts."""
+        return {"type": "Sequence", self.listed: [part.json() for part in self.children]}
+
+    def stamp(self) -> tuple[object, ...]:
+        """With those of its parts."""
+        return id(self), self.changes, *(part.stamp() for part in self.children)
+
+    def parts(self) -> Sequence[Component]:
+        """Its parts, sequences unfolded."""
+        return [part for child in self.children for part in child.parts()]
+
+    def record(self) -> object:
+        """Its parts' records."""
+        return Record("Sequence", {self.listed: [part.record() for part in self.children]})
+
+    def __len__(self) -> int:
+        """How many parts it has."""
+        return len(self.children)
+
+    def __iter__(self) -> Iterator[Component]:
+        """Its parts."""
+        return iter(self.children)
+
+    def __getitem__(self, index: int) -> Any:
+        """A part; `IndexError` beyond the last."""
+        if index < 0:
+            raise OverflowError("can't convert negative int to unsigned")
+        if index >= len(self.children):
+            raise IndexError("Index not found")
+        return self.children[index]
+
+    def __setitem__(self, index: int, value: Any) -> None:
+        """Replace a part."""
+        self[index]
+        self.children[index] = checked(value, type(self))
+        self.changes += 1
+
+
+def family(cls: type[Component]) -> type[Component]:
+    """The class of all components of one place, above Component and the classes that only help."""
+    return next(one for one in reversed(cls.__mro__) if "base" in vars(one) and one is not Component)
+
+
+def checked(value: object, cls: type[Component]) -> Any:
+    """A component of the same place as `cls`; `TypeError` for anything else."""
+    wanted = family(cls)
+    if not isinstance(value, wanted):
+        raise TypeError(f"'{type(value).__name__}' object is not an instance of '{wanted.__name__}'")
+    return value
+
+
+def from_json(cls: type[Made], value: Any) -> Made:
+    """The component that JSON describes, of the place of `cls`; `FormatError` for one that there is not."""
+    place_of = family(cast(type[Component], cls))
+    place_of.check(value)
+    return cast(Made, _made(place_of, value))
+
+
+def _made(place_of: type[Component], value: dict[str, Any]) -> Component:
+    kinds = {str(one.kind): one for one in subclasses(place_of)}
+    sequence = kinds.get("Sequence")
+    listed = getattr(sequence, "listed", "")
+    if sequence is not None and value.get("type", "Sequence") == "Sequence" and listed in value:
+        return sequence([_made(place_of, one) for one in value[listed]])
+    name = place_of.kind_in(value)
+    made = object.__new__(kinds[name])
+    made.changes = 0
+    made.values = {one.name: value.get(one.name, one.default) for one in kinds[name].members()}
+    return made
+
+
+def subclasses(cls: type[Component]) -> Iterator[type[Component]]:
+    """The classes of a place that can be made."""
+    for one in cls.__subclasses__():
+        if one.kind is not None:
+            yield one
+        yield from subclasses(one)
+
+
+# ---- what members are read with ----
+
+
+def flag(value: Any) -> bool:
+    """A bool."""
+    if not isinstance(value, bool):
+        raise TypeError(f"'{type(value).__name__}' object is not an instance of 'bool'")
+    return value
+
+
+def maybe_flag(value: Any) -> bool | None:
+    """A bool or `None`."""
+    return None if value is None else flag(value)
+
+
+def text(value: Any) -> str:
+    """A string."""
+    if not isinstance(value, str):
+        raise TypeError(f"'{type(value).__name__}' object is not an instance of 'str'")
+    return value
+
+
+def character(value: Any) -> str:
+    """A string of one character."""
+    if len(text(value)) != 1:
+        raise ValueError("expected a string of length 1")
+    return str(value)
+
+
+def count(value: Any) -> int:
+    """An integer, 0 or above, below 2^32."""
+    if isinstance(value, bool) or not hasattr(value, "__index__"):
+        raise TypeError(f"'{type(value).__name__}' object cannot be interpreted as an integer")
+    number = value.__index__()
+    if number < 0:
+        raise OverflowError("can't convert negative int to unsigned")
+    if number >= 2**64:
+        raise OverflowError("Python int too large to convert to C unsigned long")
+    return int(number)

@@ -1,0 +1,208 @@
+"""Encoding and decoding: the methods of `Tokenizer` that run the engine.
+
+Adds the two ways of a text: through the engine whole, and, for what the engine does not do, step by step
+(`_pipeline`). Leaves out: the components, what may be given (`_inputs`).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar, cast
+
+from syllabary.compat.tokenizers import _component as part
+from syllabary.compat.tokenizers._encoding import Encoding
+from syllabary.compat.tokenizers._frame import pad, truncate
+from syllabary.compat.tokenizers._inputs import Input, read_inputs, read_sequence
+from syllabary.compat.tokenizers._pipeline import Pipeline
+from syllabary.compat.tokenizers._whole import WholeEngine
+
+if TYPE_CHECKING:
+    from syllabary.compat.tokenizers._tokenizer import Tokenizer
+
+Result = TypeVar("Result")
+
+
+class Encoder:
+    """The part of `Tokenizer` that encodes and decodes."""
+
+    _known: Any
+
+    # ---- text -> encodings ----
+
+    def encode(
+        self, sequence: Any, pair: Any = None, is_pretokenized: bool = False, add_special_tokens: bool = True
+    ) -> Encoding:
+        """The encoding of a text, or of a pair; `is_pretokenized`: texts are lists of words."""
+        first = read_sequence(sequence, is_pretokenized)
+        second = None if pair is None else read_sequence(pair, is_pretokenized)
+        return self._encodings([(first, second)], add_special_tokens, offsets=True)[0]
+
+    def encode_batch(
+        self,
+        input: Any,  # noqa: A002 (their name)
+        is_pretokenized: bool = False,
+        add_special_tokens: bool = True,
+    ) -> list[Encoding]:
+        """The encodings of texts, each a text or a pair, padded to one length if that is on."""
+        return self._encodings(read_inputs(input, is_pretokenized), add_special_tokens, offsets=True)
+
+    def encode_batch_fast(
+        self,
+        input: Any,  # noqa: A002 (their name)
+        is_pretokenized: bool = False,
+        add_special_tokens: bool = True,
+    ) -> list[Encoding]:
+        """The same without offsets, tokens and word ids: they are (0, 0), empty and none, as there."""
+        return self._encodings(read_inputs(input, is_pretokenized), add_special_tokens, offsets=False)
+
+    async def async_encode(
+        self, sequence: Any, pair: Any = None, is_pretokenized: bool = False, add_special_tokens: bool = True
+    ) -> Encoding:
+        """`encode` in a thread."""
+        return await _threaded(self.encode, sequence, pair, is_pretokenized, add_special_tokens)
+
+    async def async_encode_batch(
+        self,
+        input: Any,  # noqa: A002 (their name)
+        is_pretokenized: bool = False,
+        add_special_tokens: bool = True,
+    ) -> list[Encoding]:
+        """`encode_batch` in a thread."""
+        return await _threaded(self.encode_batch, input, is_pretokenized, add_special_tokens)
+
+    async def async_encode_batch_fast(
+        self,
+        input: Any,  # noqa: A002 (their name)
+        is_pretokenized: bool = False,
+        add_special_tokens: bool = True,
+    ) -> list[Encoding]:
+        """`encode_batch_fast` in a thread."""
+        return await _threaded(self.encode_batch_fast, input, is_pretokenized, add_special_tokens)
+
+    def post_process(
+        self, encoding: Encoding, pair: Encoding | None = None, add_special_tokens: bool = True
+    ) -> Encoding:
+        """Truncate, add special tokens, pad."""
+        for one in (encoding, pair):
+            if one is not None and not isinstance(one, Encoding):
+                raise TypeError(f"'{type(one).__name__}' object is not an instance of 'Encoding'")
+        return self._framed(encoding._copy(), pair and pair._copy(), add_special_tokens)
+
+    def _framed(self, encoding: Encoding, pair: Encoding | None, special: bool) -> Encoding:
+        me, processor = self._me, self._me.post_processor
+        if me._truncation is not None:
+            added = me.num_special_tokens_to_add(pair is not None) if special else 0
+            truncate(encoding, pair, me._truncation, added)
+        if processor is not None:
+            framed = processor.process(encoding, pair, special)
+        elif pair is None:
+            framed = encoding
+        else:
+            encoding.set_sequence_id(0)
+            pair.set_sequence_id(1)
+            framed = Encoding.merge([encoding, pair], growing_offsets=False)
+        return pad([framed], me._padding)[0]
+
+    def _encodings(self, inputs: list[Input], special: bool, offsets: bool) -> list[Encoding]:
+        """The encodings of texts and pairs, padded to one length: by the engine, where that can be."""
+        me = self._me
+        pipeline: Pipeline = self._made("pipeline", lambda: Pipeline(me))
+        padding = me._padding
+
+        def alone(text: int) -> Encoding:
+            first, second = (
+                None if one is None else pipeline.encode(one, at) for at, one in enumerate(inputs[text])
+            )
+            for one in (first, second):
+                if one is not None and not offsets:
+                    _forget(one)
+            return self._framed(cast(Encoding, first), second, special)
+
+        def again(text: int) -> Encoding:
+            one = alone(text)
+            if padding is not None:
+                one._pad(len(found[text]), {**padding, "direction": padding["direction"].lower()})
+            return one
+
+        whole: WholeEngine | None = self._made("whole", lambda: WholeEngine.of(me))
+        made = None if whole is None else whole.encodings(inputs, special, offsets, again)
+        found = [alone(text) for text in range(len(inputs))] if made is None else made
+        return pad(found, padding) if made is None else found
+
+    # ---- ids -> text ----
+
+    def decode(self, ids: Sequence[int], skip_special_tokens: bool = True) -> str:
+        """The text of ids; one that no token has is passed over."""
+        names, special = self._made("spellings", self._spellings), self._me._added.special
+        found = []
+        for number in ids:
+            name = names.get(part.count(number))
+            if name is None:
+                name = self._me.model._names().get(number)
+            if name is not None and not (skip_special_tokens and name in special):
+                found.append(name)
+        decoder = self._me.decoder
+        return " ".join(found) if decoder is None else cast(str, decoder.decode(found))
+
+    def decode_batch(self, sequences: Sequence[Sequence[int]], skip_special_tokens: bool = True) -> list[str]:
+        """The texts of many."""
+        return [self.decode(ids, skip_special_tokens) for ids in sequences]
+
+    async def async_decode_batch(
+        self, sequences: Sequence[Sequence[int]], skip_special_tokens: bool = True
+    ) -> list[str]:
+        """`decode_batch` in a thread."""
+        return await _threaded(self.decode_batch, sequences, skip_special_tokens)
+
+    def id_to_token(self, id: int) -> str | None:  # noqa: A002 (their name)
+        """The token of an id; an added one as it is after normalizing."""
+        found = self._made("spellings", self._spellings).get(part.count(id))
+        return self._me.model.id_to_token(id) if found is None else found  # type: ignore[no-any-return]
+
+    def _spellings(self) -> dict[int, str]:
+        """How the added tokens are spelled for the decoder."""
+        normalizer = self._me.normalizer
+        return {
+            number: normalizer.normalize_str(token.content)
+            if token.normalized and normalizer is not None
+            else token.content
+            for number, token in self._me._added
+        }
+
+    # ---- what is made of the components ----
+
+    @property
+    def _me(self) -> Tokenizer:
+        return cast("Tokenizer", self)
+
+    def _made(self, name: str, make: Callable[[], Any]) -> Any:
+        """Something made of the components, made anew when one of them has changed."""
+        me = self._me
+        stamp = (
+            me._added.changes, me._hides_special, me._frames,
+            *(one and one.stamp() for one in me._parts.values() if one is not None),
+        )  # fmt: skip
+        known = self._known
+        if known is None or known[0] != stamp:
+            known = self._known = (stamp, {})
+        if name not in known[1]:
+            known[1][name] = make()
+        return known[1][name]
+
+    def _check(self) -> None:
+        """Raise for a model that is none."""
+        self._me.model._made()
+
+
+def _forget(encoding: Encoding) -> None:
+    """Drop what `encode_batch_fast` does not give."""
+    size = len(encoding)
+    encoding._offsets, encoding._words, encoding._tokens = [(0, 0)] * size, [None] * size, [""] * size
+    encoding._type_ids = [0] * size
+
+
+async def _threaded(run: Callable[..., Result], *args: Any) -> Result:
+    loop = asyncio.get_running_loop()
+    return await loop.run_in_executor(None, functools.partial(run, *args))

@@ -1,0 +1,129 @@
+"""Our engine made of a description: of a model alone, or of a whole tokenizer.
+
+Adds what their library does and ours does not: a character that a BPE model without an unknown token does not
+know is left out (here it is a token of its own first, `LOST`). Leaves out: what calls it (`models`,
+`_pipeline`).
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import random
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from syllabary.errors import UnknownSymbolError
+from syllabary.formats.hf_read import read_document
+from syllabary.formats.strict_json import Json
+from syllabary.reference.check import token_bytes
+from syllabary.spec import Matching, TokenizerSpec
+from syllabary.tokenizer import Tokenizer
+
+WHERE = Path("tokenizer")
+LOST = "\ufdd0"  # no character: no text of a vocabulary
+Place = tuple[int, int]
+Found = tuple[int, str, Place]  # id, name, bytes
+MISSING = {
+    "WordPiece": "WordPiece error: Missing {} token from the vocabulary",
+    "WordLevel": "WordLevel error: Missing [UNK] token from the vocabulary",
+    "Unigram": "Encountered an unknown token but `unk_id` is missing",
+    "BPE": "Unk token `{}` not found in the vocabulary",
+}
+
+
+def spec_of(document: Mapping[str, Any]) -> tuple[TokenizerSpec, int | None]:
+    """The tokenizer of a `tokenizer.json`, and the id that stands for what is to be left out.
+
+    `FormatError` for what ours cannot do as theirs does.
+    """
+    spec = read_document(Json(dict(document), "$", WHERE))
+    model = document["model"]
+    if model.get("type", "BPE") != "BPE" or model.get("unk_token") is not None or spec.unknown is not None:
+        return spec, None
+    lost = max(token_bytes(spec), default=-1) + 1
+    spec = dataclasses.replace(
+        spec,
+        unknown=lost,
+        fuse_unknown=False,
+        added_tokens={**spec.added_tokens, LOST: lost},
+        matching={**spec.matching, LOST: Matching(stage="never")},
+    )
+    return spec, lost
+
+
+def unknown_error(model: Mapping[str, Any]) -> Exception:
+    """What their library raises for a word that it has no tokens for."""
+    return Exception(MISSING[model.get("type", "BPE")].format(model.get("unk_token")))
+
+
+class ModelEngine:
+    """A model alone: the tokens of a word."""
+
+    def __init__(self, model: Mapping[str, Any], stamp: tuple[object, ...]) -> None:
+        """stamp: of the model that it was made of."""
+        self.stamp, self.model = stamp, model
+        vocab = model["vocab"]
+        names = (
+            vocab.items() if isinstance(vocab, Mapping) else ((one[0], at) for at, one in enumerate(vocab))
+        )
+        self.names = {number: name for name, number in names}
+        self.alpha: float | None = None
+        self.nbest: int | None = None
+        self._spec, self.lost = spec_of({"model": dict(model)})
+        self._tokenizer = Tokenizer(self._spec)
+
+    def tokens(self, word: str) -> list[Found]:
+        """Ids, names and places (in bytes) of a word's tokens."""
+        try:
+            if self._spec.dropout or self.alpha is not None:
+                ids = self._draw(word)
+                places = self._drawn(word, ids)
+            else:
+                ids, places = self._tokenizer.encode(word, "text"), self._places(word)
+        except UnknownSymbolError as error:
+            raise unknown_error(self.model) from error
+        return [
+            (number, self._name(number, word, place), place)
+            for number, place in zip(ids, places, strict=True)
+            if number != self.lost
+        ]
+
+    def _draw(self, word: str) -> list[int]:
+        """One way of several: passing over merges, or by the scores of the tokens (Unigram)."""
+        if self.alpha is None:
+            return self._tokenizer.encode(word, "text")
+        if self.nbest is None:
+            return self._tokenizer.sample(word, self.alpha, special="text")
+        ways = self._tokenizer.encode_nbest(word, self.nbest, special="text")
+        best = max(score for _ids, score in ways)
+        weights = [math.exp(self.alpha * (score - best)) for _ids, score in ways]
+        return random.choices([ids for ids, _score in ways], weights)[0]
+
+    def _places(self, word: str) -> list[Place]:
+        return [(start, end) for start, end in self._tokenizer.offsets(word, "byte", "text").tolist()]
+
+    def _drawn(self, word: str, ids: list[int]) -> list[Place]:
+        """The places of tokens under dropout, which another call would draw anew: by their lengths."""
+        prefix, suffix = self._spec.continuing_prefix or "", self._spec.end_of_word or ""
+        data, places, at = word.encode(), list[Place](), 0
+        for number in ids:
+            name = self.names.get(number, "")
+            front = prefix if at and name.startswith(prefix) else ""
+            length = len(name.removeprefix(front).encode())
+            if number in (self.lost, self._spec.unknown):
+                length = len(data[at:].decode()[:1].encode())
+            elif number in self._spec.byte_tokens:
+                length = 1
+            elif suffix and at + length > len(data):
+                length -= len(suffix.encode())
+            places.append((at, at + length))
+            at += length
+        return places
+
+    def _name(self, number: int, word: str, place: Place) -> str:
+        """The token's name; of an unknown word in Unigram the word, as there."""
+        if self.model.get("type") == "Unigram" and number == self.model.get("unk_id"):
+            return word.encode()[slice(*place)].decode()
+        return str(self.names.get(number, ""))

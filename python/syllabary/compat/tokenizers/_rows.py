@@ -1,0 +1,104 @@
+"""Rows that the engine made of many texts, as encodings: a field becomes a list when it is asked for.
+
+Adds `encodings_of`. Leaves out: how rows are made (`syllabary.full_batch`), what an encoding can do
+(`_encoding`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from syllabary.compat.tokenizers._encoding import COLUMNS, Encoding
+from syllabary.full_batch import EncodingBatch
+from syllabary.reference.encoding import Encoding as Row
+
+# Fields that are the same lists in both.
+PLAIN = {
+    "_ids": "ids",
+    "_type_ids": "type_ids",
+    "_special": "special_tokens_mask",
+    "_attention": "attention_mask",
+}
+NAMES = {**PLAIN, "_tokens": "tokens", "_words": "word_ids", "_offsets": "offsets"}
+
+
+class Rows:
+    """The rows of a batch.
+
+    bare: without offsets, words and tokens, as `encode_batch_fast` gives them. framed: whether there is a
+    post-processor, which says type ids and which text tokens are of. again: encodes a text of the batch by
+    itself, for what follows from neither (what overflows of bare rows, and without a post-processor).
+    """
+
+    def __init__(
+        self, batch: EncodingBatch, bare: bool, framed: bool, again: Callable[[int], Encoding]
+    ) -> None:
+        """See the class."""
+        self.batch, self.bare, self.framed, self.again = batch, bare, framed, again
+        self.samples: list[int] = batch.samples.tolist()
+        self.fields: dict[str, list[Any]] = {}
+        self.whole: dict[int, Row] = {}
+
+    def column(self, name: str, at: int) -> Any:
+        """A column of an encoding."""
+        if self.bare and name in ("_tokens", "_words", "_offsets", "_type_ids"):
+            return self._bare(name, at)
+        if name in PLAIN:
+            return self.field(PLAIN[name])[at]
+        if name == "_offsets":
+            return [(start, end) for start, end in self.field("offsets")[at]]
+        if name == "_words":
+            return [None if word < 0 else word for word in self.field("word_ids")[at]]
+        if name != "_tokens" and (self.bare or not self.framed):
+            return getattr(self.again(self.samples[at]), name)
+        if at not in self.whole:
+            self.whole[at] = self.batch[at]
+        row = self.whole[at]
+        if name == "_tokens":
+            return list(row.tokens)
+        return dict(row.ranges) if name == "_ranges" else [nested(one) for one in row.overflowing]
+
+    def field(self, name: str) -> list[Any]:
+        """A field of all rows."""
+        if name not in self.fields:
+            self.fields[name] = self.batch.to_lists(name)
+        return self.fields[name]
+
+    def _bare(self, name: str, at: int) -> list[Any]:
+        special = self.field("special_tokens_mask")[at]
+        if name == "_offsets":
+            return [(0, 0)] * len(special)
+        if name == "_words":
+            return [None] * len(special)
+        if name == "_tokens":
+            if at not in self.whole:
+                self.whole[at] = self.batch[at]
+            tokens = self.whole[at].tokens
+            return [token if added else "" for token, added in zip(tokens, special, strict=True)]
+        types = self.field("type_ids")[at]
+        return [kind if added or self.framed else 0 for kind, added in zip(types, special, strict=True)]
+
+
+def nested(row: Row) -> Encoding:
+    """A row that is all there, as an encoding."""
+    made = Encoding()
+    for name, field in NAMES.items():
+        setattr(made, name, getattr(row, field))
+    made._ranges = dict(row.ranges)
+    made._overflowing = [nested(one) for one in row.overflowing]
+    return made
+
+
+def encodings_of(rows: Rows) -> list[Encoding]:
+    """An encoding for each text, which takes its columns from the rows when they are asked for."""
+    found, first = [], np.flatnonzero(np.diff(rows.batch.samples, prepend=-1)).tolist()
+    for at in first:
+        made = Encoding()
+        for name in (*COLUMNS, "_overflowing", "_ranges"):
+            delattr(made, name)
+        made._row = (rows, at)
+        found.append(made)
+    return found

@@ -1,0 +1,83 @@
+"""A whole tokenizer in the engine: many texts at once, on all cores.
+
+Adds `WholeEngine`, and which tokenizers and texts it is for. Leaves out: the other way (`_pipeline`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from syllabary.compat.tokenizers._encoding import Encoding
+from syllabary.compat.tokenizers._engines import spec_of
+from syllabary.compat.tokenizers._inputs import Input
+from syllabary.compat.tokenizers._rows import Rows, encodings_of
+from syllabary.errors import SyllabaryError
+from syllabary.tokenizer import Tokenizer as Engine
+
+if TYPE_CHECKING:
+    from syllabary.compat.tokenizers._tokenizer import Tokenizer
+
+
+class WholeEngine:
+    """The engine of a tokenizer as it is now."""
+
+    def __init__(self, engine: Engine, lost: int | None, framed: bool) -> None:
+        """lost: the id of what is to be left out. framed: whether there is a post-processor."""
+        self.engine, self.lost, self.framed = engine, lost, framed
+
+    @staticmethod
+    def of(tokenizer: Tokenizer) -> WholeEngine | None:
+        """`None` where the engine would do something otherwise (`_apart`), or cannot be made."""
+        if _apart(tokenizer):
+            return None
+        try:
+            spec, lost = spec_of({**tokenizer._document(), "decoder": None})
+            return WholeEngine(Engine(spec), lost, tokenizer.post_processor is not None)
+        except (SyllabaryError, ValueError):
+            return None
+
+    def encodings(
+        self, inputs: list[Input], special: bool, offsets: bool, again: Callable[[int], Encoding]
+    ) -> list[Encoding] | None:
+        """The encodings of texts; `None` where one holds what is to be left out, or is an error there.
+
+        again: encodes a text of the inputs the other way, padded as long as it is here.
+        """
+        if not inputs:
+            return []
+        words = not isinstance(inputs[0][0], str)
+        try:
+            batch = self.engine.encode_full_batch(
+                [text for text, _pair in inputs],
+                [pair for _text, pair in inputs],
+                special="allow",
+                add_special_tokens=special,
+                is_pretokenized=words,
+                offsets="char" if offsets else None,
+                overflow=self.engine.framing.truncation is not None,
+            )
+        except SyllabaryError:
+            return None  # it is told by the other way, in their words
+        rows = Rows(batch, not offsets, self.framed, again)
+        if self.lost is not None and any(self.lost in ids for ids in rows.field("ids")):
+            return None
+        return encodings_of(rows)
+
+
+def _apart(tokenizer: Tokenizer) -> bool:
+    """Whether a tokenizer is one for the other way.
+
+    Where a component is Python code, and where the engine differs: special tokens as ordinary text, Unigram
+    that draws, an empty sequence of post-processors (which says which text tokens are of), a token that takes
+    along white space that is normalized (and is spelled so).
+    """
+    parts = [one for one in tokenizer._parts.values() if one is not None]
+    if any(one.is_custom for one in parts) or tokenizer.encode_special_tokens:
+        return True
+    if getattr(tokenizer.model, "alpha", None) is not None:
+        return True
+    if tokenizer.post_processor is not None and not tokenizer.post_processor.parts():
+        return True
+    takes = any(token.normalized and (token.lstrip or token.rstrip) for _number, token in tokenizer._added)
+    return takes and tokenizer.normalizer is not None

@@ -1,0 +1,182 @@
+"""The Unigram `model` of Hugging Face's `tokenizer.json`, both ways.
+
+Adds what the file must be, and what its vocabulary means: the place in the list is the id; every name is found
+in text, those of special tokens too where they reach the model, and bytes (`<0x0A>`) by that very name as well.
+Source: tokenizers 0.23.3, `models/unigram/model.rs` and `serialization.rs`; a name given twice, of which they
+take the last, is refused. Leaves out: the best way to cut a piece (`reference.unigram`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from syllabary.errors import FormatError
+from syllabary.formats.hf_added import Added, read_added, write_added
+from syllabary.formats.hf_components import NAME, NORMALIZER, read_steps
+from syllabary.formats.hf_decoder import read_decoder
+from syllabary.formats.hf_extras import trims_offsets
+from syllabary.formats.hf_split import read_cutting
+from syllabary.formats.hf_vocab import BYTE_NAME
+from syllabary.formats.record import cannot_hold
+from syllabary.formats.strict_json import Json
+from syllabary.reference.check_foreign import is_score
+from syllabary.spec import Step, TokenizerSpec
+
+KIND = "Unigram"
+REWRITING = ("ByteLevel", "Metaspace")  # pre-tokenizers that give the model other text than they get
+KEYS = ("type", "unk_id", "vocab", "byte_fallback")
+
+
+@dataclass(frozen=True, slots=True)
+class UnigramModel:
+    """The model. vocab: name -> id. scores: by id. where: of errors."""
+
+    where: Json
+    vocab: Mapping[str, int]
+    scores: Mapping[int, float]
+    unknown: int | None
+    byte_fallback: bool
+
+
+def is_unigram(model: Json) -> bool:
+    """Whether a model is Unigram: it says so, or says nothing and has a list of names with scores."""
+    members = model.object()
+    kind = members.get("type")
+    if kind is None or kind.value is None:
+        return "vocab" in members and isinstance(members["vocab"].value, list)
+    return kind.value == KIND
+
+
+def read_unigram(model: Json) -> UnigramModel:
+    """The model; `FormatError` with the place of what is none."""
+    members = model.object(KEYS)
+    vocab: dict[str, int] = {}
+    scores: dict[int, float] = {}
+    for token_id, row in enumerate(model.member("vocab").list()):
+        items = list(row.list())
+        if len(items) != 2:
+            raise row.wrong("[name, score]")
+        name = items[0].string()
+        if name in vocab:
+            raise row.error(f"{name!r} is the name of id {vocab[name]} already")
+        if not name:
+            raise row.error("the name is empty")
+        if not is_score(items[1].value):
+            raise items[1].error(f"must be a score, a finite number of 32 bits, not {items[1].value!r}")
+        vocab[name] = token_id
+        scores[token_id] = float(items[1].value)  # type: ignore[arg-type]
+    unknown = None
+    if "unk_id" in members and members["unk_id"].value is not None:
+        unknown = members["unk_id"].id()
+        if unknown >= len(vocab):
+            raise members["unk_id"].error(f"is {unknown}, and the vocabulary ends with id {len(vocab) - 1}")
+    fallback = members.get("byte_fallback")
+    return UnigramModel(
+        where=model,
+        vocab=vocab,
+        scores=scores,
+        unknown=unknown,
+        byte_fallback=fallback is not None and fallback.value is not None and fallback.boolean(),
+    )
+
+
+def tokens_of(model: UnigramModel, added: Added, always_cut: bool) -> tuple[dict[int, bytes], dict[int, int]]:
+    """The tokens that the model may find in text, and those that stand for a byte.
+
+    always_cut: whether no text that holds an added token reaches the model.
+    """
+    tokens: dict[int, bytes] = {}
+    bytes_found: dict[int, int] = {}
+    for name, token_id in model.vocab.items():
+        if name in added.ids and always_cut:
+            continue
+        byte = BYTE_NAME.fullmatch(name) if model.byte_fallback else None
+        if byte is None:
+            tokens[token_id] = name.encode()
+        elif name in added.ids:
+            where = model.where.member("byte_fallback")
+            raise where.error(f"the added token {name!r} stands for other text as well, as a byte")
+        else:
+            bytes_found[token_id] = int(byte[1], 16)
+            tokens[token_id] = bytes([bytes_found[token_id]])
+    return tokens, bytes_found
+
+
+def read_spec(root: Json) -> TokenizerSpec:
+    """The tokenizer of a whole file with such a model, but for what is carried along."""
+    model = read_unigram(root.member("model"))
+    normalizer = read_steps(root.optional("normalizer"), NORMALIZER)
+    cutting, _by_bytes = read_cutting(root.optional("pre_tokenizer"))
+    added = read_added(root.optional("added_tokens"), model.vocab, normalizes=bool(normalizer))
+    tokens, byte_tokens = tokens_of(model, added, _always_cut(added, normalizer, cutting.steps))
+    spec = TokenizerSpec(
+        unit="char",
+        split=cutting.split,
+        tokens=tokens,
+        alphabet={},
+        merges=None,
+        special_tokens=added.special,
+        added_tokens=added.other,
+        fallback=bool(byte_tokens),
+        normalizer=normalizer,
+        pretokenizer=cutting.steps,
+        matching=added.matching,
+        scores=model.scores,
+        unknown=model.unknown,
+        fuse_unknown=True,
+        byte_tokens=byte_tokens,
+        trim_offsets=trims_offsets(root.optional("post_processor")),
+        model="unigram",
+    )
+    return replace(spec, decoder=read_decoder(root.optional("decoder"), spec, model.vocab))
+
+
+def _always_cut(added: Added, normalizer: tuple[Step, ...], pretokenizer: tuple[Step, ...]) -> bool:
+    """Whether no text that holds an added token reaches the model."""
+    return added.plain and not normalizer and not any(step.kind in REWRITING for step in pretokenizer)
+
+
+def write_model(spec: TokenizerSpec, names: Mapping[int, str]) -> dict[str, object]:
+    """The member `model` of the file; `FormatError` names what it cannot hold."""
+    scores = spec.scores or {}
+    missing = next((token_id for token_id in range(len(scores)) if token_id not in scores), None)
+    if missing is not None:
+        raise cannot_hold(NAME, f"a Unigram vocabulary where id {missing} has no score")
+    if spec.unknown is not None and spec.unknown not in scores:
+        raise cannot_hold(NAME, f"an unknown token (id {spec.unknown}) without a score")
+    return {
+        "type": KIND,
+        "unk_id": spec.unknown,
+        "vocab": [[names[token_id], scores[token_id]] for token_id in range(len(scores))],
+        "byte_fallback": spec.fallback,
+    }
+
+
+def check_unigram(spec: TokenizerSpec) -> None:
+    """Raise `FormatError` for what a Unigram model of theirs does otherwise."""
+    faults = {
+        "scores that are added in 32 bits": spec.single_precision,
+        "pieces that are never made (unused)": bool(spec.unused),
+        "unknown characters in a row that stay apart": not spec.fuse_unknown,
+        "offsets that give all of a character to the last of its bytes": spec.surface_offsets,
+    }
+    for fault, there in faults.items():
+        if there:
+            raise cannot_hold(NAME, fault)
+
+
+def check_names(spec: TokenizerSpec, names: Mapping[int, str]) -> None:
+    """Raise `FormatError` unless the names, read again, are the tokens that they were written from."""
+    here = Json({"byte_fallback": True}, "$.model", Path(NAME))
+    scores = spec.scores or {}
+    vocab = {names[token_id]: token_id for token_id in sorted(scores) if token_id in names}
+    model = UnigramModel(here, vocab, scores, spec.unknown, spec.fallback)
+    added = read_added(Json(write_added(spec), "$.added_tokens", Path(NAME)), vocab, bool(spec.normalizer))
+    tokens, bytes_found = tokens_of(model, added, _always_cut(added, spec.normalizer, spec.pretokenizer))
+    for token_id in spec.tokens.keys() ^ tokens.keys():
+        there = "no text becomes" if token_id in spec.tokens else "text becomes"
+        raise cannot_hold(NAME, f"id {token_id}, which {there} there")
+    if tokens != dict(spec.tokens) or (spec.fallback and bytes_found != dict(spec.byte_tokens)):
+        raise FormatError(f"{NAME}: tokens that their names do not tell apart")

@@ -1,0 +1,238 @@
+"""Training of a unigram language model (Kudo 2018): seeds, their probabilities by EM, the least useful dropped.
+
+    words -> characters and seeds -> [ expectation, maximization, twice; pruning ] until few enough -> pieces
+
+A text is taken to be made of pieces that are drawn one by one, each with its probability. EM finds probabilities
+that make the words likely: count how often each piece is expected (`train_unigram_lattice.expect`), then let that
+be its weight. The logarithm gives way to the digamma function (variational Bayes), which makes rare pieces rarer;
+what is expected less than half a time is dropped. Pruning keeps the part `shrinking_factor` of the pieces: those
+that nothing can stand for, then those without which the likelihood loses most, if wherever they are used the second
+best way to cut their own text stands instead.
+
+Sums are made in `lanes`: word n is added up in lane n modulo their number, then lane by lane. So the engine can add
+lanes on different threads to the same numbers.
+
+Source: sentencepiece 0.2.3, `unigram_model_trainer.cc`, with which `single` agrees to the last bit. Leaves out:
+where words come from and the finished vocabulary (`train_unigram_sentencepiece`, `train_unigram_own`).
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from syllabary.errors import TrainingError
+from syllabary.reference.train_unigram_lattice import (
+    UNKNOWN,
+    Keep,
+    Model,
+    Piece,
+    double,
+    expect,
+    single,
+    two_best,
+    viterbi,
+)
+from syllabary.reference.train_unigram_seed import Ended, seeds
+
+RARE = 0.5
+OUTSIDE = "\u2585"  # stands for characters outside the alphabet
+
+
+@dataclass(frozen=True, slots=True)
+class UnigramSettings:
+    """How a model is learned.
+
+    desired: learning ends where there are so many pieces, or fewer. longest: of a piece, in characters.
+    branching: which seeds (`train_unigram_seed`). settle: EM has the last word; else
+    pruning has it, which drops at least what no word uses. unknown_first:
+    unknown characters count for the first piece, as in sentencepiece.
+    """
+
+    desired: int
+    seed_size: int = 1_000_000
+    longest: int = 16
+    shrinking_factor: float = 0.75
+    sub_iterations: int = 2
+    lanes: int = 16
+    single: bool = False
+    branching: str = "ends"
+    settle: bool = True
+    unknown_first: bool = False
+
+    @property
+    def keep(self) -> Keep:
+        """How numbers are kept."""
+        return single if self.single else double
+
+
+def digamma(x: float) -> float:
+    """The derivative of the logarithm of the gamma function, for x > 0.
+
+    >>> round(digamma(1.0), 8)
+    -0.57721566
+    """
+    found = 0.0
+    while x < 7:
+        found -= 1 / x
+        x += 1
+    x -= 0.5
+    y = 1 / x
+    y2 = y * y
+    y4 = y2 * y2
+    more = math.log(x) + (1 / 24) * y2 - (7 / 960) * y4 + (31 / 8064) * y4 * y2 - (127 / 30720) * y4 * y4
+    return found + more
+
+
+def initial(
+    words: Sequence[tuple[Ended, int]],
+    settings: UnigramSettings,
+    valid: Callable[[str], bool] = lambda text: True,
+    tail: str = "",
+) -> Model:
+    """The characters, the most frequent first, and the seeds, each as likely as its count times its length."""
+    counts = Counter[str]()
+    for (word, _ended), count in words:
+        for character in word:
+            counts[character] += count
+    del counts[OUTSIDE]
+    order = sorted(counts, key=lambda character: (-counts[character], character))
+    found = [(character, counts[character]) for character in order]
+    found += seeds(words, settings.branching, settings.longest, settings.seed_size, valid, tail)
+    if not found:
+        raise TrainingError("no character is left to learn from")
+    keep = settings.keep
+    weights = [keep(weight) for _text, weight in found]
+    total = math.log(_total(weights))
+    scores = [keep(math.log(weight) - total) for weight in weights]
+    return Model([(text, score) for (text, _weight), score in zip(found, scores, strict=True)], keep)
+
+
+def in_order(words: Sequence[tuple[Ended, int]]) -> list[tuple[str, int]]:
+    """The words as EM takes them: the most frequent first, then the smaller text.
+
+    >>> in_order([(("a", "last"), 1), (("b", "middle"), 1), (("b", "last"), 1)])
+    [('b', 2), ('a', 1)]
+    """
+    counts = Counter[str]()
+    for (word, _ended), count in words:
+        counts[word] += count
+    return sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+
+
+def learn(
+    words: Sequence[tuple[Ended, int]],
+    settings: UnigramSettings,
+    valid: Callable[[str], bool] = lambda text: True,
+    tail: str = "",
+) -> Iterator[Model]:
+    """The model after each step; the last one is the result.
+
+    >>> words = [(("abab", "last"), 5), (("ab", "last"), 3), (("cab", "last"), 4)]
+    >>> *_before, last = learn(words, UnigramSettings(desired=3))
+    >>> [(text, round(score, 3)) for text, score in last.pieces]
+    [('ab', -0.622), ('abab', -1.94), ('cab', -1.384)]
+    """
+    model = initial(words, settings, valid, tail)
+    yield model
+    ordered = in_order(words)
+    while True:
+        for _time in range(settings.sub_iterations):
+            model = maximize(model, expectation(model, ordered, settings))
+            yield model
+        if settings.settle and len(model.pieces) <= settings.desired:
+            return
+        model = prune(model, ordered, settings)
+        yield model
+        if not settings.settle and len(model.pieces) <= settings.desired:
+            return
+
+
+Words = Sequence[tuple[str, int]]
+
+
+def expectation(model: Model, words: Words, settings: UnigramSettings) -> list[float]:
+    """How often each piece is expected."""
+    first = 0 if settings.unknown_first else None
+    return _in_lanes(
+        model, words, settings, lambda word, count, sums: expect(model, word, count, sums, first)
+    )
+
+
+def _in_lanes(
+    model: Model,
+    words: Words,
+    settings: UnigramSettings,
+    take: Callable[[str, float, list[float]], object],
+) -> list[float]:
+    keep = settings.keep
+    lanes = [[0.0] * len(model.pieces) for _lane in range(settings.lanes)]
+    for place, (word, count) in enumerate(words):
+        take(word, keep(count), lanes[place % settings.lanes])
+    sums, *others = lanes
+    for lane in others:
+        sums = [keep(left + right) for left, right in zip(sums, lane, strict=True)]
+    return sums
+
+
+def maximize(model: Model, expected: Sequence[float]) -> Model:
+    """The pieces that are expected, each as likely as often it is.
+
+    `TrainingError` if there are none.
+    """
+    kept = [(text, times) for (text, _), times in zip(model.pieces, expected, strict=True) if times >= RARE]
+    if not kept:
+        raise TrainingError("the text is too small: no piece is expected in it")
+    total = 0.0
+    for _text, times in kept:
+        total = model.keep(total + times)
+    less = model.keep(digamma(total))
+    return Model([(text, model.keep(digamma(times) - less)) for text, times in kept], model.keep)
+
+
+def prune(model: Model, words: Words, settings: UnigramSettings) -> Model:
+    """The model with its most useful pieces: those that nothing stands for, by id, then by loss."""
+
+    def take(word: str, count: float, sums: list[float]) -> None:
+        for node in viterbi(model, word)[0]:
+            piece = first if node.piece == UNKNOWN else node.piece
+            if piece is not None:
+                sums[piece] = model.keep(sums[piece] + count)
+
+    first = 0 if settings.unknown_first else None
+    used = _in_lanes(model, words, settings, take)
+    total = model.keep(_total(used))
+    kept = list[Piece]()
+    losses = list[tuple[float, int]]()
+    for token_id, (text, _score) in enumerate(model.pieces):
+        if used[token_id] == 0:
+            continue
+        ways = two_best(model, text)
+        if len(ways) == 1:
+            kept.append(model.pieces[token_id])
+        elif len(ways[0]) == 1:
+            others = [first if piece == UNKNOWN else piece for piece in ways[1]]
+            counts = [0.0 if piece is None else used[piece] for piece in others]
+            losses.append((-_loss(used[token_id], total, counts, model.keep), token_id))
+    size = max(settings.desired, int(settings.shrinking_factor * len(model.pieces)))
+    rest = [model.pieces[token_id] for _loss, token_id in sorted(losses)]
+    return Model(kept + rest[: max(size - len(kept), 0)], model.keep)
+
+
+def _total(numbers: Sequence[float]) -> float:
+    total = 0.0
+    for number in numbers:  # one after the other: newer releases of Python make `sum` more exact than that
+        total += number
+    return total
+
+
+def _loss(count: float, total: float, others: Sequence[float], keep: Keep) -> float:
+    """How much the logarithm of the likelihood, by token, loses when `count` tokens become others."""
+    with_it = keep(math.log(count) - keep(math.log(total)))
+    more = keep(math.log(keep(total + keep(count * (len(others) - 1)))))
+    without = 0.0
+    for other in others:
+        without = keep(without + (math.log(keep(other + count)) - more))
+    return keep(keep(count / total) * keep(with_it - without))

@@ -1,0 +1,95 @@
+"""`syllabary.compat.tokenizers` and the library itself, called alike: the same results.
+
+Adds series of drawn calls to whole tokenizers. Leaves out: the components one by one
+(`test_compat_tokenizers_parts`), training (`test_compat_tokenizers_training`).
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import random
+from typing import Any
+
+import pytest
+import tokenizers as theirs
+import tokenizers_calls as calls
+from tokenizers_calls import outcome, text
+
+from syllabary.compat import tokenizers as ours
+
+SEEDS = 600 if os.environ.get("SYLLABARY_PROVE") else 60
+FLAGS = ("single_word", "lstrip", "rstrip", "normalized", "special")
+
+
+def drawn_call(source: random.Random) -> Any:
+    """One call, as a function of a library and a tokenizer."""
+    first, second, third = text(source), text(source), text(source)
+    special, words = source.random() < 0.8, first.split(" ") or ["a"]
+    ids = [source.randint(0, 300) for _ in range(source.randint(0, 6))]
+    flags = {name: source.random() < 0.5 for name in source.sample(FLAGS, 2)}
+    name = source.choice(["[MASK]", "my", "Name", "ab", "naïve", "<s>", " x"])
+    length, stride = source.randint(5, 14), source.choice([0, 0, 1, 2])
+    strategy = source.choice(["longest_first", "only_first", "only_second"])
+    side = source.choice(["left", "right"])
+    multiple = source.choice([None, 4])
+    choice = source.choice
+    return choice([
+        lambda t, k: k.encode(first),
+        lambda t, k: k.encode(first, second, add_special_tokens=special),
+        lambda t, k: k.encode(words, is_pretokenized=True),
+        lambda t, k: k.encode_batch([first, (second, third)], add_special_tokens=special),
+        lambda t, k: k.encode_batch_fast([first, second]),
+        lambda t, k: k.encode_batch([[words, words], words], is_pretokenized=True),
+        lambda t, k: k.decode(ids),
+        lambda t, k: k.decode(k.encode(first).ids, skip_special_tokens=special),
+        lambda t, k: k.decode_batch([ids, k.encode(second).ids]),
+        lambda t, k: k.add_tokens([t.AddedToken(name, **flags), "quick"]),
+        lambda t, k: k.add_special_tokens([name, "<s>"]),
+        lambda t, k: setattr(k, "encode_special_tokens", not k.encode_special_tokens),
+        lambda t, k: k.enable_truncation(length, stride=stride, strategy=strategy, direction=side),
+        lambda t, k: k.no_truncation(),
+        lambda t, k: k.enable_padding(length=choice([None, 12]) if False else None, direction=side,
+            pad_to_multiple_of=multiple),
+        lambda t, k: k.enable_padding(length=length, pad_id=3, pad_type_id=2, pad_token="<pad>"),
+        lambda t, k: k.no_padding(),
+        lambda t, k: (k.padding, k.truncation, k.get_vocab_size(), k.get_vocab_size(False)),
+        lambda t, k: k.get_added_tokens_decoder(),
+        lambda t, k: [k.id_to_token(one) for one in ids],
+        lambda t, k: [k.token_to_id(one) for one in (name, "the", "nothing")],
+        lambda t, k: [k.num_special_tokens_to_add(one) for one in (False, True)],
+        lambda t, k: k.to_str(),
+        lambda t, k: k.to_str(pretty=True),
+        lambda t, k: str(k),
+        lambda t, k: repr(k),
+        lambda t, k: k.post_process(k.encode(first), k.encode(second) if special else None),
+        lambda t, k: [one.as_tuple() for one in k.model.tokenize(first)],
+        lambda t, k: pickle.loads(pickle.dumps(k)).encode(first),
+        lambda t, k: t.Tokenizer.from_str(k.to_str()).encode(first, second),
+    ])  # fmt: skip
+
+
+def drawn_change(source: random.Random) -> Any:
+    """One change of a component, likewise."""
+    place, makes = source.choice([
+        ("normalizer", calls.NORMALIZERS), ("pre_tokenizer", calls.PRE_TOKENIZERS),
+        ("decoder", calls.DECODERS), ("post_processor", calls.PROCESSORS),
+    ])  # fmt: skip
+    make = source.choice(makes)
+    return lambda t, k: setattr(k, place, make(t))
+
+
+@pytest.mark.parametrize("seed", range(SEEDS))
+def test_the_same_calls_give_the_same_results(seed: int) -> None:
+    """A tokenizer of drawn parts in both libraries, then 30 drawn calls and changes."""
+    source = random.Random(seed)
+    models = calls.models(source)
+    tokenizers = theirs.Tokenizer(models[0]), ours.Tokenizer(models[1])
+    for step in range(30):
+        call = drawn_change(source) if step < 4 or source.random() < 0.15 else drawn_call(source)
+        wanted = outcome(lambda call=call: call(theirs, tokenizers[0]))  # type: ignore[misc]
+        found = outcome(lambda call=call: call(ours, tokenizers[1]))  # type: ignore[misc]
+        if wanted == calls.PANIC:
+            assert found is not None  # no panic here; theirs may be broken from now on
+            return
+        assert found == wanted, (step, str(tokenizers[0]))

@@ -1,0 +1,175 @@
+"""Training and files of `syllabary.compat.tokenizers`, beside the library: the same `tokenizer.json`.
+
+Adds trainers over drawn text and options, files, the models' own files, the five implementations. Leaves out:
+what is drawn (`tokenizers_calls`), what training does (`test_train_huggingface`).
+"""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+import tokenizers as theirs
+import tokenizers_calls as calls
+from tokenizers_calls import plain, text
+
+from syllabary.compat import tokenizers as ours
+
+LIBRARIES = (theirs, ours)
+
+
+def options(t: Any, source: random.Random) -> dict[str, Any]:
+    """Options of `BpeTrainer`, no hash table deciding: decorated characters are special tokens, in order."""
+    told: dict[str, Any] = {"vocab_size": source.choice([40, 90, 300]), "show_progress": False}
+    told["min_frequency"] = source.choice([0, 1, 2])
+    told["special_tokens"] = ["<s>", t.AddedToken("[MASK]", lstrip=True)]
+    if source.random() < 0.5:
+        told["initial_alphabet"] = ["x", "yz", "é"]
+    if source.random() < 0.3:
+        told["max_token_length"] = 5
+    return told
+
+
+@pytest.mark.parametrize("seed", range(24))
+@pytest.mark.parametrize("from_files", [False, True])
+def test_bpe_is_trained_alike(seed: int, from_files: bool, tmp_path: Path) -> None:
+    """From texts, lists of texts and files; components and options drawn."""
+    saved = []
+    for t in LIBRARIES:
+        source = random.Random(seed)
+        tokenizer = t.Tokenizer(t.models.BPE(unk_token=source.choice([None, "<s>"])))
+        tokenizer.normalizer = source.choice(calls.NORMALIZERS[:8])(t)
+        tokenizer.pre_tokenizer = source.choice(calls.PRE_TOKENIZERS)(t)
+        trainer = t.trainers.BpeTrainer(**options(t, source))
+        documents = [*calls.CORPUS[: source.randint(1, 5)], *(text(source) for _ in range(6))]
+        if from_files:
+            path = tmp_path / "text"
+            path.write_text("\n".join(documents), encoding="utf-8", newline="")
+            tokenizer.train([str(path)], trainer)
+        elif seed % 2:
+            tokenizer.train_from_iterator([documents[:2], documents[2:]], trainer)
+        else:
+            tokenizer.train_from_iterator(iter(documents), trainer, length=len(documents))
+        saved.append((tokenizer.to_str(pretty=True), plain(tokenizer.encode(documents[-1]))))
+    assert saved[1] == saved[0]
+
+
+def test_training_with_a_custom_pre_tokenizer() -> None:
+    """Words are then counted in Python."""
+
+    class Letters:
+        def split(self, index: int, part: Any) -> list[Any]:
+            half = len(str(part)) // 2
+            return [part[:half], part[half:]]
+
+        def pre_tokenize(self, pretok: Any) -> None:
+            pretok.split(self.split)
+
+    vocabularies = []
+    for t in LIBRARIES:
+        tokenizer = t.Tokenizer(t.models.BPE())
+        tokenizer.normalizer = t.normalizers.Lowercase()
+        tokenizer.pre_tokenizer = t.pre_tokenizers.PreTokenizer.custom(Letters())
+        tokenizer.train_from_iterator(
+            calls.CORPUS, t.trainers.BpeTrainer(vocab_size=120, show_progress=False)
+        )
+        vocabularies.append((tokenizer.get_vocab(), tokenizer.encode("lazyquick").ids))
+    assert vocabularies[1] == vocabularies[0]
+
+
+def test_nothing_to_learn_is_no_error() -> None:
+    """No files, no text: special tokens and the initial alphabet remain."""
+    for feed in (lambda k, r: k.train([], r), lambda k, r: k.train_from_iterator([], r)):
+        saved = []
+        for t in LIBRARIES:
+            tokenizer = t.Tokenizer(t.models.BPE())
+            feed(
+                tokenizer,
+                t.trainers.BpeTrainer(special_tokens=["<s>"], initial_alphabet=["a"], show_progress=False),
+            )
+            saved.append(tokenizer.to_str())
+        assert saved[1] == saved[0]
+
+
+@pytest.mark.parametrize("name", ["ByteLevelBPETokenizer", "CharBPETokenizer", "SentencePieceBPETokenizer"])
+def test_implementations_are_alike(name: str, tmp_path: Path) -> None:
+    """Trained, shown, saved as model and as file, read again, encoding and decoding."""
+    found = []
+    for number, t in enumerate(LIBRARIES):
+        tokenizer = getattr(t, name)()
+        tokenizer.train_from_iterator(
+            [line[:30] for line in calls.CORPUS[:2]], vocab_size=600, show_progress=False
+        )
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        files = tokenizer.save_model(str(folder), "p")
+        again = getattr(t, name).from_file(*files)
+        tokenizer.enable_padding(length=20, direction="left")
+        encoding = tokenizer.encode("the quick brown fox", "jumps")
+        vocabulary = sorted(tokenizer.get_vocab(), key=tokenizer.get_vocab().__getitem__)
+        found.append([
+            repr(tokenizer), repr(again), set(vocabulary), [Path(one).name for one in files],
+            encoding.tokens, encoding.offsets, tokenizer.decode(encoding.ids), tokenizer.padding,
+            again.encode("the quick").tokens, tokenizer.token_to_id(vocabulary[3]),
+            type(tokenizer.model).__name__, str(tokenizer.normalizer),
+        ])  # fmt: skip
+        tokenizer.normalizer = t.normalizers.Lowercase()
+        assert tokenizer.normalize("A") == "a"
+    assert found[1] == found[0]
+
+
+def test_files_are_the_same_bytes(tmp_path: Path) -> None:
+    """`tokenizer.json`, `vocab.json`, `merges.txt`, `vocab.txt`; and each reads the other's."""
+    source = random.Random(1)
+    written = []
+    for number, (t, model) in enumerate(zip(LIBRARIES, calls.models(source), strict=True)):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        tokenizer = t.Tokenizer(model)
+        tokenizer.post_processor = calls.PROCESSORS[6](t)
+        tokenizer.enable_truncation(9)
+        tokenizer.save(str(folder / "tokenizer.json"))
+        model.save(str(folder))
+        t.models.WordPiece({"a": 0, "b": 1}).save(str(folder), "w")
+        t.models.WordLevel({"b": 1, "a": 0}).save(str(folder), "l")
+        t.models.Unigram([("a", -0.5)], 0).save(str(folder))
+        written.append({path.name: path.read_bytes() for path in folder.iterdir()})
+    assert written[1] == written[0]
+    data = written[0]["tokenizer.json"]
+    assert ours.Tokenizer.from_buffer(data).to_str() == theirs.Tokenizer.from_buffer(data).to_str()
+    assert ours.models.WordPiece.read_file(str(tmp_path / "0" / "w-vocab.txt")) == {"a": 0, "b": 1}
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        "{}", "[]", "nothing", '{"model": {}}',
+        '{"model": {"type": "BPE", "vocab": {}, "merges": []}, "more": 1}',
+        '{"model": {"type": "BPE", "vocab": {"a": 0}, "merges": [["a", "b"]]}}',
+        '{"model": {"type": "Other", "vocab": {}}}',
+        '{"model": {"type": "BPE", "vocab": {}, "merges": []}, "normalizer": {"type": "NFX"}}',
+        '{"model": {"type": "BPE", "vocab": {}, "merges": []}, "post_processor": {"type": "NFC"}}',
+        '{"model": {"type": "BPE", "vocab": {}, "merges": []}, "padding": 3}',
+    ],
+)  # fmt: skip
+def test_damaged_files_are_refused(wrong: str) -> None:
+    """An exception that is no panic, in both."""
+    with pytest.raises(Exception):  # noqa: B017, PT011 (theirs is a plain Exception)
+        theirs.Tokenizer.from_str(wrong)
+    with pytest.raises(ValueError, match=r"."):
+        ours.Tokenizer.from_str(wrong)
+
+
+def test_files_that_are_not_there(tmp_path: Path) -> None:
+    """`OSError` with the path."""
+    for call in (
+        lambda: ours.Tokenizer.from_file(str(tmp_path / "none")),
+        lambda: ours.Tokenizer(ours.models.BPE()).train([str(tmp_path / "none")]),
+        lambda: ours.Tokenizer(ours.models.BPE()).save(str(tmp_path / "none" / "x")),
+    ):
+        with pytest.raises(OSError, match="none"):
+            call()
+    with pytest.raises(Exception, match="Error while reading vocab & merges files"):
+        ours.models.BPE.from_file("none", "none")
