@@ -227,7 +227,16 @@ def you_token_to_me() -> None:
 
 if __name__ == "__main__":
     warnings.simplefilter("ignore")
-    for write in (ours, hugging_face, words, sentence_piece, unigram, tekken, scores_in_gguf, you_token_to_me):
+    for write in (
+        ours,
+        hugging_face,
+        words,
+        sentence_piece,
+        unigram,
+        tekken,
+        scores_in_gguf,
+        you_token_to_me,
+    ):
         write()
     for path in sorted(HERE.glob("*/*")):
         print(f"{path.relative_to(HERE)}: {path.stat().st_size} bytes")
