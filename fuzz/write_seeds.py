@@ -17,6 +17,7 @@ from tokenizers import decoders, models, normalizers, pre_tokenizers, processors
 
 import syllabary
 from syllabary import formats
+from syllabary.formats import gguf
 
 HERE = Path(__file__).parent / "seeds"
 LINES = ["low lower lowest newer newest widest", "μῆνιν ἄειδε θεὰ", "漢字かな 12 33", "a b c d e f g"] * 3
@@ -191,9 +192,51 @@ def tekken() -> None:
     put("tekken", "tekken.json", json.dumps({"config": config, "vocab": vocab}, indent=1).encode())
 
 
+def scores_in_gguf() -> None:
+    """A GGUF file of the model `llama`."""
+    out = io.BytesIO()
+    sentencepiece.SentencePieceTrainer.train(
+        sentence_iterator=iter(LINES * 4),
+        model_writer=out,
+        model_type="bpe",
+        vocab_size=330,
+        hard_vocab_limit=False,
+        byte_fallback=True,
+        user_defined_symbols=["<sep>"],
+        normalization_rule_name="identity",
+        remove_extra_whitespaces=False,
+        minloglevel=2,
+        num_threads=1,
+    )
+    path = HERE / "scores.model"
+    path.write_bytes(out.getvalue())
+    spec, _losses = gguf.reduce(formats.read(path))
+    path.unlink()
+    put("gguf", "scores.gguf", gguf.write(spec))
+
+
+def you_token_to_me() -> None:
+    """A model as YouTokenToMe writes it, of merges that syllabary learned."""
+    spec = syllabary.train(["▁low ▁lower ▁lowest ▁漢字"] * 3, unit="char", split=r"\S+", num_merges=9).spec
+    shift = 4  # the special tokens
+    lines = [f"{len(spec.alphabet)} {len(spec.merges or ())}"]
+    lines += [f"{ord(char.decode())} {token_id + shift}" for char, token_id in spec.alphabet.items()]
+    lines += [" ".join(str(token_id + shift) for token_id in merge) for merge in spec.merges or ()]
+    put("youtokentome", "chars.yttm", "\n".join([*lines, "1 0 2 3", ""]).encode())
+
+
 if __name__ == "__main__":
     warnings.simplefilter("ignore")
-    for write in (ours, hugging_face, words, sentence_piece, unigram, tekken):
+    for write in (
+        ours,
+        hugging_face,
+        words,
+        sentence_piece,
+        unigram,
+        tekken,
+        scores_in_gguf,
+        you_token_to_me,
+    ):
         write()
     for path in sorted(HERE.glob("*/*")):
         print(f"{path.relative_to(HERE)}: {path.stat().st_size} bytes")

@@ -11,16 +11,52 @@ import warnings
 from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 from hard_text import hard_texts
 
 import syllabary
 from syllabary import splits
+from syllabary.spec import Step, StepValue, TokenizerSpec
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "fuzz"))
 import texts as fuzz_texts
 
 SPECIAL = ["<|end|>", "<s>", "\n\n\n"]
+WORDS = "the of and to in is was it best worst times low er est ing d e r s t a o n i l w h , . ! ' 1".split()
+METASPACE: dict[str, StepValue] = {"replacement": "▁", "prepend_scheme": "always", "split": True}
+BERT: dict[str, StepValue] = {
+    "clean_text": True, "handle_chinese_chars": True, "strip_accents": None, "lowercase": True
+}  # fmt: skip
+
+
+def models() -> dict[str, syllabary.Tokenizer]:
+    """One of each model beside byte-pair encoding."""
+    pieces = [*WORDS, *(f"##{word}" for word in WORDS), *"人生而自由"]
+    marked = [*WORDS, *(f"▁{word}" for word in WORDS), "▁", *"人生而自由"]
+    return {
+        "wordpiece": _tokenizer(
+            pieces, model="wordpiece", pretokenizer=(Step("BertPreTokenizer"),),
+            normalizer=(Step("Bert", BERT),), continuing_prefix="##", longest_piece=20,
+        ),
+        "wordlevel": _tokenizer(WORDS, model="wordlevel", pretokenizer=(Step("Whitespace"),)),
+        "unigram": _tokenizer(
+            marked, model="unigram", pretokenizer=(Step("Metaspace", METASPACE),), normalizer=(Step("NFKC"),),
+            scores={at: -1.5 - at / 7 for at in range(len(marked))}, fuse_unknown=True,
+        ),
+        "unigram, no split": _tokenizer(
+            marked, model="unigram", scores={at: -1.5 - at / 7 for at in range(len(marked))}
+        ),
+    }  # fmt: skip
+
+
+def _tokenizer(tokens: list[str], **fields: Any) -> syllabary.Tokenizer:
+    """A tokenizer of these tokens, and an unknown one."""
+    numbered = {at: token.encode() for at, token in enumerate(tokens)}
+    spec = TokenizerSpec(
+        "char", splits.get("none"), numbered, {}, None, {"<unk>": 1000, "<s>": 1001}, unknown=1000, **fields
+    )
+    return syllabary.Tokenizer(spec)
 
 
 @lru_cache(maxsize=1)
@@ -44,7 +80,7 @@ def trained() -> dict[str, syllabary.Tokenizer]:
         found["marks"] = syllabary.train(
             documents, 1300, unit="char", split="whitespace-split", end_of_word="</ww>", fallback=True
         )
-    return found
+    return {**found, **models()}
 
 
 def published(shared: Path) -> dict[str, syllabary.Tokenizer]:

@@ -21,6 +21,7 @@ Encode = Callable[[str], list[int]]
 Count = Callable[[str], int]
 Part = str | bytes | bytearray | memoryview
 Result = TypeVar("Result")
+Ids = TypeVar("Ids", list[int], NDArray[np.uint32])
 FIRST = 4  # characters a token, about: how much `count_until` reads at first
 
 
@@ -46,12 +47,12 @@ class IncrementalEncoder:
         stream = self._stream
         start = stream.start
         settled = stream.push(self._characters.push(plain(text)))
-        return [] if settled is None else self._ids(settled, start)
+        return [] if settled is None else behind_guard(self._encode, settled, start)
 
     def flush(self) -> list[int]:
         """The text ends: the rest of its ids. The encoder is then at the beginning of another text."""
         self._characters.push(b"", True)
-        ids = self._ids(self._stream.rest(), self._stream.start)
+        ids = behind_guard(self._encode, self._stream.rest(), self._stream.start)
         self._begin()
         return ids
 
@@ -59,12 +60,6 @@ class IncrementalEncoder:
     def pending(self) -> str:
         """The text that is held back: its ids may still change."""
         return self._stream.rest().text
-
-    def _ids(self, settled: Settled, start: int) -> list[int]:
-        guard, text = settled
-        if not guard:
-            return placed(self._encode, text, start)
-        return placed(self._encode, guard + text, start - len(guard))[len(self._encode(guard)) :]
 
 
 class Appender:
@@ -94,15 +89,26 @@ class Appender:
         return self._total
 
 
-def encode_stream(encoder: IncrementalEncoder, chunks: Iterator[Part]) -> Iterator[NDArray[np.uint32]]:
+def encode_stream(
+    cuts: Cuts, encode: Callable[[str], NDArray[np.uint32]], chunks: Iterator[Part]
+) -> Iterator[NDArray[np.uint32]]:
     """The ids of a text in parts, array by array, none of them empty."""
+    stream, characters = Stream(cuts), Characters()
     for chunk in chunks:
-        ids = encoder.push(chunk)
-        if ids:
-            yield np.array(ids, np.uint32)
-    ids = encoder.flush()
-    if ids:
-        yield np.array(ids, np.uint32)
+        start = stream.start
+        settled = stream.push(characters.push(plain(chunk)))
+        if settled is not None and len(ids := behind_guard(encode, settled, start)):
+            yield ids
+    characters.push(b"", True)
+    if len(ids := behind_guard(encode, stream.rest(), stream.start)):
+        yield ids
+
+
+def behind_guard(encode: Callable[[str], Ids], settled: Settled, start: int) -> Ids:
+    """The ids of settled text, which begins at character `start`."""
+    guard, text = settled
+    ids = placed(encode, guard + text, start - len(guard))
+    return ids[len(encode(guard)) :] if guard else ids
 
 
 def count_until(cuts: Cuts, count: Count, text: str, limit: int) -> int | None:

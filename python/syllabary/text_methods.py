@@ -60,7 +60,11 @@ class TextMethods:
         Gives arrays, which joined are the ids of the whole text; each comes as soon as its ids are final.
         Raises what `encode` does, and `TextError` for what is no UTF-8, with its byte.
         """
-        return streaming.encode_stream(self.encoder(special), streaming.parts(chunks))
+        policy = self._policy(special)
+        found = streaming.parts(chunks)
+        return streaming.encode_stream(
+            self._cuts(special), lambda text: self._engine.encode_array(text, policy), found
+        )
 
     def appender(self, special: Special = "raise") -> Appender:
         """A text to which one appends, with the count of its tokens at every step: `.append(text) -> int`.

@@ -18,6 +18,7 @@ from syllabary.errors import FormatError
 from syllabary.files import read_head, write_atomic
 from syllabary.formats import (
     bert_vocab,
+    gguf,
     gpt2,
     hf_named,
     huggingface,
@@ -28,6 +29,7 @@ from syllabary.formats import (
     syllabary_json,
     tekken,
     tiktoken,
+    youtokentome,
 )
 from syllabary.formats.ranks import recover_merges
 from syllabary.formats.record import Facts, Format, Hints
@@ -47,6 +49,8 @@ FORMATS: tuple[Format, ...] = (
     sentencepiece.FORMAT,
     sentencepiece_vocab.FORMAT,
     subword_nmt.FORMAT,
+    gguf.FORMAT,
+    youtokentome.FORMAT,
     tiktoken.FORMAT,
 )
 
@@ -55,7 +59,7 @@ def names() -> list[str]:
     """The names of the formats.
 
     >>> len(names()), names()[:4]
-    (10, ['syllabary', 'tekken', 'huggingface', 'gpt2'])
+    (12, ['syllabary', 'tekken', 'huggingface', 'gpt2'])
     """
     return [form.name for form in FORMATS]
 

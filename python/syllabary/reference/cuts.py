@@ -11,8 +11,9 @@ Some tokenizers treat the beginning of a text in a way of its own (a space in fr
 where it is encoded behind `guard`, the last characters of `left`, the ids of which are then taken off.
 
 Nothing is ever cut where a token that is cut again depends on the whole run (`unused`), where symbols are
-marked as the last or the first of their piece and the split says nothing, and at steps of which nothing is
-certain: a pattern that looks back, `FixedLength`.
+marked as the last or the first of their piece and the split says nothing, inside a piece of another model
+than byte-pair encoding (the sums of `unigram` are rounded, so they depend on all that stands before), and at
+steps of which nothing is certain: a pattern that looks back, `FixedLength`.
 """
 
 from __future__ import annotations
@@ -68,7 +69,8 @@ class Cuts:
         # Over what is dropped between pieces, words are joined, and unknown text in a row is one token.
         joins_words = spec.unit == "word" and (bool(spec.pretokenizer) or not spec.split.keep_unmatched)
         fuses = whole_run and spec.fuse_unknown and cuts_pieces
-        self.never = bool(spec.unused) or joins_words or fuses
+        cuts_again = bool(spec.unused) and spec.model == "bpe"
+        self.never = cuts_again or joins_words or fuses
 
     def last(self, text: str, low: int = 0, begins: bool = True) -> Cut | None:
         """The last cut above `low` and below the end of `text`, or `None`.

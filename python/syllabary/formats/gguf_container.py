@@ -1,0 +1,186 @@
+"""GGUF as a container: the header of a file, read in bounded memory, and a header written.
+
+Layout (the page gguf.md of ggml): the bytes `GGUF`, a version, the numbers of tensors and of pairs, then the
+pairs: a key, the number of a type, a value. Strings and lists begin with their length. All numbers are
+little-endian, or all big-endian, which the version tells. Models have gigabytes: only the pairs that are
+asked for are kept, and nothing behind the pairs is read. Leaves out: what keys mean (`gguf`), tensors.
+"""
+
+from __future__ import annotations
+
+import os
+import struct
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from syllabary.errors import FormatError
+from syllabary.reference.symbols import shown
+
+Value = bool | int | float | str | list[bool] | list[int] | list[float] | list[str]
+MAGIC = b"GGUF"
+VERSIONS = (2, 3)
+# The number of a type -> how `struct` calls it.
+NUMBERS = {0: "B", 1: "b", 2: "H", 3: "h", 4: "I", 5: "i", 6: "f", 7: "?", 10: "Q", 11: "q", 12: "d"}
+STRING, LIST = 8, 9
+TYPES = {"u32": 4, "i32": 5, "f32": 6, "bool": 7, "str": STRING}
+MAX_PAIRS = 1 << 16
+MAX_KEY = 1 << 16  # bytes
+MAX_KEPT = 256 << 20  # bytes of all values that are kept
+MAX_DEPTH = 4  # of lists in lists
+
+
+class Reader:
+    """A file, the place in it, and how much may still be kept; every length is checked before it is read."""
+
+    def __init__(self, file: BinaryIO, path: Path) -> None:
+        self.file, self.path = file, path
+        self.size = os.fstat(file.fileno()).st_size
+        self.at = self.kept = 0
+        self.order = "<"
+
+    def error(self, what: str) -> FormatError:
+        """What is wrong, and at which byte."""
+        return FormatError(f"{self.path}: byte {self.at}: {what}")
+
+    def bytes(self, count: int, what: str) -> bytes:
+        """So many bytes; `FormatError` if the file ends before."""
+        if count > self.size - self.at:
+            raise self.error(
+                f"{what} should have {count} bytes, but {self.size - self.at} are left of the file"
+            )
+        data = self.file.read(count)
+        if len(data) < count:
+            raise self.error(f"{what}: the file ends early")
+        self.at += count
+        return data
+
+    def skip(self, count: int, what: str) -> None:
+        """Over so many bytes, which must be there."""
+        if count > self.size - self.at:
+            raise self.error(
+                f"{what} should have {count} bytes, but {self.size - self.at} are left of the file"
+            )
+        self.file.seek(count, os.SEEK_CUR)
+        self.at += count
+
+    def number(self, code: str, what: str) -> int:
+        """A whole number."""
+        data = self.bytes(struct.calcsize("=" + code), what)
+        value: int = struct.unpack(self.order + code, data)[0]
+        return value
+
+    def string(self, what: str, most: int = MAX_KEPT) -> str:
+        """A text of at most so many bytes."""
+        length = self.number("Q", f"the length of {what}")
+        if length > most:
+            raise self.error(f"{what} is said to have {length} bytes, more than {most}")
+        start, data = self.at, self.bytes(length, what)
+        try:
+            return data.decode()
+        except UnicodeDecodeError as error:
+            raise FormatError(f"{self.path}: byte {start + error.start}: {what} is not UTF-8") from error
+
+    def keep(self, count: int, what: str) -> None:
+        """Note that so many bytes will be kept."""
+        self.kept += count
+        if self.kept > MAX_KEPT:
+            raise self.error(f"{what}: what is said of the tokenizer is larger than {MAX_KEPT} bytes")
+
+    def value(self, kind: int, key: str, wanted: bool, depth: int = 0) -> Value:
+        """A value; of one that is not wanted, nothing."""
+        if kind == LIST:
+            return self.list(key, wanted, depth + 1)
+        if kind == STRING:
+            if wanted:
+                text = self.string(key, MAX_KEPT - self.kept)
+                self.keep(len(text) + 8, key)
+                return text
+            self.skip(self.number("Q", f"the length of {key}"), key)
+            return ""
+        if kind not in NUMBERS:
+            raise self.error(f"{key} has the type {kind}, which GGUF does not know")
+        number: bool | int | float = self.numbers(NUMBERS[kind], 1, key)[0]
+        return number
+
+    def numbers(self, code: str, count: int, key: str) -> tuple[Any, ...]:
+        """So many numbers of a kind."""
+        data = self.bytes(count * struct.calcsize("=" + code), key)
+        if code == "?" and data.strip(b"\0\1"):
+            raise self.error(f"{key} is a truth value, but neither 0 nor 1")
+        return struct.unpack(f"{self.order}{count}{code}", data)
+
+    def list(self, key: str, wanted: bool, depth: int) -> Value:
+        """A list of values of one type."""
+        if depth > MAX_DEPTH:
+            raise self.error(f"{key}: lists are nested more than {MAX_DEPTH} deep")
+        kind, count = self.number("I", key), self.number("Q", f"the length of {key}")
+        if kind in NUMBERS:
+            width = struct.calcsize("=" + NUMBERS[kind])
+            if not wanted:
+                self.skip(count * width, key)
+                return []
+            self.keep(count * width, key)
+            return list(self.numbers(NUMBERS[kind], count, key))
+        if count > self.size - self.at:
+            raise self.error(f"{key} should have {count} items, but {self.size - self.at} bytes are left")
+        found: list[str] = []
+        for index in range(count):
+            value = self.value(kind, f"{key}[{index}]", wanted, depth)
+            if wanted and isinstance(value, str):
+                found.append(value)
+        return found
+
+
+def read_pairs(path: Path, prefix: str) -> dict[str, Value]:
+    """The pairs of a file whose keys begin with `prefix`; `FormatError` with the byte for a damaged file."""
+    with path.open("rb") as file:
+        reader = Reader(file, path)
+        if reader.bytes(len(MAGIC), "the magic bytes") != MAGIC:
+            raise FormatError(f"{path}: no GGUF file: it does not begin with {MAGIC!r}")
+        version = reader.number("I", "the version")
+        if version & 0xFFFF == 0:  # read with the bytes the wrong way round
+            reader.order, version = ">", int.from_bytes(version.to_bytes(4, "little"), "big")
+        if version not in VERSIONS:
+            raise reader.error(f"GGUF version {version}, of which only 2 and 3 can be read")
+        reader.number("Q", "the number of tensors")
+        count = reader.number("Q", "the number of pairs")
+        if count > MAX_PAIRS:
+            raise reader.error(f"{count} pairs, more than {MAX_PAIRS}")
+        found: dict[str, Value] = {}
+        for _index in range(count):
+            key = reader.string("a key", MAX_KEY)
+            wanted = key.startswith(prefix)
+            if wanted and key in found:
+                raise reader.error(f"the key {shown(key)} is there twice")
+            value = reader.value(reader.number("I", f"the type of {shown(key)}"), key, wanted)
+            if wanted:
+                found[key] = value
+        return found
+
+
+def write_pairs(pairs: Mapping[str, tuple[str, Value]]) -> bytes:
+    """A file of version 3 with these pairs, and no tensors.
+
+    pairs: key -> type (a name of `TYPES`) and value; a list's is that of its items.
+    """
+    parts = [MAGIC, struct.pack("<IQQ", 3, 0, len(pairs))]
+    for key, (name, value) in pairs.items():
+        kind = TYPES[name]
+        parts.append(_string(key))
+        if isinstance(value, list):
+            parts.append(struct.pack("<IIQ", LIST, kind, len(value)))
+            parts += [_item(kind, one) for one in value]
+        else:
+            parts += [struct.pack("<I", kind), _item(kind, value)]
+    data = b"".join(parts)
+    return data + b"\0" * (-len(data) % 32)  # tensors would begin at a multiple of 32
+
+
+def _string(text: str) -> bytes:
+    data = text.encode()
+    return struct.pack("<Q", len(data)) + data
+
+
+def _item(kind: int, value: object) -> bytes:
+    return _string(str(value)) if kind == STRING else struct.pack("<" + NUMBERS[kind], value)

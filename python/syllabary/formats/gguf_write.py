@@ -1,0 +1,186 @@
+"""Writing a tokenizer as a GGUF file that has nothing else: a vocabulary as llama.cpp's converter makes it.
+
+Adds `write`, `reduce`, and the table `PRE` of splits by llama.cpp's names. Leaves out: reading (`gguf`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import chain
+
+from syllabary.errors import FormatError
+from syllabary.formats.gguf_container import Value, write_pairs
+from syllabary.formats.ranks import recover_merges
+from syllabary.formats.record import Facts, cannot_hold
+from syllabary.reference.added import PLAIN
+from syllabary.reference.bytes_to_unicode import spell
+from syllabary.reference.check import check_spec
+from syllabary.spec import Matching, Step, StepValue, TokenizerSpec
+
+NAME = "gguf"
+NORMAL, UNKNOWN, CONTROL, USER_DEFINED, UNUSED, BYTE = range(1, 7)
+# What llama.cpp calls a split -> the split, and whether a piece that is a token becomes it at once.
+# Source: `llama-vocab.cpp`, `llama_vocab::impl::load`; the first name of each is the one written.
+PRE: dict[str, tuple[str, bool]] = {
+    "gpt-2": ("gpt2", False),
+    "llama-bpe": ("llama3", True),
+    "dbrx": ("llama3", False),
+    "qwen2": ("qwen2", False),
+    "qwen35": ("qwen3.5", False),
+    "gpt-4o": ("o200k", False),
+    "tekken": ("nemotron", True),
+    "deepseek-v3": ("deepseek-v3", False),
+    "kimi-k2": ("kimi", False),
+    **dict.fromkeys(["mpt", "olmo", "phi-2", "trillion"], ("gpt2", False)),
+    **dict.fromkeys(["llama3", "llama-v3", "falcon3"], ("llama3", True)),
+    **dict.fromkeys(["smaug-bpe", "glm4"], ("llama3", False)),
+    **dict.fromkeys(["deepseek-r1-qwen", "stablelm2"], ("qwen2", False)),
+    "llama4": ("o200k", False),
+}
+LISTS = ("ggml.tokens", "ggml.token_type", "ggml.scores", "ggml.merges", "ggml.model")
+PLAIN_STEPS = ("pretokenizer", "dropout", "end_of_word", "continuing_prefix", "mark_apart", "unused")
+
+
+def steps(prefix: bool) -> tuple[tuple[Step, ...], tuple[Step, ...]]:
+    """Normalizer and decoder of the model `llama`: with a space in front, or without."""
+    shared: dict[str, StepValue] = {
+        "add_dummy_prefix": prefix,
+        "remove_extra_whitespaces": False,
+        "treat_whitespace_as_suffix": False,
+    }
+    forward: dict[str, StepValue] = {"precompiled_charsmap": b"", **shared, "escape_whitespaces": True}
+    backward: dict[str, StepValue] = {**shared, "unknown_surface": " \u2047 ", "denormalizer_charsmap": b""}
+    return (Step("SentencePiece", forward),), (Step("SentencePiece", backward),)
+
+
+def write(spec: TokenizerSpec) -> bytes:
+    """The file; `FormatError` names what GGUF has no words for."""
+    check_spec(spec)
+    for field in PLAIN_STEPS:
+        if getattr(spec, field):
+            raise cannot_hold(NAME, f"a tokenizer with {field}")
+    if spec.model != "bpe" or (spec.unit, spec.scores is None) not in (("byte", True), ("char", False)):
+        raise cannot_hold(NAME, "other tokenizers than byte-level BPE, and sentencepiece's with scores")
+    texts, kinds = listed(spec)
+    count = max(texts) + 1
+    found: dict[str, tuple[str, Value]] = {
+        "general.architecture": ("str", "llama"),
+        "general.type": ("str", "model"),
+        **(_byte_level(spec) if spec.scores is None else _by_scores(spec, count)),
+        "tokenizer.ggml.tokens": (
+            "str",
+            [texts.get(token_id, f"[PAD{token_id}]") for token_id in range(count)],
+        ),
+        "tokenizer.ggml.token_type": ("i32", [kinds.get(token_id, UNUSED) for token_id in range(count)]),
+    }
+    kept = spec.carried.get(NAME, {})
+    for key, value in kept.items() if isinstance(kept, dict) else ():
+        if f"tokenizer.{key}" not in found and isinstance(value, (bool, int, str)):
+            kind = "bool" if isinstance(value, bool) else "u32" if isinstance(value, int) else "str"
+            found[f"tokenizer.{key}"] = (kind, value)
+    return write_pairs(found)
+
+
+def listed(spec: TokenizerSpec) -> tuple[dict[int, str], dict[int, int]]:
+    """id -> text, and id -> type, of every token; `FormatError` for one that has no place in the list."""
+    by_bytes = spec.unit == "byte"
+    texts: dict[int, str] = {}
+    kinds: dict[int, int] = {}
+    for token_id, token in spec.tokens.items():
+        byte = spec.byte_tokens.get(token_id)
+        texts[token_id] = (
+            f"<0x{byte:02X}>" if byte is not None else spell(token) if by_bytes else token.decode()
+        )
+        kinds[token_id] = NORMAL if byte is None else BYTE
+    never = {name for name, found in spec.matching.items() if found.stage == "never"}
+    for name, token_id in chain(spec.special_tokens.items(), spec.added_tokens.items()):
+        if spec.matching.get(name, PLAIN) not in (PLAIN, Matching(stage="never")):
+            raise cannot_hold(NAME, f"how the token {name!r} is found: it is the text alone, anywhere")
+        kind = CONTROL if name in spec.special_tokens else USER_DEFINED
+        if name in never:
+            if not by_bytes or kind == USER_DEFINED:
+                raise cannot_hold(NAME, f"a token that is never found in text, as {name!r}")
+            kind = UNUSED
+        texts[token_id], kinds[token_id] = name, UNKNOWN if token_id == spec.unknown else kind
+    if len(set(texts.values())) < len(texts):
+        raise cannot_hold(NAME, "two tokens that are spelled alike")
+    return texts, kinds
+
+
+def _byte_level(spec: TokenizerSpec) -> dict[str, tuple[str, Value]]:
+    """What is said of a byte-level tokenizer."""
+    if spec.normalizer or spec.decoder or spec.trim_offsets:
+        raise cannot_hold(NAME, "a byte-level tokenizer with steps")
+    merges = recover_merges(spec.tokens) if spec.merges is None else spec.merges
+    wanted = {(spec.split.name, spec.whole_pieces)}
+    if spec.merges is None and len(merges) + len(spec.alphabet) == len(spec.tokens):
+        # Every token is made by merging: whether it is looked up first is the same.
+        wanted = {(spec.split.name, True), (spec.split.name, False)}
+    kept = spec.carried.get(NAME, {})
+    carried = kept.get("ggml.pre") if isinstance(kept, dict) else None
+    names = [name for name, found in PRE.items() if found in wanted]
+    if not names or not spec.split.keep_unmatched:
+        known = ", ".join(dict.fromkeys(split for split, _whole in PRE.values()))
+        raise cannot_hold(
+            NAME, f"the split {spec.split.name or spec.split.pattern!r}: it has names for {known}"
+        )
+    texts = {token_id: spell(token) for token_id, token in spec.tokens.items()}
+    return {
+        "tokenizer.ggml.model": ("str", "gpt2"),
+        "tokenizer.ggml.pre": ("str", carried if isinstance(carried, str) and carried in names else names[0]),
+        "tokenizer.ggml.merges": ("str", [f"{texts[left]} {texts[right]}" for left, right, _made in merges]),
+    }
+
+
+def _by_scores(spec: TokenizerSpec, count: int) -> dict[str, tuple[str, Value]]:
+    """What is said of a tokenizer with scores."""
+    prefix = (spec.normalizer, spec.decoder) == steps(True)
+    if not (prefix or (spec.normalizer, spec.decoder) == steps(False)) or len(spec.byte_tokens) != 256:
+        raise cannot_hold(
+            NAME,
+            "sentencepiece models that rewrite text, but for the space in front, "
+            "or are without the 256 bytes <0x00> to <0xFF>",
+        )
+    if spec.split.pattern is not None or not spec.fuse_unknown or not spec.surface_offsets:
+        raise cannot_hold(NAME, "scores together with a split")
+    scores = spec.scores or {}
+    return {
+        "tokenizer.ggml.model": ("str", "llama"),
+        "tokenizer.ggml.pre": ("str", "default"),
+        "tokenizer.ggml.scores": ("f32", [scores.get(token_id, 0.0) for token_id in range(count)]),
+        "tokenizer.ggml.add_space_prefix": ("bool", prefix),
+    }
+
+
+def reduce(spec: TokenizerSpec) -> tuple[TokenizerSpec, tuple[str, ...]]:
+    """The nearest tokenizer that a GGUF file can hold, and what is lost."""
+    lost: list[str] = []
+    flags = {
+        name: found
+        for name, found in spec.matching.items()
+        if spec.unit == "byte" and found.stage == "never" and name in spec.special_tokens
+    }
+    if flags != spec.matching:
+        lost.append(
+            "how special and added tokens are found in text (ids change where it holds one of them): "
+            "GGUF finds their text anywhere, before anything else"
+        )
+        spec = replace(spec, matching=flags)
+    if spec.dropout:
+        lost.append("dropout: GGUF has none; give it to encode")
+        spec = replace(spec, dropout=0.0)
+    if spec.trim_offsets:
+        lost.append("that offsets leave out white space; no id changes")
+        spec = replace(spec, trim_offsets=False)
+    carried = {name: value for name, value in spec.carried.items() if name == NAME}
+    if carried != spec.carried or spec.record:
+        lost.append("how it was trained, and what only other formats hold; no id changes")
+        spec = replace(spec, carried=carried, record={})
+    return spec, tuple(lost)
+
+
+def refuses(facts: Facts) -> FormatError | None:
+    """The error for tokenizers that are trained here by characters: they have no scores."""
+    if facts.unit != "byte":
+        return cannot_hold(NAME, f"tokens of the unit {facts.unit!r}, only bytes")
+    return None
