@@ -57,7 +57,7 @@ class WholeEngine:
                 offsets="char" if offsets else None,
                 overflow=self.engine.framing.truncation is not None,
             )
-        except SyllabaryError:
+        except (SyllabaryError, ValueError):
             return None  # it is told by the other way, in their words
         rows = Rows(batch, not offsets, self.framed, again)
         if self.lost is not None and any(self.lost in ids for ids in rows.field("ids")):
