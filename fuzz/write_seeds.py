@@ -139,6 +139,30 @@ def sentence_piece() -> None:
     rules.unlink()
 
 
+def unigram() -> None:
+    """Unigram in each of the formats that have it, with bytes and a user-defined symbol."""
+    out = io.BytesIO()
+    sentencepiece.SentencePieceTrainer.train(
+        sentence_iterator=iter(LINES * 4),
+        model_writer=out,
+        model_type="unigram",
+        hard_vocab_limit=False,
+        minloglevel=2,
+        num_threads=1,
+        vocab_size=310,
+        byte_fallback=True,
+        user_defined_symbols=["<sep>"],
+        normalization_rule_name="identity",
+    )
+    put("sentencepiece", "unigram.model", out.getvalue())
+    tok = syllabary.load(HERE / "sentencepiece" / "unigram.model")
+    for form in formats.FORMATS:
+        if form.name in ("huggingface", "syllabary"):
+            path = Path("unigram.json" if form.name == "huggingface" else "unigram.syllabary.json")
+            spec, _losses = form.reduce(tok.spec)
+            put(form.name, path.name, form.files(spec, path)[path])
+
+
 def is_text(token: bytes) -> bool:
     """Whether the bytes are whole characters."""
     try:
@@ -169,7 +193,7 @@ def tekken() -> None:
 
 if __name__ == "__main__":
     warnings.simplefilter("ignore")
-    for write in (ours, hugging_face, words, sentence_piece, tekken):
+    for write in (ours, hugging_face, words, sentence_piece, unigram, tekken):
         write()
     for path in sorted(HERE.glob("*/*")):
         print(f"{path.relative_to(HERE)}: {path.stat().st_size} bytes")

@@ -76,6 +76,19 @@ def test_an_id_of_the_hub(fake_hub: Path) -> None:
     assert syllabary.load("org/model-1.5").encode("the hat") == trained().encode("the hat")
 
 
+def test_what_stands_beside_comes_along(fake_hub: Path) -> None:
+    folder = fake_hub / "org" / "model"
+    folder.mkdir(parents=True)
+    trained().save(folder / "tokenizer.json")
+    (folder / "chat_template.jinja").write_text("{{ messages[0].content }}", encoding="utf-8")
+    (folder / "tokenizer_config.json").write_text('{"model_max_length": 9}', encoding="utf-8")
+    tok = syllabary.load("org/model")
+    assert (tok.chat_template, tok.settings.model_max_length) == ("{{ messages[0].content }}", 9)
+    (folder / "tokenizer_config.json").write_text("{", encoding="utf-8")
+    with pytest.raises(syllabary.FormatError, match=r"tokenizer_config\.json: not JSON"):
+        syllabary.load("org/model")
+
+
 def test_a_repository_with_vocab_and_merges(fake_hub: Path, shared: Path) -> None:
     folder = fake_hub / "openai" / "gpt2"
     folder.mkdir(parents=True)

@@ -63,7 +63,11 @@ def charsmap() -> bytes:
 
     model = io.BytesIO()
     sentencepiece.SentencePieceTrainer.train(
-        sentence_iterator=iter(corpus(count=60)), model_writer=model, vocab_size=300, minloglevel=3
+        sentence_iterator=iter(corpus(count=60)),
+        model_writer=model,
+        vocab_size=300,
+        hard_vocab_limit=False,
+        minloglevel=3,
     )
     return parse(model.getvalue(), Path("rules.model")).options(NORMALIZER).data(CHARSMAP)
 

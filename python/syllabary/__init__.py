@@ -9,6 +9,7 @@ True
 from syllabary.counts import PieceCounts
 from syllabary.encodings import names as encodings
 from syllabary.errors import (
+    ChatError,
     CheckpointError,
     CorpusError,
     CorpusWarning,
@@ -27,10 +28,12 @@ from syllabary.errors import (
     UnknownTokenError,
     VocabularyError,
 )
+from syllabary.full_batch import EncodingBatch
 from syllabary.ids import IdTokenizer
 from syllabary.opening import load
 from syllabary.progress import Progress
 from syllabary.ragged import Ragged
+from syllabary.reference.encoding import Encoding
 from syllabary.tokenizer import Tokenizer
 from syllabary.training import train
 from syllabary.training_ids import train_ids
@@ -39,10 +42,13 @@ from syllabary.training_parity import Parity
 __version__ = "0.1.0"
 
 __all__ = [
+    "ChatError",
     "CheckpointError",
     "CorpusError",
     "CorpusWarning",
     "EarlyStopWarning",
+    "Encoding",
+    "EncodingBatch",
     "FormatError",
     "IdTokenizer",
     "ModelError",

@@ -18,6 +18,7 @@ from syllabary.reference.train_sentencepiece_options import SentencePieceOptions
 from syllabary.spec import SplitSpec, Step, TokenizerSpec, TrainOptions
 
 __all__ = [
+    "FullRows",
     "HuggingFaceTrainer",
     "IdMerges",
     "Merging",
@@ -31,6 +32,8 @@ __all__ = [
     "Tokenizer",
     "Trainer",
 ]
+
+PlanParts = tuple[list[tuple[int, int, int]], list[list[int]], list[tuple[bool, list[bool]]]]
 
 @final
 class Split:
@@ -63,6 +66,44 @@ class Ranks:
 
     def to_dict(self) -> dict[int, bytes]:
         """All tokens, by ascending rank."""
+
+@final
+class FullRows:
+    """Tokens of texts, to be laid out once as rows; see `full_batch.Rows`."""
+
+    def lay_out(
+        self,
+        units: NDArray[np.int64],
+        words: bool,
+        plans: tuple[PlanParts | None, PlanParts | None],
+        truncation: tuple[int, int, int, bool] | None,
+        padding: tuple[int | None, int, int, int, bool] | None,
+        overflow: bool,
+    ) -> list[int | None] | None:
+        """`None`, or how many tokens a text and its pair have that cannot be truncated so.
+
+        units: texts or words of each text and its pair, -1 for no pair, shape (texts, 2). truncation: length,
+        stride, strategy (0: longest first, 1: the text, 2: its pair), whether on the left. padding: length or
+        None, multiple, id, type id, whether on the left.
+        """
+
+    def bounds(self) -> NDArray[np.int64]:
+        """Where each row begins, and the end, shape (rows + 1,)."""
+
+    def samples(self) -> NDArray[np.int64]:
+        """The text of each row, shape (rows,)."""
+
+    def lengths(self) -> NDArray[np.int64]:
+        """The tokens of each row without padding, shape (rows,)."""
+
+    def parts(self) -> NDArray[np.int64]:
+        """How many parts each text and each pair has, shape (texts, 2)."""
+
+    def field(self, name: str) -> NDArray[np.int64]:
+        """A field of all rows, shape (n,)."""
+
+    def spans(self, ends: NDArray[np.uint32] | None = None) -> NDArray[np.int64]:
+        """Offsets of all rows, shape (n, 2). ends: white space of each token, by id, to be left out."""
 
 @final
 class Tokenizer:
@@ -102,6 +143,9 @@ class Tokenizer:
         seed: int = 0,
     ) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
         """All ids, shape (n,), and where each text begins and the last ends, shape (texts + 1,)."""
+
+    def full_rows(self, texts: Iterable[str], policy: str | list[int], want: str, threads: int) -> FullRows:
+        """The tokens of texts. want: `"ids"` only, or where they are in `"char"` or `"byte"`."""
 
     def encode_files(
         self,

@@ -68,6 +68,10 @@ class ShardError(SyllabaryError, ValueError):
     """Shards that are damaged, incomplete, or of another tokenizer than the one given."""
 
 
+class ChatError(SyllabaryError, ValueError):
+    """A chat template that is wrong, unsafe or without end, or a conversation that it does not take."""
+
+
 class ModelError(SyllabaryError, ValueError):
     """A language model that cannot be or go on (a loss that is no number), or does not fit its shards."""
 

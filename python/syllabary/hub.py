@@ -1,7 +1,8 @@
 """Tokenizers of the Hugging Face Hub by their id, `org/name`, through `huggingface_hub` if it is installed.
 
 Adds `is_id` and `fetch`, which brings the first tokenizer file that a repository has into that library's own
-cache. Leaves out: reading it (`formats`), tokens and mirrors (`huggingface_hub` has settings for them).
+cache, and `fetch_beside`: roles of special tokens, the chat template. Leaves out: reading it (`formats`),
+tokens and mirrors (`huggingface_hub` has settings for them).
 """
 
 from __future__ import annotations
@@ -14,6 +15,8 @@ from typing import Any
 
 from syllabary.encodings.cache import offline
 from syllabary.errors import UnknownEncodingError
+from syllabary.formats.transformers_folder import FILES as FILES_BESIDE
+from syllabary.formats.transformers_folder import checked, text
 
 # The first that a repository has: what says most comes first.
 FILES = (("tokenizer.json",), ("tekken.json",), ("tokenizer.model",), ("vocab.json", "merges.txt"))
@@ -70,6 +73,29 @@ def fetch(repository: str, revision: str | None = None) -> Path:
         else f"the Hub cannot be reached ({_first_line(unreachable)})"
     )
     raise _failed(repository, why) from unreachable
+
+
+def fetch_beside(repository: str, revision: str | None = None) -> dict[str, str]:
+    """What a repository whose tokenizer was fetched says beside it: file name -> text.
+
+    Chat templates other than the default one are not looked for. Raises `UnknownEncodingError` where the Hub
+    fails, `FormatError` for a file that is damaged.
+    """
+    library, errors = _library(repository)
+    texts = {}
+    for name in FILES_BESIDE:
+        try:
+            path = library.hf_hub_download(
+                repository, name, revision=revision, local_files_only=bool(offline())
+            )
+        except errors.EntryNotFoundError:
+            continue
+        except Exception as error:
+            raise _failed(
+                repository, f"the Hugging Face Hub did not give {name} ({_first_line(error)})"
+            ) from error
+        texts[name] = text(Path(path))
+    return checked(texts, Path(repository))
 
 
 def _library(repository: str) -> tuple[Any, Any]:

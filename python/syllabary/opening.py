@@ -13,6 +13,7 @@ from syllabary import formats, hub
 from syllabary.arguments import named_ids, text_or_none
 from syllabary.encodings import name_for_model, names
 from syllabary.errors import FormatError, UnknownEncodingError
+from syllabary.formats.transformers_folder import with_beside
 from syllabary.tokenizer import Path, Tokenizer
 
 
@@ -44,7 +45,8 @@ def load(
     if os.path.exists(name):
         return Tokenizer(formats.read(path_or_name, format, split=split, special_tokens=special_tokens))
     if hub.is_id(name):
-        return Tokenizer(formats.read(hub.fetch(name), format, split=split, special_tokens=special_tokens))
+        spec = formats.read(hub.fetch(name), format, split=split, special_tokens=special_tokens)
+        return Tokenizer(with_beside(spec, hub.fetch_beside(name)))
     if os.sep in name or name.endswith(hub.SUFFIXES):
         raise FileNotFoundError(2, "No such tokenizer file or folder", name)
     encoding = name if name in names() else name_for_model(name)

@@ -7,7 +7,7 @@ opening (`opening`), file formats (`formats`), and how any of it works (`referen
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property
 from types import MappingProxyType
 from typing import Any, Literal, TypeVar
@@ -27,6 +27,7 @@ from syllabary.arguments import (
     text_or_none,
     thread_count,
 )
+from syllabary.conversing import Conversing
 from syllabary.drawing import Drawing
 from syllabary.errors import TextError, UnknownTokenError
 from syllabary.ragged import Ragged
@@ -35,16 +36,18 @@ from syllabary.reference.check import token_bytes
 from syllabary.reference.decode import invalid_utf8
 from syllabary.reference.symbols import utf8
 from syllabary.spec import TokenizerSpec
+from syllabary.text_methods import Special as Special
+from syllabary.text_methods import TextMethods
+from syllabary.tokenizer_full import FullEncoding
 from syllabary.truncation import truncate
 
 RAISE: Literal["raise"] = "raise"  # what the usual call leaves as it is
 REPLACE = "replace"
-Special = Literal["raise", "allow", "text"] | Collection[str]
 Path = str | os.PathLike[str]
 Result = TypeVar("Result")
 
 
-class Tokenizer(Drawing):
+class Tokenizer(Drawing, FullEncoding, TextMethods, Conversing):
     """Text to ids and back. Immutable; threads may share it, processes may pickle it.
 
     Every method that reads text takes `special`: `"raise"` (an error that names the special token found),

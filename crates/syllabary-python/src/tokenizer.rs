@@ -23,6 +23,7 @@ use crate::{
     decode,
     errors::{to_python, to_python_in_batch},
     files,
+    full::FullRows,
     lists::Integers,
     ranks::Ranks,
     steps,
@@ -219,6 +220,17 @@ impl Tokenizer {
         seed: u64,
     ) -> PyResult<IdsAndOffsets<'py>> {
         Ok(ragged(py, self.batch(py, texts, &policy, threads, convert::dropout(dropout, seed)?)?))
+    }
+
+    fn full_rows(
+        &self,
+        py: Python<'_>,
+        texts: &Bound<'_, PyAny>,
+        policy: Policy,
+        want: &str,
+        threads: usize,
+    ) -> PyResult<FullRows> {
+        FullRows::new(py, &self.engine, (texts, &policy), want, threads)
     }
 
     fn encode_files<'py>(

@@ -11,6 +11,7 @@ use std::{
 use crate::{
     Error,
     dropout::Dropout,
+    located::{Located, Want},
     pool::Seat,
     threads,
     tokenizer::{SpecialPolicy, Tokenizer, Work},
@@ -150,6 +151,42 @@ pub fn encode(
         Ok(())
     })?;
     Ok(gathered.into_inner().unwrap_or_else(PoisonError::into_inner).whole)
+}
+
+/// The tokens of every text, with what is wanted of them; an error comes with the index of its text.
+pub fn locate(
+    tokenizer: &Tokenizer,
+    texts: &[&str],
+    policy: SpecialPolicy<'_>,
+    want: Want,
+    threads: usize,
+) -> Result<Located, (usize, Error)> {
+    if threads < 2 || texts.len() < 2 {
+        let mut whole = Located::for_texts(texts, want);
+        tokenizer.pool().with(|seat| {
+            for (index, text) in texts.iter().enumerate() {
+                let done = tokenizer.locate(text, policy, want, &mut seat.work, &mut whole);
+                done.map_err(|error| (index, error))?;
+            }
+            Ok(())
+        })?;
+        return Ok(whole);
+    }
+    let done: Mutex<BTreeMap<usize, Located>> = Mutex::default();
+    each_chunk(tokenizer, texts, threads, &|(index, start), chunk, seat| {
+        let mut made = Located::for_texts(chunk, want);
+        for (index, text) in (start..).zip(chunk) {
+            tokenizer
+                .locate(text, policy, want, &mut seat.work, &mut made)
+                .map_err(|error| (index, error))?;
+        }
+        done.lock().unwrap_or_else(PoisonError::into_inner).insert(index, made);
+        Ok(())
+    })?;
+    let parts = done.into_inner().unwrap_or_else(PoisonError::into_inner).into_values();
+    let mut whole = Located::for_texts(texts, want);
+    parts.for_each(|part| whole.append(part));
+    Ok(whole)
 }
 
 fn lock(gathered: &Mutex<Gathered>) -> MutexGuard<'_, Gathered> {

@@ -49,6 +49,35 @@ impl Place<'_> {
     }
 }
 
+/// A stretch of text, as given or as steps made it.
+pub(crate) enum Source<'s> {
+    Text(&'s str, usize),
+    Made(Aligned),
+}
+
+impl Source<'_> {
+    pub(crate) fn text(&self) -> &str {
+        match self {
+            Source::Text(text, _) => text,
+            Source::Made(aligned) => aligned.text(),
+        }
+    }
+
+    pub(crate) fn slice(&self, bytes: Range<usize>) -> Source<'_> {
+        match self {
+            Source::Text(text, base) => Source::Text(&text[bytes.clone()], base + bytes.start),
+            Source::Made(aligned) => Source::Made(aligned.slice(bytes)),
+        }
+    }
+
+    pub(crate) fn place(&self) -> Place<'_> {
+        match self {
+            Source::Text(_, base) => Place::Text(*base),
+            Source::Made(aligned) => Place::Made(aligned),
+        }
+    }
+}
+
 /// Turns byte spans of `text` into character spans: from the character that holds the first byte to one
 /// past the character that holds the last; an empty span becomes an empty one.
 ///

@@ -10,10 +10,10 @@ use crate::{
     aligned::Aligned,
     alphabet::Unit,
     boundary,
-    charwise::Charwise,
+    charwise::{Charwise, Stretch},
     dropout::Coins,
     models::Model,
-    offsets::Place,
+    offsets::{Place, Source},
     scores::{FIXED, Merged, WALL},
     special::SpecialMatch,
     taken::{Spelled, Taken},
@@ -34,7 +34,7 @@ impl From<Error> for Failed {
     }
 }
 
-/// One text on its way through the stages; ids and spans are handed to `sink`.
+/// One text on its way through the stages; ids, spans and the number of their piece are handed to `sink`.
 pub(crate) struct Job<'a, const SPANS: bool, F> {
     tokenizer: &'a Tokenizer,
     text: &'a str,
@@ -47,38 +47,13 @@ pub(crate) struct Job<'a, const SPANS: bool, F> {
     joins: bool,
     remembers: bool,
     boundary: Option<char>,
+    /// Spans leave out what the tokenizer says.
+    pub(crate) trims: bool,
+    /// The number of the piece at work; where pieces are taken together, of all of them.
+    word: u32,
 }
 
-/// A stretch of text, as given or as steps made it.
-enum Source<'s> {
-    Text(&'s str, usize),
-    Made(Aligned),
-}
-
-impl Source<'_> {
-    fn text(&self) -> &str {
-        match self {
-            Source::Text(text, _) => text,
-            Source::Made(aligned) => aligned.text(),
-        }
-    }
-
-    fn slice(&self, bytes: Range<usize>) -> Source<'_> {
-        match self {
-            Source::Text(text, base) => Source::Text(&text[bytes.clone()], base + bytes.start),
-            Source::Made(aligned) => Source::Made(aligned.slice(bytes)),
-        }
-    }
-
-    fn place(&self) -> Place<'_> {
-        match self {
-            Source::Text(_, base) => Place::Text(*base),
-            Source::Made(aligned) => Place::Made(aligned),
-        }
-    }
-}
-
-impl<'a, const SPANS: bool, F: FnMut(&[u32], &[Range<usize>])> Job<'a, SPANS, F> {
+impl<'a, const SPANS: bool, F: FnMut(&[u32], &[Range<usize>], u32)> Job<'a, SPANS, F> {
     pub(crate) fn new(
         tokenizer: &'a Tokenizer,
         (text, policy): (&'a str, SpecialPolicy<'a>),
@@ -100,6 +75,8 @@ impl<'a, const SPANS: bool, F: FnMut(&[u32], &[Range<usize>])> Job<'a, SPANS, F>
             joins,
             remembers: !SPANS && !joins && !drops,
             boundary: tokenizer.boundary.filter(|_| !joins && !drops),
+            trims: true,
+            word: u32::MAX,
         }
     }
 
@@ -112,6 +89,7 @@ impl<'a, const SPANS: bool, F: FnMut(&[u32], &[Range<usize>])> Job<'a, SPANS, F>
         let mut done = 0;
         for found in found {
             self.run(done..found.start)?;
+            self.word = self.word.wrapping_add(1);
             self.named(&text[found.start..found.end], &found, Place::Text(0));
             done = found.end;
         }
@@ -138,9 +116,19 @@ impl<'a, const SPANS: bool, F: FnMut(&[u32], &[Range<usize>])> Job<'a, SPANS, F>
             && let (Some(wordwise), Some(model)) = (&tokenizer.wordwise, &tokenizer.model)
         {
             let Job { work, sink, .. } = self;
-            return wordwise.encode(run, (tokenizer, model), &mut work.wordwise, |ids| sink(ids, &[]));
+            return wordwise.encode(run, (tokenizer, model), &mut work.wordwise, |ids| sink(ids, &[], 0));
+        }
+        if let Some(charwise) = tokenizer
+            .charwise
+            .as_ref()
+            .filter(|_| finder.is_empty() && tokenizer.scores.is_none() && tokenizer.model.is_none())
+            && charwise.replays()
+            && !(self.coins.any() || (self.trims && tokenizer.trim.is_some()))
+        {
+            return self.replayed(charwise, run, range.start);
         }
         self.begin();
+        self.word = self.word.wrapping_add(u32::from(tokenizer.scores.is_some()));
         if tokenizer.exact && finder.is_empty() {
             self.part(run, Place::Text(range.start))?;
             return self.finish(Place::Text(range.start));
@@ -156,6 +144,7 @@ impl<'a, const SPANS: bool, F: FnMut(&[u32], &[Range<usize>])> Job<'a, SPANS, F>
             if self.weaves {
                 self.fix(&found, place);
             } else {
+                self.next_word();
                 self.named(&source.text()[token], &found, place);
             }
             done = found.end;
@@ -167,12 +156,35 @@ impl<'a, const SPANS: bool, F: FnMut(&[u32], &[Range<usize>])> Job<'a, SPANS, F>
     /// The same, the fast way.
     fn characters(&mut self, charwise: &Charwise, run: &str, base: usize) -> Result<(), Error> {
         let Job { tokenizer, work, sink, .. } = self;
-        let sink = |ids: &[u32]| sink(ids, &[]);
+        let sink = |ids: &[u32]| sink(ids, &[], 0);
         if !charwise.rewrites() {
             return charwise.encode(run, base == 0, &tokenizer.merges, &mut work.charwise, sink);
         }
         let done = charwise.rewrite(run, &tokenizer.normalizer, &tokenizer.merges, &mut work.charwise, sink);
         done.map_err(|error| Place::Text(base).shift(error))
+    }
+
+    /// The same with spans, which the ids say.
+    fn replayed(&mut self, charwise: &Charwise, run: &str, base: usize) -> Result<(), Error> {
+        let Job { tokenizer, work, sink, .. } = self;
+        let Work { ids, tokens, charwise: buffers, .. } = &mut **work;
+        ids.clear();
+        charwise.encode(run, base == 0, &tokenizer.merges, buffers, |new| ids.extend_from_slice(new))?;
+        let stretch = Stretch { text: run, base, widths: tokenizer.widths(), exact: tokenizer.exact };
+        let (spans, mut word, mut done) = (&mut tokens.spans, self.word, 0);
+        spans.clear();
+        charwise.spans(&stretch, ids, |span, begins| {
+            if begins {
+                sink(&ids[done..done + spans.len()], spans, word);
+                word = word.wrapping_add(1);
+                done += spans.len();
+                spans.clear();
+            }
+            spans.push(span);
+        });
+        sink(&ids[done..], spans, word);
+        self.word = word;
+        Ok(())
     }
 
     fn normalized(&self, run: &str, base: usize) -> Result<Source<'static>, Error> {
@@ -208,6 +220,9 @@ impl<'a, const SPANS: bool, F: FnMut(&[u32], &[Range<usize>])> Job<'a, SPANS, F>
         let tokenizer = self.tokenizer;
         let walked = tokenizer.split.pieces(part, &mut |piece| {
             let at = piece.as_ptr() as usize - part.as_ptr() as usize;
+            if SPANS && !self.joins {
+                self.next_word();
+            }
             match self.boundary {
                 _ if state.is_err() => {}
                 None => state = self.piece(piece, at, place),
@@ -228,7 +243,7 @@ impl<'a, const SPANS: bool, F: FnMut(&[u32], &[Range<usize>])> Job<'a, SPANS, F>
         if self.remembers
             && let Some(ids) = self.work.cache.get(piece.as_bytes())
         {
-            (self.sink)(ids, &[]);
+            (self.sink)(ids, &[], self.word);
             return Ok(());
         }
         if self.joins {
@@ -263,11 +278,16 @@ impl<'a, const SPANS: bool, F: FnMut(&[u32], &[Range<usize>])> Job<'a, SPANS, F>
     fn hand_on(&mut self, piece: &str, place: Place<'_>) -> Result<(), Failed> {
         let settled = self.settle(place)?;
         let ids = if settled { &self.work.ids } else { &self.work.tokens.ids };
-        (self.sink)(ids, &self.work.tokens.spans);
+        (self.sink)(ids, &self.work.tokens.spans, self.word);
         if self.remembers {
             self.work.cache.insert(piece.as_bytes(), ids);
         }
         Ok(())
+    }
+
+    /// Where pieces are merged by score, all of a run have one number.
+    fn next_word(&mut self) {
+        self.word = self.word.wrapping_add(u32::from(self.tokenizer.scores.is_none()));
     }
 
     fn begin(&mut self) {
@@ -338,10 +358,11 @@ impl<'a, const SPANS: bool, F: FnMut(&[u32], &[Range<usize>])> Job<'a, SPANS, F>
             return Ok(false);
         }
         if SPANS {
+            let trim = tokenizer.trim.as_ref().filter(|_| self.trims);
             tokens.spans.clear();
             tokens.spans.extend(merged.ids.iter().enumerate().map(|(at, &id)| {
                 let symbols = merged.symbols_of(at);
-                match &tokenizer.trim {
+                match trim {
                     Some(trim) => trim.token(&tokenizer.vocab, id, text, &merged.symbols[symbols]),
                     None => merged.span(symbols),
                 }
@@ -357,8 +378,9 @@ impl<'a, const SPANS: bool, F: FnMut(&[u32], &[Range<usize>])> Job<'a, SPANS, F>
         }
         self.merge()?;
         let settled = self.settle(place)?;
+        self.next_word();
         let ids = if settled { &self.work.ids } else { &self.work.tokens.ids };
-        (self.sink)(ids, &self.work.tokens.spans);
+        (self.sink)(ids, &self.work.tokens.spans, self.word);
         self.begin();
         Ok(())
     }
@@ -375,14 +397,14 @@ impl<'a, const SPANS: bool, F: FnMut(&[u32], &[Range<usize>])> Job<'a, SPANS, F>
     /// Hands on a token that was found as `taken`.
     fn named(&mut self, taken: &str, found: &SpecialMatch, place: Place<'_>) {
         let mut span = place.original(found.start..found.end);
-        if let Some(trim) = self.tokenizer.trim.as_ref().filter(|_| SPANS) {
+        if let Some(trim) = self.tokenizer.trim.as_ref().filter(|_| SPANS && self.trims) {
             let symbols = taken.char_indices().map(|(at, char)| {
                 let start = found.start + at;
                 place.original(start..start + char.len_utf8())
             });
             span = trim.named(taken, self.text, &symbols.collect::<Vec<_>>());
         }
-        (self.sink)(&[found.id], &[span]);
+        (self.sink)(&[found.id], &[span], self.word);
     }
 
     /// Puts a token among the symbols of a run.

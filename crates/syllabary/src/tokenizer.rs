@@ -3,7 +3,10 @@
 //! Encoding to ids, counting and offsets share the stages (`run`) and differ only in what they do with the
 //! tokens. Leaves out threads (`batch`) and how ids become text again (`decode`).
 
-use std::{ops::Range, sync::Arc};
+use std::{
+    ops::Range,
+    sync::{Arc, OnceLock},
+};
 
 use rustc_hash::FxHashMap;
 
@@ -91,7 +94,9 @@ pub struct Tokenizer {
     pub(crate) whole_symbols: FxHashMap<Box<[u8]>, u32>,
     pub(crate) trim: Option<Trim>,
     /// Its way of encoding at full speed, if it has one.
-    fast: Option<Fast>,
+    pub(crate) fast: Option<Fast>,
+    /// The bytes of each token, or its characters, if they are its symbols; filled when spans are asked for.
+    pub(crate) widths: OnceLock<Box<[u32]>>,
     pool: Pool,
     /// The fast way, for tokenizers of characters.
     pub(crate) charwise: Option<Charwise>,
@@ -115,7 +120,7 @@ pub struct Work {
     pub(crate) origins: Origins,
     pub(crate) scratch: Scratch,
     pub(crate) cache: PieceCache,
-    fast: Option<Box<FastWork>>,
+    pub(crate) fast: Option<Box<FastWork>>,
     buffer: Option<Box<Buffer>>,
     pub(crate) charwise: charwise::Work,
     pub(crate) wordwise: Box<wordwise::Work>,
@@ -184,6 +189,7 @@ impl Tokenizer {
             pretokenizer,
             decoder,
             text_decoder,
+            widths: OnceLock::new(),
             pool: Pool::default(),
         })
     }
@@ -201,6 +207,15 @@ impl Tokenizer {
     /// Memory and buffers of its threads, for whoever encodes with it.
     pub fn pool(&self) -> &Pool {
         &self.pool
+    }
+
+    /// How many symbols each token has.
+    pub(crate) fn widths(&self) -> &[u32] {
+        self.widths.get_or_init(|| {
+            let is_start = |byte: &&u8| self.unit == Unit::Byte || **byte & 0xC0 != 0x80;
+            let width = |bytes: &[u8]| bytes.iter().filter(is_start).count() as u32;
+            (0..self.vocab.id_bound()).map(|id| self.vocab.bytes(id).map_or(0, width)).collect()
+        })
     }
 
     /// The way from ids back to bytes, without steps.
@@ -252,7 +267,7 @@ impl Tokenizer {
     }
 
     /// Cuts `text` at special tokens and hands the ids of each and of what is between them to `out`.
-    fn plain(
+    pub(crate) fn plain(
         &self,
         fast: &Fast,
         (text, policy): (&str, SpecialPolicy<'_>),
@@ -271,12 +286,12 @@ impl Tokenizer {
             for found in later.find(&text[run.clone()]) {
                 policy.check(later.token(&found), run.start + found.start)?;
                 pieces.text(&self.split, &text[at..run.start + found.start])?;
-                pieces.out.many(&[found.id]);
+                pieces.out.named(found.id, run.start + found.start..run.start + found.end);
                 at = run.start + found.end;
             }
             pieces.text(&self.split, &text[at..run.end])?;
             if let Some(found) = end {
-                pieces.out.many(&[found.id]);
+                pieces.out.named(found.id, found.start..found.end);
                 done = found.end;
             }
         }
@@ -305,14 +320,16 @@ impl Tokenizer {
         work: &mut Work,
         sink: &mut impl FnMut(&[u32], &[Range<usize>]),
     ) -> Result<(), Error> {
-        let result = Job::<SPANS, _>::new(self, (text, policy), coins, work, sink).all();
+        let result =
+            Job::<SPANS, _>::new(self, (text, policy), coins, work, |ids, spans, _| sink(ids, spans));
+        let result = result.all();
         match result {
             // Only with spans is the place known.
             Err(Error::UnknownSymbol { .. } | Error::SpecialFound { .. } | Error::SplitFailed { .. })
                 if !SPANS && (!self.exact || self.scores.is_some() || self.wordwise.is_some()) =>
             {
                 let mut never = Dropout::NONE.coins(0);
-                let again = Job::<true, _>::new(self, (text, policy), &mut never, work, |_, _| ()).all();
+                let again = Job::<true, _>::new(self, (text, policy), &mut never, work, |_, _, _| ()).all();
                 again.and(result)
             }
             result => result,

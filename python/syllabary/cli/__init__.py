@@ -12,6 +12,7 @@ from importlib.metadata import version
 import click
 
 from syllabary.cli import common
+from syllabary.cli.chunk import chunk
 from syllabary.cli.convert import convert
 from syllabary.cli.count import count
 from syllabary.cli.count_pieces import count_pieces
@@ -30,6 +31,7 @@ VERBS: Sequence[click.Command] = (
     encode,
     decode,
     count,
+    chunk,
     convert,
     verify,
     edit,

@@ -150,7 +150,7 @@ def write(data: bytes) -> None:
 
 def source_of(paths: Iterable[str]) -> list[Path | Stream]:
     """What a corpus reads for the arguments of a verb: paths, and stdin for `-`, as a stream."""
-    return [stream_of(_stdin("files"), "stdin") if path == "-" else _path(path) for path in paths]
+    return [stream_of(stdin("files"), "stdin") if path == "-" else _path(path) for path in paths]
 
 
 def _path(path: str) -> Path:
@@ -159,7 +159,8 @@ def _path(path: str) -> Path:
     return Path(path)
 
 
-def _stdin(instead: str) -> BinaryIO:
+def stdin(instead: str) -> BinaryIO:
+    """What stands on stdin, as bytes; `instead` is what to give where there is none."""
     if sys.stdin is None:
         raise Failure(f"stdin is closed: give {instead}")
     return sys.stdin.buffer
@@ -182,7 +183,7 @@ def talk_of(read: Corpus | Report) -> None:
 
 def read_stdin() -> str:
     """All of stdin as UTF-8. An undecodable byte is a `CorpusError` with its position."""
-    data = _stdin("arguments").read()
+    data = stdin("arguments").read()
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:

@@ -5,6 +5,8 @@ Leaves out: statistics beyond the number.
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
 from syllabary.cli import common
@@ -14,6 +16,7 @@ from syllabary.corpus.care import Care
 from syllabary.corpus.corpus import Corpus
 from syllabary.corpus.document import Reading
 from syllabary.corpus.report import Report
+from syllabary.tokenizer import Tokenizer
 
 
 @click.command(
@@ -23,13 +26,27 @@ Examples:
   $ syllabary count -t tok.json corpus.txt more.txt
   $ cat corpus.txt more.txt | syllabary count -t tok.json
   $ echo "some text" | syllabary count -t tok.json - corpus.txt
+  $ syllabary count -t tok.json --limit 8192 corpus.txt
 """,
 )
 @click.argument("files", nargs=-1)
 @common.tokenizer_options
 @common.special_option
+@click.option(
+    "--limit",
+    type=common.Number(0),
+    metavar="N",
+    help="Stop counting a document that has more than N: it has N+1.",
+)
 @corpus_options
-def count(files: tuple[str, ...], tokenizer: str, split: str | None, special: str, reading: Reading) -> None:
+def count(
+    files: tuple[str, ...],
+    tokenizer: str,
+    split: str | None,
+    special: str,
+    limit: int | None,
+    reading: Reading,
+) -> None:
     """Write the number of tokens of each of FILES and, of several, the total.
 
     Without FILES the number alone, of what stdin holds; `-` among FILES is stdin.
@@ -39,7 +56,7 @@ def count(files: tuple[str, ...], tokenizer: str, split: str | None, special: st
     for source in common.source_of(files or ("-",)):
         corpus = Corpus([source], reading)
         found = corpus.read(normalized=True, empty=True)  # where others have something, it counts 0
-        counts.append(sum(tok.count(document.text, special=special) for document in found))
+        counts.append(sum(_tokens(tok, document.text, special, limit) for document in found))
         report.merge(corpus.report)
     report.check(reading, Care())
     common.talk_of(report)
@@ -52,3 +69,11 @@ def count(files: tuple[str, ...], tokenizer: str, split: str | None, special: st
     width = len(str(rows[-1][0]))
     for number, name in rows:
         click.echo(f"{number:>{width}} {printable(name)}")
+
+
+def _tokens(tok: Tokenizer, text: str, special: Any, limit: int | None) -> int:
+    """The tokens of a text; one more than the limit stands for any number above it."""
+    if limit is None:
+        return tok.count(text, special)
+    found = tok.count_until(text, limit, special)
+    return limit + 1 if found is None else found

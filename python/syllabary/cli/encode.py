@@ -6,13 +6,17 @@ Leaves out: ids in files for training code (shards).
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import click
 
 from syllabary.cli import colour, common
 from syllabary.cli.corpus_options import corpus_options
 from syllabary.corpus.document import Reading
+from syllabary.tokenizer import Tokenizer
+
+BLOCK = 1 << 16  # bytes read at once from stdin, at most
 
 
 @click.command(
@@ -25,6 +29,7 @@ Examples:
   $ syllabary encode -t tok.json -i corpus.txt > ids.txt
   $ echo "some text" | syllabary encode -t tok.json
   $ syllabary encode -t tok.json --dropout 0.1 --seed 7 "some text"
+  $ cat corpus.txt | syllabary encode -t tok.json --stream > ids.txt
 """,
 )
 @click.argument("text", nargs=-1)
@@ -38,6 +43,9 @@ Examples:
     "--dropout", type=click.FloatRange(0, 1), metavar="P", help="Pass over each merge with this probability."
 )
 @click.option("--seed", type=common.Number(0), metavar="N", help="The same seed drops the same merges.")
+@click.option(
+    "--stream", is_flag=True, help="Encode stdin as it comes: each id is written as soon as it is final."
+)
 @click.option("--json", "as_json", is_flag=True, help="A JSON list a line instead of ids between spaces.")
 @corpus_options
 def encode(
@@ -50,12 +58,18 @@ def encode(
     dropout: float | None,
     seed: int | None,
     as_json: bool,
+    stream: bool,
     reading: Reading,
 ) -> None:
     """Write the ids of TEXT, one line a text; without TEXT and `-i`, of all that stdin holds."""
     if tokens and as_json:
         raise click.UsageError("--tokens and --json exclude each other")
     tok = common.load(tokenizer, split)
+    if stream:
+        if text or files or tokens or as_json or dropout is not None or seed is not None:
+            raise click.UsageError("--stream reads stdin alone, and writes ids alone")
+        _stream(tok, special)
+        return
     for number, document in enumerate(_texts(text, files, reading)):
         # Each text draws coins of its own, and the same ones on another day.
         own_seed = None if seed is None else (seed + number) % 2**64
@@ -72,3 +86,16 @@ def _texts(text: tuple[str, ...], files: tuple[str, ...], reading: Reading) -> I
     yield from text
     if files or not text:
         yield from common.documents(*files or ("-",), reading=reading)
+
+
+def _stream(tok: Tokenizer, special: Any) -> None:
+    """The ids of stdin, one text of UTF-8, with a line end where it ends."""
+    stdin = common.stdin("--input")
+    read: Callable[[int], bytes] = getattr(
+        stdin, "read1", stdin.read
+    )  # what is there, without waiting for more
+    before = ""
+    for ids in tok.encode_stream(iter(lambda: read(BLOCK), b""), special):
+        click.echo(before + " ".join(map(str, ids)), nl=False)
+        before = " "
+    click.echo()

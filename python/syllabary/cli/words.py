@@ -77,6 +77,7 @@ PHRASES: Sequence[tuple[re.Pattern[str], str]] = tuple(
         (r"\bwith syllabary\.surgery\.add or `", "with `"),
         (r"\bseed=(?=\d)", "--seed "),
         (r"^end=(?=['\"])", "--end "),
+        (r"^max_tokens is ", "--max-tokens is "),
     )
 )
 

@@ -30,6 +30,7 @@ from syllabary.formats import (
 )
 from syllabary.formats.ranks import recover_merges
 from syllabary.formats.record import Facts, Format, Hints
+from syllabary.formats.transformers_folder import read_beside, with_beside
 from syllabary.spec import Alphabet, SplitSpec, TokenizerSpec, Unit
 
 __all__ = ["FORMATS", "format_of", "names", "read", "read_encoding", "recover_merges", "refusal", "write"]
@@ -68,6 +69,7 @@ def read(
     """The tokenizer in a file or folder.
 
     format: one of `names()`; without it the file's content and name tell.
+    A folder that `transformers` saved: what it says beside the tokenizer is carried along.
     split: for formats that do not say it: a name, a pattern or a spec (`"none"` for no split); for BERT's
         `vocab.txt` "bert-cased" or "bert-uncased".
     special_tokens: text -> id, for formats that do not say them.
@@ -77,7 +79,8 @@ def read(
     """
     hints = _hints(split, special_tokens)
     chosen, file = _find(Path(path), None if format is None else _named(format))
-    return chosen.read(file, hints)
+    spec = chosen.read(file, hints)
+    return with_beside(spec, read_beside(Path(path))) if os.path.isdir(path) else spec
 
 
 def _hints(split: SplitSpec | str | None, special_tokens: Mapping[str, int] | None) -> Hints:

@@ -18,6 +18,7 @@ from syllabary.formats.hf_added import Added, read_added
 from syllabary.formats.hf_components import NORMALIZER, read_steps
 from syllabary.formats.hf_decoder import read_decoder
 from syllabary.formats.hf_extras import check_extras, trims_offsets
+from syllabary.formats.hf_floats import read_float
 from syllabary.formats.hf_model import Model, read_model
 from syllabary.formats.hf_split import Cutting, read_cutting
 from syllabary.formats.hf_vocab import Vocabulary, of_bytes, of_characters
@@ -37,7 +38,7 @@ REWRITING = ("ByteLevel", "Metaspace")  # pre-tokenizers that give the model oth
 def read(path: Path, hints: Hints) -> TokenizerSpec:
     """The tokenizer of a file; `FormatError` with the place of whatever is damaged or cannot be honoured."""
     hints.refuse(path, "tokenizer.json")
-    return read_document(parse(read_bounded(path), path))
+    return read_document(parse(read_bounded(path), path, read_float))
 
 
 def read_document(root: Json) -> TokenizerSpec:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
+from syllabary.formats.hf_reduce_unigram import found, weighed
 from syllabary.formats.hf_scores import nearest_merges
 from syllabary.spec import Matching, Step, StepValue, TokenizerSpec
 
@@ -91,7 +92,7 @@ def _character_map(spec: TokenizerSpec) -> tuple[TokenizerSpec, str] | None:
 
 
 def _scores(spec: TokenizerSpec) -> tuple[TokenizerSpec, str] | None:
-    if spec.scores is None:
+    if spec.scores is None or spec.model != "bpe":
         return None
     merges, fault = nearest_merges(spec)
     if fault is None and not spec.unused:
@@ -108,7 +109,7 @@ def _never(spec: TokenizerSpec) -> tuple[TokenizerSpec, str] | None:
         for name, how in spec.matching.items()
         if how.stage == "never" and (name in spec.special_tokens or spec.unit != "byte")
     ]
-    if not names:
+    if not names or spec.model != "bpe":
         return None
     ids = {**spec.special_tokens, **spec.added_tokens}
     more = f" and {len(names) - 5} more" if len(names) > 5 else ""
@@ -176,4 +177,14 @@ def _record(spec: TokenizerSpec) -> tuple[TokenizerSpec, str] | None:
     )
 
 
-RULES: tuple[Rule, ...] = (_character_map, _scores, _never, _frozen, _offsets, _decoder, _record)
+RULES: tuple[Rule, ...] = (
+    _character_map,
+    _scores,
+    _never,
+    found,
+    _frozen,
+    weighed,
+    _offsets,
+    _decoder,
+    _record,
+)

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable
 
 from syllabary.formats.sentencepiece_carried import NAME
 from syllabary.reference.symbols import shown
+from syllabary.reference.unigram import single
 from syllabary.spec import Matching, Step, StepValue, TokenizerSpec
 
 KIND = "SentencePiece"
@@ -91,6 +92,43 @@ def _metaspace(spec: TokenizerSpec) -> tuple[TokenizerSpec, str] | None:
         else "the step Metaspace becomes sentencepiece's normalizer; no ids change"
     )
     return dataclasses.replace(spec, pretokenizer=(), normalizer=(normalizer(prefix, True),)), loss
+
+
+def _words(spec: TokenizerSpec) -> tuple[TokenizerSpec, str] | None:
+    """The pipeline of T5 and its like: a character map of sentencepiece's, and words with a mark before each."""
+    before, cutting = [step.kind for step in spec.normalizer], [step.kind for step in spec.pretokenizer]
+    if before not in ([], ["Precompiled"]) or cutting not in (["Metaspace"], ["WhitespaceSplit", "Metaspace"]):
+        return None
+    options = spec.pretokenizer[-1].options
+    if options["replacement"] != SPACE:
+        return None
+    given = normalizer(options["prepend_scheme"] != "never", True).options
+    charsmap = spec.normalizer[0].options["precompiled_charsmap"] if before else b""
+    words = len(cutting) == 2
+    step = Step(KIND, {**given, "precompiled_charsmap": charsmap, "remove_extra_whitespaces": words})
+    loss = (
+        f"the steps {', '.join([*before, *cutting])} become sentencepiece's normalizer: ids can change where it "
+        "replaces several characters at once, at whitespace that its rules leave, and where tokens reach over words"
+    )
+    return dataclasses.replace(spec, pretokenizer=(), normalizer=(step,)), loss
+
+
+def _precision(spec: TokenizerSpec) -> tuple[TokenizerSpec, str] | None:
+    """Scores of 32 bits, of plain pieces alone."""
+    if spec.model != "unigram" or spec.single_precision:
+        return None
+    named = {*spec.special_tokens.values(), *spec.added_tokens.values()}
+    scores = {
+        token_id: single(score)
+        for token_id, score in (spec.scores or {}).items()
+        if token_id not in named and token_id not in spec.byte_tokens
+    }
+    tokens = {token_id: token for token_id, token in spec.tokens.items() if token_id not in named}
+    loss = (
+        "scores are of 32 bits, and only plain pieces have one: ids can change where two ways to cut a piece are "
+        "nearly as good, where text spells a byte or a special token, and if theirs was the lowest score"
+    )
+    return dataclasses.replace(spec, scores=scores, tokens=tokens, single_precision=True), loss
 
 
 def _decoder(spec: TokenizerSpec) -> tuple[TokenizerSpec, str] | None:
@@ -188,4 +226,15 @@ def _listed(texts: Iterable[str]) -> str:
     return ", ".join(map(shown, found[:5])) + (f" and {len(found) - 5} more" if len(found) > 5 else "")
 
 
-RULES: tuple[Rule, ...] = (_metaspace, _decoder, _special, _added, _unknown, _fuse, _dropout, _offsets)
+RULES: tuple[Rule, ...] = (
+    _metaspace,
+    _words,
+    _decoder,
+    _special,
+    _added,
+    _unknown,
+    _fuse,
+    _dropout,
+    _offsets,
+    _precision,
+)

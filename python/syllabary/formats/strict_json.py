@@ -7,7 +7,7 @@ that knows where it stands and refuses to be of the wrong type. Leaves out: what
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -100,8 +100,10 @@ class Json:
         return text
 
 
-def parse(data: bytes, path: Path) -> Json:
+def parse(data: bytes, path: Path, read_float: Callable[[str], float] = float) -> Json:
     """The bytes of a JSON file as one value; `FormatError` with byte offset or line and column.
+
+    read_float: what a number with a point or an exponent is.
 
     >>> parse(b'{"a": [1, true]}', Path("x.json")).member("a").where
     '$.a'
@@ -111,7 +113,9 @@ def parse(data: bytes, path: Path) -> Json:
     except UnicodeDecodeError as error:
         raise FormatError(f"{path}: not UTF-8 at byte offset {error.start} ({error.reason})") from error
     try:
-        value = json.loads(text, object_pairs_hook=_object, parse_constant=_constant)
+        value = json.loads(
+            text, object_pairs_hook=_object, parse_constant=_constant, parse_float=read_float
+        )
     except json.JSONDecodeError as error:
         raise FormatError(
             f"{path}: not JSON: {error.msg} at line {error.lineno}, column {error.colno}"

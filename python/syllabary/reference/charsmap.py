@@ -26,10 +26,14 @@ START: State = (0, 0x00, 0x7F)
 
 @dataclass(frozen=True)
 class Charsmap:
-    """A character map that was checked: no search leaves it, and all results are text."""
+    """A character map that was checked: no search leaves it, and all results are text.
+
+    longest_rule: how many bytes a search looks at, at most.
+    """
 
     units: tuple[int, ...]
     results: bytes
+    longest_rule: int = MAX_RULE
 
     def rules(self, text: bytes, at: int = 0) -> Iterator[tuple[int, str]]:
         """The rules for what the text begins with at `at`, shortest first: `(bytes, result)` of each."""
@@ -52,6 +56,17 @@ class Charsmap:
                 break
             found = rule
         return found
+
+    def begins(self, text: bytes) -> bool:
+        """Whether a rule may be `text`, or begin with it."""
+        node = _children(0, self.units[0])
+        for byte in text:
+            node ^= byte
+            unit = self.units[node]
+            if unit & 0x800000FF != byte:
+                return False
+            node = _children(node, unit)
+        return True
 
     def shortest(self, text: bytes) -> str | None:
         """The result of the shortest rule that the text begins with."""
@@ -78,8 +93,7 @@ def charsmap(blob: bytes) -> Charsmap | None:
         results.decode("utf-8")
     except UnicodeDecodeError as error:
         raise _damaged(f"its results are not UTF-8 at byte {4 + size + error.start}") from error
-    _check(units, results)
-    return Charsmap(units, results)
+    return Charsmap(units, results, _check(units, results))
 
 
 def _children(node: int, unit: int) -> int:
@@ -87,8 +101,11 @@ def _children(node: int, unit: int) -> int:
     return node ^ (unit >> 10 << ((unit & 0x200) >> 6))
 
 
-def _check(units: tuple[int, ...], results: bytes) -> None:
-    """All that a search of UTF-8 can reach is in the array, and each rule ends with a character."""
+def _check(units: tuple[int, ...], results: bytes) -> int:
+    """All that a search of UTF-8 can reach is in the array, and each rule ends with a character.
+
+    Gives the bytes that the longest search looks at.
+    """
     labelled: dict[int, list[int]] = {}  # where children are -> the units that may be among them
     for index, unit in enumerate(units):
         if unit & 0x80000000 == 0 and index:
@@ -110,6 +127,7 @@ def _check(units: tuple[int, ...], results: bytes) -> None:
             waiting += [(next_, False) for next_ in _places(units, labelled, place)]
         elif lengths[place] is None:
             raise _damaged(f"unit {place[0]} of its array leads back to itself")
+    return lengths[0, START] or 0
 
 
 def _places(

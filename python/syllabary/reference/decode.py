@@ -106,12 +106,20 @@ def spellings(spec: TokenizerSpec) -> dict[int, str]:
         if token_id in spec.byte_tokens:
             found[token_id] = f"<0x{spec.byte_tokens[token_id]:02X}>"
         else:
-            found[token_id] = spell(token) if spec.unit == "byte" else token.decode()
+            found[token_id] = _spelled(token, spec)
     for text, token_id in {**spec.special_tokens, **spec.added_tokens}.items():
         found[token_id] = text
         if spec.matching.get(text, Matching()).stage == "normalized" and spec.normalizer:
             found[token_id] = normalize.apply(spec.normalizer, Aligned.of(text)).text
     return found
+
+
+def _spelled(token: bytes, spec: TokenizerSpec) -> str:
+    if spec.unit == "byte":
+        return spell(token)
+    if spec.fallback and len(token) == 1 and token[0] >= 0x80:
+        return f"<0x{token[0]:02X}>"
+    return token.decode("utf-8", "replace")
 
 
 def classes(spec: TokenizerSpec) -> dict[int, TokenClass]:

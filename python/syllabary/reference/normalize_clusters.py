@@ -29,14 +29,14 @@ def clusters(text: str) -> Iterator[str]:
         yield text[start:]
 
 
-def _kind(char: str) -> str:
+def kind_of(char: str) -> str:
     """The class of a character that rules speak of; "" for any other."""
     return {"\r": "CR", "\n": "LF", "\u200d": "ZWJ"}.get(char) or rewriting.cluster_classes().get(char, "")
 
 
 def _parts(text: str, at: int) -> bool:
     """Whether a cluster ends before the character `at`; the numbers are UAX 29's."""
-    before, after = _kind(text[at - 1]), _kind(text[at])
+    before, after = kind_of(text[at - 1]), kind_of(text[at])
     if before in BREAKS or after in BREAKS:  # GB3 to GB5
         return (before, after) != ("CR", "LF")
     if after in SYLLABLE.get(before, ()):  # GB6 to GB8
@@ -51,9 +51,9 @@ def _parts(text: str, at: int) -> bool:
 def _emoji_before(text: str, at: int) -> bool:
     """Whether a pictograph and marks stand before the character `at`."""
     at -= 1
-    while at >= 0 and _kind(text[at]) == "Extend":
+    while at >= 0 and kind_of(text[at]) == "Extend":
         at -= 1
-    return at >= 0 and _kind(text[at]) == "Pictographic"
+    return at >= 0 and kind_of(text[at]) == "Pictographic"
 
 
 def _conjunct_before(text: str, at: int) -> bool:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Iterable, Iterator
+from functools import cached_property
 from heapq import nlargest
 from typing import Literal, SupportsIndex
 
@@ -14,7 +15,7 @@ from syllabary.errors import UnknownSymbolError, VocabularyError
 from syllabary.reference import merge, symbols
 from syllabary.reference.aligned import Span
 from syllabary.reference.check import check_spec, token_bytes
-from syllabary.reference.decode import Decoder, IncrementalDecoder
+from syllabary.reference.decode import Decoder, IncrementalDecoder, spellings
 from syllabary.reference.dropout import Coins
 from syllabary.reference.groups import Fixed, Group, Ranked, Scored
 from syllabary.reference.models import Modelled
@@ -43,6 +44,11 @@ class ReferenceTokenizer:
             self.rule = merge.by_merges(())  # nothing merges by rank
         self.pipeline = Pipeline(spec, self.rule)
         self.trim = Trim(spec)
+
+    @cached_property
+    def names(self) -> dict[int, str]:
+        """id -> how the vocabulary spells the token."""
+        return spellings(self.spec)
 
     # ---- encoding ----
 
@@ -162,13 +168,7 @@ class ReferenceTokenizer:
                     found.append(self.trim.span(token, data, taken))
                 else:
                     found.append((token.spans[0][0], token.spans[-1][1]))
-        if unit == "byte":
-            return found
-        character = [index for index, symbol in enumerate(text) for _byte in symbol.encode()] + [len(text)]
-        return [
-            (character[start], character[end - 1] + 1 if start < end else character[start])
-            for start, end in found
-        ]
+        return found if unit == "byte" else to_characters(found, text)
 
     # ---- decoding ----
 
@@ -204,6 +204,19 @@ class ReferenceTokenizer:
                 group.tokens()
         check_known(unknown, text)
         return groups
+
+
+def to_characters(spans: Iterable[Span], text: str) -> list[Span]:
+    """Bytes of the UTF-8 of `text` -> characters: from that of the first to past that of the last.
+
+    >>> to_characters([(0, 2), (2, 3), (3, 3)], "a\u00e9")
+    [(0, 2), (1, 2), (2, 2)]
+    """
+    character = [index for index, symbol in enumerate(text) for _byte in symbol.encode()] + [len(text)]
+    return [
+        (character[start], character[end - 1] + 1 if start < end else character[start])
+        for start, end in spans
+    ]
 
 
 def check_weighs(spec: TokenizerSpec, name: str) -> None:

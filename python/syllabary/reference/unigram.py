@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from syllabary.spec import Matching, TokenizerSpec
 
 PENALTY = 10.0  # an unknown character's score is so much below the lowest
-SMALLEST = 2.0**-126  # of normal numbers of 32 bits: sentencepiece's highest score is not below it
+BONUS = 0.1  # of a token that the normalizer leaves alone, for each byte but one
 
 Row = tuple[int | None, int, int]  # as `models.Part`: an id, and the characters from where to before where
 
@@ -65,7 +65,10 @@ class Unigram:
     """
 
     def __init__(self, spec: TokenizerSpec) -> None:
-        """Of tokens with a score, and those that the normalizer leaves alone (`stage="frozen"`)."""
+        """Of tokens with a score, and those that the normalizer leaves alone (`stage="frozen"`).
+
+        The score of these is found by trying sentencepiece 0.2.3; its source of 0.2.1 has another one.
+        """
         self.spec = spec
         scores = spec.scores or {}
         counted = [score for token_id, score in scores.items() if token_id not in spec.unused]
@@ -77,13 +80,11 @@ class Unigram:
             for token_id, name in names(spec).items()
             if token_id in scores and token_id not in spec.unused
         }
-        highest = max([SMALLEST, *counted])
         self.search_scores: dict[int, float] = {}  # where the search for the n best has others
         for text, token_id in spec.added_tokens.items():
             if spec.matching.get(text, Matching()).stage == "frozen":
-                score = self.round(len(text.encode()) * highest) - 0.1
-                self.entries[text] = Entry(token_id, score)
-                self.search_scores[token_id] = self.round(self.round(len(text) * highest) - 0.1)
+                self.entries[text] = Entry(token_id, self.round((len(text.encode()) - 1) * BONUS))
+                self.search_scores[token_id] = self.round((len(text) - 1) * BONUS)
         self.longest = max(map(len, self.entries), default=0)
 
     # ---- the lattice ----
@@ -100,11 +101,7 @@ class Unigram:
         return found
 
     def best(self, piece: str) -> list[Edge | None]:
-        """For each place the last token of the best way to it; of the equally good ones the first found.
-
-        In single precision a new way is compared before it is rounded, an unknown character after (this is
-        what sentencepiece's types come to).
-        """
+        """For each place the last token of the best way to it; of the equally good ones the first found."""
         last: list[Edge | None] = [None] * (len(piece) + 1)
         sums = [0.0] * (len(piece) + 1)
         for start in range(len(piece)):

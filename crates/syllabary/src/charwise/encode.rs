@@ -102,7 +102,7 @@ impl Charwise {
     ) -> Result<(), Error> {
         let [mut made, mut spaced] = std::mem::take(&mut work.texts);
         made.clear();
-        normalizer.write(text, &mut made)?;
+        normalizer.write_spaced(text, self.shape.marks_spaces, &mut made)?;
         if self.shape.splits_spaces {
             spaced.clear();
             for word in made.split_whitespace() {
@@ -110,7 +110,7 @@ impl Charwise {
                 spaced.push_str(word);
             }
             std::mem::swap(&mut made, &mut spaced);
-        } else if self.shape.marks_spaces {
+        } else if self.shape.marks_spaces && !normalizer.spaces() {
             // No spaces are left: those that marks become here are read as marks, and ASCII is faster.
             spaced.clear();
             for (number, part) in made.split(MARK).enumerate() {
@@ -167,6 +167,12 @@ impl Charwise {
         let bytes = text.as_bytes();
         while at < bytes.len() {
             self.rise(work, out);
+            if let (How::Weigh(weigh), true) = (&self.how, out.carry.is_some())
+                && bytes[at] >= 128
+            {
+                at = self.stretch(weigh, text, at, work, out);
+                continue;
+            }
             at = self.alone(text, at, out);
             if let Some(block) = bytes[at..].first_chunk::<BLOCK>() {
                 let cuts = self.joins.cuts_of(block);
@@ -178,8 +184,15 @@ impl Charwise {
             if at < bytes.len() {
                 let end = self.joins.end(&self.letters, text, at);
                 out.make_room();
-                self.segment(text, at..end, merges, work, out)?;
-                at = end;
+                match &self.how {
+                    How::Weigh(weigh) if out.carry.is_some() && !text[at..end].is_ascii() => {
+                        at = self.stretch(weigh, text, at, work, out);
+                    }
+                    _ => {
+                        self.segment(text, at..end, merges, work, out)?;
+                        at = end;
+                    }
+                }
             }
         }
         Ok(())

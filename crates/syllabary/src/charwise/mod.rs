@@ -17,6 +17,7 @@ pub(crate) mod memory;
 pub(crate) mod out;
 mod pairs;
 mod shape;
+mod spans;
 #[cfg(test)]
 mod tests;
 mod weigh;
@@ -36,6 +37,7 @@ use shape::Shape;
 use weigh::Weigh;
 
 pub(crate) use encode::Work;
+pub(crate) use spans::Stretch;
 
 /// Two symbols and what they become.
 type Pair = ((u32, u32), Merge);

@@ -25,7 +25,7 @@ use super::{
 };
 use crate::{
     alphabet::{Alphabet, NONE, Spelling},
-    models::unigram::Unigram,
+    models::unigram::{Lattice, Unigram},
     parts::Parts,
     step::Step,
 };
@@ -38,6 +38,9 @@ const PART: i32 = 6;
 const KEPT: usize = 1 << 16;
 /// Ids that a block adds.
 const BLOCK_IDS: f64 = 80.0;
+/// A stretch ends before so many bytes of ASCII, or after so many bytes of all.
+const ASCII: usize = 16;
+const STRETCH: usize = 1 << 14;
 
 /// What weighing needs besides the tables of every charwise tokenizer.
 pub(super) struct Weigh {
@@ -51,7 +54,7 @@ pub(super) struct Weigh {
 }
 
 /// The score of the text so far, as it is rounded.
-pub(super) struct Carry<'a> {
+pub(crate) struct Carry<'a> {
     weigh: &'a Weigh,
     sum: f64,
     /// So many ids of the run are in it.
@@ -180,21 +183,21 @@ impl Charwise {
     ) {
         let Work { memory, symbols, lattice, .. } = work;
         let unigram = &weigh.unigram;
-        let canonical = |char| self.letters.canonical(char);
+        unigram.read(segment, |char| self.letters.canonical(char), lattice);
         let mut keeps = true;
         if let Some(class) = out.carry.as_ref().map(|carry| carry.class) {
-            let better = unigram.solve_as(segment, 0.0, canonical, lattice);
+            let better = unigram.solve::<true>(0.0, lattice);
             keeps = CLASSES.get(class).is_some_and(|&power| {
                 let sums = (lattice.path.len() + lattice.len()) as f64;
                 let half = unigram.half_unit() * f64::from(power).exp2();
-                better > 1.1 * sums * half && lattice.score().abs() < f64::from(power - PART).exp2()
+                better > 1.1 * sums * half && lattice.score.abs() < f64::from(power - PART).exp2()
             });
             if !keeps {
                 let so_far = out.settle();
-                unigram.solve_as(segment, so_far, canonical, lattice);
+                unigram.solve::<false>(so_far, lattice);
             }
         } else {
-            unigram.solve_as(segment, 0.0, canonical, lattice);
+            unigram.solve::<false>(0.0, lattice);
         }
         symbols.clear();
         symbols.extend(lattice.path.iter().map(|edge| edge.id).take_while(|&id| !unigram.is_unknown(id)));
@@ -204,20 +207,80 @@ impl Charwise {
             }
             out.many(symbols);
         } else {
-            for edge in &lattice.path {
-                out.make_room();
-                if edge.id == NONE {
-                    let text = &segment[lattice.bytes(edge.start, edge.end)];
-                    text.chars().for_each(|char| self.letter(char, self.letters.get(char), out));
-                } else if unigram.is_unknown(edge.id) {
-                    out.unknown();
-                } else {
-                    out.few(&[edge.id; 4], 1);
-                }
-            }
+            self.write_path(unigram, segment, lattice, out);
         }
         if lattice.len() > KEPT {
             *lattice = Default::default();
+        }
+    }
+
+    /// Writes the ids of the text from byte `at` on, up to a place where it may be cut and ASCII begins; that place.
+    /// Nothing is remembered: words beyond ASCII take as long to look up as to solve.
+    pub(super) fn stretch<F: FnMut(&[u32])>(
+        &self,
+        weigh: &Weigh,
+        text: &str,
+        at: usize,
+        work: &mut Work,
+        out: &mut Out<'_, F>,
+    ) -> usize {
+        let end = self.stretch_end(text, at);
+        let (unigram, lattice) = (&weigh.unigram, &mut work.lattice);
+        let segment = &text[at..end];
+        let so_far = out.settle();
+        unigram.read(segment, |char| self.letters.canonical(char), lattice);
+        unigram.solve::<false>(so_far, lattice);
+        let carry = out.carry.take();
+        self.write_path(unigram, segment, lattice, out);
+        out.carry = carry.map(|carry| Carry { sum: lattice.score, folded: out.written, ..carry });
+        if lattice.len() > KEPT {
+            *lattice = Default::default();
+        }
+        end
+    }
+
+    fn stretch_end(&self, text: &str, at: usize) -> usize {
+        let bytes = text.as_bytes();
+        let mut next = at + 1;
+        while next < bytes.len() {
+            let ahead = bytes[next..].first_chunk::<ASCII>();
+            let is_ascii = ahead.is_some_and(|ahead| ahead.iter().fold(0, |all, byte| all | byte) < 128);
+            let is_long = next - at > STRETCH && text.is_char_boundary(next);
+            if (is_ascii || is_long) && self.may_cut(text, next) {
+                return next;
+            }
+            next += 1;
+        }
+        bytes.len()
+    }
+
+    /// Whether text may be cut before this byte, which begins a character.
+    fn may_cut(&self, text: &str, at: usize) -> bool {
+        let (before, after) = text.split_at(at);
+        match (before.chars().next_back(), after.chars().next()) {
+            (Some(left), Some(right)) => self.joins.cuts(&self.letters, left, right),
+            _ => true,
+        }
+    }
+
+    /// Writes the ids of a way through the lattice.
+    fn write_path<F: FnMut(&[u32])>(
+        &self,
+        unigram: &Unigram,
+        segment: &str,
+        lattice: &Lattice,
+        out: &mut Out<'_, F>,
+    ) {
+        for edge in &lattice.path {
+            out.make_room();
+            if edge.id == NONE {
+                let text = &segment[lattice.bytes(edge.start, edge.end)];
+                text.chars().for_each(|char| self.letter(char, self.letters.get(char), out));
+            } else if unigram.is_unknown(edge.id) {
+                out.unknown();
+            } else {
+                out.few(&[edge.id; 4], 1);
+            }
         }
     }
 }

@@ -18,10 +18,12 @@ mod memory;
 mod output;
 mod pieces;
 mod short;
+mod spans;
 mod tokens;
 
 pub(crate) use cuts::decode;
 pub(crate) use key::{Key, SHORT};
 pub(crate) use output::{Buffer, Count, Ids, Output};
 pub(crate) use pieces::{Fast, FastWork, Pieces};
+pub(crate) use spans::Spans;
 pub(crate) use tokens::ShortTokens;

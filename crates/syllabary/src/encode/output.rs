@@ -1,5 +1,7 @@
 //! Where the ids go: into a vector, or into their number.
 
+use std::ops::Range;
+
 use super::{
     key::Key,
     memory::{FEW, Lines},
@@ -11,6 +13,12 @@ pub(crate) trait Output {
     fn few(&mut self, ids: &[u32; FEW], count: usize);
     /// All of them.
     fn many(&mut self, ids: &[u32]);
+    /// A token found in the text, which takes these bytes of it.
+    fn named(&mut self, id: u32, _bytes: Range<usize>) {
+        self.many(&[id]);
+    }
+    /// All ids of these neighbouring pieces of `text`, the first of which begins at `start`, have been handed on.
+    fn pieces(&mut self, _text: &[u8], _start: usize, _ends: &[usize]) {}
     /// Takes the ids of strings as long as they are found at once, and says how many were.
     fn found(&mut self, lines: Lines<'_>, keys: &[Key], hashes: &[u32]) -> usize;
 }
@@ -60,6 +68,16 @@ impl<O: Output> Output for &mut O {
     #[inline(always)]
     fn found(&mut self, lines: Lines<'_>, keys: &[Key], hashes: &[u32]) -> usize {
         O::found(self, lines, keys, hashes)
+    }
+
+    #[inline(always)]
+    fn named(&mut self, id: u32, bytes: Range<usize>) {
+        O::named(self, id, bytes);
+    }
+
+    #[inline(always)]
+    fn pieces(&mut self, text: &[u8], start: usize, ends: &[usize]) {
+        O::pieces(self, text, start, ends);
     }
 }
 

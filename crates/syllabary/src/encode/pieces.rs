@@ -103,6 +103,7 @@ impl<O: Output> Pieces<'_, O> {
             let mut ends = std::mem::take(&mut self.work.ends);
             let count = walk.fill(&mut ends);
             let done = self.chunk(text.as_bytes(), start, &ends[..count]);
+            self.out.pieces(text.as_bytes(), start, &ends[..count]);
             start = ends[..count].last().copied().unwrap_or(start);
             self.work.ends = ends;
             done?;
@@ -121,6 +122,7 @@ impl<O: Output> Pieces<'_, O> {
             if count == MANY || at != last {
                 if done.is_ok() {
                     done = self.chunk(text.as_bytes(), start, &ends[..count]);
+                    self.out.pieces(text.as_bytes(), start, &ends[..count]);
                 }
                 (count, start) = (0, at);
             }
@@ -129,7 +131,9 @@ impl<O: Output> Pieces<'_, O> {
             count += 1;
         })?;
         done?;
-        self.chunk(text.as_bytes(), start, &ends[..count])
+        self.chunk(text.as_bytes(), start, &ends[..count])?;
+        self.out.pieces(text.as_bytes(), start, &ends[..count]);
+        Ok(())
     }
 
     /// Encodes neighbouring pieces of `text`, the first of which begins at `start`; at most `MANY`.

@@ -97,7 +97,7 @@ impl Normalizer {
     /// Those of `apply`.
     pub(crate) fn write(&self, text: &str, out: &mut String) -> Result<(), Error> {
         if let [Kind::SentencePiece(step)] = &self.steps[..] {
-            return step.write_plain(text, out);
+            return step.write_plain(text, false, out);
         }
         if let [Kind::Bert(bert)] = &self.steps[..] {
             bert.write(text, out);
@@ -105,6 +105,19 @@ impl Normalizer {
         }
         out.push_str(self.apply(Aligned::new(text, 0, false)?, None)?.text());
         Ok(())
+    }
+
+    /// Whether `write_spaced` leaves spaces where marks would be.
+    pub(crate) fn spaces(&self) -> bool {
+        matches!(&self.steps[..], [Kind::SentencePiece(_)])
+    }
+
+    /// The same as `write`; but sentencepiece's step leaves spaces where it would write marks, if that is asked for.
+    pub(crate) fn write_spaced(&self, text: &str, spaced: bool, out: &mut String) -> Result<(), Error> {
+        match &self.steps[..] {
+            [Kind::SentencePiece(step)] => step.write_plain(text, spaced, out),
+            _ => self.write(text, out),
+        }
     }
 }
 

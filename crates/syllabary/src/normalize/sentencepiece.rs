@@ -79,30 +79,48 @@ impl SentencePiece {
             at_zero: 0,
             zero: part.at_zero(),
         };
-        let end = self.run(text, frozen, &mut out)?;
+        let end = self.run(text, frozen, self.space, &mut out)?;
         Ok(finish(part, out, end))
     }
 
-    /// Writes what becomes of `text` behind what `out` holds, without alignment and without frozen tokens.
-    pub(crate) fn write_plain(&self, text: &str, out: &mut String) -> Result<(), Error> {
+    /// Writes what becomes of `text` behind what `out` holds, without alignment and without frozen tokens. `spaced`:
+    /// with spaces where marks would be.
+    pub(crate) fn write_plain(&self, text: &str, spaced: bool, out: &mut String) -> Result<(), Error> {
         let mut output = Output { text: std::mem::take(out), places: None, at_zero: 0, zero: 0 };
-        let result = self.run(text, None, &mut output);
+        let space = if spaced { " " } else { self.space };
+        let result = self.run(text, None, space, &mut output);
         *out = output.text;
         result.map(drop)
     }
 
     /// Writes all of `text`; returns the place after the last byte written.
-    fn run(&self, text: &str, frozen: Option<Frozen<'_>>, out: &mut Output) -> Result<usize, Error> {
+    fn run(
+        &self,
+        text: &str,
+        frozen: Option<Frozen<'_>>,
+        space: &str,
+        out: &mut Output,
+    ) -> Result<usize, Error> {
         let limit = super::limit(text.len());
         let mut at = if self.remove_extra_whitespaces { self.leading(text, frozen) } else { 0 };
         if at == text.len() {
             return Ok(at);
         }
         if self.add_dummy_prefix && !self.treat_whitespace_as_suffix {
-            out.push(self.space, at);
+            out.push(space, at);
         }
+        let copies = frozen.is_none() && out.places.is_none() && at >= out.zero && space == " ";
         let mut after_space = self.remove_extra_whitespaces;
         while at < text.len() {
+            if copies {
+                let run = self.bare_run(text.as_bytes(), at, after_space);
+                if run > at {
+                    out.text.push_str(&text[at..run]);
+                    after_space = self.remove_extra_whitespaces && text.as_bytes()[run - 1] == b' ';
+                    at = run;
+                    continue;
+                }
+            }
             if frozen.is_none() {
                 let run = if text.is_char_boundary(at) { self.map.unchanged(text, at) } else { at };
                 if run > at {
@@ -114,7 +132,7 @@ impl SentencePiece {
             }
             if self.is_bare_space(text.as_bytes(), at, frozen) {
                 if !after_space {
-                    out.push(self.space, at);
+                    out.push(space, at);
                 }
                 after_space = self.remove_extra_whitespaces;
                 at += 1;
@@ -125,7 +143,7 @@ impl SentencePiece {
                 rest = rest.trim_start_matches(' ');
             }
             if !rest.is_empty() {
-                self.write(rest, at, out);
+                self.write(rest, at, space, out);
                 after_space = self.remove_extra_whitespaces && rest.ends_with(' ');
             }
             if out.text.len() > limit {
@@ -137,9 +155,24 @@ impl SentencePiece {
             at = self.trim(out, at);
         }
         if self.add_dummy_prefix && self.treat_whitespace_as_suffix {
-            out.push(self.space, at);
+            out.push(space, at);
         }
         Ok(at)
+    }
+
+    /// The end of the run from `at` of ASCII that stays as it is, with spaces of which none is to go.
+    fn bare_run(&self, bytes: &[u8], at: usize, after_space: bool) -> usize {
+        let mut before = after_space;
+        for (offset, &byte) in bytes[at..].iter().enumerate() {
+            let is_space = byte == b' ';
+            if !self.map.plain(byte) || (is_space && before) {
+                // What is not ASCII may make a rule of the byte before it.
+                let is_ascii = byte < 128;
+                return at + if is_ascii { offset } else { offset.saturating_sub(1) };
+            }
+            before = is_space && self.remove_extra_whitespaces;
+        }
+        bytes.len()
     }
 
     /// Whether a space stands at `at` that is nothing more.
@@ -186,21 +219,23 @@ impl SentencePiece {
         }
     }
 
-    fn write(&self, text: &str, place: usize, out: &mut Output) {
+    fn write(&self, text: &str, place: usize, space: &str, out: &mut Output) {
         if !text.as_bytes().contains(&b' ') {
             return out.push(text, place);
         }
         let mut words = text.split(' ');
         out.push(words.next().unwrap_or(""), place);
         for word in words {
-            out.push(self.space, place);
+            out.push(space, place);
             out.push(word, place);
         }
     }
 
     /// Takes trailing whitespace away; returns the place after the last byte left.
     fn trim(&self, out: &mut Output, end: usize) -> usize {
-        let kept = out.text.trim_end_matches(self.space).len();
+        // Spaces may stand where marks would.
+        let is_space = |c: char| self.space.starts_with(c) || c == ' ';
+        let kept = out.text.trim_end_matches(is_space).len();
         if kept == out.text.len() {
             return end;
         }

@@ -203,7 +203,7 @@ impl Cutter {
     ) -> Result<(), Error> {
         let mut text = std::mem::take(buffer);
         text.clear();
-        self.step.write_plain(sentence, &mut text)?;
+        self.step.write_plain(sentence, false, &mut text)?;
         if let Some(symbols) = &self.symbols
             && symbols.is_match(&text)
         {

@@ -14,6 +14,7 @@ use crate::{
         memory::Memory,
         out::{Out, ROOM, RUN},
     },
+    dropout::Dropout,
     encode::{Key, SHORT, decode},
     models::{Found, Model},
     tokenizer::Tokenizer,
@@ -43,7 +44,15 @@ impl Wordwise {
     ) -> Result<(), Error> {
         let mut run = std::mem::take(&mut work.run);
         run.resize(run.len().max(RUN.min(text.len() + 2 * ROOM)), 0);
-        let mut out = Out { run: &mut run, written: 0, unknown: 0, fuses: false, after_unknown: false, sink };
+        let mut out = Out {
+            run: &mut run,
+            written: 0,
+            unknown: 0,
+            fuses: false,
+            after_unknown: false,
+            carry: None,
+            sink,
+        };
         let mut walk = Walk { tokenizer, model, isolates: self.isolates, work, out: &mut out };
         let done = walk.text(text);
         out.flush();
@@ -140,7 +149,7 @@ impl<F: FnMut(&[u32])> Walk<'_, '_, F> {
     fn learn(&mut self, word: &str, ids: &mut Vec<u32>) -> Result<(), Error> {
         let model = self.model;
         let mut tokens = Tokens { ids, complete: true };
-        self.pieces(word, &mut |piece| model.tokens(piece, &mut tokens))?;
+        self.pieces(word, &mut |piece| model.tokens(piece, &mut Dropout::NONE.coins(0), &mut tokens))?;
         if tokens.complete {
             return Ok(());
         }
@@ -176,7 +185,7 @@ impl<F: FnMut(&[u32])> Walk<'_, '_, F> {
         if let (ALONE, [_, piece, _]) = (class, &pieces[..]) {
             let mut ids = Vec::new();
             let mut tokens = Tokens { ids: &mut ids, complete: true };
-            self.model.tokens(piece, &mut tokens);
+            self.model.tokens(piece, &mut Dropout::NONE.coins(0), &mut tokens);
             if let (true, [id]) = (tokens.complete, &ids[..]) {
                 class = id.checked_add(TOKEN).unwrap_or(ALONE);
             }
@@ -195,6 +204,10 @@ struct Tokens<'i> {
 
 impl Found for Tokens<'_> {
     fn token(&mut self, id: u32, _bytes: Range<usize>) {
+        self.ids.push(id);
+    }
+
+    fn before(&mut self, id: u32, _bytes: Range<usize>) {
         self.ids.push(id);
     }
 

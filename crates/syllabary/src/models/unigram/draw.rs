@@ -23,7 +23,7 @@ impl Unigram {
     /// Hands the tokens of a way to `found` that is drawn with probability `exp(alpha * score)`, but for a constant.
     pub(crate) fn draw(&self, piece: &str, alpha: f64, coins: &mut Coins, found: &mut impl Found) {
         let mut lattice = Lattice::default();
-        lattice.read(self, piece, |char| char);
+        lattice.read(&self.trie, piece, |char| char);
         let length = lattice.codes.len();
         let mut edges: Vec<Incoming> = Vec::new();
         // Of each place: the latest edge that ends there, and the logarithm of the sum of all ways to it.
@@ -37,9 +37,9 @@ impl Unigram {
                 edges.push(Incoming { start: start as u32, id, weight, before: *latest });
                 *latest = edges.len() as u32 - 1;
             };
-            self.trie.prefixes(&lattice.codes[start..], |id, characters| {
+            self.trie.prefixes(&lattice.codes[start..], |cell, characters| {
                 is_single |= characters == 1;
-                put(characters, id, self.scores[id as usize]);
+                put(characters, cell.id, self.scores[cell.id as usize]);
             });
             if !is_single {
                 put(1, NONE, self.unknown_score);

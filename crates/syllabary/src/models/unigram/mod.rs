@@ -16,6 +16,8 @@ use trie::{NONE, Trie};
 
 /// An unknown character's score is so much below the lowest.
 const PENALTY: f64 = 10.0;
+/// The score of a token that the normalizer leaves alone, for each byte but one.
+const BONUS: f64 = 0.1;
 
 /// The tokens and their scores.
 #[derive(Debug)]
@@ -41,8 +43,7 @@ impl Unigram {
         let (spelling, single) = (&parts.spelling, parts.single_precision);
         let unused: FxHashSet<u32> = parts.unused.iter().copied().collect();
         let byte_of: FxHashMap<u32, u8> = spelling.byte_tokens.iter().copied().collect();
-        let (mut lowest, mut highest) =
-            (if single { f64::from(f32::INFINITY) } else { f64::INFINITY }, SMALLEST);
+        let mut lowest = f64::INFINITY;
         let mut rows: Vec<(String, u32, f64)> = Vec::new();
         for &(id, score) in parts.scores.iter().flatten() {
             if !(score as f32).is_finite() {
@@ -53,7 +54,7 @@ impl Unigram {
             if unused.contains(&id) {
                 continue;
             }
-            (lowest, highest) = (score.min(lowest), score.max(highest));
+            lowest = score.min(lowest);
             if let Some(byte) = byte_of.get(&id) {
                 rows.push((format!("<0x{byte:02X}>"), id, score));
             } else if let Some(bytes) = vocab.bytes(id) {
@@ -63,12 +64,12 @@ impl Unigram {
             }
         }
         rows.extend(frozen(parts).map(|(text, id)| {
-            let bonus = text.len() as f64 * highest;
-            (text.to_owned(), id, if single { f64::from(bonus as f32) } else { bonus } - 0.1)
+            let bonus = (text.len() as f64 - 1.0) * BONUS;
+            (text.to_owned(), id, if single { f64::from(bonus as f32) } else { bonus })
         }));
-        let trie = trie_of(&rows)?;
         let mut scores = vec![0.0; rows.iter().map(|row| row.1 as usize + 1).max().unwrap_or(0)];
         rows.iter().for_each(|&(_, id, score)| scores[id as usize] = score);
+        let trie = trie_of(&rows, &scores)?;
         let unknown_score = lowest - PENALTY;
         Ok(Unigram {
             trie,
@@ -83,29 +84,29 @@ impl Unigram {
         })
     }
 
-    /// Finds the best way through a piece, `from` being the score of what stands before it; by how much it is better
-    /// than any other, but for rounding.
-    pub(crate) fn solve(&self, piece: &str, from: f64, lattice: &mut Lattice) -> f64 {
-        self.solve_as(piece, from, |char| char, lattice)
+    /// Takes the characters of a piece into the lattice, each read as another.
+    #[inline]
+    pub(crate) fn read(&self, piece: &str, canonical: impl Fn(char) -> char, lattice: &mut Lattice) {
+        lattice.read(&self.trie, piece, canonical);
     }
 
-    /// The same, each character being read as another.
-    #[inline]
-    pub(crate) fn solve_as(
-        &self,
-        piece: &str,
-        from: f64,
-        canonical: impl Fn(char) -> char,
-        lattice: &mut Lattice,
-    ) -> f64 {
-        lattice.read(self, piece, canonical);
-        if self.single { lattice.solve::<true>(self, from) } else { lattice.solve::<false>(self, from) }
+    /// Finds the best way through what was read, `from` being the score of what stands before it; by how much it is
+    /// better than any other, but for rounding, if that is asked for.
+    pub(crate) fn solve<const MARGIN: bool>(&self, from: f64, lattice: &mut Lattice) -> f64 {
+        let Lattice { codes, single, double, path, .. } = lattice;
+        let (score, margin) = match self.single {
+            true => single.solve::<MARGIN>(self, codes, from, path),
+            false => double.solve::<MARGIN>(self, codes, from, path),
+        };
+        lattice.score = score;
+        margin
     }
 
     /// The tokens of a piece.
     pub(crate) fn tokens(&self, piece: &str, found: &mut impl Found) {
         let mut lattice = Lattice::default();
-        self.solve(piece, 0.0, &mut lattice);
+        self.read(piece, |char| char, &mut lattice);
+        self.solve::<false>(0.0, &mut lattice);
         self.spell(piece, &lattice, found);
     }
 }
@@ -154,9 +155,6 @@ impl Unigram {
     }
 }
 
-/// The smallest normal number of 32 bits: sentencepiece's highest score is not below it.
-const SMALLEST: f64 = f32::MIN_POSITIVE as f64;
-
 /// The added tokens that the normalizer leaves alone.
 fn frozen<'a>(parts: &'a Parts<'_>) -> impl Iterator<Item = (&'a str, u32)> {
     let is_frozen = |text: &str| {
@@ -173,7 +171,7 @@ fn bytes(tokens: &[(u32, u8)]) -> Box<[u32; 256]> {
 }
 
 /// The trie of the texts; one given twice is an error, but a frozen one takes the place of another.
-fn trie_of(rows: &[(String, u32, f64)]) -> Result<Trie, Error> {
+fn trie_of(rows: &[(String, u32, f64)], scores: &[f64]) -> Result<Trie, Error> {
     let mut ids: FxHashMap<&str, u32> = FxHashMap::default();
     for (text, id, _) in rows {
         if text.is_empty() {
@@ -182,5 +180,5 @@ fn trie_of(rows: &[(String, u32, f64)]) -> Result<Trie, Error> {
         ids.insert(text, *id);
     }
     let texts: Vec<(&str, u32)> = ids.into_iter().collect();
-    Ok(Trie::new(&texts))
+    Ok(Trie::new(&texts, scores))
 }

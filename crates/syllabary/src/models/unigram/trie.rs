@@ -1,7 +1,7 @@
 //! A trie of texts by their characters, as a double array: a step is one look at one cell.
 //!
 //! Characters have codes, the more texts have one the smaller; a character in no text has none. The cell of a node's
-//! child by a code is at its base plus the code, and says whose child it is. Leaves out scores.
+//! child by a code is at its base plus the code, and says whose child it is. Scores are there too, in 32 bits.
 
 use rustc_hash::FxHashMap;
 
@@ -12,29 +12,33 @@ const TABLE: usize = 0x1_0000;
 /// So many places are tried for a node of several children before the end of the array is taken.
 const TRIES: usize = 256;
 
-/// A node: where its children are counted from, whose child it is, and the id of the text that ends here.
+/// A node: where its children are counted from, whose child it is, and the id and the score of the text that ends
+/// here.
 #[derive(Clone, Copy, Debug)]
-struct Cell {
+pub(super) struct Cell {
     base: u32,
     parent: u32,
-    id: u32,
+    pub(super) id: u32,
+    pub(super) score: f32,
 }
 
-const FREE: Cell = Cell { base: 0, parent: NONE, id: NONE };
+const FREE: Cell = Cell { base: 0, parent: NONE, id: NONE, score: 0.0 };
 
 /// The texts.
 #[derive(Debug)]
 pub(crate) struct Trie {
     cells: Vec<Cell>,
+    /// Where the children of the first node are counted from.
+    root: u32,
     table: Box<[u32]>,
     others: FxHashMap<char, u32>,
 }
 
 impl Trie {
-    /// Of texts, none empty and none twice, with their ids.
-    pub(super) fn new(texts: &[(&str, u32)]) -> Trie {
+    /// Of texts, none empty and none twice, with their ids; and of the scores of these.
+    pub(super) fn new(texts: &[(&str, u32)], scores: &[f64]) -> Trie {
         let (table, others) = codes(texts);
-        let mut trie = Trie { cells: vec![FREE], table, others };
+        let mut trie = Trie { cells: vec![FREE], root: 0, table, others };
         let mut keys: Vec<(Vec<u32>, u32)> = texts
             .iter()
             .map(|(text, id)| (text.chars().map(|char| trie.code(char)).collect(), *id))
@@ -60,6 +64,10 @@ impl Trie {
             open.extend(children.into_iter().map(|(code, keys)| (base + code, keys, depth + 1)));
         }
         trie.cells = builder.cells;
+        trie.root = trie.cells[0].base;
+        for cell in trie.cells.iter_mut().filter(|cell| cell.id != NONE) {
+            cell.score = scores.get(cell.id as usize).map_or(0.0, |score| *score as f32);
+        }
         trie
     }
 
@@ -72,21 +80,21 @@ impl Trie {
         }
     }
 
-    /// Hands the id and the length, in characters, of every text that `codes` begin with to `found`, the shortest
-    /// first.
+    /// Hands the last cell and the length, in characters, of every text that `codes` begin with to `found`, the
+    /// shortest first.
     #[inline]
-    pub(super) fn prefixes(&self, codes: &[u32], mut found: impl FnMut(u32, usize)) {
-        let mut node = 0;
+    pub(super) fn prefixes(&self, codes: &[u32], mut found: impl FnMut(&Cell, usize)) {
+        let (mut node, mut base) = (0, self.root);
         for (length, &code) in codes.iter().enumerate() {
             if code == 0 {
                 return;
             }
-            let at = self.cells[node as usize].base + code;
+            let at = base + code;
             let Some(cell) = self.cells.get(at as usize).filter(|cell| cell.parent == node) else { return };
             if cell.id != NONE {
-                found(cell.id, length + 1);
+                found(cell, length + 1);
             }
-            node = at;
+            (node, base) = (at, cell.base);
         }
     }
 }
@@ -177,13 +185,13 @@ mod tests {
         texts.sort();
         texts.dedup();
         let rows: Vec<(&str, u32)> = texts.iter().zip(0..).map(|(text, id)| (text.as_str(), id)).collect();
-        let trie = Trie::new(&rows);
+        let trie = Trie::new(&rows, &[]);
         for _ in 0..3000 {
             let text: Vec<char> =
                 (0..8).map(|_| if draw(30) == 0 { 'x' } else { alphabet[draw(10)] }).collect();
             let codes: Vec<u32> = text.iter().map(|&char| trie.code(char)).collect();
             let mut found = Vec::new();
-            trie.prefixes(&codes, |id, length| found.push((id, length)));
+            trie.prefixes(&codes, |cell, length| found.push((cell.id, length)));
             let expected: Vec<(u32, usize)> = (1..=text.len())
                 .filter_map(|length| {
                     let prefix: String = text[..length].iter().collect();
@@ -196,7 +204,7 @@ mod tests {
 
     #[test]
     fn of_no_texts() {
-        let trie = Trie::new(&[]);
+        let trie = Trie::new(&[], &[]);
         assert_eq!(trie.code('a'), 0);
         trie.prefixes(&[0], |_, _| unreachable!());
     }

@@ -1,0 +1,142 @@
+"""Cutting a long text into chunks of at most so many tokens, at good places: what retrieval needs.
+
+Adds `Chunker`. A place is good where a paragraph ends, else a line, a sentence, a word, a character (a
+grapheme cluster): the best kind that there is in the second half of what fits, and of these the last. Leaves
+out: how many tokens a text has, which is given as a function.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+
+import regex
+
+from syllabary.errors import TextError
+from syllabary.streaming import FIRST, Count, placed
+
+# Each matches up to the place. A sentence ends with its quotes and brackets, and the white space behind them;
+# in scripts without spaces without it.
+LEVELS = {
+    "paragraph": regex.compile(r"\n[^\S\n]*\n\s*"),
+    "line": regex.compile(r"\r?\n|\r"),
+    "sentence": regex.compile(r"[.!?…\u037e·।॥؟۔։።]+[\"'”’»)\]]*\s+|[。！？｡]+[”’」』）]*"),
+    "word": regex.compile(r"\s+"),
+    "character": regex.compile(r"\X"),
+}
+FULL = 0.95  # of the limit: a stretch of so many tokens is long enough to look for a place in
+ROUNDS = 6
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """A part of a text.
+
+    count: its tokens, when it is encoded itself. start, end: its place in the text, in characters.
+    byte_start, byte_end: the same in the text's UTF-8.
+    """
+
+    text: str
+    count: int
+    start: int
+    end: int
+    byte_start: int
+    byte_end: int
+
+
+class Chunker:
+    """Cuts one text; see `Tokenizer.chunks`."""
+
+    def __init__(self, count: Count, text: str, limit: int, overlap: int, levels: Collection[str]) -> None:
+        self.text, self.limit, self.overlap = text, limit, overlap
+        self.patterns = [pattern for name, pattern in LEVELS.items() if name in levels]
+        self.count_text = count
+        self.width = float(FIRST)  # characters a token, so far
+
+    def count(self, start: int, end: int) -> int:
+        """The tokens of a part of the text."""
+        return placed(self.count_text, self.text[start:end], start)
+
+    def chunks(self) -> Iterator[Chunk]:
+        """All chunks, in order."""
+        start = done = byte = 0  # `byte` is that of `done`
+        while done < len(self.text):
+            end, tokens = self.end(start)
+            if end <= done:  # the overlap leaves no room
+                start = done
+                end, tokens = self.end(start)
+            first = byte - len(self.text[start:done].encode())
+            byte += len(self.text[done:end].encode())
+            yield Chunk(self.text[start:end], tokens, start, end, first, byte)
+            done = end
+            start = self.begin(start, end)
+
+    def end(self, start: int) -> tuple[int, int]:
+        """Where the chunk that begins at `start` ends, and its tokens."""
+        reach, tokens = self.reach(start)
+        if reach == len(self.text):
+            return reach, tokens
+        for place in self.places(start + (reach - start) // 2, reach, start):
+            found = self.count(start, place)
+            if found <= self.limit:
+                return place, found
+        return reach, tokens
+
+    def reach(self, start: int) -> tuple[int, int]:
+        """A place up to which nearly as many tokens are as may be, but not more, and how many."""
+        fits = (start, 0)
+        above = len(self.text) + 1  # up to here there are too many
+        for _round in range(ROUNDS):
+            aim = start + max(1, int(self.width * self.limit * (1 + FULL) / 2))
+            place = min(max(aim, fits[0] + 1), above - 1)
+            if place <= fits[0]:
+                break
+            tokens = self.count(start, place)
+            self.width = max((place - start) / max(tokens, 1), 0.01)
+            if tokens > self.limit:
+                above = place
+            else:
+                fits = (place, tokens)
+                if tokens >= FULL * self.limit or place == len(self.text):
+                    return fits
+        while above - fits[0] > 1 and (fits[1] < FULL * self.limit or not fits[1]):
+            place = (fits[0] + above) // 2
+            tokens = self.count(start, place)
+            if tokens > self.limit:
+                above = place
+            else:
+                fits = (place, tokens)
+        if fits[0] == start:
+            raise TextError(
+                f"max_tokens is {self.limit}: the character {self.text[start]!r} at {start} alone has "
+                f"{self.count(start, start + 1)} tokens; give at least as many"
+            )
+        return fits
+
+    def places(self, low: int, high: int, start: int) -> Iterator[int]:
+        """The good places above `low` up to `high`, the best first."""
+        for pattern in self.patterns:
+            if pattern is LEVELS["word"] and self.text[high].isspace():
+                yield high
+            if pattern is LEVELS["character"]:
+                low = start
+            ends = [found.end() for found in pattern.finditer(self.text, low, high)]
+            yield from reversed(ends[-3:])
+
+    def begin(self, start: int, end: int) -> int:
+        """Where the chunk after one from `start` to `end` begins: at the overlap, if there is one.
+
+        A paragraph, a line or a sentence in the first half of what may overlap, else the first word or
+        character.
+        """
+        if not self.overlap or end == len(self.text):
+            return end
+        low = max(start, end - int(self.width * self.overlap))
+        for pattern in self.patterns:
+            for found in pattern.finditer(self.text, low, end):
+                place = found.end()
+                if place - low > (end - low) // 2 and pattern not in (LEVELS["word"], LEVELS["character"]):
+                    break
+                if start < place and self.count(place, end) <= self.overlap:
+                    return int(place)
+        return end

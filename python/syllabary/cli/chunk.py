@@ -1,0 +1,80 @@
+"""`syllabary chunk`: long texts in chunks of at most so many tokens, as JSON lines.
+
+Leaves out: ids (`encode`), and what becomes of the chunks.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import asdict
+from pathlib import Path
+
+import click
+
+from syllabary.chunking import LEVELS
+from syllabary.cli import common
+from syllabary.cli.corpus_options import corpus_options
+from syllabary.corpus.document import Reading
+from syllabary.files import open_atomic
+
+
+@click.command(
+    short_help="Long texts in chunks of so many tokens.",
+    epilog="""\b
+Examples:
+  $ syllabary chunk corpus.txt -t tok.json --max-tokens 512 --overlap 64 -o chunks.jsonl
+  $ cat corpus.txt | syllabary chunk -t tok.json --max-tokens 64
+  $ syllabary chunk corpus.txt -t tok.json --max-tokens 64 --boundary line
+""",
+)
+@click.argument("files", nargs=-1)
+@common.tokenizer_options
+@click.option(
+    "--max-tokens", type=common.Number(1), required=True, metavar="N", help="Tokens of a chunk, at most."
+)
+@click.option(
+    "--overlap", type=common.Number(0), default=0, metavar="N", help="Tokens that two chunks share, at most."
+)
+@click.option(
+    "--boundary",
+    "boundaries",
+    type=click.Choice(list(LEVELS)),
+    multiple=True,
+    help="Cut only at this kind of place, if there is one (repeatable; default: all).",
+)
+@common.special_option
+@click.option("-o", "--output", metavar="FILE", help="Write here instead of to stdout.")
+@corpus_options
+def chunk(
+    files: tuple[str, ...],
+    tokenizer: str,
+    split: str | None,
+    max_tokens: int,
+    overlap: int,
+    boundaries: tuple[str, ...],
+    special: str,
+    output: str | None,
+    reading: Reading,
+) -> None:
+    """Write a JSON line for each chunk of the documents in FILES, or in stdin.
+
+    A line has the number of the document, the chunk's text and tokens, and its place in the document:
+    `start` and `end` in characters, `byte_start` and `byte_end` in UTF-8.
+    """
+    if overlap >= max_tokens:
+        raise common.Misuse(f"--overlap is {overlap}: give less than --max-tokens, which is {max_tokens}")
+    tok = common.load(tokenizer, split)
+
+    def lines() -> Iterator[str]:
+        for number, text in enumerate(common.documents(*files or ("-",), reading=reading)):
+            found = tok.chunks(text, max_tokens, overlap, boundaries or tuple(LEVELS), special)
+            for one in found:
+                yield json.dumps({"document": number, **asdict(one)}, ensure_ascii=False)
+
+    if output is None:
+        for line in lines():
+            click.echo(line)
+    else:
+        with open_atomic(Path(output)) as file:
+            file.writelines(f"{line}\n".encode() for line in lines())

@@ -1,0 +1,33 @@
+"""From our tokenizer to theirs: by the folder that `transformers` would have saved.
+
+Adds `wrap`: the tokenizer's files are written to a temporary folder, which `transformers` reads by its own
+rules. Leaves out: what stands in the files (`formats`).
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from syllabary import formats
+from syllabary.compat.transformers.tokenizer import SyllabaryTokenizer
+from syllabary.files import write_atomic
+from syllabary.formats.transformers_folder import beside
+
+
+def wrap(tok: Any, settings: Mapping[str, Any]) -> SyllabaryTokenizer:
+    """The tokenizer for `transformers`. settings: what to change of `tokenizer_config.json`.
+
+    Raises `FormatError` for a tokenizer that `tokenizer.json` cannot hold.
+    """
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        formats.write(tok.spec, folder / "tokenizer.json", "huggingface")
+        for file, text in beside(tok.spec).items():
+            (folder / file).parent.mkdir(exist_ok=True)
+            write_atomic(folder / file, text.encode("utf-8"))
+        made: SyllabaryTokenizer = SyllabaryTokenizer.from_pretrained(name, local_files_only=True, **settings)
+    made.name_or_path = made.init_kwargs["name_or_path"] = ""
+    return made

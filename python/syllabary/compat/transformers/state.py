@@ -1,0 +1,85 @@
+"""The engine for a `tokenizers.Tokenizer` as it stands: made when first needed, anew when that changed.
+
+Adds `Made`, which is the engine and what is put around a text. Leaves out: encoding (`encode`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from syllabary.formats.hf_read import read_document
+from syllabary.formats.strict_json import parse
+from syllabary.tokenizer import Tokenizer
+
+COMPONENTS = ("normalizer", "pre_tokenizer", "post_processor", "decoder")
+OPTIONS = (
+    *("dropout", "unk_token", "continuing_subword_prefix", "end_of_word_suffix", "fuse_unk"),
+    *("byte_fallback", "ignore_merges", "max_input_chars_per_word", "unk_id"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """What the post-processor puts around one text: ids before and after it, and type ids of all three."""
+
+    before: tuple[int, ...] = ()
+    after: tuple[int, ...] = ()
+    types: tuple[tuple[int, ...], int, tuple[int, ...]] = ((), 0, ())
+
+    def __len__(self) -> int:
+        return len(self.before) + len(self.after)
+
+
+@dataclass
+class Made:
+    """tok: our tokenizer. state: what it was made of. frame: around one text; `None`: not simply that."""
+
+    tok: Tokenizer
+    state: object
+    frame: Frame | None
+    special: frozenset[int] = field(default_factory=frozenset)
+
+    @cached_property
+    def known(self) -> frozenset[int]:
+        """Every id."""
+        return frozenset(self.tok.vocab)
+
+
+def make(theirs: Any) -> Made:
+    """The engine for a `tokenizers.Tokenizer`; `FormatError` names a component that we do not have."""
+    spec = read_document(parse(theirs.to_str().encode("utf-8"), Path("tokenizer.json")))
+    tok = Tokenizer(spec)
+    return Made(tok, state(theirs), _frame(theirs), frozenset(spec.special_tokens.values()))
+
+
+def state(theirs: Any) -> object:
+    """What ids depend on and can be changed in place, the vocabulary by its size alone."""
+    parts = [getattr(theirs, name) for name in COMPONENTS]
+    model = theirs.model
+    return (
+        [None if part is None else part.__getstate__() for part in parts],
+        [getattr(model, name, None) for name in OPTIONS],
+        (type(model).__name__, theirs.get_vocab_size(False), theirs.get_vocab_size(True)),
+        repr(theirs.get_added_tokens_decoder()),
+    )
+
+
+def _frame(theirs: Any) -> Frame | None:
+    """By asking the post-processor about one token."""
+    if theirs.post_processor is None:
+        return Frame()
+    added = theirs.get_added_tokens_decoder()
+    inner = theirs.encode(next((token.content for token in added.values()), "a"), add_special_tokens=False)
+    whole = theirs.post_processor.process(inner, None, True)
+    size, places = len(inner.ids), whole.sequence_ids
+    if not size or places.count(0) != size:
+        return Frame() if size and whole.ids == inner.ids and not any(whole.type_ids) else None
+    start = places.index(0)
+    ids, types = tuple(whole.ids), tuple(whole.type_ids)
+    if ids[start : start + size] != tuple(inner.ids) or types[start] != 0:
+        return None
+    end = start + size
+    return Frame(ids[:start], ids[end:], (types[:start], types[start], types[end:]))

@@ -1,0 +1,202 @@
+"""`SyllabaryTokenizer`: the class of `transformers`, with our engine under it.
+
+Adds what is ours: the engine, made when it is first needed and anew when the tokenizer was changed; encoding
+and decoding. All else is inherited: roles, chat templates, saving, loading, padding. Leaves out: the ways of
+encoding (`encode`).
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+from syllabary.compat.transformers.asked import Asked
+from syllabary.compat.transformers.backend import TokenizersBackend, logging
+from syllabary.compat.transformers.encode import encoded
+from syllabary.compat.transformers.inputs import read
+from syllabary.compat.transformers.state import Made, make, state
+from syllabary.errors import UnknownTokenError
+from syllabary.files import write_atomic
+from syllabary.tokenizer import Tokenizer
+
+FIELDS = frozenset(one.name for one in dataclasses.fields(Asked))
+NONE = {"padding_strategy": "do_not_pad", "truncation_strategy": "do_not_truncate"}
+CONFIG = "tokenizer_config.json"
+SAVED_AS = "PreTrainedTokenizerFast"  # what AutoTokenizer of every version knows
+logger = logging.get_logger(__name__)
+
+
+class SyllabaryTokenizer(TokenizersBackend):  # type: ignore[misc]  # its types are not looked at
+    """A tokenizer of `transformers` whose texts go through our engine. Made by `tok.as_transformers()`.
+
+    `SyllabaryTokenizer.from_pretrained(folder_or_name)` opens what `AutoTokenizer` opens, and
+    `save_pretrained` writes what it opens. Ids, masks and offsets are those of `PreTrainedTokenizerFast`;
+    special tokens in text become their ids. Where that class drops a character without a token, this raises
+    `UnknownSymbolError`.
+
+    `add_tokens`, and changes to `backend_tokenizer` and its parts, are seen at the next call; a `model` put
+    in place of one of the same size is not.
+    """
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.__dict__["_handed_out"] = False  # nobody else holds a part of it yet
+
+    @classmethod
+    def convert_to_native_format(cls, trust_remote_code: bool = False, **kwargs: Any) -> dict[str, Any]:
+        """What `__init__` is given: the file as it is, as if it were inherited (no code is run)."""
+        found: dict[str, Any] = super().convert_to_native_format(trust_remote_code=True, **kwargs)
+        return found
+
+    # ---- the engine ----
+
+    @property
+    def _tokenizer(self) -> Any:
+        """The vocabulary and the settings, as `tokenizers` holds them; who asks may change them."""
+        self.__dict__["_handed_out"] = True
+        return self.__dict__.get("_theirs")
+
+    @_tokenizer.setter
+    def _tokenizer(self, theirs: Any) -> None:
+        self.__dict__["_theirs"] = theirs
+        self.__dict__["_made"] = None
+
+    @property
+    def syllabary(self) -> Tokenizer:
+        """Our tokenizer, as this one stands now."""
+        return self._engine().tok
+
+    def _engine(self) -> Made:
+        held = self.__dict__
+        made: Made | None = held.get("_made")
+        if made is None or (held["_handed_out"] and made.state != state(held["_theirs"])):
+            made = held["_made"] = make(held["_theirs"])
+        return made
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Without the engine, which is made again; so that what was encoded changes no hash of it."""
+        held = {name: value for name, value in self.__dict__.items() if name != "deprecation_warnings"}
+        return {**held, "_made": None, "_handed_out": False, "deprecation_warnings": {}}
+
+    # ---- text -> ids ----
+
+    def _encode_plus(self, text: Any, text_pair: Any = None, **asked: Any) -> Any:
+        if asked.get("sanitize_control_tokens"):
+            return super()._encode_plus(text, text_pair, **asked)
+        texts = read(text, text_pair, bool(asked.get("is_split_into_words")))
+        found = encoded(self._engine(), texts, self._asked(asked))
+        if asked.get("max_length") is None and asked.get("verbose", True):
+            longest = found["input_ids"]
+            if texts.batched or asked.get("return_tensors") is not None:
+                longest = longest[0] if hasattr(longest, "shape") else max(longest, key=len, default=[])
+            self._eventual_warn_about_too_long_sequence(longest, None, True)
+        return found
+
+    def _asked(self, asked: dict[str, Any]) -> Asked:
+        """The options of a call, with this tokenizer's own where none is given."""
+        given = {key: value for key, value in asked.items() if key in FIELDS and value is not None}
+        given.setdefault("padding_side", self.padding_side)
+        given.setdefault("split_special_tokens", self.split_special_tokens)
+        given.setdefault("return_token_type_ids", "token_type_ids" in self.model_input_names)
+        given.setdefault("return_attention_mask", "attention_mask" in self.model_input_names)
+        for name, none in NONE.items():
+            given[name] = str(getattr(one := given.get(name, none), "value", one))
+        if given["padding_strategy"] != "do_not_pad":
+            given |= {"pad_id": self.pad_token_id, "pad_token": self.pad_token}
+            given["pad_type_id"] = self.pad_token_type_id
+        return Asked(truncation_side=self.truncation_side, **given)
+
+    def tokenize(
+        self, text: str, pair: str | None = None, add_special_tokens: bool = False, **kwargs: Any
+    ) -> list[str]:
+        """The tokens as the vocabulary spells them."""
+        found = self._encode_plus(text, pair, add_special_tokens=add_special_tokens, **kwargs)
+        tokens: list[str] = self.convert_ids_to_tokens(found["input_ids"])
+        return tokens
+
+    # ---- ids -> text ----
+
+    def _decode(
+        self,
+        token_ids: Any,
+        skip_special_tokens: bool = False,
+        clean_up_tokenization_spaces: bool | None = None,
+        **kwargs: Any,
+    ) -> str:
+        made = self._engine()
+        ids = token_ids["input_ids"] if isinstance(token_ids, dict) else token_ids
+        ids = [ids] if isinstance(ids, int) else list(ids)
+        if skip_special_tokens:
+            ids = [one for one in ids if one not in made.special]
+        try:
+            text = made.tok.decode(ids)
+        except UnknownTokenError:  # theirs passes over an id that no token has
+            text = made.tok.decode([one for one in ids if one in made.known])
+        clean = clean_up_tokenization_spaces
+        return (
+            self._cleaned(text) if (self.clean_up_tokenization_spaces if clean is None else clean) else text
+        )
+
+    def _cleaned(self, text: str) -> str:
+        """Without spaces in front of punctuation; with byte-pair encoding only if that is insisted on."""
+        insists = self.clean_up_tokenization_spaces_for_bpe_even_though_it_will_corrupt_output
+        if type(self.__dict__["_theirs"].model).__name__ == "BPE" and not insists:
+            logger.warning_once("clean_up_tokenization_spaces=True is for WordPiece, and does nothing here.")
+            return text
+        cleaned: str = self.clean_up_tokenization(text)
+        return cleaned
+
+    def convert_tokens_to_string(self, tokens: list[str]) -> str:
+        """The text of tokens as the vocabulary spells them."""
+        decoder = self.__dict__["_theirs"].decoder
+        return " ".join(tokens) if decoder is None else str(decoder.decode(tokens))
+
+    # ---- the vocabulary: as inherited, but asked for without handing it out ----
+
+    @property
+    def vocab_size(self) -> int:
+        """The number of tokens without those added."""
+        return int(self.__dict__["_theirs"].get_vocab_size(with_added_tokens=False))
+
+    def __len__(self) -> int:
+        return int(self.__dict__["_theirs"].get_vocab_size(with_added_tokens=True))
+
+    def get_vocab(self) -> dict[str, int]:
+        """Token -> id of all of them."""
+        return dict(self.__dict__["_theirs"].get_vocab(with_added_tokens=True))
+
+    @property
+    def added_tokens_decoder(self) -> dict[int, Any]:
+        """Id -> added token."""
+        return dict(self.__dict__["_theirs"].get_added_tokens_decoder())
+
+    def num_special_tokens_to_add(self, pair: bool = False) -> int:
+        """How many tokens are put around a text, or a pair."""
+        return int(self.__dict__["_theirs"].num_special_tokens_to_add(pair))
+
+    def _convert_token_to_id_with_added_voc(self, token: str) -> int | None:
+        found: int | None = self.__dict__["_theirs"].token_to_id(token)
+        return self.unk_token_id if found is None else found
+
+    def convert_ids_to_tokens(self, ids: Any, skip_special_tokens: bool = False) -> Any:
+        """The spelling of an id, or of each of many."""
+        spelling = self.__dict__["_theirs"].id_to_token
+        if isinstance(ids, int):
+            return spelling(ids)
+        left_out = set(self.all_special_ids) if skip_special_tokens else ()
+        return [spelling(int(one)) for one in ids if one not in left_out]
+
+    # ---- files ----
+
+    def save_pretrained(self, save_directory: str | os.PathLike[str], *args: Any, **kwargs: Any) -> Any:
+        """Write the folder; the class that it names is the one that `AutoTokenizer` knows."""
+        files = super().save_pretrained(save_directory, *args, **kwargs)
+        prefix = f"{kwargs['filename_prefix']}-" if kwargs.get("filename_prefix") else ""
+        path = Path(save_directory) / f"{prefix}{CONFIG}"
+        config = {**json.loads(path.read_text(encoding="utf-8")), "tokenizer_class": SAVED_AS}
+        text = json.dumps(config, indent=2, sort_keys=True, ensure_ascii=False)
+        write_atomic(path, text.encode("utf-8") + b"\n")
+        return files

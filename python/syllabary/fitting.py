@@ -1,0 +1,136 @@
+"""The longest beginning, or end, of a text that has at most so many tokens.
+
+    count(text[:k]) <= limit    for the largest k of all
+
+Counting does not grow with the text: one more character may give fewer tokens. So the places near the limit
+are tried one by one, those between the two cuts (`reference.cuts`) between which the limit is passed: in most
+texts a word. Where more than `LONGEST` characters stand there, they are halved instead; then one character
+more would be too many, but a longer text might have fewer tokens again. Adds `fitting`. Leaves out: good
+places (`chunking`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Literal, NamedTuple
+
+import regex
+
+from syllabary.reference.cuts import Cuts
+from syllabary.reference.stream import Settled, Stream
+from syllabary.streaming import FIRST, Count, counted
+
+LONGEST = 1024  # characters
+NEAR = 64
+Side = Literal["left", "right"]
+Unit = Literal["char", "grapheme"]
+
+
+class Edge(NamedTuple):
+    """A cut: its place, what stands before it (`Cut.guard`), and the tokens between it and the end kept."""
+
+    at: int
+    guard: str
+    tokens: int
+
+
+def fitting(cuts: Cuts, count: Count, text: str, limit: int, side: Side, unit: Unit) -> str:
+    """The longest part of `text` with at most `limit` tokens; what is too much is cut away on `side`."""
+    if side == "right":
+        edge, passed = passed_from_start(cuts, count, text, limit)
+        step, end = -1, 0
+    else:
+        passed, edge = passed_from_end(cuts, count, text, limit)
+        step, end = 1, len(text)
+
+    def kept(place: int) -> str:
+        return text[:place] if side == "right" else text[place:]
+
+    def fits(place: int) -> bool:
+        if side == "right":
+            tokens = counted(count, Settled(edge.guard, text[edge.at : place]))
+        else:
+            tokens = count(text[place : edge.at])
+        # The first is quick, and the second what was promised.
+        return tokens + edge.tokens <= limit and count(kept(place)) <= limit
+
+    places = list(range(passed, edge.at, step))
+    if unit == "grapheme":
+        ends = cluster_ends(text, *sorted((passed, edge.at)))
+        places = [place for place in places if place in ends]
+    if len(places) > LONGEST:
+        places = places[halved(places, fits) :]
+    nearest = next((place for place in places if fits(place)), edge.at)
+    while nearest != end and not fits(nearest):
+        nearest += step
+    return kept(nearest)
+
+
+def halved(places: list[int], fits: Callable[[int], bool]) -> int:
+    """The index of a place that fits, while the one before it does not; the number of places if none does."""
+    low, high = 0, len(places)
+    while low < high:
+        middle = (low + high) // 2
+        low, high = (low, middle) if fits(places[middle]) else (middle + 1, high)
+    return low
+
+
+def passed_from_start(cuts: Cuts, count: Count, text: str, limit: int) -> tuple[Edge, int]:
+    """The last cut up to which there are at most `limit` tokens, and a place up to which there are more."""
+    stream, low, at = Stream(cuts), Edge(0, "", 0), 0
+    before = low
+    while at < len(text):
+        step = FIRST * (limit - low.tokens) + NEAR
+        settled = stream.push(text[at : at + step])
+        at += step
+        if settled is not None:
+            tokens = low.tokens + counted(count, settled)
+            if tokens > limit:
+                break
+            before, low = low, Edge(stream.start, stream.guard, tokens)
+    high = stream.start if stream.start > low.at else len(text)
+    while high - low.at > NEAR:
+        middle = (low.at + high) // 2
+        cut = cuts.last(text[low.at : middle])
+        if cut is None:
+            break
+        tokens = low.tokens + counted(count, Settled(low.guard, text[low.at : low.at + cut.at]))
+        if tokens > limit:
+            high = low.at + cut.at
+        else:
+            before, low = low, Edge(low.at + cut.at, cut.guard, tokens)
+    return (before if cuts.rewrites else low), high
+
+
+def passed_from_end(cuts: Cuts, count: Count, text: str, limit: int) -> tuple[int, Edge]:
+    """A place behind which there are more than `limit` tokens, and a cut behind which there are not."""
+    size = FIRST * limit + NEAR
+    low = 0
+    while size < len(text):
+        found = cuts.between(text, len(text) - size, min(len(text), len(text) - size + LONGEST))
+        if found and counted(count, Settled(found[0].guard, text[found[0].at :])) > limit:
+            low = found[0].at
+            break
+        size *= 2
+    high = after = Edge(len(text), "", 0)
+    while high.at - low > NEAR:
+        middle = (low + high.at) // 2
+        cut = next(iter(cuts.between(text, middle, min(high.at, middle + LONGEST))), None)
+        if cut is None:
+            break
+        tokens = high.tokens + counted(count, Settled(cut.guard, text[cut.at : high.at]))
+        if tokens > limit:
+            low = cut.at
+        else:
+            after, high = high, Edge(cut.at, cut.guard, tokens)
+    return low, after if cuts.rewrites else high
+
+
+def cluster_ends(text: str, low: int, high: int) -> set[int]:
+    """The places from `low` to `high` at which a grapheme cluster ends."""
+    start = low
+    while start > 0 and not (text[start - 1] in " \n" or (text[start - 1 : start + 1].isascii())):
+        start -= 1
+    start = max(0, start - 1) if text[start - 1 : start + 1] == "\r\n" else start
+    ends = {found.end() for found in regex.finditer(r"\X", text[start : high + NEAR])}
+    return {start, *(start + end for end in ends)}

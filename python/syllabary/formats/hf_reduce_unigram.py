@@ -1,0 +1,60 @@
+"""What Hugging Face's Unigram has no words for, of what sentencepiece's has: a part of `hf_reduce`.
+
+Adds two rules: special tokens that no text holds, and scores: theirs are added in 64 bits, and everything in the
+list has one. Leaves out: the rules for every tokenizer (`hf_reduce`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from syllabary.formats.hf_unigram import REWRITING
+from syllabary.spec import Matching, TokenizerSpec
+
+
+def found(spec: TokenizerSpec) -> tuple[TokenizerSpec, str] | None:
+    """Their vocabulary is found in text, all of it: what no text holds here is a special token of the text there."""
+    names = [name for name, how in spec.matching.items() if how.stage == "never"]
+    if spec.model != "unigram" or not names:
+        return None
+    more = f" and {len(names) - 5} more" if len(names) > 5 else ""
+    matching = {name: how for name, how in spec.matching.items() if how.stage != "never"}
+    return (
+        replace(spec, matching=matching),
+        f"that {', '.join(map(repr, names[:5]))}{more} are in no text: there they are special tokens wherever they "
+        "stand; ids of text that holds them change",
+    )
+
+
+def weighed(spec: TokenizerSpec) -> tuple[TokenizerSpec, str] | None:
+    """Scores of 64 bits, for every id of the list."""
+    if spec.model != "unigram" or spec.scores is None:
+        return None
+    named = {**spec.special_tokens, **spec.added_tokens}
+    lost: list[str] = []
+    counted = [score for token_id, score in spec.scores.items() if token_id not in spec.unused]
+    lowest = min(counted, default=0.0)
+    scores = {**dict.fromkeys(named.values(), max(0.0, lowest)), **spec.scores}
+    scores |= dict.fromkeys(spec.unused, lowest)
+    scores |= {token_id: scores.get(token_id, lowest) for token_id in spec.byte_tokens}
+    if spec.single_precision:
+        lost.append("that scores are added in 32 bits: where two ways to cut a piece are nearly as good, ids can change")
+    if spec.unused:
+        lost.append(f"that {len(spec.unused)} pieces are never made: they have the lowest score, and ids can change")
+    if not spec.fuse_unknown:
+        lost.append("that unknown characters in a row stay apart: they become one token")
+    tokens = dict(spec.tokens)
+    if not _always_cut(spec):
+        tokens |= {token_id: name.encode() for name, token_id in named.items() if token_id in scores}
+    if not lost:
+        return None
+    changed = replace(
+        spec, scores=scores, tokens=tokens, unused=frozenset(), single_precision=False, fuse_unknown=True
+    )
+    return changed, "; ".join(lost)
+
+
+def _always_cut(spec: TokenizerSpec) -> bool:
+    """Whether no text that holds a special or added token reaches the model."""
+    plain = all(how == Matching() for how in spec.matching.values())
+    return plain and not spec.normalizer and not any(step.kind in REWRITING for step in spec.pretokenizer)

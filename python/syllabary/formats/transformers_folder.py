@@ -1,0 +1,202 @@
+"""What a folder of `transformers` says beside the tokenizer: roles of tokens, chat templates, settings.
+
+    tokenizer_config.json, special_tokens_map.json, added_tokens.json
+    chat_template.jinja, additional_chat_templates/NAME.jinja
+
+Adds `read_beside`, which checks these files and carries their text along, and `settings`, which says what
+they mean. Source of the rules, which file wins among them: transformers 5.23, `tokenization_utils_base.py`.
+Leaves out: the tokenizer's own file, and making `transformers` use it (`compat.transformers`).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from syllabary.errors import FormatError
+from syllabary.files import read_bounded
+from syllabary.formats.strict_json import Json, parse
+from syllabary.spec import TokenizerSpec
+
+NAME = "transformers"
+CONFIG, MAP, ADDED = "tokenizer_config.json", "special_tokens_map.json", "added_tokens.json"
+TEMPLATE, MORE_TEMPLATES = "chat_template.jinja", "additional_chat_templates"
+FILES = (CONFIG, MAP, ADDED, TEMPLATE)
+ROLES = tuple(f"{name}_token" for name in ("bos", "eos", "unk", "sep", "pad", "cls", "mask"))
+EXTRA = ("extra_special_tokens", "additional_special_tokens")
+NO_LIMIT = 10**20  # their word for "no limit" is 10**30
+MAX_TEMPLATE = 1 << 20
+DEFAULT = "default"
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What the files say.
+
+    roles: name -> text of the special tokens that have one: `bos_token`, …, and a model's own
+    (`image_token`). extra: the other special tokens that are named. chat_templates: name -> Jinja2; a single
+    one is `"default"`. model_max_length: the tokens a model takes, or `None`.
+    """
+
+    roles: Mapping[str, str]
+    extra: tuple[str, ...]
+    chat_templates: Mapping[str, str]
+    model_max_length: int | None
+    padding_side: str
+    truncation_side: str
+
+
+def read_beside(folder: Path) -> dict[str, str]:
+    """File name -> text of those that are there; `FormatError` with the place for one that is damaged."""
+    names = [name for name in FILES if (folder / name).is_file()]
+    names += sorted(f"{MORE_TEMPLATES}/{one.name}" for one in (folder / MORE_TEMPLATES).glob("*.jinja"))
+    return checked({name: text(folder / name) for name in names}, folder)
+
+
+def checked(texts: dict[str, str], folder: Path) -> dict[str, str]:
+    """The texts of files, if they are what they should be; else `FormatError`."""
+    _settings(texts, folder)
+    return texts
+
+
+def with_beside(spec: TokenizerSpec, texts: Mapping[str, str]) -> TokenizerSpec:
+    """The tokenizer that carries these files along: name -> text."""
+    if not texts:
+        return spec
+    return replace(spec, carried={**spec.carried, NAME: dict(texts)})
+
+
+def settings(spec: TokenizerSpec) -> Settings:
+    """What the files say that a tokenizer carries; `FormatError` for what is no such thing."""
+    return _settings(beside(spec), Path(NAME))
+
+
+def beside(spec: TokenizerSpec) -> dict[str, str]:
+    """The files that a tokenizer carries: name -> text."""
+    texts = spec.carried.get(NAME, {})
+    if not isinstance(texts, Mapping) or not all(isinstance(one, str) for one in (*texts, *texts.values())):
+        raise FormatError(f"carried[{NAME!r}] must be file names and their text")
+    return dict(texts)
+
+
+def with_settings(spec: TokenizerSpec, changes: Mapping[str, object]) -> TokenizerSpec:
+    """The tokenizer with members of `tokenizer_config.json` changed; one that is `None` is taken out.
+
+    chat_template: text, or name -> text. Raises `FormatError` for a role that names no token of it, or a
+    value that is no JSON.
+    """
+    texts = beside(spec)
+    members: dict[str, Any] = json.loads(texts.get(CONFIG, "{}"))
+    roles = json.loads(texts.pop(MAP, "{}"))  # from now on they stand in the one file
+    given = dict(changes)
+    if "chat_template" in given:
+        texts = {name: text for name, text in texts.items() if not name.endswith(".jinja")}
+        if isinstance(given["chat_template"], Mapping):
+            several = given["chat_template"].items()
+            given["chat_template"] = [{"name": name, "template": text} for name, text in several]
+    members |= {} if "added_tokens_decoder" in members else roles
+    members = {key: value for key, value in {**members, **given}.items() if value is not None}
+    try:
+        texts[CONFIG] = json.dumps(members, ensure_ascii=False, allow_nan=False, indent=2)
+    except (TypeError, ValueError) as error:
+        raise FormatError(f"settings are what tokenizer_config.json can hold: {error}") from error
+    changed = with_beside(spec, texts)
+    known = {**spec.special_tokens, **spec.added_tokens}
+    for role, text in settings(changed).roles.items():
+        if role in changes and text not in known:
+            raise FormatError(f"{role}={text!r} is no special or added token of this tokenizer")
+    return changed
+
+
+# ---- reading ----
+
+
+def text(path: Path) -> str:
+    """A file's text; `FormatError` for bytes that are no UTF-8."""
+    try:
+        return read_bounded(path).decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise FormatError(f"{path}: not UTF-8 at byte offset {error.start} ({error.reason})") from error
+
+
+def _settings(texts: Mapping[str, str], folder: Path) -> Settings:
+    return _parsed(tuple(sorted(texts.items())), folder)
+
+
+@lru_cache(maxsize=64)
+def _parsed(texts: tuple[tuple[str, str], ...], folder: Path) -> Settings:
+    files = dict(texts)
+    roots = {
+        name: parse(files.get(name, "{}").encode("utf-8", "surrogatepass"), folder / name)
+        for name in (CONFIG, MAP, ADDED)
+    }
+    config = roots[CONFIG].object()
+    roots[ADDED].ids()
+    named = dict(config)
+    if "added_tokens_decoder" not in config:
+        named |= roots[MAP].object()
+    length = roots[CONFIG].optional("model_max_length")
+    roles, extra = _roles(named)
+    return Settings(
+        roles=roles,
+        extra=extra,
+        chat_templates=_templates(roots[CONFIG].optional("chat_template"), files),
+        model_max_length=_length(length),
+        padding_side=_side(config, "padding_side"),
+        truncation_side=_side(config, "truncation_side"),
+    )
+
+
+def _roles(members: Mapping[str, Json]) -> tuple[dict[str, str], tuple[str, ...]]:
+    """Special tokens by role, the usual ones first, and the others."""
+    roles = {role: _token(members[role]) for role in ROLES if role in members}
+    extra: list[str] = []
+    for key, value in members.items():
+        if key in EXTRA and isinstance(value.value, dict):
+            roles |= {name: _token(one) for name, one in value.object().items()}
+        elif key in EXTRA and value.value is not None:
+            extra += [text for one in value.list() if (text := _token(one)) is not None]
+        elif key.endswith("_token") and key not in roles and isinstance(value.value, (str, dict)):
+            roles[key] = _token(value)
+    found = {role: text for role, text in roles.items() if text is not None}
+    return found, tuple(dict.fromkeys(extra))
+
+
+def _token(value: Json) -> str | None:
+    """A special token: its text, or an object that says more of it."""
+    return value.member("content").string() if isinstance(value.value, dict) else value.optional_string()
+
+
+def _templates(value: Json, files: Mapping[str, str]) -> dict[str, str]:
+    """Chat templates by name: files before what the config says, in its forms of all times."""
+    found = {DEFAULT: files[TEMPLATE]} if TEMPLATE in files else {}
+    for name, text in files.items():
+        if name.startswith(f"{MORE_TEMPLATES}/"):
+            found[Path(name).stem] = text
+    if not found and isinstance(value.value, list):
+        found = {one.member("name").string(): one.member("template").string() for one in value.list()}
+    elif not found and isinstance(value.value, dict):
+        found = {name: one.string() for name, one in value.object().items()}
+    elif not found and value.value is not None:
+        found = {DEFAULT: value.string()}
+    for name, text in found.items():
+        if len(text) > MAX_TEMPLATE:
+            raise value.error(f"the chat template {name!r} is longer than {MAX_TEMPLATE} characters")
+    return found
+
+
+def _length(value: Json) -> int | None:
+    number = value.value
+    if number is None or (type(number) in (int, float) and number >= NO_LIMIT):  # type: ignore[operator]
+        return None
+    if type(number) not in (int, float) or number != int(number) or number < 0:  # type: ignore[call-overload, operator]
+        raise value.error("must be a number of tokens")
+    return int(number)  # type: ignore[call-overload, no-any-return]
+
+
+def _side(config: Mapping[str, Json], key: str) -> str:
+    return config[key].choice("right", "left") if key in config else "right"

@@ -1,0 +1,156 @@
+"""Arguments of full encodings: texts and pairs, padding, truncation, post-processors.
+
+Adds one function for each: what is of the wrong type or size is an error that names it. Leaves out: what they
+do (`reference.full`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, get_args
+
+from syllabary.arguments import integer, iterated
+from syllabary.errors import VocabularyError
+from syllabary.framing import (
+    BertProcessing,
+    Framing,
+    Padding,
+    PostProcessor,
+    RobertaProcessing,
+    Side,
+    SpecialSlot,
+    Strategy,
+    TemplateProcessing,
+    TextSlot,
+    Truncation,
+)
+from syllabary.reference.postprocess import tokens_of
+
+MOST = 2**31 - 1
+
+
+def read_texts(texts: Any, pairs: Any, is_pretokenized: bool) -> list[tuple[Any, Any]]:
+    """Texts, each with its pair or None; words as a tuple.
+
+    `TypeError` for anything else, `ValueError` for pairs of another number.
+    """
+    firsts = texts if type(texts) is list else list(iterated("texts", texts, "str"))
+    seconds = [None] * len(firsts) if pairs is None else list(iterated("pairs", pairs, "str or None"))
+    if len(seconds) != len(firsts):
+        raise ValueError(
+            f"there are {len(firsts)} texts and {len(seconds)} pairs: give one pair a text, or None"
+        )
+    if is_pretokenized:
+        firsts = [_words(f"texts[{index}]", text) for index, text in enumerate(firsts)]
+        seconds = [one if one is None else _words(f"pairs[{at}]", one) for at, one in enumerate(seconds)]
+        return list(zip(firsts, seconds, strict=True))
+    for name, many in (("texts", firsts), ("pairs", seconds)):
+        for index, text in enumerate(many):
+            if not isinstance(text, str) and (text is not None or name == "texts"):
+                raise TypeError(
+                    f"{name}[{index}] is {type(text).__name__}: give str, or is_pretokenized=True for words"
+                )
+    return list(zip(firsts, seconds, strict=True))
+
+
+def _words(name: str, words: Any) -> tuple[str, ...]:
+    if isinstance(words, str):
+        raise TypeError(f"{name} is a str, and is_pretokenized=True: give a list of words")
+    found = tuple(iterated(name, words, "str"))
+    for index, word in enumerate(found):
+        if not isinstance(word, str):
+            raise TypeError(f"{name}[{index}] is {type(word).__name__}: give str")
+    return found
+
+
+def asked_framing(own: Framing, post_processor: Any, truncation: Any, padding: Any) -> Framing:
+    """What the arguments ask for, or where they are None what the tokenizer says; checked."""
+    processors = own.post_processor
+    if post_processor is not None:
+        processors = tuple(iterated("post_processor", post_processor, "post-processors"))
+        check_processors(processors)
+    return Framing(processors, _truncation(own, truncation), _padding(own, padding))
+
+
+def check_processors(processors: Sequence[Any]) -> None:
+    """`TypeError` for what is no post-processor, `VocabularyError` for a template's unknown tokens."""
+    for at, one in enumerate(processors):
+        if not isinstance(one, get_args(PostProcessor)):
+            raise TypeError(f"post_processor[{at}] is {type(one).__name__}: give {_listed(PostProcessor)}")
+        if isinstance(one, TemplateProcessing):
+            check_template(one)
+        elif isinstance(one, (BertProcessing, RobertaProcessing)):
+            for name, (token, number) in (("sep", one.sep), ("cls", one.cls)):
+                if not isinstance(token, str):
+                    raise TypeError(f"post_processor[{at}].{name} is {token!r}: give (spelling, id)")
+                _size(f"post_processor[{at}].{name}[1]", number)
+
+
+def check_template(template: TemplateProcessing) -> None:
+    """`VocabularyError` for a name that it does not explain, or whose ids and spellings are not as many."""
+    for slot in (*template.single, *template.pair):
+        if isinstance(slot, SpecialSlot):
+            found = tokens_of(template, slot.name)
+            if len(found.ids) != len(found.tokens):
+                raise VocabularyError(
+                    f"the template's {slot.name!r} has not as many ids as spellings: {found}"
+                )
+        elif not isinstance(slot, TextSlot) or slot.text not in ("A", "B"):
+            raise TypeError(f"a template has slots for texts and special tokens, not {slot!r}")
+        _size(f"the type id of {slot}", slot.type_id)
+
+
+def _truncation(own: Framing, asked: Any) -> Truncation | None:
+    if asked is None:
+        return own.truncation
+    if isinstance(asked, bool):
+        if asked and own.truncation is None:
+            raise ValueError("truncation=True, and the tokenizer does not say how: give a number of tokens")
+        return own.truncation if asked else None
+    if not isinstance(asked, Truncation):
+        asked = Truncation(integer("truncation", asked))
+    _size("truncation.max_length", asked.max_length)
+    _size("truncation.stride", asked.stride)
+    _choice("truncation.strategy", asked.strategy, get_args(Strategy))
+    _choice("truncation.direction", asked.direction, get_args(Side))
+    return asked
+
+
+def _padding(own: Framing, asked: Any) -> Padding | None:
+    if asked is None or asked is False:
+        return own.padding if asked is None else None
+    if not isinstance(asked, Padding):
+        if isinstance(asked, str):
+            _choice("padding", asked, ("longest",))
+        length = "longest" if asked is True or isinstance(asked, str) else integer("padding", asked)
+        if own.padding is None:
+            raise ValueError(
+                f"padding={asked!r}, and the tokenizer names no pad token: give "
+                "padding=Padding(pad_id=..., pad_token=...), or a tokenizer with one (with_framing)"
+            )
+        asked = replace(own.padding, length=length)
+    if asked.length != "longest":
+        _size("padding.length", asked.length)
+    if asked.multiple_of is not None:
+        _size("padding.multiple_of", asked.multiple_of)
+    _size("padding.pad_id", asked.pad_id)
+    _size("padding.pad_type_id", asked.pad_type_id)
+    _choice("padding.direction", asked.direction, get_args(Side))
+    if not isinstance(asked.pad_token, str):
+        raise TypeError(f"padding.pad_token is {asked.pad_token!r}: give str")
+    return asked
+
+
+def _size(name: str, value: Any) -> None:
+    if not 0 <= integer(name, value) <= MOST:
+        raise ValueError(f"{name} is {value}: give 0 to {MOST}")
+
+
+def _choice(name: str, value: Any, known: Sequence[str]) -> None:
+    if value not in known:
+        raise ValueError(f"{name} is {value!r}: give one of {', '.join(map(repr, known))}")
+
+
+def _listed(union: Any) -> str:
+    return ", ".join(one.__name__ for one in get_args(union))

@@ -1,0 +1,283 @@
+"""`EncodingBatch`: the full encodings of many texts, as arrays that a model eats.
+
+Adds arrays of rows, padded or row by row, single `Encoding`s of them, and torch tensors. Leaves out: how rows
+are made (the engine, as `reference.full` says), and what a field means (`reference.encoding.Encoding`).
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import pairwise
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from syllabary.framing import Padding
+from syllabary.framing_plan import Plan
+from syllabary.full_rows import found_as
+from syllabary.reference.encoding import Encoding, joined
+
+Array = NDArray[np.int64]
+PAD = -3  # in the field `items`: padding; -1: the text, -2: its pair; from 0 on the item of the plan
+
+
+class Rows(Protocol):
+    """Rows as the engine makes them: fields of all rows, one after the other."""
+
+    def bounds(self) -> Array:
+        """Where each row begins, and the end, shape (rows + 1,)."""
+        ...
+
+    def samples(self) -> Array:
+        """The text that each row is of, shape (rows,)."""
+        ...
+
+    def lengths(self) -> Array:
+        """The tokens of each row without padding, shape (rows,)."""
+        ...
+
+    def parts(self) -> Array:
+        """How many parts each text and each pair was cut into, shape (texts, 2)."""
+        ...
+
+    def field(self, name: str) -> Array:
+        """A field of all rows, shape (n,): `ids`, `type_ids`, `attention_mask`, `special_tokens_mask`,
+        `word_ids` and `sequence_ids` (-1: none), `items` (of the plan); `offsets` shape (n, 2).
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """What makes strings and nested rows of arrays.
+
+    names: id -> spelling. plans: for one text and for a pair; None where no text needs it.
+    taken: ids of tokens that take white space along, so that their spelling is that of the text.
+    texts: each text and pair as given. unit: of the offsets.
+    """
+
+    names: Mapping[int, str]
+    plans: tuple[Plan | None, Plan | None]
+    padding: Padding | None
+    taken: frozenset[int]
+    texts: Sequence[tuple[Any, Any]]
+    unit: str
+
+
+class EncodingBatch:
+    """Rows of tokens: one a text (or pair), after it with `overflow=True` one for each part cut off.
+
+    The fields are arrays, made when they are asked for: `ids`, `attention_mask`, `type_ids`,
+    `special_tokens_mask` int64 (rows, length); `word_ids`, `sequence_ids` int64 (rows, length), -1 for none;
+    `offsets` int64 (rows, length, 2). They need rows of one length: pad, or take rows one by one (`batch[k]`,
+    an `Encoding`), or as `to_lists`; `ValueError` says so.
+    """
+
+    def __init__(self, rows: Rows, source: Source, located: Callable[[], Rows] | None = None) -> None:
+        """From the engine's rows. located: makes the same with offsets, where these have none."""
+        self._rows = rows
+        self._source = source
+        self._located_rows = located
+
+    def __len__(self) -> int:
+        """The number of rows."""
+        return len(self._bounds) - 1
+
+    def __getitem__(self, row: int) -> Encoding:
+        """One row; its `overflowing` are the rows cut off of it, if those were asked for."""
+        try:
+            number = operator.index(row)
+        except TypeError:
+            raise TypeError(f"row {row!r}: give an integer") from None
+        at = number + len(self) if number < 0 else number
+        if not 0 <= at < len(self):
+            raise IndexError(f"row {row} of {len(self)}")
+        if at and self.samples[at] == self.samples[at - 1]:
+            return self._row(at)
+        count = int(np.searchsorted(self.samples, self.samples[at], "right")) - at
+        return self._nested([self._row(one) for one in range(at, at + count)], int(self.samples[at]))
+
+    def __iter__(self) -> Iterator[Encoding]:
+        """Each row."""
+        return (self[row] for row in range(len(self)))
+
+    # ---- fields ----
+
+    @cached_property
+    def ids(self) -> Array:
+        """The ids, (rows, length)."""
+        return self._shaped(self._flat("ids"))
+
+    @cached_property
+    def attention_mask(self) -> Array:
+        """1 for tokens, 0 for padding, (rows, length)."""
+        return self._shaped(self._flat("attention_mask"))
+
+    @cached_property
+    def type_ids(self) -> Array:
+        """The type ids, as the post-processor says, (rows, length)."""
+        return self._shaped(self._flat("type_ids"))
+
+    @cached_property
+    def special_tokens_mask(self) -> Array:
+        """1 for what was put around the texts, 0 for their tokens, (rows, length)."""
+        return self._shaped(self._flat("special_tokens_mask"))
+
+    @cached_property
+    def word_ids(self) -> Array:
+        """The piece or word of each token, -1 for none, (rows, length)."""
+        return self._shaped(self._flat("word_ids"))
+
+    @cached_property
+    def sequence_ids(self) -> Array:
+        """0 for tokens of the text, 1 for those of the pair, -1 for none, (rows, length)."""
+        return self._shaped(self._flat("sequence_ids"))
+
+    @cached_property
+    def offsets(self) -> Array:
+        """Start and end of each token in its text or word, (rows, length, 2)."""
+        return self._shaped(self._flat("offsets"))
+
+    @cached_property
+    def samples(self) -> Array:
+        """The text that each row is of, (rows,)."""
+        return self._rows.samples()
+
+    @cached_property
+    def lengths(self) -> Array:
+        """The tokens of each row, padding left out, (rows,)."""
+        return self._rows.lengths()
+
+    def to_lists(self, field: str) -> list[Any]:
+        """A field, by its name, as plain lists, one a row, each as long as its row: padded or not."""
+        flat = self._flat(field)
+        if self._length is not None:
+            return self._shaped(flat).tolist()  # type: ignore[no-any-return]
+        values, bounds = flat.tolist(), self._bounds.tolist()
+        return [values[start:end] for start, end in pairwise(bounds)]
+
+    def to_torch(self) -> dict[str, Any]:
+        """`input_ids`, `token_type_ids`, `attention_mask` as torch tensors (rows, length), int64.
+
+        They share memory with the arrays. `ImportError` if torch is not installed.
+        """
+        from torch import from_numpy
+
+        fields = {"input_ids": self.ids, "token_type_ids": self.type_ids}
+        fields["attention_mask"] = self.attention_mask
+        return {name: from_numpy(value) for name, value in fields.items()}
+
+    # ---- inside ----
+
+    @cached_property
+    def _bounds(self) -> Array:
+        return self._rows.bounds()
+
+    @cached_property
+    def _length(self) -> int | None:
+        """The length of all rows, if they have one."""
+        widths = np.diff(self._bounds)
+        if len(widths) and (widths != widths[0]).any():
+            return None
+        return int(widths[0]) if len(widths) else 0
+
+    @cached_property
+    def _located(self) -> Rows:
+        return self._rows if self._located_rows is None else self._located_rows()
+
+    def _flat(self, name: str) -> Array:
+        if name not in FIELDS:
+            raise ValueError(f"{name!r} is no field: give one of {', '.join(FIELDS)}")
+        return (self._located if name in ("offsets", "spans", "word_ids") else self._rows).field(name)
+
+    def _shaped(self, flat: Array) -> Array:
+        if self._length is None:
+            widths = np.diff(self._bounds)
+            raise ValueError(
+                f"the rows have {widths.min()} to {widths.max()} tokens and make no array: give padding=, or "
+                "take the rows one by one, or to_lists()"
+            )
+        return flat.reshape((len(self), self._length, *flat.shape[1:]))
+
+    @cached_property
+    def _columns(self) -> dict[str, Array]:
+        return {name: self._flat(name) for name in FIELDS}
+
+    def _row(self, row: int) -> Encoding:
+        """A row without what overflows."""
+        start, end = self._bounds[row], self._bounds[row + 1]
+        columns = {name: flat[start:end].tolist() for name, flat in self._columns.items()}
+        encoding = Encoding(
+            ids=columns["ids"],
+            offsets=[(first, last) for first, last in columns["offsets"]],
+            type_ids=columns["type_ids"],
+            attention_mask=columns["attention_mask"],
+            special_tokens_mask=columns["special_tokens_mask"],
+            word_ids=[None if word < 0 else word for word in columns["word_ids"]],
+        )
+        sample = int(self.samples[row])
+        texts = 1 + (self._source.texts[sample][1] is not None)
+        encoding.ranges = _ranges(columns["sequence_ids"], texts)
+        encoding.tokens = self._tokens(encoding, columns, sample)
+        return encoding
+
+    def _tokens(self, encoding: Encoding, columns: Mapping[str, list[Any]], sample: int) -> list[str]:
+        """How the tokens of a row are spelled."""
+        source = self._source
+        plan = source.plans[source.texts[sample][1] is not None]
+        items = () if plan is None else plan.items
+        fill = "" if source.padding is None else source.padding.pad_token
+        tokens = [
+            items[item].token if item >= 0 else fill if item == PAD else source.names[token_id]
+            for token_id, item in zip(encoding.ids, columns["items"], strict=True)
+        ]
+        if not source.taken.isdisjoint(encoding.ids):
+            for at, token_id in enumerate(encoding.ids):
+                item = columns["items"][at]
+                if token_id in source.taken and item in (-1, -2):
+                    word = encoding.word_ids[at] or 0
+                    tokens[at] = self._found(-1 - item, word, columns["spans"][at], sample)
+        return tokens
+
+    def _found(self, text: int, word: int, span: Sequence[int], sample: int) -> str:
+        """What a token that takes white space along was found as."""
+        byte = self._source.unit == "byte"
+        return found_as(self._source.texts[sample][text], word, span, byte)
+
+    def _nested(self, rows: list[Encoding], sample: int) -> Encoding:
+        """Rows of one text, each with what overflows of it, as `encoding.joined` nests them."""
+        if len(rows) == 1:
+            return rows[0]
+        plan = self._source.plans[self._source.texts[sample][1] is not None]
+        counts = self._rows.parts()[sample]
+        numbered = [
+            Encoding([0], overflowing=[Encoding([part]) for part in range(1, counts[slot])])
+            for slot in (() if plan is None else plan.slots)
+        ]
+        tree = numbered[0]
+        for one in numbered[1:]:
+            tree = joined(tree, one)
+        by_parts = {tuple(node.ids): row for node, row in zip((tree, *tree.overflowing), rows, strict=True)}
+
+        def grown(node: Encoding) -> Encoding:
+            row = by_parts[tuple(node.ids)]
+            return replace(row, overflowing=[*map(grown, node.overflowing)])
+
+        return grown(tree)
+
+
+FIELDS = "ids type_ids attention_mask special_tokens_mask word_ids sequence_ids offsets spans items".split()
+
+
+def _ranges(sequence_ids: Sequence[int], texts: int) -> dict[int, tuple[int, int]]:
+    """The ranges of a row of so many texts, of its sequence ids."""
+    found = dict.fromkeys(range(max(max(sequence_ids, default=-1) + 1, texts)), (0, 0))
+    for at, text in enumerate(sequence_ids):
+        if text >= 0:
+            start, end = found[text]
+            found[text] = (start if end else at, at + 1)
+    return found

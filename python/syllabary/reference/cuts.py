@@ -1,0 +1,246 @@
+"""Where a text can be cut so that the ids of the whole are those of its parts in a row.
+
+    ids(left + right) = ids(left) + ids(right as it goes on)    for every `right` that begins so
+
+Adds `Cuts`, which asks every stage of a tokenizer in turn: the tokens that are cut out first, each step of
+normalizing, tokens found after it, each step of cutting, the split, and at last what merges may join. What a
+stage says of two neighbouring characters holds whatever stands around them, so a cut is certain before the
+rest of the text is there. Leaves out: what is done with it (`stream`).
+
+Some tokenizers treat the beginning of a text in a way of its own (a space in front). There `right` goes on
+where it is encoded behind `guard`, the last characters of `left`, the ids of which are then taken off.
+
+Nothing is ever cut where a token that is cut again depends on the whole run (`unused`), where symbols are
+marked as the last or the first of their piece and the split says nothing, and at steps of which nothing is
+certain: a pattern that looks back, `FixedLength`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property
+from typing import NamedTuple
+
+from syllabary.reference import cut_steps, normalize
+from syllabary.reference.added import PLAIN
+from syllabary.reference.aligned import Aligned
+from syllabary.reference.cut_tokens import Names, Neighbours, Whole
+from syllabary.reference.pipeline import later_names
+from syllabary.spec import Step, TokenizerSpec
+
+NEAR = 64  # characters of context, with which a stretch of text is rewritten
+MEMORY = 10_000  # parts of which it is known what a step makes of them
+
+
+class Cut(NamedTuple):
+    """A place in a text, in characters, and what of the text before it must be encoded with what follows."""
+
+    at: int
+    guard: str = ""
+
+
+class Part(NamedTuple):
+    """A stretch of text that is rewritten as if it stood alone: where it begins, and what becomes of it."""
+
+    start: int
+    text: str
+
+
+class Cuts:
+    """The places of one tokenizer. Text between a cut and the next is never longer than it must be.
+
+    finds_special: whether special tokens are looked for; `special="text"` does not.
+    """
+
+    def __init__(self, spec: TokenizerSpec, finds_special: bool = True) -> None:
+        """From a specification that has been checked."""
+        self.spec = spec
+        self.rewrites = bool(spec.normalizer or spec.pretokenizer)
+        self.known: dict[int, dict[str, str]] = {}  # step -> part -> what becomes of it
+        named = {**spec.added_tokens, **(spec.special_tokens if finds_special else {})}
+        stages = {name: spec.matching.get(name, PLAIN).stage for name in named}
+        first = {name: name for name in named if stages[name] in ("text", "frozen")}
+        later = later_names(spec, named)
+        self.first, self.later = Names(first, spec.matching), Names(later, spec.matching)
+        self.frozen = [name for name in named if stages[name] == "frozen"]
+        whole_run = spec.model == "bpe" and spec.scores is not None
+        cuts_pieces = bool(spec.pretokenizer) or spec.split.pattern is not None
+        # Over what is dropped between pieces, words are joined, and unknown text in a row is one token.
+        joins_words = spec.unit == "word" and (bool(spec.pretokenizer) or not spec.split.keep_unmatched)
+        fuses = whole_run and spec.fuse_unknown and cuts_pieces
+        self.never = bool(spec.unused) or joins_words or fuses
+
+    def last(self, text: str, low: int = 0, begins: bool = True) -> Cut | None:
+        """The last cut above `low` and below the end of `text`, or `None`.
+
+        begins: `text` begins where a text does or can be cut.
+        """
+        if self.never:
+            return None
+        if not self.rewrites:
+            places = (at for at in range(len(text) - 1, low, -1) if self.is_cut(text, at, begins))
+            at = next(places, None)
+            return None if at is None else Cut(at)
+        size = NEAR // 4
+        while True:
+            start = max(0, len(text) - size)
+            for cut in self.rewritten(text[start:], begins and not start):
+                if start + cut.at <= low:
+                    return None
+                return Cut(start + cut.at, cut.guard)
+            if start <= low:
+                return None
+            size *= 4
+
+    def between(self, text: str, low: int, high: int) -> list[Cut]:
+        """All cuts above `low` and below `high`, in order."""
+        if self.never:
+            return []
+        if not self.rewrites:
+            return [Cut(at) for at in range(low + 1, high) if self.is_cut(text, at, True)]
+        start = max(0, low - NEAR)
+        found = self.rewritten(text[start : high + NEAR], not start)
+        return [Cut(start + cut.at, cut.guard) for cut in found if low < start + cut.at < high][::-1]
+
+    # ---- without steps ----
+
+    def is_cut(self, text: str, at: int, begins: bool) -> bool:
+        """Whether text that no step rewrites can be cut at `at`."""
+        before, after = text[at - 1], text[at]
+        if not (self.first.apart(before, after) and self.later.apart(before, after)):
+            return False
+        split = self.spec.split
+        verdict = cut_steps.split_apart(split, before, after)
+        if verdict == "unsure" and cut_steps.group_before(split, text, at, begins):
+            verdict = "apart"
+        return verdict != "unsure" and self.merges_apart(before, after, verdict == "apart")
+
+    def merges_apart(self, before: str, after: str, pieces_end: bool) -> bool:
+        """Whether no token joins two characters; `pieces_end`: a piece ends between them."""
+        spec = self.spec
+        if pieces_end != (spec.unit == "word"):
+            return pieces_end  # words are merged over the ends of pieces, and are never cut themselves
+        if spec.model != "bpe" or spec.end_of_word is not None or spec.continuing_prefix is not None:
+            return False
+        if spec.fuse_unknown and not (self.is_known(before) or self.is_known(after)):
+            return False
+        if self.neighbours.joined(before, after):
+            return False
+        return not (spec.whole_pieces and self.whole.between(before, after))
+
+    def is_known(self, char: str) -> bool:
+        """Whether a character is a symbol that is not unknown."""
+        spec, data = self.spec, char.encode()
+        if data in (self.scored if spec.scores is not None else spec.alphabet):
+            return True
+        return spec.fallback and all(byte in self.byte_values for byte in data)
+
+    # ---- with steps ----
+
+    def rewritten(self, text: str, begins: bool) -> Iterator[Cut]:
+        """The cuts of text that steps rewrite, the last first; what becomes of its last part may change."""
+        parts = self.parts(text, begins)
+        joined = "".join(part.text for part in parts)
+        end = len(joined)
+        for at in range(len(parts) - 1, 0, -1):
+            end -= len(parts[at].text)
+            if at == len(parts) - 1:
+                continue
+            place = parts[at].start
+            wanted = self.context(text, place, joined, end)
+            first, behind = at - 1, len(parts[at - 1].text)
+            while behind < wanted and first > 0:
+                first -= 1
+                behind += len(parts[first].text)
+            if wanted == 1 or (wanted and behind == wanted):
+                yield Cut(place, text[parts[first].start : place])
+
+    def context(self, text: str, at: int, joined: str, end: int) -> int:
+        """Whether text can be cut at `at`, where `joined`, what becomes of it, has the place `end`.
+
+        0 if not, else how much of `joined` must stand before the place for what follows to go on.
+        """
+        first, later = self.first, self.later
+        if first.may_end(text[at - 1]) or not first.apart(text[at - 1], text[at]):
+            return 0
+        before, after = joined[end - 1], joined[end]
+        if later.may_end(before) or not later.apart(before, after):
+            return 0
+        for step in self.spec.pretokenizer:
+            verdict = cut_steps.cuts_apart(step, before, after)
+            if verdict != "glued":
+                return int(verdict == "apart" and self.merges_apart(before, after, True))
+            before, after = cut_steps.turned(step, before, after)
+        verdict = cut_steps.split_apart(self.spec.split, before, after)
+        if verdict != "unsure":
+            return int(self.merges_apart(before, after, verdict == "apart"))
+        size = cut_steps.group_before(self.spec.split, joined, end, False)
+        return size if size and self.merges_apart(before, after, True) else 0
+
+    def parts(self, text: str, begins: bool) -> list[Part]:
+        """A text as the normalizer rewrites it, part by part; the last may change with what follows.
+
+        Where the text begins in the middle of another, its first parts are one: what becomes of its first
+        characters is not certain.
+        """
+        parts = [Part(at, char) for at, char in enumerate(text)]
+        for step in self.spec.normalizer:
+            joined = "".join(part.text for part in parts)
+            grown, end = parts[:1], len(parts[0].text) if parts else 0
+            for part in parts[1:]:
+                apart = cut_steps.rewrites_apart(step, joined, end, self.frozen, begins)
+                grown = add(grown, part, apart and (begins or len(grown) > 1 or part is not parts[1]))
+                end += len(part.text)
+            parts = self.applied(step, grown)
+        return parts
+
+    def applied(self, step: Step, parts: list[Part]) -> list[Part]:
+        """Parts after a step; one that is empty then, or ends as a text would, is none of its own."""
+        found: list[Part] = []
+        known = self.known.setdefault(id(step), {})
+        for part in parts:
+            if part.text not in known:
+                if len(known) > MEMORY:
+                    known.clear()
+                made = normalize.apply([cut_steps.inner(step)], Aligned.of(part.text), self.frozen)
+                known[part.text] = made.text
+            text = known[part.text]
+            last = found[-1].text if found else ""
+            found = add(
+                found,
+                Part(part.start, text),
+                bool(last and text) and not cut_steps.ends_with_space(step, last),
+            )
+        return found
+
+    # ---- what tokens are made of ----
+
+    @cached_property
+    def neighbours(self) -> Neighbours:
+        """What stands side by side in tokens."""
+        return Neighbours(self.spec.tokens.values())
+
+    @cached_property
+    def whole(self) -> Whole:
+        """Tokens that only a whole piece becomes."""
+        return Whole(self.spec)
+
+    @cached_property
+    def scored(self) -> frozenset[bytes]:
+        """What merging by score may make."""
+        return frozenset(self.spec.tokens[token_id] for token_id in self.spec.scores or ())
+
+    @cached_property
+    def byte_values(self) -> frozenset[int]:
+        """The bytes that other characters are spelled with."""
+        symbols = {symbol[0] for symbol in self.spec.alphabet if len(symbol) == 1}
+        return frozenset({*self.spec.byte_tokens.values(), *symbols})
+
+
+def add(parts: list[Part], part: Part, apart: bool) -> list[Part]:
+    """Parts with one more, or with the last of them grown by it."""
+    if apart or not parts:
+        parts.append(part)
+    else:
+        parts[-1] = Part(parts[-1].start, parts[-1].text + part.text)
+    return parts

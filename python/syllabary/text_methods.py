@@ -1,0 +1,165 @@
+"""The methods of `Tokenizer` for text that comes in parts, grows, or is longer than what reads its tokens.
+
+Adds `TextMethods`, of which `Tokenizer` is a child. Leaves out: how it is done (`streaming`, `fitting`,
+`chunking`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from syllabary import streaming
+from syllabary.arguments import integer
+from syllabary.chunking import LEVELS, Chunk, Chunker
+from syllabary.fitting import fitting
+from syllabary.reference.cuts import Cuts
+from syllabary.spec import TokenizerSpec
+from syllabary.streaming import Appender, IncrementalEncoder, Part
+
+if TYPE_CHECKING:
+    from syllabary._engine import Tokenizer as Engine
+
+Special = Literal["raise", "allow", "text"] | Collection[str]
+
+
+class TextMethods:
+    """What `Tokenizer` does with text in parts; without dropout, as its counts."""
+
+    _spec: TokenizerSpec
+    _engine: Engine
+    _policy: Callable[[Special], Any]
+
+    def encoder(self, special: Special = "raise") -> IncrementalEncoder:
+        """An encoder that takes a text part by part and gives each id as soon as it is final.
+
+        `.push(text)` gives ids that no text to come can change, `.flush()` the rest; joined they are those of
+        the whole text. A part is `str`, or UTF-8 as `bytes`, cut anywhere.
+
+        >>> import syllabary
+        >>> tok = syllabary.train(["low lower lowest"] * 3, vocab_size=262)
+        >>> encoder = tok.encoder()
+        >>> [[tok.vocab[i] for i in encoder.push(part)] for part in ("lowe", "st lo", "w")]
+        [[], [b'low', b'e', b'st'], []]
+        >>> [tok.vocab[i] for i in encoder.flush()]
+        [b' low']
+        """
+        policy = self._policy(special)
+        return IncrementalEncoder(self._cuts(special), lambda text: self._engine.encode(text, policy))
+
+    def encode_stream(
+        self, chunks: Iterable[Part], special: Special = "raise"
+    ) -> Iterator[NDArray[np.uint32]]:
+        """The ids of a text whose parts come from an iterable: a socket, a pipe, a file of any size.
+
+        chunks: parts of one text, `str` or UTF-8 as `bytes`, cut anywhere; an open file gives its lines.
+        Gives arrays, which joined are the ids of the whole text; each comes as soon as its ids are final.
+        Raises what `encode` does, and `TextError` for what is no UTF-8, with its byte.
+        """
+        return streaming.encode_stream(self.encoder(special), streaming.parts(chunks))
+
+    def appender(self, special: Special = "raise") -> Appender:
+        """A text to which one appends, with the count of its tokens at every step: `.append(text) -> int`.
+
+        >>> import syllabary
+        >>> tok = syllabary.train(["low lower lowest"] * 3, vocab_size=262)
+        >>> text = tok.appender()
+        >>> [text.append(part) for part in ("lo", "w", " lowest")]
+        [1, 1, 3]
+        """
+        return Appender(self._cuts(special), self._counter(special))
+
+    def count_until(self, text: str, limit: int, special: Special = "raise") -> int | None:
+        """The number of ids of `text`, or `None` if it is above `limit`: then most of it is never read."""
+        most = at_least("limit", limit, 0)
+        return streaming.count_until(self._cuts(special), self._counter(special), text, most)
+
+    def truncate_text(
+        self,
+        text: str,
+        max_tokens: int,
+        side: Literal["left", "right"] = "right",
+        unit: Literal["char", "grapheme"] = "char",
+        special: Special = "raise",
+    ) -> str:
+        """The longest beginning of `text` that has at most `max_tokens` ids when it is encoded itself.
+
+        side: where text is cut away; `"left"` keeps the longest end.
+        unit: between which the cut is: characters (code points), or grapheme clusters, so that no letter
+            loses its marks.
+
+        Where more than 1024 characters stand in a row that cannot be cut for certain (one endless word), the
+        result still has at most `max_tokens`, and one character more would have too many; a longer one might
+        fit again. `truncate` is another thing: a smaller vocabulary.
+
+        >>> import syllabary
+        >>> tok = syllabary.train(["low lower lowest"] * 3, vocab_size=262)
+        >>> tok.truncate_text("lower lowest", 3), tok.truncate_text("lower lowest", 3, side="left")
+        ('lower', 'r lowest')
+        """
+        if side not in ("left", "right"):
+            raise ValueError(f'side={side!r}: text is cut away on the "left" or on the "right"')
+        if unit not in ("char", "grapheme"):
+            raise ValueError(f'unit={unit!r}: text is cut between "char" or "grapheme"')
+        most = at_least("max_tokens", max_tokens, 0)
+        return fitting(self._cuts(special), self._counter(special), text, most, side, unit)
+
+    def chunks(
+        self,
+        text: str,
+        max_tokens: int,
+        overlap: int = 0,
+        boundaries: Collection[str] = tuple(LEVELS),
+        special: Special = "raise",
+    ) -> Iterator[Chunk]:
+        """`text` in chunks of at most `max_tokens` ids each, cut at good places.
+
+        overlap: so many ids at the end of a chunk, at most, stand at the beginning of the next one too.
+        boundaries: the places to cut at, of `"paragraph"`, `"line"`, `"sentence"`, `"word"`, `"character"`:
+            the best kind that is in the second half of what fits, and there the last. Where none of them is,
+            the cut is between any two characters.
+
+        Without overlap, the chunks' texts joined are `text`. `Chunk.count` is that of the chunk encoded
+        itself. `TextError` where one character alone has more than `max_tokens`.
+
+        >>> import syllabary
+        >>> tok = syllabary.train(["low lower lowest"] * 3, vocab_size=262)
+        >>> [(chunk.text, chunk.count, chunk.start) for chunk in tok.chunks("low. lower! lowest", 4)]
+        [('low. lower!', 4, 0), (' lowest', 2, 11)]
+        """
+        most, shared = at_least("max_tokens", max_tokens, 1), at_least("overlap", overlap, 0)
+        if shared >= most:
+            raise ValueError(f"overlap is {shared}: give less than max_tokens, which is {most}")
+        unknown = [name for name in boundaries if name not in LEVELS]
+        if isinstance(boundaries, str) or unknown:
+            raise ValueError(f"boundaries={boundaries!r}: give some of {', '.join(LEVELS)}")
+        if not isinstance(text, str):
+            raise TypeError(f"text must be a str, not {type(text).__name__}")
+        return Chunker(self._counter(special), text, most, shared, boundaries).chunks()
+
+    # ---- inside ----
+
+    def _counter(self, special: Special) -> Callable[[str], int]:
+        """What counts the ids of a text."""
+        policy = self._policy(special)
+        return lambda text: self._engine.count(text, policy)
+
+    def _cuts(self, special: Special) -> Cuts:
+        """Where text can be cut."""
+        return self._cuts_of["text" if special == "text" else "raise"]
+
+    @cached_property
+    def _cuts_of(self) -> dict[str, Cuts]:
+        return {"raise": Cuts(self._spec), "text": Cuts(self._spec, finds_special=False)}
+
+
+def at_least(name: str, value: object, least: int) -> int:
+    """`value` as an integer; `TypeError` and `ValueError` that name it."""
+    number = integer(name, value)
+    if number < least:
+        raise ValueError(f"{name} is {number}: give {least} or more")
+    return number

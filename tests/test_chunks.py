@@ -1,0 +1,103 @@
+"""Chunks of a text: none above the limit, cut at good places, in the place that they name."""
+
+from __future__ import annotations
+
+import os
+import random
+from itertools import pairwise
+
+import pytest
+import streamed
+
+from syllabary.chunking import LEVELS
+
+TEXTS = 60 if os.environ.get("SYLLABARY_PROVE") else 3
+PROSE = (
+    "Call me Ishmael. Some years ago--never mind how long precisely--having little or no money in my purse. "
+    "It was the best of times! It was the worst of times.\n\n"
+) * 40
+
+
+@pytest.mark.parametrize("name", ["gpt2", "o200k", "gpt4, NFC", "none, characters", "words"])
+def test_chunks_are_a_text(name: str) -> None:
+    tok, chance = streamed.trained()[name], random.Random(name)
+    for _ in range(TEXTS):
+        text = "".join(streamed.drawn(chance, []) for _ in range(5))
+        limit = chance.choice((20, 30, 100))
+        overlap = chance.choice((0, 5, 19))
+        done = 0
+        for chunk in tok.chunks(text, limit, overlap, special="text"):
+            assert chunk.text == text[chunk.start : chunk.end]
+            assert chunk.text.encode() == text.encode()[chunk.byte_start : chunk.byte_end]
+            assert chunk.count == tok.count(chunk.text, "text") <= limit
+            assert chunk.start <= done < chunk.end
+            assert tok.count(text[chunk.start : done], "text") <= overlap
+            done = chunk.end
+        assert done == len(text)
+
+
+def test_without_overlap_nothing_is_lost() -> None:
+    tok = streamed.trained()["o200k"]
+    chunks = list(tok.chunks(PROSE, 64))
+    assert "".join(chunk.text for chunk in chunks) == PROSE
+    assert all(left.end == right.start for left, right in pairwise(chunks))
+    assert list(tok.chunks("", 5)) == []
+
+
+@pytest.mark.parametrize(
+    "boundaries, ends",
+    [
+        (tuple(LEVELS), ("\n\n", ". ", "! ")),
+        (["sentence"], (". ", "! ", ".\n\n")),
+        (["word"], (" ", "\n")),
+    ],
+)
+def test_cuts_are_at_good_places(boundaries: list[str], ends: tuple[str, ...]) -> None:
+    tok = streamed.trained()["o200k"]
+    for chunk in list(tok.chunks(PROSE, 120, boundaries=boundaries)):
+        assert chunk.text.endswith(ends)
+
+
+def test_paragraphs_before_sentences() -> None:
+    tok = streamed.trained()["o200k"]
+    size = tok.count(PROSE[: PROSE.index("\n\n") + 2])
+    chunks = list(tok.chunks(PROSE, size + 5))
+    assert all(chunk.text.endswith("\n\n") for chunk in chunks)
+
+
+def test_an_overlap_begins_with_a_word() -> None:
+    tok = streamed.trained()["o200k"]
+    chunks = list(tok.chunks(PROSE, 64, 16))
+    assert len(chunks) > 10
+    for left, right in pairwise(chunks):
+        assert left.start < right.start < left.end
+        assert PROSE[right.start - 1].isspace()
+
+
+def test_text_without_spaces() -> None:
+    tok = streamed.trained()["gpt2"]
+    text = "人人生而自由,在尊严和权利上一律平等。" * 30 + "e\u0301" * 200
+    chunks = list(tok.chunks(text, 40))
+    assert "".join(chunk.text for chunk in chunks) == text
+    assert not any(chunk.text.startswith("\u0301") for chunk in chunks)
+
+
+def test_a_character_above_the_limit() -> None:
+    tok = streamed.trained()["gpt2"]
+    with pytest.raises(ValueError, match=r"max_tokens is 1: the character '𐐀' at 1 alone has \d tokens"):
+        list(tok.chunks("a𐐀", 1))
+
+
+@pytest.mark.parametrize(
+    "arguments, message",
+    [
+        ({"max_tokens": 0}, "max_tokens is 0: give 1 or more"),
+        ({"max_tokens": 4, "overlap": 4}, "overlap is 4: give less than max_tokens, which is 4"),
+        ({"max_tokens": 4, "overlap": -1}, "overlap is -1"),
+        ({"max_tokens": 4, "boundaries": ["page"]}, "boundaries=.'page'.: give some of paragraph, line"),
+        ({"max_tokens": 4, "boundaries": "word"}, "boundaries='word'"),
+    ],
+)
+def test_wrong_arguments(arguments: dict[str, object], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        streamed.trained()["gpt2"].chunks("text", **arguments)

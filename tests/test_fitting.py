@@ -1,0 +1,79 @@
+"""Text cut to so many tokens: the longest that fits, and never a character or cluster in two."""
+
+from __future__ import annotations
+
+import os
+import random
+
+import pytest
+import regex
+import streamed
+
+import syllabary
+from syllabary.errors import SyllabaryError
+
+TEXTS = 100 if os.environ.get("SYLLABARY_PROVE") else 3
+NAMES = ["gpt2", "o200k", "gpt4, NFC", "none, characters", "none, NFD", "words, dropped spaces", "superwords"]
+
+
+def longest(tok: syllabary.Tokenizer, parts: list[str], limit: int) -> str:
+    """By definition."""
+    return next(part for part in parts if tok.count(part, "text") <= limit)
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("unit", ["char", "grapheme"])
+def test_it_is_the_longest(name: str, unit: str) -> None:
+    tok, chance = streamed.trained()[name], random.Random(f"{name} {unit}")
+    for _ in range(TEXTS):
+        text = streamed.drawn(chance, [])[:150]
+        try:
+            total = tok.count(text, "text")
+        except SyllabaryError:
+            continue
+        ends = [0, *(found.end() for found in regex.finditer(r"\X", text))]
+        if unit == "char":
+            ends = list(range(len(text) + 1))
+        for limit in {0, 1, total, total - 1, chance.randrange(total + 3)}:
+            if limit < 0:
+                continue
+            kept = tok.truncate_text(text, limit, unit=unit, special="text")
+            assert kept == longest(tok, [text[:end] for end in reversed(ends)], limit), (text, limit)
+            kept = tok.truncate_text(text, limit, side="left", unit=unit, special="text")
+            assert kept == longest(tok, [text[end:] for end in ends], limit), (text, limit)
+
+
+def test_a_long_text_is_cut_near_the_limit() -> None:
+    tok = streamed.trained()["o200k"]
+    text = "It was the best of times, it was the worst of times. " * 3000
+    for limit in (10, 1000, 20_000):
+        for side in ("left", "right"):
+            kept = tok.truncate_text(text, limit, side=side)
+            assert limit - 3 <= tok.count(kept) <= limit
+            assert text.startswith(kept) if side == "right" else text.endswith(kept)
+
+
+@pytest.mark.parametrize("side", ["left", "right"])
+def test_a_word_without_end(side: str) -> None:
+    tok = streamed.trained()["gpt2"]
+    kept = tok.truncate_text("-" * 5000, 17, side=side)
+    assert tok.count(kept) <= 17 < tok.count(kept + "-")
+
+
+def test_a_cluster_stays_whole() -> None:
+    tok = streamed.trained()["gpt2"]
+    text = "👩‍👩‍👧‍👦 e\u0301\r\n"
+    kept = {tok.truncate_text(text, limit, unit="grapheme") for limit in range(tok.count(text) + 1)}
+    assert kept <= {"", "👩‍👩‍👧‍👦", "👩‍👩‍👧‍👦 ", "👩‍👩‍👧‍👦 e\u0301", text}
+
+
+def test_wrong_arguments() -> None:
+    tok = streamed.trained()["gpt2"]
+    with pytest.raises(ValueError, match='on the "left" or on the "right"'):
+        tok.truncate_text("a", 1, side="middle")  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match='"char" or "grapheme"'):
+        tok.truncate_text("a", 1, unit="byte")  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="max_tokens is -1: give 0 or more"):
+        tok.truncate_text("a", -1)
+    with pytest.raises(TypeError, match=r"max_tokens is 1\.5: give an integer"):
+        tok.truncate_text("a", 1.5)  # type: ignore[arg-type]

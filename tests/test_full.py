@@ -1,0 +1,107 @@
+"""Full encodings by the engine: every field is that of tokenizers, over drawn framings and batches."""
+
+from __future__ import annotations
+
+import lzma
+import random
+
+import numpy as np
+import pytest
+import tokenizers as peers
+from full_peers import FIELDS, KINDS, difference, drawn_inputs, drawn_peer, theirs, tokenizer_json
+
+from syllabary import Tokenizer
+from syllabary.formats.hf_read import read_document
+from syllabary.formats.strict_json import parse
+from syllabary.framing import Truncation
+from syllabary.reference import ReferenceTokenizer
+from syllabary.reference.full import Asked, encode_full_batch
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_field_is_theirs(kind, tmp_path, prove):
+    failed = 0
+    for seed in range(2000 if prove else 80):
+        draw = random.Random(f"{kind} {seed}")
+        peer = drawn_peer(kind, draw)
+        tok = Tokenizer(read_document(parse(peer.to_str().encode(), tmp_path)))
+        pretokenized, add = draw.random() < 0.2, draw.random() < 0.8
+        inputs = drawn_inputs(draw, pretokenized)
+        expected = theirs(peer, inputs, pretokenized, add)
+        texts, pairs = [one for one, _pair in inputs], [pair for _one, pair in inputs]
+        where = (seed, inputs, tok.framing)
+        try:
+            batch = tok.encode_full_batch(
+                texts,
+                pairs,
+                special="allow",
+                add_special_tokens=add,
+                is_pretokenized=pretokenized,
+                overflow=True,
+                offsets="char" if draw.random() < 0.5 else None,
+                threads=draw.choice([1, 2]),
+            )
+        except ValueError:
+            assert expected is None, where
+            failed += 1
+            continue
+        assert expected is not None, where
+        firsts = np.searchsorted(batch.samples, range(len(texts))).tolist()
+        for row, one in zip(firsts, expected, strict=True):
+            assert difference(batch[row], one) is None, where
+    assert failed < (2000 if prove else 80) / 3
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_specification_in_bytes_and_in_parts(kind, tmp_path):
+    """The engine and the specification, in bytes, row by row."""
+    for seed in range(25):
+        draw = random.Random(f"parts {kind} {seed}")
+        spec = read_document(parse(drawn_peer(kind, draw).to_str().encode(), tmp_path))
+        tok, slow = Tokenizer(spec), ReferenceTokenizer(spec)
+        inputs = drawn_inputs(draw, seed % 4 == 0)
+        unit = draw.choice(["byte", "char"])
+        texts, pairs = [one for one, _pair in inputs], [pair for _one, pair in inputs]
+        try:
+            expected = encode_full_batch(slow, inputs, Asked(tok.framing, "allow", True, unit))
+        except ValueError:
+            continue
+        found = tok.encode_full_batch(
+            texts, pairs, special="allow", is_pretokenized=seed % 4 == 0, overflow=True, offsets=unit
+        )
+        rows = [row for one in expected for row in (one, *one.overflowing)]
+        assert len(found) == len(rows)
+        for at, row in enumerate(rows):
+            ours = found[at]
+            assert [getattr(ours, name) for name in FIELDS] == [getattr(row, name) for name in FIELDS]
+        lists = [found.to_lists(name) for name in ("ids", "attention_mask", "type_ids")]
+        assert lists == [
+            [row.ids for row in rows],
+            [row.attention_mask for row in rows],
+            [row.type_ids for row in rows],
+        ]
+
+
+@pytest.mark.parametrize("name", ["english", "greek", "chinese", "code", "multilingual"])
+@pytest.mark.parametrize("kind", ["gpt2", *KINDS])
+def test_real_text(name, kind, shared, tmp_path, prove):
+    """Full encodings of documents of a corpus, by the 2000 characters."""
+    path = shared / "vocabs" / "gpt2_tokenizer.json"
+    peer = (
+        peers.Tokenizer.from_file(str(path))
+        if kind == "gpt2"
+        else peers.Tokenizer.from_str(tokenizer_json(kind))
+    )
+    tok = Tokenizer(read_document(parse(peer.to_str().encode(), tmp_path)))
+    with lzma.open(shared / "corpora" / f"{name}.txt.xz", "rt", encoding="utf-8") as file:
+        text = file.read(1_000_000 if prove else 20_000)
+    texts = [text[at : at + 2000] for at in range(0, len(text), 2000)]
+    peer.enable_truncation(300, stride=20)
+    for unit in ("char", None):
+        found = tok.encode_full_batch(
+            texts, special="allow", truncation=Truncation(300, 20), overflow=True, offsets=unit
+        )
+        rows = [row for one in peer.encode_batch(texts) for row in (one, *one.overflowing)]
+        assert found.to_lists("ids") == [row.ids for row in rows]
+        assert found.to_lists("offsets") == [[list(span) for span in row.offsets] for row in rows]
+        assert found.to_lists("word_ids") == [row.word_ids for row in rows]

@@ -1,0 +1,177 @@
+"""What is wrong with the arguments of full encodings is an error that says so; and what the records mean."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import syllabary
+from syllabary.errors import SpecialTokenError, VocabularyError
+from syllabary.framing import (
+    BertProcessing,
+    Framing,
+    Padding,
+    RobertaProcessing,
+    SlotTokens,
+    SpecialSlot,
+    TemplateProcessing,
+    TextSlot,
+    Truncation,
+)
+
+PLAIN = syllabary.train(["low lower lowest"] * 3, vocab_size=262, special_tokens=["<s>", "<pad>"])
+START, PAD = PLAIN.special_tokens["<s>"], PLAIN.special_tokens["<pad>"]
+TEMPLATE = TemplateProcessing.of("<s> $A <s>", "<s> $A $B:1 <s>:1", {"<s>": START})
+PADDING = Padding(pad_id=PAD, pad_token="<pad>")
+TOK = PLAIN.with_framing(Framing((TEMPLATE,), None, PADDING))
+
+
+def test_pad_without_a_pad_token():
+    for padding in (True, "longest", 9):
+        with pytest.raises(ValueError, match="names no pad token: give padding=Padding"):
+            PLAIN.encode_full("low", padding=padding)
+    assert PLAIN.encode_full("low", padding=False).ids == PLAIN.encode("low")
+    assert TOK.encode_full("low", padding=9).ids[3:] == [PAD] * 6
+
+
+def test_truncation_that_leaves_no_room():
+    with pytest.raises(ValueError, match="truncation to 1 tokens: the post-processor alone adds 2"):
+        TOK.encode_full("low", truncation=1)
+    assert TOK.encode_full("low", truncation=2).ids == [START, START]
+    assert TOK.encode_full("low", truncation=1, add_special_tokens=False).ids == TOK.encode("low")[:1]
+
+
+@pytest.mark.parametrize("stride", [3, 4, 100])
+def test_a_stride_that_repeats_everything(stride):
+    with pytest.raises(ValueError, match=f"a stride of {stride} where a row has 3 tokens of text"):
+        TOK.encode_full("low lower lowest", truncation=Truncation(5, stride))
+    with pytest.raises(
+        ValueError, match=f"a stride of {stride} would repeat them all|a stride of {stride} where"
+    ):
+        TOK.encode_full("low lower lowest", "lowest lower", truncation=Truncation(7, stride))
+
+
+def test_strategies_that_cannot_be():
+    with pytest.raises(ValueError, match='strategy "only_second", and a single text'):
+        TOK.encode_full("low lower lowest", truncation=Truncation(4, 0, "only_second"))
+    with pytest.raises(ValueError, match="tokens are to go, and the text to be cut has only 1"):
+        TOK.encode_full("low", "lowest lower lowest", truncation=Truncation(4, 0, "only_first"))
+
+
+def test_a_template_naming_unknown_tokens():
+    bad = TemplateProcessing((SpecialSlot("[CLS]"), TextSlot("A")), (TextSlot("A"), TextSlot("B")))
+    with pytest.raises(VocabularyError, match=r"the template has '\[CLS\]'.*they are none"):
+        PLAIN.encode_full("low", post_processor=[bad])
+    uneven = TemplateProcessing((SpecialSlot("x"),), (), {"x": SlotTokens((1, 2), ("x",))})
+    with pytest.raises(VocabularyError, match="not as many ids as spellings"):
+        PLAIN.encode_full("low", post_processor=[uneven])
+    with pytest.raises(ValueError, match="has no number as its type id"):
+        TemplateProcessing.of("$A:x", "$A $B", {})
+
+
+def test_a_pair_that_has_no_place():
+    alone = TemplateProcessing.of("$A", "$A <s>", {"<s>": START})
+    with pytest.raises(ValueError, match=r"the template has no place for it: its pair needs \$B"):
+        PLAIN.encode_full("low", "er", post_processor=[alone])
+    both = TemplateProcessing.of("$A $B", "$A $B", {})
+    with pytest.raises(ValueError, match=r"for a single text has \$B, and there is no pair"):
+        PLAIN.encode_full("low", post_processor=[both])
+    with pytest.raises(ValueError, match="a template after a post-processor that puts tokens"):
+        PLAIN.encode_full("low", post_processor=[TEMPLATE, TEMPLATE])
+
+
+def test_arguments_of_the_wrong_type():
+    for wrong, message in [
+        ({"texts": "low"}, "texts must be an iterable of str, not str"),
+        ({"texts": [b"low"]}, r"texts\[0\] is bytes: give str, or is_pretokenized"),
+        ({"texts": [None]}, r"texts\[0\] is NoneType"),
+        ({"texts": ["a"], "pairs": [3]}, r"pairs\[0\] is int"),
+        ({"texts": ["a"], "is_pretokenized": True}, r"texts\[0\] is a str, and is_pretokenized"),
+        ({"texts": [["a", 3]], "is_pretokenized": True}, r"texts\[0\]\[1\] is int: give str"),
+        ({"texts": ["a"], "truncation": "x"}, "truncation is 'x': give an integer"),
+        ({"texts": ["a"], "truncation": Truncation(1.5)}, "truncation.max_length is 1.5"),
+        ({"texts": ["a"], "padding": 1.5}, "padding is 1.5: give an integer"),
+        ({"texts": ["a"], "padding": Padding(pad_token=3)}, "padding.pad_token is 3: give str"),
+        ({"texts": ["a"], "post_processor": [3]}, r"post_processor\[0\] is int: give TemplateProcessing"),
+        ({"texts": ["a"], "post_processor": [BertProcessing((1, 2), ("a", 1))]}, r"\.sep is 1: give \(spell"),
+        ({"texts": ["a"], "post_processor": [TemplateProcessing((3,), ())]}, "has slots for texts"),
+        ({"texts": ["a"], "threads": "x"}, "threads is 'x'"),
+    ]:
+        with pytest.raises(TypeError, match=message):
+            TOK.encode_full_batch(**wrong)
+
+
+def test_arguments_of_a_wrong_value():
+    for wrong, message in [
+        ({"pairs": ["a", "b"]}, "there are 1 texts and 2 pairs"),
+        ({"truncation": -1}, "truncation.max_length is -1: give 0 to"),
+        ({"truncation": Truncation(4, -1)}, "truncation.stride is -1"),
+        ({"truncation": Truncation(4, 0, "x")}, "truncation.strategy is 'x': give one of 'longest_first'"),
+        ({"truncation": Truncation(4, direction="up")}, "truncation.direction is 'up'"),
+        ({"truncation": True}, "truncation=True, and the tokenizer does not say how"),
+        ({"padding": "max_length"}, "padding is 'max_length': give one of 'longest'"),
+        ({"padding": Padding(-4)}, "padding.length is -4"),
+        ({"padding": Padding(pad_id=2**40)}, "padding.pad_id is"),
+        ({"padding": Padding(direction="up")}, "padding.direction is 'up'"),
+        ({"offsets": "words"}, "offsets='words'"),
+        ({"threads": 0}, "threads is 0"),
+    ]:
+        with pytest.raises(ValueError, match=message):
+            TOK.encode_full_batch(["low"], **wrong)
+
+
+def test_text_that_is_wrong():
+    with pytest.raises(SpecialTokenError, match="holds the special token '<s>'"):
+        TOK.encode_full("a<s>")
+    assert TOK.encode_full("<s>", special="allow").special_tokens_mask == [1, 0, 1]
+    with pytest.raises(ValueError, match="text 1 of the batch"):
+        TOK.encode_full_batch(["a", "\ud800"])
+
+
+def test_rows_of_different_lengths_make_no_array():
+    batch = PLAIN.encode_full_batch(["low lower lowest", "low"])
+    with pytest.raises(ValueError, match="make no array: give padding="):
+        batch.ids  # noqa: B018
+    assert batch.to_lists("ids") == [PLAIN.encode("low lower lowest"), PLAIN.encode("low")]
+    assert [row.ids for row in batch] == batch.to_lists("ids")
+    for wrong in ("nonsense", "tokens"):
+        with pytest.raises(ValueError, match="is no field"):
+            batch.to_lists(wrong)
+    with pytest.raises(IndexError, match="row 2 of 2"):
+        batch[2]
+    with pytest.raises(TypeError, match="give an integer"):
+        batch["a"]
+
+
+def test_arrays_and_tensors():
+    batch = TOK.encode_full_batch(["low lower lowest", "low"], ["er", None])
+    assert batch.ids.shape == batch.attention_mask.shape == batch.word_ids.shape == batch.offsets.shape[:2]
+    assert batch.ids.dtype == batch.type_ids.dtype == np.int64
+    assert batch.lengths.tolist() == batch.attention_mask.sum(1).tolist()
+    assert batch.samples.tolist() == [0, 1]
+    torch = pytest.importorskip("torch")
+    tensors = batch.to_torch()
+    assert tensors["input_ids"].dtype == torch.int64
+    assert tensors["input_ids"].tolist() == batch.ids.tolist() == [row.ids for row in batch]
+    assert tensors["attention_mask"].tolist() == batch.attention_mask.tolist()
+    empty = TOK.encode_full_batch([])
+    assert empty.ids.shape == (0, 0)
+    assert len(empty) == 0
+
+
+def test_the_number_of_special_tokens():
+    assert (PLAIN.num_special_tokens(), PLAIN.num_special_tokens(pair=True)) == (0, 0)
+    assert (TOK.num_special_tokens(), TOK.num_special_tokens(pair=True)) == (2, 2)
+    roberta = PLAIN.with_framing(Framing((RobertaProcessing(("<s>", START), ("<s>", START)),)))
+    assert (roberta.num_special_tokens(), roberta.num_special_tokens(pair=True)) == (2, 4)
+
+
+def test_a_framing_is_kept_by_files(tmp_path):
+    framing = Framing((TEMPLATE,), Truncation(9, 1, "only_first", "left"), PADDING)
+    tok = PLAIN.with_framing(framing)
+    for name in ("tokenizer.json", "own.syllabary.json"):
+        tok.save(tmp_path / name)
+        back = syllabary.load(tmp_path / name)
+        assert back.framing == framing
+        assert back.encode_full("low lower lowest") == tok.encode_full("low lower lowest")
+    assert PLAIN.framing == Framing()

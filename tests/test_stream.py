@@ -1,0 +1,203 @@
+"""Text in parts: the ids are those of the whole, the counts those of what has come so far."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import random
+from pathlib import Path
+
+import hf_configurations
+import numpy as np
+import pytest
+import streamed
+
+import syllabary
+from syllabary.errors import SpecialTokenError, SyllabaryError, TextError, UnknownSymbolError
+from syllabary.reference.cuts import Cuts
+from syllabary.reference.tokenizer import ReferenceTokenizer
+from syllabary.streaming import IncrementalEncoder
+
+PROVE = bool(os.environ.get("SYLLABARY_PROVE"))
+TEXTS = 400 if PROVE else 8
+
+
+def check(tok: syllabary.Tokenizer, text: str, chance: random.Random) -> int:
+    """Encode in parts, count at every step, count to a limit. Gives how much was held back at the end."""
+    special = chance.choice(("allow", "text"))
+    try:
+        ids = tok.encode(text, special, dropout=0.0)
+    except SyllabaryError:
+        return 0
+    encoder, appender = tok.encoder(special), tok.appender(special)
+    found: list[int] = []
+    so_far = ""
+    for part in streamed.in_parts(text, chance):
+        found += encoder.push(part)
+        count = appender.append(part)
+        if isinstance(part, str) and len(text) < 100:
+            so_far += part
+            assert count == tok.count(so_far, special), (so_far, part)
+    held = len(encoder.pending)
+    assert found + encoder.flush() == ids, text
+    assert appender.count == len(ids)
+    limit = chance.randrange(2 * len(ids) + 2)
+    assert tok.count_until(text, limit, special) == (len(ids) if len(ids) <= limit else None)
+    return held
+
+
+@pytest.mark.parametrize("name", list(streamed.trained()))
+def test_ids_in_parts_are_those_of_the_whole(name: str) -> None:
+    tok, chance = streamed.trained()[name], random.Random(name)
+    for _ in range(TEXTS):
+        check(tok, streamed.drawn(chance, list(tok.special_tokens)), chance)
+
+
+def test_published_encodings(shared: Path) -> None:
+    chance = random.Random(1)
+    for tok in streamed.published(shared).values():
+        for _ in range(TEXTS):
+            check(tok, streamed.drawn(chance, list(tok.special_tokens)), chance)
+
+
+def test_steps_of_other_libraries(tmp_path: Path) -> None:
+    chance = random.Random(int(os.environ.get("SYLLABARY_PROVE_SEED", "3")))
+    path, held = tmp_path / "tokenizer.json", 0
+    for _ in range(50 * TEXTS if PROVE else 15):
+        path.write_text(json.dumps(hf_configurations.random_document(chance)))
+        try:
+            tok = syllabary.load(path)
+        except SyllabaryError:
+            continue
+        names = [*tok.special_tokens, *tok.spec.added_tokens]
+        for _ in range(4):
+            text = hf_configurations.random_text(chance) + streamed.drawn(chance, names)
+            with contextlib.suppress(UnknownSymbolError):  # a beginning, or what stands in front of a part
+                held += check(tok, text, chance)
+    assert held > 0
+
+
+@pytest.mark.parametrize("name", ["gpt2", "o200k", "o200k, NFKC", "none, characters", "words"])
+def test_the_specification_streams_too(name: str) -> None:
+    """The same cuts, with its own ids."""
+    spec = streamed.trained()[name].spec
+    tok, chance = ReferenceTokenizer(spec), random.Random(2)
+    for _ in range(3):
+        text = streamed.drawn(chance, [])[:120]
+        encoder = IncrementalEncoder(Cuts(spec), lambda part: tok.encode(part, "allow"))
+        found = [ids for part in streamed.in_parts(text, chance) for ids in encoder.push(part)]
+        assert found + encoder.flush() == tok.encode(text, "allow")
+
+
+@pytest.mark.parametrize(
+    "name, text",
+    [
+        ("gpt2", "some words and more of them, again and again; " * 20),
+        ("o200k", "人人生而自由在尊严和权利上一律平等他们赋有理性和良心并应以兄弟关系的精神相对待" * 10),
+        (
+            "o200k",
+            "すべての人間は、生まれながらにして自由であり、かつ、尊厳と権利とについて平等である。" * 10,
+        ),
+        ("gpt4", "314159265358979323846" * 50),
+        ("llama3", "a1b2c3, d4!e5 f6" * 40),
+        ("kimi", "12345678" * 50),
+        ("gpt4, NFC", "Tất cả mọi người sinh ra đều được tự do và bình đẳng. " * 10),
+        ("o200k, NFKC", "ＡＢＣ ﬁne ½ " * 40),
+    ],
+)
+def test_no_more_is_held_than_must_be(name: str, text: str) -> None:
+    encoder = streamed.trained()[name].encoder()
+    most = 0
+    for char in text:
+        encoder.push(char)
+        most = max(most, len(encoder.pending))
+    assert most <= 16
+
+
+def test_mistral_holds_a_word(shared: Path) -> None:
+    encoder = syllabary.load(shared / "vocabs" / "mistral_v1.model").encoder()
+    most = 0
+    for char in "It was the best of times, it was the worst of times; 人人生而自由. " * 5:
+        encoder.push(char)
+        most = max(most, len(encoder.pending))
+    assert most <= 16
+
+
+def test_arrays_of_a_stream() -> None:
+    tok = streamed.trained()["gpt4"]
+    text = "Call me Ishmael. Some years ago--never mind how long precisely. " * 50
+    data = text.encode()
+    arrays = list(tok.encode_stream(data[at : at + 7] for at in range(0, len(data), 7)))
+    assert len(arrays) > 50
+    assert all(array.dtype == np.uint32 and len(array) for array in arrays)
+    assert np.concatenate(arrays).tolist() == tok.encode(text)
+    assert list(tok.encode_stream([])) == list(tok.encode_stream(["", b""])) == []
+
+
+def test_a_file_gives_its_lines(tmp_path: Path) -> None:
+    tok, path = streamed.trained()["gpt2"], tmp_path / "text"
+    path.write_text("one\n\n  two\r\nthree")
+    with path.open("rb") as file:
+        ids = np.concatenate(list(tok.encode_stream(file))).tolist()
+    assert ids == tok.encode("one\n\n  two\r\nthree")
+
+
+def test_an_encoder_begins_anew_after_flush() -> None:
+    tok = streamed.trained()["gpt4, NFC"]
+    encoder = tok.encoder()
+    for text in ("cafe\u0301 a", "", "\u0301 b"):
+        assert encoder.push(text) + encoder.flush() == tok.encode(text)
+
+
+@pytest.mark.parametrize("parts", [[b"abc\xff"], [b"ab\xe2", b"c"], [b"abc\xe2\x82"], [b"ab\xe2", "c"]])
+def test_bytes_that_are_no_utf8(parts: list[bytes]) -> None:
+    with pytest.raises(TextError, match=r"byte [23]"):
+        list(streamed.trained()["gpt2"].encode_stream(parts))
+
+
+def test_a_lone_surrogate() -> None:
+    with pytest.raises(TextError, match=r"lone surrogate U\+D83D at character 1"):
+        streamed.trained()["gpt2"].encoder().push("a\ud83d")
+
+
+def test_errors_say_where() -> None:
+    tok = streamed.trained()["gpt4"]
+    encoder = tok.encoder()
+    encoder.push("one two three ")
+    with pytest.raises(SpecialTokenError, match=r"from character 13 on.*'<s>' at character 1\."):
+        encoder.push("<s> four five")
+    bare = syllabary.train(["ab ab"], unit="char", num_merges=1, split="whitespace-split").encoder()
+    bare.push("ab ab ")
+    with pytest.raises(UnknownSymbolError, match="from character 5 on"):
+        bare.push("xy ab")
+
+
+def test_wrong_types() -> None:
+    tok = streamed.trained()["gpt2"]
+    with pytest.raises(TypeError, match="must be str or bytes, not int"):
+        tok.encoder().push(3)  # type: ignore[arg-type]
+    with pytest.raises(
+        TypeError, match=r"must be an iterable of str or bytes, not str; one alone stands in \[\]"
+    ):
+        tok.encode_stream("text")
+    with pytest.raises(ValueError, match="limit is -1: give 0 or more"):
+        tok.count_until("a", -1)
+    with pytest.raises(ValueError, match="special='x'"):
+        tok.encoder(special="x")  # type: ignore[arg-type]
+
+
+def test_a_long_row_without_a_cut_is_not_read_again_and_again() -> None:
+    tok = streamed.trained()["gpt2"]
+    encoder = tok.encoder()
+    found = [encoder.push(" ") for _ in range(20_000)]
+    assert sum(found, encoder.flush()) == tok.encode(" " * 20_000)
+
+
+def test_counting_stops_early() -> None:
+    """Most of a long text is not read: what cannot be encoded there is no error."""
+    tok = streamed.trained()["gpt2"]
+    text = "some words " * 10_000 + "\ud800"
+    assert tok.count_until(text, 100) is None
+    with pytest.raises(TextError):
+        tok.count_until(text, 10**6)

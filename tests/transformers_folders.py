@@ -1,0 +1,160 @@
+"""Folders as `transformers` saves them, of tokenizers trained here, and calls drawn at random.
+
+Adds four shapes: bytes as GPT-2 (without and with a template), BERT, Llama with a fallback to bytes. Leaves
+out: what is compared (`test_transformers*`).
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from random import Random
+from typing import Any
+
+from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
+
+TEXTS = [
+    "Hello world, how are you doing today? I hope all is well, my friend!",
+    "The quick brown fox's 12 dogs jumped over 345 lazy cats.",
+    "naïve café, Ångström; Straße ÉCOLE",
+    "日本語の文章です。漢字。",
+    "def f(x):\n    return {'a': x + 1}\n\n\tpass\r\n",
+    "😀👍🏽 ok",
+    "  two  spaces ",
+    "",
+    " ",
+    "a",
+]
+
+
+def byte_level(post_processor: Any = None) -> Tokenizer:
+    """As GPT-2's."""
+    tok = Tokenizer(models.BPE())
+    tok.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    tok.decoder = decoders.ByteLevel()
+    trainer = trainers.BpeTrainer(
+        vocab_size=400,
+        special_tokens=["<s>", "</s>", "<pad>", "<mask>", "<cls>"],
+        initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
+        show_progress=False,
+    )
+    tok.train_from_iterator(TEXTS * 3, trainer)
+    tok.post_processor = post_processor or processors.ByteLevel(trim_offsets=False)
+    return tok
+
+
+def roberta() -> Tokenizer:
+    """Bytes, with `<s> A </s></s> B </s>`."""
+    return byte_level(processors.RobertaProcessing(("</s>", 1), ("<s>", 0), trim_offsets=True))
+
+
+def bert() -> Tokenizer:
+    """As uncased BERT's."""
+    tok = Tokenizer(models.WordPiece(unk_token="[UNK]"))
+    tok.normalizer = normalizers.BertNormalizer(lowercase=True)
+    tok.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    tok.decoder = decoders.WordPiece()
+    special = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
+    trainer = trainers.WordPieceTrainer(vocab_size=300, special_tokens=special, show_progress=False)
+    tok.train_from_iterator(TEXTS[:2] * 3, trainer)
+    tok.post_processor = processors.TemplateProcessing(
+        single="[CLS] $A [SEP]",
+        pair="[CLS] $A [SEP] $B:1 [SEP]:1",
+        special_tokens=[("[CLS]", 2), ("[SEP]", 3)],
+    )
+    return tok
+
+
+def llama() -> Tokenizer:
+    """As Llama 2's: characters, spaces as `▁`, what has no token as bytes."""
+    tok = Tokenizer(models.BPE(unk_token="<unk>"))
+    tok.normalizer = normalizers.Sequence([normalizers.Prepend("▁"), normalizers.Replace(" ", "▁")])
+    trainer = trainers.BpeTrainer(
+        vocab_size=200, special_tokens=["<unk>", "<s>", "</s>"], show_progress=False, limit_alphabet=60
+    )
+    tok.train_from_iterator([word for text in TEXTS[:2] * 4 for word in text.split()], trainer)
+    tok.decoder = decoders.Sequence(
+        [
+            decoders.Replace("▁", " "),
+            decoders.ByteFallback(),
+            decoders.Fuse(),
+            decoders.Strip(" ", 1, 0),
+        ]
+    )
+    found = json.loads(tok.to_str())
+    vocab = found["model"]["vocab"]
+    vocab |= {f"<0x{byte:02X}>": len(vocab) + byte for byte in range(256)}
+    found["model"] |= {"byte_fallback": True, "fuse_unk": True}
+    tok = Tokenizer.from_str(json.dumps(found))
+    tok.post_processor = processors.TemplateProcessing(
+        single="<s> $A", pair="<s> $A <s>:1 $B:1", special_tokens=[("<s>", vocab["<s>"])]
+    )
+    return tok
+
+
+SHAPES = {"bytes": byte_level, "roberta": roberta, "bert": bert, "llama": llama}
+ROBERTA = {"bos_token": "<s>", "eos_token": "</s>", "pad_token": "<pad>", "mask_token": "<mask>"}
+SETTINGS: dict[str, dict[str, Any]] = {
+    "bytes": {**ROBERTA, "model_max_length": 64, "padding_side": "left"},
+    "roberta": {**ROBERTA, "cls_token": "<s>", "sep_token": "</s>", "model_max_length": 128},
+    "bert": {
+        "unk_token": "[UNK]",
+        "pad_token": "[PAD]",
+        "cls_token": "[CLS]",
+        "sep_token": "[SEP]",
+        "mask_token": "[MASK]",
+        "model_input_names": ["input_ids", "token_type_ids", "attention_mask"],
+        "clean_up_tokenization_spaces": True,
+    },
+    "llama": {"bos_token": "<s>", "eos_token": "</s>", "unk_token": "<unk>", "truncation_side": "left"},
+}
+
+
+def write(shape: str, folder: Path, **settings: Any) -> Path:
+    """A folder with a tokenizer of a shape, and its settings."""
+    folder.mkdir(exist_ok=True)
+    SHAPES[shape]().save(str(folder / "tokenizer.json"))
+    config = {"tokenizer_class": "PreTrainedTokenizerFast", **SETTINGS[shape], **settings}
+    (folder / "tokenizer_config.json").write_text(json.dumps(config), encoding="utf-8")
+    return folder
+
+
+def text(random: Random, special: list[str]) -> str:
+    """A text, now and then with a special token in it."""
+    parts = [random.choice([*TEXTS, *special]) for _ in range(random.choice([0, 1, 1, 2, 3]))]
+    return random.choice(["", " "]).join(parts)
+
+
+def call(random: Random, special: list[str], pads: bool) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """The arguments of a call: texts, and what to do with them. pads: whether there is a pad token."""
+    words = random.random() < 0.2
+    one = (lambda: text(random, special).split(" ")) if words else (lambda: text(random, special))
+    pair = random.random() < 0.35
+    texts: tuple[Any, ...]
+    if random.random() < 0.25:
+        texts = (one(), one()) if pair else (one(),)
+    else:
+        size = random.randrange(1, 5)
+        texts = tuple([one() for _ in range(size)] for _ in range(1 + pair))
+    options: dict[str, Any] = {"is_split_into_words": True} if words else {}
+    for name in ("special_tokens_mask", "offsets_mapping", "length", "token_type_ids", "attention_mask"):
+        if random.random() < 0.3:
+            options[f"return_{name}"] = random.random() < 0.8
+    if random.random() < 0.2:
+        options["add_special_tokens"] = False
+    if random.random() < 0.2:
+        options["split_special_tokens"] = random.random() < 0.5
+    if random.random() < 0.5:
+        cuts = ["only_first", "only_second"] if pair else ["only_first"]
+        options |= {"truncation": random.choice([True, "longest_first", *cuts])}
+        options["max_length"] = random.choice([8, 9, 12, 16, 40])
+        if random.random() < 0.4:
+            options |= {"return_overflowing_tokens": True, "stride": random.choice([0, 1, 2])}
+    if pads and random.random() < 0.5:
+        options["padding"] = random.choice([True, "longest", "max_length"])
+        options["padding_side"] = random.choice(["left", "right"])
+        if options["padding"] == "max_length":
+            options.setdefault("max_length", 48)
+        if random.random() < 0.3 and not options.get("truncation"):
+            options["pad_to_multiple_of"] = 8
+    return texts, options
