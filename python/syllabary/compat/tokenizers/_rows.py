@@ -59,7 +59,11 @@ class Rows:
         row = self.whole[at]
         if name == "_tokens":
             return list(row.tokens)
-        return dict(row.ranges) if name == "_ranges" else [nested(one) for one in row.overflowing]
+        if name == "_overflowing":
+            return [nested(one) for one in row.overflowing]
+        if any(start == end for start, end in row.ranges.values()):
+            return self.again(self.samples[at])._ranges  # where a text without tokens stands, no token says
+        return dict(row.ranges)
 
     def field(self, name: str) -> list[Any]:
         """A field of all rows."""
