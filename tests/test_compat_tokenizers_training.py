@@ -91,7 +91,9 @@ def test_word_models_are_trained_alike() -> None:
         tokenizer.train_from_iterator(calls.CORPUS, trainer)
         files.append(tokenizer.to_str())
         bert = t.BertWordPieceTokenizer()
-        bert.train_from_iterator(["A first sentence", "Another sentence", "And a last one"], show_progress=False)
+        bert.train_from_iterator(
+            ["A first sentence", "Another sentence", "And a last one"], show_progress=False
+        )
         words.append((set(bert.get_vocab()), bert.encode("A sentence lasts").tokens, bert.get_vocab_size()))
     assert files[1] == files[0]
     assert words[1] == words[0]

@@ -178,7 +178,9 @@ def other_models(source: random.Random) -> tuple[Any, Any]:
     letters = sorted(set("".join(CORPUS) + "".join(WORDS)))
     words = sorted({word for line in CORPUS for word in line.split()} | {"my", "Name", "the", "ab"})
     tokens = ["<s>", "</s>", "<unk>", *source.sample(words, 20), *source.sample(letters, 90)]
-    tokens += [f"##{one}" for one in source.sample(letters, 60)] if kind == "WordPiece" else ["th", "qu", "aa"]
+    tokens += (
+        [f"##{one}" for one in source.sample(letters, 60)] if kind == "WordPiece" else ["th", "qu", "aa"]
+    )
     tokens = list(dict.fromkeys(tokens))
     if kind == "Unigram":
         scores = [(token, -source.randint(1, 900) / 100) for token in tokens]
