@@ -81,8 +81,10 @@ def test_training_with_a_custom_pre_tokenizer() -> None:
 
 
 def test_word_models_are_trained_alike() -> None:
-    """WordLevel to the same file; WordPiece, whose ids of `##` characters a hash table draws, to one that cuts
-    alike. Unigram is refused by name."""
+    """WordLevel to the same file; WordPiece (ids of `##` characters are by a hash table) to one that cuts alike.
+
+    Unigram is refused by name.
+    """
     words, files = [], []
     for t in LIBRARIES:
         tokenizer = t.Tokenizer(t.models.WordLevel(unk_token="[UNK]"))
