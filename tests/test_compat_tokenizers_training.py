@@ -81,7 +81,7 @@ def test_training_with_a_custom_pre_tokenizer() -> None:
 
 
 def test_word_models_are_trained_alike() -> None:
-    """WordLevel to the same file; WordPiece (ids of `##` characters are by a hash table) to one that cuts alike.
+    """WordLevel to the same file; WordPiece (a hash table gives ids of `##` characters) to one that cuts so.
 
     Unigram is refused by name.
     """
