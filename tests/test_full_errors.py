@@ -111,6 +111,7 @@ def test_arguments_of_a_wrong_value():
         ({"truncation": True}, "truncation=True, and the tokenizer does not say how"),
         ({"padding": "max_length"}, "padding is 'max_length': give one of 'longest'"),
         ({"padding": Padding(-4)}, "padding.length is -4"),
+        ({"padding": Padding(2**31)}, "padding.length is 2147483648: give 0 to 16777216"),
         ({"padding": Padding(pad_id=2**40)}, "padding.pad_id is"),
         ({"padding": Padding(direction="up")}, "padding.direction is 'up'"),
         ({"offsets": "words"}, "offsets='words'"),

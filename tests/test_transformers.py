@@ -253,13 +253,15 @@ def test_roles_given_at_once(folders: dict[str, Path]) -> None:
 
 def test_an_old_folder(folders: dict[str, Path], tmp_path: Path) -> None:
     """Roles in a map, with tokens that tokenizer.json does not have."""
-    tok = json.loads((folders["llama"] / "tokenizer.json").read_text("utf-8"))
-    (tmp_path / "tokenizer.json").write_text(json.dumps(tok), encoding="utf-8")
+    (tmp_path / "tokenizer.json").write_bytes((folders["llama"] / "tokenizer.json").read_bytes())
     roles = {"pad_token": {"content": "<pad>", "lstrip": True}, "additional_special_tokens": ["<a>", "is"]}
     (tmp_path / "special_tokens_map.json").write_text(json.dumps(roles), encoding="utf-8")
     ours, theirs = both(tmp_path)
     texts = ["x <pad> y", "this is<a>it"]
     same(ours(texts), theirs(texts), roles)
+    tok = syllabary.load(tmp_path)
+    assert tok.encode_batch(texts, special="allow") == theirs(texts, add_special_tokens=False)["input_ids"]
+    assert tok.token_to_id("<pad>") == theirs.pad_token_id
 
 
 def test_what_is_no_text(folders: dict[str, Path]) -> None:
@@ -272,6 +274,13 @@ def test_what_is_no_text(folders: dict[str, Path]) -> None:
     with pytest.raises(TypeError, match="text_pair a str"):
         ours(["a"], "b")
     assert ours([])["input_ids"] == []
+
+
+def test_misuse_that_makes_theirs_panic(folders: dict[str, Path]) -> None:
+    ours, _theirs = both(folders["roberta"])
+    for options in ({"max_length": 1}, {"max_length": 4, "stride": 3, "return_overflowing_tokens": True}):
+        with pytest.raises(ValueError, match=r"max_length|stride"):
+            ours(TEXTS[0], truncation=True, **options)
 
 
 def test_what_tokenizer_json_cannot_hold() -> None:

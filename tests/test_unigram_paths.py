@@ -63,30 +63,31 @@ def test_the_n_best_are_the_best_of_all() -> None:
 def test_pieces_and_special_tokens_are_put_together() -> None:
     tok = Tokenizer(SPEC)
     found = tok.encode_nbest("abx<unk>ab", 4, special="allow")
-    assert [ids for ids, _score in found] == [
-        [3, 7, 7, 3],
+    assert found[0][0] == [3, 7, 7, 3]
+    assert sorted(ids for ids, _score in found) == [
+        [0, 1, 7, 7, 0, 1],
         [0, 1, 7, 7, 3],
         [3, 7, 7, 0, 1],
-        [0, 1, 7, 7, 0, 1],
+        [3, 7, 7, 3],
     ]
     assert tok.encode_nbest("", 3) == [([], 0.0)]
 
 
 @pytest.mark.parametrize("number", range(6))
 def test_the_n_best_are_those_of_sentencepiece(tmp_path: Path, number: int) -> None:
-    """Scores to the bit; ways too, where no other has the same score."""
+    """Scores but for rounding; ways too, where no other has nearly the same score."""
     data = sentencepiece_model(tmp_path, number)
     peer = sentencepiece.SentencePieceProcessor(model_proto=data)
     reference = ReferenceTokenizer(to_spec(parse_model(data, Path("t.model")), Path("t.model")))
     for text in [*made.corpus(number, 4), "aaaa né <sep>12", "漢字Ｈ"]:
         there = peer.nbest_encode(text[:60], nbest_size=20, return_type="proto").nbests
         here = reference.encode_nbest(text[:60], 20, special="text")
-        assert [score for _ids, score in here] == [one.score for one in there]
-        count = Counter(score for _ids, score in here)
-        last = here[-1][1]
-        for (ids, score), one in zip(here, there, strict=True):
-            if count[score] == 1 and score != last:
-                assert ids == [piece.id for piece in one.pieces]
+        scores = [score for _ids, score in here]
+        assert scores == pytest.approx([one.score for one in there], rel=1e-5)
+        for at in range(len(here)):
+            near = [abs(scores[at] - score) for score in scores[max(0, at - 1) : at + 2]]
+            if 0 < at < len(here) - 1 and sorted(near)[1] > 1e-3:
+                assert here[at][0] == [piece.id for piece in there[at].pieces]
 
 
 @pytest.mark.parametrize("alpha", [0.0, 0.3, 1.0, 2.5])
@@ -141,5 +142,5 @@ def test_wrong_arguments() -> None:
         tok.sample("<unk>")
     merging = syllabary.train(["low low"], vocab_size=258)
     for call in (lambda: merging.sample("low"), lambda: merging.encode_nbest("low", 2)):
-        with pytest.raises(syllabary.VocabularyError, match='model="unigram", and this is \'bpe\''):
+        with pytest.raises(syllabary.VocabularyError, match="model=\"unigram\", and this is 'bpe'"):
             call()

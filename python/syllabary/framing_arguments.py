@@ -19,15 +19,16 @@ from syllabary.framing import (
     PostProcessor,
     RobertaProcessing,
     Side,
+    Slot,
     SpecialSlot,
     Strategy,
     TemplateProcessing,
-    TextSlot,
     Truncation,
 )
 from syllabary.reference.postprocess import tokens_of
 
 MOST = 2**31 - 1
+LONGEST = 2**24  # tokens that a row is padded to
 
 
 def read_texts(texts: Any, pairs: Any, is_pretokenized: bool) -> list[tuple[Any, Any]]:
@@ -96,7 +97,7 @@ def check_template(template: TemplateProcessing) -> None:
                 raise VocabularyError(
                     f"the template's {slot.name!r} has not as many ids as spellings: {found}"
                 )
-        elif not isinstance(slot, TextSlot) or slot.text not in ("A", "B"):
+        elif not isinstance(slot, get_args(Slot)) or slot.text not in ("A", "B"):
             raise TypeError(f"a template has slots for texts and special tokens, not {slot!r}")
         _size(f"the type id of {slot}", slot.type_id)
 
@@ -108,43 +109,53 @@ def _truncation(own: Framing, asked: Any) -> Truncation | None:
         if asked and own.truncation is None:
             raise ValueError("truncation=True, and the tokenizer does not say how: give a number of tokens")
         return own.truncation if asked else None
-    if not isinstance(asked, Truncation):
-        asked = Truncation(integer("truncation", asked))
-    _size("truncation.max_length", asked.max_length)
-    _size("truncation.stride", asked.stride)
-    _choice("truncation.strategy", asked.strategy, get_args(Strategy))
-    _choice("truncation.direction", asked.direction, get_args(Side))
-    return asked
+    found = asked if isinstance(asked, Truncation) else Truncation(integer("truncation", asked))
+    _size("truncation.max_length", found.max_length)
+    _size("truncation.stride", found.stride)
+    _choice("truncation.strategy", found.strategy, get_args(Strategy))
+    _choice("truncation.direction", found.direction, get_args(Side))
+    return found
 
 
 def _padding(own: Framing, asked: Any) -> Padding | None:
     if asked is None or asked is False:
         return own.padding if asked is None else None
-    if not isinstance(asked, Padding):
-        if isinstance(asked, str):
-            _choice("padding", asked, ("longest",))
-        length = "longest" if asked is True or isinstance(asked, str) else integer("padding", asked)
-        if own.padding is None:
-            raise ValueError(
-                f"padding={asked!r}, and the tokenizer names no pad token: give "
-                "padding=Padding(pad_id=..., pad_token=...), or a tokenizer with one (with_framing)"
-            )
-        asked = replace(own.padding, length=length)
-    if asked.length != "longest":
-        _size("padding.length", asked.length)
-    if asked.multiple_of is not None:
-        _size("padding.multiple_of", asked.multiple_of)
-    _size("padding.pad_id", asked.pad_id)
-    _size("padding.pad_type_id", asked.pad_type_id)
-    _choice("padding.direction", asked.direction, get_args(Side))
-    if not isinstance(asked.pad_token, str):
-        raise TypeError(f"padding.pad_token is {asked.pad_token!r}: give str")
-    return asked
+    found: Padding = asked if isinstance(asked, Padding) else _own_padding(own, asked)
+    if found.length != "longest":
+        _size("padding.length", found.length, LONGEST)
+    if found.multiple_of is not None:
+        _size("padding.multiple_of", found.multiple_of, LONGEST)
+    _size("padding.pad_id", found.pad_id)
+    _size("padding.pad_type_id", found.pad_type_id)
+    _choice("padding.direction", found.direction, get_args(Side))
+    check_string("padding.pad_token", found.pad_token)
+    return found
 
 
-def _size(name: str, value: Any) -> None:
-    if not 0 <= integer(name, value) <= MOST:
-        raise ValueError(f"{name} is {value}: give 0 to {MOST}")
+def _own_padding(own: Framing, asked: Any) -> Padding:
+    """The tokenizer's, to another length."""
+    length: Any = "longest"
+    if isinstance(asked, str):
+        _choice("padding", asked, ("longest",))
+    elif asked is not True:
+        length = integer("padding", asked)
+    if own.padding is None:
+        raise ValueError(
+            f"padding={asked!r}, and the tokenizer names no pad token: give "
+            "padding=Padding(pad_id=..., pad_token=...), or a tokenizer with one (with_framing)"
+        )
+    return replace(own.padding, length=length)
+
+
+def check_string(name: str, value: Any) -> None:
+    """`TypeError` that names it for what is no str."""
+    if not isinstance(value, str):
+        raise TypeError(f"{name} is {value!r}: give str")
+
+
+def _size(name: str, value: Any, most: int = MOST) -> None:
+    if not 0 <= integer(name, value) <= most:
+        raise ValueError(f"{name} is {value}: give 0 to {most}")
 
 
 def _choice(name: str, value: Any, known: Sequence[str]) -> None:

@@ -158,10 +158,13 @@ class FullEncoding:
 
     @cached_property
     def _taken(self) -> frozenset[int]:
-        """The tokens that take white space along."""
+        """The tokens that are spelled as the text: white space goes along, or Unigram does not know it."""
         named = {**self.spec.special_tokens, **self.spec.added_tokens}
         flagged = {name for name, how in self.spec.matching.items() if how.lstrip or how.rstrip}
-        return frozenset(token_id for name, token_id in named.items() if name in flagged)
+        found = {token_id for name, token_id in named.items() if name in flagged}
+        if self.spec.model == "unigram" and self.spec.unknown is not None:
+            found.add(self.spec.unknown)
+        return frozenset(found)
 
     @cached_property
     def _own_plans(self) -> dict[tuple[int, bool], Plan]:

@@ -90,9 +90,7 @@ impl Tokenizer {
                 spans.extend(places.iter().map(|place| [place.start as u32, place.end as u32]));
                 words.resize(ids.len(), word);
             };
-            let mut job = Job::<true, _>::new(self, (text, policy), &mut coins, work, sink);
-            job.trims = false;
-            job.all()?;
+            Job::<true, _>::new(self, (text, policy), &mut coins, work, sink).untrimmed().all()?;
         }
         if want == Want::Characters && !text.is_ascii() {
             to_characters(text.as_bytes(), &mut out.spans[first..]);
@@ -107,10 +105,8 @@ impl Tokenizer {
 fn to_characters(bytes: &[u8], spans: &mut [[u32; 2]]) {
     let is_start = |at: usize| bytes.get(at).is_none_or(|&byte| byte & 0xC0 != 0x80);
     let starts = |from: usize, to: usize| bytes[from..to].iter().filter(|&&byte| byte & 0xC0 != 0x80).count();
-    let next_wide =
-        |from: usize| bytes[from..].iter().position(|&byte| byte >= 0x80).map_or(bytes.len(), |at| from + at);
     // `index` is the number of characters that begin in `..at`; from `at` to `wide` all is ASCII.
-    let (mut at, mut index, mut wide) = (0, 0, next_wide(0));
+    let (mut at, mut index, mut wide) = (0, 0, next_wide(bytes, 0));
     for [start, end] in spans {
         let (from, to) = (*start as usize, *end as usize);
         if from >= at && to <= wide && from < to {
@@ -128,9 +124,16 @@ fn to_characters(bytes: &[u8], spans: &mut [[u32; 2]]) {
         *start = first as u32;
         *end = if from < to { index as u32 } else { first as u32 };
         if at > wide {
-            wide = next_wide(at);
+            wide = next_wide(bytes, at);
         }
     }
+}
+
+/// The first byte from `from` on that is not ASCII, or the end.
+fn next_wide(bytes: &[u8], from: usize) -> usize {
+    let ascii = bytes[from..].chunks(64).take_while(|block| block.is_ascii()).map(<[u8]>::len).sum::<usize>();
+    let start = from + ascii;
+    bytes[start..].iter().position(|&byte| byte >= 0x80).map_or(bytes.len(), |at| start + at)
 }
 
 #[cfg(test)]

@@ -3,6 +3,8 @@
 //! Leaves out how tokens are found (`matching`), why a piece cannot be encoded (`unknown`) and what becomes of the
 //! ids (`tokenizer`).
 
+mod fast;
+
 use std::ops::Range;
 
 use crate::{
@@ -10,13 +12,11 @@ use crate::{
     aligned::Aligned,
     alphabet::Unit,
     boundary,
-    charwise::{Charwise, Stretch},
     dropout::Coins,
-    models::Model,
     offsets::{Place, Source},
     scores::{FIXED, Merged, WALL},
     special::SpecialMatch,
-    taken::{Spelled, Taken},
+    taken::Spelled,
     tokenizer::{SpecialPolicy, Tokenizer, Work},
 };
 
@@ -46,9 +46,11 @@ pub(crate) struct Job<'a, const SPANS: bool, F> {
     weaves: bool,
     joins: bool,
     remembers: bool,
+    /// Pieces are remembered with where their tokens are in them.
+    relocates: bool,
     boundary: Option<char>,
     /// Spans leave out what the tokenizer says.
-    pub(crate) trims: bool,
+    trims: bool,
     /// The number of the piece at work; where pieces are taken together, of all of them.
     word: u32,
 }
@@ -75,9 +77,17 @@ impl<'a, const SPANS: bool, F: FnMut(&[u32], &[Range<usize>], u32)> Job<'a, SPAN
             joins,
             remembers: !SPANS && !joins && !drops,
             boundary: tokenizer.boundary.filter(|_| !joins && !drops),
+            relocates: SPANS && !joins && !drops && tokenizer.scores.is_none() && tokenizer.trim.is_none(),
             trims: true,
             word: u32::MAX,
         }
+    }
+
+    /// The same, whose spans keep their white space.
+    pub(crate) fn untrimmed(mut self) -> Self {
+        self.relocates = SPANS && !self.joins && !self.coins.any() && self.tokenizer.scores.is_none();
+        self.trims = false;
+        self
     }
 
     /// Encodes the whole text.
@@ -153,40 +163,6 @@ impl<'a, const SPANS: bool, F: FnMut(&[u32], &[Range<usize>], u32)> Job<'a, SPAN
         if self.weaves { self.finish(source.place()) } else { Ok(()) }
     }
 
-    /// The same, the fast way.
-    fn characters(&mut self, charwise: &Charwise, run: &str, base: usize) -> Result<(), Error> {
-        let Job { tokenizer, work, sink, .. } = self;
-        let sink = |ids: &[u32]| sink(ids, &[], 0);
-        if !charwise.rewrites() {
-            return charwise.encode(run, base == 0, &tokenizer.merges, &mut work.charwise, sink);
-        }
-        let done = charwise.rewrite(run, &tokenizer.normalizer, &tokenizer.merges, &mut work.charwise, sink);
-        done.map_err(|error| Place::Text(base).shift(error))
-    }
-
-    /// The same with spans, which the ids say.
-    fn replayed(&mut self, charwise: &Charwise, run: &str, base: usize) -> Result<(), Error> {
-        let Job { tokenizer, work, sink, .. } = self;
-        let Work { ids, tokens, charwise: buffers, .. } = &mut **work;
-        ids.clear();
-        charwise.encode(run, base == 0, &tokenizer.merges, buffers, |new| ids.extend_from_slice(new))?;
-        let stretch = Stretch { text: run, base, widths: tokenizer.widths(), exact: tokenizer.exact };
-        let (spans, mut word, mut done) = (&mut tokens.spans, self.word, 0);
-        spans.clear();
-        charwise.spans(&stretch, ids, |span, begins| {
-            if begins {
-                sink(&ids[done..done + spans.len()], spans, word);
-                word = word.wrapping_add(1);
-                done += spans.len();
-                spans.clear();
-            }
-            spans.push(span);
-        });
-        sink(&ids[done..], spans, word);
-        self.word = word;
-        Ok(())
-    }
-
     fn normalized(&self, run: &str, base: usize) -> Result<Source<'static>, Error> {
         let tokenizer = self.tokenizer;
         let given = Aligned::new(run, base, SPANS)?;
@@ -253,10 +229,19 @@ impl<'a, const SPANS: bool, F: FnMut(&[u32], &[Range<usize>], u32)> Job<'a, SPAN
             }
             return self.spell(piece, at, place);
         }
+        if self.relocates {
+            return self.relocated(piece, at, place);
+        }
+        self.make(piece, at, place)?;
+        self.hand_on(piece, place)
+    }
+
+    /// Puts the tokens of a piece into the work buffers.
+    #[inline]
+    fn make(&mut self, piece: &str, at: usize, place: Place<'_>) -> Result<(), Failed> {
         self.begin();
         if let Some(model) = &self.tokenizer.model {
-            self.modelled(model, piece, at, place)?;
-            return self.hand_on(piece, place);
+            return self.modelled(model, piece, at, place);
         }
         let whole = if self.tokenizer.whole_pieces { self.tokenizer.whole_piece(piece) } else { None };
         match whole {
@@ -270,7 +255,7 @@ impl<'a, const SPANS: bool, F: FnMut(&[u32], &[Range<usize>], u32)> Job<'a, SPAN
                 Err(_) => self.put_whole(id, piece, at, place),
             },
         }
-        self.hand_on(piece, place)
+        Ok(())
     }
 
     /// Makes tokens of a piece that is merged, hands them to the sink and remembers them.
@@ -295,13 +280,6 @@ impl<'a, const SPANS: bool, F: FnMut(&[u32], &[Range<usize>], u32)> Job<'a, SPAN
         self.work.starts.clear();
         self.work.symbols.clear();
         self.work.fixed.clear();
-    }
-
-    /// Puts the tokens that a model makes of a piece into the work buffers, a symbol each.
-    fn modelled(&mut self, model: &Model, piece: &str, at: usize, place: Place<'_>) -> Result<(), Failed> {
-        let mut taken = Taken::<SPANS> { work: self.work, at, place, complete: true };
-        model.tokens(piece, self.coins, &mut taken);
-        if taken.complete { Ok(()) } else { Err(Failed::Unknown) }
     }
 
     /// A piece that is a token at once; its symbols are those of its unit.

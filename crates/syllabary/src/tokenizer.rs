@@ -120,6 +120,9 @@ pub struct Work {
     pub(crate) origins: Origins,
     pub(crate) scratch: Scratch,
     pub(crate) cache: PieceCache,
+    /// Pieces with the places of their tokens.
+    pub(crate) spanned: PieceCache,
+    pub(crate) row: Vec<u32>,
     pub(crate) fast: Option<Box<FastWork>>,
     buffer: Option<Box<Buffer>>,
     pub(crate) charwise: charwise::Work,
@@ -166,11 +169,7 @@ impl Tokenizer {
             exact,
             fast: if plain { Fast::new(&parts, &vocab, &merges) } else { None },
             boundary: boundary::find(&parts, &vocab, &alphabet).filter(|_| merging),
-            charwise: match &model {
-                None => Charwise::new(&parts, &vocab, &alphabet, &merges),
-                Some(Model::Unigram(unigram)) => Charwise::weighing(&parts, unigram),
-                Some(_) => None,
-            },
+            charwise: Charwise::of(&parts, &vocab, (&alphabet, &merges), model.as_ref()),
             wordwise: model.as_ref().and_then(|_| Wordwise::new(&parts, &pretokenizer)),
             notes: has_unused,
             joins,

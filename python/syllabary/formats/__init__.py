@@ -19,6 +19,7 @@ from syllabary.files import read_head, write_atomic
 from syllabary.formats import (
     bert_vocab,
     gpt2,
+    hf_named,
     huggingface,
     minbpe,
     sentencepiece,
@@ -79,8 +80,12 @@ def read(
     """
     hints = _hints(split, special_tokens)
     chosen, file = _find(Path(path), None if format is None else _named(format))
-    spec = chosen.read(file, hints)
-    return with_beside(spec, read_beside(Path(path))) if os.path.isdir(path) else spec
+    if not os.path.isdir(path):
+        return chosen.read(file, hints)
+    texts = read_beside(Path(path))
+    named = chosen is huggingface.FORMAT and texts
+    spec = hf_named.read_folder(file, hints, texts) if named else chosen.read(file, hints)
+    return with_beside(spec, texts)
 
 
 def _hints(split: SplitSpec | str | None, special_tokens: Mapping[str, int] | None) -> Hints:

@@ -1,7 +1,7 @@
 """What Hugging Face's Unigram has no words for, of what sentencepiece's has: a part of `hf_reduce`.
 
-Adds two rules: special tokens that no text holds, and scores: theirs are added in 64 bits, and everything in the
-list has one. Leaves out: the rules for every tokenizer (`hf_reduce`).
+Adds two rules: special tokens that no text holds, and scores: theirs are added in 64 bits, and everything
+in the list has one. Leaves out: the rules for every tokenizer (`hf_reduce`).
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from syllabary.spec import Matching, TokenizerSpec
 
 
 def found(spec: TokenizerSpec) -> tuple[TokenizerSpec, str] | None:
-    """Their vocabulary is found in text, all of it: what no text holds here is a special token of the text there."""
+    """All of their vocabulary is found in text: what no text holds here is a special token there."""
     names = [name for name, how in spec.matching.items() if how.stage == "never"]
     if spec.model != "unigram" or not names:
         return None
@@ -21,7 +21,8 @@ def found(spec: TokenizerSpec) -> tuple[TokenizerSpec, str] | None:
     matching = {name: how for name, how in spec.matching.items() if how.stage != "never"}
     return (
         replace(spec, matching=matching),
-        f"that {', '.join(map(repr, names[:5]))}{more} are in no text: there they are special tokens wherever they "
+        f"that {', '.join(map(repr, names[:5]))}{more} are in no text: there they are special tokens "
+        "wherever they "
         "stand; ids of text that holds them change",
     )
 
@@ -38,9 +39,14 @@ def weighed(spec: TokenizerSpec) -> tuple[TokenizerSpec, str] | None:
     scores |= dict.fromkeys(spec.unused, lowest)
     scores |= {token_id: scores.get(token_id, lowest) for token_id in spec.byte_tokens}
     if spec.single_precision:
-        lost.append("that scores are added in 32 bits: where two ways to cut a piece are nearly as good, ids can change")
+        lost.append(
+            "that scores are added in 32 bits: where two ways to cut a piece are nearly as good, "
+            "ids can change"
+        )
     if spec.unused:
-        lost.append(f"that {len(spec.unused)} pieces are never made: they have the lowest score, and ids can change")
+        lost.append(
+            f"that {len(spec.unused)} pieces are never made: they have the lowest score, and ids can change"
+        )
     if not spec.fuse_unknown:
         lost.append("that unknown characters in a row stay apart: they become one token")
     tokens = dict(spec.tokens)

@@ -1,7 +1,8 @@
 """The Unigram `model` of Hugging Face's `tokenizer.json`, both ways.
 
-Adds what the file must be, and what its vocabulary means: the place in the list is the id; every name is found
-in text, those of special tokens too where they reach the model, and bytes (`<0x0A>`) by that very name as well.
+Adds what the file must be, and what its vocabulary means: the place in the list is the id; every name is
+found in text, those of special tokens too where they reach the model, and bytes (`<0x0A>`) by that very
+name as well.
 Source: tokenizers 0.23.3, `models/unigram/model.rs` and `serialization.rs`; a name given twice, of which they
 take the last, is refused. Leaves out: the best way to cut a piece (`reference.unigram`).
 """

@@ -39,5 +39,5 @@ FORMAT = Format(
     write,
     refuses,
     reduce=reduce,
-    models=("bpe", "wordpiece", "wordlevel"),
+    models=("bpe", "wordpiece", "unigram", "wordlevel"),
 )

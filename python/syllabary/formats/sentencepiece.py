@@ -201,4 +201,14 @@ def sniff(path: Path, head: bytes) -> bool:
     return bool(text) and len(field.bytes_value) > 2 + len(text.encode())
 
 
-FORMAT = Format(NAME, (".model",), ("*.model",), sniff, read, write, refuses, reduce=reduce)
+FORMAT = Format(
+    NAME,
+    (".model",),
+    ("*.model",),
+    sniff,
+    read,
+    write,
+    refuses,
+    reduce=reduce,
+    models=("bpe", "unigram"),
+)

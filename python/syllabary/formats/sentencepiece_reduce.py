@@ -95,9 +95,12 @@ def _metaspace(spec: TokenizerSpec) -> tuple[TokenizerSpec, str] | None:
 
 
 def _words(spec: TokenizerSpec) -> tuple[TokenizerSpec, str] | None:
-    """The pipeline of T5 and its like: a character map of sentencepiece's, and words with a mark before each."""
+    """The pipeline of T5 and its like: a character map, and words with a mark before each."""
     before, cutting = [step.kind for step in spec.normalizer], [step.kind for step in spec.pretokenizer]
-    if before not in ([], ["Precompiled"]) or cutting not in (["Metaspace"], ["WhitespaceSplit", "Metaspace"]):
+    if before not in ([], ["Precompiled"]) or cutting not in (
+        ["Metaspace"],
+        ["WhitespaceSplit", "Metaspace"],
+    ):
         return None
     options = spec.pretokenizer[-1].options
     if options["replacement"] != SPACE:
@@ -107,8 +110,9 @@ def _words(spec: TokenizerSpec) -> tuple[TokenizerSpec, str] | None:
     words = len(cutting) == 2
     step = Step(KIND, {**given, "precompiled_charsmap": charsmap, "remove_extra_whitespaces": words})
     loss = (
-        f"the steps {', '.join([*before, *cutting])} become sentencepiece's normalizer: ids can change where it "
-        "replaces several characters at once, at whitespace that its rules leave, and where tokens reach over words"
+        f"the steps {', '.join([*before, *cutting])} become sentencepiece's normalizer: ids can change where "
+        "it replaces several characters at once, at whitespace that its rules leave, and where tokens reach "
+        "over words"
     )
     return dataclasses.replace(spec, pretokenizer=(), normalizer=(step,)), loss
 
@@ -125,7 +129,8 @@ def _precision(spec: TokenizerSpec) -> tuple[TokenizerSpec, str] | None:
     }
     tokens = {token_id: token for token_id, token in spec.tokens.items() if token_id not in named}
     loss = (
-        "scores are of 32 bits, and only plain pieces have one: ids can change where two ways to cut a piece are "
+        "scores are of 32 bits, and only plain pieces have one: ids can change where two ways to cut a piece "
+        "are "
         "nearly as good, where text spells a byte or a special token, and if theirs was the lowest score"
     )
     return dataclasses.replace(spec, scores=scores, tokens=tokens, single_precision=True), loss

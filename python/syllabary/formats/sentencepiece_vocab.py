@@ -89,5 +89,14 @@ def _compare(data: bytes, model: Model, path: Path) -> None:
 
 
 FORMAT = Format(
-    NAME, (".vocab",), ("*.vocab",), sniff, read, None, sentencepiece.refuses, write_files, reduce=reduce
+    NAME,
+    (".vocab",),
+    ("*.vocab",),
+    sniff,
+    read,
+    None,
+    sentencepiece.refuses,
+    write_files,
+    reduce=reduce,
+    models=sentencepiece.FORMAT.models,
 )

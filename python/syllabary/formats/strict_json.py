@@ -113,9 +113,7 @@ def parse(data: bytes, path: Path, read_float: Callable[[str], float] = float) -
     except UnicodeDecodeError as error:
         raise FormatError(f"{path}: not UTF-8 at byte offset {error.start} ({error.reason})") from error
     try:
-        value = json.loads(
-            text, object_pairs_hook=_object, parse_constant=_constant, parse_float=read_float
-        )
+        value = json.loads(text, object_pairs_hook=_object, parse_constant=_constant, parse_float=read_float)
     except json.JSONDecodeError as error:
         raise FormatError(
             f"{path}: not JSON: {error.msg} at line {error.lineno}, column {error.colno}"

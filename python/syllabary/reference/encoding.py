@@ -129,7 +129,8 @@ def pad(encoding: Encoding, length: int, padding: Padding) -> Encoding:
     fill = special([padding.pad_id] * missing, [padding.pad_token] * missing, padding.pad_type_id)
     fill.attention_mask = [0] * missing
     over = [pad(one, length, padding) for one in encoding.overflowing]
-    whole = Encoding(*(getattr(encoding, column) for column in COLUMNS), ranges=encoding.ranges)
+    whole = part(encoding, 0, len(encoding))
+    whole.ranges = encoding.ranges
     row = joined(fill, whole) if padding.direction == "left" else joined(whole, fill)
     row.overflowing = over
     return row

@@ -17,6 +17,7 @@ from typing import Literal
 from syllabary.framing import Framing, Padding
 from syllabary.reference.encoding import Encoding, joined, pad
 from syllabary.reference.groups import Fixed, Scored, Token
+from syllabary.reference.models import Modelled
 from syllabary.reference.postprocess import added, process
 from syllabary.reference.special import Policy
 from syllabary.reference.tokenizer import ReferenceTokenizer, to_characters
@@ -112,10 +113,21 @@ def _tokens(
     number = -1
     for group in tokenizer.all_known(text, special):
         found = list(group.fixed.values()) if isinstance(group, Scored) else []
+        texts = iter(unknown_texts(group, tokenizer.spec.unknown) if isinstance(group, Modelled) else ())
         last: object = group
         for token in group.tokens():
             fixed = next((one for one in found if one is token), None)
             number += last is not fixed or fixed is not None
             last = fixed
             taken = group.text if isinstance(group, Fixed) else None
+            if isinstance(group, Modelled) and tokenizer.spec.model == "unigram":
+                taken = next(texts, None)
             yield token, number, taken
+
+
+def unknown_texts(group: Modelled, unknown: int | None) -> Iterator[str | None]:
+    """For each token of a piece, if it is the unknown one, its text: Unigram spells it so."""
+    parts = list(group.model.states(group.piece))[-1]
+    for token_id, start, end in parts:
+        if token_id is not None:
+            yield group.piece[start:end] if token_id == unknown else None

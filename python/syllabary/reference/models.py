@@ -82,7 +82,7 @@ class Modelled:
         return self.found(parts)
 
     def nbest(self, count: int) -> list[tuple[list[int], float]]:
-        """The ids of the best `count` ways to cut the piece, and their scores; one without scores, if it has none."""
+        """The best `count` ways to cut the piece, ids and score of each; its one way if it has no scores."""
         if not isinstance(self.model, Unigram):
             return [([token.id for token in self.tokens()], 0.0)]
         ways = nbest(self.model, self.piece, count)

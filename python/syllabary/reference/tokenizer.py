@@ -88,7 +88,7 @@ class ReferenceTokenizer:
         return ids
 
     def encode_nbest(self, text: str, n: int, special: Policy = "raise") -> list[tuple[list[int], float]]:
-        """The ids of the `n` best ways to encode `text`, the best first, each with its score (`unigram_paths`).
+        """The `n` best ways to encode `text`, the best first: the ids and the score of each.
 
         Where text is cut into several pieces, scores are added. `VocabularyError` for another model.
         """

@@ -2,8 +2,8 @@
 
 Every token has a score, the logarithm of its probability; a way to cut has the sum of its tokens' scores. The
 tokens that a piece may be cut into are the edges of a lattice, whose nodes are the places between characters;
-Viterbi's algorithm walks it once from left to right and keeps the best way to each place. Sums are rounded, so
-which of two nearly equal ways wins depends on how they are added: that is a part of the definition.
+Viterbi's algorithm walks it once from left to right and keeps the best way to each place. Sums are rounded,
+so which of two nearly equal ways wins depends on how they are added: that is a part of the definition.
 
 Adds the lattice, its best path, and what becomes of unknown characters. Leaves out: the next best paths and
 drawing one at random (`unigram_paths`), how scores are learned.
@@ -19,6 +19,7 @@ from dataclasses import dataclass
 
 from syllabary.spec import Matching, TokenizerSpec
 
+FARTHEST = 100_000.0  # a larger sum of 32 bits is too coarse (found by trying sentencepiece 0.2.3)
 PENALTY = 10.0  # an unknown character's score is so much below the lowest
 BONUS = 0.1  # of a token that the normalizer leaves alone, for each byte but one
 
@@ -36,7 +37,7 @@ def single(number: float) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """A token at a place of the piece: characters `start` to `end`. `id` is `None` for an unknown character."""
+    """A token at a place of the piece: characters `start` to `end`; no `id` for an unknown character."""
 
     start: int
     end: int
@@ -90,7 +91,7 @@ class Unigram:
     # ---- the lattice ----
 
     def edges(self, piece: str, start: int) -> list[Edge]:
-        """The tokens that begin at a place, the shortest first; then the unknown character, if none is one."""
+        """The tokens that begin at a place, the shortest first; then its character as an unknown one."""
         found = [
             Edge(start, end, entry.id, entry.score)
             for end in range(start + 1, min(start + self.longest, len(piece)) + 1)
@@ -101,10 +102,15 @@ class Unigram:
         return found
 
     def best(self, piece: str) -> list[Edge | None]:
-        """For each place the last token of the best way to it; of the equally good ones the first found."""
+        """For each place the last token of the best way to it; of the equally good ones the first found.
+
+        In single precision sums are counted anew from a place where they have become too coarse.
+        """
         last: list[Edge | None] = [None] * (len(piece) + 1)
         sums = [0.0] * (len(piece) + 1)
         for start in range(len(piece)):
+            if self.spec.single_precision and abs(sums[start]) > FARTHEST:
+                sums[start:] = [self.round(total - sums[start]) for total in sums[start:]]
             for edge in self.edges(piece, start):
                 total = self.round(edge.score + sums[start])
                 if last[edge.end] is None or total > sums[edge.end]:
@@ -137,7 +143,7 @@ class Unigram:
         return Edge(place, place + 1, entry.id, entry.score)
 
     def spelled(self, piece: str, path: Sequence[Edge]) -> list[Row]:
-        """A path as tokens: unknown characters in a row are one text, which `unknown_text` makes tokens of."""
+        """A path as tokens; unknown characters in a row are one text (`unknown_text`)."""
         rows: list[Row] = []
         start: int | None = None  # of the unknown text
         for edge in path:

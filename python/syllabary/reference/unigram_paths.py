@@ -1,14 +1,14 @@
 """Unigram beyond the best path: the n best of a lattice, and paths drawn at random.
 
 The n best come from a search from the end of the piece to its beginning (A*), in which what is left to do is
-known exactly: Viterbi's scores. A path is drawn by filtering forward and sampling backward: first the sum of
-the weights of all ways to each place, then, from the end, each last token with its share of that sum. The
-weight of a path is `exp(alpha * score)`: 0 makes all ways equally likely, the larger `alpha` the more often it
-is the best (Kudo 2018, "subword regularization").
+known exactly: Viterbi's scores. A path is drawn by filtering forward and sampling backward: first the sum
+of the weights of all ways to each place, then, from the end, each last token with its share of that sum.
+The weight of a path is `exp(alpha * score)`: 0 makes all ways equally likely, the larger `alpha` the more
+often it is the best (Kudo 2018, "subword regularization").
 
 Adds `nbest` and `draw`. Leaves out: the lattice (`unigram`).
-Source: sentencepiece 0.2.3, `src/unigram_model.cc` (`Lattice::NBest`, `Lattice::Sample`), but for paths of one
-score, which come in the order they were found here, and its random numbers, which cannot be repeated.
+Source: sentencepiece 0.2.3, `src/unigram_model.cc` (`Lattice::NBest`, `Lattice::Sample`), but for paths of
+one score, which come in the order they were found here, and its random numbers, which cannot be repeated.
 """
 
 from __future__ import annotations

@@ -11,6 +11,7 @@ use super::{
     out::{Out, ROOM, RUN},
     pairs,
     shape::Prefix,
+    weigh::{Carry, Weigh},
 };
 use crate::encode::{Key, SHORT};
 use crate::{
@@ -168,9 +169,9 @@ impl Charwise {
         while at < bytes.len() {
             self.rise(work, out);
             if let (How::Weigh(weigh), true) = (&self.how, out.carry.is_some())
-                && bytes[at] >= 128
+                && (bytes[at] >= 128 || out.carry.as_ref().is_some_and(Carry::is_beyond))
             {
-                at = self.stretch(weigh, text, at, work, out);
+                at = self.word(weigh, text, at, merges, work, out)?;
                 continue;
             }
             at = self.alone(text, at, out);
@@ -186,7 +187,7 @@ impl Charwise {
                 out.make_room();
                 match &self.how {
                     How::Weigh(weigh) if out.carry.is_some() && !text[at..end].is_ascii() => {
-                        at = self.stretch(weigh, text, at, work, out);
+                        at = self.word(weigh, text, at, merges, work, out)?;
                     }
                     _ => {
                         self.segment(text, at..end, merges, work, out)?;
@@ -196,6 +197,27 @@ impl Charwise {
             }
         }
         Ok(())
+    }
+
+    /// Writes the word that begins at byte `at`, or a longer stretch; its end.
+    fn word<F: FnMut(&[u32])>(
+        &self,
+        weigh: &Weigh,
+        text: &str,
+        at: usize,
+        merges: &Merges,
+        work: &mut Work,
+        out: &mut Out<'_, F>,
+    ) -> Result<usize, Error> {
+        let is_beyond = out.carry.as_ref().is_some_and(Carry::is_beyond);
+        match self.word_end(weigh, text, at).filter(|_| !is_beyond) {
+            Some(end) => {
+                out.make_room();
+                self.segment(text, at..end, merges, work, out)?;
+                Ok(end)
+            }
+            None => Ok(self.stretch(weigh, text, at, work, out)),
+        }
     }
 
     /// Writes the segments of the block that begins at `start`, but for the last; where that begins.

@@ -27,6 +27,7 @@ use rustc_hash::FxHashSet;
 use crate::{
     alphabet::{Alphabet, NONE, Unit, VIRTUAL},
     merge::{Merge, Merges},
+    models::Model,
     parts::Parts,
     vocab::Vocab,
 };
@@ -65,13 +66,22 @@ pub(crate) struct Charwise {
 }
 
 impl Charwise {
-    /// The tables of these parts; `None` where only the general way is exact.
-    pub(crate) fn new(
+    /// The tables of a tokenizer with this model; `None` where only the general way is exact.
+    pub(crate) fn of(
         parts: &Parts<'_>,
         vocab: &Vocab,
-        alphabet: &Alphabet,
-        merges: &Merges,
+        (alphabet, merges): (&Alphabet, &Merges),
+        model: Option<&Model>,
     ) -> Option<Charwise> {
+        match model {
+            None => Charwise::new(parts, vocab, alphabet, merges),
+            Some(Model::Unigram(unigram)) => Charwise::weighing(parts, unigram),
+            Some(_) => None,
+        }
+    }
+
+    /// The same where symbols merge.
+    fn new(parts: &Parts<'_>, vocab: &Vocab, alphabet: &Alphabet, merges: &Merges) -> Option<Charwise> {
         let spelling = &parts.spelling;
         let plain = spelling.unit == Unit::Char
             && spelling.end_of_word.is_none()

@@ -7,8 +7,9 @@
 //! stands before, if it is better than the second best by more than all those halves together: one for each token of
 //! the one and of the other way. Such a segment is remembered, for texts up to a certain score (`CLASSES`; the larger
 //! that is, the coarser the sums, so each has a memory of its own). Any other segment is solved anew each time, with
-//! the very score of what stands before it, for which the ids so far are added up (`Carry`). Where a pre-tokenizer
-//! cuts words, segments are whole words, before which nothing stands.
+//! the very score of what stands before it, for which the ids so far are added up (`Carry`). Beyond the last class
+//! all is solved, until sums are counted anew (`Sum::FARTHEST`). Where a pre-tokenizer cuts words, segments are whole
+//! words, before which nothing stands.
 //!
 //! Leaves out walking the text (`encode`) and the lattice itself (`models::unigram`).
 
@@ -31,7 +32,9 @@ use crate::{
 };
 
 /// Texts whose score is below 2 to the power of these have a memory.
-const CLASSES: [i32; 3] = [14, 18, 22];
+const CLASSES: [i32; 2] = [14, 16];
+/// Nine tenths of these scores.
+const LIMITS: [f64; 2] = [14_745.0, 58_982.0];
 /// No segment of a larger part of that is remembered.
 const PART: i32 = 6;
 /// Lattices of longer segments are not kept.
@@ -41,6 +44,10 @@ const BLOCK_IDS: f64 = 80.0;
 /// A stretch ends before so many bytes of ASCII, or after so many bytes of all.
 const ASCII: usize = 16;
 const STRETCH: usize = 1 << 14;
+/// So long are stretches where nothing is remembered.
+const BEYOND: usize = 1 << 9;
+/// A word of more bytes is a stretch.
+const WORD: usize = 64;
 
 /// What weighing needs besides the tables of every charwise tokenizer.
 pub(super) struct Weigh {
@@ -51,6 +58,8 @@ pub(super) struct Weigh {
     heaviest: f64,
     /// Segments are words.
     words: bool,
+    /// No token reaches over the place before a mark.
+    cuts_marks: bool,
 }
 
 /// The score of the text so far, as it is rounded.
@@ -86,12 +95,17 @@ impl Carry<'_> {
         self.sum = self.weigh.unigram.round(self.sum + self.weigh.unigram.unknown_score());
     }
 
-    /// Whether the score may have left its class.
+    /// Whether the score is within a class, for so many ids more than are in it.
     #[inline]
-    fn may_leave(&self, written: usize) -> bool {
-        let Some(power) = CLASSES.get(self.class) else { return false };
-        let pending = (written - self.folded) as f64 + BLOCK_IDS;
-        self.sum.abs() + pending * self.weigh.heaviest > 0.9 * f64::from(*power).exp2()
+    fn is_within(&self, class: usize, pending: usize) -> bool {
+        let Some(limit) = LIMITS.get(class) else { return true };
+        self.sum.abs() + (pending as f64 + BLOCK_IDS) * self.weigh.heaviest <= *limit
+    }
+
+    /// Whether nothing may be remembered.
+    #[inline]
+    pub(super) fn is_beyond(&self) -> bool {
+        self.class == CLASSES.len()
     }
 }
 
@@ -136,7 +150,12 @@ impl Charwise {
         }
         Some(Charwise {
             joins: if words { Joins::all_but_spaces() } else { Joins::new(&neighbours, space) },
-            how: How::Weigh(Weigh::new(unigram, spelling, words)),
+            how: How::Weigh(Weigh::new(
+                unigram,
+                spelling,
+                words,
+                shape.marks_spaces && neighbours.iter().all(|&(_, right)| right != MARK),
+            )),
             unknown: spelling.unknown.unwrap_or(NONE),
             fuses: spelling.fuse_unknown && !has_bytes,
             letters,
@@ -155,12 +174,14 @@ impl Charwise {
     /// Takes the memory of the class that the score is in.
     #[inline]
     pub(super) fn rise<F: FnMut(&[u32])>(&self, work: &mut Work, out: &mut Out<'_, F>) {
-        if out.carry.as_ref().is_some_and(|carry| carry.may_leave(out.written)) {
+        let leaves = |carry: &Carry<'_>| {
+            carry.is_beyond() || !carry.is_within(carry.class, out.written - carry.folded)
+        };
+        if out.carry.as_ref().is_some_and(leaves) {
             out.settle();
-            if let Some(carry) = &mut out.carry
-                && carry.may_leave(out.written)
-            {
-                change(work, carry, carry.class + 1);
+            if let Some(carry) = &mut out.carry {
+                let class = (0..=CLASSES.len()).find(|&class| carry.is_within(class, 0));
+                change(work, carry, class.unwrap_or(CLASSES.len()));
             }
         }
     }
@@ -190,11 +211,13 @@ impl Charwise {
             keeps = CLASSES.get(class).is_some_and(|&power| {
                 let sums = (lattice.path.len() + lattice.len()) as f64;
                 let half = unigram.half_unit() * f64::from(power).exp2();
-                better > 1.1 * sums * half && lattice.score.abs() < f64::from(power - PART).exp2()
+                // Of a longer one sums may have been counted anew.
+                lattice.len() <= WORD
+                    && better > 1.1 * sums * half
+                    && lattice.score.abs() < f64::from(power - PART).exp2()
             });
             if !keeps {
-                let so_far = out.settle();
-                unigram.solve::<false>(so_far, lattice);
+                return self.write_solved(weigh, segment, work, out);
             }
         } else {
             unigram.solve::<false>(0.0, lattice);
@@ -224,11 +247,23 @@ impl Charwise {
         work: &mut Work,
         out: &mut Out<'_, F>,
     ) -> usize {
-        let end = self.stretch_end(text, at);
-        let (unigram, lattice) = (&weigh.unigram, &mut work.lattice);
+        let end = self.stretch_end(text, at, out.carry.as_ref().is_some_and(Carry::is_beyond));
         let segment = &text[at..end];
+        weigh.unigram.read(segment, |char| self.letters.canonical(char), &mut work.lattice);
+        self.write_solved(weigh, segment, work, out);
+        end
+    }
+
+    /// Solves what was read into the lattice with the score of what stands before it, and writes its ids.
+    fn write_solved<F: FnMut(&[u32])>(
+        &self,
+        weigh: &Weigh,
+        segment: &str,
+        work: &mut Work,
+        out: &mut Out<'_, F>,
+    ) {
+        let (unigram, lattice) = (&weigh.unigram, &mut work.lattice);
         let so_far = out.settle();
-        unigram.read(segment, |char| self.letters.canonical(char), lattice);
         unigram.solve::<false>(so_far, lattice);
         let carry = out.carry.take();
         self.write_path(unigram, segment, lattice, out);
@@ -236,16 +271,26 @@ impl Charwise {
         if lattice.len() > KEPT {
             *lattice = Default::default();
         }
-        end
     }
 
-    fn stretch_end(&self, text: &str, at: usize) -> usize {
+    /// The end of the word from byte `at` on, if it may be cut out and is short.
+    #[inline]
+    pub(super) fn word_end(&self, weigh: &Weigh, text: &str, at: usize) -> Option<usize> {
+        let ahead = &text.as_bytes()[at + 1..];
+        let ahead = &ahead[..WORD.min(ahead.len())];
+        let length = ahead.iter().position(|&byte| byte == b' ').filter(|_| weigh.cuts_marks)?;
+        Some(at + 1 + length)
+    }
+
+    fn stretch_end(&self, text: &str, at: usize, is_beyond: bool) -> usize {
         let bytes = text.as_bytes();
+        let most = if is_beyond { BEYOND } else { STRETCH };
         let mut next = at + 1;
         while next < bytes.len() {
             let ahead = bytes[next..].first_chunk::<ASCII>();
-            let is_ascii = ahead.is_some_and(|ahead| ahead.iter().fold(0, |all, byte| all | byte) < 128);
-            let is_long = next - at > STRETCH && text.is_char_boundary(next);
+            let ascii = |ahead: &[u8; ASCII]| ahead.iter().fold(0, |all, byte| all | byte) < 128;
+            let is_ascii = !is_beyond && bytes[next] < 128 && ahead.is_some_and(ascii);
+            let is_long = next - at > most && text.is_char_boundary(next);
             if (is_ascii || is_long) && self.may_cut(text, next) {
                 return next;
             }
@@ -299,7 +344,7 @@ fn change(work: &mut Work, carry: &mut Carry<'_>, class: usize) {
 }
 
 impl Weigh {
-    fn new(unigram: &Arc<Unigram>, spelling: &Spelling<'_>, words: bool) -> Weigh {
+    fn new(unigram: &Arc<Unigram>, spelling: &Spelling<'_>, words: bool, cuts_marks: bool) -> Weigh {
         let bound = spelling.byte_tokens.iter().map(|&(id, _)| id).chain(unigram.texts().map(|(_, id)| id));
         let bound = bound.chain(spelling.unknown).max().map_or(0, |id| id as usize + 1);
         let mut weights: Vec<f64> = (0..bound).map(|id| unigram.score(id as u32)).collect();
@@ -310,7 +355,7 @@ impl Weigh {
         }
         let unknown = unigram.unknown_score().abs();
         let heaviest = weights.iter().fold(unknown, |most, weight| most.max(weight.abs()));
-        Weigh { unigram: unigram.clone(), weights, heaviest, words }
+        Weigh { unigram: unigram.clone(), weights, heaviest, words, cuts_marks }
     }
 }
 

@@ -23,6 +23,21 @@ pub enum Field {
     Items,
 }
 
+impl Field {
+    /// What padding has here, whose sequence id is `label`.
+    fn of(self, padding: &Padding, label: i64) -> i64 {
+        match self {
+            Field::Ids => i64::from(padding.id),
+            Field::TypeIds => i64::from(padding.type_id),
+            Field::AttentionMask => 0,
+            Field::SpecialTokensMask => 1,
+            Field::WordIds => -1,
+            Field::SequenceIds => label,
+            Field::Items => -3,
+        }
+    }
+}
+
 impl Rows {
     /// A field of all rows, one after the other.
     pub fn field(&self, field: Field) -> Vec<i64> {
@@ -30,15 +45,7 @@ impl Rows {
         for row in &self.rows {
             let Some(plan) = self.plan(row) else { continue };
             let labels = &plan.labels[row.over];
-            let fill = |padding: &Padding| match field {
-                Field::Ids => i64::from(padding.id),
-                Field::TypeIds => i64::from(padding.type_id),
-                Field::AttentionMask => 0,
-                Field::SpecialTokensMask => 1,
-                Field::WordIds => -1,
-                Field::SequenceIds => labels[plan.items.len()],
-                Field::Items => -3,
-            };
+            let fill = |padding: &Padding| field.of(padding, labels[plan.items.len()]);
             self.padding(row, Side::Left, &mut out, fill);
             let mut part = row.first;
             for (number, item) in plan.items.iter().enumerate() {

@@ -14,6 +14,8 @@ pub(super) trait Sum: Copy + PartialOrd + Add<Output = Self> + Sub<Output = Self
     const ZERO: Self;
     const LOWEST: Self;
     const HIGHEST: Self;
+    /// Sums are counted anew from a place where one is larger.
+    const FARTHEST: Self;
     /// The score of the text that ends at a cell.
     fn of(unigram: &Unigram, cell: &Cell) -> Self;
     /// A score that is of this precision already.
@@ -24,6 +26,7 @@ impl Sum for f32 {
     const ZERO: f32 = 0.0;
     const LOWEST: f32 = f32::NEG_INFINITY;
     const HIGHEST: f32 = f32::INFINITY;
+    const FARTHEST: f32 = 100_000.0;
 
     #[inline]
     fn of(_unigram: &Unigram, cell: &Cell) -> f32 {
@@ -39,6 +42,7 @@ impl Sum for f64 {
     const ZERO: f64 = 0.0;
     const LOWEST: f64 = f64::NEG_INFINITY;
     const HIGHEST: f64 = f64::INFINITY;
+    const FARTHEST: f64 = f64::INFINITY;
 
     #[inline]
     fn of(unigram: &Unigram, cell: &Cell) -> f64 {
@@ -140,7 +144,11 @@ impl<S: Sum> Ways<S> {
             self.seconds.resize(codes.len() + 1, S::LOWEST);
         }
         for start in 0..codes.len() {
-            let so_far = self.best[start].score;
+            let mut so_far = self.best[start].score;
+            if so_far > S::FARTHEST || S::ZERO - so_far > S::FARTHEST {
+                self.count_anew(start, so_far, unigram.longest);
+                so_far = S::ZERO;
+            }
             let mut is_single = false;
             unigram.trie.prefixes(&codes[start..], |cell, characters| {
                 is_single |= characters == 1;
@@ -164,6 +172,16 @@ impl<S: Sum> Ways<S> {
         }
         path.reverse();
         (self.best[codes.len()].score.into(), margin.into())
+    }
+
+    /// Counts from a place on: later places that have been reached already are as much nearer.
+    #[cold]
+    fn count_anew(&mut self, start: usize, so_far: S, longest: usize) {
+        let first = &mut self.best[start];
+        first.score = S::ZERO;
+        for best in self.best.iter_mut().skip(start + 1).take(longest) {
+            best.score = best.score - so_far;
+        }
     }
 
     /// Takes a way to a place, if it is better than those before.

@@ -26,6 +26,8 @@ pub(crate) struct Unigram {
     /// By id; that of a token that is not in the lattice is 0.
     scores: Vec<f64>,
     unknown_score: f64,
+    /// Characters of the longest token.
+    longest: usize,
     /// Sums are of 32 bits.
     single: bool,
     unknown: Option<u32>,
@@ -75,6 +77,7 @@ impl Unigram {
             trie,
             scores,
             unknown_score: if single { f64::from(unknown_score as f32) } else { unknown_score },
+            longest: rows.iter().map(|row| row.0.chars().count()).max().unwrap_or(0),
             single,
             unknown: spelling.unknown,
             fuses: spelling.fuse_unknown,

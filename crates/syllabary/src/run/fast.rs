@@ -1,0 +1,95 @@
+//! Ways through the stages that save work where they give the same: tokens and spans of characters, and pieces whose
+//! tokens are remembered with their places.
+//!
+//! Leaves out the stages themselves (`run`).
+
+use std::ops::Range;
+
+use super::{Failed, Job};
+use crate::{
+    Error,
+    charwise::{Charwise, Stretch},
+    models::Model,
+    offsets::Place,
+    taken::Taken,
+    tokenizer::Work,
+};
+
+impl<const SPANS: bool, F: FnMut(&[u32], &[Range<usize>], u32)> Job<'_, SPANS, F> {
+    /// Encodes a stretch of characters.
+    pub(super) fn characters(&mut self, charwise: &Charwise, run: &str, base: usize) -> Result<(), Error> {
+        let Job { tokenizer, work, sink, .. } = self;
+        let sink = |ids: &[u32]| sink(ids, &[], 0);
+        if !charwise.rewrites() {
+            return charwise.encode(run, base == 0, &tokenizer.merges, &mut work.charwise, sink);
+        }
+        let done = charwise.rewrite(run, &tokenizer.normalizer, &tokenizer.merges, &mut work.charwise, sink);
+        done.map_err(|error| Place::Text(base).shift(error))
+    }
+
+    /// The same with spans, which the ids say.
+    pub(super) fn replayed(&mut self, charwise: &Charwise, run: &str, base: usize) -> Result<(), Error> {
+        let Job { tokenizer, work, sink, .. } = self;
+        let Work { ids, tokens, charwise: buffers, .. } = &mut **work;
+        ids.clear();
+        charwise.encode(run, base == 0, &tokenizer.merges, buffers, |new| ids.extend_from_slice(new))?;
+        let stretch = Stretch { text: run, base, widths: tokenizer.widths(), exact: tokenizer.exact };
+        let (spans, mut word, mut done) = (&mut tokens.spans, self.word, 0);
+        spans.clear();
+        charwise.spans(&stretch, ids, |span, begins| {
+            if begins {
+                sink(&ids[done..done + spans.len()], spans, word);
+                word = word.wrapping_add(1);
+                done += spans.len();
+                spans.clear();
+            }
+            spans.push(span);
+        });
+        sink(&ids[done..], spans, word);
+        self.word = word;
+        Ok(())
+    }
+
+    /// Puts the tokens that a model makes of a piece into the work buffers, a symbol each.
+    pub(super) fn modelled(
+        &mut self,
+        model: &Model,
+        piece: &str,
+        at: usize,
+        place: Place<'_>,
+    ) -> Result<(), Failed> {
+        let mut taken = Taken::<SPANS> { work: self.work, at, place, complete: true };
+        model.tokens(piece, self.coins, &mut taken);
+        if taken.complete { Ok(()) } else { Err(Failed::Unknown) }
+    }
+
+    /// Encodes a piece, or has it remembered: its tokens, and where each begins and ends in it.
+    pub(super) fn relocated(&mut self, piece: &str, at: usize, place: Place<'_>) -> Result<(), Failed> {
+        let original = |start: usize, end: usize| place.original(at + start..at + end);
+        if let Some(found) = self.work.spanned.get(piece.as_bytes()) {
+            let (ids, places) = found.split_at(found.len() / 3);
+            let spans = &mut self.work.tokens.spans;
+            spans.clear();
+            spans.extend(
+                places.as_chunks::<2>().0.iter().map(|&[start, end]| original(start as usize, end as usize)),
+            );
+            (self.sink)(ids, spans, self.word);
+            return Ok(());
+        }
+        self.make(piece, 0, Place::Text(0))?;
+        self.settle(Place::Text(0))?;
+        if self.work.tokens.spans.iter().any(Range::is_empty) {
+            // What stands for nothing in the piece has its place beside something in the text.
+            self.make(piece, at, place)?;
+            return self.hand_on(piece, place);
+        }
+        let Work { ids, tokens, spanned, row, .. } = &mut *self.work;
+        row.clear();
+        row.extend_from_slice(ids);
+        row.extend(tokens.spans.iter().flat_map(|span| [span.start as u32, span.end as u32]));
+        spanned.insert(piece.as_bytes(), row);
+        tokens.spans.iter_mut().for_each(|span| *span = original(span.start, span.end));
+        (self.sink)(ids, &tokens.spans, self.word);
+        Ok(())
+    }
+}

@@ -1,0 +1,87 @@
+"""Tokens that a folder names beside its `tokenizer.json`, and that file does not add: added, as there.
+
+A role's token may be an ordinary one of the vocabulary, or none at all; `transformers` then finds it in text
+all the same. Adds `read_folder`. Source: transformers 5.23, `tokenization_utils_tokenizers.py`. Leaves out:
+flags in which the files contradict each other (`tokenizer.json` is right); what only slow tokenizers read
+(`added_tokens.json`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from syllabary.files import read_bounded
+from syllabary.formats.hf_added import FLAGS
+from syllabary.formats.hf_read import read_document
+from syllabary.formats.record import Hints
+from syllabary.formats.strict_json import Json, parse
+from syllabary.formats.transformers_folder import CONFIG, EXTRA, MAP, ROLES
+from syllabary.spec import TokenizerSpec
+
+DECODER = "added_tokens_decoder"
+Flags = dict[str, bool]
+
+
+def read_folder(path: Path, hints: Hints, texts: Mapping[str, str]) -> TokenizerSpec:
+    """The tokenizer of a `tokenizer.json`, with the tokens that the files beside it name."""
+    hints.refuse(path, "tokenizer.json")
+    root = parse(read_bounded(path), path)
+    vocab = _vocab(root.member("model").member("vocab"))
+    entries = root.optional("added_tokens")
+    held = {entry.member("content").string() for entry in entries.list()} if entries.value else set()
+    new = len(vocab) + len(held - vocab.keys())
+    more = []
+    for text, flags in _named(texts, path.parent).items():
+        if text and text not in held:
+            more.append({"id": vocab.get(text, new), "content": text, **flags})
+            new += text not in vocab
+    if not more:
+        return read_document(root)
+    values = [entry.value for entry in entries.list()] if entries.value else []
+    members = {key: one.value for key, one in root.object().items()}
+    return read_document(Json({**members, "added_tokens": [*values, *more]}, root.where, path))
+
+
+def _vocab(vocab: Json) -> dict[str, int]:
+    """Name -> id; of Unigram, in the order of the list."""
+    if not isinstance(vocab.value, list):
+        return vocab.ids()
+    return {next(iter(row.list())).string(): index for index, row in enumerate(vocab.list())}
+
+
+def _named(texts: Mapping[str, str], folder: Path) -> dict[str, Flags]:
+    """Text -> flags of the tokens that the files name, in the order in which they are added."""
+    config = parse(texts.get(CONFIG, "{}").encode("utf-8"), folder / CONFIG).object()
+    members, named = dict(config), dict[str, Flags]()
+    if DECODER in config:
+        decoder = config[DECODER].object()
+        for key in sorted(decoder, key=lambda key: (len(key), key)):
+            named.setdefault(decoder[key].member("content").string(), _flags(decoder[key], special=False))
+    else:
+        members |= parse(texts.get(MAP, "{}").encode("utf-8"), folder / MAP).object()
+    for token in _roles(members):
+        text = token.member("content").string() if isinstance(token.value, dict) else token.string()
+        named.setdefault(text, _flags(token, special=True))
+    return named
+
+
+def _roles(members: Mapping[str, Json]) -> Iterator[Json]:
+    """The special tokens: those of the usual roles, a model's own, the others."""
+    usual = [members[role] for role in ROLES if role in members]
+    own = [value for key, value in members.items() if key.endswith("_token") and key not in ROLES]
+    for key in EXTRA:
+        value = members.get(key)
+        if value is not None and value.value:
+            usual += value.object().values() if isinstance(value.value, dict) else value.list()
+    yield from (one for one in (*usual, *own) if isinstance(one.value, (str, dict)))
+
+
+def _flags(token: Json, special: bool) -> Flags:
+    """What is said of a token; one given as text is special, and found before normalizing."""
+    members = token.object() if isinstance(token.value, dict) else {}
+    flags = {name: name in members and members[name].boolean() for name in FLAGS}
+    flags["special"] |= special
+    if "normalized" not in members:
+        flags["normalized"] = not flags["special"]
+    return flags
