@@ -16,6 +16,7 @@ import tokenizers_calls as calls
 from tokenizers_calls import plain, text
 
 from syllabary.compat import tokenizers as ours
+from syllabary.errors import TrainingError
 
 LIBRARIES = (theirs, ours)
 
@@ -77,6 +78,29 @@ def test_training_with_a_custom_pre_tokenizer() -> None:
         )
         vocabularies.append((tokenizer.get_vocab(), tokenizer.encode("lazyquick").ids))
     assert vocabularies[1] == vocabularies[0]
+
+
+def test_word_models_are_trained_alike() -> None:
+    """WordLevel to the same file; WordPiece (a hash table gives ids of `##` characters) to one that cuts so.
+
+    Unigram is refused by name.
+    """
+    words, files = [], []
+    for t in LIBRARIES:
+        tokenizer = t.Tokenizer(t.models.WordLevel(unk_token="[UNK]"))
+        tokenizer.pre_tokenizer = t.pre_tokenizers.Whitespace()
+        trainer = t.trainers.WordLevelTrainer(vocab_size=30, special_tokens=["[UNK]"], show_progress=False)
+        tokenizer.train_from_iterator(calls.CORPUS, trainer)
+        files.append(tokenizer.to_str())
+        bert = t.BertWordPieceTokenizer()
+        bert.train_from_iterator(
+            ["A first sentence", "Another sentence", "And a last one"], show_progress=False
+        )
+        words.append((set(bert.get_vocab()), bert.encode("A sentence lasts").tokens, bert.get_vocab_size()))
+    assert files[1] == files[0]
+    assert words[1] == words[0]
+    with pytest.raises(TrainingError, match="UnigramTrainer is not in this module"):
+        ours.Tokenizer(ours.models.Unigram()).train([], ours.trainers.UnigramTrainer())
 
 
 def test_nothing_to_learn_is_no_error() -> None:

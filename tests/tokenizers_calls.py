@@ -172,6 +172,24 @@ def models(source: random.Random) -> tuple[Any, Any]:
     return tuple(t.models.BPE(told["vocab"], merges, **options) for t in (theirs, ours))  # type: ignore[return-value]
 
 
+def other_models(source: random.Random) -> tuple[Any, Any]:
+    """WordPiece, WordLevel or Unigram, in both libraries."""
+    kind = source.choice(["WordPiece", "WordLevel", "Unigram"])
+    letters = sorted(set("".join(CORPUS) + "".join(WORDS)))
+    words = sorted({word for line in CORPUS for word in line.split()} | {"my", "Name", "the", "ab"})
+    tokens = ["<s>", "</s>", "<unk>", *source.sample(words, 20), *source.sample(letters, 90)]
+    tokens += (
+        [f"##{one}" for one in source.sample(letters, 60)] if kind == "WordPiece" else ["th", "qu", "aa"]
+    )
+    tokens = list(dict.fromkeys(tokens))
+    if kind == "Unigram":
+        scores = [(token, -source.randint(1, 900) / 100) for token in tokens]
+        return tuple(t.models.Unigram(scores, 2) for t in (theirs, ours))  # type: ignore[return-value]
+    vocab = {token: number for number, token in enumerate(tokens)}
+    made = (getattr(t.models, kind)(vocab, unk_token="<unk>") for t in (theirs, ours))
+    return tuple(made)  # type: ignore[return-value]
+
+
 def text(source: random.Random) -> str:
     """A text of a few words."""
     if source.random() < 0.1:

@@ -122,7 +122,7 @@ class Encoder:
 
         def again(text: int) -> Encoding:
             one = alone(text)
-            if padding is not None:
+            if padding is not None and padding["strategy"] == "BatchLongest":
                 one._pad(len(found[text]), {**padding, "direction": padding["direction"].lower()})
             return one
 

@@ -76,6 +76,9 @@ class ModelEngine:
 
     def tokens(self, word: str) -> list[Found]:
         """Ids, names and places (in bytes) of a word's tokens."""
+        if not word and self.model.get("type") == "WordLevel":
+            unknown = self._spec.unknown  # no text of ours is a word without characters
+            return [] if unknown is None else [(unknown, self.names[unknown], (0, 0))]
         try:
             if self._spec.dropout or self.alpha is not None:
                 ids = self._draw(word)

@@ -39,6 +39,7 @@ class Rows:
         """See the class."""
         self.batch, self.bare, self.framed, self.again = batch, bare, framed, again
         self.samples: list[int] = batch.samples.tolist()
+        self.unknown: int | None = None  # a token that is shown as the text that it stands for (Unigram)
         self.fields: dict[str, list[Any]] = {}
         self.whole: dict[int, Row] = {}
 
@@ -54,12 +55,18 @@ class Rows:
             return [None if word < 0 else word for word in self.field("word_ids")[at]]
         if name != "_tokens" and (self.bare or not self.framed):
             return getattr(self.again(self.samples[at]), name)
+        if self.unknown is not None and name in ("_tokens", "_overflowing"):
+            return getattr(self.again(self.samples[at]), name)
         if at not in self.whole:
             self.whole[at] = self.batch[at]
         row = self.whole[at]
         if name == "_tokens":
             return list(row.tokens)
-        return dict(row.ranges) if name == "_ranges" else [nested(one) for one in row.overflowing]
+        if name == "_overflowing":
+            return [nested(one) for one in row.overflowing]
+        if any(start == end for start, end in row.ranges.values()):
+            return self.again(self.samples[at])._ranges  # where a text without tokens stands, no token says
+        return dict(row.ranges)
 
     def field(self, name: str) -> list[Any]:
         """A field of all rows."""

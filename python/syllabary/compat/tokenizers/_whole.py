@@ -25,6 +25,7 @@ class WholeEngine:
     def __init__(self, engine: Engine, lost: int | None, framed: bool) -> None:
         """lost: the id of what is to be left out. framed: whether there is a post-processor."""
         self.engine, self.lost, self.framed = engine, lost, framed
+        self.unknown = engine.spec.unknown if engine.spec.model == "unigram" else None
 
     @staticmethod
     def of(tokenizer: Tokenizer) -> WholeEngine | None:
@@ -57,9 +58,10 @@ class WholeEngine:
                 offsets="char" if offsets else None,
                 overflow=self.engine.framing.truncation is not None,
             )
-        except SyllabaryError:
+        except (SyllabaryError, ValueError):
             return None  # it is told by the other way, in their words
         rows = Rows(batch, not offsets, self.framed, again)
+        rows.unknown = self.unknown
         if self.lost is not None and any(self.lost in ids for ids in rows.field("ids")):
             return None
         return encodings_of(rows)
