@@ -260,7 +260,14 @@ def main() -> None:
                 }
                 cell = results.setdefault(row, {})[corpus] = measure(row, task, given)
                 equal &= cell["equal"]
-                print(row, corpus, cell["first_mb_s"], cell["times"], "" if cell["equal"] else "NOT EQUAL", flush=True)
+                print(
+                    row,
+                    corpus,
+                    cell["first_mb_s"],
+                    cell["times"],
+                    "" if cell["equal"] else "NOT EQUAL",
+                    flush=True,
+                )
     record = {
         "command": " ".join(["python", "bench/models.py", *sys.argv[1:]]),
         "clock": given.clock,
