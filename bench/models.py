@@ -3,11 +3,11 @@
     python bench/models.py [--corpora FOLDER] [--peers FOLDER] [--repeats 3] [--megabytes 4]
         [--only ROW ...] [--corpus NAME ...] [--clock wall|cpu] [--output FOLDER]
 
-For each corpus the peers train a tokenizer on one part of it: tokenizers a WordPiece (BERT's steps, uncased) and
-a Unigram (T5's), sentencepiece a Unigram. Then every lane encodes other documents of 3 KB in a process of
-its own, bound to one core, which sees the text for the first time; lanes take turns, medians count. Digests of
-the ids (and, of full encodings, of offsets and masks) must be equal, else the exit status is 1. A second pass
-is noted as "warm". Result: models.json in bench/results (or --output).
+For each corpus the peers train a tokenizer on one part of it: tokenizers a WordPiece (BERT's steps,
+uncased) and a Unigram (T5's), sentencepiece a Unigram. Then every lane encodes other documents of 3 KB in a
+process of its own, bound to one core, which sees the text for the first time; lanes take turns, medians
+count. Digests of the ids (and, of full encodings, of offsets and masks) must be equal, else the exit status
+is 1. A second pass is noted as "warm". Result: models.json in bench/results (or --output).
 Without folders: `corpora` in `shared` beside the repository; peers: build/peers, as for `bench/encode.py`.
 Leaves out: byte-pair encoding (`encode.py`), training (`unigram.py`).
 """

@@ -29,7 +29,6 @@ pub struct Seat {
 
 /// Seats that nobody uses now.
 #[derive(Debug, Default)]
-#[expect(clippy::vec_box, reason = "a seat is hundreds of bytes, and moves at every call; so below")]
 pub struct Pool {
     idle: Mutex<Vec<Box<Seat>>>,
 }

@@ -170,10 +170,7 @@ impl Tokenizer {
             fast: if plain { Fast::new(&parts, &vocab, &merges) } else { None },
             boundary: boundary::find(&parts, &vocab, &alphabet).filter(|_| merging),
             charwise: Charwise::of(&parts, &vocab, (&alphabet, &merges), model.as_ref()),
-            wordwise: match &model {
-                None | Some(Model::Unigram(_)) => None,
-                Some(_) => Wordwise::new(&parts, &pretokenizer),
-            },
+            wordwise: Wordwise::of(&parts, &pretokenizer, model.as_ref()),
             notes: has_unused,
             joins,
             whole_symbols: whole_symbols(&parts, &vocab),

@@ -9,7 +9,8 @@ trainer is deterministic: the words in the order of their counts are dealt out t
 Saved as a `.model`, the tokenizer is the file that sentencepiece writes.
 
 Where it may differ by rounding: `split_by_whitespace=False`, where sentences come in another order; seeds,
-where no space stands before sentences (`add_dummy_prefix=False`, `treat_whitespace_as_suffix`) or the last sentences are only spaces.
+where no space stands before sentences (`add_dummy_prefix=False`, `treat_whitespace_as_suffix`) or the last
+sentences are only spaces.
 Source: sentencepiece 0.2.3, `unigram_model_trainer.cc`. Leaves out: its sparse pruning, and seeds from a
 file.
 """

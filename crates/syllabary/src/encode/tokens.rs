@@ -41,7 +41,7 @@ impl Default for ShortTokens {
 #[inline(always)]
 fn hash(key: Key) -> u64 {
     let mixed = key.low ^ key.high.rotate_right(HASH_TURN as u32);
-    (mixed & 0xFFFF_FFFF) * HASH_LOW ^ (mixed >> 32) * HASH_HIGH
+    ((mixed & 0xFFFF_FFFF) * HASH_LOW) ^ ((mixed >> 32) * HASH_HIGH)
 }
 
 impl ShortTokens {

@@ -96,7 +96,7 @@ impl Counts for Cutter {
 }
 
 /// Notes where the words of a line stand, which begins at `place`. Eight bytes at a time: words are short.
-fn cut(line: &[u8], place: usize, spans: &mut Vec<(usize, usize)>) {
+pub(super) fn cut(line: &[u8], place: usize, spans: &mut Vec<(usize, usize)>) {
     const LOW: u64 = u64::from_le_bytes([0x7F; 8]);
     const SPACES: u64 = u64::from_le_bytes([b' '; 8]);
     let (chunks, rest) = line.as_chunks::<8>();

@@ -1,7 +1,7 @@
 //! Words of sentences, by hand.
 
 use super::*;
-use crate::step::Value;
+use crate::{step::Value, train::sentence_cutter::cut};
 
 fn sentences(threads: usize, change: impl Fn(&mut SentenceOptions)) -> Sentences {
     let mut options = SentenceOptions {
@@ -12,6 +12,7 @@ fn sentences(threads: usize, change: impl Fn(&mut SentenceOptions)) -> Sentences
         treat_whitespace_as_suffix: false,
         allow_whitespace_only_pieces: false,
         words_apart: true,
+        ends: false,
     };
     change(&mut options);
     let flag = |name: &str, on| (name.to_owned(), Value::Bool(on));

@@ -16,7 +16,7 @@
 mod classes;
 mod walk;
 
-use crate::{parts::Parts, pretokenize::Pretokenizer, step::Step};
+use crate::{models::Model, parts::Parts, pretokenize::Pretokenizer, step::Step};
 
 pub(crate) use walk::Work;
 
@@ -34,8 +34,15 @@ pub(crate) struct Wordwise {
 }
 
 impl Wordwise {
-    /// `None` where only the general way is exact.
-    pub(crate) fn new(parts: &Parts<'_>, pretokenizer: &Pretokenizer) -> Option<Wordwise> {
+    /// `None` where only the general way is exact, and where no model takes words.
+    pub(crate) fn of(
+        parts: &Parts<'_>,
+        pretokenizer: &Pretokenizer,
+        model: Option<&Model>,
+    ) -> Option<Wordwise> {
+        if matches!(model, None | Some(Model::Unigram(_))) {
+            return None;
+        }
         let is = |step: &Step, kinds: &[&str]| kinds.contains(&step.kind.as_str());
         let local = parts.normalizer.iter().all(|step| is(step, &LOCAL));
         let cuts = match parts.pretokenizer.first() {

@@ -1,3 +1,5 @@
+//! The steps of Unigram training, by hand.
+
 use super::*;
 
 fn words(texts: &[(&str, u64)]) -> Words {
