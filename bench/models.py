@@ -268,6 +268,12 @@ def main() -> None:
                     "" if cell["equal"] else "NOT EQUAL",
                     flush=True,
                 )
+    write(results, given)
+    sys.exit(0 if equal else 1)
+
+
+def write(results: dict[str, dict[str, Any]], given: argparse.Namespace) -> None:
+    """models.json."""
     record = {
         "command": " ".join(["python", "bench/models.py", *sys.argv[1:]]),
         "clock": given.clock,
@@ -277,7 +283,6 @@ def main() -> None:
     }
     given.output.mkdir(parents=True, exist_ok=True)
     (given.output / "models.json").write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
-    sys.exit(0 if equal else 1)
 
 
 if __name__ == "__main__":

@@ -55,7 +55,9 @@ def test_without_overlap_nothing_is_lost() -> None:
 def test_cuts_are_at_good_places(boundaries: list[str], ends: tuple[str, ...]) -> None:
     tok = streamed.trained()["o200k"]
     for chunk in list(tok.chunks(PROSE, 120, boundaries=boundaries)):
-        assert chunk.text.endswith(ends)
+        # A word ends before its space as well as behind it.
+        before = "word" in boundaries and PROSE[chunk.end : chunk.end + 1].isspace()
+        assert before or chunk.text.endswith(ends)
 
 
 def test_paragraphs_before_sentences() -> None:

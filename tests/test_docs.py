@@ -1,7 +1,8 @@
 """No example is only prose: README, docs/, docstrings and `--help` are run as they stand.
 
 - ```` ```python ```` blocks of README.md, CONTRIBUTING.md and docs/ run in order, one namespace a file;
-  a line `expression  # value` is also compared, where the comment is a Python literal.
+  a line `expression  # value` is also compared, where the comment is a Python literal. Blocks with `>>>` run
+  under doctest.
 - Docstrings run under doctest.
 - In `--help`, lines after `$ ` run in a shell, in a folder with small files; a line below them that is
   not a command is the output that they must give.
@@ -53,6 +54,11 @@ def blocks(page: Path) -> list[str]:
 def test_python_blocks_run_and_give_what_they_say(page: Path, folder: Path) -> None:
     namespace: dict[str, object] = {}
     for number, block in enumerate(blocks(page), 1):
+        if block.startswith(">>>"):
+            session = doctest.DocTestParser().get_doctest(block, namespace, page.name, str(page), number)
+            assert doctest.DocTestRunner().run(session, clear_globs=False).failed == 0, block
+            namespace = session.globs
+            continue
         exec(compile(block, f"{page.name}, block {number}", "exec"), namespace)  # our own page
         for line in block.splitlines():
             if (match := VALUE.match(line)) and (expected := literal(match["value"])) is not None:

@@ -95,7 +95,13 @@ def test_written_and_read_again(config: dict[str, Any], tmp_path: Path) -> None:
     (tmp_path / "two").mkdir()
     tok.save(tmp_path / "two", format="bert")
     assert (tmp_path / "two" / "vocab.txt").read_bytes() == (tmp_path / "one" / "vocab.txt").read_bytes()
-    assert syllabary.load(tmp_path / "two").spec == tok.spec
+    again = syllabary.load(tmp_path / "two").spec
+    # What transformers' own file says beside the options of BERT is spelled out in the second.
+    carried = {name: kept for name, kept in tok.spec.carried.items() if name != "transformers"}
+    assert again.carried.keys() == tok.spec.carried.keys()
+    assert replace(again, carried={name: again.carried[name] for name in carried}) == replace(
+        tok.spec, carried=carried
+    )
     tok.save(tmp_path / "own.syllabary.json")
     assert syllabary.load(tmp_path / "own.syllabary.json").spec == tok.spec
     for target in ("tokenizer.json", "three.syllabary.json"):

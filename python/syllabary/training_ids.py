@@ -74,6 +74,7 @@ def ids_of_call(call: Mapping[str, Any]) -> IdTokenizer:
     """The same by the arguments of `train`; `TrainingError` for one that is of text."""
     for name, value in call.items():
         given = value is not ... and value is not None and value != () and value is not False
+        given = given and (name, value) != ("model", "bpe")
         if given and name in ABSENT:
             raise TrainingError(f'{name} is not there for unit="id": leave it out')
         if given and name not in (*OWN, "source", "unit", "threads", "progress"):

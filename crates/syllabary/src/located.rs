@@ -120,10 +120,11 @@ fn to_characters(bytes: &[u8], spans: &mut [[u32; 2]]) {
         }
         let first = if is_start(from) { index } else { index - 1 };
         index += starts(from, to.max(from));
+        let back = to.max(from) < at;
         at = to.max(from);
         *start = first as u32;
         *end = if from < to { index as u32 } else { first as u32 };
-        if at > wide {
+        if at > wide || back {
             wide = next_wide(bytes, at);
         }
     }

@@ -276,7 +276,7 @@ mod tests {
     #[test]
     fn what_stands_together_merges_before_what_is_frequent() {
         let options = BpeTrainerOptions {
-            vocab_size: 8,
+            vocab_size: 9, // letters: a, b, c, q, z, and ##b, ##c, ##z
             continuing_subword_prefix: "##".to_owned(),
             ..BpeTrainerOptions::default()
         };
