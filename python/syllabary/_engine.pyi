@@ -32,9 +32,10 @@ __all__ = [
     "StepDecoder",
     "Tokenizer",
     "Trainer",
+    "learn_unigram",
 ]
 
-PlanParts = tuple[list[tuple[int, int, int]], list[list[int]], list[tuple[bool, list[bool]]]]
+_PlanParts = tuple[list[tuple[int, int, int]], list[list[int]], list[tuple[bool, list[bool]]]]
 
 @final
 class Split:
@@ -76,7 +77,7 @@ class FullRows:
         self,
         units: NDArray[np.int64],
         words: bool,
-        plans: tuple[PlanParts | None, PlanParts | None],
+        plans: tuple[_PlanParts | None, _PlanParts | None],
         truncation: tuple[int, int, int, bool] | None,
         padding: tuple[int | None, int, int, int, bool] | None,
         overflow: bool,
