@@ -43,6 +43,7 @@ check: build $(STAMPS)/gpt  ## format, lints, types, stubs, layers, then all tes
 
 bench: build $(STAMPS)/bench  ## measure encoding and decoding against the peers; CORPORA=, VOCABS=FOLDER: those, else ../shared's
 	$(BIN)/python bench/encode.py $(if $(CORPORA),--corpora "$(CORPORA)") $(if $(VOCABS),--vocabs "$(VOCABS)")
+	$(BIN)/python bench/models.py $(if $(CORPORA),--corpora "$(CORPORA)")
 	$(BIN)/python bench/readme.py
 
 bench-train: build $(STAMPS)/bench  ## measure training against every trainer installed, seconds and memory; CORPORA as above
