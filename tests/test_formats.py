@@ -334,10 +334,10 @@ def test_the_format_is_chosen_by_name_suffix_and_content(tmp_path: Path) -> None
     with pytest.raises(FormatError, match=r"no known format.*syllabary, .*huggingface, gpt2, .*tiktoken"):
         formats.read(tmp_path / "d")
     for call in (
-        lambda: formats.read(tmp_path / "a", "gguf"),
-        lambda: formats.write(spec, tmp_path / "e", "gguf"),
+        lambda: formats.read(tmp_path / "a", "ggml"),
+        lambda: formats.write(spec, tmp_path / "e", "ggml"),
     ):
-        with pytest.raises(FormatError, match="no format is named 'gguf'; known are syllabary"):
+        with pytest.raises(FormatError, match="no format is named 'ggml'; known are syllabary"):
             call()
     with pytest.raises(FormatError, match="suffix says no format"):
         formats.write(spec, tmp_path / "e.bin")

@@ -132,7 +132,7 @@ def edited(folder: Path, name: str, **changes: Any) -> Path:
 SPLIT = {"type": "Split", "pattern": {"Regex": " "}, "behavior": "Isolated", "invert": False}
 NOT_HONOURED: list[tuple[dict[str, Any], str]] = [
     ({"pre_tokenizer": {**SPLIT, "pattern": {"Regex": "(?i:ss)"}}}, "may mean something else"),
-    ({"type": "Unigram"}, "the model 'Unigram'"),
+    ({"type": "Letters"}, "the model 'Letters'"),
     ({"continuing_subword_prefix": "##"}, "does not begin with the prefix '##'"),
     ({"added_tokens": [{"id": 99, "content": "<s>"}]}, "should be"),
     ({"added_tokens": [{"id": 99, "content": "<new>"}]}, "should be"),
