@@ -52,7 +52,7 @@ def test_what_cannot_be_saved_is_refused_before_training(
     [
         (
             ["encode", "-t", "corpus.txt", "x"],
-            "sentencepiece, sentencepiece-vocab, subword-nmt, tiktoken)\n",
+            "sentencepiece, sentencepiece-vocab, subword-nmt, gguf, youtokentome, tiktoken)\n",
         ),
         (["encode", "-t", "bare.tiktoken", "x"], "give --split, a pattern or one of"),
         (["encode", "-t", "tok.json", "--split", "gpt2", "x"], "leave out --split"),

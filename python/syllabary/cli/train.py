@@ -54,7 +54,7 @@ Examples:
   $ syllabary train corpus.txt -o m.model --like sentencepiece --vocab-size 99
   $ syllabary train corpus.txt -o c.bpe --like subword-nmt --num-merges 20
   $ syllabary train corpus.txt -o vocab.txt --model wordpiece --vocab-size 400
-  $ syllabary train corpus.txt -o u.syllabary.json --model unigram --vocab-size 300
+  $ syllabary train *.txt -o u.syllabary.json --model unigram --vocab-size 1k
   $ syllabary train more.txt --start tok.json --vocab-size 1100 -o longer.json
   $ syllabary train corpus.txt -o grown.json --sizes 300,400,1k
   $ syllabary train corpus.txt -o s.json --superwords 400 --vocab-size 450
