@@ -116,9 +116,10 @@ def test_other_types_are_refused(small: bytes, tmp_path: Path) -> None:
         model.set_options(TRAINER, {3: number})
         with pytest.raises(FormatError, match=f"of the type {name}; only BPE and Unigram"):
             read(tmp_path, model.write())
-    model = model_of(small)  # the default of the type is Unigram
+    model = model_of(small)  # without the trainer's part the type is Unigram, and bytes are not
     model.layout = [item for item in model.layout if isinstance(item, int)]
-    assert read(tmp_path, model.write()).model == "unigram"
+    with pytest.raises(FormatError, match="is a byte, but byte_fallback is off"):
+        read(tmp_path, model.write())
 
 
 def test_hints_are_refused(small: bytes, tmp_path: Path) -> None:

@@ -23,7 +23,7 @@ from syllabary.files import open_atomic
     short_help="Long texts in chunks of so many tokens.",
     epilog="""\b
 Examples:
-  $ syllabary chunk more.txt -t tok.json --max-tokens 99 --overlap 9 -o c.jsonl
+  $ syllabary chunk more.txt -t tok.json --max-tokens 99 --overlap 9 -o c.json
   $ cat corpus.txt | syllabary chunk -t tok.json --max-tokens 64
   $ syllabary chunk corpus.txt -t tok.json --max-tokens 64 --boundary line
 """,
