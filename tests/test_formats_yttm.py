@@ -1,6 +1,6 @@
 """YouTokenToMe's models: the ids that it gives itself, and damage.
 
-`testdata/youtokentome.json` holds models, and what YouTokenToMe 1.0.6 made of texts with them
+`testdata/peers/youtokentome.json` holds models, and what YouTokenToMe 1.0.6 made of texts with them
 (`tools/youtokentome_cases.py`); the cases that are written out here follow from its source.
 """
 
@@ -14,7 +14,7 @@ import pytest
 import syllabary
 from syllabary.errors import FormatError
 
-GOLDEN = Path(__file__).parent.parent / "testdata" / "youtokentome.json"
+GOLDEN = Path(__file__).parent.parent / "testdata" / "peers" / "youtokentome.json"
 # low lower: ▁ l o w e r; merges lo, low, ▁low, er
 MODEL = """6 4
 9601 4

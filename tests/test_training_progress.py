@@ -135,7 +135,7 @@ def test_what_is_read_beside_the_bar() -> None:
 @pytest.mark.parametrize("columns", [20, 60, 80, 200])
 def test_the_bar_is_no_wider_than_the_terminal(columns: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(shutil, "get_terminal_size", lambda *_: os.terminal_size((columns, 24)))
-    drawn = progress._drawn(32_000)
+    drawn = progress._drawn(32_000, "merging")
     drawn.update(12_345, Progress("merging", 12_345, 32_000, 77, (b"a" * 40, b"b" * 40), 10**9, 75.0))
     line = drawn.format_progress_line().rstrip()
     assert line.startswith("merging  [######")

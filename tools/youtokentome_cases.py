@@ -1,4 +1,4 @@
-"""Write testdata/youtokentome.json: models of YouTokenToMe, and what it makes of texts with them.
+"""Write testdata/peers/youtokentome.json: models of YouTokenToMe, and what it makes of texts with them.
 
 Its last release, 1.0.6, builds only with Cython below 3 and is no part of the environment here: run this in
 one of its own, `python tools/youtokentome_cases.py`, in the root of the repository. Leaves out: dropout.
@@ -50,4 +50,4 @@ def cases() -> list[dict[str, object]]:
 
 if __name__ == "__main__":
     lines = json.dumps(cases(), ensure_ascii=False, indent=0)
-    (ROOT / "testdata" / "youtokentome.json").write_text(lines + "\n", encoding="utf-8")
+    (ROOT / "testdata" / "peers" / "youtokentome.json").write_text(lines + "\n", encoding="utf-8")
