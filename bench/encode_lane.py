@@ -2,7 +2,7 @@
 
     python bench/encode_lane.py TASK        TASK: JSON, see `Task`
 
-The process binds itself to the cores given, imports the library, reads the texts, notes its peak (VmHWM of
+The process binds itself to the cores given, imports the library, reads the texts, begins its peak anew (VmHWM of
 /proc/self/status), loads the vocabulary and encodes one short string; then the clock runs. The last line
 printed is JSON: `seconds` of each pass (the first is the first time that this process sees the text) and
 `cpu_seconds`; `peak_mb`, from before the vocabulary to the end of the first pass, without the result
@@ -205,6 +205,7 @@ def answer(task: Task) -> dict[str, Any]:
     lane = LANES[task.lane](Source(*task.source), len(task.cores))
     texts = load(task.texts, slice(*task.share)) if task.texts else []
     texts = texts[: max(1, len(texts) // HEAD)] if task.head else texts
+    forgotten()  # imports may have held more than they keep
     before = peak()
     if task.part == "load":
         told = loading(lane)
