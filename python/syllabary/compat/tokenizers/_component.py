@@ -319,3 +319,22 @@ def count(value: Any) -> int:
     if number >= 2**64:
         raise OverflowError("Python int too large to convert to C unsigned long")
     return int(number)
+
+
+class Custom(Component):
+    """A component of the caller's: an object whose methods are called."""
+
+    kind = None
+
+    def __init__(self, made: Any) -> None:
+        self.made, self.values, self.changes = made, {}, 0
+
+    @property
+    def is_custom(self) -> bool:
+        return True
+
+    def json(self) -> dict[str, object]:
+        raise Exception(f"Custom {self.base} cannot be serialized")
+
+    def record(self) -> object:
+        return self.json()

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from syllabary._engine import StepDecoder as Engine
 from syllabary.compat.tokenizers import _component as part
-from syllabary.compat.tokenizers._component import Chain, Component, Member
+from syllabary.compat.tokenizers._component import Chain, Component, Custom, Member
 from syllabary.compat.tokenizers._custom import called
 from syllabary.compat.tokenizers._regex import no_pattern, read_pattern
 from syllabary.compat.tokenizers.pre_tokenizers import scheme_of
@@ -47,23 +47,8 @@ class Decoder(Component):
         return "".join(strings)
 
 
-class _Custom(Decoder):
+class _Custom(Custom, Decoder):
     """A decoder of the caller's."""
-
-    kind = None
-
-    def __init__(self, made: Any) -> None:
-        self.made, self.values, self.changes = made, {}, 0
-
-    @property
-    def is_custom(self) -> bool:
-        return True
-
-    def json(self) -> dict[str, object]:
-        raise Exception("Custom Decoder cannot be serialized")
-
-    def record(self) -> object:
-        return self.json()
 
 
 class BPEDecoder(Decoder):

@@ -11,7 +11,7 @@ from typing import Any
 
 from syllabary._engine import Normalizer as Engine
 from syllabary.compat.tokenizers import _component as part
-from syllabary.compat.tokenizers._component import Chain, Component, Member
+from syllabary.compat.tokenizers._component import Chain, Component, Custom, Member
 from syllabary.compat.tokenizers._custom import called, lent
 from syllabary.compat.tokenizers._normalized import NormalizedString, NormalizedStringRefMut
 from syllabary.compat.tokenizers._regex import no_pattern, read_pattern
@@ -47,27 +47,12 @@ class Normalizer(Component):
         return Engine(self.steps()).plain(sequence)
 
 
-class _Custom(Normalizer):
+class _Custom(Custom, Normalizer):
     """A normalizer of the caller's."""
-
-    kind = None
-
-    def __init__(self, made: Any) -> None:
-        self.made, self.values, self.changes = made, {}, 0
-
-    @property
-    def is_custom(self) -> bool:
-        return True
 
     def normalize(self, normalized: NormalizedString | NormalizedStringRefMut) -> None:
         with lent(NormalizedStringRefMut(normalized)) as reference:
             called(self.made, "normalize", reference)
-
-    def json(self) -> dict[str, object]:
-        raise Exception("Custom Normalizer cannot be serialized")
-
-    def record(self) -> object:
-        return self.json()
 
 
 class BertNormalizer(Normalizer):

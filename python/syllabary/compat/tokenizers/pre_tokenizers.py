@@ -10,7 +10,7 @@ from typing import Any
 
 from syllabary._engine import Pretokenizer as Engine
 from syllabary.compat.tokenizers import _component as part
-from syllabary.compat.tokenizers._component import Chain, Component, Member
+from syllabary.compat.tokenizers._component import Chain, Component, Custom, Member
 from syllabary.compat.tokenizers._custom import called, lent
 from syllabary.compat.tokenizers._normalized import WRONG_BEHAVIOR
 from syllabary.compat.tokenizers._pretokenized import PreTokenizedString, PreTokenizedStringRefMut
@@ -67,27 +67,12 @@ class PreTokenizer(Component):
         return Engine(steps).cut(s) if steps else [(s, (0, len(s)))]
 
 
-class _Custom(PreTokenizer):
+class _Custom(Custom, PreTokenizer):
     """A pre-tokenizer of the caller's."""
-
-    kind = None
-
-    def __init__(self, made: Any) -> None:
-        self.made, self.values, self.changes = made, {}, 0
-
-    @property
-    def is_custom(self) -> bool:
-        return True
 
     def pre_tokenize(self, pretok: PreTokenizedString | PreTokenizedStringRefMut) -> None:
         with lent(PreTokenizedStringRefMut(pretok)) as reference:
             called(self.made, "pre_tokenize", reference)
-
-    def json(self) -> dict[str, object]:
-        raise Exception("Custom PreTokenizer cannot be serialized")
-
-    def record(self) -> object:
-        return self.json()
 
 
 class BertPreTokenizer(PreTokenizer):
