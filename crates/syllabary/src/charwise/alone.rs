@@ -12,6 +12,11 @@ const READ: usize = BLOCK + 4;
 /// No more ids are written for a block, with some that are written over.
 const BLOCK_IDS: usize = BLOCK + 8;
 
+/// Characters alone are written up to about so many bytes in one go.
+pub(super) const STRETCH: usize = 1 << 8;
+/// No more ids than these are written before the score of the text is looked at again (`weigh`).
+pub(super) const BETWEEN_LOOKS: usize = STRETCH + 4 * BLOCK_IDS;
+
 /// The four bytes from `at` on.
 #[inline]
 fn four(bytes: &[u8], at: usize) -> Option<u32> {
@@ -38,11 +43,12 @@ impl Charwise {
     #[inline]
     pub(super) fn alone<F: FnMut(&[u32])>(&self, text: &str, mut at: usize, out: &mut Out<'_, F>) -> usize {
         let bytes = text.as_bytes();
-        while bytes.get(at).is_some_and(|&byte| byte >= 128) {
+        let most = at + STRETCH;
+        while at < most && bytes.get(at).is_some_and(|&byte| byte >= 128) {
             let start = at;
             at = self.alone_run(bytes, at, FEW, out);
             if at - start >= FEW {
-                at = self.alone_blocks(bytes, at, out);
+                at = self.alone_blocks(bytes, at, most, out);
                 at = self.alone_run(bytes, at, BLOCK, out);
             }
             let mut chars = text[at..].chars();
@@ -94,8 +100,16 @@ impl Charwise {
     }
 
     /// The same by blocks, as long as there are whole ones.
-    fn alone_blocks<F: FnMut(&[u32])>(&self, bytes: &[u8], mut at: usize, out: &mut Out<'_, F>) -> usize {
-        while let Some(block) = bytes.get(at..).and_then(<[u8]>::first_chunk::<READ>) {
+    fn alone_blocks<F: FnMut(&[u32])>(
+        &self,
+        bytes: &[u8],
+        mut at: usize,
+        most: usize,
+        out: &mut Out<'_, F>,
+    ) -> usize {
+        while at < most
+            && let Some(block) = bytes.get(at..).and_then(<[u8]>::first_chunk::<READ>)
+        {
             let mut rest = starts(block);
             let here = four(block, 0).filter(|&here| (here as u8) < 0xF0 && rest & 1 == 1);
             let Some(mut here) = here.filter(|_| out.has_room(BLOCK_IDS)) else { return at };

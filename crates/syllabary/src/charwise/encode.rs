@@ -6,12 +6,13 @@ use std::ops::Range;
 
 use super::{
     Charwise, How, MARK,
+    alone::STRETCH,
     joins::BLOCK,
     memory::Memory,
     out::{Out, ROOM, RUN},
     pairs,
     shape::Prefix,
-    weigh::{Carry, Weigh},
+    weigh::{Carry, Kept, Weigh},
 };
 use crate::encode::{Key, SHORT};
 use crate::{
@@ -27,8 +28,6 @@ pub(crate) struct Work {
     /// The keys of the segments of a block, and their hashes.
     places: [(Key, u64); BLOCK],
     pub(super) memory: Memory,
-    /// Those of other classes (`weigh`).
-    pub(super) more: Vec<Memory>,
     pub(super) lattice: Lattice,
     pub(super) symbols: Vec<u32>,
     run: Vec<u32>,
@@ -44,7 +43,6 @@ impl Default for Work {
         Work {
             places: [Default::default(); BLOCK],
             memory: Memory::default(),
-            more: Vec::new(),
             lattice: Lattice::default(),
             symbols: Vec::new(),
             run: Vec::new(),
@@ -85,7 +83,6 @@ impl Charwise {
         };
         let at = self.prefix(text, first, merges, work, &mut out)?;
         let done = self.walk(text, at, merges, work, &mut out);
-        self.fall(work, &mut out);
         out.carry = None;
         out.flush();
         work.run = run;
@@ -102,15 +99,29 @@ impl Charwise {
         sink: impl FnMut(&[u32]),
     ) -> Result<(), Error> {
         let [mut made, mut spaced] = std::mem::take(&mut work.texts);
+        let done = self.normalize(text, normalizer, &mut made, &mut spaced);
+        let done = done.and_then(|()| self.encode(&made, false, merges, work, sink));
+        work.texts = [made, spaced];
+        done
+    }
+
+    /// Writes what becomes of text to `made`.
+    fn normalize(
+        &self,
+        text: &str,
+        normalizer: &Normalizer,
+        made: &mut String,
+        spaced: &mut String,
+    ) -> Result<(), Error> {
         made.clear();
-        normalizer.write_spaced(text, self.shape.marks_spaces, &mut made)?;
+        normalizer.write_spaced(text, self.shape.marks_spaces, made)?;
         if self.shape.splits_spaces {
             spaced.clear();
             for word in made.split_whitespace() {
                 spaced.extend((!word.starts_with(MARK)).then_some(' '));
                 spaced.push_str(word);
             }
-            std::mem::swap(&mut made, &mut spaced);
+            std::mem::swap(made, spaced);
         } else if self.shape.marks_spaces && !normalizer.spaces() {
             // No spaces are left: those that marks become here are read as marks, and ASCII is faster.
             spaced.clear();
@@ -118,11 +129,9 @@ impl Charwise {
                 spaced.extend((number > 0).then_some(' '));
                 spaced.push_str(part);
             }
-            std::mem::swap(&mut made, &mut spaced);
+            std::mem::swap(made, spaced);
         }
-        let done = self.encode(&made, false, merges, work, sink);
-        work.texts = [made, spaced];
-        done
+        Ok(())
     }
 
     /// Writes the mark before the text, with what it may merge with; how many bytes of the text that takes.
@@ -167,14 +176,19 @@ impl Charwise {
     ) -> Result<(), Error> {
         let bytes = text.as_bytes();
         while at < bytes.len() {
-            self.rise(work, out);
-            if let (How::Weigh(weigh), true) = (&self.how, out.carry.is_some())
-                && (bytes[at] >= 128 || out.carry.as_ref().is_some_and(Carry::is_beyond))
+            self.look(out);
+            if let (How::Weigh(weigh), Some(carry)) = (&self.how, &out.carry)
+                && (carry.is_beyond() || bytes[at] >= 128)
+                && let Some(end) = self.word(weigh, text, at, merges, work, out)?
             {
-                at = self.word(weigh, text, at, merges, work, out)?;
+                at = end;
                 continue;
             }
+            let before = at;
             at = self.alone(text, at, out);
+            if at - before >= STRETCH {
+                continue;
+            }
             if let Some(block) = bytes[at..].first_chunk::<BLOCK>() {
                 let cuts = self.joins.cuts_of(block);
                 if cuts != 0 {
@@ -185,21 +199,14 @@ impl Charwise {
             if at < bytes.len() {
                 let end = self.joins.end(&self.letters, text, at);
                 out.make_room();
-                match &self.how {
-                    How::Weigh(weigh) if out.carry.is_some() && !text[at..end].is_ascii() => {
-                        at = self.word(weigh, text, at, merges, work, out)?;
-                    }
-                    _ => {
-                        self.segment(text, at..end, merges, work, out)?;
-                        at = end;
-                    }
-                }
+                self.segment(text, at..end, merges, work, out)?;
+                at = end;
             }
         }
         Ok(())
     }
 
-    /// Writes the word that begins at byte `at`, or a longer stretch; its end.
+    /// Writes the word that begins at byte `at`, or a longer stretch; its end. `None` where characters alone may stand.
     fn word<F: FnMut(&[u32])>(
         &self,
         weigh: &Weigh,
@@ -208,15 +215,15 @@ impl Charwise {
         merges: &Merges,
         work: &mut Work,
         out: &mut Out<'_, F>,
-    ) -> Result<usize, Error> {
+    ) -> Result<Option<usize>, Error> {
+        out.make_room();
         let is_beyond = out.carry.as_ref().is_some_and(Carry::is_beyond);
-        match self.word_end(weigh, text, at).filter(|_| !is_beyond) {
-            Some(end) => {
-                out.make_room();
-                self.segment(text, at..end, merges, work, out)?;
-                Ok(end)
-            }
-            None => Ok(self.stretch(weigh, text, at, work, out)),
+        if !is_beyond && self.is_unknown(text, at) {
+            return Ok(None);
+        }
+        match self.word_end(text, at).filter(|_| !is_beyond) {
+            Some(end) => self.segment(text, at..end, merges, work, out).map(|()| Some(end)),
+            None => Ok(Some(self.stretch(weigh, text, at, work, out))),
         }
     }
 
@@ -289,7 +296,7 @@ impl Charwise {
         work: &mut Work,
         out: &mut Out<'_, F>,
     ) -> Result<(), Error> {
-        if let Some(ids) = work.memory.many(segment.as_bytes()) {
+        if let Some(ids) = work.memory.many(segment.as_bytes(), out.is_near()) {
             out.many(ids);
             return Ok(());
         }
@@ -299,29 +306,30 @@ impl Charwise {
             self.letter(char, letter, out);
             if !letter.is_unknown() && char.is_ascii() {
                 let (ids, count) = letter.ids();
-                work.memory.put(segment.as_bytes(), &ids[..count]);
+                work.memory.put(segment.as_bytes(), &ids[..count], false);
             }
             return Ok(());
         }
-        self.learn(segment, merges, work, out)
+        match self.learn(segment, merges, work, out)? {
+            Kept::Never => {}
+            kept => work.memory.put(segment.as_bytes(), &work.symbols, kept == Kept::Near),
+        }
+        Ok(())
     }
 
-    /// Writes the ids of a segment that is not remembered, and remembers them.
+    /// Writes the ids of a segment that is not remembered; whether it may be, if the symbols are its ids.
     fn learn<F: FnMut(&[u32])>(
         &self,
         segment: &str,
         merges: &Merges,
         work: &mut Work,
         out: &mut Out<'_, F>,
-    ) -> Result<(), Error> {
+    ) -> Result<Kept, Error> {
         let pairs = match &self.how {
             How::Merge(pairs) => pairs,
-            How::Weigh(weigh) => {
-                self.learn_weighed(weigh, segment, work, out);
-                return Ok(());
-            }
+            How::Weigh(weigh) => return Ok(self.learn_weighed(weigh, segment, work, out)),
         };
-        let Work { memory, symbols, scratch, long, .. } = work;
+        let Work { symbols, scratch, long, .. } = work;
         symbols.clear();
         symbols.extend(segment.chars().map(|char| self.letters.get(char).id()));
         if symbols.len() <= pairs::MOST {
@@ -329,8 +337,7 @@ impl Charwise {
         } else {
             merges.apply(symbols, None, long)?;
         }
-        memory.put(segment.as_bytes(), symbols);
         out.many(symbols);
-        Ok(())
+        Ok(Kept::Always)
     }
 }

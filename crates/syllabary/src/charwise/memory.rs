@@ -2,7 +2,8 @@
 //!
 //! A segment of up to 15 bytes and up to 4 ids is one slot of 32 bytes; what is longer stands in an arena. A
 //! segment is looked for in a few slots side by side; when the table cannot grow any more a new segment takes the
-//! place of another, and when an arena is full all is forgotten. Leaves out how segments are encoded.
+//! place of another, and when an arena is full all is forgotten. Ids may be for some texts only (`weigh`). Leaves out how
+//! segments are encoded.
 
 use crate::encode::{Key, SHORT};
 
@@ -21,7 +22,11 @@ const MOST_IDS: usize = 1 << 19;
 const INLINE: usize = 4;
 
 const COUNT: u32 = 60;
-const APART: u64 = 15;
+/// The number of ids that do not fit, and that of those that are for some texts only, of which this is taken.
+const APART: u64 = 6;
+const SOME: u64 = 8;
+/// The same of a long segment, in its length.
+const SOME_LONG: u8 = 1 << 7;
 
 #[inline]
 fn words(bytes: &[u8]) -> (u64, u64) {
@@ -58,6 +63,12 @@ struct Long {
     ids: u32,
     length: u8,
     count: u8,
+}
+
+impl Long {
+    fn length(&self) -> usize {
+        usize::from(self.length & !SOME_LONG)
+    }
 }
 
 /// Slots side by side, one of which a segment is in.
@@ -130,14 +141,22 @@ impl Memory {
         (count <= INLINE).then_some((&slot.ids, count))
     }
 
-    /// The ids of any segment, if it is remembered and short ones with few are not asked for.
-    pub(crate) fn many(&self, segment: &[u8]) -> Option<&[u32]> {
+    /// The ids of any segment, if it is remembered and short ones with few are not asked for; `all`: those that are for
+    /// some texts too.
+    pub(crate) fn many(&self, segment: &[u8], all: bool) -> Option<&[u32]> {
         if segment.len() > SHORT {
-            return self.long(segment);
+            return self.long(segment, all);
         }
         let key = Key::at(segment, 0, segment.len());
         let slot = self.short(key, key.hash())?;
-        Some(&self.ids[slot.ids[0] as usize..][..slot.ids[1] as usize])
+        let count = slot.high >> COUNT;
+        if count >= SOME && !all {
+            return None;
+        }
+        match count & (SOME - 1) {
+            APART => Some(&self.ids[slot.ids[0] as usize..][..slot.ids[1] as usize]),
+            count => slot.ids.get(..count as usize),
+        }
     }
 
     /// Reads the line of a hash.
@@ -153,16 +172,16 @@ impl Memory {
         slot.is(key).then_some(slot)
     }
 
-    /// Remembers a segment, which is not yet, unless it is too long.
-    pub(crate) fn put(&mut self, segment: &[u8], ids: &[u32]) {
+    /// Remembers a segment, which is not yet, unless it is too long; `some`: for some texts only.
+    pub(crate) fn put(&mut self, segment: &[u8], ids: &[u32], some: bool) {
         match segment.len() {
-            1..=SHORT => self.put_short(Key::at(segment, 0, segment.len()), ids),
-            LONGER..=LONG => self.put_long(segment, ids),
+            1..=SHORT => self.put_short(Key::at(segment, 0, segment.len()), ids, some),
+            LONGER..=LONG => self.put_long(segment, ids, some),
             _ => {}
         }
     }
 
-    fn put_short(&mut self, key: Key, ids: &[u32]) {
+    fn put_short(&mut self, key: Key, ids: &[u32], some: bool) {
         let mut slot = Short { low: key.low, high: key.high, ids: [0; INLINE] };
         let count = if let Some(inline) = slot.ids.get_mut(..ids.len()) {
             inline.copy_from_slice(ids);
@@ -171,35 +190,39 @@ impl Memory {
             slot.ids[..2].copy_from_slice(&[self.keep_ids(ids), ids.len() as u32]);
             APART
         };
-        slot.high |= count << COUNT;
+        slot.high |= (count + if some { SOME } else { 0 }) << COUNT;
         self.short.put(slot, MOST_SHORT, |slot| (slot.high != 0).then(|| slot.key().hash()));
     }
 
-    fn long(&self, segment: &[u8]) -> Option<&[u32]> {
+    fn long(&self, segment: &[u8], all: bool) -> Option<&[u32]> {
         if segment.len() > LONG {
             return None;
         }
         let hash = hash_long(segment);
         let found = self.long.line(hash)?.iter().find(|slot| {
             slot.hash == (hash >> 32) as u32
-                && usize::from(slot.length) == segment.len()
+                && slot.length() == segment.len()
                 && &self.bytes[slot.bytes as usize..][..segment.len()] == segment
         })?;
+        if found.length & SOME_LONG != 0 && !all {
+            return None;
+        }
         Some(&self.ids[found.ids as usize..][..usize::from(found.count)])
     }
 
-    fn put_long(&mut self, segment: &[u8], ids: &[u32]) {
+    fn put_long(&mut self, segment: &[u8], ids: &[u32], some: bool) {
         let (Ok(length), Ok(count)) = (u8::try_from(segment.len()), u8::try_from(ids.len())) else { return };
         if self.bytes.len() + segment.len() > MOST_BYTES {
             self.forget();
         }
         let ids = self.keep_ids(ids);
         let hash = (hash_long(segment) >> 32) as u32;
+        let length = length | if some { SOME_LONG } else { 0 };
         let slot = Long { hash, bytes: self.bytes.len() as u32, ids, length, count };
         self.bytes.extend_from_slice(segment);
         let bytes = &self.bytes;
         self.long.put(slot, MOST_LONG, |slot| {
-            let segment = &bytes[slot.bytes as usize..][..usize::from(slot.length)];
+            let segment = &bytes[slot.bytes as usize..][..slot.length()];
             (slot.length != 0).then(|| hash_long(segment))
         });
     }
@@ -253,36 +276,38 @@ mod tests {
         (text, (0..1 + number % 9).map(|id| id + number).collect())
     }
 
-    fn recall(memory: &Memory, segment: &[u8]) -> Option<Vec<u32>> {
+    fn recall(memory: &Memory, segment: &[u8], all: bool) -> Option<Vec<u32>> {
         if segment.len() <= SHORT {
             let key = Key::at(segment, 0, segment.len());
             if let Some((ids, count)) = memory.few(key, key.hash()) {
                 return Some(ids[..count].to_vec());
             }
         }
-        memory.many(segment).map(<[u32]>::to_vec)
+        memory.many(segment, all).map(<[u32]>::to_vec)
     }
 
     #[test]
     fn what_is_recalled_was_put() {
         let mut memory = Memory::default();
-        assert_eq!(recall(&memory, b"ab"), None);
+        assert_eq!(recall(&memory, b"ab", true), None);
         let (mut kept, mut bytes, mut fewer) = (0, 0, false);
         for number in 0..400_000 {
             let (segment, ids) = made(number);
             // Short segments come again with the same bytes.
-            let known = recall(&memory, &segment);
+            let known = recall(&memory, &segment, true);
             if segment.len() < 4 {
-                memory.put(&segment, &[7]);
+                memory.put(&segment, &[7], false);
                 continue;
             }
             assert_eq!(known, None);
-            memory.put(&segment, &ids);
+            let some = number % 5 == 0;
+            memory.put(&segment, &ids, some);
             let expected = (segment.len() <= LONG).then_some(ids);
-            assert_eq!(recall(&memory, &segment), expected);
+            assert_eq!(recall(&memory, &segment, false), expected.clone().filter(|_| !some));
+            assert_eq!(recall(&memory, &segment, true), expected);
             if let Some(before) = number.checked_sub(50) {
                 let (segment, ids) = made(before);
-                let found = recall(&memory, &segment);
+                let found = recall(&memory, &segment, true);
                 kept += usize::from(found.is_some());
                 assert!(found.is_none_or(|found| found == ids || segment.len() < 4));
             }

@@ -60,6 +60,8 @@ pub(crate) struct Charwise {
     letters: Letters,
     joins: Joins,
     how: How,
+    /// No token reaches over the place before a mark.
+    begins_words: bool,
     /// The unknown token, and whether several in a row are one.
     unknown: u32,
     fuses: bool,
@@ -122,6 +124,7 @@ impl Charwise {
         Some(Charwise {
             how: How::Merge(Pairs::new(&pairs, spell)?),
             joins: Joins::new(&neighbours, space),
+            begins_words: neighbours.iter().all(|&(_, right)| right != MARK),
             unknown: spelling.unknown.unwrap_or(NONE),
             letters,
             fuses: spelling.fuse_unknown && !Letters::has_all_bytes(alphabet),

@@ -46,6 +46,11 @@ impl<F: FnMut(&[u32])> Out<'_, F> {
         carry.sum()
     }
 
+    /// Whether the score so far is a small one, or none.
+    pub(super) fn is_near(&self) -> bool {
+        self.carry.as_ref().is_none_or(Carry::is_near)
+    }
+
     #[inline(never)]
     pub(crate) fn flush(&mut self) {
         self.settle();

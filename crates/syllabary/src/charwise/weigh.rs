@@ -5,10 +5,10 @@
 //! score of all that stands before it added, and rounded. Each of the sums on the way through a segment is off by half
 //! a unit in the last place at most, and rounding keeps the order of numbers; so the best way is the same, whatever
 //! stands before, if it is better than the second best by more than all those halves together: one for each token of
-//! the one and of the other way. Such a segment is remembered, for texts up to a certain score (`CLASSES`; the larger
-//! that is, the coarser the sums, so each has a memory of its own). Any other segment is solved anew each time, with
-//! the very score of what stands before it, for which the ids so far are added up (`Carry`). Beyond the last class
-//! all is solved, until sums are counted anew (`Sum::FARTHEST`). Where a pre-tokenizer cuts words, segments are whole
+//! the one and of the other way. Such a segment is remembered, for texts up to a certain score, or a smaller one
+//! (`Bounds`; the larger that is, the coarser the sums). Any other segment is solved anew each time, with the very score of what stands
+//! before it, for which the ids so far are added up (`Carry`). Beyond that score all is solved, until sums are counted
+//! anew (`Sum::FARTHEST`). A character alone has one way only. Where a pre-tokenizer cuts words, segments are whole
 //! words, before which nothing stands.
 //!
 //! Leaves out walking the text (`encode`) and the lattice itself (`models::unigram`).
@@ -17,37 +17,45 @@ use std::sync::Arc;
 
 use super::{
     Charwise, How, MARK,
+    alone::BETWEEN_LOOKS,
     encode::Work,
     joins::Joins,
     letters::Letters,
-    memory::Memory,
     out::Out,
     shape::{Prefix, Shape},
 };
 use crate::{
     alphabet::{Alphabet, NONE, Spelling},
-    models::unigram::{Lattice, Unigram},
+    models::unigram::{Edge, Lattice, Unigram},
     parts::Parts,
     step::Step,
 };
 
-/// Texts whose score is below 2 to the power of these have a memory.
-const CLASSES: [i32; 2] = [14, 16];
-/// Nine tenths of these scores.
-const LIMITS: [f64; 2] = [14_745.0, 58_982.0];
+/// Segments are remembered in texts of a score up to `far`, or only up to `near`, which with all that is written
+/// between two looks at it are below 2 to these powers.
+struct Bounds {
+    near: f64,
+    near_power: i32,
+    far: f64,
+    far_power: i32,
+}
+
+/// For sums of 32 and of 64 bits.
+const SINGLE: Bounds = Bounds { near: 15_000.0, near_power: 14, far: 97_000.0, far_power: 17 };
+const DOUBLE: Bounds = Bounds { near: 15_000.0, near_power: 14, far: 60e9, far_power: 36 };
 /// No segment of a larger part of that is remembered.
 const PART: i32 = 6;
 /// Lattices of longer segments are not kept.
 const KEPT: usize = 1 << 16;
-/// Ids that a block adds.
-const BLOCK_IDS: f64 = 80.0;
 /// A stretch ends before so many bytes of ASCII, or after so many bytes of all.
 const ASCII: usize = 16;
-const STRETCH: usize = 1 << 14;
-/// So long are stretches where nothing is remembered.
-const BEYOND: usize = 1 << 9;
-/// A word of more bytes is a stretch.
+const ENOUGH: usize = 1 << 10;
+/// Or behind so many unknown characters.
+const UNKNOWN: usize = 4;
+/// Segments of more characters are not remembered.
 const WORD: usize = 64;
+/// The longest word, in bytes, that is looked for as a whole.
+const WHOLE: usize = 32;
 
 /// What weighing needs besides the tables of every charwise tokenizer.
 pub(super) struct Weigh {
@@ -58,8 +66,6 @@ pub(super) struct Weigh {
     heaviest: f64,
     /// Segments are words.
     words: bool,
-    /// No token reaches over the place before a mark.
-    cuts_marks: bool,
 }
 
 /// The score of the text so far, as it is rounded.
@@ -68,7 +74,23 @@ pub(crate) struct Carry<'a> {
     sum: f64,
     /// So many ids of the run are in it.
     folded: usize,
-    class: usize,
+    reach: Reach,
+}
+
+/// How large a score is: what is remembered for all texts, or for some, or nothing may be taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Reach {
+    Near,
+    Far,
+    Beyond,
+}
+
+/// For which texts a segment is remembered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kept {
+    Always,
+    Near,
+    Never,
 }
 
 impl Carry<'_> {
@@ -95,17 +117,31 @@ impl Carry<'_> {
         self.sum = self.weigh.unigram.round(self.sum + self.weigh.unigram.unknown_score());
     }
 
-    /// Whether the score is within a class, for so many ids more than are in it.
+    /// Whether the score stays below this one, if so many ids more than are in it are added.
     #[inline]
-    fn is_within(&self, class: usize, pending: usize) -> bool {
-        let Some(limit) = LIMITS.get(class) else { return true };
-        self.sum.abs() + (pending as f64 + BLOCK_IDS) * self.weigh.heaviest <= *limit
+    fn is_within(&self, bound: f64, pending: usize) -> bool {
+        self.sum.abs() + (pending + BETWEEN_LOOKS) as f64 * self.weigh.heaviest <= bound
+    }
+
+    /// Whether it leaves what it is known to reach, or may come back.
+    #[inline]
+    fn leaves(&self, pending: usize) -> bool {
+        match self.reach {
+            Reach::Near => !self.is_within(self.weigh.bounds().near, pending),
+            Reach::Far => !self.is_within(self.weigh.bounds().far, pending),
+            Reach::Beyond => true,
+        }
     }
 
     /// Whether nothing may be remembered.
     #[inline]
     pub(super) fn is_beyond(&self) -> bool {
-        self.class == CLASSES.len()
+        self.reach == Reach::Beyond
+    }
+
+    /// Whether it is a small one.
+    pub(super) fn is_near(&self) -> bool {
+        self.reach == Reach::Near
     }
 }
 
@@ -150,12 +186,8 @@ impl Charwise {
         }
         Some(Charwise {
             joins: if words { Joins::all_but_spaces() } else { Joins::new(&neighbours, space) },
-            how: How::Weigh(Weigh::new(
-                unigram,
-                spelling,
-                words,
-                shape.marks_spaces && neighbours.iter().all(|&(_, right)| right != MARK),
-            )),
+            begins_words: neighbours.iter().all(|&(_, right)| right != MARK),
+            how: How::Weigh(Weigh::new(unigram, spelling, words)),
             unknown: spelling.unknown.unwrap_or(NONE),
             fuses: spelling.fuse_unknown && !has_bytes,
             letters,
@@ -166,68 +198,56 @@ impl Charwise {
     /// The score to be carried along, if any is.
     pub(super) fn carry(&self) -> Option<Carry<'_>> {
         match &self.how {
-            How::Weigh(weigh) if !weigh.words => Some(Carry { weigh, sum: 0.0, folded: 0, class: 0 }),
+            How::Weigh(weigh) if !weigh.words => Some(Carry { weigh, sum: 0.0, folded: 0, reach: Reach::Near }),
             _ => None,
         }
     }
 
-    /// Takes the memory of the class that the score is in.
+    /// Looks whether the score is still within its bounds, or again.
     #[inline]
-    pub(super) fn rise<F: FnMut(&[u32])>(&self, work: &mut Work, out: &mut Out<'_, F>) {
-        let leaves = |carry: &Carry<'_>| {
-            carry.is_beyond() || !carry.is_within(carry.class, out.written - carry.folded)
-        };
-        if out.carry.as_ref().is_some_and(leaves) {
+    pub(super) fn look<F: FnMut(&[u32])>(&self, out: &mut Out<'_, F>) {
+        if out.carry.as_ref().is_some_and(|carry| carry.leaves(out.written - carry.folded)) {
             out.settle();
             if let Some(carry) = &mut out.carry {
-                let class = (0..=CLASSES.len()).find(|&class| carry.is_within(class, 0));
-                change(work, carry, class.unwrap_or(CLASSES.len()));
+                let Bounds { near, far, .. } = *carry.weigh.bounds();
+                carry.reach = match (carry.is_within(near, 0), carry.is_within(far, 0)) {
+                    (true, _) => Reach::Near,
+                    (_, true) => Reach::Far,
+                    _ => Reach::Beyond,
+                };
             }
         }
     }
 
-    /// Puts the memories back as they were.
-    pub(super) fn fall<F>(&self, work: &mut Work, out: &mut Out<'_, F>) {
-        if let Some(carry) = &mut out.carry {
-            change(work, carry, 0);
-        }
-    }
-
-    /// Writes the ids of a segment that is not remembered, and remembers them if they do not depend on what stands
-    /// before.
+    /// Writes the ids of a segment that is not remembered; for which texts it may be, the symbols being its ids.
     pub(super) fn learn_weighed<F: FnMut(&[u32])>(
         &self,
         weigh: &Weigh,
         segment: &str,
         work: &mut Work,
         out: &mut Out<'_, F>,
-    ) {
-        let Work { memory, symbols, lattice, .. } = work;
+    ) -> Kept {
+        let Work { symbols, lattice, .. } = work;
         let unigram = &weigh.unigram;
         unigram.read(segment, |char| self.letters.canonical(char), lattice);
-        let mut keeps = true;
-        if let Some(class) = out.carry.as_ref().map(|carry| carry.class) {
-            let better = unigram.solve::<true>(0.0, lattice);
-            keeps = CLASSES.get(class).is_some_and(|&power| {
-                let sums = (lattice.path.len() + lattice.len()) as f64;
-                let half = unigram.half_unit() * f64::from(power).exp2();
-                // Of a longer one sums may have been counted anew.
-                lattice.len() <= WORD
-                    && better > 1.1 * sums * half
-                    && lattice.score.abs() < f64::from(power - PART).exp2()
-            });
-            if !keeps {
-                return self.write_solved(weigh, segment, work, out);
-            }
-        } else {
+        let kept = if out.carry.is_none() {
             unigram.solve::<false>(0.0, lattice);
+            Kept::Always
+        } else if lattice.len() <= WORD {
+            let better = unigram.solve::<true>(0.0, lattice);
+            weigh.kept(lattice, better)
+        } else {
+            // Sums may have been counted anew.
+            Kept::Never
+        };
+        if kept == Kept::Never || (kept == Kept::Near && !out.is_near()) {
+            self.write_solved(weigh, segment, work, out);
+            return Kept::Never;
         }
         symbols.clear();
         symbols.extend(lattice.path.iter().map(|edge| edge.id).take_while(|&id| !unigram.is_unknown(id)));
-        if symbols.len() == lattice.path.len() {
-            if keeps {
-                memory.put(segment.as_bytes(), symbols);
-            }
+        let is_known = symbols.len() == lattice.path.len();
+        if is_known {
             out.many(symbols);
         } else {
             self.write_path(unigram, segment, lattice, out);
@@ -235,10 +255,11 @@ impl Charwise {
         if lattice.len() > KEPT {
             *lattice = Default::default();
         }
+        if is_known { kept } else { Kept::Never }
     }
 
-    /// Writes the ids of the text from byte `at` on, up to a place where it may be cut and ASCII begins; that place.
-    /// Nothing is remembered: words beyond ASCII take as long to look up as to solve.
+    /// Writes the ids of the text from byte `at` on, up to a place where it may be cut, and ASCII begins or enough is
+    /// read; that place. Nothing is remembered: words without spaces between take as long to look up as to solve.
     pub(super) fn stretch<F: FnMut(&[u32])>(
         &self,
         weigh: &Weigh,
@@ -247,7 +268,22 @@ impl Charwise {
         work: &mut Work,
         out: &mut Out<'_, F>,
     ) -> usize {
-        let end = self.stretch_end(text, at, out.carry.as_ref().is_some_and(Carry::is_beyond));
+        let bytes = text.as_bytes();
+        let is_beyond = out.carry.as_ref().is_some_and(Carry::is_beyond);
+        let is_ascii = |next: usize| {
+            let ahead = bytes[next..].first_chunk::<ASCII>();
+            ahead.is_some_and(|ahead| ahead.iter().fold(0, |all, byte| all | byte) < 128)
+        };
+        let mut chars = text[at..].char_indices().map(|(offset, char)| (at + offset, self.letters.get(char)));
+        let mut unknown = 0;
+        let end = loop {
+            let Some((next, letter)) = chars.next() else { break bytes.len() };
+            unknown = if letter.is_unknown() { unknown + 1 } else { 0 };
+            let may_end = next - at > ENOUGH || (!is_beyond && bytes[next] < 128 && is_ascii(next));
+            if unknown > UNKNOWN && !is_beyond || may_end && self.may_cut(text, next) {
+                break next;
+            }
+        };
         let segment = &text[at..end];
         weigh.unigram.read(segment, |char| self.letters.canonical(char), &mut work.lattice);
         self.write_solved(weigh, segment, work, out);
@@ -275,28 +311,16 @@ impl Charwise {
 
     /// The end of the word from byte `at` on, if it may be cut out and is short.
     #[inline]
-    pub(super) fn word_end(&self, weigh: &Weigh, text: &str, at: usize) -> Option<usize> {
+    pub(super) fn word_end(&self, text: &str, at: usize) -> Option<usize> {
         let ahead = &text.as_bytes()[at + 1..];
-        let ahead = &ahead[..WORD.min(ahead.len())];
-        let length = ahead.iter().position(|&byte| byte == b' ').filter(|_| weigh.cuts_marks)?;
+        let ahead = &ahead[..WHOLE.min(ahead.len())];
+        let length = ahead.iter().position(|&byte| byte == b' ').filter(|_| self.begins_words)?;
         Some(at + 1 + length)
     }
 
-    fn stretch_end(&self, text: &str, at: usize, is_beyond: bool) -> usize {
-        let bytes = text.as_bytes();
-        let most = if is_beyond { BEYOND } else { STRETCH };
-        let mut next = at + 1;
-        while next < bytes.len() {
-            let ahead = bytes[next..].first_chunk::<ASCII>();
-            let ascii = |ahead: &[u8; ASCII]| ahead.iter().fold(0, |all, byte| all | byte) < 128;
-            let is_ascii = !is_beyond && bytes[next] < 128 && ahead.is_some_and(ascii);
-            let is_long = next - at > most && text.is_char_boundary(next);
-            if (is_ascii || is_long) && self.may_cut(text, next) {
-                return next;
-            }
-            next += 1;
-        }
-        bytes.len()
+    /// Whether the character at byte `at` is no token.
+    pub(super) fn is_unknown(&self, text: &str, at: usize) -> bool {
+        text[at..].chars().next().is_some_and(|char| self.letters.get(char).is_unknown())
     }
 
     /// Whether text may be cut before this byte, which begins a character.
@@ -316,6 +340,14 @@ impl Charwise {
         lattice: &Lattice,
         out: &mut Out<'_, F>,
     ) {
+        let is_known = |edge: &Edge| edge.id != NONE && !unigram.is_unknown(edge.id);
+        if lattice.path.iter().all(is_known) && out.has_room(lattice.path.len()) {
+            let ids = &mut out.run[out.written..][..lattice.path.len()];
+            ids.iter_mut().zip(&lattice.path).for_each(|(id, edge)| *id = edge.id);
+            out.written += lattice.path.len();
+            out.after_unknown = false;
+            return;
+        }
         for edge in &lattice.path {
             out.make_room();
             if edge.id == NONE {
@@ -330,21 +362,27 @@ impl Charwise {
     }
 }
 
-/// Swaps memories: that of a class is in use.
-fn change(work: &mut Work, carry: &mut Carry<'_>, class: usize) {
-    if work.more.is_empty() {
-        work.more.resize_with(CLASSES.len(), Memory::default);
-    }
-    for class in [carry.class, class] {
-        if let Some(other) = class.checked_sub(1).and_then(|at| work.more.get_mut(at)) {
-            std::mem::swap(&mut work.memory, other);
+impl Weigh {
+    /// For which texts the best way, so much better than any other, is the same.
+    fn kept(&self, lattice: &Lattice, better: f64) -> Kept {
+        let sums = (lattice.path.len() + lattice.len()) as f64;
+        let is_kept = |power: i32| {
+            let half = self.unigram.half_unit() * f64::from(power).exp2();
+            better > 1.1 * sums * half && lattice.score.abs() < f64::from(power - PART).exp2()
+        };
+        let Bounds { near_power, far_power, .. } = *self.bounds();
+        match (is_kept(far_power), is_kept(near_power)) {
+            (true, _) => Kept::Always,
+            (_, true) => Kept::Near,
+            _ => Kept::Never,
         }
     }
-    carry.class = class;
-}
 
-impl Weigh {
-    fn new(unigram: &Arc<Unigram>, spelling: &Spelling<'_>, words: bool, cuts_marks: bool) -> Weigh {
+    fn bounds(&self) -> &'static Bounds {
+        if self.unigram.is_single() { &SINGLE } else { &DOUBLE }
+    }
+
+    fn new(unigram: &Arc<Unigram>, spelling: &Spelling<'_>, words: bool) -> Weigh {
         let bound = spelling.byte_tokens.iter().map(|&(id, _)| id).chain(unigram.texts().map(|(_, id)| id));
         let bound = bound.chain(spelling.unknown).max().map_or(0, |id| id as usize + 1);
         let mut weights: Vec<f64> = (0..bound).map(|id| unigram.score(id as u32)).collect();
@@ -355,7 +393,7 @@ impl Weigh {
         }
         let unknown = unigram.unknown_score().abs();
         let heaviest = weights.iter().fold(unknown, |most, weight| most.max(weight.abs()));
-        Weigh { unigram: unigram.clone(), weights, heaviest, words, cuts_marks }
+        Weigh { unigram: unigram.clone(), weights, heaviest, words }
     }
 }
 

@@ -17,8 +17,10 @@ const MAX_RESULTS: usize = 32;
 const TABLE: usize = 1 << 16;
 
 /// In the table: no rule begins with the character; one is for it alone. Else the node that a search is at then.
-const NO_RULE: u32 = u32::MAX;
-const OWN_RULE: u32 = u32::MAX - 1;
+const NO_RULE: u32 = FOLLOWS - 1;
+const OWN_RULE: u32 = FOLLOWS - 2;
+/// And whether the character stands in some rule behind the first.
+const FOLLOWS: u32 = 1 << 31;
 
 /// A longer beginning of text is no rule: every place of a text is searched so far.
 pub(super) const MAX_RULE: usize = 1024;
@@ -47,6 +49,7 @@ impl Charsmap {
         check(&units, &texts).map_err(damaged)?;
         let mut map = Charsmap { units, texts, plain: [false; 128], second: Vec::new(), firsts: Vec::new() };
         map.firsts = map.first_nodes();
+        map.mark_followers();
         map.second = (0..=255).map(|byte| map.second_bytes(byte)).collect();
         map.plain = std::array::from_fn(|byte| {
             // Below 128; the bits of ASCII are the first two words.
@@ -127,26 +130,31 @@ impl Charsmap {
     }
 
     /// The end of the run from `at`, where a character begins, of characters but space that no rule begins with.
-    pub(crate) fn unchanged(&self, text: &str, mut at: usize) -> usize {
+    pub(crate) fn unchanged(&self, text: &str, at: usize) -> usize {
+        self.untouched(text, at, &mut |_| false)
+    }
+
+    /// The same, with each space for which `keeps` is true, given where it stands.
+    #[inline]
+    pub(crate) fn untouched(&self, text: &str, mut at: usize, keeps: &mut impl FnMut(usize) -> bool) -> usize {
         let bytes = text.as_bytes();
-        if self.is_empty() {
-            return bytes[at..].iter().position(|byte| *byte == b' ').map_or(bytes.len(), |run| at + run);
-        }
+        // Where the character before begins, and how a search for a rule goes on behind it.
+        let (mut before, mut node) = (at, NO_RULE);
         for character in text[at..].chars() {
-            let next = at + character.len_utf8();
-            // As for most: only what is not ASCII could make a rule of it.
-            let short = self.plain(bytes[at]) && bytes.get(next).is_none_or(u8::is_ascii);
-            let goes_on = short
-                || match self.firsts.get(character as usize) {
-                    Some(&NO_RULE) => true,
-                    Some(&OWN_RULE) => false,
-                    Some(&node) => !self.leads_on(node, &bytes[next..]),
-                    None => !self.begins_rule(&bytes[at..]),
-                };
-            if !goes_on || character == ' ' {
+            let first = match self.firsts.get(character as usize) {
+                Some(&first) => first,
+                None if self.is_empty() => NO_RULE,
+                None if self.begins_rule(&bytes[at..]) => OWN_RULE,
+                None => NO_RULE | FOLLOWS,
+            };
+            if first & FOLLOWS != 0 && node < OWN_RULE && self.leads_on(node, &bytes[at..]) {
+                return before;
+            }
+            if first & !FOLLOWS == OWN_RULE || (character == ' ' && !keeps(at)) {
                 return at;
             }
-            at = next;
+            (before, node) = (at, first & !FOLLOWS);
+            at += character.len_utf8();
         }
         at
     }
@@ -173,6 +181,31 @@ impl Charsmap {
     fn first_nodes(&self) -> Vec<u32> {
         let mut firsts = vec![NO_RULE; TABLE];
         let root = self.units.first().map_or(0, |root| offset(*root));
+        self.characters(root, |code, next, is_rule| {
+            if let Some(first) = firsts.get_mut(code) {
+                *first = if is_rule { OWN_RULE } else { next as u32 };
+            }
+        });
+        firsts
+    }
+
+    /// Marks the characters that stand behind the first of some rule.
+    fn mark_followers(&mut self) {
+        let mut firsts = std::mem::take(&mut self.firsts);
+        for at in 0..firsts.len() {
+            let node = firsts[at] & !FOLLOWS;
+            if node < OWN_RULE {
+                self.characters(node as usize, |code, _, _| {
+                    firsts.get_mut(code).into_iter().for_each(|first| *first |= FOLLOWS);
+                });
+            }
+        }
+        self.firsts = firsts;
+    }
+
+    /// Calls `each` with every character of up to three bytes that goes on from a node, where a search is behind it, and
+    /// whether a rule ends there.
+    fn characters(&self, from: usize, mut each: impl FnMut(usize, usize, bool)) {
         // The node, the bytes that are to come, the bits so far.
         let mut waiting: Vec<(usize, u32, u32)> = Vec::new();
         let step = |node: usize, byte: u32| {
@@ -180,9 +213,9 @@ impl Charsmap {
             self.units.get(at).filter(|unit| label(**unit) == byte).map(|unit| (at ^ offset(*unit), *unit))
         };
         for byte in (0..0x80).chain(0xC2..0xF0) {
-            let Some((node, unit)) = step(root, byte) else { continue };
+            let Some((node, unit)) = step(from, byte) else { continue };
             match byte {
-                0..0x80 => firsts[byte as usize] = if has_leaf(unit) { OWN_RULE } else { node as u32 },
+                0..0x80 => each(byte as usize, node, has_leaf(unit)),
                 0xE0.. => waiting.push((node, 2, byte & 0x0F)),
                 _ => waiting.push((node, 1, byte & 0x1F)),
             }
@@ -194,12 +227,11 @@ impl Charsmap {
                 };
                 if left > 1 {
                     waiting.push((next, left - 1, bits));
-                } else if let Some(first) = firsts.get_mut(bits as usize) {
-                    *first = if has_leaf(unit) { OWN_RULE } else { next as u32 };
+                } else {
+                    each(bits as usize, next, has_leaf(unit));
                 }
             }
         }
-        firsts
     }
 
     /// The bytes, as bits, that follow `byte` at the beginning of rules.

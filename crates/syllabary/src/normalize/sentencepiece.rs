@@ -113,7 +113,7 @@ impl SentencePiece {
         let mut after_space = self.remove_extra_whitespaces;
         while at < text.len() {
             if copies {
-                let run = self.bare_run(text.as_bytes(), at, after_space);
+                let run = self.plain_run(text, at, after_space);
                 if run > at {
                     out.text.push_str(&text[at..run]);
                     after_space = self.remove_extra_whitespaces && text.as_bytes()[run - 1] == b' ';
@@ -158,6 +158,19 @@ impl SentencePiece {
             out.push(space, at);
         }
         Ok(at)
+    }
+
+    /// The end of the run from `at` that stays as it is, with spaces of which none is to go.
+    fn plain_run(&self, text: &str, at: usize, after_space: bool) -> usize {
+        let bytes = text.as_bytes();
+        let bare = self.bare_run(bytes, at, after_space);
+        if !text.is_char_boundary(bare) {
+            return bare;
+        }
+        let goes = |space: usize| {
+            if space == at { after_space } else { self.remove_extra_whitespaces && bytes[space - 1] == b' ' }
+        };
+        self.map.untouched(text, bare, &mut |space| !goes(space))
     }
 
     /// The end of the run from `at` of ASCII that stays as it is, with spaces of which none is to go.

@@ -130,7 +130,7 @@ impl<F: FnMut(&[u32])> Walk<'_, '_, F> {
     /// The same for a word that is long, has many ids or is not remembered.
     #[inline(never)]
     fn other_word(&mut self, word: &str) -> Result<(), Error> {
-        if let Some(ids) = self.work.memory.many(word.as_bytes()) {
+        if let Some(ids) = self.work.memory.many(word.as_bytes(), true) {
             self.out.many(ids);
             return Ok(());
         }
@@ -138,7 +138,7 @@ impl<F: FnMut(&[u32])> Walk<'_, '_, F> {
         ids.clear();
         let known = self.learn(word, &mut ids);
         if known.is_ok() {
-            self.work.memory.put(word.as_bytes(), &ids);
+            self.work.memory.put(word.as_bytes(), &ids, false);
             self.out.many(&ids);
         }
         self.work.ids = ids;

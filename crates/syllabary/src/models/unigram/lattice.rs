@@ -16,8 +16,8 @@ pub(super) trait Sum: Copy + PartialOrd + Add<Output = Self> + Sub<Output = Self
     const HIGHEST: Self;
     /// Sums are counted anew from a place where one is larger.
     const FARTHEST: Self;
-    /// The score of the text that ends at a cell.
-    fn of(unigram: &Unigram, cell: &Cell) -> Self;
+    /// The score of a text, which is in a cell in 32 bits, and this in 64.
+    fn of(cell: &Cell, score: f64) -> Self;
     /// A score that is of this precision already.
     fn exactly(score: f64) -> Self;
 }
@@ -29,7 +29,7 @@ impl Sum for f32 {
     const FARTHEST: f32 = 100_000.0;
 
     #[inline]
-    fn of(_unigram: &Unigram, cell: &Cell) -> f32 {
+    fn of(cell: &Cell, _score: f64) -> f32 {
         cell.score
     }
 
@@ -45,8 +45,8 @@ impl Sum for f64 {
     const FARTHEST: f64 = f64::INFINITY;
 
     #[inline]
-    fn of(unigram: &Unigram, cell: &Cell) -> f64 {
-        unigram.scores[cell.id as usize]
+    fn of(_cell: &Cell, score: f64) -> f64 {
+        score
     }
 
     fn exactly(score: f64) -> f64 {
@@ -54,15 +54,9 @@ impl Sum for f64 {
     }
 }
 
-/// The best way to a place between two characters.
-#[derive(Clone, Copy, Debug)]
-struct Best<S> {
-    score: S,
-    /// Where its last token begins.
-    start: u32,
-    /// The id of that; `NONE` for an unknown character.
-    id: u32,
-}
+/// The last token of the best way to a place between two characters: where it begins, and its id; `NONE` for an
+/// unknown character.
+type Last = (u32, u32);
 
 /// A token of a way: its characters and its id, `NONE` for an unknown character.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,16 +66,17 @@ pub(crate) struct Edge {
     pub(crate) id: u32,
 }
 
-/// The best ways to all places, and the scores of the second best.
+/// The best ways to all places: their scores, and those of the second best.
 #[derive(Debug)]
 pub(super) struct Ways<S> {
-    best: Vec<Best<S>>,
+    scores: Vec<S>,
     seconds: Vec<S>,
+    lasts: Vec<Last>,
 }
 
 impl<S> Default for Ways<S> {
     fn default() -> Ways<S> {
-        Ways { best: Vec::new(), seconds: Vec::new() }
+        Ways { scores: Vec::new(), seconds: Vec::new(), lasts: Vec::new() }
     }
 }
 
@@ -135,67 +130,75 @@ impl<S: Sum> Ways<S> {
         from: f64,
         path: &mut Vec<Edge>,
     ) -> (f64, f64) {
-        let unknown = S::exactly(unigram.unknown_score);
-        self.best.clear();
-        self.best.resize(codes.len() + 1, Best { score: S::ZERO, start: NONE, id: NONE });
-        self.best[0].score = S::exactly(from);
-        if MARGIN {
-            self.seconds.clear();
-            self.seconds.resize(codes.len() + 1, S::LOWEST);
-        }
-        for start in 0..codes.len() {
-            let mut so_far = self.best[start].score;
+        let (trie, count) = (&unigram.trie, codes.len());
+        self.clear(count + 1, MARGIN);
+        self.scores[0] = S::exactly(from);
+        for (start, &code) in codes.iter().enumerate() {
+            let mut so_far = self.scores[start];
             if so_far > S::FARTHEST || S::ZERO - so_far > S::FARTHEST {
                 self.count_anew(start, so_far, unigram.longest);
                 so_far = S::ZERO;
             }
-            let mut is_single = false;
-            unigram.trie.prefixes(&codes[start..], |cell, characters| {
-                is_single |= characters == 1;
-                self.offer::<MARGIN>(start + characters, S::of(unigram, cell) + so_far, start, cell.id);
-            });
-            if !is_single {
-                self.offer::<MARGIN>(start + 1, unknown + so_far, start, NONE);
+            let (cell, score, mut place) = trie.first(code);
+            self.offer::<MARGIN>(start + 1, S::of(cell, score) + so_far, (start as u32, cell.id));
+            for (end, &code) in (start + 2..).zip(&codes[start + 1..]) {
+                let Some((cell, score, next)) = trie.next(place, code) else { break };
+                place = next;
+                self.offer::<MARGIN>(end, S::of(cell, score) + so_far, (start as u32, cell.id));
             }
         }
+        let margin = self.walk_back(count, MARGIN, path);
+        (self.scores[count].into(), margin.into())
+    }
+
+    /// Makes room for so many places, none reached.
+    fn clear(&mut self, places: usize, margin: bool) {
+        self.scores.clear();
+        self.scores.resize(places, S::LOWEST);
+        self.lasts.clear();
+        self.lasts.resize(places, (0, NONE));
+        if margin {
+            self.seconds.clear();
+            self.seconds.resize(places, S::LOWEST);
+        }
+    }
+
+    /// Writes the best way to a place to `path`; by how much it is better than any other, if that is asked for.
+    fn walk_back(&self, mut end: usize, margin: bool, path: &mut Vec<Edge>) -> S {
         path.clear();
-        let (mut end, mut margin) = (codes.len(), S::HIGHEST);
+        let mut least = S::HIGHEST;
         while end > 0 {
-            let Best { score, start, id } = self.best[end];
-            if MARGIN {
-                // Two infinities have no difference.
-                let better = score - self.seconds[end];
-                margin = if better <= margin { better } else { margin };
+            let (start, id) = self.lasts[end];
+            if margin {
+                let better = self.scores[end] - self.seconds[end];
+                least = if better <= least { better } else { least };
             }
             path.push(Edge { start, end: end as u32, id });
             end = start as usize;
         }
         path.reverse();
-        (self.best[codes.len()].score.into(), margin.into())
+        least
     }
 
     /// Counts from a place on: later places that have been reached already are as much nearer.
     #[cold]
     fn count_anew(&mut self, start: usize, so_far: S, longest: usize) {
-        let first = &mut self.best[start];
-        first.score = S::ZERO;
-        for best in self.best.iter_mut().skip(start + 1).take(longest) {
-            best.score = best.score - so_far;
+        self.scores[start] = S::ZERO;
+        for score in self.scores.iter_mut().skip(start + 1).take(longest) {
+            *score = *score - so_far;
         }
     }
 
-    /// Takes a way to a place, if it is better than those before.
+    /// Takes a way to a place, if it is better than those before. No branch: which is better is not to be foretold.
     #[inline]
-    fn offer<const MARGIN: bool>(&mut self, place: usize, score: S, start: usize, id: u32) {
-        let best = &mut self.best[place];
-        let is_first = best.start == NONE;
-        if is_first || score > best.score {
-            if MARGIN && !is_first {
-                self.seconds[place] = best.score;
-            }
-            *best = Best { score, start: start as u32, id };
-        } else if MARGIN && score > self.seconds[place] {
-            self.seconds[place] = score;
+    fn offer<const MARGIN: bool>(&mut self, place: usize, score: S, last: Last) {
+        let best = self.scores[place];
+        let is_better = score > best;
+        if MARGIN {
+            let (second, worse) = (self.seconds[place], if is_better { best } else { score });
+            self.seconds[place] = if worse > second { worse } else { second };
         }
+        self.scores[place] = if is_better { score } else { best };
+        self.lasts[place] = if is_better { last } else { self.lasts[place] };
     }
 }

@@ -11,7 +11,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::Found;
 use crate::{Error, matching::Stage, parts::Parts, vocab::Vocab};
-pub(crate) use lattice::Lattice;
+pub(crate) use lattice::{Edge, Lattice};
 use trie::{NONE, Trie};
 
 /// An unknown character's score is so much below the lowest.
@@ -71,8 +71,8 @@ impl Unigram {
         }));
         let mut scores = vec![0.0; rows.iter().map(|row| row.1 as usize + 1).max().unwrap_or(0)];
         rows.iter().for_each(|&(_, id, score)| scores[id as usize] = score);
-        let trie = trie_of(&rows, &scores)?;
         let unknown_score = lowest - PENALTY;
+        let trie = trie_of(&rows, &scores, unknown_score)?;
         Ok(Unigram {
             trie,
             scores,
@@ -174,7 +174,7 @@ fn bytes(tokens: &[(u32, u8)]) -> Box<[u32; 256]> {
 }
 
 /// The trie of the texts; one given twice is an error, but a frozen one takes the place of another.
-fn trie_of(rows: &[(String, u32, f64)], scores: &[f64]) -> Result<Trie, Error> {
+fn trie_of(rows: &[(String, u32, f64)], scores: &[f64], unknown: f64) -> Result<Trie, Error> {
     let mut ids: FxHashMap<&str, u32> = FxHashMap::default();
     for (text, id, _) in rows {
         if text.is_empty() {
@@ -183,5 +183,5 @@ fn trie_of(rows: &[(String, u32, f64)], scores: &[f64]) -> Result<Trie, Error> {
         ids.insert(text, *id);
     }
     let texts: Vec<(&str, u32)> = ids.into_iter().collect();
-    Ok(Trie::new(&texts, scores))
+    Ok(Trie::new(&texts, scores, unknown))
 }

@@ -1,12 +1,16 @@
 //! A trie of texts by their characters, as a double array: a step is one look at one cell.
 //!
 //! Characters have codes, the more texts have one the smaller; a character in no text has none. The cell of a node's
-//! child by a code is at its base plus the code, and says whose child it is. Scores are there too, in 32 bits.
+//! child by a code is at its base plus the code, and says whose child it is. Scores are beside them: that of a node
+//! where no text ends is as low as can be, so that nobody need ask. The first step goes through a table of its own,
+//! in which every character has a score: one that is no text has that of an unknown one.
 
 use rustc_hash::FxHashMap;
 
 /// No cell, no id.
 pub(super) const NONE: u32 = u32::MAX;
+/// A node without children.
+const BARREN: u32 = u32::MAX - 1;
 /// Characters below have their codes in a table.
 const TABLE: usize = 0x1_0000;
 /// So many places are tried for a node of several children before the end of the array is taken.
@@ -22,23 +26,43 @@ pub(super) struct Cell {
     pub(super) score: f32,
 }
 
-const FREE: Cell = Cell { base: 0, parent: NONE, id: NONE, score: 0.0 };
+const FREE: Cell = Cell { base: 0, parent: NONE, id: NONE, score: f32::NEG_INFINITY };
+
+/// A node, and where its children are counted from.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Place {
+    node: u32,
+    base: u32,
+}
 
 /// The texts.
 #[derive(Debug)]
 pub(crate) struct Trie {
     cells: Vec<Cell>,
+    /// The scores in 64 bits, if they are asked for.
+    doubles: Vec<f64>,
     /// Where the children of the first node are counted from.
     root: u32,
+    /// By code the child of the first node, with its own number for its parent's; and their scores in 64 bits.
+    firsts: Vec<Cell>,
+    first_doubles: Vec<f64>,
     table: Box<[u32]>,
     others: FxHashMap<char, u32>,
 }
 
 impl Trie {
-    /// Of texts, none empty and none twice, with their ids; and of the scores of these.
-    pub(super) fn new(texts: &[(&str, u32)], scores: &[f64]) -> Trie {
+    /// Of texts, none empty and none twice, with their ids; of the scores of these, and that of an unknown character.
+    pub(super) fn new(texts: &[(&str, u32)], scores: &[f64], unknown: f64) -> Trie {
         let (table, others) = codes(texts);
-        let mut trie = Trie { cells: vec![FREE], root: 0, table, others };
+        let mut trie = Trie {
+            cells: vec![FREE],
+            doubles: Vec::new(),
+            root: 0,
+            firsts: Vec::new(),
+            first_doubles: Vec::new(),
+            table,
+            others,
+        };
         let mut keys: Vec<(Vec<u32>, u32)> = texts
             .iter()
             .map(|(text, id)| (text.chars().map(|char| trie.code(char)).collect(), *id))
@@ -65,10 +89,27 @@ impl Trie {
         }
         trie.cells = builder.cells;
         trie.root = trie.cells[0].base;
-        for cell in trie.cells.iter_mut().filter(|cell| cell.id != NONE) {
-            cell.score = scores.get(cell.id as usize).map_or(0.0, |score| *score as f32);
-        }
+        trie.weigh(scores, unknown);
         trie
+    }
+
+    /// Puts scores beside the cells.
+    fn weigh(&mut self, scores: &[f64], unknown: f64) {
+        let score = |id: u32| scores.get(id as usize).copied().unwrap_or(f64::NEG_INFINITY);
+        self.doubles = self.cells.iter().map(|cell| score(cell.id)).collect();
+        let last = self.table.iter().chain(self.others.values()).max().copied().unwrap_or(0);
+        for (cell, score) in self.cells.iter_mut().zip(&self.doubles) {
+            cell.score = *score as f32;
+        }
+        for code in 0..=last {
+            let at = self.root + code;
+            let child = self.cells.get(at as usize).filter(|cell| cell.parent == 0 && code > 0);
+            let mut first = child.map_or(Cell { parent: BARREN, ..FREE }, |cell| Cell { parent: at, ..*cell });
+            let score = if first.id == NONE { unknown } else { self.doubles[at as usize] };
+            first.score = score as f32;
+            self.firsts.push(first);
+            self.first_doubles.push(score);
+        }
     }
 
     /// The code of a character; 0 if it is in no text.
@@ -78,6 +119,22 @@ impl Trie {
             Some(&code) => code,
             None => self.others.get(&char).copied().unwrap_or(0),
         }
+    }
+
+    /// The first character of these, as a text of its own or as an unknown one: its id, its scores and where it is, for
+    /// `next`.
+    #[inline]
+    pub(super) fn first(&self, code: u32) -> (&Cell, f64, Place) {
+        let cell = &self.firsts[code as usize];
+        (cell, self.first_doubles[code as usize], Place { node: cell.parent, base: cell.base })
+    }
+
+    /// The same of one more character.
+    #[inline]
+    pub(super) fn next(&self, place: Place, code: u32) -> Option<(&Cell, f64, Place)> {
+        let at = place.base + code;
+        let cell = self.cells.get(at as usize).filter(|cell| cell.parent == place.node)?;
+        Some((cell, self.doubles[at as usize], Place { node: at, base: cell.base }))
     }
 
     /// Hands the last cell and the length, in characters, of every text that `codes` begin with to `found`, the
@@ -185,7 +242,7 @@ mod tests {
         texts.sort();
         texts.dedup();
         let rows: Vec<(&str, u32)> = texts.iter().zip(0..).map(|(text, id)| (text.as_str(), id)).collect();
-        let trie = Trie::new(&rows, &[]);
+        let trie = Trie::new(&rows, &[], 0.0);
         for _ in 0..3000 {
             let text: Vec<char> =
                 (0..8).map(|_| if draw(30) == 0 { 'x' } else { alphabet[draw(10)] }).collect();
@@ -204,7 +261,7 @@ mod tests {
 
     #[test]
     fn of_no_texts() {
-        let trie = Trie::new(&[], &[]);
+        let trie = Trie::new(&[], &[], 0.0);
         assert_eq!(trie.code('a'), 0);
         trie.prefixes(&[0], |_, _| unreachable!());
     }
