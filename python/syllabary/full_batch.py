@@ -160,6 +160,12 @@ class EncodingBatch:
         values, bounds = flat.tolist(), self._bounds.tolist()
         return [values[start:end] for start, end in pairwise(bounds)]
 
+    def offset_pairs(self) -> list[list[tuple[int, int]]]:
+        """`offsets` as pairs of start and end, one list a row, each as long as its row: padded or not."""
+        flat = self._flat("offsets")
+        pairs = list(zip(flat[:, 0].tolist(), flat[:, 1].tolist(), strict=True))
+        return [pairs[start:end] for start, end in pairwise(self._bounds.tolist())]
+
     def to_torch(self) -> dict[str, Any]:
         """`input_ids`, `token_type_ids`, `attention_mask` as torch tensors (rows, length), int64.
 

@@ -51,6 +51,11 @@ impl Charwise {
                 at = self.alone_blocks(bytes, at, most, out);
                 at = self.alone_run(bytes, at, BLOCK, out);
             }
+            let end = self.foreign_run(bytes, at, most, out);
+            if end > at {
+                at = end;
+                continue;
+            }
             let mut chars = text[at..].chars();
             let Some(char) = chars.next() else { return at };
             let letter = self.letters.get(char);
@@ -95,6 +100,30 @@ impl Charwise {
             out.few(&ids, count);
             at += width;
             (here, letter, width) = (after, next, next_width);
+        }
+        at
+    }
+
+    /// Writes characters that are in no token, up to about byte `most`; none of four bytes.
+    fn foreign_run<F: FnMut(&[u32])>(
+        &self,
+        bytes: &[u8],
+        mut at: usize,
+        most: usize,
+        out: &mut Out<'_, F>,
+    ) -> usize {
+        let mut count = 0;
+        while at < most
+            && let Some(here) = four(bytes, at).filter(|&here| (here as u8) < 0xF0)
+        {
+            let (letter, width) = self.letters.decode(here);
+            if !letter.is_foreign() {
+                break;
+            }
+            (at, count) = (at + width, count + 1);
+        }
+        if count > 0 {
+            out.unknown(count);
         }
         at
     }
@@ -146,7 +175,7 @@ impl Charwise {
     #[inline]
     pub(super) fn letter<F: FnMut(&[u32])>(&self, char: char, letter: Letter, out: &mut Out<'_, F>) {
         if letter.is_unknown() {
-            return out.unknown();
+            return out.unknown(1);
         }
         let (ids, count) = self.letters.ids(char);
         out.few(&ids, count);

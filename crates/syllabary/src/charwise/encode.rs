@@ -218,7 +218,7 @@ impl Charwise {
     ) -> Result<Option<usize>, Error> {
         out.make_room();
         let is_beyond = out.carry.as_ref().is_some_and(Carry::is_beyond);
-        if !is_beyond && self.is_unknown(text, at) {
+        if !is_beyond && self.is_foreign(text, at) {
             return Ok(None);
         }
         match self.word_end(text, at).filter(|_| !is_beyond) {

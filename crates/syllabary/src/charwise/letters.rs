@@ -49,6 +49,12 @@ impl Letter {
         self.flags() & IS_UNKNOWN != 0
     }
 
+    /// Whether nothing stands for it, and it is in no token.
+    #[inline]
+    pub(super) fn is_foreign(self) -> bool {
+        self.flags() & (IS_UNKNOWN | HAS_NEXT | HAS_PREVIOUS) == IS_UNKNOWN
+    }
+
     /// The ids that stand for it, the first so many of these; not for a character of 4 bytes.
     #[inline]
     pub(super) fn ids(self) -> ([u32; 4], usize) {
@@ -135,6 +141,11 @@ impl Letters {
         } else {
             Letter([a, b, c, width as u32 | self.flags])
         }
+    }
+
+    /// Whether bytes spell characters that are no tokens.
+    pub(super) fn spells(&self) -> bool {
+        self.bytes.is_some()
     }
 
     /// What this character is.

@@ -69,15 +69,24 @@ impl<F: FnMut(&[u32])> Out<'_, F> {
         self.after_unknown = false;
     }
 
-    pub(crate) fn unknown(&mut self) {
-        if !(self.fuses && self.after_unknown) {
+    /// Writes so many unknown characters in a row.
+    pub(crate) fn unknown(&mut self, count: usize) {
+        let ids = match self.fuses {
+            true => count.min(usize::from(!self.after_unknown)),
+            false => count,
+        };
+        for _ in 0..ids {
+            self.make_room();
             self.few(&[self.unknown; 4], 1);
         }
-        self.settle();
-        if let Some(carry) = &mut self.carry {
-            carry.unknown();
-        }
         self.after_unknown = true;
+        // An id adds what one character does; the others have none.
+        if count > ids {
+            self.settle();
+            if let Some(carry) = &mut self.carry {
+                carry.unknown(count - ids);
+            }
+        }
     }
 
     /// Writes the ids of a segment, as many as they are, none unknown.

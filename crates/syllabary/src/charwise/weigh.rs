@@ -50,8 +50,8 @@ const KEPT: usize = 1 << 16;
 /// A stretch ends before so many bytes of ASCII, or after so many bytes of all.
 const ASCII: usize = 16;
 const ENOUGH: usize = 1 << 10;
-/// Or behind so many unknown characters.
-const UNKNOWN: usize = 4;
+/// Or behind so many characters that are in no token.
+const FOREIGN: usize = 4;
 /// Segments of more characters are not remembered.
 const WORD: usize = 64;
 /// The longest word, in bytes, that is looked for as a whole.
@@ -112,9 +112,11 @@ impl Carry<'_> {
         self.folded = 0;
     }
 
-    /// Adds an unknown character.
-    pub(super) fn unknown(&mut self) {
-        self.sum = self.weigh.unigram.round(self.sum + self.weigh.unigram.unknown_score());
+    /// Adds unknown characters.
+    pub(super) fn unknown(&mut self, count: usize) {
+        for _ in 0..count {
+            self.sum = self.weigh.unigram.round(self.sum + self.weigh.unigram.unknown_score());
+        }
     }
 
     /// Whether the score stays below this one, if so many ids more than are in it are added.
@@ -198,7 +200,9 @@ impl Charwise {
     /// The score to be carried along, if any is.
     pub(super) fn carry(&self) -> Option<Carry<'_>> {
         match &self.how {
-            How::Weigh(weigh) if !weigh.words => Some(Carry { weigh, sum: 0.0, folded: 0, reach: Reach::Near }),
+            How::Weigh(weigh) if !weigh.words => {
+                Some(Carry { weigh, sum: 0.0, folded: 0, reach: Reach::Near })
+            }
             _ => None,
         }
     }
@@ -275,12 +279,12 @@ impl Charwise {
             ahead.is_some_and(|ahead| ahead.iter().fold(0, |all, byte| all | byte) < 128)
         };
         let mut chars = text[at..].char_indices().map(|(offset, char)| (at + offset, self.letters.get(char)));
-        let mut unknown = 0;
+        let mut foreign = 0;
         let end = loop {
             let Some((next, letter)) = chars.next() else { break bytes.len() };
-            unknown = if letter.is_unknown() { unknown + 1 } else { 0 };
+            foreign = if letter.is_foreign() { foreign + 1 } else { 0 };
             let may_end = next - at > ENOUGH || (!is_beyond && bytes[next] < 128 && is_ascii(next));
-            if unknown > UNKNOWN && !is_beyond || may_end && self.may_cut(text, next) {
+            if foreign > FOREIGN && !is_beyond || may_end && self.may_cut(text, next) {
                 break next;
             }
         };
@@ -318,9 +322,9 @@ impl Charwise {
         Some(at + 1 + length)
     }
 
-    /// Whether the character at byte `at` is no token.
-    pub(super) fn is_unknown(&self, text: &str, at: usize) -> bool {
-        text[at..].chars().next().is_some_and(|char| self.letters.get(char).is_unknown())
+    /// Whether the character at byte `at` is in no token.
+    pub(super) fn is_foreign(&self, text: &str, at: usize) -> bool {
+        text[at..].chars().next().is_some_and(|char| self.letters.get(char).is_foreign())
     }
 
     /// Whether text may be cut before this byte, which begins a character.
@@ -340,25 +344,29 @@ impl Charwise {
         lattice: &Lattice,
         out: &mut Out<'_, F>,
     ) {
-        let is_known = |edge: &Edge| edge.id != NONE && !unigram.is_unknown(edge.id);
-        if lattice.path.iter().all(is_known) && out.has_room(lattice.path.len()) {
-            let ids = &mut out.run[out.written..][..lattice.path.len()];
-            ids.iter_mut().zip(&lattice.path).for_each(|(id, edge)| *id = edge.id);
-            out.written += lattice.path.len();
-            out.after_unknown = false;
+        let is_unknown = |edge: &Edge| edge.id == NONE || unigram.is_unknown(edge.id);
+        if self.letters.spells() || !out.has_room(lattice.path.len()) {
+            for edge in &lattice.path {
+                out.make_room();
+                if edge.id == NONE {
+                    let text = &segment[lattice.bytes(edge.start, edge.end)];
+                    text.chars().for_each(|char| self.letter(char, self.letters.get(char), out));
+                } else if unigram.is_unknown(edge.id) {
+                    out.unknown(1);
+                } else {
+                    out.few(&[edge.id; 4], 1);
+                }
+            }
             return;
         }
+        let (run, mut written, mut after_unknown) = (&mut *out.run, out.written, out.after_unknown);
         for edge in &lattice.path {
-            out.make_room();
-            if edge.id == NONE {
-                let text = &segment[lattice.bytes(edge.start, edge.end)];
-                text.chars().for_each(|char| self.letter(char, self.letters.get(char), out));
-            } else if unigram.is_unknown(edge.id) {
-                out.unknown();
-            } else {
-                out.few(&[edge.id; 4], 1);
-            }
+            let is_unknown = is_unknown(edge);
+            run[written] = if is_unknown { out.unknown } else { edge.id };
+            written += usize::from(!(is_unknown && after_unknown && out.fuses));
+            after_unknown = is_unknown;
         }
+        (out.written, out.after_unknown) = (written, after_unknown);
     }
 }
 
@@ -390,6 +398,9 @@ impl Weigh {
             // One byte of a character adds what the character does.
             let begins = byte & 0xC0 != 0x80;
             weights[id as usize] = if begins { unigram.unknown_score() } else { 0.0 };
+        }
+        if let Some(weight) = spelling.unknown.and_then(|id| weights.get_mut(id as usize)) {
+            *weight = unigram.unknown_score();
         }
         let unknown = unigram.unknown_score().abs();
         let heaviest = weights.iter().fold(unknown, |most, weight| most.max(weight.abs()));

@@ -136,7 +136,12 @@ impl Charsmap {
 
     /// The same, with each space for which `keeps` is true, given where it stands.
     #[inline]
-    pub(crate) fn untouched(&self, text: &str, mut at: usize, keeps: &mut impl FnMut(usize) -> bool) -> usize {
+    pub(crate) fn untouched(
+        &self,
+        text: &str,
+        mut at: usize,
+        keeps: &mut impl FnMut(usize) -> bool,
+    ) -> usize {
         let bytes = text.as_bytes();
         // Where the character before begins, and how a search for a rule goes on behind it.
         let (mut before, mut node) = (at, NO_RULE);

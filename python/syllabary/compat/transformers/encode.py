@@ -121,7 +121,7 @@ def _full(made: Made, texts: Texts, asked: Asked) -> tuple[dict[str, Any], Rows]
     if asked.return_special_tokens_mask:
         data["special_tokens_mask"] = batch.to_lists("special_tokens_mask")
     if asked.return_offsets_mapping:
-        data["offset_mapping"] = [list(map(tuple, row)) for row in batch.to_lists("offsets")]
+        data["offset_mapping"] = batch.offset_pairs()
     if asked.return_length:
         data["length"] = [len(row) for row in data["input_ids"]]
     if asked.return_overflowing_tokens:
