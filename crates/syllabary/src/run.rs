@@ -5,6 +5,8 @@
 
 mod fast;
 
+pub(crate) use fast::Found;
+
 use std::ops::Range;
 
 use crate::{
@@ -108,35 +110,21 @@ impl<'a, const SPANS: bool, F: FnMut(&[u32], &[Range<usize>], u32)> Job<'a, SPAN
 
     /// Encodes a stretch of text without tokens of the first stage.
     fn run(&mut self, range: Range<usize>) -> Result<(), Error> {
-        let (tokenizer, text) = (self.tokenizer, self.text);
-        let run = &text[range.clone()];
+        let run = &self.text[range.clone()];
         if run.is_empty() {
             return Ok(());
         }
+        if self.fast(run, range.start)? {
+            return Ok(());
+        }
+        self.general(range)
+    }
+
+    /// The same, stage after stage.
+    fn general(&mut self, range: Range<usize>) -> Result<(), Error> {
+        let (tokenizer, text) = (self.tokenizer, self.text);
+        let run = &text[range.clone()];
         let finder = tokenizer.stages.later(self.policy.finds_special());
-        if let Some(charwise) = tokenizer.charwise.as_ref().filter(|_| !SPANS && finder.is_empty())
-            && !self.coins.any()
-            && !tokenizer.stages.has_frozen(self.policy.finds_special(), run)
-        {
-            return self.characters(charwise, run, range.start);
-        }
-        if !SPANS
-            && finder.is_empty()
-            && !self.coins.any()
-            && let (Some(wordwise), Some(model)) = (&tokenizer.wordwise, &tokenizer.model)
-        {
-            let Job { work, sink, .. } = self;
-            return wordwise.encode(run, (tokenizer, model), &mut work.wordwise, |ids| sink(ids, &[], 0));
-        }
-        if let Some(charwise) = tokenizer
-            .charwise
-            .as_ref()
-            .filter(|_| finder.is_empty() && tokenizer.scores.is_none() && tokenizer.model.is_none())
-            && charwise.replays()
-            && !(self.coins.any() || (self.trims && tokenizer.trim.is_some()))
-        {
-            return self.replayed(charwise, run, range.start);
-        }
         self.begin();
         self.word = self.word.wrapping_add(u32::from(tokenizer.scores.is_some()));
         if tokenizer.exact && finder.is_empty() {

@@ -25,7 +25,7 @@ use crate::{
     normalize::Normalizer,
     pool::Pool,
     pretokenize::Pretokenizer,
-    run::Job,
+    run::{self, Job},
     scores::{self, Scores, Tokens},
     split::Split,
     trim::Trim,
@@ -123,6 +123,10 @@ pub struct Work {
     /// Pieces with the places of their tokens.
     pub(crate) spanned: PieceCache,
     pub(crate) row: Vec<u32>,
+    /// Words as they stand in text, with the tokens of each, their places and pieces.
+    pub(crate) located_words: PieceCache,
+    pub(crate) located: run::Found,
+    pub(crate) words: Vec<Range<usize>>,
     pub(crate) fast: Option<Box<FastWork>>,
     buffer: Option<Box<Buffer>>,
     pub(crate) charwise: charwise::Work,

@@ -7,12 +7,13 @@ use std::ops::Range;
 use super::{
     Charwise, How, MARK,
     alone::STRETCH,
+    carry::{Carry, Kept},
     joins::BLOCK,
     memory::Memory,
     out::{Out, ROOM, RUN},
     pairs,
     shape::Prefix,
-    weigh::{Carry, Kept, Weigh},
+    weigh::Weigh,
 };
 use crate::encode::{Key, SHORT};
 use crate::{

@@ -10,6 +10,7 @@
 //! The general way (`run`) does those, and gives the same ids for all the rest.
 
 mod alone;
+mod carry;
 mod encode;
 mod joins;
 mod letters;
@@ -124,7 +125,7 @@ impl Charwise {
         Some(Charwise {
             how: How::Merge(Pairs::new(&pairs, spell)?),
             joins: Joins::new(&neighbours, space),
-            begins_words: neighbours.iter().all(|&(_, right)| right != MARK),
+            begins_words: shape.marks_spaces && neighbours.iter().all(|&(_, right)| right != MARK),
             unknown: spelling.unknown.unwrap_or(NONE),
             letters,
             fuses: spelling.fuse_unknown && !Letters::has_all_bytes(alphabet),

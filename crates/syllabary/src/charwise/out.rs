@@ -2,7 +2,7 @@
 //!
 //! Leaves out what becomes of them.
 
-use super::weigh::Carry;
+use super::carry::Carry;
 
 /// Ids are handed on in runs of about so many.
 pub(crate) const RUN: usize = 4096;

@@ -17,7 +17,7 @@ use std::sync::Arc;
 
 use super::{
     Charwise, How, MARK,
-    alone::BETWEEN_LOOKS,
+    carry::{Bounds, Carry, DOUBLE, Kept, Reach, SINGLE},
     encode::Work,
     joins::Joins,
     letters::Letters,
@@ -31,18 +31,6 @@ use crate::{
     step::Step,
 };
 
-/// Segments are remembered in texts of a score up to `far`, or only up to `near`, which with all that is written
-/// between two looks at it are below 2 to these powers.
-struct Bounds {
-    near: f64,
-    near_power: i32,
-    far: f64,
-    far_power: i32,
-}
-
-/// For sums of 32 and of 64 bits.
-const SINGLE: Bounds = Bounds { near: 15_000.0, near_power: 14, far: 97_000.0, far_power: 17 };
-const DOUBLE: Bounds = Bounds { near: 15_000.0, near_power: 14, far: 60e9, far_power: 36 };
 /// No segment of a larger part of that is remembered.
 const PART: i32 = 6;
 /// Lattices of longer segments are not kept.
@@ -59,92 +47,13 @@ const WHOLE: usize = 32;
 
 /// What weighing needs besides the tables of every charwise tokenizer.
 pub(super) struct Weigh {
-    unigram: Arc<Unigram>,
+    pub(super) unigram: Arc<Unigram>,
     /// What each id adds to the score: of bytes that spell a character, the first.
-    weights: Vec<f64>,
+    pub(super) weights: Vec<f64>,
     /// The largest of them, or of an unknown character.
-    heaviest: f64,
+    pub(super) heaviest: f64,
     /// Segments are words.
     words: bool,
-}
-
-/// The score of the text so far, as it is rounded.
-pub(crate) struct Carry<'a> {
-    weigh: &'a Weigh,
-    sum: f64,
-    /// So many ids of the run are in it.
-    folded: usize,
-    reach: Reach,
-}
-
-/// How large a score is: what is remembered for all texts, or for some, or nothing may be taken.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Reach {
-    Near,
-    Far,
-    Beyond,
-}
-
-/// For which texts a segment is remembered.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kept {
-    Always,
-    Near,
-    Never,
-}
-
-impl Carry<'_> {
-    /// Adds the ids of the run that are not in it.
-    pub(super) fn fold(&mut self, run: &[u32]) {
-        for &id in &run[self.folded.min(run.len())..] {
-            self.sum = self.weigh.unigram.round(self.sum + self.weigh.weights[id as usize]);
-        }
-        self.folded = run.len();
-    }
-
-    /// The score.
-    pub(super) fn sum(&self) -> f64 {
-        self.sum
-    }
-
-    /// The run has been handed on.
-    pub(super) fn restart(&mut self) {
-        self.folded = 0;
-    }
-
-    /// Adds unknown characters.
-    pub(super) fn unknown(&mut self, count: usize) {
-        for _ in 0..count {
-            self.sum = self.weigh.unigram.round(self.sum + self.weigh.unigram.unknown_score());
-        }
-    }
-
-    /// Whether the score stays below this one, if so many ids more than are in it are added.
-    #[inline]
-    fn is_within(&self, bound: f64, pending: usize) -> bool {
-        self.sum.abs() + (pending + BETWEEN_LOOKS) as f64 * self.weigh.heaviest <= bound
-    }
-
-    /// Whether it leaves what it is known to reach, or may come back.
-    #[inline]
-    fn leaves(&self, pending: usize) -> bool {
-        match self.reach {
-            Reach::Near => !self.is_within(self.weigh.bounds().near, pending),
-            Reach::Far => !self.is_within(self.weigh.bounds().far, pending),
-            Reach::Beyond => true,
-        }
-    }
-
-    /// Whether nothing may be remembered.
-    #[inline]
-    pub(super) fn is_beyond(&self) -> bool {
-        self.reach == Reach::Beyond
-    }
-
-    /// Whether it is a small one.
-    pub(super) fn is_near(&self) -> bool {
-        self.reach == Reach::Near
-    }
 }
 
 impl Charwise {
@@ -188,7 +97,7 @@ impl Charwise {
         }
         Some(Charwise {
             joins: if words { Joins::all_but_spaces() } else { Joins::new(&neighbours, space) },
-            begins_words: neighbours.iter().all(|&(_, right)| right != MARK),
+            begins_words: shape.marks_spaces && neighbours.iter().all(|&(_, right)| right != MARK),
             how: How::Weigh(Weigh::new(unigram, spelling, words)),
             unknown: spelling.unknown.unwrap_or(NONE),
             fuses: spelling.fuse_unknown && !has_bytes,
@@ -386,7 +295,7 @@ impl Weigh {
         }
     }
 
-    fn bounds(&self) -> &'static Bounds {
+    pub(super) fn bounds(&self) -> &'static Bounds {
         if self.unigram.is_single() { &SINGLE } else { &DOUBLE }
     }
 

@@ -10,8 +10,9 @@
 //! character does between two words, whether it is a space, a piece alone or a part of words, is found by trying it
 //! (`classes`), with the steps themselves: this way knows no rule of theirs.
 //!
-//! Adds: `Wordwise`, which some tokenizers have, and the conditions for it. Leaves out offsets, and tokens found in
-//! normalized text: the general way (`run`) does those, and gives the same ids for all the rest.
+//! Adds: `Wordwise`, which some tokenizers have, and the conditions for it. Leaves out offsets (`run` has those of each
+//! word), and tokens found in normalized text: the general way (`run`) does those, and gives the same ids for all the
+//! rest.
 
 mod classes;
 mod walk;

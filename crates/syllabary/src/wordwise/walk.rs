@@ -53,27 +53,88 @@ impl Wordwise {
             carry: None,
             sink,
         };
-        let mut walk = Walk { tokenizer, model, isolates: self.isolates, work, out: &mut out };
-        let done = walk.text(text);
+        let cutter = Cutter { tokenizer, model, isolates: self.isolates, work };
+        let done = Walk { cutter, out: &mut out }.text(text);
         out.flush();
         work.run = run;
         done
     }
+
+    /// Puts the places of the words of `text`, which has no special tokens, into `places`.
+    ///
+    /// # Errors
+    /// Those of the steps.
+    pub(crate) fn words(
+        &self,
+        text: &str,
+        (tokenizer, model): (&Tokenizer, &Model),
+        work: &mut Work,
+        places: &mut Vec<Range<usize>>,
+    ) -> Result<(), Error> {
+        let mut cutter = Cutter { tokenizer, model, isolates: self.isolates, work };
+        let mut cut = Cut::default();
+        while let Some((range, _)) = cutter.next(text, &mut cut)? {
+            places.push(range);
+        }
+        Ok(())
+    }
 }
 
-/// One text on its way.
-struct Walk<'w, 'o, F> {
+impl Wordwise {
+    /// The tokens of a word of ASCII: of each its id, where it begins and ends in the word, and the number of its piece.
+    /// `None` where not every character stays in its place, or a character is unknown.
+    pub(crate) fn located(
+        &self,
+        word: &str,
+        (tokenizer, model): (&Tokenizer, &Model),
+        work: &mut Work,
+    ) -> Result<Option<Vec<[u32; 4]>>, Error> {
+        if !word.is_ascii() {
+            return Ok(None);
+        }
+        let mut found = Placed { row: Vec::new(), at: 0, piece: 0, is_whole: true };
+        let mut cutter = Cutter { tokenizer, model, isolates: self.isolates, work };
+        // The steps (`LOCAL`) take ASCII away or change it, one for one; they add none.
+        let length = cutter.pieces(word, &mut |at, piece| {
+            found.at = at as u32;
+            model.tokens(piece, &mut Dropout::NONE.coins(0), &mut found);
+            found.piece += 1;
+        })?;
+        Ok((length == word.len() && found.is_whole).then_some(found.row))
+    }
+}
+
+/// How far a text has been cut.
+#[derive(Debug, Default)]
+struct Cut {
+    at: usize,
+    /// What stands behind the last word.
+    between: Option<(Range<usize>, u32)>,
+}
+
+/// Cuts texts.
+struct Cutter<'w> {
     tokenizer: &'w Tokenizer,
     model: &'w Model,
     isolates: bool,
     work: &'w mut Work,
+}
+
+/// One text on its way.
+struct Walk<'w, 'o, F> {
+    cutter: Cutter<'w>,
     out: &'w mut Out<'o, F>,
 }
 
-impl<F: FnMut(&[u32])> Walk<'_, '_, F> {
-    fn text(&mut self, text: &str) -> Result<(), Error> {
+impl Cutter<'_> {
+    /// The next word, or what stands alone between two, and its class; whitespace is passed over.
+    #[inline]
+    fn next(&mut self, text: &str, cut: &mut Cut) -> Result<Option<(Range<usize>, u32)>, Error> {
+        if let Some(between) = cut.between.take() {
+            return Ok(Some(between));
+        }
         let bytes = text.as_bytes();
-        let (mut start, mut at) = (0, 0); // of the word, and of the character
+        let (mut start, mut at) = (cut.at, cut.at); // of the word, and of the character
         while let Some(&byte) = bytes.get(at) {
             let (class, width) = if byte < 0x80 {
                 (self.work.classes.ascii(byte), 1)
@@ -86,39 +147,46 @@ impl<F: FnMut(&[u32])> Walk<'_, '_, F> {
                 continue;
             }
             let class = if class == 0 { self.class(&text[at..at + width])? } else { class };
-            if class != WORD {
-                self.word(text, start..at)?;
-                self.between(text, at..at + width, class)?;
-                start = at + width;
-            }
+            let word = start..at;
             at += width;
+            if class == WORD {
+                continue;
+            }
+            if class != SPACE {
+                cut.between = Some((at - width..at, class));
+            }
+            if !word.is_empty() || class != SPACE {
+                cut.at = at;
+                return Ok(if word.is_empty() { cut.between.take() } else { Some((word, WORD)) });
+            }
+            start = at;
         }
-        self.word(text, start..bytes.len())
+        cut.at = bytes.len();
+        Ok((start < bytes.len()).then_some((start..bytes.len(), WORD)))
     }
+}
 
-    /// What stands between words.
-    #[inline]
-    fn between(&mut self, text: &str, range: Range<usize>, class: u32) -> Result<(), Error> {
-        match class {
-            SPACE => Ok(()),
-            ALONE => self.word(text, range),
-            _ => {
-                self.out.make_room();
-                self.out.few(&[class - TOKEN; 4], 1);
-                Ok(())
+impl<F: FnMut(&[u32])> Walk<'_, '_, F> {
+    fn text(&mut self, text: &str) -> Result<(), Error> {
+        let mut cut = Cut::default();
+        while let Some((range, class)) = self.cutter.next(text, &mut cut)? {
+            match class {
+                WORD | ALONE => self.word(text, range)?,
+                _ => {
+                    self.out.make_room();
+                    self.out.few(&[class - TOKEN; 4], 1);
+                }
             }
         }
+        Ok(())
     }
 
-    /// The ids of a word, which may be empty.
+    /// The ids of a word.
     #[inline]
     fn word(&mut self, text: &str, range: Range<usize>) -> Result<(), Error> {
-        if range.is_empty() {
-            return Ok(());
-        }
         if range.len() <= SHORT {
             let key = Key::at(text.as_bytes(), range.start, range.len());
-            if let Some((ids, count)) = self.work.memory.few(key, key.hash()) {
+            if let Some((ids, count)) = self.cutter.work.memory.few(key, key.hash()) {
                 self.out.make_room();
                 self.out.few(ids, count);
                 return Ok(());
@@ -130,34 +198,36 @@ impl<F: FnMut(&[u32])> Walk<'_, '_, F> {
     /// The same for a word that is long, has many ids or is not remembered.
     #[inline(never)]
     fn other_word(&mut self, word: &str) -> Result<(), Error> {
-        if let Some(ids) = self.work.memory.many(word.as_bytes(), true) {
+        if let Some(ids) = self.cutter.work.memory.many(word.as_bytes(), true) {
             self.out.many(ids);
             return Ok(());
         }
-        let mut ids = std::mem::take(&mut self.work.ids);
+        let mut ids = std::mem::take(&mut self.cutter.work.ids);
         ids.clear();
-        let known = self.learn(word, &mut ids);
+        let known = self.cutter.learn(word, &mut ids);
         if known.is_ok() {
-            self.work.memory.put(word.as_bytes(), &ids, false);
+            self.cutter.work.memory.put(word.as_bytes(), &ids, false);
             self.out.many(&ids);
         }
-        self.work.ids = ids;
+        self.cutter.work.ids = ids;
         known
     }
+}
 
+impl Cutter<'_> {
     /// Normalizes, cuts and encodes a word.
     fn learn(&mut self, word: &str, ids: &mut Vec<u32>) -> Result<(), Error> {
         let model = self.model;
         let mut tokens = Tokens { ids, complete: true };
-        self.pieces(word, &mut |piece| model.tokens(piece, &mut Dropout::NONE.coins(0), &mut tokens))?;
+        self.pieces(word, &mut |_, piece| model.tokens(piece, &mut Dropout::NONE.coins(0), &mut tokens))?;
         if tokens.complete {
             return Ok(());
         }
         Err(Error::UnknownSymbol { symbols: Vec::new(), offset: 0 })
     }
 
-    /// The pieces of a text, by the tokenizer's own steps.
-    fn pieces(&mut self, text: &str, each: &mut dyn FnMut(&str)) -> Result<(), Error> {
+    /// The pieces of a text, by the tokenizer's own steps, and where each begins in what they make of it; its length.
+    fn pieces(&mut self, text: &str, each: &mut dyn FnMut(usize, &str)) -> Result<usize, Error> {
         let Tokenizer { normalizer, pretokenizer, split, .. } = self.tokenizer;
         let mut made = std::mem::take(&mut self.work.made);
         made.clear();
@@ -166,13 +236,16 @@ impl<F: FnMut(&[u32])> Walk<'_, '_, F> {
             let mut inner = Ok(());
             done = pretokenizer.cut_text(&made, &mut |part| {
                 if inner.is_ok() {
-                    inner = split.pieces(part, &mut |piece| each(piece));
+                    inner = split.pieces(part, &mut |piece| {
+                        each(piece.as_ptr() as usize - made.as_ptr() as usize, piece);
+                    });
                 }
             });
             done = done.and(inner);
         }
+        let length = made.len();
         self.work.made = made;
-        done
+        done.map(|()| length)
     }
 
     /// The class of a character met for the first time.
@@ -180,7 +253,7 @@ impl<F: FnMut(&[u32])> Walk<'_, '_, F> {
     #[inline(never)]
     fn class(&mut self, character: &str) -> Result<u32, Error> {
         let mut pieces = Vec::new();
-        self.pieces(&["a", character, "a"].concat(), &mut |piece| pieces.push(piece.to_owned()))?;
+        self.pieces(&["a", character, "a"].concat(), &mut |_, piece| pieces.push(piece.to_owned()))?;
         let mut class = classes::of_pieces(&pieces, self.isolates);
         if let (ALONE, [_, piece, _]) = (class, &pieces[..]) {
             let mut ids = Vec::new();
@@ -193,6 +266,29 @@ impl<F: FnMut(&[u32])> Walk<'_, '_, F> {
         let (code, _) = decode(character.as_bytes(), 0);
         self.work.classes.put(code as u32, class);
         Ok(class)
+    }
+}
+
+/// Takes the tokens that a model finds, with their places.
+struct Placed {
+    row: Vec<[u32; 4]>,
+    /// Where the piece at work begins, and its number.
+    at: u32,
+    piece: u32,
+    is_whole: bool,
+}
+
+impl Found for Placed {
+    fn token(&mut self, id: u32, bytes: Range<usize>) {
+        self.row.push([id, self.at + bytes.start as u32, self.at + bytes.end as u32, self.piece]);
+    }
+
+    fn before(&mut self, _id: u32, _bytes: Range<usize>) {
+        self.is_whole = false;
+    }
+
+    fn missing(&mut self, _bytes: Range<usize>) {
+        self.is_whole = false;
     }
 }
 
