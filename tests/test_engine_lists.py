@@ -169,15 +169,20 @@ import sys, syllabary
 tok = syllabary.train(["low lower lowest"] * 3, vocab_size=262)
 texts = ["lowest low " * 1000] * 40
 print("ready", flush=True)
-tok.encode_batch(texts * 3000, threads=int(sys.argv[1]))
+getattr(tok, sys.argv[1])(texts * 20_000, threads=int(sys.argv[2]))  # longer than anybody waits
 """
+
+BATCHES = [
+    ("encode_batch", 1), ("encode_batch", 2), ("encode_batch_array", 1), ("encode_batch_array", 2),
+    ("count_batch", 1), ("count_batch", 2), ("encode_full_batch", 2),
+]  # fmt: skip
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no SIGINT to send")
-@pytest.mark.parametrize("threads", [1, 2])
-def test_ctrl_c_while_a_batch_is_encoded(threads: int, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("method", "threads"), BATCHES)
+def test_ctrl_c_while_a_batch_is_encoded(method: str, threads: int, tmp_path: Path) -> None:
     process = subprocess.Popen(
-        [sys.executable, "-c", ENCODING, str(threads)],
+        [sys.executable, "-c", ENCODING, method, str(threads)],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=tmp_path,
     )  # fmt: skip
     assert process.stdout is not None
@@ -185,5 +190,5 @@ def test_ctrl_c_while_a_batch_is_encoded(threads: int, tmp_path: Path) -> None:
     with pytest.raises(subprocess.TimeoutExpired):
         process.wait(0.4)
     process.send_signal(signal.SIGINT)
-    _out, err = process.communicate(timeout=20)
+    _out, err = process.communicate(timeout=10)
     assert "KeyboardInterrupt" in err

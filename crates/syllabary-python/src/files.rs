@@ -9,7 +9,10 @@ use syllabary::{
     tokenizer::{SpecialPolicy, Tokenizer},
 };
 
-use crate::errors::{at_place, exception, to_python};
+use crate::{
+    errors::{at_place, exception, to_python},
+    signals::interruptible,
+};
 
 /// Files are read together up to about this many bytes.
 const READ_BYTES: u64 = 64 << 20;
@@ -61,8 +64,10 @@ fn encode_window(
         documents.extend(cut(content, separator));
         files.resize(documents.len(), file);
     }
-    py.detach(|| batch::encode(tokenizer, &documents, policy, (Dropout::NONE, 0), threads)).map_err(
-        |(index, error)| {
+    interruptible(
+        py,
+        |go_on| batch::encode(tokenizer, &documents, policy, (Dropout::NONE, 0), (threads, go_on)),
+        |index, error| {
             let raised = to_python(py, error, Some(documents[index]));
             let document = index - files.partition_point(|&file| file < files[index]);
             let place = format!("{}, document {document}", paths[files[index]].display());

@@ -12,6 +12,7 @@ use syllabary::{
 use crate::{
     convert::{self, Policy},
     errors::to_python_in_batch,
+    signals::interruptible,
 };
 
 /// `full_batch.Rows`, laid out once.
@@ -41,9 +42,11 @@ impl FullRows {
         };
         let (members, policy) = (convert::batch(texts)?, policy.get());
         let slices = convert::slices(&members)?;
-        let located = py
-            .detach(|| batch::locate(tokenizer, &slices, policy, want, threads))
-            .map_err(|(index, error)| to_python_in_batch(py, error, index, slices[index]))?;
+        let located = interruptible(
+            py,
+            |go_on| batch::locate(tokenizer, &slices, policy, want, (threads, go_on)),
+            |index, error| to_python_in_batch(py, error, index, slices[index]),
+        )?;
         Ok(FullRows { located: Some(located), rows: None })
     }
 

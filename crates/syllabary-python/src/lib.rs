@@ -14,6 +14,7 @@ mod lists;
 mod parity;
 mod ranks;
 mod sentencepiece;
+mod signals;
 mod split;
 mod steps;
 mod tokenizer;

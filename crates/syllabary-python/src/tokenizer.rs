@@ -26,6 +26,7 @@ use crate::{
     full::FullRows,
     lists::Integers,
     ranks::Ranks,
+    signals::interruptible,
     steps,
     windows::Batch,
 };
@@ -103,8 +104,11 @@ impl Tokenizer {
     ) -> PyResult<batch::Ragged> {
         let (members, policy) = (convert::batch(texts)?, policy.get());
         let slices = convert::slices(&members)?;
-        py.detach(|| batch::encode(&self.engine, &slices, policy, (dropout, 0), threads))
-            .map_err(|(index, error)| to_python_in_batch(py, error, index, slices[index]))
+        interruptible(
+            py,
+            |go_on| batch::encode(&self.engine, &slices, policy, (dropout, 0), (threads, go_on)),
+            |index, error| to_python_in_batch(py, error, index, slices[index]),
+        )
     }
 }
 
@@ -284,9 +288,11 @@ impl Tokenizer {
     ) -> PyResult<Bound<'py, PyArray1<i64>>> {
         let (members, policy) = (convert::batch(texts)?, policy.get());
         let slices = convert::slices(&members)?;
-        let counts = py
-            .detach(|| batch::count(&self.engine, &slices, policy, threads))
-            .map_err(|(index, error)| to_python_in_batch(py, error, index, slices[index]))?;
+        let counts = interruptible(
+            py,
+            |go_on| batch::count(&self.engine, &slices, policy, (threads, go_on)),
+            |index, error| to_python_in_batch(py, error, index, slices[index]),
+        )?;
         Ok(counts.into_iter().map(|count| count as i64).collect::<Vec<_>>().into_pyarray(py))
     }
 

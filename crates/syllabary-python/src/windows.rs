@@ -53,7 +53,9 @@ impl Batch<'_> {
             } else {
                 let (texts, policy, dropout) = (&self.texts[first..last], self.policy, (self.dropout, first));
                 let Ragged { ids, offsets } = py
-                    .detach(|| batch::encode(self.tokenizer, texts, policy, dropout, self.threads))
+                    .detach(|| {
+                        batch::encode(self.tokenizer, texts, policy, dropout, (self.threads, &|| true))
+                    })
                     .map_err(failed)?;
                 integers.append(lists, &ids, &offsets)?;
             }

@@ -1,4 +1,7 @@
 //! Many texts on several threads; the result does not depend on how many.
+//!
+//! The thread that asks is asked in turn, now and then, whether to go on (`GoOn`): a `false` ends all of them with
+//! `Error::Interrupted`.
 
 use std::{
     collections::BTreeMap,
@@ -22,6 +25,9 @@ const CHUNK_BYTES: usize = 1 << 18;
 
 /// An error, and the index of its text.
 type Failed = (usize, Error);
+
+/// Whether to go on; asked on the calling thread, about once in `CHUNK_BYTES` of text.
+pub type GoOn<'a> = &'a (dyn Fn() -> bool + Sync);
 
 /// The ids of several texts one after the other; text `k` is `ids[offsets[k]..offsets[k + 1]]`.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -64,17 +70,20 @@ fn chunks<'a, 't>(texts: &'a [&'t str]) -> Vec<(usize, &'a [&'t str])> {
 fn each_chunk(
     tokenizer: &Tokenizer,
     texts: &[&str],
-    thread_count: usize,
+    (thread_count, go_on): (usize, GoOn<'_>),
     job: &(impl Fn((usize, usize), &[&str], &mut Seat) -> Result<(), Failed> + Sync),
 ) -> Result<(), Failed> {
     let chunks = chunks(texts);
     let cursor = AtomicUsize::new(0);
-    let worker = || {
+    let worker = |go_on: GoOn<'_>| {
         tokenizer.pool().with(|seat| {
             loop {
                 let index = cursor.fetch_add(1, Ordering::Relaxed);
                 let Some(&(start, chunk)) = chunks.get(index) else { return Ok(()) };
-                let done = job((index, start), chunk, seat);
+                let done = match go_on() {
+                    true => job((index, start), chunk, seat),
+                    false => Err((start, Error::Interrupted)),
+                };
                 if done.is_err() {
                     cursor.store(chunks.len(), Ordering::Relaxed);
                     return done;
@@ -84,12 +93,27 @@ fn each_chunk(
     };
     let extra = thread_count.min(chunks.len()).saturating_sub(1);
     let results: Vec<_> = std::thread::scope(|scope| {
-        let handles: Vec<_> = (0..extra).map_while(|_| threads::start(scope, worker)).collect();
-        let own = worker();
+        let handles: Vec<_> = (0..extra).map_while(|_| threads::start(scope, || worker(&|| true))).collect();
+        let own = worker(go_on);
         handles.into_iter().map(threads::join).chain([own]).collect()
     });
     let failed = results.into_iter().filter_map(Result::err);
     failed.min_by_key(|&(index, _)| index).map_or(Ok(()), Err)
+}
+
+/// The same on this thread.
+fn alone(
+    tokenizer: &Tokenizer,
+    texts: &[&str],
+    go_on: GoOn<'_>,
+    mut job: impl FnMut(usize, &[&str], &mut Seat) -> Result<(), Failed>,
+) -> Result<(), Failed> {
+    tokenizer.pool().with(|seat| {
+        chunks(texts).into_iter().try_for_each(|(start, chunk)| match go_on() {
+            true => job(start, chunk, seat),
+            false => Err((start, Error::Interrupted)),
+        })
+    })
 }
 
 /// What the threads have made, put together in the order of the chunks.
@@ -126,7 +150,7 @@ pub fn encode(
     texts: &[&str],
     policy: SpecialPolicy<'_>,
     (dropout, first): (Dropout, usize),
-    threads: usize,
+    (threads, go_on): (usize, GoOn<'_>),
 ) -> Result<Ragged, (usize, Error)> {
     let append =
         |start: usize, chunk: &[&str], work: &mut Work, ids: &mut Vec<u32>, ends: &mut Vec<usize>| {
@@ -138,12 +162,14 @@ pub fn encode(
             Ok(())
         };
     if threads < 2 || texts.len() < 2 {
-        let mut whole = Ragged::for_texts(texts);
-        tokenizer.pool().with(|seat| append(0, texts, &mut seat.work, &mut whole.ids, &mut whole.offsets))?;
-        return Ok(whole);
+        let Ragged { mut ids, mut offsets } = Ragged::for_texts(texts);
+        alone(tokenizer, texts, go_on, |start, chunk, seat| {
+            append(start, chunk, &mut seat.work, &mut ids, &mut offsets)
+        })?;
+        return Ok(Ragged { ids, offsets });
     }
     let gathered = Mutex::new(Gathered { whole: Ragged::for_texts(texts), ..Gathered::default() });
-    each_chunk(tokenizer, texts, threads, &|(index, start), chunk, seat| {
+    each_chunk(tokenizer, texts, (threads, go_on), &|(index, start), chunk, seat| {
         let Seat { work, ids, ends, .. } = seat;
         append(start, chunk, work, ids, ends)?;
         let made = (std::mem::take(ids), std::mem::take(ends));
@@ -159,21 +185,20 @@ pub fn locate(
     texts: &[&str],
     policy: SpecialPolicy<'_>,
     want: Want,
-    threads: usize,
+    (threads, go_on): (usize, GoOn<'_>),
 ) -> Result<Located, (usize, Error)> {
     if threads < 2 || texts.len() < 2 {
         let mut whole = Located::for_texts(texts, want);
-        tokenizer.pool().with(|seat| {
-            for (index, text) in texts.iter().enumerate() {
+        alone(tokenizer, texts, go_on, |start, chunk, seat| {
+            (start..).zip(chunk).try_for_each(|(index, text)| {
                 let done = tokenizer.locate(text, policy, want, &mut seat.work, &mut whole);
-                done.map_err(|error| (index, error))?;
-            }
-            Ok(())
+                done.map_err(|error| (index, error))
+            })
         })?;
         return Ok(whole);
     }
     let done: Mutex<BTreeMap<usize, Located>> = Mutex::default();
-    each_chunk(tokenizer, texts, threads, &|(index, start), chunk, seat| {
+    each_chunk(tokenizer, texts, (threads, go_on), &|(index, start), chunk, seat| {
         let mut made = Located::for_texts(chunk, want);
         for (index, text) in (start..).zip(chunk) {
             tokenizer
@@ -198,10 +223,10 @@ pub fn count(
     tokenizer: &Tokenizer,
     texts: &[&str],
     policy: SpecialPolicy<'_>,
-    threads: usize,
+    (threads, go_on): (usize, GoOn<'_>),
 ) -> Result<Vec<usize>, (usize, Error)> {
     let counts: Vec<AtomicUsize> = texts.iter().map(|_| AtomicUsize::new(0)).collect();
-    each_chunk(tokenizer, texts, threads, &|(_, start), chunk, seat| {
+    each_chunk(tokenizer, texts, (threads, go_on), &|(_, start), chunk, seat| {
         for (index, text) in (start..).zip(chunk) {
             let count = tokenizer.count(text, policy, &mut seat.work).map_err(|error| (index, error))?;
             counts[index].store(count, Ordering::Relaxed);

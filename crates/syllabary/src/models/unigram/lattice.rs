@@ -133,7 +133,6 @@ impl<S: Sum> Ways<S> {
         let (trie, count) = (&unigram.trie, codes.len());
         self.clear(count + 1, MARGIN);
         self.scores[0] = S::exactly(from);
-        trie.touch(codes);
         for (start, &code) in codes.iter().enumerate() {
             let mut so_far = self.scores[start];
             if so_far > S::FARTHEST || S::ZERO - so_far > S::FARTHEST {

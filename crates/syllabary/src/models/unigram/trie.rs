@@ -130,16 +130,6 @@ impl Trie {
         (cell, self.first_doubles[code as usize], Place { node: cell.parent, base: cell.base })
     }
 
-    /// Reads the cells of all second characters, since a search that waits for one waits for all that follow.
-    pub(super) fn touch(&self, codes: &[u32]) {
-        let mut seen = 0;
-        for (&code, &next) in codes.iter().zip(&codes[codes.len().min(1)..]) {
-            let at = self.firsts[code as usize].base + next;
-            seen ^= self.cells.get(at as usize).map_or(0, |cell| cell.parent);
-        }
-        std::hint::black_box(seen);
-    }
-
     /// The same of one more character.
     #[inline]
     pub(super) fn next(&self, place: Place, code: u32) -> Option<(&Cell, f64, Place)> {
