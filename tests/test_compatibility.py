@@ -51,19 +51,24 @@ def rows() -> Iterator[list[dict[str, Any]]]:
         (ROOT / "build" / "compatibility.json").write_text(json.dumps(found, indent=1) + "\n", "utf-8")
 
 
-def same(tok: syllabary.Tokenizer, home: Home, text: str) -> int:
-    """All that both say of a text is equal; the number of tokens."""
-    said = home.encode(text)
+def agree(tok: syllabary.Tokenizer, home: Home, text: str) -> list[int]:
+    """All that both say of a text is equal; its ids."""
+    said, names = home.encode(text), tok.vocab
     ids = tok.encode(text, special=home.special)
     assert ids == said.ids, text
-    assert tok.tokens(text, special=home.special) == [tok.vocab[token_id] for token_id in said.ids]
-    spans = [(int(start), int(end)) for start, end in tok.offsets(text, special=home.special)]
+    assert tok.tokens(text, special=home.special) == [names[token_id] for token_id in said.ids]
+    spans = [(start, end) for start, end in tok.offsets(text, special=home.special).tolist()]
     if said.spans is not None:
         assert spans == said.spans, text
     if said.starts is not None:
         assert [start for start, _end in spans] == said.starts, text
     assert tok.decode(ids) == home.decode(said.ids), text
-    return len(ids)
+    return ids
+
+
+def same(tok: syllabary.Tokenizer, home: Home, text: str) -> int:
+    """All that both say of a text is equal; the number of tokens."""
+    return len(agree(tok, home, text))
 
 
 @each_real
