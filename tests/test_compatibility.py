@@ -31,14 +31,15 @@ pytestmark = [
     pytest.mark.skipif(not VOCABS.is_dir(), reason="no folder shared/ beside the repository"),
     pytest.mark.timeout(3600),
 ]
-each_real = pytest.mark.parametrize(
-    "real",
-    [
-        pytest.param(real, marks=pytest.mark.skipif(not real.path.exists(), reason=f"no {real.path.name}"))
-        for real in REAL
-    ],
-    ids=str,
-)
+
+
+@pytest.fixture(scope="module", params=REAL, ids=str)
+def real(request: pytest.FixtureRequest) -> Real:
+    """Each in turn, through all tests: it is opened once."""
+    found: Real = request.param
+    if not found.path.exists():
+        pytest.skip(f"no {found.path.name}")
+    return found
 
 
 @pytest.fixture(scope="module")
@@ -71,7 +72,6 @@ def same(tok: syllabary.Tokenizer, home: Home, text: str) -> int:
     return len(agree(tok, home, text))
 
 
-@each_real
 def test_hard_strings(real: Real, rows: list[dict[str, Any]]) -> None:
     tok, home = opened(real)
     texts = list(hard_texts(STRINGS, seed=1))
@@ -81,7 +81,6 @@ def test_hard_strings(real: Real, rows: list[dict[str, Any]]) -> None:
     )
 
 
-@each_real
 def test_real_text(real: Real, rows: list[dict[str, Any]]) -> None:
     tok, home = opened(real)
     for path in sorted(CORPORA.glob("*.txt.xz")):
@@ -93,7 +92,6 @@ def test_real_text(real: Real, rows: list[dict[str, Any]]) -> None:
         )
 
 
-@each_real
 def test_no_ids_and_any_ids(real: Real) -> None:
     tok, home = opened(real)
     assert tok.decode([]) == home.decode([])
@@ -103,7 +101,6 @@ def test_no_ids_and_any_ids(real: Real) -> None:
         assert tok.decode(ids) == home.decode(ids)
 
 
-@each_real
 @pytest.mark.parametrize("text", SURROGATES)
 def test_a_lone_surrogate_is_an_error_with_its_place(real: Real, text: str) -> None:
     tok, _home = opened(real)

@@ -32,7 +32,6 @@ pytestmark = [
 ]
 STRINGS = 10_000 if PROVE else 40
 BYTES = 1_000_000 if PROVE else 2_000
-SIDES = ("right", "left")
 
 
 def each(table: list[Any], every: int) -> Any:
@@ -42,10 +41,13 @@ def each(table: list[Any], every: int) -> Any:
 
 def compare(name: str, tok: syllabary.Tokenizer, home: Home) -> None:
     """All that both say of hard strings and of each corpus; kept as a row of the proof."""
-    tokens = {f"{STRINGS:,} strings": sum(same(tok, home, text) for text in hard_texts(STRINGS, seed=5))}
-    tokens |= {corpus: same(tok, home, text) for corpus, text in samples(BYTES)}
-    assert min(tokens.values()) > 0
-    keep(name, home.peer, "ids, tokens, spans, text", tokens)
+    compared = "ids, tokens, spans, text"
+    tokens = sum(same(tok, home, text) for text in hard_texts(STRINGS, seed=5))
+    keep(name, home.peer, compared, f"{STRINGS:,} strings", tokens)
+    for corpus, text in samples(BYTES):
+        tokens = same(tok, home, text)
+        assert tokens > 0
+        keep(name, home.peer, compared, corpus, tokens)
 
 
 @each(UNIGRAM, 9)
@@ -92,11 +94,15 @@ def batches() -> Iterator[tuple[str, Inputs, int]]:
 
 def theirs(row: tokenizers.Encoding, field: str) -> list[Any]:
     """A field as arrays have it: -1 for none."""
-    return [-1 if value is None else value for value in getattr(row, field)]
+    values: list[Any] = getattr(row, field)
+    return [-1 if value is None else value for value in values] if None in values else values
 
 
 def same_rows(tok: syllabary.Tokenizer, peer: tokenizers.Tokenizer, inputs: Inputs, **options: Any) -> int:
-    """Every field of every row and of every part cut off; the number of tokens."""
+    """Every field of every row and of every part cut off; the number of tokens.
+
+    Spellings of each string, of one document in 8: ids say the others.
+    """
     texts, pairs = [text for text, _pair in inputs], [pair for _text, pair in inputs]
     found = tok.encode_full_batch(texts, pairs, special="allow", overflow=True, **options)
     there = peer.encode_batch([text if pair is None else (text, pair) for text, pair in inputs])
@@ -106,15 +112,14 @@ def same_rows(tok: syllabary.Tokenizer, peer: tokenizers.Tokenizer, inputs: Inpu
         assert found.to_lists(field) == [theirs(row, field) for row in rows], field
     assert found.to_lists("offsets") == [[list(span) for span in row.offsets] for row in rows]
     firsts = np.searchsorted(found.samples, range(len(texts))).tolist()
-    for at, one in zip(firsts, there, strict=True):
+    for at, one in list(zip(firsts, there, strict=True))[:: 8 if len(texts) < STRINGS else 1]:
         ours = found[at]
         assert ours.tokens == one.tokens
         assert [part.tokens for part in ours.overflowing] == [part.tokens for part in one.overflowing]
     return sum(map(len, rows))
 
 
-@pytest.mark.parametrize("offsets", ["char", None])
-@pytest.mark.parametrize("side", SIDES)
+@pytest.mark.parametrize("side, offsets", [("right", "char"), ("left", None)])
 @pytest.mark.parametrize("name", FRAMED)
 def test_full_encodings(name: str, side: Any, offsets: Any, tmp_path: Path) -> None:
     """Framed, truncated with a stride, all parts, padded; then each text whole and not padded."""
@@ -122,20 +127,18 @@ def test_full_encodings(name: str, side: Any, offsets: Any, tmp_path: Path) -> N
     peer = home_models.framed(make(), processor, trims)
     tok, _reference, home = opened(peer, tmp_path)
     pad = peer.token_to_id("<pad>") or 0
-    cut, whole = {}, {}
     for text, inputs, length in batches():
         peer.no_truncation()
         peer.no_padding()
         if offsets is None:
-            whole[text] = same_rows(tok, peer, inputs)
+            keep(name, home.peer, "full, whole", text, same_rows(tok, peer, inputs))
         peer.enable_truncation(length, stride=5, direction=side)
         peer.enable_padding(
             direction=side, pad_id=pad, pad_to_multiple_of=8, pad_type_id=1, pad_token="[PAD]"
         )
         padding = Padding(pad_id=pad, pad_type_id=1, direction=side, multiple_of=8)
         truncation = Truncation(length, 5, direction=side)
-        cut[text] = same_rows(tok, peer, inputs, truncation=truncation, padding=padding, offsets=offsets)
-    how = "in one pass" if offsets else "as asked for"
-    keep(name, home.peer, f"full, cut and padded {side}, offsets {how}", cut)
-    if whole:
-        keep(name, home.peer, "full, whole", whole)
+        tokens = same_rows(tok, peer, inputs, truncation=truncation, padding=padding, offsets=offsets)
+        assert tokens > 0
+        how = "in one pass" if offsets else "as asked for"
+        keep(name, home.peer, f"full, cut and padded {side}, offsets {how}", text, tokens)

@@ -46,7 +46,8 @@ def check(
     counts = tok.count_batch([*texts, *real.values()], special="allow").tolist()
     assert counts == list(map(len, ids))
     tokens = {f"{strings:,} strings": sum(counts[:strings])} | dict(zip(real, counts[strings:], strict=True))
-    keep(name, home.peer, "ids, tokens, spans, text", tokens)
+    for text, count in tokens.items():
+        keep(name, home.peer, "ids, tokens, spans, text", text, count)
 
 
 def told(component: Any) -> str:
