@@ -78,9 +78,9 @@ Inputs = list[tuple[str, str | None]]
 
 
 def in_pairs(texts: list[str]) -> Inputs:
-    """Every text, each third with the one after it as its pair."""
+    """Every text, each sixth with the one after it as its pair."""
     return [
-        (one, other if number % 3 == 0 else None)
+        (one, other if number % 6 == 0 else None)
         for number, (one, other) in enumerate(pairwise([*texts, ""]))
     ]
 
@@ -89,7 +89,7 @@ def batches() -> Iterator[tuple[str, Inputs, int]]:
     """Names, texts with and without a pair, and how long rows may be."""
     yield f"{STRINGS:,} strings", in_pairs(list(hard_texts(STRINGS, seed=6))), 24
     for corpus, text in samples(BYTES):
-        yield corpus, in_pairs([text[at : at + 2000] for at in range(0, len(text), 2000)]), 384
+        yield corpus, in_pairs([text[at : at + 1000] for at in range(0, len(text), 1000)]), 256
 
 
 def theirs(row: tokenizers.Encoding, field: str) -> list[Any]:

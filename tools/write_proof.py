@@ -58,8 +58,8 @@ Tokenizers trained here by the peers, over the combinations of their options: `t
 
 - *ids, tokens, spans, text*: each corpus as one text, each string alone; the last is what the ids decode to.
 - *full, whole*: every field of full encodings (ids, tokens, offsets, type ids, both masks, word ids, sequence
-  ids), framed by a post-processor, of documents of 2000 characters and of pairs of them.
-- *full, cut and padded*: the same, truncated on that side with a stride of 5 to 384 tokens (strings: 24) and
+  ids), framed by a post-processor, of documents of 1000 characters and of pairs of them.
+- *full, cut and padded*: the same, truncated on that side with a stride of 5 to 256 tokens (strings: 24) and
   padded; all parts that overflow. Padding is counted.
 """
 
