@@ -63,7 +63,7 @@ def serve(address: str) -> None:
         listener.bind(address)
         listener.listen()
         os.write(sys.stdout.fileno(), b"ready\n")
-        while sys.stdin.fileno() not in select.select([listener, sys.stdin], [], [])[0]:
+        while sys.stdin not in select.select([listener, sys.stdin], [], [])[0]:
             connection, _address = listener.accept()
             if os.fork() == 0:
                 listener.close()
@@ -87,9 +87,13 @@ def prepare(connection: socket.socket) -> None:
         connection.sendall(bytes([os.waitstatus_to_exitcode(status) & 0xFF]))
         os._exit(0)
     connection.close()
-    for number, stream in enumerate(streams):
+    for number, (stream, name) in enumerate(zip(streams, ("stdin", "stdout", "stderr"), strict=True)):
         os.dup2(stream, number)
         os.close(stream)
+        # Anew: the old one remembers whether the stream of the server could be wound back.
+        old = getattr(sys, name)
+        mode, how = "r" if number == 0 else "w", {"encoding": old.encoding, "errors": old.errors}
+        setattr(sys, name, open(number, mode, closefd=False, **how))  # noqa: SIM115
     asked = json.loads(request)
     os.chdir(asked["folder"])
     os.environ.clear()
