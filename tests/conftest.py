@@ -16,6 +16,9 @@ from hypothesis import HealthCheck, settings
 ROOT = Path(__file__).resolve().parent.parent
 
 os.environ["SYLLABARY_OFFLINE"] = "1"  # a test that wants a download serves it itself
+# torch, here and in what tests start: threads that wait in a circle take the cores from other tests.
+# One is faster for models as small as these.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     # Begun in the background of a shell: what tests start and interrupt would inherit "ignored".

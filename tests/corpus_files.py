@@ -62,10 +62,10 @@ def zipped(members: dict[str, bytes | str], method: int = zipfile.ZIP_DEFLATED) 
     return packed.getvalue()
 
 
-def published(shared: Path, language: str) -> str:
-    """The text of one of the shared corpora, read without syllabary."""
+def published(shared: Path, language: str, characters: int = -1) -> str:
+    """The text of one of the shared corpora, or its first characters, read without syllabary."""
     with lzma.open(shared / "corpora" / f"{language}.txt.xz", "rt", encoding="utf-8", newline="") as file:
-        return file.read()
+        return file.read(characters)
 
 
 class Counting(io.BytesIO):

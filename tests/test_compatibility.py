@@ -31,14 +31,15 @@ pytestmark = [
     pytest.mark.skipif(not VOCABS.is_dir(), reason="no folder shared/ beside the repository"),
     pytest.mark.timeout(3600),
 ]
-each_real = pytest.mark.parametrize(
-    "real",
-    [
-        pytest.param(real, marks=pytest.mark.skipif(not real.path.exists(), reason=f"no {real.path.name}"))
-        for real in REAL
-    ],
-    ids=str,
-)
+
+
+@pytest.fixture(scope="module", params=REAL, ids=str)
+def real(request: pytest.FixtureRequest) -> Real:
+    """Each in turn, through all tests: it is opened once."""
+    found: Real = request.param
+    if not found.path.exists():
+        pytest.skip(f"no {found.path.name}")
+    return found
 
 
 @pytest.fixture(scope="module")
@@ -51,22 +52,26 @@ def rows() -> Iterator[list[dict[str, Any]]]:
         (ROOT / "build" / "compatibility.json").write_text(json.dumps(found, indent=1) + "\n", "utf-8")
 
 
-def same(tok: syllabary.Tokenizer, home: Home, text: str) -> int:
-    """All that both say of a text is equal; the number of tokens."""
-    said = home.encode(text)
+def agree(tok: syllabary.Tokenizer, home: Home, text: str) -> list[int]:
+    """All that both say of a text is equal; its ids."""
+    said, names = home.encode(text), tok.vocab
     ids = tok.encode(text, special=home.special)
     assert ids == said.ids, text
-    assert tok.tokens(text, special=home.special) == [tok.vocab[token_id] for token_id in said.ids]
-    spans = [(int(start), int(end)) for start, end in tok.offsets(text, special=home.special)]
+    assert tok.tokens(text, special=home.special) == [names[token_id] for token_id in said.ids]
+    spans = [(start, end) for start, end in tok.offsets(text, special=home.special).tolist()]
     if said.spans is not None:
         assert spans == said.spans, text
     if said.starts is not None:
         assert [start for start, _end in spans] == said.starts, text
     assert tok.decode(ids) == home.decode(said.ids), text
-    return len(ids)
+    return ids
 
 
-@each_real
+def same(tok: syllabary.Tokenizer, home: Home, text: str) -> int:
+    """All that both say of a text is equal; the number of tokens."""
+    return len(agree(tok, home, text))
+
+
 def test_hard_strings(real: Real, rows: list[dict[str, Any]]) -> None:
     tok, home = opened(real)
     texts = list(hard_texts(STRINGS, seed=1))
@@ -76,7 +81,6 @@ def test_hard_strings(real: Real, rows: list[dict[str, Any]]) -> None:
     )
 
 
-@each_real
 def test_real_text(real: Real, rows: list[dict[str, Any]]) -> None:
     tok, home = opened(real)
     for path in sorted(CORPORA.glob("*.txt.xz")):
@@ -88,7 +92,6 @@ def test_real_text(real: Real, rows: list[dict[str, Any]]) -> None:
         )
 
 
-@each_real
 def test_no_ids_and_any_ids(real: Real) -> None:
     tok, home = opened(real)
     assert tok.decode([]) == home.decode([])
@@ -98,7 +101,6 @@ def test_no_ids_and_any_ids(real: Real) -> None:
         assert tok.decode(ids) == home.decode(ids)
 
 
-@each_real
 @pytest.mark.parametrize("text", SURROGATES)
 def test_a_lone_surrogate_is_an_error_with_its_place(real: Real, text: str) -> None:
     tok, _home = opened(real)

@@ -5,7 +5,8 @@
   under doctest.
 - Docstrings run under doctest.
 - In `--help`, lines after `$ ` run in a shell, in a folder with small files; a line below them that is
-  not a command is the output that they must give.
+  not a command is the output that they must give. Each command is a fork of one process (`warm`); that it is
+  started as ever, `test_cli` shows.
 """
 
 from __future__ import annotations
@@ -19,11 +20,13 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import click
 import pytest
 from gpt_runs import documents, make_shards, short, small
+from warm import warm
 
 import syllabary
 from syllabary.cli import main
@@ -130,6 +133,13 @@ def gpt_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
+@pytest.fixture(scope="session")
+def command_line(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The definition of `syllabary` for bash."""
+    with warm(tmp_path_factory.mktemp("warm")) as definition:
+        yield definition
+
+
 def examples(command: click.Command) -> list[tuple[str, str]]:
     """(shell line, expected output or "") of the examples in a command's help."""
     help_text = command.get_help(click.Context(command, info_name=command.name, terminal_width=200))
@@ -149,10 +159,10 @@ def test_help_has_examples(name: str) -> None:
 
 @pytest.mark.skipif(shutil.which("bash") is None, reason="no bash to run the examples in")
 @pytest.mark.parametrize("name", commands())
-def test_help_examples(name: str, folder: Path, request: pytest.FixtureRequest) -> None:
+def test_help_examples(name: str, folder: Path, command_line: str, request: pytest.FixtureRequest) -> None:
     if name.startswith("gpt"):
         shutil.copytree(request.getfixturevalue("gpt_folder"), folder, dirs_exist_ok=True)
-    python = f'python() {{ "{sys.executable}" "$@"; }}\nsyllabary() {{ python -m syllabary "$@"; }}\n'
+    python = f'python() {{ "{sys.executable}" "$@"; }}\n{command_line}'
     for line, expected in examples(commands()[name]):
         script = f"{python}set -eo pipefail\n{line}\n"
         done = subprocess.run(

@@ -105,3 +105,30 @@ def test_real_text(name, kind, shared, tmp_path, prove):
         assert found.to_lists("ids") == [row.ids for row in rows]
         assert found.to_lists("offsets") == [[list(span) for span in row.offsets] for row in rows]
         assert found.to_lists("word_ids") == [row.word_ids for row in rows]
+
+
+def test_an_unknown_token_is_spelled_as_the_normalizer_leaves_it(tmp_path):
+    """Several of one character, some in parts that are cut off, some in a pair, one that is named."""
+    vocab = [("<unk>", 0.0), ("▁", -2.0), ("会", -1.0), ("a", -1.5), ("<pad>", 0.0)]
+    peer = peers.Tokenizer(peers.models.Unigram(vocab, unk_id=0))
+    peer.normalizer = peers.normalizers.Sequence([peers.normalizers.NFKC(), peers.normalizers.Lowercase()])
+    peer.pre_tokenizer = peers.pre_tokenizers.Metaspace()
+    peer.add_special_tokens(["<unk>", "<pad>"])
+    tok = Tokenizer(read_document(parse(peer.to_str().encode(), tmp_path)))
+    slow = ReferenceTokenizer(tok.spec)
+    texts = ["㍿a㍿ ABaC", "a<unk>ﬁ①", "", "ÉaÉa Éa ㍻ x", "㌖㌖ " * 40]
+    pairs = [None, "Ⅷa <unk>", "ⅧaⅧ", None, "Ω"]
+    given = [text if pair is None else (text, pair) for text, pair in zip(texts, pairs, strict=True)]
+    for side in ("left", "right"):
+        peer.enable_truncation(5, stride=1, direction=side)
+        peer.enable_padding(direction=side, pad_id=4, pad_token="<pad>")
+        ours = Tokenizer(read_document(parse(peer.to_str().encode(), tmp_path)))
+        for unit in ("char", None):
+            found = ours.encode_full_batch(texts, pairs, special="allow", overflow=True, offsets=unit)
+            firsts = np.searchsorted(found.samples, range(len(texts))).tolist()
+            for row, one in zip(firsts, peer.encode_batch(given), strict=True):
+                assert difference(found[row], one) is None
+        asked = Asked(ours.framing, "allow", True)
+        rows = encode_full_batch(slow, list(zip(texts, pairs, strict=True)), asked)
+        assert [row.tokens for row in rows] == [one.tokens for one in peer.encode_batch(given)]
+    assert tok.encode_full("㍿a").tokens == ["▁", "株式", "会", "社", "a"]

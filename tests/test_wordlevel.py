@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 from huggingface_trainers import documents
-from test_wordpiece import check
+from test_wordpiece import check, told
 from tokenizers import Tokenizer as Peer
 from tokenizers import models, pre_tokenizers, trainers
 from words_peers import SPECIAL, bert, made, sequence, training_text
@@ -39,7 +39,7 @@ pytestmark = pytest.mark.timeout(7200)
     ids=str,
 )
 def test_encoding(normalizer: Any, cuts: Any, tmp_path: Path) -> None:
-    check(made("WordLevel", normalizer, cuts), tmp_path)
+    check(made("WordLevel", normalizer, cuts), tmp_path, f"WordLevel, {told(normalizer)}, {told(cuts)}")
 
 
 def theirs(texts: Any, **options: Any) -> str:

@@ -15,8 +15,9 @@ import pytest
 from hard_text import hard_texts
 from hypothesis import given
 from hypothesis import strategies as st
-from test_compatibility import same
-from words_peers import BYTES, PROVE, STRINGS, bert, made, opened, samples, sequence
+from proof_rows import keep
+from test_compatibility import agree
+from words_peers import BERT_CUTS, BYTES, PROVE, STRINGS, bert, made, opened, samples, sequence
 
 import syllabary
 from syllabary.reference import ReferenceTokenizer
@@ -25,33 +26,43 @@ from syllabary.surgery import extend, unreachable
 from syllabary.tokenizer import Tokenizer
 
 pytestmark = pytest.mark.timeout(7200)
-BERT_CUTS = {"type": "BertPreTokenizer"}
 CASINGS = list(product((True, False), (None, True, False), (True, False), (True, False)))[
     :: 1 if PROVE else 5
 ]
 
 
-def check(peer: Any, tmp_path: Path, strings: int = STRINGS, size: int = BYTES, seed: int = 3) -> None:
-    """All three agree on hard strings and on real text, one by one and in a batch."""
+def check(
+    peer: Any, tmp_path: Path, name: str, strings: int = STRINGS, size: int = BYTES, seed: int = 3
+) -> None:
+    """All three agree on hard strings and on real text, one by one and in a batch; kept as a row."""
     tok, reference, home = opened(peer, tmp_path)
-    texts = list(hard_texts(strings, seed=seed))
-    for number, text in enumerate(texts):
-        same(tok, home, text)
-        if number % 4 == 0 and len(text) < 500:
-            assert reference.encode(text, special="allow") == home.encode(text).ids, text
+    texts, real = list(hard_texts(strings, seed=seed)), dict(samples(size))
+    ids = [agree(tok, home, text) for text in [*texts, *real.values()]]
+    for text, expected in list(zip(texts, ids, strict=False))[::4]:
+        if len(text) < 500:
+            assert reference.encode(text, special="allow") == expected, text
             assert reference.offsets(text, special="allow") == home.encode(text).spans, text
-    real = [text for _name, text in samples(size)]
-    for text in real:
-        same(tok, home, text)
-    texts += real
-    ids = tok.encode_batch(texts, special="allow")
-    assert ids == [home.encode(text).ids for text in texts]
-    assert tok.count_batch(texts, special="allow").tolist() == list(map(len, ids))
+    assert tok.encode_batch([*texts, *real.values()], special="allow") == ids
+    counts = tok.count_batch([*texts, *real.values()], special="allow").tolist()
+    assert counts == list(map(len, ids))
+    tokens = {f"{strings:,} strings": sum(counts[:strings])} | dict(zip(real, counts[strings:], strict=True))
+    for text, count in tokens.items():
+        keep(name, home.peer, "ids, tokens, spans, text", text, count)
+
+
+def told(component: Any) -> str:
+    """A component in a few words, by the options that it has."""
+    if component is None:
+        return "none"
+    inner = component.get("normalizers") or component.get("pretokenizers")
+    return " + ".join(map(told, inner)) if inner else component["type"]
 
 
 @pytest.mark.parametrize("casing", CASINGS, ids=str)
 def test_bert(casing: tuple[bool, bool | None, bool, bool], tmp_path: Path) -> None:
-    check(made("WordPiece", bert(*casing), BERT_CUTS), tmp_path)
+    names = ("lowercase", "strips accents", "cleans", "cuts Chinese")
+    said = ", ".join(f"{name} {value}".lower() for name, value in zip(names, casing, strict=True))
+    check(made("WordPiece", bert(*casing), BERT_CUTS), tmp_path, f"WordPiece, {said}")
 
 
 @pytest.mark.parametrize(
@@ -74,7 +85,14 @@ def test_bert(casing: tuple[bool, bool | None, bool, bool], tmp_path: Path) -> N
     ids=str,
 )
 def test_other_steps(normalizer: Any, cuts: Any, tmp_path: Path) -> None:
-    check(made("WordPiece", normalizer, cuts), tmp_path, STRINGS // 2, BYTES // 2)
+    name = f"WordPiece, {told(normalizer)}, {told(cuts)}"
+    check(
+        made("WordPiece", normalizer, cuts),
+        tmp_path,
+        name,
+        STRINGS if PROVE else 30,
+        BYTES if PROVE else 2500,
+    )
 
 
 @pytest.mark.parametrize(
@@ -91,7 +109,9 @@ def test_other_steps(normalizer: Any, cuts: Any, tmp_path: Path) -> None:
     ids=str,
 )
 def test_options_of_the_model(options: dict[str, Any], tmp_path: Path) -> None:
-    check(made("WordPiece", bert(True), BERT_CUTS, **options), tmp_path, STRINGS // 2, BYTES // 2)
+    name = "WordPiece, " + ", ".join(f"{key} {value!r}" for key, value in options.items())
+    size = BYTES if PROVE else 2500
+    check(made("WordPiece", bert(True), BERT_CUTS, **options), tmp_path, name, STRINGS if PROVE else 30, size)
 
 
 # ---- drawn vocabularies: the engine and the specification alone ----
@@ -166,10 +186,14 @@ def test_without_an_unknown_token_a_piece_is_named() -> None:
 
 def test_many_words_and_long_ones() -> None:
     """More words than a memory holds, and pieces beyond every limit of length."""
-    words = [f"un{'x' * (number % 90)}" for number in range(5000)]
-    text = " ".join([*words, "x" * 10_000, "un" + "x" * 2_000])
+    words = [f"un{'x' * (number % 90)}" for number in range(5000)] + ["x" * 10_000, "un" + "x" * 1_100]
+    text = " ".join(words)
     tok, reference = Tokenizer(SMALL), ReferenceTokenizer(SMALL)
-    assert tok.encode(text) == reference.encode(text) == tok.encode_batch([text, text])[1]
+    known = {word: reference.encode(word) for word in set(words)}  # each once: a word depends on no other
+    few = words[:91]
+    assert reference.encode(" ".join(few)) == [token_id for word in few for token_id in known[word]]
+    expected = [token_id for word in words for token_id in known[word]]
+    assert tok.encode(text) == expected == tok.encode_batch([text, text])[1]
 
 
 def test_what_merges_do_is_refused() -> None:

@@ -27,6 +27,7 @@ BYTES = 1_000_000 if PROVE else 5_000
 CORPORA = VOCABS.parent / "corpora"
 SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
 Component = dict[str, Any] | None
+BERT_CUTS: Component = {"type": "BertPreTokenizer"}
 
 
 def bert(lowercase: bool, strips: bool | None = None, clean: bool = True, chinese: bool = True) -> Component:

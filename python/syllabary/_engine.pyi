@@ -104,6 +104,12 @@ class FullRows:
     def field(self, name: str) -> NDArray[np.int64]:
         """A field of all rows, shape (n,)."""
 
+    def unknown(self) -> list[tuple[int, str]]:
+        """Where Unigram's unknown token stands in all rows, and the normalized text that it stands for.
+
+        Empty if tokens were not located.
+        """
+
     def spans(self, ends: NDArray[np.uint32] | None = None) -> NDArray[np.int64]:
         """Offsets of all rows, shape (n, 2). ends: white space of each token, by id, to be left out."""
 

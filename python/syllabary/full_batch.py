@@ -50,6 +50,10 @@ class Rows(Protocol):
         """
         ...
 
+    def unknown(self) -> Mapping[int, str]:
+        """By their place in the fields of all rows: unknown tokens that are spelled as the text, normalized."""
+        ...
+
 
 @dataclass(frozen=True, slots=True)
 class Source:
@@ -210,6 +214,10 @@ class EncodingBatch:
         return flat.reshape((len(self), self._length, *flat.shape[1:]))
 
     @cached_property
+    def _unknown(self) -> Mapping[int, str]:
+        return self._located.unknown()
+
+    @cached_property
     def _columns(self) -> dict[str, Array]:
         return {name: self._flat(name) for name in FIELDS}
 
@@ -228,11 +236,13 @@ class EncodingBatch:
         sample = int(self.samples[row])
         texts = 1 + (self._source.texts[sample][1] is not None)
         encoding.ranges = _ranges(columns["sequence_ids"], texts)
-        encoding.tokens = self._tokens(encoding, columns, sample)
+        encoding.tokens = self._tokens(encoding, columns, sample, int(start))
         return encoding
 
-    def _tokens(self, encoding: Encoding, columns: Mapping[str, list[Any]], sample: int) -> list[str]:
-        """How the tokens of a row are spelled."""
+    def _tokens(
+        self, encoding: Encoding, columns: Mapping[str, list[Any]], sample: int, start: int
+    ) -> list[str]:
+        """How the tokens of a row, which begins at `start`, are spelled."""
         source = self._source
         plan = source.plans[source.texts[sample][1] is not None]
         items = () if plan is None else plan.items
@@ -244,7 +254,9 @@ class EncodingBatch:
         if not source.taken.isdisjoint(encoding.ids):
             for at, token_id in enumerate(encoding.ids):
                 item = columns["items"][at]
-                if token_id in source.taken and item in (-1, -2):
+                if start + at in self._unknown:
+                    tokens[at] = self._unknown[start + at]
+                elif token_id in source.taken and item in (-1, -2):
                     word = encoding.word_ids[at] or 0
                     tokens[at] = self._found(-1 - item, word, columns["spans"][at], sample)
         return tokens

@@ -97,6 +97,10 @@ class EngineRows:
                 ends[token_id] = white_ends(name)
         return ends
 
+    def unknown(self) -> dict[int, str]:
+        """Unknown tokens that are spelled as the text."""
+        return dict(self._rows.unknown())
+
     def _trim_taken(self, found: Array) -> None:
         """Tokens that take white space along have that of the text at their ends."""
         items, ids = self.field("items"), self.field("ids")

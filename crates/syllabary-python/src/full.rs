@@ -20,6 +20,7 @@ use crate::{
 pub struct FullRows {
     located: Option<Located>,
     rows: Option<Rows>,
+    unknown: Option<u32>,
 }
 
 /// Items, labels and trims of a `framing_plan.Plan`.
@@ -47,7 +48,7 @@ impl FullRows {
             |go_on| batch::locate(tokenizer, &slices, policy, want, (threads, go_on)),
             |index, error| to_python_in_batch(py, error, index, slices[index]),
         )?;
-        Ok(FullRows { located: Some(located), rows: None })
+        Ok(FullRows { located: Some(located), rows: None, unknown: tokenizer.spelled_unknown() })
     }
 
     fn rows(&self) -> PyResult<&Rows> {
@@ -146,6 +147,11 @@ impl FullRows {
         };
         let rows = self.rows()?;
         Ok(py.detach(|| rows.field(field)).into_pyarray(py))
+    }
+
+    /// Where Unigram's unknown token stands in all rows, with the text that it stands for.
+    fn unknown(&self) -> PyResult<Vec<(usize, &str)>> {
+        Ok(self.rows()?.spelled(self.unknown))
     }
 
     /// ends: by id, how many characters of white space a token begins and ends with; `None`: spans stay as they are.

@@ -7,6 +7,7 @@ use crate::{
     Error,
     dropout::Dropout,
     encode::Spans,
+    models::Model,
     run::Job,
     tokenizer::{SpecialPolicy, Tokenizer, Work},
 };
@@ -33,6 +34,31 @@ pub struct Located {
     pub words: Vec<u32>,
     /// For each text, where its tokens end.
     pub ends: Vec<usize>,
+    /// What each unknown token of Unigram stands for, in their order, after normalizing: it is spelled so.
+    pub unknown: Vec<Box<str>>,
+}
+
+/// Notes what stands for the unknown token.
+#[derive(Debug)]
+pub(crate) struct Spellings<'a> {
+    unknown: u32,
+    texts: &'a mut Vec<Box<str>>,
+}
+
+impl Spellings<'_> {
+    /// A token, found as `taken`.
+    pub(crate) fn token(&mut self, id: u32, taken: &str) {
+        if id == self.unknown {
+            self.texts.push(taken.into());
+        }
+    }
+
+    /// The tokens of a piece, and the bytes of it where each stands.
+    pub(crate) fn tokens(&mut self, piece: &str, ids: &[u32], places: &[[u32; 2]]) {
+        for (&id, &[start, end]) in ids.iter().zip(places) {
+            self.token(id, &piece[start as usize..end as usize]);
+        }
+    }
 }
 
 impl Located {
@@ -56,11 +82,17 @@ impl Located {
         self.ids.append(&mut other.ids);
         self.spans.append(&mut other.spans);
         self.words.append(&mut other.words);
+        self.unknown.append(&mut other.unknown);
         self.ends.extend(other.ends.into_iter().map(|end| base + end));
     }
 }
 
 impl Tokenizer {
+    /// The unknown token, where each is spelled as the text that it stands for.
+    pub fn spelled_unknown(&self) -> Option<u32> {
+        if let Some(Model::Unigram(model)) = &self.model { model.unknown_id() } else { None }
+    }
+
     /// Appends the tokens of `text` to `out`.
     pub fn locate(
         &self,
@@ -83,14 +115,16 @@ impl Tokenizer {
             let mut spans = Spans { ids, spans, words, widths, origin: text.as_ptr() as usize, word: 0 };
             self.plain(fast, (text, policy), work.fast.get_or_insert_default(), &mut spans)?;
         } else {
-            let Located { ids, spans, words, .. } = &mut *out;
+            let Located { ids, spans, words, unknown, .. } = &mut *out;
+            let spelled = self.spelled_unknown().map(|id| Spellings { unknown: id, texts: unknown });
             let mut coins = Dropout::NONE.coins(0);
             let sink = |new: &[u32], places: &[std::ops::Range<usize>], word: u32| {
                 ids.extend_from_slice(new);
                 spans.extend(places.iter().map(|place| [place.start as u32, place.end as u32]));
                 words.resize(ids.len(), word);
             };
-            Job::<true, _>::new(self, (text, policy), &mut coins, work, sink).untrimmed().all()?;
+            let job = Job::<true, _>::new(self, (text, policy), &mut coins, work, sink);
+            job.untrimmed().spelling(spelled).all()?;
         }
         if want == Want::Characters && !text.is_ascii() {
             to_characters(text.as_bytes(), &mut out.spans[first..]);

@@ -15,6 +15,7 @@ use crate::{
     alphabet::Unit,
     boundary,
     dropout::Coins,
+    located::Spellings,
     offsets::{Place, Source},
     scores::{FIXED, Merged, WALL},
     special::SpecialMatch,
@@ -55,6 +56,7 @@ pub(crate) struct Job<'a, const SPANS: bool, F> {
     trims: bool,
     /// The number of the piece at work; where pieces are taken together, of all of them.
     word: u32,
+    spelled: Option<Spellings<'a>>,
 }
 
 impl<'a, const SPANS: bool, F: FnMut(&[u32], &[Range<usize>], u32)> Job<'a, SPANS, F> {
@@ -82,6 +84,7 @@ impl<'a, const SPANS: bool, F: FnMut(&[u32], &[Range<usize>], u32)> Job<'a, SPAN
             relocates: SPANS && !joins && !drops && tokenizer.scores.is_none() && tokenizer.trim.is_none(),
             trims: true,
             word: u32::MAX,
+            spelled: None,
         }
     }
 
@@ -370,6 +373,7 @@ impl<'a, const SPANS: bool, F: FnMut(&[u32], &[Range<usize>], u32)> Job<'a, SPAN
             });
             span = trim.named(taken, self.text, &symbols.collect::<Vec<_>>());
         }
+        self.spelled.iter_mut().for_each(|spelled| spelled.token(found.id, taken));
         (self.sink)(&[found.id], &[span], self.word);
     }
 

@@ -119,6 +119,39 @@ impl Rows {
         out
     }
 
+    /// Where `unknown` stands among the tokens of all rows, with the text that it stands for; `None`: nowhere.
+    pub fn spelled(&self, unknown: Option<u32>) -> Vec<(usize, &str)> {
+        let Some(unknown) = unknown else { return Vec::new() };
+        let ids = self.located.ids.iter();
+        let places: Vec<usize> =
+            ids.enumerate().filter(|&(_, &id)| id == unknown).map(|(place, _)| place).collect();
+        let (mut out, mut at) = (Vec::new(), 0);
+        for row in &self.rows {
+            let Some(plan) = self.plan(row) else { continue };
+            let filled = |side| {
+                let padding = self.framing.padding.as_ref().filter(|padding| padding.side == side);
+                padding.map_or(0, |_| self.padded.saturating_sub(row.length))
+            };
+            at += filled(Side::Left);
+            let mut part = row.first;
+            for item in &plan.items {
+                let Item::Text { .. } = item else {
+                    at += 1;
+                    continue;
+                };
+                let tokens = self.parts[part].clone();
+                part += 1;
+                let first = places.partition_point(|&place| place < tokens.start);
+                let here = places[first..].iter().take_while(|&&place| place < tokens.end);
+                let texts = here.zip(self.located.unknown.iter().skip(first));
+                out.extend(texts.map(|(&place, text)| (at + place - tokens.start, &**text)));
+                at += tokens.len();
+            }
+            at += filled(Side::Right);
+        }
+        out
+    }
+
     /// The spans of a part without white space. Source: tokenizers, `pre_tokenizers/byte_level.rs`,
     /// `process_offsets`.
     fn trimmed(

@@ -9,6 +9,7 @@ use super::{Failed, Job};
 use crate::{
     Error,
     charwise::{Charwise, Stretch},
+    located::Spellings,
     models::Model,
     offsets::Place,
     taken::Taken,
@@ -46,7 +47,13 @@ impl Found {
     }
 }
 
-impl<const SPANS: bool, F: FnMut(&[u32], &[Range<usize>], u32)> Job<'_, SPANS, F> {
+impl<'a, const SPANS: bool, F: FnMut(&[u32], &[Range<usize>], u32)> Job<'a, SPANS, F> {
+    /// The same, which notes what stands for the unknown token.
+    pub(crate) fn spelling(mut self, spelled: Option<Spellings<'a>>) -> Self {
+        self.spelled = spelled;
+        self
+    }
+
     /// Encodes a stretch of text without tokens of the first stage by one of these ways, if one gives the same as the
     /// general one; whether it did.
     pub(super) fn fast(&mut self, run: &str, base: usize) -> Result<bool, Error> {
@@ -215,11 +222,17 @@ impl<const SPANS: bool, F: FnMut(&[u32], &[Range<usize>], u32)> Job<'_, SPANS, F
             spans.extend(
                 places.as_chunks::<2>().0.iter().map(|&[start, end]| original(start as usize, end as usize)),
             );
+            self.spelled.iter_mut().for_each(|spelled| spelled.tokens(piece, ids, places.as_chunks().0));
             (self.sink)(ids, spans, self.word);
             return Ok(());
         }
         self.make(piece, 0, Place::Text(0))?;
         self.settle(Place::Text(0))?;
+        if let Some(spelled) = &mut self.spelled {
+            let Work { ids, tokens, .. } = &*self.work;
+            let places = tokens.spans.iter().map(|span| [span.start as u32, span.end as u32]);
+            spelled.tokens(piece, ids, &places.collect::<Vec<_>>());
+        }
         if self.work.tokens.spans.iter().any(Range::is_empty) {
             // What stands for nothing in the piece has its place beside something in the text.
             self.make(piece, at, place)?;

@@ -141,6 +141,11 @@ impl Unigram {
         if self.single { f64::from(sum as f32) } else { sum }
     }
 
+    /// The unknown token.
+    pub(crate) fn unknown_id(&self) -> Option<u32> {
+        self.unknown
+    }
+
     /// Whether an edge of the lattice is unknown text.
     #[inline]
     pub(crate) fn is_unknown(&self, id: u32) -> bool {
