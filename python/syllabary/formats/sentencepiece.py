@@ -1,13 +1,13 @@
-"""sentencepiece's models (`.model`) of BPE and Unigram, read as they are: a ModelProto in protocol buffers.
+"""sentencepiece's models (`.model`), read as they are: a ModelProto in protocol buffers.
 
 BPE: a pair of neighbours merges where its text is a piece, the highest score first. Unigram: the pieces with
-the highest sum of scores; user-defined ones have a score of their own. Control and unknown pieces are
-special tokens that no text matches; user-defined ones are added tokens that the normalizer leaves alone;
+the highest sum of scores; user-defined ones have a score of their own. Characters: BPE in which nothing merges,
+as no piece of several characters has a score. Words: what begins with `▁`, and what stands before the first of
+these, is a piece (`wordlevel`), a user-defined one too. Control and unknown pieces are special tokens that no text matches; user-defined ones are added tokens that the normalizer leaves alone;
 byte pieces spell what no piece does. Whatever else the file says is carried along, so that an unchanged
 tokenizer is written byte for byte. The rules are those of sentencepiece 0.2.3 (bpe_model.cc,
-model_interface.cc, normalizer.cc); the self-test, which it no longer runs, is run here.
-Leaves out: word and character models (refused), the wire format (`sentencepiece_proto`), writing
-(`sentencepiece_write`).
+char_model.cc, word_model.cc, model_interface.cc, normalizer.cc); the self-test, which it no longer runs, is
+run here. Leaves out: the wire format (`sentencepiece_proto`), writing (`sentencepiece_write`).
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from syllabary.formats.sentencepiece_proto import (
     BPE,
     BYTE,
     BYTE_FALLBACK,
+    CHAR,
     CHARSMAP,
     CONTROL,
     DENORMALIZER,
@@ -41,17 +42,19 @@ from syllabary.formats.sentencepiece_proto import (
     UNKNOWN,
     UNUSED,
     USER_DEFINED,
+    WORD,
     Model,
     parse,
     read_piece,
 )
-from syllabary.formats.sentencepiece_reduce import reduce
+from syllabary.formats.sentencepiece_reduce import WORDS, reduce
 from syllabary.formats.sentencepiece_selftest import check_samples
 from syllabary.formats.sentencepiece_write import write
 from syllabary.reference.symbols import shown
 from syllabary.spec import Matching, SplitSpec, Step, StepValue, TokenizerSpec
+from syllabary.spec import Model as Model_
 
-MODEL_TYPES = {1: "unigram", 2: "BPE", 3: "word", 4: "character"}
+MODELS: dict[int, Model_] = {UNIGRAM: "unigram", BPE: "bpe", WORD: "wordlevel", CHAR: "bpe"}
 BYTE_NAMES = frozenset(f"<0x{byte:02X}>" for byte in range(256))
 
 
@@ -70,11 +73,8 @@ def to_spec(model: Model, path: Path) -> TokenizerSpec:
     """The tokenizer that a model means; `FormatError` for one that sentencepiece would not take."""
     trainer = model.options(TRAINER)
     kind = trainer.number(MODEL_TYPE)
-    if kind not in (BPE, UNIGRAM):
-        name = MODEL_TYPES.get(kind, f"number {kind}")
-        raise FormatError(
-            f"{path}: a sentencepiece model of the type {name}; only BPE and Unigram models can be read"
-        )
+    if kind not in MODELS:
+        raise FormatError(f"{path}: a sentencepiece model of the type {kind}, which sentencepiece does not know")
     fallback = bool(trainer.number(BYTE_FALLBACK))
     kinds = _checked_types(model, fallback, path)
     by_kind = {
@@ -84,11 +84,14 @@ def to_spec(model: Model, path: Path) -> TokenizerSpec:
     plain = sorted(by_kind[NORMAL] + by_kind[UNUSED])
     texts = model.texts
     alphabet: dict[bytes, int] = {}
-    if kind == BPE:
+    if MODELS[kind] == "bpe":
         alphabet = {bytes([byte]): token_id for token_id, byte in byte_tokens.items()}
         alphabet |= {
             texts[token_id].encode(): token_id for token_id in by_kind[NORMAL] if len(texts[token_id]) == 1
         }
+    scores = {} if kind == WORD else {token_id: model.scores[token_id] for token_id in plain}
+    if kind == CHAR:
+        scores = {token_id: score for token_id, score in scores.items() if len(texts[token_id]) == 1}
     special = sorted(by_kind[UNKNOWN] + by_kind[CONTROL])
     matching = {texts[token_id]: Matching(stage="never") for token_id in special}
     matching |= {texts[token_id]: Matching(stage="frozen") for token_id in by_kind[USER_DEFINED]}
@@ -97,7 +100,7 @@ def to_spec(model: Model, path: Path) -> TokenizerSpec:
     normalizer, decoder = _steps(model, path)
     return TokenizerSpec(
         unit="char",
-        split=SplitSpec(None),
+        split=SplitSpec(WORDS if kind == WORD else None),
         tokens=dict(sorted(tokens.items())),
         alphabet=alphabet,
         merges=None,
@@ -107,14 +110,14 @@ def to_spec(model: Model, path: Path) -> TokenizerSpec:
         normalizer=(normalizer,),
         decoder=(decoder,),
         matching=matching,
-        scores={token_id: model.scores[token_id] for token_id in plain},
-        unused=frozenset(by_kind[UNUSED]),
+        scores=None if kind == WORD else scores,
+        unused=frozenset(scores.keys() & by_kind[UNUSED]),
         unknown=by_kind[UNKNOWN][0] if by_kind[UNKNOWN] else None,
         fuse_unknown=True,
         byte_tokens=byte_tokens,
         surface_offsets=True,
-        carried={NAME: to_carried(model)},
-        model="bpe" if kind == BPE else "unigram",
+        carried={NAME: to_carried(model, [token_id for token_id in plain if token_id not in scores])},
+        model=MODELS[kind],
         single_precision=kind == UNIGRAM,
     )
 
@@ -202,5 +205,13 @@ def sniff(path: Path, head: bytes) -> bool:
 
 
 FORMAT = Format(
-    NAME, (".model",), ("*.model",), sniff, read, write, refuses, reduce=reduce, models=("bpe", "unigram")
+    NAME,
+    (".model",),
+    ("*.model",),
+    sniff,
+    read,
+    write,
+    refuses,
+    reduce=reduce,
+    models=("bpe", "unigram", "wordlevel"),
 )
