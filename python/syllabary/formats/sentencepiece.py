@@ -93,9 +93,14 @@ def to_spec(model: Model, path: Path) -> TokenizerSpec:
     if kind == CHAR:
         scores = {token_id: score for token_id, score in scores.items() if len(texts[token_id]) == 1}
     special = sorted(by_kind[UNKNOWN] + by_kind[CONTROL])
+    added = by_kind[USER_DEFINED]
     matching = {texts[token_id]: Matching(stage="never") for token_id in special}
-    matching |= {texts[token_id]: Matching(stage="frozen") for token_id in by_kind[USER_DEFINED]}
+    matching |= {texts[token_id]: Matching(stage="frozen") for token_id in added}
     tokens = {token_id: texts[token_id].encode() for token_id in plain}
+    if kind == WORD:  # an unused word is unknown
+        added = sorted(added + by_kind[UNUSED])
+        matching |= {texts[token_id]: Matching(stage="never") for token_id in by_kind[UNUSED]}
+        tokens = {token_id: texts[token_id].encode() for token_id in by_kind[NORMAL]}
     tokens |= {token_id: bytes([byte]) for token_id, byte in byte_tokens.items()}
     normalizer, decoder = _steps(model, path)
     return TokenizerSpec(
@@ -105,7 +110,7 @@ def to_spec(model: Model, path: Path) -> TokenizerSpec:
         alphabet=alphabet,
         merges=None,
         special_tokens={texts[token_id]: token_id for token_id in special},
-        added_tokens={texts[token_id]: token_id for token_id in by_kind[USER_DEFINED]},
+        added_tokens={texts[token_id]: token_id for token_id in added},
         fallback=fallback,
         normalizer=(normalizer,),
         decoder=(decoder,),

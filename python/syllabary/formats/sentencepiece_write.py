@@ -40,7 +40,7 @@ from syllabary.formats.sentencepiece_proto import (
     WORD,
     Model,
 )
-from syllabary.formats.sentencepiece_reduce import KIND, WORDS, first_loss, rewritten
+from syllabary.formats.sentencepiece_reduce import KIND, NEVER, WORDS, first_loss, rewritten
 from syllabary.formats.sentencepiece_scores import scores_of
 from syllabary.reference.check import check_spec
 from syllabary.reference.symbols import shown
@@ -148,7 +148,7 @@ def _pieces(spec: TokenizerSpec) -> Pieces:
     for text, token_id in spec.special_tokens.items():
         pieces[token_id] = text, CONTROL
     for text, token_id in spec.added_tokens.items():
-        pieces[token_id] = text, USER_DEFINED
+        pieces[token_id] = text, UNUSED if spec.matching.get(text) == NEVER else USER_DEFINED
     if spec.unknown is not None:
         pieces[spec.unknown] = pieces[spec.unknown][0], UNKNOWN
     _check_pieces(pieces, spec)
