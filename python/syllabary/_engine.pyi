@@ -165,9 +165,7 @@ class Tokenizer:
     def count_batch(self, texts: Iterable[str], policy: str | list[int], threads: int) -> NDArray[np.int64]:
         """The number of ids of every text, shape (texts,)."""
 
-    def encode_nbest(
-        self, text: str, policy: str | list[int], count: int
-    ) -> list[tuple[list[int], float]]:
+    def encode_nbest(self, text: str, policy: str | list[int], count: int) -> list[tuple[list[int], float]]:
         """The best ways and their scores."""
 
     def sample(self, text: str, policy: str | list[int], alpha: float, seed: int) -> list[int]:

@@ -1,13 +1,14 @@
 """sentencepiece's models (`.model`), read as they are: a ModelProto in protocol buffers.
 
 BPE: a pair of neighbours merges where its text is a piece, the highest score first. Unigram: the pieces with
-the highest sum of scores; user-defined ones have a score of their own. Characters: BPE in which nothing merges,
-as no piece of several characters has a score. Words: what begins with `▁`, and what stands before the first of
-these, is a piece (`wordlevel`), a user-defined one too. Control and unknown pieces are special tokens that no text matches; user-defined ones are added tokens that the normalizer leaves alone;
-byte pieces spell what no piece does. Whatever else the file says is carried along, so that an unchanged
-tokenizer is written byte for byte. The rules are those of sentencepiece 0.2.3 (bpe_model.cc,
-char_model.cc, word_model.cc, model_interface.cc, normalizer.cc); the self-test, which it no longer runs, is
-run here. Leaves out: the wire format (`sentencepiece_proto`), writing (`sentencepiece_write`).
+the highest sum of scores; user-defined ones have a score of their own. Characters: BPE in which nothing
+merges, as no piece of several characters has a score. Words: each `▁` with what follows it, and what stands
+before the first, is a piece (`wordlevel`), a user-defined one too. Control and unknown pieces are special
+tokens that no text matches; user-defined ones are added tokens that the normalizer leaves alone; byte pieces
+spell what no piece does. Whatever else the file says is carried along, so that an unchanged tokenizer is
+written byte for byte. The rules are those of sentencepiece 0.2.3 (bpe_model.cc, char_model.cc,
+word_model.cc, model_interface.cc, normalizer.cc); the self-test, which it no longer runs, is run here.
+Leaves out: the wire format (`sentencepiece_proto`), writing (`sentencepiece_write`).
 """
 
 from __future__ import annotations
@@ -74,7 +75,7 @@ def to_spec(model: Model, path: Path) -> TokenizerSpec:
     trainer = model.options(TRAINER)
     kind = trainer.number(MODEL_TYPE)
     if kind not in MODELS:
-        raise FormatError(f"{path}: a sentencepiece model of the type {kind}, which sentencepiece does not know")
+        raise FormatError(f"{path}: a model of the type {kind}, which sentencepiece does not know")
     fallback = bool(trainer.number(BYTE_FALLBACK))
     kinds = _checked_types(model, fallback, path)
     by_kind = {

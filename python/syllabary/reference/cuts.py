@@ -10,8 +10,8 @@ rest of the text is there. Leaves out: what is done with it (`stream`).
 Some tokenizers treat the beginning of a text in a way of its own (a space in front). There `right` goes on
 where it is encoded behind `guard`, the last characters of `left`, the ids of which are then taken off.
 
-Nothing is ever cut where a token that is cut again depends on the whole run (`unused`), where unknown words in
-a row are one token, where symbols are marked as the last or the first of their piece and the split says
+Nothing is ever cut where a token that is cut again depends on the whole run (`unused`), where unknown words
+in a row are one token, where symbols are marked as the last or the first of their piece and the split says
 nothing, inside a piece of another model than byte-pair encoding (the sums of `unigram` are rounded, so they
 depend on all that stands before), and at steps of which nothing is certain: a pattern that looks back,
 `FixedLength`.

@@ -1,5 +1,6 @@
-r"""The merge list that does what rank order does: any two neighbours whose joined bytes are a token merge, the
-lowest id first, the leftmost first.
+r"""The merge list that does what rank order does.
+
+Rank order: any two neighbours whose joined bytes are a token merge, the lowest id first, the leftmost first.
 
 Why it does the same. Take a token T and run rank order on its bytes alone; if that ever leaves two parts
 (l, r), record T = l + r. Now let l' and r' be neighbours, in any text, whose bytes join to T. No merge has

@@ -36,7 +36,9 @@ class WordLevel:
         """Of tokens with the same text, the lowest id counts."""
         self.spec = spec
         self.cuts = spec.fuse_unknown  # a piece is then a text, which the model cuts
-        plain = {token_id: token for token_id, token in spec.tokens.items() if token_id not in spec.byte_tokens}
+        plain = {
+            token_id: token for token_id, token in spec.tokens.items() if token_id not in spec.byte_tokens
+        }
         self.ids = {token.decode(): token_id for token_id, token in sorted(plain.items(), reverse=True)}
         for text, token_id in spec.added_tokens.items():
             if spec.matching.get(text, Matching()).stage == "frozen":
