@@ -46,7 +46,10 @@ impl Tokenizer {
                 None => best_sums(&ways, &pieces[piece].scores, count),
             };
             let link = |(score, way, number): (f64, usize, usize)| {
-                links.push(Link { tail: group.ok_or((piece, number)).map_or_else(Ok, Err), before: ways[way].1 });
+                links.push(Link {
+                    tail: group.ok_or((piece, number)).map_or_else(Ok, Err),
+                    before: ways[way].1,
+                });
                 (score, links.len() - 1)
             };
             ways = together.into_iter().map(link).collect();
@@ -61,7 +64,8 @@ impl Tokenizer {
 /// The n largest are among the first ways and the first of the later ones: with `i` and `j` before them, (i + 1) *
 /// (j + 1) pairs are as good. Rounding may leave the later ones out of order; then all are tried.
 fn best_sums(ways: &[(f64, usize)], later: &[f64], count: usize) -> Vec<(f64, usize, usize)> {
-    let in_order = ways.is_sorted_by(|one, other| one.0 >= other.0) && later.is_sorted_by(|one, other| one >= other);
+    let in_order =
+        ways.is_sorted_by(|one, other| one.0 >= other.0) && later.is_sorted_by(|one, other| one >= other);
     let mut sums = Vec::new();
     for (way, &(score, _)) in ways.iter().enumerate() {
         let reach = if in_order { count / (way + 1) } else { count };

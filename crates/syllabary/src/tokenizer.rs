@@ -152,7 +152,8 @@ impl Tokenizer {
         let normalizer = Normalizer::new(&parts.normalizer)?;
         let pretokenizer = Pretokenizer::new(&parts.pretokenizer)?;
         let named = matching::named(&parts.special, &parts.added, &parts.matching)?;
-        let stages = Stages::new(&named, &normalizer, matches!(model, Some(Model::Unigram(_) | Model::WordLevel(_))))?;
+        let stages =
+            Stages::new(&named, &normalizer, matches!(model, Some(Model::Unigram(_) | Model::WordLevel(_))))?;
         let decoder = Decoder::new(&vocab, &named, &spelling)?;
         let text_decoder = match &parts.decoder {
             Some(steps) => Some(TextDecoder::new(steps, &spelling, &named, &normalizer)?),

@@ -2,7 +2,13 @@
 
 use std::ops::Range;
 
-use crate::{Error, dropout::Dropout, models::{Found, Model}, offsets::Place, tokenizer::Tokenizer};
+use crate::{
+    Error,
+    dropout::Dropout,
+    models::{Found, Model},
+    offsets::Place,
+    tokenizer::Tokenizer,
+};
 
 impl Tokenizer {
     /// The token that a piece is, where pieces that are tokens become them at once.

@@ -178,8 +178,11 @@ def _by_scores(spec: TokenizerSpec, count: int) -> dict[str, tuple[str, Value]]:
 
 def reduce(spec: TokenizerSpec) -> tuple[TokenizerSpec, tuple[str, ...]]:
     """The nearest tokenizer that a GGUF file can hold, and what is lost."""
-    rules = {"wordpiece": gguf_bert.reduce, "unigram": gguf_t5.reduce}
-    spec, lost = rules.get(spec.model, lambda spec: (spec, []))(spec)
+    lost: list[str] = []
+    if spec.model == "wordpiece":
+        spec, lost = gguf_bert.reduce(spec)
+    elif spec.model == "unigram":
+        spec, lost = gguf_t5.reduce(spec)
     held = spec.unit == "byte" or spec.model == "wordpiece"
     flags = {
         name: found

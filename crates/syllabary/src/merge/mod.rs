@@ -237,9 +237,12 @@ mod tests {
             });
             let merges = Merges::from_pairs(pairs.collect());
             let ids: Vec<u32> = (0..random(&mut state, 60)).map(|_| random(&mut state, 3)).collect();
-            let coins =
-                Dropout { probability: f64::from(random(&mut state, 10)) / 9.0, seed: round, ways: Ways::Best }
-                    .coins(3);
+            let coins = Dropout {
+                probability: f64::from(random(&mut state, 10)) / 9.0,
+                seed: round,
+                ways: Ways::Best,
+            }
+            .coins(3);
             let (mut expected, mut by_set) = (ids.clone(), ids);
             naive_with_coins(&merges, &mut expected, &mut coins.clone());
             merges.apply_with_coins(&mut by_set, None, &mut Scratch::default(), &mut coins.clone()).unwrap();

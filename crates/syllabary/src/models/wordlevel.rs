@@ -58,7 +58,8 @@ impl WordLevel {
         if let Some(&id) = self.ids.get(piece) {
             return found.token(id, whole);
         }
-        let ids = self.bytes.as_ref().and_then(|ids| piece.bytes().map(|byte| ids[usize::from(byte)]).collect());
+        let ids =
+            self.bytes.as_ref().and_then(|ids| piece.bytes().map(|byte| ids[usize::from(byte)]).collect());
         let ids: Vec<u32> = ids.unwrap_or_default();
         match (ids.split_last(), self.unknown) {
             (Some((last, before)), _) => {

@@ -66,7 +66,8 @@ impl<S: Sum> Edges<S> {
         let mut found: Vec<(Edge, S)> = Vec::new();
         for start in 0..codes.len() {
             let mut is_single = false;
-            let edge = |characters: usize, id| Edge { start: start as u32, end: (start + characters) as u32, id };
+            let edge =
+                |characters: usize, id| Edge { start: start as u32, end: (start + characters) as u32, id };
             unigram.trie.prefixes(&codes[start..], |cell, characters| {
                 is_single |= characters == 1;
                 let score = unigram.search_scores.get(&cell.id);
@@ -78,7 +79,8 @@ impl<S: Sum> Edges<S> {
             }
         }
         found.sort_by_key(|(edge, _)| edge.end);
-        let firsts = (0..=codes.len() as u32 + 1).map(|end| found.partition_point(|(edge, _)| edge.end < end));
+        let firsts =
+            (0..=codes.len() as u32 + 1).map(|end| found.partition_point(|(edge, _)| edge.end < end));
         Edges { firsts: firsts.collect(), rows: found }
     }
 
