@@ -13,6 +13,7 @@ Leaves out: the wire format (`sentencepiece_proto`), writing (`sentencepiece_wri
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from syllabary.errors import FormatError
@@ -84,12 +85,7 @@ def to_spec(model: Model, path: Path) -> TokenizerSpec:
     byte_tokens = {token_id: int(model.texts[token_id][3:5], 16) for token_id in by_kind[BYTE]}
     plain = sorted(by_kind[NORMAL] + by_kind[UNUSED])
     texts = model.texts
-    alphabet: dict[bytes, int] = {}
-    if MODELS[kind] == "bpe":
-        alphabet = {bytes([byte]): token_id for token_id, byte in byte_tokens.items()}
-        alphabet |= {
-            texts[token_id].encode(): token_id for token_id in by_kind[NORMAL] if len(texts[token_id]) == 1
-        }
+    alphabet = _alphabet(texts, by_kind[NORMAL], byte_tokens) if MODELS[kind] == "bpe" else {}
     scores = {} if kind == WORD else {token_id: model.scores[token_id] for token_id in plain}
     if kind == CHAR:
         scores = {token_id: score for token_id, score in scores.items() if len(texts[token_id]) == 1}
@@ -126,6 +122,14 @@ def to_spec(model: Model, path: Path) -> TokenizerSpec:
         model=MODELS[kind],
         single_precision=kind == UNIGRAM,
     )
+
+
+def _alphabet(
+    texts: Sequence[str], normal: Sequence[int], byte_tokens: Mapping[int, int]
+) -> dict[bytes, int]:
+    """The bytes, and the plain pieces of one character."""
+    found = {bytes([byte]): token_id for token_id, byte in byte_tokens.items()}
+    return found | {texts[token_id].encode(): token_id for token_id in normal if len(texts[token_id]) == 1}
 
 
 def _checked_types(model: Model, fallback: bool, path: Path) -> list[int]:

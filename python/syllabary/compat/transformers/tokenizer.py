@@ -105,7 +105,7 @@ class SyllabaryTokenizer(TokenizersBackend):  # type: ignore[misc]  # its types 
         """
         theirs = self.__dict__["_theirs"]
         if type(theirs.model).__name__ != "BPE":
-            raise  # noqa: PLE0704
+            raise
         padding, truncation = theirs.padding, theirs.truncation
         try:
             return super()._encode_plus(text, text_pair, **asked)
