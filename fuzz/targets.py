@@ -17,13 +17,11 @@ from texts import SNIPPETS
 import syllabary
 from syllabary import splits
 from syllabary._engine import Split
+from syllabary.arguments import special_policy
 from syllabary.errors import SyllabaryError
 from syllabary.reference import ReferenceTokenizer, pieces
 
-NO_COINS: dict[str, Any] = {
-    "dropout": 1e-300,
-    "seed": 1,
-}  # the way without memory and cuts; passes over nothing
+NO_COINS = (1e-300, 1)  # dropout and seed of the way without memory and cuts; passes over nothing
 SHORT = 32  # characters that the reference merges in a moment
 SEVERAL = 600_000  # bytes: what two threads share between them
 SPECIAL = "<|end|>"
@@ -77,7 +75,9 @@ class EncoderTarget:
 
     def _difference(self, text: str, special: Any) -> str | None:
         tok = self.tokenizer
-        right = outcome(lambda: tok.encode(text, special, **NO_COINS))
+        policy = special_policy(special, tok.special_tokens)
+        # Asked of the engine, which takes them for models without merges too.
+        right = outcome(lambda: tok._engine.encode(text, policy, *NO_COINS))
         others = list(self._others(text, special))
         if isinstance(right, str):
             wrong = [(name, other) for name, other in others if other != right]

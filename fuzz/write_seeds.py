@@ -164,6 +164,30 @@ def unigram() -> None:
             put(form.name, path.name, form.files(spec, path)[path])
 
 
+def of_words() -> None:
+    """sentencepiece's models of words and characters; GGUF's of WordPiece and Unigram."""
+    for kind in ("word", "char"):
+        out = io.BytesIO()
+        sentencepiece.SentencePieceTrainer.train(
+            sentence_iterator=iter(LINES * 4),
+            model_writer=out,
+            model_type=kind,
+            hard_vocab_limit=False,
+            minloglevel=2,
+            vocab_size=310,
+            byte_fallback=kind == "word",
+            user_defined_symbols=["<sep>"],
+            normalization_rule_name="identity",
+        )
+        put("sentencepiece", f"{kind}.model", out.getvalue())
+    form = next(form for form in formats.FORMATS if form.name == "gguf")
+    options = {"special_tokens": ["[UNK]", "[CLS]"], "vocab_size": 80}
+    bert = syllabary.train(LINES, model="wordpiece", like="huggingface", options=options)
+    unigram = syllabary.load(HERE / "sentencepiece" / "unigram.model")
+    for name, tok in (("bert.gguf", bert), ("t5.gguf", unigram)):
+        put("gguf", name, form.files(form.reduce(tok.spec)[0], Path(name))[Path(name)])
+
+
 def is_text(token: bytes) -> bool:
     """Whether the bytes are whole characters."""
     try:
@@ -234,6 +258,7 @@ if __name__ == "__main__":
         sentence_piece,
         unigram,
         tekken,
+        of_words,
         scores_in_gguf,
         you_token_to_me,
     ):

@@ -69,6 +69,10 @@ def test_what_cannot_be_saved_is_refused_before_training(
             ["train", "corpus.txt", "-o", "a.json", "--vocab-size", "300", "--num-merges", "9"],
             "set one of --vocab-size (now 300) and --num-merges (now 9)",
         ),
+        (
+            ["encode", "-t", "unigram.json", "--dropout", "0.5", "a"],
+            "--dropout 0.5 passes over merges, and model='unigram' has none; from Python, tok.sample",
+        ),
         (["train", "few.txt", "-o", "few.json"], "warning: no pair is left that occurs 2 times (--min-freq"),
     ],
 )
@@ -76,6 +80,8 @@ def test_sentences_name_options_not_python(folder: Path, args: list[str], says: 
     Path("few.txt").write_text("abc", encoding="utf-8")
     syllabary.train(["abc"], num_merges=0, unit="char").save("few.json")
     syllabary.train([TEXT], vocab_size=256).save("bare.tiktoken")
+    if "unigram.json" in args:
+        syllabary.train([TEXT], 270, model="unigram").save("unigram.json", format="syllabary")
     stderr = run(*args).stderr
     assert says in stderr
     for python in ("=True", "special=", "split=", "format=", "_size", "_merges", "min_", "end_of_word"):

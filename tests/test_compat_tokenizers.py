@@ -93,3 +93,18 @@ def test_the_same_calls_give_the_same_results(seed: int) -> None:
             assert found is not None  # no panic here; theirs may be broken from now on
             return
         assert found == wanted, (step, str(tokenizers[0]))
+
+
+@pytest.mark.parametrize("text", ["axb ab", "xab abx xb", "x", "aéb漢 c", "axxb"])
+@pytest.mark.parametrize("marks", [{}, {"fuse_unk": True}])
+def test_characters_without_a_token_are_dropped(text: str, marks: dict[str, Any]) -> None:
+    """With byte-pair encoding and no unknown token: what stands beside them merges, and moves left."""
+    found = []
+    for module in (theirs, ours):
+        model = module.models.BPE({"a": 0, "b": 1, "ab": 2, "c": 3}, [("a", "b")], **marks)
+        tokenizer = module.Tokenizer(model)
+        tokenizer.pre_tokenizer = module.pre_tokenizers.Whitespace()
+        encoding = tokenizer.encode(text)
+        tokens = [(one.id, one.value, one.offsets) for one in tokenizer.model.tokenize(text)]
+        found.append((encoding.ids, encoding.offsets, encoding.tokens, tokens))
+    assert found[0] == found[1]

@@ -5,6 +5,7 @@ Leaves out: what coins decide (`test_reference_dropout`).
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -120,6 +121,25 @@ def test_arguments_that_cannot_be(arguments: dict[str, Any], error: type[Excepti
     for call in (engine.encode_batch, engine.encode_batch_array):
         with pytest.raises(error, match=message):
             call(["the"], **arguments)
+
+
+@pytest.mark.parametrize(
+    "model, size, way", [("unigram", 263, r"sample\(alpha=\)"), ("wordpiece", 4, "leave it out")]
+)
+def test_a_model_without_merges_has_none(model: Any, size: int, way: str) -> None:
+    """In every method that takes it; none at all, and a seed alone, are nothing to refuse."""
+    tok = syllabary.train(["a b a b c a b"], size, model=model)
+    reference = ReferenceTokenizer(tok.spec)
+    calls: list[Callable[..., Any]] = [tok.encode, tok.encode_array, tok.tokens]
+    batches: list[Callable[..., Any]] = [tok.encode_batch, tok.encode_batch_array]
+    message = rf"dropout=0\.5 passes over merges, and model='{model}' has none: .*{way}$"
+    for call in [*calls, reference.encode, reference.tokens]:
+        with pytest.raises(syllabary.VocabularyError, match=message):
+            call("a b", dropout=0.5, seed=1)
+    for batch in batches:
+        with pytest.raises(syllabary.VocabularyError, match=message):
+            batch([], dropout=0.5)
+    assert tok.encode("a b", dropout=0.0) == tok.encode("a b", seed=3) == reference.encode("a b", dropout=0)
 
 
 def test_numbers_of_numpy_are_numbers() -> None:

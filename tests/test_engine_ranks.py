@@ -18,7 +18,8 @@ from hypothesis import strategies as st
 
 import syllabary
 from syllabary.errors import FormatError
-from syllabary.formats import tiktoken
+from syllabary.formats import recover_merges, tiktoken
+from syllabary.reference import rank_merges
 from syllabary.reference.tokens import ReadTokens
 
 SINGLES = {value: bytes([value]) for value in range(256)}
@@ -168,3 +169,24 @@ def test_tokens_that_were_read_are_a_dict_in_all_but_type() -> None:
         for made in (copy.copy(tokens), copy.deepcopy(tokens), pickle.loads(pickle.dumps(tokens))):
             assert type(made) is dict
             assert made == GOOD
+
+
+@given(st.lists(st.binary(max_size=6).map(lambda data: bytes(byte % 3 + 97 for byte in data)), unique=True))
+def test_merges_of_ranks_are_those_of_the_reference(tokens: list[bytes]) -> None:
+    """Of any tokens, in any order, with gaps among the ids; empty ones and those of unknown bytes too."""
+    by_id = {3 * place: token for place, token in enumerate(tokens)}
+    assert recover_merges(by_id) == rank_merges.recover_merges(by_id)
+
+
+def test_merges_of_a_long_token() -> None:
+    tokens = {0: b"a", 1: b"b", **{at: b"a" * 2 ** (at - 1) for at in range(2, 16)}, 16: b"ab" * 5000}
+    assert recover_merges(tokens) == rank_merges.recover_merges(tokens)
+    assert len(recover_merges(tokens)) == 14
+
+
+@pytest.mark.parametrize("name", ["r50k_base", "cl100k_base", "o200k_base"])
+def test_merges_of_published_ranks(shared: Path, name: str) -> None:
+    tokens = syllabary.load(shared / "vocabs" / f"{name}.tiktoken").spec.tokens
+    found = recover_merges(tokens)
+    assert found == rank_merges.recover_merges(tokens)
+    assert len(found) >= len(tokens) - 300

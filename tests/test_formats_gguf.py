@@ -234,7 +234,7 @@ def test_both_orders_of_bytes(order: str, version: int, tmp_path: Path) -> None:
         (header(MODEL, MODEL), "is there twice"),
         (header(text("tokenizer.k") + struct.pack("<IQ", 8, 1) + b"\xff"), "is not UTF-8"),
         (header(), "no tokenizer"),
-        (header(text("tokenizer.ggml.model") + struct.pack("<I", 8) + text("bert")), "the model 'bert'"),
+        (header(text("tokenizer.ggml.model") + struct.pack("<I", 8) + text("rwkv")), "the model 'rwkv'"),
         (header(MODEL), "tokenizer.ggml.tokens: missing"),
     ],
 )

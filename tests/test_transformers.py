@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tokenizers import AddedToken, Regex, normalizers, pre_tokenizers, processors
+from tokenizers import AddedToken, Regex, Tokenizer, models, normalizers, pre_tokenizers, processors
 from transformers_folders import SHAPES, TEXTS, call, text, write
 
 import syllabary
@@ -249,6 +249,36 @@ def test_roles_given_at_once(folders: dict[str, Path]) -> None:
         theirs(TEXTS, padding="max_length", truncation=True),
         "",
     )
+
+
+def without_an_unknown_token(folder: Path) -> Path:
+    """A `tokenizer.json` of four tokens."""
+    theirs = Tokenizer(models.BPE({"a": 0, "b": 1, "ab": 2, "c": 3}, [("a", "b")]))
+    theirs.pre_tokenizer = pre_tokenizers.Whitespace()
+    theirs.save(str(folder / "tokenizer.json"))
+    return folder / "tokenizer.json"
+
+
+@pytest.mark.parametrize("text", ["axb ab", "xab abx xb", "x", "", ["ab", "axb c"], [["ax", "b"], ["x"]]])
+def test_characters_without_a_token_are_dropped(text: Any, tmp_path: Path) -> None:
+    """Where there is no unknown token; what stands beside them merges."""
+    path = without_an_unknown_token(tmp_path)
+    theirs = transformers.PreTrainedTokenizerFast(tokenizer_file=str(path), pad_token="c")
+    ours = syllabary.load(path).as_transformers(pad_token="c")
+    before = pickle.dumps(ours)
+    words = bool(text) and isinstance(text[0], list)
+    for options in (
+        {},
+        {"return_offsets_mapping": True, "padding": True},
+        {"truncation": True, "max_length": 1, "padding": "max_length", "return_tensors": None},
+    ):
+        found = ours(text, is_split_into_words=words, **options)
+        assert dict(found) == dict(theirs(text, is_split_into_words=words, **options))
+    if isinstance(text, str):
+        assert ours.tokenize(text) == theirs.tokenize(text)
+    assert pickle.dumps(ours) == before
+    with pytest.raises(syllabary.UnknownSymbolError):
+        ours.syllabary.encode("x")
 
 
 def test_an_old_folder(folders: dict[str, Path], tmp_path: Path) -> None:

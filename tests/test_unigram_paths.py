@@ -8,18 +8,21 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import sentencepiece
 import sentencepiece_models as made
-from unigram_models import sentencepiece_model
+from hypothesis import given
+from hypothesis import strategies as st
+from unigram_models import PIPELINES, huggingface_file, sentencepiece_model
 
 import syllabary
 from syllabary.formats.sentencepiece import to_spec
 from syllabary.formats.sentencepiece_proto import parse as parse_model
-from syllabary.reference import ReferenceTokenizer
-from syllabary.spec import SplitSpec, TokenizerSpec
+from syllabary.reference import ReferenceTokenizer, unigram_paths
+from syllabary.spec import Matching, SplitSpec, TokenizerSpec
 from syllabary.tokenizer import Tokenizer
 
 TOKENS = {0: b"a", 1: b"b", 2: b"c", 3: b"ab", 4: b"bc", 5: b"abc", 6: b"ca", 7: b"<unk>"}
@@ -36,6 +39,14 @@ SPEC = TokenizerSpec(
     unknown=7,
     fuse_unknown=True,
 )
+
+
+def outcome(tokenizer: Tokenizer | ReferenceTokenizer, text: str, count: int) -> object:
+    """The ways, or the sentence of the error."""
+    try:
+        return tokenizer.encode_nbest(text, count, "text")
+    except syllabary.SyllabaryError as error:
+        return str(error)
 
 
 def ways(text: bytes) -> Iterator[tuple[list[int], float]]:
@@ -88,6 +99,65 @@ def test_the_n_best_are_those_of_sentencepiece(tmp_path: Path, number: int) -> N
             near = [abs(scores[at] - score) for score in scores[max(0, at - 1) : at + 2]]
             if 0 < at < len(here) - 1 and sorted(near)[1] > 1e-3:
                 assert here[at][0] == [piece.id for piece in there[at].pieces]
+
+
+@pytest.mark.parametrize("number", range(6))
+def test_the_engine_finds_the_n_best_of_the_reference(tmp_path: Path, number: int) -> None:
+    """Ids, scores and their order, ties too; sentencepiece's models and Hugging Face's."""
+    model = to_spec(parse_model(sentencepiece_model(tmp_path, number), Path("t.model")), Path("t.model"))
+    (tmp_path / "tokenizer.json").write_text(huggingface_file(*PIPELINES[number * 13], number))
+    for spec in (model, syllabary.load(tmp_path / "tokenizer.json").spec):
+        tok, reference = Tokenizer(spec), ReferenceTokenizer(spec)
+        for text in [*made.corpus(number, 4), "aaaa né <sep>12", "漢字Ｈ  <s> x", ""]:
+            for count in (1, 7, 64):
+                assert outcome(tok, text[:40], count) == outcome(reference, text[:40], count)
+
+
+@given(
+    text=st.text("abcx", max_size=9),
+    scores=st.lists(st.sampled_from([-1.0, -2.0, -3.5, 0.0]), min_size=7, max_size=7),
+    single=st.booleans(),
+    split=st.sampled_from([None, "a|[^a]+"]),
+    frozen=st.booleans(),
+)
+def test_ties_come_in_the_order_of_the_reference(
+    text: str, scores: list[float], single: bool, split: str | None, frozen: bool
+) -> None:
+    spec = replace(
+        SPEC,
+        scores=dict(enumerate(scores)),
+        single_precision=single,
+        split=SplitSpec(split),
+        added_tokens={"bcb": 8} if frozen else {},
+        matching={"bcb": Matching(stage="frozen")} if frozen else {},
+    )
+    tok, reference = Tokenizer(spec), ReferenceTokenizer(spec)
+    for count in (1, 3, 40, 10**20):
+        assert tok.encode_nbest(text, count) == reference.encode_nbest(text, count)
+
+
+def test_with_too_many_open_ends_both_give_up_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    """10,000 hypotheses, of which 512 stay; and so do the steps that these are made of."""
+    text = "abcabcab" * 6
+    tok, reference = Tokenizer(SPEC), ReferenceTokenizer(SPEC)
+    found = tok.encode_nbest(text, 1500)
+    assert found == reference.encode_nbest(text, 1500)
+    monkeypatch.setattr(unigram_paths, "MOST", 10**9)
+    assert len(found) == 1500
+    assert found[0] == reference.encode_nbest(text, 1)[0]
+
+
+def test_what_some_way_cannot_spell_is_an_error() -> None:
+    fields = {"tokens": {3: b"ab"}, "scores": {3: -1.0}, "single_precision": True}
+    spec = replace(SPEC, unknown=None, special_tokens={}, **fields)  # type: ignore[arg-type]
+    for tokenizer in (Tokenizer(spec), ReferenceTokenizer(spec)):
+        assert tokenizer.encode_nbest("abab", 1) == [([3, 3], -2.0)]
+        with pytest.raises(syllabary.UnknownSymbolError, match="not in the alphabet: 'b'; the first is at"):
+            tokenizer.encode_nbest("bab", 1)
+        with pytest.raises(syllabary.UnknownSymbolError, match="not in the alphabet: 'ab'; the first is at"):
+            tokenizer.encode_nbest("ab", 2)
+        with pytest.raises(syllabary.UnknownSymbolError, match="not in the alphabet: 'ab"):
+            tokenizer.sample("ab" * 9, alpha=0.0, seed=1)
 
 
 @pytest.mark.parametrize("alpha", [0.0, 0.3, 1.0, 2.5])

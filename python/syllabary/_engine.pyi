@@ -33,6 +33,7 @@ __all__ = [
     "Tokenizer",
     "Trainer",
     "learn_unigram",
+    "recover_merges",
 ]
 
 _PlanParts = tuple[list[tuple[int, int, int]], list[list[int]], list[tuple[bool, list[bool]]]]
@@ -169,6 +170,9 @@ class Tokenizer:
 
     def count_batch(self, texts: Iterable[str], policy: str | list[int], threads: int) -> NDArray[np.int64]:
         """The number of ids of every text, shape (texts,)."""
+
+    def encode_nbest(self, text: str, policy: str | list[int], count: int) -> list[tuple[list[int], float]]:
+        """The best ways and their scores."""
 
     def sample(self, text: str, policy: str | list[int], alpha: float, seed: int) -> list[int]:
         """The ids of a way drawn at random (Unigram)."""
@@ -512,3 +516,6 @@ class StepDecoder:
         classes: of each token `"normal"`, `"byte"`, `"control"` or `"unknown"`, which a step `SentencePiece`
             looks at; without them a token that is spelled `<0x0A>` is a byte.
         """
+
+def recover_merges(tokens: Sequence[bytes]) -> list[tuple[int, int, int]]:
+    """`reference.rank_merges` of tokens in the order of their ranks, ids being places in the list."""

@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING, Any
 from syllabary.arguments import integer, iterated, seeded, special_policy, thread_count
 from syllabary.errors import TextError
 from syllabary.ragged import Ragged
-from syllabary.reference import ReferenceTokenizer
 from syllabary.reference.symbols import utf8
 from syllabary.reference.tokenizer import check_weighs
 from syllabary.spec import TokenizerSpec
 
 if TYPE_CHECKING:
     from syllabary._engine import Tokenizer as Engine
+
+MOST_WAYS = 2**31  # no text has more that memory holds
 
 
 class Drawing:
@@ -27,16 +28,12 @@ class Drawing:
     _spec: TokenizerSpec
     _engine: Engine
 
-    if TYPE_CHECKING:
-
-        @property
-        def _reference(self) -> ReferenceTokenizer: ...
-
     def encode_nbest(self, text: str, n: int, special: Any = "raise") -> list[tuple[list[int], float]]:
         """The `n` best ways to encode `text` with a Unigram tokenizer, the best first: ids and score of each.
 
         The score is the sum of the tokens' scores, logarithms of probabilities. There may be fewer ways than
-        `n`. Computed by `syllabary.reference`: slow on long text. `VocabularyError` for another model.
+        `n`: the search keeps 10,000 open ends at most, as sentencepiece's does, so that memory is bounded.
+        `VocabularyError` for another model.
 
         >>> from syllabary.spec import SplitSpec, TokenizerSpec
         >>> from syllabary import Tokenizer
@@ -50,7 +47,9 @@ class Drawing:
             raise ValueError(f"n={count}: ask for 1 way or more")
         if not isinstance(text, str):
             raise TypeError(f"text must be a str, not {type(text).__name__}")
-        return self._reference.encode_nbest(text, count, special)
+        check_weighs(self._spec, "encode_nbest")
+        policy = special_policy(special, self._spec.special_tokens)
+        return self._engine.encode_nbest(text, policy, min(count, MOST_WAYS))
 
     def sample(
         self, text: str, alpha: float = 0.1, seed: int | None = None, special: Any = "raise"

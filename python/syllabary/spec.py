@@ -110,7 +110,7 @@ class TokenizerSpec:
         no merges: `"wordpiece"` takes the longest token that the rest of the piece begins with, spelled with
         `continuing_prefix` but for the first; a piece without such a way is `unknown`. `"unigram"`: the
         tokens whose `scores`, logarithms of probabilities, have the largest sum. `"wordlevel"`: the piece is
-        a token, or `unknown`.
+        a token, or its bytes, or `unknown`; with `fuse_unknown` several such pieces of a text are one token.
     longest_piece: a piece of more characters is `unknown` without being looked at (`"wordpiece"` alone).
     single_precision: scores are added in 32 bits, as sentencepiece does, not in 64, as Hugging Face's library
         (`"unigram"` alone): of nearly equal ways, another may win.

@@ -35,6 +35,7 @@ from syllabary.reference import Decoder, IncrementalDecoder, ReferenceTokenizer,
 from syllabary.reference.check import token_bytes
 from syllabary.reference.decode import invalid_utf8
 from syllabary.reference.symbols import utf8
+from syllabary.reference.tokenizer import check_drops
 from syllabary.spec import TokenizerSpec
 from syllabary.text_methods import Special as Special
 from syllabary.text_methods import TextMethods
@@ -57,7 +58,7 @@ class Tokenizer(Drawing, FullEncoding, TextMethods, Conversing):
     Those that give ids of text take `dropout`, the probability of passing over a merge (`None`: the
     tokenizer's own, which is 0 unless its file says otherwise), and `seed`: the same seed gives the same ids
     to the same text at the same place of a batch, on any number of threads; `None` draws a new one each
-    time. Counts, offsets and steps are without dropout.
+    time. Counts, offsets and steps are without dropout. `VocabularyError` where there are no merges.
 
     >>> import syllabary
     >>> tok = syllabary.train(["low lower lowest"] * 3, vocab_size=262, special_tokens=["<|end|>"])
@@ -314,7 +315,9 @@ class Tokenizer(Drawing, FullEncoding, TextMethods, Conversing):
         """What the engine is told of dropout."""
         if dropout is None and seed is None and not self._spec.dropout:
             return ()
-        return coins(self._spec.dropout if dropout is None else dropout, seed)
+        drawn = coins(self._spec.dropout if dropout is None else dropout, seed)
+        check_drops(self._spec, drawn[0] if drawn else 0.0)
+        return drawn
 
     def _batch(
         self,

@@ -9,7 +9,7 @@ use pyo3::{
 use syllabary::{
     Error,
     alphabet::Unit,
-    dropout::Dropout,
+    dropout::{Dropout, Ways},
     matching::{Matching, Stage},
     models::Kind,
     split::{Split, Tables},
@@ -152,7 +152,7 @@ impl Policy {
 /// The probability and the seed of a call.
 pub fn dropout(probability: f64, seed: u64) -> PyResult<Dropout> {
     if (0.0..=1.0).contains(&probability) {
-        return Ok(Dropout { probability, seed, alpha: None });
+        return Ok(Dropout { probability, seed, ..Dropout::NONE });
     }
     Err(PyValueError::new_err(format!("dropout={probability} is no probability: give a number from 0 to 1")))
 }
@@ -160,7 +160,7 @@ pub fn dropout(probability: f64, seed: u64) -> PyResult<Dropout> {
 /// The weight of scores and the seed of a call that draws.
 pub fn drawing(alpha: f64, seed: u64) -> PyResult<Dropout> {
     if alpha.is_finite() && alpha >= 0.0 {
-        return Ok(Dropout { alpha: Some(alpha), seed, ..Dropout::NONE });
+        return Ok(Dropout { ways: Ways::Drawn(alpha), seed, ..Dropout::NONE });
     }
     Err(PyValueError::new_err(format!("alpha={alpha} is no weight: give a finite number, 0 or more")))
 }

@@ -60,6 +60,7 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<tokenizer::Tokenizer>()?;
     module.add_class::<trainer::Trainer>()?;
     module.add_class::<trainer::Merging>()?;
+    module.add_function(wrap_pyfunction!(ranks::recover_merges, module)?)?;
     module.add_function(wrap_pyfunction!(unigram::learn_unigram, module)?)?;
     Ok(())
 }

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use pyo3::{
     exceptions::PyKeyError,
     prelude::*,
+    pybacked::PyBackedBytes,
     types::{PyBytes, PyDict},
 };
 use syllabary::vocab::Vocab;
@@ -140,6 +141,13 @@ fn number(data: &[u8]) -> Option<(u64, &[u8])> {
         }
     }
     (length > 0 && value <= MAX_ID).then_some((value, &data[length..]))
+}
+
+/// The merges that do what rank order does: by their places among the tokens, two parts and what they make.
+#[pyfunction]
+pub fn recover_merges(py: Python<'_>, tokens: Vec<PyBackedBytes>) -> Vec<(u32, u32, u32)> {
+    let tokens: Vec<&[u8]> = tokens.iter().map(|token| &**token).collect();
+    py.detach(|| syllabary::merge::recover(&tokens))
 }
 
 #[cfg(test)]

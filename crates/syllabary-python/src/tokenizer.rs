@@ -14,6 +14,7 @@ use syllabary::{
     alphabet::Spelling,
     batch,
     dropout::Dropout,
+    nbest::Way,
     pool::Seat,
     tokenizer::{Parts, Tokenizer as Engine},
 };
@@ -247,6 +248,17 @@ impl Tokenizer {
     ) -> PyResult<IdsAndOffsets<'py>> {
         let all = files::encode(py, &self.engine, &paths, separator.as_deref(), policy.get(), threads)?;
         Ok(ragged(py, all))
+    }
+
+    fn encode_nbest(
+        &self,
+        py: Python<'_>,
+        text: &Bound<'_, PyAny>,
+        policy: Policy,
+        count: usize,
+    ) -> PyResult<Vec<Way>> {
+        let (text, policy) = (convert::slice(text)?, policy.get());
+        self.run(py, text, |engine, text, seat| engine.encode_nbest(text, policy, count, &mut seat.work))
     }
 
     fn sample<'py>(

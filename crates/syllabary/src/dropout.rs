@@ -8,6 +8,18 @@ const STEP: u64 = 0x9E37_79B9_7F4A_7C15;
 /// Sets the streams of neighbouring texts apart.
 const TEXT_STEP: u64 = 0xD1B5_4A32_D192_ED03;
 
+/// Which ways to cut a piece are taken, where tokens have scores (`Kind::Unigram`).
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub enum Ways {
+    /// The best.
+    #[default]
+    Best,
+    /// One that is drawn, with scores weighed so.
+    Drawn(f64),
+    /// So many of the best, beside which no ids are made.
+    Several(usize),
+}
+
 /// A probability and the seed of the whole call.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Dropout {
@@ -15,18 +27,18 @@ pub struct Dropout {
     pub probability: f64,
     /// The same seed gives the same ids.
     pub seed: u64,
-    /// Ways are drawn, with scores weighed so (`Kind::Unigram`).
-    pub alpha: Option<f64>,
+    /// Which ways are taken.
+    pub ways: Ways,
 }
 
 impl Dropout {
     /// Every merge is done.
-    pub const NONE: Dropout = Dropout { probability: 0.0, seed: 0, alpha: None };
+    pub const NONE: Dropout = Dropout { probability: 0.0, seed: 0, ways: Ways::Best };
 
     /// The coins of text number `index`.
     pub fn coins(self, index: usize) -> Coins {
         let start = (index as u64).wrapping_add(1).wrapping_mul(TEXT_STEP).wrapping_add(self.seed);
-        Coins { state: mix(start), probability: self.probability, alpha: self.alpha }
+        Coins { state: mix(start), probability: self.probability, ways: self.ways }
     }
 }
 
@@ -35,19 +47,19 @@ impl Dropout {
 pub struct Coins {
     state: u64,
     probability: f64,
-    alpha: Option<f64>,
+    ways: Ways,
 }
 
 impl Coins {
-    /// Whether any merge may be passed over at all, or ways are drawn.
+    /// Whether any merge may be passed over at all, or other ways than the best are taken.
     #[inline]
     pub fn any(&self) -> bool {
-        self.probability > 0.0 || self.alpha.is_some()
+        self.probability > 0.0 || self.ways != Ways::Best
     }
 
-    /// How scores are weighed where ways are drawn.
-    pub fn alpha(&self) -> Option<f64> {
-        self.alpha
+    /// Which ways are taken.
+    pub fn ways(&self) -> Ways {
+        self.ways
     }
 
     /// Whether the next coin says to pass over.
@@ -80,7 +92,7 @@ mod tests {
     #[test]
     fn coins_follow_the_probability_and_the_seed() {
         let heads = |probability, seed, index| {
-            let mut coins = Dropout { probability, seed, alpha: None }.coins(index);
+            let mut coins = Dropout { probability, seed, ways: Ways::Best }.coins(index);
             (0..10_000).filter(|_| coins.falls()).count()
         };
         assert_eq!(heads(0.0, 1, 0), 0);

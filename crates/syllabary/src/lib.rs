@@ -25,6 +25,7 @@ pub mod located;
 pub mod matching;
 pub mod merge;
 pub mod models;
+pub mod nbest;
 pub mod normalize;
 mod offsets;
 mod parts;

@@ -4,6 +4,7 @@
 //! ids (`tokenizer`).
 
 mod fast;
+mod named;
 
 pub(crate) use fast::Found;
 
@@ -16,9 +17,9 @@ use crate::{
     boundary,
     dropout::Coins,
     located::Spellings,
+    models::Model,
     offsets::{Place, Source},
     scores::{FIXED, Merged, WALL},
-    special::SpecialMatch,
     taken::Spelled,
     tokenizer::{SpecialPolicy, Tokenizer, Work},
 };
@@ -48,6 +49,8 @@ pub(crate) struct Job<'a, const SPANS: bool, F> {
     /// Merging by scores of a whole run at once.
     weaves: bool,
     joins: bool,
+    /// Pieces of a part become tokens together, as several unknown ones are this one.
+    fused: Option<u32>,
     remembers: bool,
     /// Pieces are remembered with where their tokens are in them.
     relocates: bool,
@@ -70,6 +73,8 @@ impl<'a, const SPANS: bool, F: FnMut(&[u32], &[Range<usize>], u32)> Job<'a, SPAN
         let drops = coins.any();
         let weaves = tokenizer.scores.is_some() && (tokenizer.joins || drops);
         let joins = tokenizer.joins || weaves;
+        let fused = tokenizer.model.as_ref().and_then(Model::fused);
+        let alone = !joins && fused.is_none();
         Job {
             tokenizer,
             text,
@@ -79,9 +84,10 @@ impl<'a, const SPANS: bool, F: FnMut(&[u32], &[Range<usize>], u32)> Job<'a, SPAN
             sink,
             weaves,
             joins,
-            remembers: !SPANS && !joins && !drops,
+            fused,
+            remembers: !SPANS && alone && !drops,
             boundary: tokenizer.boundary.filter(|_| !joins && !drops),
-            relocates: SPANS && !joins && !drops && tokenizer.scores.is_none() && tokenizer.trim.is_none(),
+            relocates: SPANS && alone && !drops && tokenizer.scores.is_none() && tokenizer.trim.is_none(),
             trims: true,
             word: u32::MAX,
             spelled: None,
@@ -90,7 +96,8 @@ impl<'a, const SPANS: bool, F: FnMut(&[u32], &[Range<usize>], u32)> Job<'a, SPAN
 
     /// The same, whose spans keep their white space.
     pub(crate) fn untrimmed(mut self) -> Self {
-        self.relocates = SPANS && !self.joins && !self.coins.any() && self.tokenizer.scores.is_none();
+        let alone = !self.joins && self.fused.is_none();
+        self.relocates = SPANS && alone && !self.coins.any() && self.tokenizer.scores.is_none();
         self.trims = false;
         self
     }
@@ -185,9 +192,13 @@ impl<'a, const SPANS: bool, F: FnMut(&[u32], &[Range<usize>], u32)> Job<'a, SPAN
     fn part(&mut self, part: &str, place: Place<'_>) -> Result<(), Error> {
         let mut state = Ok(());
         let tokenizer = self.tokenizer;
+        if self.fused.is_some() {
+            self.begin();
+            self.next_word();
+        }
         let walked = tokenizer.split.pieces(part, &mut |piece| {
             let at = piece.as_ptr() as usize - part.as_ptr() as usize;
-            if SPANS && !self.joins {
+            if SPANS && !self.joins && self.fused.is_none() {
                 self.next_word();
             }
             match self.boundary {
@@ -201,6 +212,9 @@ impl<'a, const SPANS: bool, F: FnMut(&[u32], &[Range<usize>], u32)> Job<'a, SPAN
             }
         });
         walked.map_err(|error| place.shift(error))?;
+        if let (Ok(()), Some(unknown)) = (&state, self.fused) {
+            state = self.gathered(unknown, place);
+        }
         state.map_err(|failed| self.error(failed, part, place))
     }
 
@@ -222,6 +236,9 @@ impl<'a, const SPANS: bool, F: FnMut(&[u32], &[Range<usize>], u32)> Job<'a, SPAN
         }
         if self.relocates {
             return self.relocated(piece, at, place);
+        }
+        if let (Some(_), Some(model)) = (self.fused, &self.tokenizer.model) {
+            return self.modelled(model, piece, at, place);
         }
         self.make(piece, at, place)?;
         self.hand_on(piece, place)
@@ -358,31 +375,6 @@ impl<'a, const SPANS: bool, F: FnMut(&[u32], &[Range<usize>], u32)> Job<'a, SPAN
         match failed {
             Failed::Unknown => self.tokenizer.unknown(part, place),
             Failed::Other(error) => error,
-        }
-    }
-
-    // ---- special and added tokens ----
-
-    /// Hands on a token that was found as `taken`.
-    fn named(&mut self, taken: &str, found: &SpecialMatch, place: Place<'_>) {
-        let mut span = place.original(found.start..found.end);
-        if let Some(trim) = self.tokenizer.trim.as_ref().filter(|_| SPANS && self.trims) {
-            let symbols = taken.char_indices().map(|(at, char)| {
-                let start = found.start + at;
-                place.original(start..start + char.len_utf8())
-            });
-            span = trim.named(taken, self.text, &symbols.collect::<Vec<_>>());
-        }
-        self.spelled.iter_mut().for_each(|spelled| spelled.token(found.id, taken));
-        (self.sink)(&[found.id], &[span], self.word);
-    }
-
-    /// Puts a token among the symbols of a run.
-    fn fix(&mut self, found: &SpecialMatch, place: Place<'_>) {
-        self.work.ids.push(FIXED);
-        self.work.fixed.push(found.id);
-        if SPANS {
-            self.work.symbols.push(place.original(found.start..found.end));
         }
     }
 }

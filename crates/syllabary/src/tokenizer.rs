@@ -21,7 +21,7 @@ use crate::{
     encode::{Buffer, Count, Fast, FastWork, Ids, Output, Pieces},
     matching::{self, Named, Stages},
     merge::{Merges, Origins, Scratch},
-    models::Model,
+    models::{Model, Several},
     normalize::Normalizer,
     pool::Pool,
     pretokenize::Pretokenizer,
@@ -131,6 +131,8 @@ pub struct Work {
     buffer: Option<Box<Buffer>>,
     pub(crate) charwise: charwise::Work,
     pub(crate) wordwise: Box<wordwise::Work>,
+    /// The ways to cut each piece, where several are asked for.
+    pub(crate) several: Vec<Several>,
 }
 
 impl Tokenizer {
@@ -154,7 +156,8 @@ impl Tokenizer {
         let normalizer = Normalizer::new(&parts.normalizer)?;
         let pretokenizer = Pretokenizer::new(&parts.pretokenizer)?;
         let named = matching::named(&parts.special, &parts.added, &parts.matching)?;
-        let stages = Stages::new(&named, &normalizer, matches!(model, Some(Model::Unigram(_))))?;
+        let stages =
+            Stages::new(&named, &normalizer, matches!(model, Some(Model::Unigram(_) | Model::WordLevel(_))))?;
         let decoder = Decoder::new(&vocab, &named, &spelling)?;
         let text_decoder = match &parts.decoder {
             Some(steps) => Some(TextDecoder::new(steps, &spelling, &named, &normalizer)?),
@@ -315,7 +318,7 @@ impl Tokenizer {
     }
 
     /// Cuts `text` at special tokens and hands the ids and spans of each token, run or piece to `sink`, in order.
-    fn each<const SPANS: bool>(
+    pub(crate) fn each<const SPANS: bool>(
         &self,
         text: &str,
         policy: SpecialPolicy<'_>,

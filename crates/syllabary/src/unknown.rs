@@ -2,7 +2,13 @@
 
 use std::ops::Range;
 
-use crate::{Error, dropout::Dropout, models::Found, offsets::Place, tokenizer::Tokenizer};
+use crate::{
+    Error,
+    dropout::Dropout,
+    models::{Found, Model},
+    offsets::Place,
+    tokenizer::Tokenizer,
+};
 
 impl Tokenizer {
     /// The token that a piece is, where pieces that are tokens become them at once.
@@ -11,11 +17,27 @@ impl Tokenizer {
         symbol.or_else(|| self.vocab.id(piece.as_bytes()))
     }
 
-    /// The error that names the symbols of a part without an id.
+    /// The error that names the symbols of a part without an id; where the best way has an id for all of them, those of
+    /// single characters, which another way may be made of.
     pub(crate) fn unknown(&self, part: &str, place: Place<'_>) -> Error {
+        let found = self.missing(part, place, false);
+        let found = if matches!(found, Ok((None, _))) { self.missing(part, place, true) } else { found };
+        match found {
+            Err(error) => place.shift(error),
+            Ok((first, symbols)) => Error::UnknownSymbol { symbols, offset: first.unwrap_or(0) },
+        }
+    }
+
+    /// Where the first symbol without an id begins, and the first of them as an error shows them.
+    fn missing(
+        &self,
+        part: &str,
+        place: Place<'_>,
+        singly: bool,
+    ) -> Result<(Option<usize>, Vec<String>), Error> {
         let mut symbols: Vec<String> = Vec::new();
         let mut first = None;
-        let walked = self.split.pieces(part, &mut |piece| {
+        self.split.pieces(part, &mut |piece| {
             if self.whole_pieces && self.whole_piece(piece).is_some() {
                 return;
             }
@@ -32,15 +54,12 @@ impl Tokenizer {
                 }
             };
             match &self.model {
+                Some(Model::Unigram(model)) if singly => model.singly(piece, &mut Missing(missing)),
                 Some(model) => model.tokens(piece, &mut Dropout::NONE.coins(0), &mut Missing(missing)),
                 None => self.alphabet.spell(piece, &mut |_, _| (), &mut missing),
             }
-        });
-        match (walked, first) {
-            (Err(error), _) => place.shift(error),
-            (Ok(()), Some(offset)) => Error::UnknownSymbol { symbols, offset },
-            (Ok(()), None) => Error::UnknownSymbol { symbols, offset: 0 },
-        }
+        })?;
+        Ok((first, symbols))
     }
 }
 

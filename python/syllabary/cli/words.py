@@ -76,6 +76,8 @@ PHRASES: Sequence[tuple[re.Pattern[str], str]] = tuple(
         (r"^special_tokens: (?='.* is none of start's)", "--special: "),
         (r"\bwith syllabary\.surgery\.add or `", "with `"),
         (r"\bseed=(?=\d)", "--seed "),
+        (r"^dropout=(?=.* passes over merges)", "--dropout "),
+        (r": draw a way by its score with sample\(alpha=\)$", "; from Python, tok.sample draws a way"),
         (r"^end=(?=['\"])", "--end "),
         (r"^max_tokens is ", "--max-tokens is "),
     )

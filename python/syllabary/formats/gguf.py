@@ -1,84 +1,33 @@
 """GGUF files (`.gguf`): the tokenizer in the header of a model of llama.cpp.
 
 A tokenizer of the model `gpt2` is byte-level BPE: tokens in GPT-2's spelling, merges, and a name for the
-split (`tokenizer.ggml.pre`). One of the model `llama` is sentencepiece's BPE: pieces with scores. Types tell
+split (`tokenizer.ggml.pre`). One of the model `llama` is sentencepiece's BPE: pieces with scores; `bert` is
+WordPiece (`gguf_bert`), `t5` is Unigram (`gguf_t5`). Types tell
 control tokens (special here), user-defined ones (added) and unused ones (never in a text). It means what
 llama.cpp does with it (`llama-vocab.cpp`), with two exceptions: a split is the pattern of the
 `tokenizer.json` that its name stands for, where llama.cpp runs one adapted to its own engine (case and marks
 beyond ASCII); and of tokens that overlap in a text, the leftmost counts, not the longest of all. Nothing is
 normalized, as there, though some of those `tokenizer.json` do. Leaves out: the container (`gguf_container`),
-the models `t5`, `bert` and `rwkv` (refused), writing (`gguf_write`).
+the model `rwkv` and its like (refused), writing (`gguf_write`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
-from typing import NamedTuple
 
 from syllabary import splits
 from syllabary.errors import FormatError
-from syllabary.formats.gguf_container import MAGIC, Value, read_pairs
-from syllabary.formats.gguf_write import (
-    BYTE,
-    CONTROL,
-    LISTS,
-    NAME,
-    NORMAL,
-    PRE,
-    UNKNOWN,
-    UNUSED,
-    USER_DEFINED,
-    reduce,
-    refuses,
-    steps,
-    write,
-)
+from syllabary.formats.gguf_bert import read_words
+from syllabary.formats.gguf_container import MAGIC, read_pairs
+from syllabary.formats.gguf_file import BYTE, NAME, NORMAL, PREFIX, UNKNOWN, UNUSED, File, check_names, named
+from syllabary.formats.gguf_t5 import read_unigram
+from syllabary.formats.gguf_write import PRE, reduce, refuses, steps, write
 from syllabary.formats.record import Format, Hints, checked
 from syllabary.reference.bytes_to_unicode import CHARACTER_TO_BYTE, unspell
 from syllabary.reference.symbols import shown
-from syllabary.spec import Matching, SplitSpec, TokenizerSpec
+from syllabary.spec import SplitSpec, TokenizerSpec
 
-PREFIX = "tokenizer."
 BYTE_NAMES = {f"<0x{byte:02X}>": byte for byte in range(256)}
-
-
-class File(NamedTuple):
-    """What a file says of its tokenizer."""
-
-    path: Path
-    pairs: Mapping[str, Value]
-
-    def error(self, key: str, what: str) -> FormatError:
-        """What is wrong, at which key."""
-        return FormatError(f"{self.path}: {PREFIX}{key}: {what}")
-
-    def strings(self, key: str) -> list[str]:
-        """A list of texts that must be there."""
-        value = self.pairs.get(PREFIX + key)
-        if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
-            raise self.error(key, "missing, or no list of strings")
-        return [one for one in value if isinstance(one, str)]
-
-    def numbers(self, key: str, count: int) -> list[float]:
-        """A list of so many numbers, which must be there."""
-        value = self.pairs.get(PREFIX + key)
-        if not isinstance(value, list) or not all(type(one) in (int, float) for one in value):
-            raise self.error(key, "missing, or no list of numbers")
-        if len(value) != count:
-            raise self.error(key, f"{len(value)} numbers for {count} tokens")
-        return [one for one in value if isinstance(one, (int, float))]
-
-    def flag(self, key: str, otherwise: bool) -> bool:
-        """A truth value, or what it is where the file does not say it."""
-        value = self.pairs.get(PREFIX + key, otherwise)
-        if not isinstance(value, bool):
-            raise self.error(key, f"is {shown(value)}: true or false")
-        return value
-
-    def ids(self, kind: int, kinds: list[int]) -> list[int]:
-        """The ids of the tokens of a type."""
-        return [token_id for token_id, other in enumerate(kinds) if other == kind]
 
 
 def read(path: Path, hints: Hints) -> TokenizerSpec:
@@ -90,48 +39,23 @@ def read(path: Path, hints: Hints) -> TokenizerSpec:
     hints.refuse(path, NAME)
     file = File(path, read_pairs(path, PREFIX))
     model = file.pairs.get(PREFIX + "ggml.model")
-    if model not in ("gpt2", "llama"):
+    if not isinstance(model, str) or model not in MODELS:
         what = "no tokenizer" if model is None else f"a tokenizer of the model {shown(model)}"
-        raise FormatError(f"{path}: {what}; of a GGUF file, gpt2 and llama can be read")
+        raise FormatError(f"{path}: {what}; of a GGUF file, {', '.join(MODELS)} can be read")
     texts = file.strings("ggml.tokens")
     kinds = [NORMAL] * len(texts)
-    if model == "llama" or PREFIX + "ggml.token_type" in file.pairs:
+    if model in ("llama", "t5") or PREFIX + "ggml.token_type" in file.pairs:
         kinds = [int(kind) for kind in file.numbers("ggml.token_type", len(texts))]
     for token_id, kind in enumerate(kinds):
         if not NORMAL <= kind <= BYTE:
             raise file.error(f"ggml.token_type[{token_id}]", f"the type {kind} is not known")
     check_names(file, texts)
-    spec = byte_level(file, texts, kinds) if model == "gpt2" else by_scores(file, texts, kinds)
-    return checked(spec, path)
+    return checked(MODELS[model](file, texts, kinds), path)
 
 
 def sniff(path: Path, head: bytes) -> bool:
     """The magic bytes."""
     return head.startswith(MAGIC)
-
-
-def check_names(file: File, texts: list[str]) -> None:
-    """All tokens have a text, and one of their own."""
-    before: dict[str, int] = {}
-    for token_id, text in enumerate(texts):
-        if not text or text in before:
-            why = f"is that of id {before[text]} too" if text else "is empty"
-            raise file.error(f"ggml.tokens[{token_id}]", f"the text {shown(text)} {why}")
-        before[text] = token_id
-
-
-def named(file: File, texts: list[str], kinds: list[int]) -> dict[str, object]:
-    """The fields of tokens that are no ordinary ones, and what else is carried along."""
-    special = sorted([*file.ids(UNKNOWN, kinds), *file.ids(CONTROL, kinds)])
-    unused = file.ids(UNUSED, kinds) if file.pairs[PREFIX + "ggml.model"] == "gpt2" else []
-    lists = {PREFIX + key for key in LISTS}
-    kept = {key.removeprefix(PREFIX): value for key, value in file.pairs.items() if key not in lists}
-    return {
-        "special_tokens": {texts[token_id]: token_id for token_id in sorted([*special, *unused])},
-        "added_tokens": {texts[token_id]: token_id for token_id in file.ids(USER_DEFINED, kinds)},
-        "matching": {texts[token_id]: Matching(stage="never") for token_id in unused},
-        "carried": {NAME: kept},
-    }
 
 
 def byte_level(file: File, texts: list[str], kinds: list[int]) -> TokenizerSpec:
@@ -199,4 +123,15 @@ def by_scores(file: File, texts: list[str], kinds: list[int]) -> TokenizerSpec:
     )
 
 
-FORMAT = Format(NAME, (".gguf",), ("*.gguf",), sniff, read, write, refuses, reduce=reduce)
+MODELS = {"gpt2": byte_level, "llama": by_scores, "bert": read_words, "t5": read_unigram}
+FORMAT = Format(
+    NAME,
+    (".gguf",),
+    ("*.gguf",),
+    sniff,
+    read,
+    write,
+    refuses,
+    reduce=reduce,
+    models=("bpe", "wordpiece", "unigram"),
+)

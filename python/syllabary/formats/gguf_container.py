@@ -23,7 +23,7 @@ VERSIONS = (2, 3)
 # The number of a type -> how `struct` calls it.
 NUMBERS = {0: "B", 1: "b", 2: "H", 3: "h", 4: "I", 5: "i", 6: "f", 7: "?", 10: "Q", 11: "q", 12: "d"}
 STRING, LIST = 8, 9
-TYPES = {"u32": 4, "i32": 5, "f32": 6, "bool": 7, "str": STRING}
+TYPES = {"u8": 0, "u32": 4, "i32": 5, "f32": 6, "bool": 7, "str": STRING}
 MAX_PAIRS = 1 << 16
 MAX_KEY = 1 << 16  # bytes
 MAX_KEPT = 256 << 20  # bytes of all values that are kept

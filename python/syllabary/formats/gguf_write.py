@@ -9,7 +9,9 @@ from dataclasses import replace
 from itertools import chain
 
 from syllabary.errors import FormatError
+from syllabary.formats import gguf_bert, gguf_t5
 from syllabary.formats.gguf_container import Value, write_pairs
+from syllabary.formats.gguf_file import BYTE, CONTROL, NAME, NORMAL, UNKNOWN, UNUSED, USER_DEFINED
 from syllabary.formats.ranks import recover_merges
 from syllabary.formats.record import Facts, cannot_hold
 from syllabary.reference.added import PLAIN
@@ -17,8 +19,6 @@ from syllabary.reference.bytes_to_unicode import spell
 from syllabary.reference.check import check_spec
 from syllabary.spec import Matching, Step, StepValue, TokenizerSpec
 
-NAME = "gguf"
-NORMAL, UNKNOWN, CONTROL, USER_DEFINED, UNUSED, BYTE = range(1, 7)
 # What llama.cpp calls a split -> the split, and whether a piece that is a token becomes it at once.
 # Source: `llama-vocab.cpp`, `llama_vocab::impl::load`; the first name of each is the one written.
 PRE: dict[str, tuple[str, bool]] = {
@@ -37,7 +37,6 @@ PRE: dict[str, tuple[str, bool]] = {
     **dict.fromkeys(["deepseek-r1-qwen", "stablelm2"], ("qwen2", False)),
     "llama4": ("o200k", False),
 }
-LISTS = ("ggml.tokens", "ggml.token_type", "ggml.scores", "ggml.merges", "ggml.model")
 PLAIN_STEPS = ("pretokenizer", "dropout", "end_of_word", "continuing_prefix", "mark_apart", "unused")
 
 
@@ -56,17 +55,42 @@ def steps(prefix: bool) -> tuple[tuple[Step, ...], tuple[Step, ...]]:
 def write(spec: TokenizerSpec) -> bytes:
     """The file; `FormatError` names what GGUF has no words for."""
     check_spec(spec)
-    for field in PLAIN_STEPS:
+    if spec.model == "wordpiece":
+        pairs, texts, kinds = gguf_bert.pairs(spec)
+        return _file(spec, "bert", pairs, texts, kinds)
+    for field in PLAIN_STEPS if spec.model == "bpe" else ():
         if getattr(spec, field):
             raise cannot_hold(NAME, f"a tokenizer with {field}")
-    if spec.model != "bpe" or (spec.unit, spec.scores is None) not in (("byte", True), ("char", False)):
+    if spec.model not in ("bpe", "unigram") or (spec.unit, spec.scores is None) not in (
+        ("byte", True),
+        ("char", False),
+    ):
         raise cannot_hold(NAME, "other tokenizers than byte-level BPE, and sentencepiece's with scores")
     texts, kinds = listed(spec)
+    if spec.model == "unigram":
+        return _file(spec, "t5", gguf_t5.pairs(spec, max(texts) + 1), texts, kinds)
+    return _file(
+        spec,
+        "llama",
+        _byte_level(spec) if spec.scores is None else _by_scores(spec, max(texts) + 1),
+        texts,
+        kinds,
+    )
+
+
+def _file(
+    spec: TokenizerSpec,
+    architecture: str,
+    pairs: dict[str, tuple[str, Value]],
+    texts: dict[int, str],
+    kinds: dict[int, int],
+) -> bytes:
+    """The file of a model's pairs, its tokens, and what is carried along."""
     count = max(texts) + 1
     found: dict[str, tuple[str, Value]] = {
-        "general.architecture": ("str", "llama"),
+        "general.architecture": ("str", architecture),
         "general.type": ("str", "model"),
-        **(_byte_level(spec) if spec.scores is None else _by_scores(spec, count)),
+        **pairs,
         "tokenizer.ggml.tokens": (
             "str",
             [texts.get(token_id, f"[PAD{token_id}]") for token_id in range(count)],
@@ -91,7 +115,7 @@ def listed(spec: TokenizerSpec) -> tuple[dict[int, str], dict[int, int]]:
         texts[token_id] = (
             f"<0x{byte:02X}>" if byte is not None else spell(token) if by_bytes else token.decode()
         )
-        kinds[token_id] = NORMAL if byte is None else BYTE
+        kinds[token_id] = BYTE if byte is not None else UNUSED if token_id in spec.unused else NORMAL
     never = {name for name, found in spec.matching.items() if found.stage == "never"}
     for name, token_id in chain(spec.special_tokens.items(), spec.added_tokens.items()):
         if spec.matching.get(name, PLAIN) not in (PLAIN, Matching(stage="never")):
@@ -155,10 +179,15 @@ def _by_scores(spec: TokenizerSpec, count: int) -> dict[str, tuple[str, Value]]:
 def reduce(spec: TokenizerSpec) -> tuple[TokenizerSpec, tuple[str, ...]]:
     """The nearest tokenizer that a GGUF file can hold, and what is lost."""
     lost: list[str] = []
+    if spec.model == "wordpiece":
+        spec, lost = gguf_bert.reduce(spec)
+    elif spec.model == "unigram":
+        spec, lost = gguf_t5.reduce(spec)
+    held = spec.unit == "byte" or spec.model == "wordpiece"
     flags = {
         name: found
         for name, found in spec.matching.items()
-        if spec.unit == "byte" and found.stage == "never" and name in spec.special_tokens
+        if held and found.stage == "never" and name in spec.special_tokens
     }
     if flags != spec.matching:
         lost.append(

@@ -88,6 +88,12 @@ def write_model(
     spec: TokenizerSpec, names: Mapping[int, str], told: Mapping[str, object]
 ) -> dict[str, object]:
     """The member `model`, in the order of their file. told: options as a file has said them before."""
+    for what, there in {
+        "one token for unknown words in a row": spec.fuse_unknown,
+        "bytes": spec.fallback,
+    }.items():
+        if there:
+            raise cannot_hold(NAME, f"a {spec.model} model with {what}")
     options = {**write_options(spec, names), **told}
     check_unknown(spec, options["unk_token"])
     vocab = {names[token_id]: token_id for token_id in sorted(spec.tokens)}

@@ -24,9 +24,10 @@ from syllabary.errors import FormatError
 from syllabary.files import read_bounded
 from syllabary.formats.extras import refuse_extras, without_extras
 from syllabary.formats.minbpe_pattern import findall_pattern, foreign
-from syllabary.formats.ranks import Merge, check_rank_order, recover_merges
+from syllabary.formats.ranks import check_rank_order, recover_merges
 from syllabary.formats.record import Facts, Format, Hints, cannot_hold, checked
 from syllabary.reference.check import MAX_ID, check_spec
+from syllabary.reference.rank_merges import Merge
 from syllabary.reference.symbols import shown
 from syllabary.spec import SplitSpec, TokenizerSpec
 

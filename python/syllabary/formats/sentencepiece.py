@@ -1,17 +1,19 @@
-"""sentencepiece's models (`.model`) of BPE and Unigram, read as they are: a ModelProto in protocol buffers.
+"""sentencepiece's models (`.model`), read as they are: a ModelProto in protocol buffers.
 
 BPE: a pair of neighbours merges where its text is a piece, the highest score first. Unigram: the pieces with
-the highest sum of scores; user-defined ones have a score of their own. Control and unknown pieces are
-special tokens that no text matches; user-defined ones are added tokens that the normalizer leaves alone;
-byte pieces spell what no piece does. Whatever else the file says is carried along, so that an unchanged
-tokenizer is written byte for byte. The rules are those of sentencepiece 0.2.3 (bpe_model.cc,
-model_interface.cc, normalizer.cc); the self-test, which it no longer runs, is run here.
-Leaves out: word and character models (refused), the wire format (`sentencepiece_proto`), writing
-(`sentencepiece_write`).
+the highest sum of scores; user-defined ones have a score of their own. Characters: BPE in which nothing
+merges, as no piece of several characters has a score. Words: each `▁` with what follows it, and what stands
+before the first, is a piece (`wordlevel`), a user-defined one too. Control and unknown pieces are special
+tokens that no text matches; user-defined ones are added tokens that the normalizer leaves alone; byte pieces
+spell what no piece does. Whatever else the file says is carried along, so that an unchanged tokenizer is
+written byte for byte. The rules are those of sentencepiece 0.2.3 (bpe_model.cc, char_model.cc,
+word_model.cc, model_interface.cc, normalizer.cc); the self-test, which it no longer runs, is run here.
+Leaves out: the wire format (`sentencepiece_proto`), writing (`sentencepiece_write`).
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from syllabary.errors import FormatError
@@ -24,6 +26,7 @@ from syllabary.formats.sentencepiece_proto import (
     BPE,
     BYTE,
     BYTE_FALLBACK,
+    CHAR,
     CHARSMAP,
     CONTROL,
     DENORMALIZER,
@@ -41,17 +44,19 @@ from syllabary.formats.sentencepiece_proto import (
     UNKNOWN,
     UNUSED,
     USER_DEFINED,
+    WORD,
     Model,
     parse,
     read_piece,
 )
-from syllabary.formats.sentencepiece_reduce import reduce
+from syllabary.formats.sentencepiece_reduce import WORDS, reduce
 from syllabary.formats.sentencepiece_selftest import check_samples
 from syllabary.formats.sentencepiece_write import write
 from syllabary.reference.symbols import shown
 from syllabary.spec import Matching, SplitSpec, Step, StepValue, TokenizerSpec
+from syllabary.spec import Model as Model_
 
-MODEL_TYPES = {1: "unigram", 2: "BPE", 3: "word", 4: "character"}
+MODELS: dict[int, Model_] = {UNIGRAM: "unigram", BPE: "bpe", WORD: "wordlevel", CHAR: "bpe"}
 BYTE_NAMES = frozenset(f"<0x{byte:02X}>" for byte in range(256))
 
 
@@ -70,11 +75,8 @@ def to_spec(model: Model, path: Path) -> TokenizerSpec:
     """The tokenizer that a model means; `FormatError` for one that sentencepiece would not take."""
     trainer = model.options(TRAINER)
     kind = trainer.number(MODEL_TYPE)
-    if kind not in (BPE, UNIGRAM):
-        name = MODEL_TYPES.get(kind, f"number {kind}")
-        raise FormatError(
-            f"{path}: a sentencepiece model of the type {name}; only BPE and Unigram models can be read"
-        )
+    if kind not in MODELS:
+        raise FormatError(f"{path}: a model of the type {kind}, which sentencepiece does not know")
     fallback = bool(trainer.number(BYTE_FALLBACK))
     kinds = _checked_types(model, fallback, path)
     by_kind = {
@@ -83,40 +85,51 @@ def to_spec(model: Model, path: Path) -> TokenizerSpec:
     byte_tokens = {token_id: int(model.texts[token_id][3:5], 16) for token_id in by_kind[BYTE]}
     plain = sorted(by_kind[NORMAL] + by_kind[UNUSED])
     texts = model.texts
-    alphabet: dict[bytes, int] = {}
-    if kind == BPE:
-        alphabet = {bytes([byte]): token_id for token_id, byte in byte_tokens.items()}
-        alphabet |= {
-            texts[token_id].encode(): token_id for token_id in by_kind[NORMAL] if len(texts[token_id]) == 1
-        }
+    alphabet = _alphabet(texts, by_kind[NORMAL], byte_tokens) if MODELS[kind] == "bpe" else {}
+    scores = {} if kind == WORD else {token_id: model.scores[token_id] for token_id in plain}
+    if kind == CHAR:
+        scores = {token_id: score for token_id, score in scores.items() if len(texts[token_id]) == 1}
     special = sorted(by_kind[UNKNOWN] + by_kind[CONTROL])
+    added = by_kind[USER_DEFINED]
     matching = {texts[token_id]: Matching(stage="never") for token_id in special}
-    matching |= {texts[token_id]: Matching(stage="frozen") for token_id in by_kind[USER_DEFINED]}
+    matching |= {texts[token_id]: Matching(stage="frozen") for token_id in added}
     tokens = {token_id: texts[token_id].encode() for token_id in plain}
+    if kind == WORD:  # an unused word is unknown
+        added = sorted(added + by_kind[UNUSED])
+        matching |= {texts[token_id]: Matching(stage="never") for token_id in by_kind[UNUSED]}
+        tokens = {token_id: texts[token_id].encode() for token_id in by_kind[NORMAL]}
     tokens |= {token_id: bytes([byte]) for token_id, byte in byte_tokens.items()}
     normalizer, decoder = _steps(model, path)
     return TokenizerSpec(
         unit="char",
-        split=SplitSpec(None),
+        split=SplitSpec(WORDS if kind == WORD else None),
         tokens=dict(sorted(tokens.items())),
         alphabet=alphabet,
         merges=None,
         special_tokens={texts[token_id]: token_id for token_id in special},
-        added_tokens={texts[token_id]: token_id for token_id in by_kind[USER_DEFINED]},
+        added_tokens={texts[token_id]: token_id for token_id in added},
         fallback=fallback,
         normalizer=(normalizer,),
         decoder=(decoder,),
         matching=matching,
-        scores={token_id: model.scores[token_id] for token_id in plain},
-        unused=frozenset(by_kind[UNUSED]),
+        scores=None if kind == WORD else scores,
+        unused=frozenset(scores.keys() & by_kind[UNUSED]),
         unknown=by_kind[UNKNOWN][0] if by_kind[UNKNOWN] else None,
         fuse_unknown=True,
         byte_tokens=byte_tokens,
         surface_offsets=True,
-        carried={NAME: to_carried(model)},
-        model="bpe" if kind == BPE else "unigram",
+        carried={NAME: to_carried(model, [token_id for token_id in plain if token_id not in scores])},
+        model=MODELS[kind],
         single_precision=kind == UNIGRAM,
     )
+
+
+def _alphabet(
+    texts: Sequence[str], normal: Sequence[int], byte_tokens: Mapping[int, int]
+) -> dict[bytes, int]:
+    """The bytes, and the plain pieces of one character."""
+    found = {bytes([byte]): token_id for token_id, byte in byte_tokens.items()}
+    return found | {texts[token_id].encode(): token_id for token_id in normal if len(texts[token_id]) == 1}
 
 
 def _checked_types(model: Model, fallback: bool, path: Path) -> list[int]:
@@ -202,5 +215,13 @@ def sniff(path: Path, head: bytes) -> bool:
 
 
 FORMAT = Format(
-    NAME, (".model",), ("*.model",), sniff, read, write, refuses, reduce=reduce, models=("bpe", "unigram")
+    NAME,
+    (".model",),
+    ("*.model",),
+    sniff,
+    read,
+    write,
+    refuses,
+    reduce=reduce,
+    models=("bpe", "unigram", "wordlevel"),
 )

@@ -3,15 +3,16 @@
 Adds `carried["sentencepiece"]`: the training options, the self-test, fields that nobody knows, and the order
 of it all, so that an unchanged tokenizer is written byte for byte as it was. Bytes are base64. The compiled
 character maps, which may be large and are in the tokenizer's steps already, are left out of their records:
-a record with one is the list of what stands before and after it. Leaves out: pieces that are written as
-sentencepiece writes them.
+a record with one is the list of what stands before and after it. Of pieces whose score no id depends on
+(words, and those of several characters in a model of characters) score and type are there too, by their text.
+Leaves out: pieces that are written as sentencepiece writes them.
 """
 
 from __future__ import annotations
 
 import base64
 import binascii
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TypeGuard
 
 from syllabary.errors import FormatError
@@ -21,6 +22,7 @@ from syllabary.formats.sentencepiece_proto import (
     DENORMALIZER,
     NORMALIZER,
     PIECES,
+    SCORED,
     Model,
     check_message,
     read_piece,
@@ -29,13 +31,27 @@ from syllabary.formats.sentencepiece_proto import (
 NAME = "sentencepiece"
 
 
-def to_carried(model: Model) -> dict[str, object]:
-    """The JSON value of a model's layout and odd pieces."""
-    return {
+def to_carried(model: Model, idle: Iterable[int] = ()) -> dict[str, object]:
+    """The JSON value of a model's layout and odd pieces. idle: the ids of plain pieces without a score."""
+    found: dict[str, object] = {
         "layout": [item if isinstance(item, int) else _without_map(item) for item in model.layout],
         "odd": {str(token_id): _text(raw) for token_id, raw in model.odd.items()},
         "typed": model.typed,
     }
+    kept = {model.texts[token_id]: [model.scores[token_id], model.types[token_id]] for token_id in idle}
+    return {**found, "idle": kept} if kept else found
+
+
+def idle_of(carried: Mapping[str, object]) -> dict[str, tuple[float, int]]:
+    """Score and type of the plain pieces that have none in the tokenizer; `FormatError` for another value."""
+    value = carried.get(NAME)
+    idle = value.get("idle", {}) if _is_object(value) else {}
+    found: dict[str, tuple[float, int]] = {}
+    for text, pair in idle.items() if _is_object(idle) else [("", None)]:
+        if not (isinstance(pair, list) and len(pair) == 2 and type(pair[0]) is float and pair[1] in SCORED):
+            raise FormatError(f'carried["{NAME}"]["idle"] is damaged: take it out, or read the .model again')
+        found[text] = (pair[0], pair[1])
+    return found
 
 
 def from_carried(carried: Mapping[str, object], charsmaps: Mapping[int, bytes]) -> Model:

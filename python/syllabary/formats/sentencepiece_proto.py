@@ -2,7 +2,7 @@
 
 Adds reading a `.model` into `Model` and writing it again byte for byte, fields that nobody knows and their
 order among them. The schema is sentencepiece_model.proto, the limits on pieces are model_interface.cc's.
-Leaves out: what pieces and options mean (`sentencepiece`), word and character models.
+Leaves out: what pieces and options mean (`sentencepiece`).
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ SCORED = (NORMAL, UNUSED)  # the types whose scores say what merges
 PIECES, TRAINER, NORMALIZER, SELF_TEST, DENORMALIZER = 1, 2, 3, 4, 5
 MODEL_TYPE, VOCAB_SIZE, SUFFIX, BYTE_FALLBACK, UNK_SURFACE = 3, 4, 24, 35, 44  # of a TrainerSpec
 CHARSMAP, DUMMY_PREFIX, EXTRA_SPACES, ESCAPE = 2, 3, 4, 5  # of a NormalizerSpec
-UNIGRAM, BPE = 1, 2  # model types
+UNIGRAM, BPE, WORD, CHAR = 1, 2, 3, 4  # model types
 # The options that we read: message -> field -> wire type and value where it is not given.
 FORWARD: dict[int, tuple[int, int | bytes]] = {
     CHARSMAP: (BYTES, b""),
@@ -156,10 +156,7 @@ def canonical(text: str, score: float, kind: int, typed: bool) -> bytes:
 
 
 def parse(data: bytes, path: Path) -> Model:
-    """The model in a file; `FormatError` with the byte offset for whatever is no model.
-
-    Word and character models are models too: `sentencepiece.read` refuses them.
-    """
+    """The model in a file; `FormatError` with the byte offset for whatever is no model."""
     try:
         model = _parse(data)
     except WireError as error:

@@ -18,6 +18,7 @@ from syllabary.spec import Matching, Step, StepValue, TokenizerSpec
 
 KIND = "SentencePiece"
 SPACE = "\u2581"
+WORDS = f"{SPACE}[^{SPACE}]*|[^{SPACE}]+"  # the split of a model of words
 UNKNOWN_SURFACE = " \u2047 "
 NEVER, FROZEN = Matching(stage="never"), Matching(stage="frozen")
 Rule = Callable[[TokenizerSpec], tuple[TokenizerSpec, str] | None]
@@ -164,7 +165,8 @@ def _special(spec: TokenizerSpec) -> tuple[TokenizerSpec, str] | None:
 
 
 def _added(spec: TokenizerSpec) -> tuple[TokenizerSpec, str] | None:
-    found = [text for text in spec.added_tokens if spec.matching.get(text, Matching()) != FROZEN]
+    held = (FROZEN, NEVER) if spec.model == "wordlevel" else (FROZEN,)  # never: an unused word
+    found = [text for text in spec.added_tokens if spec.matching.get(text, Matching()) not in held]
     if not found:
         return None
     loss = (

@@ -1,4 +1,4 @@
-"""Writing sentencepiece's models of BPE and Unigram.
+"""Writing sentencepiece's models.
 
 Adds `write`: an unchanged tokenizer becomes the very file that it was read from; one of other origin becomes
 a model that sentencepiece encodes with as we do, or is refused by name. Leaves out: what can be lost on the
@@ -12,11 +12,12 @@ from collections.abc import Mapping
 
 from syllabary.errors import FormatError
 from syllabary.formats.record import cannot_hold
-from syllabary.formats.sentencepiece_carried import NAME, from_carried
+from syllabary.formats.sentencepiece_carried import NAME, from_carried, idle_of
 from syllabary.formats.sentencepiece_proto import (
     BPE,
     BYTE,
     BYTE_FALLBACK,
+    CHAR,
     CHARSMAP,
     CONTROL,
     DENORMALIZER,
@@ -36,9 +37,10 @@ from syllabary.formats.sentencepiece_proto import (
     UNUSED,
     USER_DEFINED,
     VOCAB_SIZE,
+    WORD,
     Model,
 )
-from syllabary.formats.sentencepiece_reduce import KIND, first_loss, rewritten
+from syllabary.formats.sentencepiece_reduce import KIND, NEVER, WORDS, first_loss, rewritten
 from syllabary.formats.sentencepiece_scores import scores_of
 from syllabary.reference.check import check_spec
 from syllabary.reference.symbols import shown
@@ -79,7 +81,7 @@ def to_model(spec: TokenizerSpec) -> Model:
     surface = str(backward["unknown_surface"]).encode()
     suffix = int(bool(forward["treat_whitespace_as_suffix"]))
     training: dict[int, int | bytes] = {
-        MODEL_TYPE: UNIGRAM if spec.model == "unigram" else BPE,
+        MODEL_TYPE: _type(model, spec),
         SUFFIX: suffix,
         BYTE_FALLBACK: int(spec.fallback),
         UNK_SURFACE: surface,
@@ -93,6 +95,15 @@ def to_model(spec: TokenizerSpec) -> Model:
     if fresh:
         _name_pieces(model, spec, pieces)
     return model
+
+
+def _type(model: Model, spec: TokenizerSpec) -> int:
+    """The type of a model; of characters, if it was that, and no piece of several has a score now."""
+    if spec.model != "bpe":
+        return UNIGRAM if spec.model == "unigram" else WORD
+    single = all(len(spec.tokens[token_id].decode()) == 1 for token_id in spec.scores or ())
+    was = spec.scores is not None and model.options(TRAINER).number(MODEL_TYPE) == CHAR
+    return CHAR if was and single else BPE
 
 
 def _steps(spec: TokenizerSpec) -> tuple[Mapping[str, StepValue], Mapping[str, StepValue]]:
@@ -109,13 +120,14 @@ def _steps(spec: TokenizerSpec) -> tuple[Mapping[str, StepValue], Mapping[str, S
 
 def _check_kind(spec: TokenizerSpec) -> None:
     """What is another kind of tokenizer altogether."""
+    split = WORDS if spec.model == "wordlevel" else None
     faults = {
         f"tokens of the unit {spec.unit!r}, only characters": spec.unit != "char",
-        f"the split {shown(spec.split.name or spec.split.pattern)}": spec.split.pattern is not None,
+        f"the split {shown(spec.split.name or spec.split.pattern)}": spec.split.pattern != split,
         f"the end-of-word mark {spec.end_of_word!r}": spec.end_of_word is not None,
         f"the prefix {spec.continuing_prefix!r}": spec.continuing_prefix is not None,
         "pieces that become a token at once (whole_pieces)": spec.whole_pieces,
-        f"the model {spec.model!r}, only bpe and unigram": spec.model not in ("bpe", "unigram"),
+        f"the model {spec.model!r}": spec.model == "wordpiece",
     }
     for fault, there in faults.items():
         if there:
@@ -125,16 +137,18 @@ def _check_kind(spec: TokenizerSpec) -> None:
 def _pieces(spec: TokenizerSpec) -> Pieces:
     """id -> text and type of every piece, from 0 without a gap, each text once."""
     pieces: Pieces = {}
+    idle = idle_of(spec.carried)
     for token_id, token in spec.tokens.items():
-        kind = UNUSED if token_id in spec.unused else NORMAL
         if token_id in spec.byte_tokens:
             pieces[token_id] = f"<0x{spec.byte_tokens[token_id]:02X}>", BYTE
-        else:
-            pieces[token_id] = _decoded(token_id, token), kind
+            continue
+        text = _decoded(token_id, token)
+        kind = idle.get(text, (0.0, NORMAL))[1] if token_id not in (spec.scores or ()) else NORMAL
+        pieces[token_id] = text, UNUSED if token_id in spec.unused else kind
     for text, token_id in spec.special_tokens.items():
         pieces[token_id] = text, CONTROL
     for text, token_id in spec.added_tokens.items():
-        pieces[token_id] = text, USER_DEFINED
+        pieces[token_id] = text, UNUSED if spec.matching.get(text) == NEVER else USER_DEFINED
     if spec.unknown is not None:
         pieces[spec.unknown] = pieces[spec.unknown][0], UNKNOWN
     _check_pieces(pieces, spec)
@@ -187,7 +201,12 @@ def _decoded(token_id: int, token: bytes) -> str:
 def _set_pieces(model: Model, spec: TokenizerSpec, pieces: Pieces) -> None:
     """Texts, types and scores; a special or added token has the score that it was read with, else 0."""
     plain = {token_id: text for token_id, (text, kind) in pieces.items() if kind in (NORMAL, UNUSED)}
-    scores = scores_of(spec, plain) if spec.scores is None else spec.scores
+    scores = spec.scores
+    if _type(model, spec) in (WORD, CHAR):
+        idle = idle_of(spec.carried)
+        scores = {i: idle.get(text, (0.0, NORMAL))[0] for i, text in plain.items()} | dict(scores or {})
+    elif scores is None:
+        scores = scores_of(spec, plain)
     model.texts = [text for text, _kind in pieces.values()]
     model.types = [kind for _text, kind in pieces.values()]
     model.scores = [scores.get(token_id, 0.0) for token_id in pieces]

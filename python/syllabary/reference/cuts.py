@@ -10,10 +10,11 @@ rest of the text is there. Leaves out: what is done with it (`stream`).
 Some tokenizers treat the beginning of a text in a way of its own (a space in front). There `right` goes on
 where it is encoded behind `guard`, the last characters of `left`, the ids of which are then taken off.
 
-Nothing is ever cut where a token that is cut again depends on the whole run (`unused`), where symbols are
-marked as the last or the first of their piece and the split says nothing, inside a piece of another model
-than byte-pair encoding (the sums of `unigram` are rounded, so they depend on all that stands before), and at
-steps of which nothing is certain: a pattern that looks back, `FixedLength`.
+Nothing is ever cut where a token that is cut again depends on the whole run (`unused`), where unknown words
+in a row are one token, where symbols are marked as the last or the first of their piece and the split says
+nothing, inside a piece of another model than byte-pair encoding (the sums of `unigram` are rounded, so they
+depend on all that stands before), and at steps of which nothing is certain: a pattern that looks back,
+`FixedLength`.
 """
 
 from __future__ import annotations
@@ -47,6 +48,11 @@ class Part(NamedTuple):
     text: str
 
 
+def fuses_words(spec: TokenizerSpec) -> bool:
+    """Whether unknown words in a row are one token, and not bytes."""
+    return spec.model == "wordlevel" and not (spec.fallback and len(spec.byte_tokens) == 256)
+
+
 class Cuts:
     """The places of one tokenizer. Text between a cut and the next is never longer than it must be.
 
@@ -68,7 +74,7 @@ class Cuts:
         cuts_pieces = bool(spec.pretokenizer) or spec.split.pattern is not None
         # Over what is dropped between pieces, words are joined, and unknown text in a row is one token.
         joins_words = spec.unit == "word" and (bool(spec.pretokenizer) or not spec.split.keep_unmatched)
-        fuses = whole_run and spec.fuse_unknown and cuts_pieces
+        fuses = spec.fuse_unknown and ((whole_run and cuts_pieces) or fuses_words(spec))
         cuts_again = bool(spec.unused) and spec.model == "bpe"
         self.never = cuts_again or joins_words or fuses
 

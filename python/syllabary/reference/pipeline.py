@@ -19,6 +19,7 @@ from syllabary.reference.models import Modelled, model_of
 from syllabary.reference.scores import Scores
 from syllabary.reference.special import Policy, allowed_names, cut_by_policy, refuse
 from syllabary.reference.split import spans
+from syllabary.reference.wordlevel import WordLevel
 from syllabary.spec import TokenizerSpec
 
 # Symbols that cannot be spelled, each with the byte of the text where it starts.
@@ -121,7 +122,7 @@ class Pipeline:
         if self.spec.normalizer:
             run = normalize.apply(self.spec.normalizer, run, frozen)
         at = 0
-        if self.spec.model == "unigram":  # for which they are tokens as any other, of a score of their own
+        if self.spec.model in ("unigram", "wordlevel"):  # for which they are tokens as any other
             names = {text: name for text, name in names.items() if text not in frozen}
         for match in find(run.text, names, matching):
             if at < match.start:
@@ -143,7 +144,8 @@ class Pipeline:
             if isinstance(part, Fixed):
                 groups.append(part)
             elif self.model is not None:
-                for piece in self.pieces(part):
+                whole = isinstance(self.model, WordLevel) and self.model.cuts
+                for piece in self.cut(part) if whole else self.pieces(part):
                     places = source.places(piece.spans)
                     groups.append(Modelled(piece.text, places, self.model, unknown))
             elif self.spec.unit == "word":
@@ -155,9 +157,13 @@ class Pipeline:
 
     def pieces(self, part: Aligned) -> Iterator[Aligned]:
         """What the steps of cutting, then the split make of a text."""
-        for cut in pretokenize.apply(self.spec.pretokenizer, [part]) if self.spec.pretokenizer else [part]:
+        for cut in self.cut(part):
             for start, end in spans(cut.text, self.spec.split):
                 yield cut.slice(start, end)
+
+    def cut(self, part: Aligned) -> list[Aligned]:
+        """What the steps of cutting make of a text."""
+        return pretokenize.apply(self.spec.pretokenizer, [part]) if self.spec.pretokenizer else [part]
 
     def piece(self, piece: Aligned, source: Source, unknown: Unknown) -> Ranked:
         """A piece as symbols, and as the token that it may be at once."""

@@ -65,9 +65,10 @@ class ReferenceTokenizer:
         dropout: probability of passing over a merge; `None` is the specification's own. seed: the same gives
         the same ids; `None` is a new one each time. index: of the text in its batch: each has its own coins.
         `UnknownSymbolError` names the symbols outside the alphabet, `TextError` a lone surrogate,
-        `SpecialTokenError` a special token that is not allowed.
+        `SpecialTokenError` a special token that is not allowed, `VocabularyError` dropout without merges.
         """
         probability = self.spec.dropout if dropout is None else dropout
+        check_drops(self.spec, probability)
         coins = (
             Coins(probability, secrets.randbits(64) if seed is None else seed, index) if probability else None
         )
@@ -225,6 +226,15 @@ def check_weighs(spec: TokenizerSpec, name: str) -> None:
         raise VocabularyError(
             f'{name} needs model="unigram", and this is {spec.model!r}: '
             "only scores make one way to cut a text more likely than another; merges have dropout="
+        )
+
+
+def check_drops(spec: TokenizerSpec, dropout: float) -> None:
+    """Raise `VocabularyError` for dropout with a model that has no merges to pass over."""
+    if dropout and spec.model != "bpe":
+        way = "draw a way by its score with sample(alpha=)" if spec.model == "unigram" else "leave it out"
+        raise VocabularyError(
+            f"dropout={dropout} passes over merges, and model={spec.model!r} has none: {way}"
         )
 
 

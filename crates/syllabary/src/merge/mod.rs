@@ -14,6 +14,7 @@ mod forward;
 mod heap;
 mod links;
 mod pairs;
+mod recover;
 mod runs;
 mod scan;
 
@@ -24,6 +25,7 @@ use std::sync::{
 
 pub use heap::Origins;
 use pairs::PairTable;
+pub use recover::recover;
 
 use crate::{Error, dropout::Coins, vocab::Vocab};
 
@@ -208,7 +210,7 @@ impl Merges {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::dropout::Dropout;
+    use crate::dropout::{Dropout, Ways};
 
     /// The definition of dropout, word for word.
     fn naive_with_coins(merges: &Merges, ids: &mut Vec<u32>, coins: &mut Coins) {
@@ -235,9 +237,12 @@ mod tests {
             });
             let merges = Merges::from_pairs(pairs.collect());
             let ids: Vec<u32> = (0..random(&mut state, 60)).map(|_| random(&mut state, 3)).collect();
-            let coins =
-                Dropout { probability: f64::from(random(&mut state, 10)) / 9.0, seed: round, alpha: None }
-                    .coins(3);
+            let coins = Dropout {
+                probability: f64::from(random(&mut state, 10)) / 9.0,
+                seed: round,
+                ways: Ways::Best,
+            }
+            .coins(3);
             let (mut expected, mut by_set) = (ids.clone(), ids);
             naive_with_coins(&merges, &mut expected, &mut coins.clone());
             merges.apply_with_coins(&mut by_set, None, &mut Scratch::default(), &mut coins.clone()).unwrap();
@@ -292,7 +297,7 @@ mod tests {
             assert_eq!(expected, by_heap, "heap: {list:?} on {ids:?}");
             assert_eq!(starts, heap_starts);
             let mut by_coins = ids.clone();
-            let mut coins = Dropout { probability: 0.0, seed: round, alpha: None }.coins(0);
+            let mut coins = Dropout { probability: 0.0, seed: round, ways: Ways::Best }.coins(0);
             merges.apply_with_coins(&mut by_coins, None, scratch, &mut coins).unwrap();
             assert_eq!(expected, by_coins, "coins that never fall: {list:?} on {ids:?}");
         }

@@ -9,7 +9,14 @@ mod wordpiece;
 
 use std::{ops::Range, sync::Arc};
 
-use crate::{Error, dropout::Coins, parts::Parts, vocab::Vocab};
+use crate::{
+    Error,
+    dropout::{Coins, Ways},
+    matching::Stage,
+    parts::Parts,
+    vocab::Vocab,
+};
+pub(crate) use unigram::Several;
 use unigram::Unigram;
 use wordlevel::WordLevel;
 use wordpiece::WordPiece;
@@ -59,17 +66,40 @@ impl Model {
         }
     }
 
+    /// The unknown token, where several in a row, of several pieces of a text, are one.
+    pub(crate) fn fused(&self) -> Option<u32> {
+        match self {
+            Model::WordLevel(model) => model.fused(),
+            Model::Unigram(_) | Model::WordPiece(_) => None,
+        }
+    }
+
     /// Hands the tokens of a piece to `found`; those of a way drawn, if the coins are for that.
     pub(crate) fn tokens(&self, piece: &str, coins: &mut Coins, found: &mut impl Found) {
         match self {
-            Model::Unigram(model) => match coins.alpha() {
-                Some(alpha) => model.draw(piece, alpha, coins, found),
-                None => model.tokens(piece, found),
+            Model::Unigram(model) => match coins.ways() {
+                Ways::Drawn(alpha) => model.draw(piece, alpha, coins, found),
+                Ways::Best | Ways::Several(_) => model.tokens(piece, found),
             },
             Model::WordLevel(model) => model.tokens(piece, found),
             Model::WordPiece(model) => model.tokens(piece, found),
         }
     }
+}
+
+/// The added tokens that the normalizer leaves alone.
+fn frozen<'a>(parts: &'a Parts<'_>) -> impl Iterator<Item = (&'a str, u32)> {
+    let is_frozen = |text: &str| {
+        parts.matching.iter().any(|(name, matching)| name == text && matching.stage == Stage::Frozen)
+    };
+    parts.added.iter().map(|(text, id)| (text.as_str(), *id)).filter(move |(text, _)| is_frozen(text))
+}
+
+/// The ids of bytes.
+fn byte_table(tokens: &[(u32, u8)]) -> Box<[Option<u32>; 256]> {
+    let mut ids = Box::new([None; 256]);
+    tokens.iter().for_each(|&(id, byte)| ids[usize::from(byte)] = Some(id));
+    ids
 }
 
 /// Nothing is given that belongs to byte-pair encoding alone.

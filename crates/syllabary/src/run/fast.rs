@@ -9,6 +9,7 @@ use super::{Failed, Job};
 use crate::{
     Error,
     charwise::{Charwise, Stretch},
+    dropout::Ways,
     located::Spellings,
     models::Model,
     offsets::Place,
@@ -199,7 +200,8 @@ impl<'a, const SPANS: bool, F: FnMut(&[u32], &[Range<usize>], u32)> Job<'a, SPAN
         Ok(row)
     }
 
-    /// Puts the tokens that a model makes of a piece into the work buffers, a symbol each.
+    /// Puts the tokens that a model makes of a piece into the work buffers, a symbol each; or the ways to cut it,
+    /// if several are asked for.
     pub(super) fn modelled(
         &mut self,
         model: &Model,
@@ -207,9 +209,36 @@ impl<'a, const SPANS: bool, F: FnMut(&[u32], &[Range<usize>], u32)> Job<'a, SPAN
         at: usize,
         place: Place<'_>,
     ) -> Result<(), Failed> {
+        if let (Ways::Several(count), Model::Unigram(model)) = (self.coins.ways(), model) {
+            let several = model.nbest(piece, count);
+            let complete = !several.lacks;
+            self.work.several.push(several);
+            return if complete { Ok(()) } else { Err(Failed::Unknown) };
+        }
         let mut taken = Taken::<SPANS> { work: self.work, at, place, complete: true };
         model.tokens(piece, self.coins, &mut taken);
         if taken.complete { Ok(()) } else { Err(Failed::Unknown) }
+    }
+
+    /// Hands on the tokens of all pieces of a part, of which several unknown ones in a row are one.
+    pub(super) fn gathered(&mut self, unknown: u32, place: Place<'_>) -> Result<(), Failed> {
+        let Work { ids, starts, .. } = &mut *self.work;
+        let mut kept = 0;
+        for at in 0..ids.len() {
+            if kept > 0 && ids[at] == unknown && ids[kept - 1] == unknown {
+                continue;
+            }
+            ids[kept] = ids[at];
+            if SPANS {
+                starts[kept] = starts[at];
+            }
+            kept += 1;
+        }
+        ids.truncate(kept);
+        starts.truncate(kept);
+        self.settle(place)?;
+        (self.sink)(&self.work.ids, &self.work.tokens.spans, self.word);
+        Ok(())
     }
 
     /// Encodes a piece, or has it remembered: its tokens, and where each begins and ends in it.

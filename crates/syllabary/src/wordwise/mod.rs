@@ -41,8 +41,10 @@ impl Wordwise {
         pretokenizer: &Pretokenizer,
         model: Option<&Model>,
     ) -> Option<Wordwise> {
-        if matches!(model, None | Some(Model::Unigram(_))) {
-            return None;
+        match model {
+            None | Some(Model::Unigram(_)) => return None,
+            Some(Model::WordLevel(model)) if !model.is_plain() => return None,
+            Some(Model::WordLevel(_) | Model::WordPiece(_)) => {}
         }
         let is = |step: &Step, kinds: &[&str]| kinds.contains(&step.kind.as_str());
         let local = parts.normalizer.iter().all(|step| is(step, &LOCAL));

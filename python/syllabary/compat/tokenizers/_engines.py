@@ -1,7 +1,8 @@
 """Our engine made of a description: of a model alone, or of a whole tokenizer.
 
 Adds what their library does and ours does not: a character that a BPE model without an unknown token does not
-know is left out (here it is a token of its own first, `LOST`). Leaves out: what calls it (`models`,
+know is left out, and its neighbours may merge (here it is a token of its own first, `LOST`; with marks at the
+ends of a word its neighbours do not merge). Leaves out: what calls it (`models`,
 `_pipeline`).
 """
 
@@ -58,6 +59,18 @@ def unknown_error(model: Mapping[str, Any]) -> Exception:
     return Exception(MISSING[model.get("type", "BPE")].format(model.get("unk_token")))
 
 
+def without(word: str, places: list[Place]) -> str:
+    """A word without some of its characters: what stands on both sides of them merges, and moves left.
+
+    >>> without("a漢b", [(1, 4)])
+    'ab'
+    """
+    data = word.encode()
+    ends = [0, *(end for _start, end in places)]
+    starts = [*(start for start, _end in places), len(data)]
+    return b"".join(data[end:start] for end, start in zip(ends, starts, strict=True)).decode()
+
+
 class ModelEngine:
     """A model alone: the tokens of a word."""
 
@@ -73,6 +86,8 @@ class ModelEngine:
         self.nbest: int | None = None
         self._spec, self.lost = spec_of({"model": dict(model)})
         self._tokenizer = Tokenizer(self._spec)
+        marks = (self._spec.continuing_prefix, self._spec.end_of_word)
+        self._plain = marks == (None, None) and not self._spec.whole_pieces
 
     def tokens(self, word: str) -> list[Found]:
         """Ids, names and places (in bytes) of a word's tokens."""
@@ -85,6 +100,11 @@ class ModelEngine:
                 places = self._drawn(word, ids)
             else:
                 ids, places = self._tokenizer.encode(word, "text"), self._places(word)
+                if self.lost in ids and self._plain:
+                    word = without(
+                        word, [place for at, place in zip(ids, places, strict=True) if at == self.lost]
+                    )
+                    ids, places = self._tokenizer.encode(word, "text"), self._places(word)
         except UnknownSymbolError as error:
             raise unknown_error(self.model) from error
         return [

@@ -18,7 +18,7 @@ from syllabary.compat.transformers.backend import TokenizersBackend, logging
 from syllabary.compat.transformers.encode import encoded
 from syllabary.compat.transformers.inputs import read
 from syllabary.compat.transformers.state import Made, make, state
-from syllabary.errors import UnknownTokenError
+from syllabary.errors import UnknownSymbolError, UnknownTokenError
 from syllabary.files import write_atomic
 from syllabary.tokenizer import Tokenizer
 
@@ -34,8 +34,8 @@ class SyllabaryTokenizer(TokenizersBackend):  # type: ignore[misc]  # its types 
 
     `SyllabaryTokenizer.from_pretrained(folder_or_name)` opens what `AutoTokenizer` opens, and
     `save_pretrained` writes what it opens. Ids, masks and offsets are those of `PreTrainedTokenizerFast`;
-    special tokens in text become their ids. Where that class drops a character without a token, this raises
-    `UnknownSymbolError`.
+    special tokens in text become their ids. A character without a token, where there is no unknown one
+    (byte-pair encoding alone), is dropped as there; other models raise `UnknownSymbolError`.
 
     `add_tokens`, and changes to `backend_tokenizer` and its parts, are seen at the next call; a `model` put
     in place of one of the same size is not.
@@ -87,13 +87,31 @@ class SyllabaryTokenizer(TokenizersBackend):  # type: ignore[misc]  # its types 
         if asked.get("sanitize_control_tokens"):
             return super()._encode_plus(text, text_pair, **asked)
         texts = read(text, text_pair, bool(asked.get("is_split_into_words")))
-        found = encoded(self._engine(), texts, self._asked(asked))
+        try:
+            found = encoded(self._engine(), texts, self._asked(asked))
+        except UnknownSymbolError:
+            return self._dropping(text, text_pair, asked)
         if asked.get("max_length") is None and asked.get("verbose", True):
             longest = found["input_ids"]
             if texts.batched or asked.get("return_tensors") is not None:
                 longest = longest[0] if hasattr(longest, "shape") else max(longest, key=len, default=[])
             self._eventual_warn_about_too_long_sequence(longest, None, True)
         return found
+
+    def _dropping(self, text: Any, text_pair: Any, asked: dict[str, Any]) -> Any:
+        """What the inherited way gives where a character has no token: in byte-pair encoding it is dropped.
+
+        Called while our error is at hand, which other models raise. Their object is left as it was.
+        """
+        theirs = self.__dict__["_theirs"]
+        if type(theirs.model).__name__ != "BPE":
+            raise
+        padding, truncation = theirs.padding, theirs.truncation
+        try:
+            return super()._encode_plus(text, text_pair, **asked)
+        finally:
+            theirs.no_padding() if padding is None else theirs.enable_padding(**padding)
+            theirs.no_truncation() if truncation is None else theirs.enable_truncation(**truncation)
 
     def _asked(self, asked: dict[str, Any]) -> Asked:
         """The options of a call, with this tokenizer's own where none is given."""

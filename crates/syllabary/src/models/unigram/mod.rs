@@ -4,14 +4,16 @@
 
 mod draw;
 mod lattice;
+mod nbest;
 mod spelling;
 mod trie;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::Found;
-use crate::{Error, matching::Stage, parts::Parts, vocab::Vocab};
+use super::{Found, frozen};
+use crate::{Error, parts::Parts, vocab::Vocab};
 pub(crate) use lattice::{Edge, Lattice};
+pub(crate) use nbest::Several;
 use trie::{NONE, Trie};
 
 /// An unknown character's score is so much below the lowest.
@@ -25,6 +27,8 @@ pub(crate) struct Unigram {
     trie: Trie,
     /// By id; that of a token that is not in the lattice is 0.
     scores: Vec<f64>,
+    /// Where the search for the n best has others: characters of a frozen token count there, and not bytes.
+    search_scores: FxHashMap<u32, f64>,
     unknown_score: f64,
     /// Characters of the longest token.
     longest: usize,
@@ -65,10 +69,11 @@ impl Unigram {
                 rows.push((text.to_owned(), id, score));
             }
         }
-        rows.extend(frozen(parts).map(|(text, id)| {
-            let bonus = (text.len() as f64 - 1.0) * BONUS;
-            (text.to_owned(), id, if single { f64::from(bonus as f32) } else { bonus })
-        }));
+        let bonus = |length: usize| {
+            let bonus = (length as f64 - 1.0) * BONUS;
+            if single { f64::from(bonus as f32) } else { bonus }
+        };
+        rows.extend(frozen(parts).map(|(text, id)| (text.to_owned(), id, bonus(text.len()))));
         let mut scores = vec![0.0; rows.iter().map(|row| row.1 as usize + 1).max().unwrap_or(0)];
         rows.iter().for_each(|&(_, id, score)| scores[id as usize] = score);
         let unknown_score = lowest - PENALTY;
@@ -76,6 +81,7 @@ impl Unigram {
         Ok(Unigram {
             trie,
             scores,
+            search_scores: frozen(parts).map(|(text, id)| (id, bonus(text.chars().count()))).collect(),
             unknown_score: if single { f64::from(unknown_score as f32) } else { unknown_score },
             longest: rows.iter().map(|row| row.0.chars().count()).max().unwrap_or(0),
             single,
@@ -161,14 +167,6 @@ impl Unigram {
         let falls_back = self.bytes.is_some() && !self.single;
         never_whole && !(is_text && (falls_back || !words)) && (words || !falls_back)
     }
-}
-
-/// The added tokens that the normalizer leaves alone.
-fn frozen<'a>(parts: &'a Parts<'_>) -> impl Iterator<Item = (&'a str, u32)> {
-    let is_frozen = |text: &str| {
-        parts.matching.iter().any(|(name, matching)| name == text && matching.stage == Stage::Frozen)
-    };
-    parts.added.iter().map(|(text, id)| (text.as_str(), *id)).filter(move |(text, _)| is_frozen(text))
 }
 
 /// The ids of bytes; `NONE` where a byte has none.

@@ -2,7 +2,7 @@
 //!
 //! Leaves out finding the way (`lattice`).
 
-use super::{Lattice, NONE, Unigram};
+use super::{Lattice, NONE, Unigram, lattice::Edge};
 use crate::models::Found;
 
 impl Unigram {
@@ -22,6 +22,18 @@ impl Unigram {
         if let Some(text) = unknown {
             self.unknown(piece, lattice, text, found);
         }
+    }
+
+    /// Hands the tokens of the way of single characters to `found`.
+    pub(crate) fn singly(&self, piece: &str, found: &mut impl Found) {
+        let mut lattice = Lattice::default();
+        lattice.read(&self.trie, piece, |char| char);
+        for start in 0..lattice.len() {
+            let mut id = NONE;
+            self.trie.prefixes(&lattice.codes[start..=start], |cell, _| id = cell.id);
+            lattice.path.push(Edge { start: start as u32, end: start as u32 + 1, id });
+        }
+        self.spell(piece, &lattice, found);
     }
 
     fn unknown(&self, piece: &str, lattice: &Lattice, (start, end): (u32, u32), found: &mut impl Found) {
