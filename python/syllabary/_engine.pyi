@@ -22,6 +22,7 @@ __all__ = [
     "FullRows",
     "HuggingFaceTrainer",
     "IdMerges",
+    "Learned",
     "Merging",
     "Normalizer",
     "ParityTrainer",
@@ -73,7 +74,7 @@ class Ranks:
 class Learned:
     """The tokens of an alphabet and of merges, spelled by the engine. Immutable."""
 
-    def __init__(self, symbols: list[bytes], pairs: NDArray[np.uint32], first: int) -> None:
+    def __new__(cls, symbols: list[bytes], pairs: NDArray[np.uint32], first: int) -> Learned:
         """pairs: local ids, shape (n, 2); merge k makes local id len(symbols) + k. first: the lowest id.
 
         Raises `TrainingError` for a pair of tokens that are not there yet, `VocabularyError` for ids too
