@@ -22,6 +22,7 @@ __all__ = [
     "FullRows",
     "HuggingFaceTrainer",
     "IdMerges",
+    "Learned",
     "Merging",
     "Normalizer",
     "ParityTrainer",
@@ -69,6 +70,30 @@ class Ranks:
 
     def to_dict(self) -> dict[int, bytes]:
         """All tokens, by ascending rank."""
+
+@final
+class Learned:
+    """The tokens of an alphabet and of merges, spelled by the engine. Immutable."""
+
+    def __new__(cls, symbols: list[bytes], pairs: NDArray[np.uint32], first: int) -> Learned:
+        """pairs: local ids, shape (n, 2); merge k makes local id len(symbols) + k. first: the lowest id.
+
+        Raises `TrainingError` for a pair of tokens that are not there yet, `VocabularyError` for ids too
+        far above their number.
+        """
+
+    @property
+    def merges(self) -> tuple[tuple[int, int, int], ...]:
+        """`(left id, right id, id of the result)`, always the same object."""
+
+    def __len__(self) -> int:
+        """The number of tokens."""
+
+    def get(self, rank: int) -> bytes | None:
+        """The token of an id from 0 to 2^32 - 1."""
+
+    def to_dict(self) -> dict[int, bytes]:
+        """All tokens, by ascending id."""
 
 @final
 class FullRows:

@@ -22,18 +22,18 @@ from syllabary.formats import subword_nmt_codes as codes
 from syllabary.piece_table import PieceTable
 from syllabary.progress import Report, reporter
 from syllabary.reference.assemble import (
-    assemble,
     check_options,
     merge_budget,
     training_record,
     warn_early_stop,
 )
-from syllabary.spec import Alphabet, ByteOrder, Form, SplitSpec, TieBreak, TokenizerSpec, TrainOptions, Unit
+from syllabary.spec import Alphabet, ByteOrder, Form, SplitSpec, TieBreak, TrainOptions, Unit
 from syllabary.tokenizer import Tokenizer
 from syllabary.training_checkpoint import Checkpoint, opened
 from syllabary.training_checkpoint_state import name_of
 from syllabary.training_feed import Takes, feed
-from syllabary.training_huggingface import CARRIED, plain_setup, read_once, reuses, train_huggingface
+from syllabary.training_finished import finished
+from syllabary.training_huggingface import plain_setup, read_once, reuses, train_huggingface
 from syllabary.training_huggingface_options import Setup
 from syllabary.training_ids import ids_of_call
 from syllabary.training_learning import learn
@@ -276,13 +276,12 @@ def train_with(
                 f"the corpus is empty: {size} bytes of text were read and no piece was found in them"
             )
         symbols, merges, counts = _learn(trainer, options, report, kept)
-    pairs = list(zip(merges[:, 0].tolist(), merges[:, 1].tolist(), strict=True))
     about = {"like": like} if more is None else {"like": like, "corpus": more}
-    if setup is not None and reuses(options, symbols, pairs):
+    if setup is not None and reuses(options, symbols, zip(*merges.T.tolist(), strict=True)):
         return train_huggingface(read, setup, again={**training_record(options), **about}, **own)
     warn_early_stop(options, len(symbols), len(merges), stacklevel=3)
     record = {"like": like, "corpus_bytes": size, "counts": counts.tolist(), **about}
-    return _finished(options, symbols, pairs, record, plain=setup is not None)
+    return finished(options, symbols, merges, record, plain=setup is not None)
 
 
 def _as_fed(
@@ -293,32 +292,6 @@ def _as_fed(
     # Text to be normalized comes without special tokens: what looks like one afterwards is none in `encode`.
     cut = options.cut_special and options.normalize is None
     return dataclasses.replace(options, cut_special=cut, lines=lines), setup
-
-
-def _finished(
-    options: TrainOptions,
-    symbols: Sequence[bytes],
-    pairs: Sequence[tuple[int, int]],
-    record: Mapping[str, object],
-    plain: bool,
-) -> Tokenizer:
-    """The tokenizer of what was learned. plain: it is saved as Hugging Face's trainer saves its own."""
-    spec = assemble(options, symbols, pairs)
-    if plain:
-        spec = dataclasses.replace(spec, carried=CARRIED)
-    if record["like"] == "subword-nmt":
-        spec = _as_codes(spec, options)
-    return Tokenizer(dataclasses.replace(spec, record={**spec.record, **record}))
-
-
-def _as_codes(spec: TokenizerSpec, options: TrainOptions) -> TokenizerSpec:
-    """The tokenizer of subword-nmt's codes file, if it can hold this one: it has no characters but those of
-    merges, and ids of its own."""
-    plain = options.split == codes.SPLIT and options.unit == "char" and options.end_of_word == codes.MARK
-    if not plain or options.special_tokens or options.fallback or options.normalize is not None:
-        return spec
-    pairs = [(spec.tokens[left], spec.tokens[right]) for left, right, _id in spec.merges or ()]
-    return dataclasses.replace(codes.build(pairs, "0.2"), record=spec.record)
 
 
 def _defaults(like: str | None, unit: object, end_of_word: str | None) -> dict[str, Any]:

@@ -10,6 +10,7 @@ mod full;
 mod huggingface;
 mod ids;
 mod layout;
+mod learned;
 mod lists;
 mod parity;
 mod ranks;
@@ -50,6 +51,7 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<full::FullRows>()?;
     module.add_class::<huggingface::HuggingFaceTrainer>()?;
     module.add_class::<ids::IdMerges>()?;
+    module.add_class::<learned::Learned>()?;
     module.add_class::<parity::ParityTrainer>()?;
     module.add_class::<ranks::Ranks>()?;
     module.add_class::<sentencepiece::SentencePieceTrainer>()?;

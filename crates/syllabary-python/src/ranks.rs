@@ -64,10 +64,15 @@ impl Ranks {
     }
 
     fn to_dict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let all = PyDict::new(py);
-        self.vocab.iter().try_for_each(|(rank, token)| all.set_item(rank, PyBytes::new(py, token)))?;
-        Ok(all)
+        dict(py, &self.vocab)
     }
+}
+
+/// All tokens by ascending id.
+pub fn dict<'py>(py: Python<'py>, vocab: &Vocab) -> PyResult<Bound<'py, PyDict>> {
+    let all = PyDict::new(py);
+    vocab.iter().try_for_each(|(rank, token)| all.set_item(rank, PyBytes::new(py, token)))?;
+    Ok(all)
 }
 
 /// The tokens of lines with ascending ranks; `None` if there is anything else to say of the file.

@@ -25,6 +25,7 @@ use crate::{
     errors::{to_python, to_python_in_batch},
     files,
     full::FullRows,
+    learned::Learned,
     lists::Integers,
     ranks::Ranks,
     signals::interruptible,
@@ -118,9 +119,10 @@ impl Tokenizer {
     #[new]
     fn new(py: Python<'_>, spec: &Bound<'_, PyAny>) -> PyResult<Self> {
         let byte_tokens: Vec<(u32, u8)> = convert::items(spec, "byte_tokens")?;
-        let ranks =
-            spec.getattr("tokens")?.getattr("ranks").ok().and_then(|ranks| ranks.cast_into::<Ranks>().ok());
-        let vocab = ranks.filter(|_| byte_tokens.is_empty()).map(|ranks| ranks.get().vocab().clone());
+        let (held, merges) = (spec.getattr("tokens")?.getattr("ranks").ok(), spec.getattr("merges")?);
+        let ranks = held.as_ref().and_then(|held| held.cast::<Ranks>().ok()).map(|ranks| ranks.get().vocab());
+        let learned = held.as_ref().and_then(|held| held.cast::<Learned>().ok()).map(Bound::get);
+        let vocab = ranks.or(learned.map(Learned::vocab)).filter(|_| byte_tokens.is_empty()).cloned();
         let tokens: Vec<(u32, PyBackedBytes)> =
             if vocab.is_some() { Vec::new() } else { convert::items(spec, "tokens")? };
         let alphabet: Vec<(PyBackedBytes, u32)> = convert::items(spec, "alphabet")?;
@@ -143,7 +145,10 @@ impl Tokenizer {
             tokens: tokens.iter().map(|(id, bytes)| (*id, &**bytes)).collect(),
             vocab,
             alphabet: alphabet.iter().map(|(symbol, id)| (&**symbol, *id)).collect(),
-            merges: spec.getattr("merges")?.extract()?,
+            merges: match learned.and_then(|learned| learned.merges_of(&merges)) {
+                Some(learned) => Some(learned),
+                None => merges.extract()?,
+            },
             scores: if scores.is_none() { None } else { Some(convert::items(spec, "scores")?) },
             unused: spec.getattr("unused")?.try_iter()?.map(|id| id?.extract()).collect::<PyResult<_>>()?,
             special: convert::items(spec, "special_tokens")?,

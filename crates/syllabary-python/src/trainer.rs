@@ -32,7 +32,19 @@ pub struct Trainer {
 /// Training under way. For one thread.
 #[pyclass(module = "syllabary._engine")]
 pub struct Merging {
-    merging: train::Merging,
+    /// Always there, until it is dropped.
+    merging: Option<train::Merging>,
+    threads: usize,
+}
+
+impl Drop for Merging {
+    /// A hundred thousand lists are freed while the tokenizer is made, if there is another thread for it.
+    fn drop(&mut self) {
+        if let (Some(merging), true) = (self.merging.take(), self.threads > 1) {
+            // Where the system has no thread, it is freed here.
+            drop(std::thread::Builder::new().spawn(move || drop(merging)));
+        }
+    }
 }
 
 /// The engine's options of a `TrainOptions`; the two sizes are limits without special tokens.
@@ -328,7 +340,7 @@ impl Trainer {
         let start = start.map(begin).transpose()?;
         let (counter, mut pulse) = (self.counter.take().ok_or_else(used_up)?, Pulse::new(None));
         py.detach(|| train::Merging::new(counter, &options, start.as_ref(), &mut || pulse.beat(None)))
-            .map(|merging| Merging { merging })
+            .map(|merging| Merging { merging: Some(merging), threads: self.threads })
             .map_err(|error| pulse.exception(py, error))
     }
 }
@@ -348,20 +360,19 @@ impl Merging {
     /// The tokens known before the first merge.
     #[getter]
     fn tokens<'py>(&self, py: Python<'py>) -> Vec<Bound<'py, PyBytes>> {
-        self.merging.known().iter().map(|token| PyBytes::new(py, token)).collect()
+        self.merging.iter().flat_map(train::Merging::known).map(|token| PyBytes::new(py, token)).collect()
     }
 
     #[getter]
     fn done(&self) -> bool {
-        self.merging.done()
+        self.merging.as_ref().is_none_or(train::Merging::done)
     }
 
     #[pyo3(signature = (seconds, at_most=None))]
     fn step<'py>(&mut self, py: Python<'py>, seconds: f64, at_most: Option<usize>) -> PyResult<Learned<'py>> {
         let (mut pairs, mut counts) = (Vec::new(), Vec::new());
         let (began, mut pulse) = (Instant::now(), Pulse::new(None));
-        let merging = &mut self.merging;
-        if at_most != Some(0) {
+        if let (Some(merging), true) = (&mut self.merging, at_most != Some(0)) {
             py.detach(|| {
                 let more = &mut |learned: &train::Learned| {
                     pairs.extend([learned.pair.0, learned.pair.1]);

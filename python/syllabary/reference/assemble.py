@@ -9,13 +9,16 @@ from __future__ import annotations
 
 import dataclasses
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import get_args
 
 from syllabary.errors import EarlyStopWarning, TrainingError, VocabularyError
 from syllabary.reference.bytes_to_unicode import byte_alphabet
 from syllabary.reference.symbols import shown, utf8
 from syllabary.spec import Form, Step, TokenizerSpec, TrainOptions
+
+# Tokens by id, and merges as the specification has them.
+Spelled = tuple[Mapping[int, bytes], tuple[tuple[int, int, int], ...]]
 
 
 def check_options(options: TrainOptions) -> None:
@@ -158,26 +161,43 @@ def assemble(
     >>> spec.tokens, spec.merges, spec.special_tokens
     ({1: b'a', 2: b'b', 3: b'ab'}, ((1, 2, 3),), {'<s>': 0})
     """
-    check_options(options)
-    merge_budget(options, len(alphabet))
+    return assembled(options, alphabet, lambda first: spelled(alphabet, merges, first))
+
+
+def spelled(alphabet: Sequence[bytes], merges: Sequence[tuple[int, int]], first: int) -> Spelled:
+    """Tokens and merges of an alphabet and merges in local ids, the lowest id being `first`.
+
+    >>> spelled([b"a", b"b"], [(0, 1)], 5)
+    ({5: b'a', 6: b'b', 7: b'ab'}, ((5, 6, 7),))
+    """
     spelling = list(alphabet)
     for left, right in merges:
         spelling.append(spelling[left] + spelling[right])
-    check_collisions(options, spelling)
+    triples = [
+        (first + left, first + right, result)
+        for result, (left, right) in enumerate(merges, first + len(alphabet))
+    ]
+    return dict(enumerate(spelling, first)), tuple(triples)
+
+
+def assembled(
+    options: TrainOptions, alphabet: Sequence[bytes], spell: Callable[[int], Spelled]
+) -> TokenizerSpec:
+    """`assemble` with tokens from elsewhere: `spell(first)` is `spelled(alphabet, merges, first)`."""
+    check_options(options)
+    merge_budget(options, len(alphabet))
     specials = len(options.special_tokens)
     first = specials if options.special_first else 0
-    first_special = 0 if options.special_first else len(spelling)
+    tokens, merges = spell(first)
+    if specials:
+        check_collisions(options, tokens.values())
+    first_special = 0 if options.special_first else len(tokens)
     return TokenizerSpec(
         unit=options.unit,
         split=options.split,
-        tokens=dict(enumerate(spelling, first)),
+        tokens=tokens,
         alphabet={symbol: first + local for local, symbol in enumerate(alphabet)},
-        merges=tuple(
-            [
-                (first + left, first + right, result)
-                for result, (left, right) in enumerate(merges, first + len(alphabet))
-            ]
-        ),
+        merges=merges,
         special_tokens={token: first_special + place for place, token in enumerate(options.special_tokens)},
         end_of_word=options.end_of_word,
         fallback=options.fallback,

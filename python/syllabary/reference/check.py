@@ -43,8 +43,8 @@ def check_spec(spec: TokenizerSpec) -> None:
     """
     check_types(spec)
     check_texts(spec)
-    read = isinstance(spec.tokens, ReadTokens)  # by the engine, which has looked at each
-    if not read:
+    read = spec.tokens if isinstance(spec.tokens, ReadTokens) else None  # the engine has looked at each
+    if read is None:
         check_ids(spec.tokens, len(spec.tokens), "tokens")
         check_each(bytes, spec.tokens.values(), spec.tokens, "the token of id")
     named = {"special_tokens": spec.special_tokens, "added_tokens": spec.added_tokens}
@@ -56,9 +56,11 @@ def check_spec(spec: TokenizerSpec) -> None:
     check_alphabet(spec)
     check_model(spec)
     if spec.merges is not None:
-        check_merges(spec.tokens, spec.merges, (spec.continuing_prefix or "").encode())
+        made = read is not None and read.merges is spec.merges and spec.continuing_prefix is None
+        if not made:
+            check_merges(spec.tokens, spec.merges, (spec.continuing_prefix or "").encode())
     elif spec.scores is None and spec.model == "bpe":
-        check_distinct({} if read else spec.tokens)
+        check_distinct({} if read is not None and read.merges is None else spec.tokens)
     elif spec.scores is not None:
         plain = spec.tokens.keys() - spec.byte_tokens.keys()
         check_distinct({token_id: spec.tokens[token_id] for token_id in spec.scores if token_id in plain})

@@ -1,9 +1,9 @@
-"""Tokens of a rank file that the engine has read: a mapping that becomes a dict when it is needed as one.
+"""Tokens that the engine has read or learned: a mapping that becomes a dict when it is needed as one.
 
 Adds `ReadTokens`. To open a tokenizer takes a few of its tokens; two hundred thousand Python objects for the
 rest would take longer than all else. What a specification asks of tokens holds for these: whoever read them
-has looked (ids are in range and ascend, tokens are bytes, no two alike). Leaves out: reading
-(`formats.tiktoken`).
+has looked (ids are in range and ascend, tokens are bytes; of a rank file no two alike). Leaves out: reading
+(`formats.tiktoken`) and learning (`training_finished`).
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Protocol
 
 
 class Ranks(Protocol):
-    """What the engine gives (`syllabary._engine.Ranks`)."""
+    """What the engine gives (`syllabary._engine.Ranks` and `Learned`)."""
 
     def __len__(self) -> int:
         """The number of tokens."""
@@ -28,11 +28,11 @@ class Ranks(Protocol):
 class ReadTokens(Mapping[int, bytes]):
     """id -> bytes, as a dict of the same tokens in every way but that of being one."""
 
-    __slots__ = ("_made", "ranks")
+    __slots__ = ("_made", "merges", "ranks")
 
-    def __init__(self, ranks: Ranks) -> None:
-        """From the engine's tokens."""
-        self.ranks = ranks
+    def __init__(self, ranks: Ranks, merges: tuple[tuple[int, int, int], ...] | None = None) -> None:
+        """From the engine's tokens, and the merges that made them, if merges did."""
+        self.ranks, self.merges = ranks, merges
         self._made: dict[int, bytes] | None = None
 
     @property

@@ -27,7 +27,7 @@ use crate::{
 pub use parts::Watch;
 
 /// So many bytes are counted at a time.
-const STRETCH_BYTES: usize = 1 << 20;
+const STRETCH_BYTES: usize = 1 << 18;
 
 /// So many pieces are looked up together.
 const SPANS: usize = 1 << 10;

@@ -270,22 +270,37 @@ impl Tally {
         // what finds no room piles up before the next, which is quadratic.
         let blocks = other.slots.len() / BLOCK;
         let order = (0..blocks).map(|n| n.wrapping_mul((blocks / 8 * 5) | 1) & (blocks - 1));
-        let slots = order.flat_map(|block| &other.slots[block * BLOCK..][..BLOCK]);
-        for slot in slots.filter(|slot| slot[COUNT] > 0) {
-            if slot[HIGH] & LONG != LONG {
-                self.room_in_sum();
-                self.add_key((slot[LOW], slot[HIGH]), None, slot[COUNT], slot[FIRST])?;
-                continue;
-            }
-            let piece = other.in_arena(slot[HIGH]);
-            if self.seeds == other.seeds {
-                self.room_in_sum();
-                self.add_key((slot[LOW], LONG), Some(piece), slot[COUNT], slot[FIRST])?;
-            } else {
-                self.add(piece, 0, piece.len(), slot[COUNT], slot[FIRST])?;
-            }
+        for block in order.map(|block| &other.slots[block * BLOCK..][..BLOCK]) {
+            self.fetch(block);
+            block.iter().filter(|slot| slot[COUNT] > 0).try_for_each(|slot| self.add_slot(other, slot))?;
         }
         Ok(())
+    }
+
+    /// Adds the piece in a slot of another tally.
+    fn add_slot(&mut self, other: &Tally, slot: &Slot) -> Result<(), Error> {
+        if slot[HIGH] & LONG != LONG {
+            self.room_in_sum();
+            return self.add_key((slot[LOW], slot[HIGH]), None, slot[COUNT], slot[FIRST]);
+        }
+        let piece = other.in_arena(slot[HIGH]);
+        if self.seeds == other.seeds {
+            self.room_in_sum();
+            self.add_key((slot[LOW], LONG), Some(piece), slot[COUNT], slot[FIRST])
+        } else {
+            self.add(piece, 0, piece.len(), slot[COUNT], slot[FIRST])
+        }
+    }
+
+    /// Reads the slots where the pieces of some slots belong, one of which does not wait for the other.
+    fn fetch(&self, some: &[Slot]) {
+        let mask = self.slots.len().wrapping_sub(1);
+        let homes = some.iter().map(|slot| {
+            let long = slot[HIGH] & LONG == LONG;
+            self.hash((slot[LOW], if long { LONG } else { slot[HIGH] })) as usize & mask
+        });
+        let sum = homes.fold(0, |sum, home| sum ^ self.slots.get(home).map_or(0, |slot| slot[COUNT]));
+        std::hint::black_box(sum);
     }
 
     /// The same where pieces come once each: slots may be fuller, for less memory.
@@ -342,7 +357,11 @@ impl Tally {
         let chosen = self.slots.iter().enumerate().filter(|(_, slot)| chosen(slot));
         let mut order: Vec<(K, usize)> = chosen.map(|(at, slot)| (key(slot), at)).collect();
         order.sort_unstable();
-        order.into_iter().try_for_each(|(_, at)| self.show(&self.slots[at], f))
+        order.chunks(TOGETHER).try_for_each(|some| {
+            // One does not wait for the other.
+            std::hint::black_box(some.iter().fold(0, |sum, &(_, at)| sum ^ self.slots[at][COUNT]));
+            some.iter().try_for_each(|&(_, at)| self.show(&self.slots[at], f))
+        })
     }
 
     fn show(&self, slot: &Slot, f: &mut impl FnMut(Counted<'_>) -> Result<(), Error>) -> Result<(), Error> {
