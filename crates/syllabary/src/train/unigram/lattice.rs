@@ -95,8 +95,8 @@ impl Lattice {
         }
     }
 
-    /// With logarithms, as sentencepiece adds.
-    fn expect_logs<const SINGLE: bool>(&mut self, count: f64, expected: &mut [f64], unknown: Option<usize>) {
+    /// With logarithms, in the order of the specification.
+    pub fn expect_logs<const SINGLE: bool>(&mut self, count: f64, expected: &mut [f64], unknown: Option<usize>) {
         let places = self.places();
         self.forward.clear();
         self.forward.resize(places + 1, f64::NAN);
@@ -190,7 +190,8 @@ impl Lattice {
     }
 }
 
-fn place_of(piece: u32, unknown: Option<usize>) -> Option<usize> {
+/// Where a piece is counted; unknown ones at `unknown`.
+pub fn place_of(piece: u32, unknown: Option<usize>) -> Option<usize> {
     if piece == UNKNOWN { unknown } else { Some(piece as usize) }
 }
 

@@ -50,8 +50,39 @@ pub struct UnigramOptions {
     pub single: bool,
     /// Whether EM has the last word; else a round of dropping has it, which drops at least what is not used.
     pub settle: bool,
-    /// Whether unknown characters count for the first piece.
-    pub unknown_first: bool,
+    /// For what unknown characters count.
+    pub unknown: Unknown,
+    /// Pruning as Hugging Face does it (`prune`).
+    pub all_grow: bool,
+    /// Whether sums are of logarithms in any case, as the specification has them: to its last bit.
+    pub logarithms: bool,
+}
+
+/// For which piece unknown characters count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unknown {
+    /// For none.
+    Nothing,
+    /// For the first (sentencepiece).
+    First,
+    /// For one of their own behind the others, which is one of them when they are counted (Hugging Face).
+    Own,
+}
+
+impl UnigramOptions {
+    /// How many pieces there are.
+    fn size_of(&self, model: &Model) -> usize {
+        model.pieces.len() + usize::from(self.unknown == Unknown::Own)
+    }
+
+    /// The place where unknown characters are counted, in sums that have one place more than there are pieces.
+    fn unknown_of(&self, model: &Model) -> Option<usize> {
+        match self.unknown {
+            Unknown::Nothing => None,
+            Unknown::First => Some(0),
+            Unknown::Own => Some(model.pieces.len()),
+        }
+    }
 }
 
 /// Told now and then: the pieces that are there, and those that are wanted. `false` ends learning.
@@ -88,18 +119,26 @@ fn run<const SINGLE: bool>(
     let mut model = initial::<SINGLE>(words, rules, outside, options, &mut || watch(0))?;
     words.order();
     loop {
+        let before = model.pieces.len();
         for _ in 0..options.sub_iterations {
             let size = model.pieces.len();
             let expected = expect::<SINGLE>(words, &model, options, &mut || watch(size))?;
             model = maximize::<SINGLE>(&model, &expected, words)?;
         }
-        if options.settle && model.pieces.len() <= options.desired {
+        if options.settle && options.size_of(&model) <= options.desired {
             break;
         }
         let size = model.pieces.len();
         model = prune::prune::<SINGLE>(words, model, options, &mut || watch(size))?;
-        if !options.settle && model.pieces.len() <= options.desired {
+        if !options.settle && options.size_of(&model) <= options.desired {
             break;
+        }
+        if model.pieces.len() == before {
+            return Err(Error::Training(format!(
+                "{before} pieces are left, {} are wanted, and a round of pruning drops none: ask for more tokens, \
+                 or for a smaller shrinking_factor",
+                options.desired
+            )));
         }
     }
     let spelled = model.pieces.iter().map(|piece| words.spell(piece.symbols(&words.text)));
@@ -127,8 +166,13 @@ fn initial<const SINGLE: bool>(
         .filter(|(symbol, (count, _))| *count > 0 && !outside.contains(symbol))
         .map(|(_, found)| *found)
         .collect();
+    let mut rules = rules.clone();
+    if rules.branching == Branching::Texts {
+        characters.reverse();
+        rules.size = rules.size.saturating_sub(characters.len()).max(1);
+    }
     characters.sort_by_key(|(count, _)| Reverse(*count));
-    let seeds = seed::seeds(words, rules, options.threads, go_on)?;
+    let seeds = seed::seeds(words, &rules, options.threads, go_on)?;
     let mut pieces: Vec<Piece> =
         characters.iter().map(|(_, start)| Piece { start: *start, length: 1 }).collect();
     let mut weights: Vec<f64> = characters.iter().map(|(count, _)| *count as f64).collect();
@@ -146,20 +190,24 @@ fn initial<const SINGLE: bool>(
     Ok(Model::new::<SINGLE>(pieces, scores, &words.text, words.characters.len()))
 }
 
-/// How often each piece is expected.
+/// How often each piece is expected, and behind them the unknown one.
 fn expect<const SINGLE: bool>(
     words: &Words,
     model: &Model,
     options: &UnigramOptions,
     go_on: &mut GoOn<'_>,
 ) -> Result<Vec<f64>, Error> {
-    let unknown = options.unknown_first.then_some(0);
+    let unknown = options.unknown_of(model);
     in_lanes::<SINGLE>(words, model, options, go_on, &|lattice, count, sums| {
-        lattice.expect::<SINGLE>(count, sums, unknown);
+        if options.logarithms {
+            lattice.expect_logs::<SINGLE>(count, sums, unknown);
+        } else {
+            lattice.expect::<SINGLE>(count, sums, unknown);
+        }
     })
 }
 
-/// Sums of something over all words, by piece: `job` adds that of one word, with its count.
+/// Sums of something over all words, by piece, and one more: `job` adds that of one word, with its count.
 fn in_lanes<const SINGLE: bool>(
     words: &Words,
     model: &Model,
@@ -168,7 +216,7 @@ fn in_lanes<const SINGLE: bool>(
     job: &(impl Fn(&mut Lattice, f64, &mut [f64]) + Sync),
 ) -> Result<Vec<f64>, Error> {
     let lane = |number: std::ops::Range<usize>, go_on: &mut GoOn<'_>| {
-        let mut sums = vec![0.0; model.pieces.len()];
+        let mut sums = vec![0.0; model.pieces.len() + 1];
         let mut lattice = Lattice::default();
         for (at, word) in words.words.iter().skip(number.start).step_by(options.lanes).enumerate() {
             if at % STRIDE == STRIDE - 1 && !go_on() {
@@ -197,7 +245,7 @@ fn in_lanes<const SINGLE: bool>(
 ///
 /// With the digamma function in place of the logarithm (variational Bayes), which makes small ones smaller.
 fn maximize<const SINGLE: bool>(model: &Model, expected: &[f64], words: &Words) -> Result<Model, Error> {
-    let kept: Vec<usize> = (0..expected.len()).filter(|id| expected[*id] >= RARE).collect();
+    let kept: Vec<usize> = (0..model.pieces.len()).filter(|id| expected[*id] >= RARE).collect();
     if kept.is_empty() {
         return Err(Error::Training("the text is too small: no piece is expected in it".to_owned()));
     }

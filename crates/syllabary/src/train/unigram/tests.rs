@@ -27,7 +27,9 @@ fn options(threads: usize, single: bool) -> UnigramOptions {
         threads,
         single,
         settle: true,
-        unknown_first: false,
+        unknown: Unknown::Nothing,
+        all_grow: false,
+        logarithms: false,
     }
 }
 
