@@ -81,7 +81,7 @@ def test_training_with_a_custom_pre_tokenizer() -> None:
 
 
 def test_word_models_are_trained_alike() -> None:
-    """WordLevel to the same file; WordPiece (a hash table gives ids of `##` characters) to one that cuts so."""
+    """WordLevel to the same file; WordPiece (a hash table gives ids of `##` characters) to one cutting so."""
     words, files = [], []
     for t in LIBRARIES:
         tokenizer = t.Tokenizer(t.models.WordLevel(unk_token="[UNK]"))
@@ -101,7 +101,7 @@ def test_word_models_are_trained_alike() -> None:
 @pytest.mark.parametrize("seed", range(8))
 @pytest.mark.parametrize("from_files", [False, True])
 def test_unigram_is_trained_alike(seed: int, from_files: bool, tmp_path: Path) -> None:
-    """The same tokens and cuts; scores but for rounding, and for the order of characters that were dropped."""
+    """The same tokens and cuts; scores but for rounding, and for those of characters that were dropped."""
     found, scores = [], []
     for t in LIBRARIES:
         source = random.Random(seed)
@@ -142,7 +142,9 @@ def test_unigram_without_text_or_room() -> None:
             special_tokens=["<s>"], unk_token="<u>", vocab_size=9, show_progress=False
         )
         tokenizer.train_from_iterator([], trainer)
-        with pytest.raises(Exception) as caught:
+        with pytest.raises(
+            Exception, match="The vocabulary is not large enough to contain all chars"
+        ) as caught:
             tokenizer.train_from_iterator(["abcdefghijklm"], trainer)
         found.append([tokenizer.to_str(), str(caught.value), type(caught.value)])
     assert found[1] == found[0]

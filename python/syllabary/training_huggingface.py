@@ -2,8 +2,9 @@
 
 Adds the way of documents through the engine, and the tokenizer: it is read from the very `tokenizer.json`
 that their library would save, so that it is saved as that file. Leaves out: the definition
-(`reference.train_huggingface`, `train_wordlevel`, `train_unigram_huggingface`), options (`training_huggingface_options`), and plain byte-level training
-(`training`), which comes here only if a name comes twice (`reuses`).
+(`reference.train_huggingface`, `train_wordlevel`, `train_unigram_huggingface`), options
+(`training_huggingface_options`), and plain byte-level training (`training`), which comes here only if a name
+comes twice (`reuses`).
 """
 
 from __future__ import annotations

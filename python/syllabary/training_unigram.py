@@ -59,9 +59,10 @@ def unigram_trainer(
         return partial(train_sentencepiece, _corpus(source), told)
     if like == "huggingface":
         setup = setup_of_call(given, same, options or {}, THEIRS)
-        if isinstance(source, PieceTable):
-            check_cut(setup, source.rules.split, source.rules.normalize)
-        return partial(train_huggingface, source if isinstance(source, PieceTable) else _corpus(source), setup)
+        read = source if isinstance(source, PieceTable) else _corpus(source)
+        if isinstance(read, PieceTable):
+            check_cut(setup, read.rules.split, read.rules.normalize)
+        return partial(train_huggingface, read, setup)
     if like is not None:
         raise TrainingError(
             f"like={like!r} trains no model={model!r}: only like='sentencepiece' and like='huggingface' do"

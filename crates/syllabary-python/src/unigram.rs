@@ -26,7 +26,9 @@ pub fn options(settings: &Bound<'_, PyAny>, threads: usize) -> PyResult<UnigramO
             "none" => Unknown::Nothing,
             "first" => Unknown::First,
             "own" => Unknown::Own,
-            other => return Err(PyValueError::new_err(format!("unknown is {other:?}, not none, first, own"))),
+            other => {
+                return Err(PyValueError::new_err(format!("unknown is {other:?}, not none, first, own")));
+            }
         },
         all_grow: settings.getattr("all_grow")?.extract()?,
         logarithms: settings.getattr("logarithms")?.extract()?,

@@ -14,7 +14,8 @@ Sums are made in `lanes`: word n is added up in lane n modulo their number, then
 can add lanes on different threads to the same numbers.
 
 Source: sentencepiece 0.2.3, `unigram_model_trainer.cc`, with which `single` agrees to the last bit. Leaves
-out: where words come from and the finished vocabulary (`train_unigram_sentencepiece`, `…_huggingface`, `…_own`).
+out: where words come from and the finished vocabulary (`train_unigram_own`, `…_sentencepiece`,
+`…_huggingface`).
 """
 
 from __future__ import annotations
@@ -49,11 +50,11 @@ class UnigramSettings:
 
     desired: learning ends where there are so many pieces, or fewer. longest: of a piece, in characters.
     branching: which seeds, and the order of equals (`train_unigram_seed`). settle: EM has the last word; else
-    pruning has it, which drops at least what no word uses. unknown: unknown characters count for "none", for
-    the "first" piece (sentencepiece), or for a piece of their "own", which is one of the pieces when these are
-    counted (Hugging Face). all_grow: pruning as Hugging Face does it (`prune`). logarithms: the engine adds
-    logarithms, as here, to the last bit. most_characters: `alphabet_of`, for words that come with all their
-    characters. outside: the character that stands for those outside the alphabet.
+    pruning has it, which drops at least what no word uses. unknown: unknown characters count for "none",
+    for the "first" piece (sentencepiece), or for a piece of their "own", which is one of the pieces when
+    these are counted (Hugging Face). all_grow: pruning as Hugging Face does it (`prune`). logarithms: the
+    engine adds logarithms, as here, to the last bit. most_characters: `alphabet_of`, for words that come with
+    all their characters. outside: the character that stands for those outside the alphabet.
     """
 
     desired: int
@@ -178,8 +179,8 @@ def learn(
             return
         if len(model.pieces) == before:
             raise TrainingError(
-                f"{before} pieces are left, {settings.desired} are wanted, and a round of pruning drops none: "
-                "ask for more tokens, or for a smaller shrinking_factor"
+                f"{before} pieces are left, {settings.desired} are wanted, and a round of pruning drops "
+                "none: ask for more tokens, or for a smaller shrinking_factor"
             )
 
 
@@ -258,7 +259,8 @@ def prune(model: Model, words: Words, settings: UnigramSettings) -> Model:
             counts = [0.0 if piece is None else used[piece] for piece in others]
             tokens = size if settings.all_grow else len(counts)
             losses.append((-_loss(used[token_id], total, counts, tokens, model.keep), token_id))
-    room = max(settings.desired, int(settings.shrinking_factor * size)) - (size - len(model.pieces)) - len(kept)
+    others = size - len(model.pieces) + len(kept)
+    room = max(settings.desired, int(settings.shrinking_factor * size)) - others
     rest = [model.pieces[token_id] for _loss, token_id in sorted(losses)]
     if room >= 0 or not settings.all_grow:
         rest = rest[: max(room, 0)]

@@ -3,8 +3,9 @@
     words -> characters and seeds -> EM and pruning (`train_unigram`) -> characters, then pieces, to the size
 
 Where it differs from the other two ways:
-  1. Seeds are counted in distinct words, each once; of equals the larger text comes first, as with characters.
-     A zero character stands between words there: it is in no piece, and is unknown while the model is learned.
+  1. Seeds are counted in distinct words, each once; of equals the larger text comes first, as with
+     characters. A zero character stands between words there: it is in no piece, and is unknown while the
+     model is learned.
   2. The unknown piece is one of the pieces: where these are counted, and where pruning asks what stands for a
      piece. Pruning keeps a piece that nothing stands for, used or not; and it takes the number of all pieces
      for the number of those that stand for one (`alternatives.len()` in its source).
@@ -77,8 +78,8 @@ def check_options(options: UnigramTrainerOptions) -> None:
             raise TrainingError(f"{name} is {value}: set it to 0 or more")
     if not 0 <= options.shrinking_factor < 1:
         raise TrainingError(
-            f"shrinking_factor is {options.shrinking_factor}: give the part of the pieces that a round keeps, "
-            "from 0 to below 1"
+            f"shrinking_factor is {options.shrinking_factor}: give the part of the pieces that a round "
+            "keeps, from 0 to below 1"
         )
     for index, text in enumerate(options.initial_alphabet):
         utf8(text, f"initial_alphabet[{index}]")
@@ -141,11 +142,12 @@ def check_room(alphabet: Sequence[str], options: UnigramTrainerOptions) -> None:
     size, special = options.vocab_size, len(options.special_tokens)
     if len(alphabet) > size:
         raise TrainingError(
-            f"vocab_size is {size}, but the text and initial_alphabet have {len(alphabet)} characters: set it "
-            f"to {len(alphabet) + special} or more"
+            f"vocab_size is {size}, but the text and initial_alphabet have {len(alphabet)} characters: set "
+            f"it to {len(alphabet) + special} or more"
         )
     if special + _adds_unknown(options) > size:
-        raise TrainingError(f"vocab_size is {size}, but there are {special} special tokens and the unknown one")
+        more = " and the unknown one" if _adds_unknown(options) else ""
+        raise TrainingError(f"vocab_size is {size}, but there are {special} special tokens{more}")
 
 
 def _adds_unknown(options: UnigramTrainerOptions) -> bool:

@@ -9,6 +9,7 @@
 //! The specification is `reference/train_unigram.py`. Leaves out: the finished vocabulary, which the caller makes
 //! (required characters, its size), and where words come from.
 
+mod kept;
 mod lattice;
 mod model;
 mod prune;
@@ -17,8 +18,12 @@ pub mod sentences;
 mod trie;
 pub mod words;
 
-use std::cmp::Reverse;
+use std::{
+    cmp::Reverse,
+    sync::{Mutex, PoisonError},
+};
 
+use kept::Kept;
 use lattice::{Lattice, round};
 use model::{Model, Piece, digamma};
 
@@ -32,6 +37,8 @@ use crate::Error;
 const RARE: f64 = 0.5;
 /// So many words are taken between two questions whether to go on.
 const STRIDE: usize = 1 << 8;
+/// Up to so many symbols, what each word can be cut into is kept: about 30 bytes a symbol at first.
+const KEPT: usize = 1 << 22;
 
 /// How a model is learned.
 #[derive(Clone, Debug)]
@@ -85,6 +92,9 @@ impl UnigramOptions {
     }
 }
 
+/// What is kept of the words of each lane; none, where that would be too much.
+type Lanes = Vec<Mutex<Kept>>;
+
 /// Told now and then: the pieces that are there, and those that are wanted. `false` ends learning.
 pub type Watch<'a> = dyn FnMut(usize) -> bool + 'a;
 
@@ -118,18 +128,20 @@ fn run<const SINGLE: bool>(
     words.sort();
     let mut model = initial::<SINGLE>(words, rules, outside, options, &mut || watch(0))?;
     words.order();
+    let small = words.text.len() <= KEPT && rules.longest < kept::LONGEST;
+    let lanes: Lanes = (0..options.lanes).filter(|_| small).map(|_| Mutex::default()).collect();
     loop {
         let before = model.pieces.len();
         for _ in 0..options.sub_iterations {
             let size = model.pieces.len();
-            let expected = expect::<SINGLE>(words, &model, options, &mut || watch(size))?;
-            model = maximize::<SINGLE>(&model, &expected, words)?;
+            let expected = expect::<SINGLE>(words, &model, options, &lanes, &mut || watch(size))?;
+            model = maximize::<SINGLE>(&model, &expected)?;
         }
         if options.settle && options.size_of(&model) <= options.desired {
             break;
         }
         let size = model.pieces.len();
-        model = prune::prune::<SINGLE>(words, model, options, &mut || watch(size))?;
+        model = prune::prune::<SINGLE>(words, &model, options, &lanes, &mut || watch(size))?;
         if !options.settle && options.size_of(&model) <= options.desired {
             break;
         }
@@ -187,7 +199,7 @@ fn initial<const SINGLE: bool>(
     weights.iter_mut().for_each(|weight| *weight = round::<SINGLE>(*weight));
     let total = weights.iter().sum::<f64>().ln();
     let scores = weights.iter().map(|weight| round::<SINGLE>(weight.ln() - total)).collect();
-    Ok(Model::new::<SINGLE>(pieces, scores, &words.text, words.characters.len()))
+    Ok(Model::new::<SINGLE>(pieces, scores))
 }
 
 /// How often each piece is expected, and behind them the unknown one.
@@ -195,10 +207,11 @@ fn expect<const SINGLE: bool>(
     words: &Words,
     model: &Model,
     options: &UnigramOptions,
+    lanes: &Lanes,
     go_on: &mut GoOn<'_>,
 ) -> Result<Vec<f64>, Error> {
     let unknown = options.unknown_of(model);
-    in_lanes::<SINGLE>(words, model, options, go_on, &|lattice, count, sums| {
+    in_lanes::<SINGLE>(words, model, options, lanes, go_on, &|lattice, count, sums| {
         if options.logarithms {
             lattice.expect_logs::<SINGLE>(count, sums, unknown);
         } else {
@@ -208,23 +221,36 @@ fn expect<const SINGLE: bool>(
 }
 
 /// Sums of something over all words, by piece, and one more: `job` adds that of one word, with its count.
+///
+/// Each model comes here once: what `lanes` keep is of the model before.
 fn in_lanes<const SINGLE: bool>(
     words: &Words,
     model: &Model,
     options: &UnigramOptions,
+    lanes: &Lanes,
     go_on: &mut GoOn<'_>,
     job: &(impl Fn(&mut Lattice, f64, &mut [f64]) + Sync),
 ) -> Result<Vec<f64>, Error> {
     let lane = |number: std::ops::Range<usize>, go_on: &mut GoOn<'_>| {
         let mut sums = vec![0.0; model.pieces.len() + 1];
         let mut lattice = Lattice::default();
+        let mut kept =
+            lanes.get(number.start).map(|kept| kept.lock().unwrap_or_else(PoisonError::into_inner));
+        kept.iter_mut().for_each(|kept| kept.begin());
         for (at, word) in words.words.iter().skip(number.start).step_by(options.lanes).enumerate() {
             if at % STRIDE == STRIDE - 1 && !go_on() {
                 return Err(Error::Interrupted);
             }
-            lattice.set(words.symbols(word), model);
+            match (&mut kept, &model.moved) {
+                (Some(kept), Some(moved)) => lattice.set_kept(word.length, model, moved, kept),
+                (kept, _) => {
+                    lattice.set(words.symbols(word), model, model.trie(words));
+                    kept.iter_mut().for_each(|kept| kept.add(lattice.nodes()));
+                }
+            }
             job(&mut lattice, round::<SINGLE>(word.count as f64), &mut sums);
         }
+        kept.iter_mut().for_each(|kept| kept.finish());
         Ok(sums)
     };
     let numbers: Vec<_> = (0..options.lanes).map(|number| number..number + 1).collect();
@@ -244,7 +270,7 @@ fn in_lanes<const SINGLE: bool>(
 /// What the pieces are worth if they occur as often as expected; rare ones are dropped.
 ///
 /// With the digamma function in place of the logarithm (variational Bayes), which makes small ones smaller.
-fn maximize<const SINGLE: bool>(model: &Model, expected: &[f64], words: &Words) -> Result<Model, Error> {
+fn maximize<const SINGLE: bool>(model: &Model, expected: &[f64]) -> Result<Model, Error> {
     let kept: Vec<usize> = (0..model.pieces.len()).filter(|id| expected[*id] >= RARE).collect();
     if kept.is_empty() {
         return Err(Error::Training("the text is too small: no piece is expected in it".to_owned()));
@@ -252,8 +278,7 @@ fn maximize<const SINGLE: bool>(model: &Model, expected: &[f64], words: &Words) 
     let sum = kept.iter().fold(0.0, |sum, id| round::<SINGLE>(sum + expected[*id]));
     let total = round::<SINGLE>(digamma(sum));
     let scores = kept.iter().map(|id| round::<SINGLE>(digamma(expected[*id]) - total)).collect();
-    let pieces = kept.iter().map(|id| model.pieces[*id]).collect();
-    Ok(Model::new::<SINGLE>(pieces, scores, &words.text, words.characters.len()))
+    Ok(model.of::<SINGLE>(&kept, scores))
 }
 
 #[cfg(test)]

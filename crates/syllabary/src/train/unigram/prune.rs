@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use super::{
     super::{GoOn, parallel::in_parts},
-    STRIDE, UnigramOptions, in_lanes,
+    Lanes, STRIDE, UnigramOptions, in_lanes,
     lattice::{Lattice, TwoBest, place_of, round},
     model::Model,
     words::Words,
@@ -29,12 +29,13 @@ enum Instead {
 /// The model with its most useful pieces: those that nothing replaces, then by loss.
 pub fn prune<const SINGLE: bool>(
     words: &Words,
-    model: Model,
+    model: &Model,
     options: &UnigramOptions,
+    lanes: &Lanes,
     go_on: &mut GoOn<'_>,
 ) -> Result<Model, Error> {
-    let unknown = options.unknown_of(&model);
-    let used = in_lanes::<SINGLE>(words, &model, options, go_on, &|lattice, count, sums| {
+    let unknown = options.unknown_of(model);
+    let used = in_lanes::<SINGLE>(words, model, options, lanes, go_on, &|lattice, count, sums| {
         lattice.viterbi::<SINGLE>();
         for number in &lattice.best {
             let Some(piece) = place_of(lattice.node(*number).piece, unknown) else { continue };
@@ -48,24 +49,22 @@ pub fn prune<const SINGLE: bool>(
     let share = size.div_ceil(options.threads.max(1)).max(1);
     let parts = (0..size).step_by(share).map(|start| start..(start + share).min(size)).collect();
     let found = in_parts(parts, go_on, &|part: Range<usize>, go_on: &mut GoOn<'_>| {
-        judge::<SINGLE>(words, &model, part, (&used, total), options, go_on)
+        judge::<SINGLE>(words, model, part, (&used, total), options, go_on)
     })?;
     for part in found {
         kept.extend(part.kept);
         losses.extend(part.losses);
     }
     losses.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
-    let all = options.size_of(&model);
+    let all = options.size_of(model);
     let wanted = options.desired.max((options.shrinking_factor * all as f64) as usize);
     let room = match wanted.checked_sub(kept.len() + all - size) {
         None if options.all_grow => size,
         room => room.unwrap_or(0),
     };
     kept.extend(losses.iter().take(room).map(|(id, _)| *id));
-    let pieces = kept.iter().map(|id| model.pieces[*id]).collect();
     let scores = kept.iter().map(|id| model.scores[*id]).collect();
-    drop(model);
-    Ok(Model::new::<SINGLE>(pieces, scores, &words.text, words.characters.len()))
+    Ok(model.of::<SINGLE>(&kept, scores))
 }
 
 /// What was found out of some pieces.
@@ -87,7 +86,7 @@ fn judge<const SINGLE: bool>(
 ) -> Result<Judged, Error> {
     let (mut lattice, mut search) = (Lattice::default(), TwoBest::default());
     let mut judged = Judged::default();
-    let unknown = options.unknown_of(model);
+    let (unknown, trie) = (options.unknown_of(model), model.trie(words));
     for id in part {
         if id % STRIDE == STRIDE - 1 && !go_on() {
             return Err(Error::Interrupted);
@@ -95,7 +94,7 @@ fn judge<const SINGLE: bool>(
         if used[id] == 0.0 && !options.all_grow {
             continue;
         }
-        lattice.set(model.pieces[id].symbols(&words.text), model);
+        lattice.set(model.pieces[id].symbols(&words.text), model, trie);
         match instead::<SINGLE>(&mut lattice, &mut search) {
             Instead::Nothing => judged.kept.push(id),
             Instead::Unused if options.all_grow && used[id] > 0.0 => judged.kept.push(id),
