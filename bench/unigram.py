@@ -79,6 +79,8 @@ def ours_trains(path: Path, size: int, like: str | None) -> Any:
     options = None
     if like == "huggingface":
         options = {"pre_tokenizer": "Metaspace", "unk_token": "<unk>", "special_tokens": ["<unk>"]}
+    # Of our own 256 tokens are bytes: so the number of pieces that are learned is the same.
+    size += 256 if like is None else 0
     return syllabary.train(path, size, model="unigram", like=like, options=options)
 
 
