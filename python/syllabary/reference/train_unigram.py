@@ -259,8 +259,8 @@ def prune(model: Model, words: Words, settings: UnigramSettings) -> Model:
             counts = [0.0 if piece is None else used[piece] for piece in others]
             tokens = size if settings.all_grow else len(counts)
             losses.append((-_loss(used[token_id], total, counts, tokens, model.keep), token_id))
-    others = size - len(model.pieces) + len(kept)
-    room = max(settings.desired, int(settings.shrinking_factor * size)) - others
+    held = size - len(model.pieces) + len(kept)
+    room = max(settings.desired, int(settings.shrinking_factor * size)) - held
     rest = [model.pieces[token_id] for _loss, token_id in sorted(losses)]
     if room >= 0 or not settings.all_grow:
         rest = rest[: max(room, 0)]
