@@ -6,6 +6,7 @@ what is drawn (`tokenizers_calls`), what training does (`test_train_huggingface`
 
 from __future__ import annotations
 
+import json
 import random
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,6 @@ import tokenizers_calls as calls
 from tokenizers_calls import plain, text
 
 from syllabary.compat import tokenizers as ours
-from syllabary.errors import TrainingError
 
 LIBRARIES = (theirs, ours)
 
@@ -81,10 +81,7 @@ def test_training_with_a_custom_pre_tokenizer() -> None:
 
 
 def test_word_models_are_trained_alike() -> None:
-    """WordLevel to the same file; WordPiece (a hash table gives ids of `##` characters) to one that cuts so.
-
-    Unigram is refused by name.
-    """
+    """WordLevel to the same file; WordPiece (a hash table gives ids of `##` characters) to one cutting so."""
     words, files = [], []
     for t in LIBRARIES:
         tokenizer = t.Tokenizer(t.models.WordLevel(unk_token="[UNK]"))
@@ -99,8 +96,58 @@ def test_word_models_are_trained_alike() -> None:
         words.append((set(bert.get_vocab()), bert.encode("A sentence lasts").tokens, bert.get_vocab_size()))
     assert files[1] == files[0]
     assert words[1] == words[0]
-    with pytest.raises(TrainingError, match="UnigramTrainer is not in this module"):
-        ours.Tokenizer(ours.models.Unigram()).train([], ours.trainers.UnigramTrainer())
+
+
+@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("from_files", [False, True])
+def test_unigram_is_trained_alike(seed: int, from_files: bool, tmp_path: Path) -> None:
+    """The same tokens and cuts; scores but for rounding, and for those of characters that were dropped."""
+    found, scores = [], []
+    for t in LIBRARIES:
+        source = random.Random(seed)
+        tokenizer = t.Tokenizer(t.models.Unigram())
+        tokenizer.normalizer = source.choice(calls.NORMALIZERS[:8])(t)
+        tokenizer.pre_tokenizer = source.choice(calls.PRE_TOKENIZERS)(t)
+        documents = [*calls.CORPUS, *(text(source) for _ in range(6))]
+        told: dict[str, Any] = {"vocab_size": source.choice([400, 700]), "show_progress": False}
+        told["special_tokens"] = ["<pad>", t.AddedToken("[MASKED]", lstrip=True)]
+        told["unk_token"] = source.choice(["<unk>", "<pad>"])
+        if seed % 2:
+            told |= {"initial_alphabet": ["x", "yz", "é"], "n_sub_iterations": 1, "shrinking_factor": 0.5}
+        trainer = t.trainers.UnigramTrainer(**told)
+        if from_files:
+            path = tmp_path / "text"
+            path.write_text("\n".join(documents), encoding="utf-8", newline="")
+            tokenizer.train([str(path)], trainer)
+        else:
+            tokenizer.train_from_iterator(iter(documents), trainer, length=len(documents))
+        vocab = json.loads(tokenizer.to_str())["model"]["vocab"]
+        scores.append({piece: score for piece, score in vocab if len(piece) > 1})
+        first = [piece for piece, score in vocab if score == 0.0]
+        whole = json.loads(tokenizer.to_str())
+        found.append([
+            set(tokenizer.get_vocab()), first, whole["model"]["unk_id"], whole["added_tokens"],
+            [tokenizer.encode(line).tokens for line in documents[:3]],
+        ])  # fmt: skip
+    assert found[1] == found[0]
+    assert scores[1] == pytest.approx(scores[0], rel=1e-9)
+
+
+def test_unigram_without_text_or_room() -> None:
+    """Special tokens remain; too many characters are an `Exception` of the same words."""
+    found = []
+    for t in LIBRARIES:
+        tokenizer = t.Tokenizer(t.models.Unigram())
+        trainer = t.trainers.UnigramTrainer(
+            special_tokens=["<s>"], unk_token="<u>", vocab_size=9, show_progress=False
+        )
+        tokenizer.train_from_iterator([], trainer)
+        with pytest.raises(
+            Exception, match="The vocabulary is not large enough to contain all chars"
+        ) as caught:
+            tokenizer.train_from_iterator(["abcdefghijklm"], trainer)
+        found.append([tokenizer.to_str(), str(caught.value), type(caught.value)])
+    assert found[1] == found[0]
 
 
 def test_nothing_to_learn_is_no_error() -> None:

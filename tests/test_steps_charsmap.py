@@ -7,6 +7,7 @@ cut short, changed at random and made by hand. Leaves out: what sentencepiece do
 
 from __future__ import annotations
 
+import hashlib
 import struct
 
 import pytest
@@ -20,10 +21,11 @@ from tokenizers import normalizers
 from syllabary.errors import TextError, VocabularyError
 from syllabary.reference import aligned, normalize
 from syllabary.reference.aligned import Aligned
-from syllabary.reference.charsmap import Charsmap, charsmap
+from syllabary.reference.charsmap import CHECKED, Charsmap, charsmap, longest_search
 from syllabary.reference.normalize_clusters import clusters
 from syllabary.spec import Step
 from syllabary.unicode import rewriting
+from syllabary.unicode.charsmaps import charsmap_of
 
 RULES = [*step_maps.RULES, "custom"]
 # Characters that join others into clusters, of each class, and some that rules rewrite.
@@ -41,6 +43,17 @@ def step(blob: bytes) -> Step:
 
 def ours(blob: bytes, text: str) -> step_peers.Spanned:
     return step_peers.spanned(normalize.apply([step(blob)], Aligned.of(text)))
+
+
+def test_maps_that_are_known_are_those_that_a_check_passes() -> None:
+    found = {}
+    for name in step_maps.RULES:
+        blob = charsmap_of(name)
+        if blob is not None:
+            read = charsmap(blob)
+            assert read is not None
+            found[hashlib.sha256(blob).hexdigest()] = longest_search(read.units, read.results)
+    assert found == CHECKED
 
 
 @given(texts(), st.sampled_from(RULES))

@@ -122,7 +122,7 @@ def test_more_characters_than_room() -> None:
         ({"unit": "byte"}, "unit does not go with model='unigram'"),
         ({"fallback": True}, "fallback does not go"),
         ({"options": {"a": 1}}, "options are a tool's own"),
-        ({"like": "rustbpe"}, "only like='sentencepiece' does"),
+        ({"like": "rustbpe"}, "only like='sentencepiece' and like='huggingface' do"),
         ({"like": "sentencepiece", "vocab_size": 4}, "vocab_size is 4, but the alphabet has"),
         ({"like": "sentencepiece", "vocab_size": 5000}, "gives no more than"),
         ({"like": "sentencepiece", "options": {"shrinking_factor": 0.1}}, "sentencepiece takes 0.5 to 0.95"),

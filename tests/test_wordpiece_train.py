@@ -127,12 +127,12 @@ def likelihood(texts: Sequence[str], options: dict[str, Any], threads: int = 1) 
     trainer = HuggingFaceTrainer(normalizer, cutting.steps, cutting.split, False, threads)
     trainer.feed(texts)
     trainer.finish()
-    names, _first, merges, counts = trainer.learn(setup.trainer, False, None, True)
+    names, _first, merges, counts = trainer.learn(setup.merging, False, None, True)
     steps = [
         ((left, right), new, count)
         for (left, right, new), count in zip(merges.tolist(), counts.tolist(), strict=True)
     ]
-    expected = train_wordpiece.train(texts, setup.trainer, Cutting(normalizer, cutting.steps))
+    expected = train_wordpiece.train(texts, setup.merging, Cutting(normalizer, cutting.steps))
     return names, steps, expected.names, [(step.pair, step.new_id, step.count) for step in expected.steps]
 
 

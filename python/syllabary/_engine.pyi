@@ -427,6 +427,14 @@ class HuggingFaceTrainer:
         """The words that occur `least` times or more, with their counts: the most frequent first, equal ones
         by their characters; `most` of them."""
 
+    def characters(self) -> list[tuple[str, int]]:
+        """The characters of all words with their counts, by code point."""
+
+    def learn_unigram(
+        self, settings: UnigramSettings, callback: Callable[[int, int], object] | None
+    ) -> list[tuple[str, float]]:
+        """The pieces of a unigram model of the words, with their scores, as the function `learn_unigram`."""
+
 @final
 class SentencePieceTrainer:
     """Counts sentences and learns pieces as sentencepiece does; not to be shared between threads.

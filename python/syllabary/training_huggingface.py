@@ -1,9 +1,10 @@
-"""`train(like="huggingface")`: Hugging Face's `BpeTrainer`, over all of its options, by the engine.
+"""`train(like="huggingface")`: Hugging Face's trainers, over all of their options, by the engine.
 
 Adds the way of documents through the engine, and the tokenizer: it is read from the very `tokenizer.json`
 that their library would save, so that it is saved as that file. Leaves out: the definition
-(`reference.train_huggingface`), options (`training_huggingface_options`), and plain byte-level training
-(`training`), which comes here only if a name comes twice (`reuses`).
+(`reference.train_huggingface`, `train_wordlevel`, `train_unigram_huggingface`), options
+(`training_huggingface_options`), and plain byte-level training (`training`), which comes here only if a name
+comes twice (`reuses`).
 """
 
 from __future__ import annotations
@@ -29,11 +30,21 @@ from syllabary.formats.strict_json import Json
 from syllabary.progress import Progress, Report
 from syllabary.reference.bytes_to_unicode import BYTE_TO_CHARACTER, CHARACTER_TO_BYTE, unspell
 from syllabary.reference.train_huggingface import BpeTrainerOptions, Learned, Trained, last_ranks
+from syllabary.reference.train_unigram import by_count
+from syllabary.reference.train_unigram_huggingface import (
+    Scored,
+    UnigramTrainerOptions,
+    alphabet_of,
+    check_room,
+    finish,
+    settings_of,
+)
+from syllabary.reference.train_unigram_seed import TEXTS
 from syllabary.reference.train_wordlevel import vocabulary
 from syllabary.spec import Form, SplitSpec, Step, TokenizerSpec, TrainOptions
 from syllabary.tokenizer import Tokenizer
-from syllabary.training_feed import feed_parts, tell
-from syllabary.training_huggingface_options import BYTES_DECODED, FLAGS, MODEL, TRAINER, Setup
+from syllabary.training_feed import feed_parts, pruning, tell
+from syllabary.training_huggingface_options import BYTES_DECODED, FLAGS, MODEL, Setup
 
 PREFIX = "continuing_subword_prefix"
 # Of a tokenizer of bytes, what its file says in other words than ours would.
@@ -182,15 +193,20 @@ def train_words(
         )
     if setup.kind == "WordLevel":
         return spec_of(_most_frequent(trainer, setup), setup, size)
-    room = setup.trainer.vocab_size
+    if isinstance(setup.trainer, UnigramTrainerOptions):
+        scored = learn_scored(trainer, setup.trainer, report)
+        _warn_of_few(len(scored.vocab), setup.trainer, stacklevel + 1)
+        return spec_of(scored, setup, size)
+    options = setup.merging
+    room = options.vocab_size
 
     def merged(done: int, count: int) -> None:
         tell(report, Progress("merging", done, room, count))
 
     callback = merged if report else None
-    names, first, merges, counts = trainer.learn(setup.trainer, byte_level, callback, setup.likelihood)
+    names, first, merges, counts = trainer.learn(options, byte_level, callback, setup.likelihood)
     if first > room:
-        specials = len(setup.trainer.special_tokens)
+        specials = len(options.special_tokens)
         raise TrainingError(
             f"vocab_size is {room}, but the alphabet has {first - specials} symbols and there are {specials} "
             f"special tokens: set it to {first} or more"
@@ -198,7 +214,7 @@ def train_words(
     tell(report, Progress("merging", len(merges), len(merges), None))
     if len(names) < room:
         warnings.warn(
-            f"no pair is left that occurs {max(setup.trainer.min_frequency, 1)} times (min_frequency): "
+            f"no pair is left that occurs {max(options.min_frequency, 1)} times (min_frequency): "
             f"training ended with a vocabulary of {len(names)}, not {room}; give more text or ask for less",
             EarlyStopWarning,
             stacklevel=stacklevel,
@@ -212,7 +228,7 @@ def train_words(
 
 def _most_frequent(trainer: HuggingFaceTrainer, setup: Setup) -> Trained:
     """The words of a model without merges; `TrainingError` where the special tokens leave them no room."""
-    options = setup.trainer
+    options = setup.merging
     if options.vocab_size < len(options.special_tokens):
         raise TrainingError(
             f"vocab_size is {options.vocab_size}, but there are {len(options.special_tokens)} special tokens"
@@ -225,28 +241,54 @@ def _most_frequent(trainer: HuggingFaceTrainer, setup: Setup) -> Trained:
     return Trained(names, [])
 
 
-def spec_of(trained: Trained, setup: Setup, size: int) -> TokenizerSpec:
+def learn_scored(
+    trainer: HuggingFaceTrainer, options: UnigramTrainerOptions, report: Report | None
+) -> Scored:
+    """What a unigram model learns of the words that were counted, at least one; raises as the reference."""
+    characters = [character for character, _count in by_count(dict(trainer.characters()), TEXTS)]
+    alphabet = alphabet_of(characters, options)
+    check_room(alphabet, options)
+    settings = settings_of(options)
+    pieces = trainer.learn_unigram(settings, pruning(report, settings.desired))
+    return finish(pieces, alphabet, options)
+
+
+def _warn_of_few(found: int, options: UnigramTrainerOptions, stacklevel: int) -> None:
+    if found < options.vocab_size:
+        warnings.warn(
+            f"no more pieces are worth keeping: training ended with a vocabulary of {found}, not "
+            f"{options.vocab_size}; give more text or ask for less",
+            EarlyStopWarning,
+            stacklevel=stacklevel,
+        )
+
+
+def spec_of(trained: Trained | Scored, setup: Setup, size: int) -> TokenizerSpec:
     """The tokenizer of the file that their library would save."""
     spec = read_document(Json(document(trained, setup), "$", Path("tokenizer.json")))
-    noted = {step.pair: step.count for step in trained.steps}
-    counts = [noted[left, right] for left, right, _new in last_ranks(trained.steps)]
     told = {
-        name: value for name, value in dataclasses.asdict(setup.trainer).items() if value != TRAINER[name]
+        item.name: value
+        for item in dataclasses.fields(setup.trainer)
+        if (value := getattr(setup.trainer, item.name)) != item.default
     }
     record: dict[str, object] = {"like": "huggingface", "options": told, "corpus_bytes": size}
-    record |= {"counts": counts} if setup.kind == "BPE" else {"model": spec.model}
+    if setup.kind == "BPE" and isinstance(trained, Trained):
+        noted = {step.pair: step.count for step in trained.steps}
+        record["counts"] = [noted[left, right] for left, right, _new in last_ranks(trained.steps)]
+    else:
+        record["model"] = spec.model
     return dataclasses.replace(spec, record=_plain(record))
 
 
-def document(trained: Trained, setup: Setup) -> dict[str, object]:
+def document(trained: Trained | Scored, setup: Setup) -> dict[str, object]:
     """The content of the `tokenizer.json` that their library saves."""
-    names, trainer = trained.names, setup.trainer
+    names = [text for text, _score in trained.vocab] if isinstance(trained, Scored) else trained.names
     ids = {name: number for number, name in enumerate(names) if name or setup.kind == "BPE"}
     added = [
         {"id": ids[text], "content": text}
         | {name: name in setup.flags.get(text, ()) for name in FLAGS}
         | {"special": True}
-        for text in trainer.special_tokens
+        for text in setup.trainer.special_tokens
     ]
     return {
         "version": "1.0",
@@ -254,13 +296,19 @@ def document(trained: Trained, setup: Setup) -> dict[str, object]:
         "padding": None,
         "added_tokens": added,
         **setup.components,
-        "model": _model(trained, setup, ids),
+        "model": _model_of_scores(trained) if isinstance(trained, Scored) else _model(trained, setup, ids),
     }
+
+
+def _model_of_scores(trained: Scored) -> dict[str, object]:
+    """The member `model` of a unigram model."""
+    vocab = [[text, score] for text, score in trained.vocab]
+    return {"type": "Unigram", "unk_id": trained.unknown, "vocab": vocab, "byte_fallback": False}
 
 
 def _model(trained: Trained, setup: Setup, ids: Mapping[str, int]) -> dict[str, object]:
     """The member `model` of the file."""
-    names, trainer, model = trained.names, setup.trainer, dict(setup.model)
+    names, trainer, model = trained.names, setup.merging, dict(setup.model)
     if setup.kind == "WordLevel":
         return {"type": "WordLevel", "vocab": ids, **model}
     if setup.kind == "WordPiece":

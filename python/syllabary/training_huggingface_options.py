@@ -2,8 +2,8 @@
 
 Adds `Setup`, what is trained, and the ways to it: from a call of `train`, from options alone, from the text
 of the command line; and `Family`, which options a model has, here those of BPE. Leaves out: training
-(`training_huggingface`), other models (`training_words`), and what the trainer's options mean
-(`reference.train_huggingface`).
+(`training_huggingface`), other models (`training_words`, `training_unigram`), and what the trainers' options
+mean (`reference.train_huggingface`, `train_unigram_huggingface`).
 """
 
 from __future__ import annotations
@@ -21,7 +21,10 @@ from syllabary.formats.hf_split import Cutting, cutting_of
 from syllabary.formats.hf_words import NO_LIMIT
 from syllabary.reference.bytes_to_unicode import BYTE_TO_CHARACTER
 from syllabary.reference.symbols import utf8
-from syllabary.reference.train_huggingface import BpeTrainerOptions, check_options
+from syllabary.reference.train_huggingface import BpeTrainerOptions
+from syllabary.reference.train_huggingface import check_options as check_merging
+from syllabary.reference.train_unigram_huggingface import UnigramTrainerOptions
+from syllabary.reference.train_unigram_huggingface import check_options as check_unigram
 from syllabary.spec import Form, Step
 
 LARGEST = 2**32 - 1
@@ -35,8 +38,16 @@ MODEL: dict[str, object] = {
 }  # fmt: skip
 LONGEST = "max_input_chars_per_word"
 FLAGS = ("single_word", "lstrip", "rstrip", "normalized")
+TrainerOptions = BpeTrainerOptions | UnigramTrainerOptions
 TRAINER = {item.name: item.default for item in dataclasses.fields(BpeTrainerOptions)}
-NUMBERS = ("vocab_size", "min_frequency", "limit_alphabet", "max_token_length")
+SCORED = {item.name: item.default for item in dataclasses.fields(UnigramTrainerOptions)}
+NUMBERS = (
+    "vocab_size", "min_frequency", "limit_alphabet", "max_token_length", "n_sub_iterations",
+    "max_piece_length", "seed_size",
+)  # fmt: skip
+SHARES = ("dropout", "shrinking_factor")
+# Options of another name than the argument of `train` that says the same.
+ARGUMENTS = {"normalizer": "normalize", "max_piece_length": "max_token_length"}
 SAME = ("vocab_size", "special_tokens", "max_token_length")  # arguments of `train` that are options too
 # Arguments of `train` of which None is that they are not given.
 NONE = ("end_of_word", "num_merges", "normalize")
@@ -47,7 +58,7 @@ class Family:
     """Which options there are, and what they are where not given.
 
     kind: the model's name in the file. tool: how errors call it. trainer, model: options of both. components:
-    those of the file around the model. likelihood: as `Setup` has it.
+    those of the file around the model. likelihood: as `Setup` has it. scored: whether pieces have scores.
     """
 
     kind: str
@@ -56,6 +67,7 @@ class Family:
     model: Mapping[str, object]
     components: Mapping[str, object]
     likelihood: bool = False
+    scored: bool = False
 
 
 BPE = Family("BPE", "like='huggingface' and options", TRAINER, MODEL, {"pre_tokenizer": BYTE_LEVEL})
@@ -67,17 +79,26 @@ class Setup:
     each of `PLACES`. model: its options, in the order of the file. kind: its name there. likelihood: pairs
     merge by what they gain, else by how often they occur."""
 
-    trainer: BpeTrainerOptions
+    trainer: TrainerOptions
     flags: Mapping[str, tuple[str, ...]]
     components: Mapping[str, object]
     model: Mapping[str, object]
     kind: str = "BPE"
     likelihood: bool = False
 
+    @property
+    def merging(self) -> BpeTrainerOptions:
+        """The options of a trainer that merges; for others a `TypeError`."""
+        if not isinstance(self.trainer, BpeTrainerOptions):
+            raise TypeError(f"the trainer of {self.kind} does not merge")
+        return self.trainer
+
     def cutting(self) -> tuple[tuple[Step, ...], Cutting, bool]:
         """Steps of the normalizer, how text is cut, and whether pieces are bytes (still to be spelled)."""
         before, by_characters, by_bytes = cutting_of(self.components)
-        return before, by_bytes or by_characters, by_bytes is not None
+        if by_bytes is None or self.kind in ("WordLevel", "Unigram"):  # which learn from what is spelled
+            return before, by_characters, False
+        return before, by_bytes, True
 
 
 # ---- options ----
@@ -92,6 +113,8 @@ def setup_of_call(
     for an argument that does not go with options, and as `setup_of`.
     """
     told = {name: same[name] for name in SAME if same[name] not in (None, ())}
+    if family.scored and "max_token_length" in told:
+        told["max_piece_length"] = told.pop("max_token_length")
     for name, value in {**given, "fallback": same["fallback"] or ...}.items():
         if value is ... or (value is None and name in NONE):
             continue
@@ -105,7 +128,7 @@ def setup_of_call(
                 "{'pre_tokenizer': 'Whitespace', 'end_of_word_suffix': '</w>'}"
             )
     for name in told.keys() & options.keys():
-        argument = "normalize" if name == "normalizer" else name
+        argument = ARGUMENTS.get(name, name)
         raise TrainingError(f"options: {name!r} is given as {argument}= too: give one of them")
     return setup_of({**told, **options}, family)
 
@@ -128,8 +151,13 @@ def setup_of(options: Mapping[str, Any], family: Family = BPE) -> Setup:
     tokens, flags = _special_tokens(options.get("special_tokens", ()))
     told = {name: _trainer_option(name, options[name]) for name in family.trainer if name in options}
     settings: dict[str, Any] = {**family.trainer, **told, "special_tokens": tokens}
-    trainer = BpeTrainerOptions(**settings)
-    check_options(trainer)
+    trainer: TrainerOptions
+    if family.scored:
+        trainer = UnigramTrainerOptions(**settings)
+        check_unigram(trainer)
+    else:
+        trainer = BpeTrainerOptions(**settings)
+        check_merging(trainer)
     model = {
         name: _model_option(name, options[name], default) if name in options else default
         for name, default in family.model.items()
@@ -152,7 +180,7 @@ def _components(options: Mapping[str, Any], family: Family) -> dict[str, object]
 
 
 def _trainer_option(name: str, value: Any) -> Any:
-    default = TRAINER[name]
+    default = {**SCORED, **TRAINER}[name]
     if name == "special_tokens":
         return value
     if name == "initial_alphabet":
@@ -164,9 +192,17 @@ def _trainer_option(name: str, value: Any) -> Any:
         if number > LARGEST:
             raise TrainingError(f"{name} is {number}: {LARGEST} is the most that there can be")
         return number
+    if name in SHARES:
+        return _number(name, value)
     if not isinstance(value, str):
         raise TypeError(f"{name} is {value!r}: give str or None")
     return value
+
+
+def _number(name: str, value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        raise TypeError(f"{name} is {value!r}: give a number" + (" or None" if name == "dropout" else ""))
+    return float(value)
 
 
 def _special_tokens(given: Any) -> tuple[tuple[str, ...], dict[str, tuple[str, ...]]]:
@@ -200,11 +236,9 @@ def _model_option(name: str, value: Any, default: object) -> object:
             raise TrainingError(f"{name} is {number}: give a number of characters")
         return number
     if name == "dropout":
-        if isinstance(value, bool) or not isinstance(value, (int, float)):
-            raise TypeError(f"dropout is {value!r}: give a number or None")
-        if not 0 <= value <= 1:
+        if not 0 <= (share := _number(name, value)) <= 1:
             raise TrainingError(f"dropout is {value}: give a probability, from 0 to 1")
-        return float(value)
+        return share
     kind = str if name == "unk_token" else bool
     if not isinstance(value, kind):
         raise TypeError(f"{name} is {value!r}: give {'str' if kind is str else 'True or False'}")
@@ -228,9 +262,9 @@ def read_option(name: str, text: str) -> object:
             return json.loads(text)
         except ValueError:
             return text
-    if name in (*NUMBERS, LONGEST, "dropout"):
+    if name in (*NUMBERS, LONGEST, *SHARES):
         try:
-            return float(text) if name == "dropout" else int(text)
+            return float(text) if name in SHARES else int(text)
         except ValueError:
             return text
     if name in ("special_tokens", "initial_alphabet") and text != ALPHABET:
@@ -248,8 +282,8 @@ def settings_of(options: Mapping[str, Any]) -> dict[str, Any]:
     """
     setup = setup_of(options)
     unit = "byte" if setup.cutting()[2] else "char"
-    whole = set(BYTE_TO_CHARACTER.values()) <= set(setup.trainer.initial_alphabet)
+    whole = set(BYTE_TO_CHARACTER.values()) <= set(setup.merging.initial_alphabet)
     fallback = bool(setup.model["byte_fallback"])
     alphabet = "all" if whole else "seen"
-    mark = setup.trainer.end_of_word_suffix or None
+    mark = setup.merging.end_of_word_suffix or None
     return {"unit": unit, "fallback": fallback, "end_of_word": mark, "alphabet": alphabet}

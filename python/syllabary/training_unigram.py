@@ -1,8 +1,8 @@
-"""`train(model="unigram")`: our own way, and as sentencepiece's unigram trainer does it.
+"""`train(model="unigram")`: our own way, and as the trainers of sentencepiece and Hugging Face do it.
 
 Adds which arguments go with it, and the way of words through the engine. Leaves out: what is learned and the
-finished tokenizer (`reference.train_unigram_own`, `train_unigram_sentencepiece`), and sentences
-(`training_sentencepiece`).
+finished tokenizer (`reference.train_unigram_own`, `…_sentencepiece`, `…_huggingface`), sentences
+(`training_sentencepiece`), and Hugging Face's words (`training_huggingface`).
 """
 
 from __future__ import annotations
@@ -24,9 +24,20 @@ from syllabary.spec import SplitSpec, TrainOptions
 from syllabary.splits import get
 from syllabary.tokenizer import Tokenizer
 from syllabary.training_feed import feed, pruning
+from syllabary.training_huggingface import check_cut, train_huggingface
+from syllabary.training_huggingface_options import SCORED, Family, setup_of_call
 from syllabary.training_sentencepiece import options_of_call, train_sentencepiece
 
 Arguments = tuple[dict[str, Any], dict[str, Any], Any]
+# Hugging Face's: nothing is normalized or cut, unless options say so.
+THEIRS = Family(
+    kind="Unigram",
+    tool="model='unigram', like='huggingface'",
+    trainer=SCORED,
+    model={},
+    components={"pre_tokenizer": None},
+    scored=True,
+)
 TAKEN = ("split", "normalize")  # arguments, beside those that all tools take
 
 
@@ -46,10 +57,20 @@ def unigram_trainer(
             raise TrainingError(f"like={like!r} counts sentences, which a table of pieces does not hold")
         told = options_of_call(given, same, options or {}, model)
         return partial(train_sentencepiece, _corpus(source), told)
+    if like == "huggingface":
+        setup = setup_of_call(given, same, options or {}, THEIRS)
+        read = source if isinstance(source, PieceTable) else _corpus(source)
+        if isinstance(read, PieceTable):
+            check_cut(setup, read.rules.split, read.rules.normalize)
+        return partial(train_huggingface, read, setup)
     if like is not None:
-        raise TrainingError(f"like={like!r} trains no model={model!r}: only like='sentencepiece' does")
+        raise TrainingError(
+            f"like={like!r} trains no model={model!r}: only like='sentencepiece' and like='huggingface' do"
+        )
     if options:
-        raise TrainingError("options are a tool's own, and go with like='sentencepiece' alone")
+        raise TrainingError(
+            "options are a tool's own, and go with like='sentencepiece' or like='huggingface' alone"
+        )
     if isinstance(source, PieceTable):
         rules = source.rules
         given = {**given, "split": rules.split, "normalize": rules.normalize}

@@ -1,5 +1,7 @@
 //! `HuggingFaceTrainer`: counts words as they come, then learns names and merges.
 
+use std::collections::BTreeMap;
+
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray1, ndarray::Array2};
 use pyo3::{exceptions::PyValueError, prelude::*};
 use syllabary::train::{
@@ -14,6 +16,7 @@ use crate::{
     errors::{exception, to_python},
     steps,
     trainer::Pulse,
+    unigram,
 };
 
 /// Collects words and learns merges. For one thread: `syllabary.train` owns it.
@@ -115,6 +118,28 @@ impl HuggingFaceTrainer {
         words.sort_unstable_by(|left, right| right.1.cmp(&left.1).then(left.0.cmp(right.0)));
         words.truncate(most);
         words.iter().map(|&(word, count)| (String::from_utf8_lossy(word).into_owned(), count)).collect()
+    }
+
+    /// The characters of all words with their counts, by code point.
+    fn characters(&self) -> Vec<(char, u64)> {
+        let mut counts = BTreeMap::new();
+        for (word, count) in self.table.iter() {
+            for character in String::from_utf8_lossy(word).chars() {
+                let total: &mut u64 = counts.entry(character).or_default();
+                *total = total.saturating_add(count);
+            }
+        }
+        counts.into_iter().collect()
+    }
+
+    /// The pieces of a unigram model of the words, with their scores; `settings` as in `learn_unigram`.
+    fn learn_unigram(
+        &self,
+        py: Python<'_>,
+        settings: &Bound<'_, PyAny>,
+        callback: Option<Py<PyAny>>,
+    ) -> PyResult<Vec<(String, f64)>> {
+        unigram::learn_words(py, || Ok(self.table.iter().collect()), settings, self.threads, callback)
     }
 
     /// Names by id, how many there were before merging, merges as `(left, right, result)`, and their counts.

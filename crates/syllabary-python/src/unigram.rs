@@ -5,7 +5,7 @@ use pyo3::{exceptions::PyValueError, prelude::*};
 use syllabary::{
     Error,
     train::unigram::{
-        self, Branching, SeedRules, UnigramOptions,
+        self, Branching, SeedRules, UnigramOptions, Unknown,
         sentences::{Prepared, of_texts},
     },
 };
@@ -22,7 +22,16 @@ pub fn options(settings: &Bound<'_, PyAny>, threads: usize) -> PyResult<UnigramO
         threads,
         single: settings.getattr("single")?.extract()?,
         settle: settings.getattr("settle")?.extract()?,
-        unknown_first: settings.getattr("unknown_first")?.extract()?,
+        unknown: match settings.getattr("unknown")?.extract::<String>()?.as_str() {
+            "none" => Unknown::Nothing,
+            "first" => Unknown::First,
+            "own" => Unknown::Own,
+            other => {
+                return Err(PyValueError::new_err(format!("unknown is {other:?}, not none, first, own")));
+            }
+        },
+        all_grow: settings.getattr("all_grow")?.extract()?,
+        logarithms: settings.getattr("logarithms")?.extract()?,
     })
 }
 
@@ -59,6 +68,18 @@ pub fn learn_unigram(
     threads: usize,
     callback: Option<Py<PyAny>>,
 ) -> PyResult<Vec<(String, f64)>> {
+    let (ends, counts) = (ends.as_slice()?, counts.as_slice()?);
+    learn_words(py, || pieces(data, ends, counts), settings, threads, callback)
+}
+
+/// The same of any words.
+pub fn learn_words<'w>(
+    py: Python<'_>,
+    words: impl FnOnce() -> Result<Vec<(&'w [u8], u64)>, Error> + Send,
+    settings: &Bound<'_, PyAny>,
+    threads: usize,
+    callback: Option<Py<PyAny>>,
+) -> PyResult<Vec<(String, f64)>> {
     let options = options(settings, threads)?;
     let branching = match settings.getattr("branching")?.extract::<String>()?.as_str() {
         "ends" => Branching::Ends,
@@ -72,14 +93,14 @@ pub fn learn_unigram(
         shapes: None,
         tail: Vec::new(),
     };
-    let (ends, counts) = (ends.as_slice()?, counts.as_slice()?);
     let most: Option<usize> = settings.getattr("most_characters")?.extract()?;
+    let outside: char = settings.getattr("outside")?.extract()?;
     learn(py, callback, &options, || {
-        let table = pieces(data, ends, counts)?;
+        let table = words()?;
         let texts = table.iter().map(|(word, count)| match std::str::from_utf8(word) {
             Ok(word) => Ok((word, *count)),
             Err(_) => Err(Error::Training("a word of the table is not UTF-8".to_owned())),
         });
-        of_texts(&texts.collect::<Result<Vec<_>, _>>()?, rules, most)
+        of_texts(&texts.collect::<Result<Vec<_>, _>>()?, rules, most, outside)
     })
 }

@@ -33,10 +33,11 @@ from syllabary.errors import FormatError, TrainingError
 from syllabary.formats.record import Format
 from syllabary.training import LIKE, OURS, TOOLS
 from syllabary.training import train as learn
-from syllabary.training_huggingface_options import read_option, settings_of, setup_of
+from syllabary.training_huggingface_options import BPE, read_option, settings_of, setup_of
 from syllabary.training_own import HUGGINGFACE, MODELS, SENTENCEPIECE
 from syllabary.training_sentencepiece import options_of
 from syllabary.training_sentencepiece import read_option as read_sentencepiece
+from syllabary.training_unigram import THEIRS as UNIGRAM
 from syllabary.training_words import OURS as FAMILIES
 
 
@@ -196,7 +197,7 @@ def _own_options(pairs: tuple[str, ...], tool: str, model: str) -> dict[str, obj
             if model in FAMILIES:
                 setup_of(told, FAMILIES[model])
             elif tool == HUGGINGFACE:
-                setup_of(told)
+                setup_of(told, UNIGRAM if model == "unigram" else BPE)
             elif tool == SENTENCEPIECE:
                 options_of({}, told, model)
     except TypeError as error:

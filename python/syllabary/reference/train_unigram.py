@@ -14,14 +14,15 @@ Sums are made in `lanes`: word n is added up in lane n modulo their number, then
 can add lanes on different threads to the same numbers.
 
 Source: sentencepiece 0.2.3, `unigram_model_trainer.cc`, with which `single` agrees to the last bit. Leaves
-out: where words come from and the finished vocabulary (`train_unigram_sentencepiece`, `train_unigram_own`).
+out: where words come from and the finished vocabulary (`train_unigram_own`, `…_sentencepiece`,
+`…_huggingface`).
 """
 
 from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from syllabary.errors import TrainingError
@@ -36,9 +37,10 @@ from syllabary.reference.train_unigram_lattice import (
     two_best,
     viterbi,
 )
-from syllabary.reference.train_unigram_seed import Ended, seeds
+from syllabary.reference.train_unigram_seed import TEXTS, Ended, seeds
 
 RARE = 0.5
+STEP = 0.0001  # between the scores of characters that were dropped
 OUTSIDE = "\u2585"  # stands for characters outside the alphabet
 
 
@@ -47,9 +49,12 @@ class UnigramSettings:
     """How a model is learned.
 
     desired: learning ends where there are so many pieces, or fewer. longest: of a piece, in characters.
-    branching: which seeds (`train_unigram_seed`). settle: EM has the last word; else pruning has it, which
-    drops at least what no word uses. unknown_first: unknown characters count for the first piece, as in
-    sentencepiece. most_characters: `alphabet_of`, for words that come with all their characters.
+    branching: which seeds, and the order of equals (`train_unigram_seed`). settle: EM has the last word; else
+    pruning has it, which drops at least what no word uses. unknown: unknown characters count for "none",
+    for the "first" piece (sentencepiece), or for a piece of their "own", which is one of the pieces when
+    these are counted (Hugging Face). all_grow: pruning as Hugging Face does it (`prune`). logarithms: the
+    engine adds logarithms, as here, to the last bit. most_characters: `alphabet_of`, for words that come with
+    all their characters. outside: the character that stands for those outside the alphabet.
     """
 
     desired: int
@@ -61,13 +66,24 @@ class UnigramSettings:
     single: bool = False
     branching: str = "ends"
     settle: bool = True
-    unknown_first: bool = False
+    unknown: str = "none"
+    all_grow: bool = False
+    logarithms: bool = False
     most_characters: int | None = None
+    outside: str = OUTSIDE
 
     @property
     def keep(self) -> Keep:
         """How numbers are kept."""
         return single if self.single else double
+
+    def size_of(self, model: Model) -> int:
+        """How many pieces there are."""
+        return len(model.pieces) + (self.unknown == "own")
+
+    def unknown_of(self, model: Model) -> int | None:
+        """The place where unknown characters are counted; a piece of their own is behind the others."""
+        return {"first": 0, "own": len(model.pieces)}.get(self.unknown)
 
 
 def digamma(x: float) -> float:
@@ -99,10 +115,10 @@ def initial(
     for (word, _ended), count in words:
         for character in word:
             counts[character] += count
-    del counts[OUTSIDE]
-    order = sorted(counts, key=lambda character: (-counts[character], character))
-    found = [(character, counts[character]) for character in order]
-    found += seeds(words, settings.branching, settings.longest, settings.seed_size, valid, tail)
+    del counts[settings.outside]
+    found = by_count(counts, settings.branching)
+    size = settings.seed_size if settings.branching != TEXTS else max(settings.seed_size - len(found), 1)
+    found += seeds(words, settings.branching, settings.longest, size, valid, tail, settings.outside)
     if not found:
         raise TrainingError("no character is left to learn from")
     keep = settings.keep
@@ -110,6 +126,16 @@ def initial(
     total = math.log(_total(weights))
     scores = [keep(math.log(weight) - total) for weight in weights]
     return Model([(text, score) for (text, _weight), score in zip(found, scores, strict=True)], keep)
+
+
+def by_count(counts: Mapping[str, int], branching: str) -> list[tuple[str, int]]:
+    """Characters with their counts, the most frequent first, of equals the smaller; with "texts" the larger.
+
+    >>> by_count({"a": 1, "b": 1, "c": 2}, "texts")
+    [('c', 2), ('b', 1), ('a', 1)]
+    """
+    sign = -1 if branching == TEXTS else 1
+    return sorted(counts.items(), key=lambda item: (-item[1], sign * ord(item[0])))
 
 
 def in_order(words: Sequence[tuple[Ended, int]]) -> list[tuple[str, int]]:
@@ -141,25 +167,31 @@ def learn(
     yield model
     ordered = in_order(words)
     while True:
+        before = len(model.pieces)
         for _time in range(settings.sub_iterations):
             model = maximize(model, expectation(model, ordered, settings))
             yield model
-        if settings.settle and len(model.pieces) <= settings.desired:
+        if settings.settle and settings.size_of(model) <= settings.desired:
             return
         model = prune(model, ordered, settings)
         yield model
-        if not settings.settle and len(model.pieces) <= settings.desired:
+        if not settings.settle and settings.size_of(model) <= settings.desired:
             return
+        if len(model.pieces) == before:
+            raise TrainingError(
+                f"{before} pieces are left, {settings.desired} are wanted, and a round of pruning drops "
+                "none: ask for more tokens, or for a smaller shrinking_factor"
+            )
 
 
 Words = Sequence[tuple[str, int]]
 
 
 def expectation(model: Model, words: Words, settings: UnigramSettings) -> list[float]:
-    """How often each piece is expected."""
-    first = 0 if settings.unknown_first else None
+    """How often each piece is expected, and behind them the unknown one, if it is a piece of its own."""
+    unknown = settings.unknown_of(model)
     return _in_lanes(
-        model, words, settings, lambda word, count, sums: expect(model, word, count, sums, first)
+        model, words, settings, lambda word, count, sums: expect(model, word, count, sums, unknown)
     )
 
 
@@ -170,7 +202,7 @@ def _in_lanes(
     take: Callable[[str, float, list[float]], object],
 ) -> list[float]:
     keep = settings.keep
-    lanes = [[0.0] * len(model.pieces) for _lane in range(settings.lanes)]
+    lanes = [[0.0] * settings.size_of(model) for _lane in range(settings.lanes)]
     for place, (word, count) in enumerate(words):
         take(word, keep(count), lanes[place % settings.lanes])
     sums, *others = lanes
@@ -180,11 +212,11 @@ def _in_lanes(
 
 
 def maximize(model: Model, expected: Sequence[float]) -> Model:
-    """The pieces that are expected, each as likely as often it is.
+    """The pieces that are expected, each as likely as often it is; the unknown one is none of them.
 
     `TrainingError` if there are none.
     """
-    kept = [(text, times) for (text, _), times in zip(model.pieces, expected, strict=True) if times >= RARE]
+    kept = [(text, times) for (text, _), times in zip(model.pieces, expected, strict=False) if times >= RARE]
     if not kept:
         raise TrainingError("the text is too small: no piece is expected in it")
     total = 0.0
@@ -195,32 +227,63 @@ def maximize(model: Model, expected: Sequence[float]) -> Model:
 
 
 def prune(model: Model, words: Words, settings: UnigramSettings) -> Model:
-    """The model with its most useful pieces: those that nothing stands for, by id, then by loss."""
+    """The model with its most useful pieces: those that nothing stands for, by id, then by loss.
+
+    With `all_grow` a piece that nothing stands for stays, used or not, and so does one that is used though
+    its text is better cut; if these are more than may stay, all stay. And a piece that is gone is taken to
+    become not as many tokens as stand for it, but as many as there are pieces.
+    """
+    unknown = settings.unknown_of(model)
+
+    def of(piece: int) -> int | None:
+        return unknown if piece == UNKNOWN else piece
 
     def take(word: str, count: float, sums: list[float]) -> None:
         for node in viterbi(model, word)[0]:
-            piece = first if node.piece == UNKNOWN else node.piece
+            piece = of(node.piece)
             if piece is not None:
                 sums[piece] = model.keep(sums[piece] + count)
 
-    first = 0 if settings.unknown_first else None
-    used = _in_lanes(model, words, settings, take)
+    size, used = settings.size_of(model), _in_lanes(model, words, settings, take)
     total = model.keep(_total(used))
     kept = list[Piece]()
     losses = list[tuple[float, int]]()
     for token_id, (text, _score) in enumerate(model.pieces):
-        if used[token_id] == 0:
+        if used[token_id] == 0 and not settings.all_grow:
             continue
         ways = two_best(model, text)
-        if len(ways) == 1:
+        if len(ways) == 1 or (settings.all_grow and used[token_id] > 0 and len(ways[0]) > 1):
             kept.append(model.pieces[token_id])
-        elif len(ways[0]) == 1:
-            others = [first if piece == UNKNOWN else piece for piece in ways[1]]
+        elif len(ways[0]) == 1 and used[token_id] > 0:
+            others = [of(piece) for piece in ways[1]]
             counts = [0.0 if piece is None else used[piece] for piece in others]
-            losses.append((-_loss(used[token_id], total, counts, model.keep), token_id))
-    size = max(settings.desired, int(settings.shrinking_factor * len(model.pieces)))
+            tokens = size if settings.all_grow else len(counts)
+            losses.append((-_loss(used[token_id], total, counts, tokens, model.keep), token_id))
+    held = size - len(model.pieces) + len(kept)
+    room = max(settings.desired, int(settings.shrinking_factor * size)) - held
     rest = [model.pieces[token_id] for _loss, token_id in sorted(losses)]
-    return Model(kept + rest[: max(size - len(kept), 0)], model.keep)
+    if room >= 0 or not settings.all_grow:
+        rest = rest[: max(room, 0)]
+    return Model(kept + rest, model.keep)
+
+
+def with_alphabet(pieces: Sequence[Piece], alphabet: Iterable[str], keep: Keep) -> dict[str, float]:
+    """Every character of the alphabet with its score.
+
+    One that was dropped on the way has the worst score, each by a little better than the one before.
+
+    >>> with_alphabet([("ab", -1.0), ("b", -2.0)], "abc", double)
+    {'a': -2.0, 'b': -2.0, 'c': -1.9999}
+    """
+    scores, found = dict(pieces), dict[str, float]()
+    worst, more = min(scores.values(), default=0.0), 0.0
+    for character in alphabet:
+        if character in scores:
+            found[character] = scores[character]
+        else:
+            found[character] = keep(worst + more)
+            more = keep(more + keep(STEP))
+    return found
 
 
 def _total(numbers: Sequence[float]) -> float:
@@ -230,10 +293,13 @@ def _total(numbers: Sequence[float]) -> float:
     return total
 
 
-def _loss(count: float, total: float, others: Sequence[float], keep: Keep) -> float:
-    """How much the logarithm of the likelihood, by token, loses when `count` tokens become others."""
+def _loss(count: float, total: float, others: Sequence[float], tokens: int, keep: Keep) -> float:
+    """How much the logarithm of the likelihood, by token, loses when each of `count` tokens becomes `tokens`.
+
+    others: how often each of those that stand for it is used.
+    """
     with_it = keep(math.log(count) - keep(math.log(total)))
-    more = keep(math.log(keep(total + keep(count * (len(others) - 1)))))
+    more = keep(math.log(keep(total + keep(count * (tokens - 1)))))
     without = 0.0
     for other in others:
         without = keep(without + (math.log(keep(other + count)) - more))

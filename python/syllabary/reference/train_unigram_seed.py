@@ -4,16 +4,16 @@ A text that is always followed by the same character is no candidate: the longer
 counts as going on differently is `branching`:
 
   "ends"   followed by two different characters, or ever by the end of a word (ours).
-  "texts"  followed by two different characters, all ends being one character; each distinct word counts once
-           (Hugging Face).
+  "texts"  followed by two different characters, all ends being one character, and so is the one that stands
+           for what is outside the alphabet; each distinct word counts once (Hugging Face).
   "bytes"  followed by two different bytes of UTF-8, the end of a word being followed by the first byte of
            `▁`, and the last word of a sentence by zero (sentencepiece). Where all characters that follow
            share their first byte, as most Greek ones do, that is not so. What the last sentence of all ends
            with counts once more where it ends sentences, if that is twice or more.
 
 A candidate is worth its count times its characters; the `size` best are taken, of equals those of more
-bytes, then the smaller text. These are the inner nodes of the suffix tree of the words, which peers find
-with a suffix array and its longest common prefixes; here every text is counted.
+bytes, then the smaller text (with "texts" the larger one). These are the inner nodes of the suffix tree of
+the words, which peers find with a suffix array and its longest common prefixes; here every text is counted.
 Source: sentencepiece 0.2.3 (its log and models say what it does), tokenizers 0.23.3,
 `unigram/trainer.rs` (`make_seed_sentence_pieces`); Kudo 2018, section 3.2. Leaves out: characters, which are
 pieces anyway.
@@ -24,6 +24,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable
 
+TEXTS = "texts"
 MIDDLE, LAST = "middle", "last"  # how a word ended: others followed in its sentence, or none
 SPACE = "\u2581"
 Ended = tuple[str, str]  # a word and how it ended
@@ -36,10 +37,12 @@ def seeds(
     size: int,
     valid: Callable[[str], bool] = lambda text: True,
     tail: str = "",
+    outside: str = "",
 ) -> list[tuple[str, int]]:
     """The candidates with their scores, the best first.
 
-    words: with their counts. longest: in characters. tail: the last word of the last sentence.
+    words: with their counts. longest: in characters. tail: the last word of the last sentence. outside: a
+    character that is in no candidate.
 
     >>> seeds([(("abc", LAST), 2), (("abd", LAST), 3)], "ends", 16, 10)
     [('ab', 10), ('abd', 9), ('abc', 6), ('bd', 6), ('bc', 4)]
@@ -47,12 +50,12 @@ def seeds(
     counts, ends = Counter[str](), Counter[str]()
     follows = defaultdict[str, set[str | int]](set)
     for (word, ended), count in words:
-        weight = 1 if branching == "texts" else count
+        weight = 1 if branching == TEXTS else count
         for start in range(len(word)):
             for stop in range(start + 2, min(len(word), start + longest) + 1):
                 text = word[start:stop]
                 counts[text] += weight
-                follows[text].add(_next(word[stop : stop + 1], ended, branching))
+                follows[text].add(_next(word[stop : stop + 1], ended, branching, outside))
                 if ended == LAST and stop == len(word):
                     ends[text] += weight
     scores = dict[str, int]()
@@ -63,12 +66,17 @@ def seeds(
             times += ends[text]
         if times > 1 and valid(text):
             scores[text] = times * len(text)
-    order = sorted(scores, key=lambda text: (-scores[text], -len(text.encode()), text))
+    if branching == TEXTS:
+        order = sorted(scores, key=lambda text: (scores[text], text), reverse=True)
+    else:
+        order = sorted(scores, key=lambda text: (-scores[text], -len(text.encode()), text))
     return [(text, scores[text]) for text in order[:size]]
 
 
-def _next(character: str, ended: str, branching: str) -> str | int:
+def _next(character: str, ended: str, branching: str, outside: str) -> str | int:
     """What follows, as far as it matters."""
+    if branching == TEXTS and character == outside:
+        return ""
     if branching != "bytes":
         return character
     if character:

@@ -35,12 +35,10 @@ from syllabary.reference.train_sentencepiece_sentences import (
     normalized,
 )
 from syllabary.reference.train_sentencepiece_valid import is_valid
-from syllabary.reference.train_unigram import OUTSIDE, UnigramSettings, learn
+from syllabary.reference.train_unigram import OUTSIDE, UnigramSettings, learn, with_alphabet
 from syllabary.reference.train_unigram_lattice import Piece, single
 from syllabary.reference.train_unigram_seed import LAST, MIDDLE, Ended
 from syllabary.spec import TokenizerSpec
-
-STEP = 0.0001  # between the scores of characters that were dropped
 
 
 def train(sentences: Iterable[str | bytes], options: SentencePieceOptions) -> TokenizerSpec:
@@ -82,7 +80,7 @@ def settings_of(options: SentencePieceOptions) -> UnigramSettings:
         single=True,
         branching="bytes",
         settle=False,
-        unknown_first=True,
+        unknown="first",
     )
 
 
@@ -103,19 +101,11 @@ def ended_words(text: str, options: SentencePieceOptions) -> list[Ended]:
 def choose(pieces: Sequence[Piece], alphabet: Mapping[str, int], room: int) -> list[Piece]:
     """The pieces of the vocabulary with their scores, the best first: the alphabet, then the best others.
 
-    A character that was dropped on the way has the worst score, each by a little better than the one before.
-
     >>> choose([("ab", -1.0), ("b", -2.0), ("ba", -3.0)], {"a": 3, "b": 2}, 3)
     [('ab', -1.0), ('b', -2.0), ('a', -3.0)]
     """
-    scores, found = dict(pieces), dict[str, float]()
-    worst, more = min(scores.values()), 0.0
-    for character in sorted(alphabet, key=lambda character: (-alphabet[character], character)):
-        if character in scores:
-            found[character] = scores[character]
-        else:
-            found[character] = single(worst + more)
-            more = single(more + single(STEP))
+    order = sorted(alphabet, key=lambda character: (-alphabet[character], character))
+    found = with_alphabet(pieces, order, single)
     for text, score in sorted(pieces, key=_best_first):
         if len(found) >= room:
             break

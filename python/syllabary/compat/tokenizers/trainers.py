@@ -1,11 +1,12 @@
 """`tokenizers.trainers`: what learns models, run by our training.
 
 Adds the classes of tokenizers 0.23.3, with their arguments and attributes. Leaves out: how words are counted
-(`_words`), and what training does (`syllabary.reference.train_huggingface`).
+(`_words`), and what training does (`syllabary.reference.train_huggingface`, `train_unigram_huggingface`).
 """
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from collections.abc import Iterable
 from typing import Any, ClassVar
@@ -17,9 +18,10 @@ from syllabary.compat.tokenizers._json import dumps
 from syllabary.compat.tokenizers._shown import Record, Word, show
 from syllabary.compat.tokenizers._words import Words
 from syllabary.compat.tokenizers.models import Model
-from syllabary.errors import TrainingError
 from syllabary.reference.train_huggingface import BpeTrainerOptions, Learned, last_ranks
+from syllabary.reference.train_unigram_huggingface import UnigramTrainerOptions, finish
 from syllabary.reference.train_wordlevel import vocabulary
+from syllabary.training_huggingface import learn_scored
 
 FORMATS = {"indicatif": "Indicatif", "json": "JsonLines", "silent": "Silent"}
 
@@ -226,7 +228,14 @@ class UnigramTrainer(Trainer):
     seed_size = Member[int](part.count, 1_000_000)
 
     def _learn(self, words: Words, model: Model) -> None:
-        raise TrainingError(
-            "UnigramTrainer is not in this module: syllabary.train learns Unigram, tokenizers reads its "
-            "tokenizer.json"
-        )
+        told = {item.name: self.values[item.name] for item in dataclasses.fields(UnigramTrainerOptions)}
+        told["special_tokens"] = tuple(one["content"] for one in told["special_tokens"])
+        told["initial_alphabet"] = tuple(told["initial_alphabet"])
+        options, engine = UnigramTrainerOptions(**told), words.finish()
+        characters = engine.characters()
+        if len({*told["initial_alphabet"], *(one for one, _count in characters)}) > options.vocab_size:
+            raise Exception("The vocabulary is not large enough to contain all chars")
+        learned = learn_scored(engine, options, None) if characters else finish([], [], options)
+        model.values["vocab"] = [[text, score] for text, score in learned.vocab]
+        model.values["unk_id"], model.values["byte_fallback"] = learned.unknown, False
+        model.changes += 1

@@ -71,7 +71,8 @@ impl<S: Sum> Edges<S> {
             unigram.trie.prefixes(&codes[start..], |cell, characters| {
                 is_single |= characters == 1;
                 let score = unigram.search_scores.get(&cell.id);
-                let score = score.map_or_else(|| S::of(cell, unigram.score(cell.id)), |&score| S::exactly(score));
+                let score =
+                    score.map_or_else(|| S::of(cell, unigram.score(cell.id)), |&score| S::exactly(score));
                 found.push((edge(characters, cell.id), score));
             });
             if !is_single {

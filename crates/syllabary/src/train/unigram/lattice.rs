@@ -4,7 +4,10 @@
 //! bits; with `SINGLE` every sum is rounded to 32, in the order in which sentencepiece adds, so that its numbers come
 //! out. The specification is `reference/train_unigram_lattice.py`.
 
-use super::model::{Model, UNKNOWN};
+use super::{
+    model::{Model, UNKNOWN},
+    trie::Trie,
+};
 
 /// Where sums of logarithms differ by more, the smaller one is nothing.
 const FAR: f64 = 50.0;
@@ -58,14 +61,13 @@ fn add<const SINGLE: bool>(a: f64, b: f64) -> f64 {
 impl Lattice {
     /// Takes a word: at each place the pieces that begin there, the shortest first; where none is a single
     /// symbol, the unknown one last.
-    pub fn set(&mut self, word: &[u32], model: &Model) {
-        self.nodes.clear();
-        self.firsts.clear();
+    pub fn set(&mut self, word: &[u32], model: &Model, trie: &Trie) {
+        self.clear();
         for begin in 0..word.len() {
-            self.firsts.push(self.nodes.len() as u32);
+            self.next_place();
             let mut single = false;
             let begin_at = begin as u32;
-            model.trie.prefixes(&word[begin..], |length, piece| {
+            trie.prefixes(&word[begin..], |length, piece| {
                 single |= length == 1;
                 let score = model.scores[piece as usize];
                 self.nodes.push(Node { begin: begin_at, end: begin_at + length as u32, piece, score });
@@ -75,7 +77,30 @@ impl Lattice {
                 self.nodes.push(Node { begin: begin_at, end: begin_at + 1, piece: UNKNOWN, score });
             }
         }
+        self.next_place();
+    }
+
+    /// No word.
+    pub fn clear(&mut self) {
+        self.nodes.clear();
+        self.firsts.clear();
+    }
+
+    /// The nodes that follow begin at the next place; asked for once more behind the last.
+    #[inline]
+    pub fn next_place(&mut self) {
         self.firsts.push(self.nodes.len() as u32);
+    }
+
+    /// Adds a node.
+    #[inline]
+    pub fn push(&mut self, node: Node) {
+        self.nodes.push(node);
+    }
+
+    /// The nodes, by the places where they begin.
+    pub fn nodes(&self) -> &[Node] {
+        &self.nodes
     }
 
     /// A node by its number.
@@ -95,8 +120,13 @@ impl Lattice {
         }
     }
 
-    /// With logarithms, as sentencepiece adds.
-    fn expect_logs<const SINGLE: bool>(&mut self, count: f64, expected: &mut [f64], unknown: Option<usize>) {
+    /// With logarithms, in the order of the specification.
+    pub fn expect_logs<const SINGLE: bool>(
+        &mut self,
+        count: f64,
+        expected: &mut [f64],
+        unknown: Option<usize>,
+    ) {
         let places = self.places();
         self.forward.clear();
         self.forward.resize(places + 1, f64::NAN);
@@ -190,7 +220,8 @@ impl Lattice {
     }
 }
 
-fn place_of(piece: u32, unknown: Option<usize>) -> Option<usize> {
+/// Where a piece is counted; unknown ones at `unknown`.
+pub fn place_of(piece: u32, unknown: Option<usize>) -> Option<usize> {
     if piece == UNKNOWN { unknown } else { Some(piece as usize) }
 }
 

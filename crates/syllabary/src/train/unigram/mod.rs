@@ -9,6 +9,7 @@
 //! The specification is `reference/train_unigram.py`. Leaves out: the finished vocabulary, which the caller makes
 //! (required characters, its size), and where words come from.
 
+mod kept;
 mod lattice;
 mod model;
 mod prune;
@@ -17,8 +18,12 @@ pub mod sentences;
 mod trie;
 pub mod words;
 
-use std::cmp::Reverse;
+use std::{
+    cmp::Reverse,
+    sync::{Mutex, PoisonError},
+};
 
+use kept::Kept;
 use lattice::{Lattice, round};
 use model::{Model, Piece, digamma};
 
@@ -32,6 +37,8 @@ use crate::Error;
 const RARE: f64 = 0.5;
 /// So many words are taken between two questions whether to go on.
 const STRIDE: usize = 1 << 8;
+/// Up to so many symbols, what each word can be cut into is kept: about 30 bytes a symbol at first.
+const KEPT: usize = 1 << 22;
 
 /// How a model is learned.
 #[derive(Clone, Debug)]
@@ -50,9 +57,43 @@ pub struct UnigramOptions {
     pub single: bool,
     /// Whether EM has the last word; else a round of dropping has it, which drops at least what is not used.
     pub settle: bool,
-    /// Whether unknown characters count for the first piece.
-    pub unknown_first: bool,
+    /// For what unknown characters count.
+    pub unknown: Unknown,
+    /// Pruning as Hugging Face does it (`prune`).
+    pub all_grow: bool,
+    /// Whether sums are of logarithms in any case, as the specification has them: to its last bit.
+    pub logarithms: bool,
 }
+
+/// For which piece unknown characters count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unknown {
+    /// For none.
+    Nothing,
+    /// For the first (sentencepiece).
+    First,
+    /// For one of their own behind the others, which is one of them when they are counted (Hugging Face).
+    Own,
+}
+
+impl UnigramOptions {
+    /// How many pieces there are.
+    fn size_of(&self, model: &Model) -> usize {
+        model.pieces.len() + usize::from(self.unknown == Unknown::Own)
+    }
+
+    /// The place where unknown characters are counted, in sums that have one place more than there are pieces.
+    fn unknown_of(&self, model: &Model) -> Option<usize> {
+        match self.unknown {
+            Unknown::Nothing => None,
+            Unknown::First => Some(0),
+            Unknown::Own => Some(model.pieces.len()),
+        }
+    }
+}
+
+/// What is kept of the words of each lane; none, where that would be too much.
+type Lanes = Vec<Mutex<Kept>>;
 
 /// Told now and then: the pieces that are there, and those that are wanted. `false` ends learning.
 pub type Watch<'a> = dyn FnMut(usize) -> bool + 'a;
@@ -87,19 +128,29 @@ fn run<const SINGLE: bool>(
     words.sort();
     let mut model = initial::<SINGLE>(words, rules, outside, options, &mut || watch(0))?;
     words.order();
+    let small = words.text.len() <= KEPT && rules.longest < kept::LONGEST;
+    let lanes: Lanes = (0..options.lanes).filter(|_| small).map(|_| Mutex::default()).collect();
     loop {
+        let before = model.pieces.len();
         for _ in 0..options.sub_iterations {
             let size = model.pieces.len();
-            let expected = expect::<SINGLE>(words, &model, options, &mut || watch(size))?;
-            model = maximize::<SINGLE>(&model, &expected, words)?;
+            let expected = expect::<SINGLE>(words, &model, options, &lanes, &mut || watch(size))?;
+            model = maximize::<SINGLE>(&model, &expected)?;
         }
-        if options.settle && model.pieces.len() <= options.desired {
+        if options.settle && options.size_of(&model) <= options.desired {
             break;
         }
         let size = model.pieces.len();
-        model = prune::prune::<SINGLE>(words, model, options, &mut || watch(size))?;
-        if !options.settle && model.pieces.len() <= options.desired {
+        model = prune::prune::<SINGLE>(words, &model, options, &lanes, &mut || watch(size))?;
+        if !options.settle && options.size_of(&model) <= options.desired {
             break;
+        }
+        if model.pieces.len() == before {
+            return Err(Error::Training(format!(
+                "{before} pieces are left, {} are wanted, and a round of pruning drops none: ask for more tokens, \
+                 or for a smaller shrinking_factor",
+                options.desired
+            )));
         }
     }
     let spelled = model.pieces.iter().map(|piece| words.spell(piece.symbols(&words.text)));
@@ -127,8 +178,13 @@ fn initial<const SINGLE: bool>(
         .filter(|(symbol, (count, _))| *count > 0 && !outside.contains(symbol))
         .map(|(_, found)| *found)
         .collect();
+    let mut rules = rules.clone();
+    if rules.branching == Branching::Texts {
+        characters.reverse();
+        rules.size = rules.size.saturating_sub(characters.len()).max(1);
+    }
     characters.sort_by_key(|(count, _)| Reverse(*count));
-    let seeds = seed::seeds(words, rules, options.threads, go_on)?;
+    let seeds = seed::seeds(words, &rules, options.threads, go_on)?;
     let mut pieces: Vec<Piece> =
         characters.iter().map(|(_, start)| Piece { start: *start, length: 1 }).collect();
     let mut weights: Vec<f64> = characters.iter().map(|(count, _)| *count as f64).collect();
@@ -143,40 +199,58 @@ fn initial<const SINGLE: bool>(
     weights.iter_mut().for_each(|weight| *weight = round::<SINGLE>(*weight));
     let total = weights.iter().sum::<f64>().ln();
     let scores = weights.iter().map(|weight| round::<SINGLE>(weight.ln() - total)).collect();
-    Ok(Model::new::<SINGLE>(pieces, scores, &words.text, words.characters.len()))
+    Ok(Model::new::<SINGLE>(pieces, scores))
 }
 
-/// How often each piece is expected.
+/// How often each piece is expected, and behind them the unknown one.
 fn expect<const SINGLE: bool>(
     words: &Words,
     model: &Model,
     options: &UnigramOptions,
+    lanes: &Lanes,
     go_on: &mut GoOn<'_>,
 ) -> Result<Vec<f64>, Error> {
-    let unknown = options.unknown_first.then_some(0);
-    in_lanes::<SINGLE>(words, model, options, go_on, &|lattice, count, sums| {
-        lattice.expect::<SINGLE>(count, sums, unknown);
+    let unknown = options.unknown_of(model);
+    in_lanes::<SINGLE>(words, model, options, lanes, go_on, &|lattice, count, sums| {
+        if options.logarithms {
+            lattice.expect_logs::<SINGLE>(count, sums, unknown);
+        } else {
+            lattice.expect::<SINGLE>(count, sums, unknown);
+        }
     })
 }
 
-/// Sums of something over all words, by piece: `job` adds that of one word, with its count.
+/// Sums of something over all words, by piece, and one more: `job` adds that of one word, with its count.
+///
+/// Each model comes here once: what `lanes` keep is of the model before.
 fn in_lanes<const SINGLE: bool>(
     words: &Words,
     model: &Model,
     options: &UnigramOptions,
+    lanes: &Lanes,
     go_on: &mut GoOn<'_>,
     job: &(impl Fn(&mut Lattice, f64, &mut [f64]) + Sync),
 ) -> Result<Vec<f64>, Error> {
     let lane = |number: std::ops::Range<usize>, go_on: &mut GoOn<'_>| {
-        let mut sums = vec![0.0; model.pieces.len()];
+        let mut sums = vec![0.0; model.pieces.len() + 1];
         let mut lattice = Lattice::default();
+        let mut kept =
+            lanes.get(number.start).map(|kept| kept.lock().unwrap_or_else(PoisonError::into_inner));
+        kept.iter_mut().for_each(|kept| kept.begin());
         for (at, word) in words.words.iter().skip(number.start).step_by(options.lanes).enumerate() {
             if at % STRIDE == STRIDE - 1 && !go_on() {
                 return Err(Error::Interrupted);
             }
-            lattice.set(words.symbols(word), model);
+            match (&mut kept, &model.moved) {
+                (Some(kept), Some(moved)) => lattice.set_kept(word.length, model, moved, kept),
+                (kept, _) => {
+                    lattice.set(words.symbols(word), model, model.trie(words));
+                    kept.iter_mut().for_each(|kept| kept.add(lattice.nodes()));
+                }
+            }
             job(&mut lattice, round::<SINGLE>(word.count as f64), &mut sums);
         }
+        kept.iter_mut().for_each(|kept| kept.finish());
         Ok(sums)
     };
     let numbers: Vec<_> = (0..options.lanes).map(|number| number..number + 1).collect();
@@ -196,16 +270,15 @@ fn in_lanes<const SINGLE: bool>(
 /// What the pieces are worth if they occur as often as expected; rare ones are dropped.
 ///
 /// With the digamma function in place of the logarithm (variational Bayes), which makes small ones smaller.
-fn maximize<const SINGLE: bool>(model: &Model, expected: &[f64], words: &Words) -> Result<Model, Error> {
-    let kept: Vec<usize> = (0..expected.len()).filter(|id| expected[*id] >= RARE).collect();
+fn maximize<const SINGLE: bool>(model: &Model, expected: &[f64]) -> Result<Model, Error> {
+    let kept: Vec<usize> = (0..model.pieces.len()).filter(|id| expected[*id] >= RARE).collect();
     if kept.is_empty() {
         return Err(Error::Training("the text is too small: no piece is expected in it".to_owned()));
     }
     let sum = kept.iter().fold(0.0, |sum, id| round::<SINGLE>(sum + expected[*id]));
     let total = round::<SINGLE>(digamma(sum));
     let scores = kept.iter().map(|id| round::<SINGLE>(digamma(expected[*id]) - total)).collect();
-    let pieces = kept.iter().map(|id| model.pieces[*id]).collect();
-    Ok(Model::new::<SINGLE>(pieces, scores, &words.text, words.characters.len()))
+    Ok(model.of::<SINGLE>(&kept, scores))
 }
 
 #[cfg(test)]

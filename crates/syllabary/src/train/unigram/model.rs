@@ -1,6 +1,8 @@
 //! The pieces with their scores, as EM has them at one time.
 
-use super::{lattice::round, trie::Trie};
+use std::sync::OnceLock;
+
+use super::{lattice::round, trie::Trie, words::Words};
 
 /// The piece of a symbol that is none.
 pub const UNKNOWN: u32 = u32::MAX;
@@ -32,22 +34,35 @@ pub struct Model {
     pub scores: Vec<f64>,
     /// The score of the unknown piece.
     pub unknown: f64,
-    /// The pieces by symbols.
-    pub trie: Trie,
+    /// What became of the pieces of the model before; there is none before the first.
+    pub moved: Option<Vec<u32>>,
+    trie: OnceLock<Trie>,
 }
 
 impl Model {
-    /// Of pieces with their scores; `symbols`: how many there are.
-    pub fn new<const SINGLE: bool>(
-        pieces: Vec<Piece>,
-        scores: Vec<f64>,
-        text: &[u32],
-        symbols: usize,
-    ) -> Model {
-        let texts: Vec<&[u32]> = pieces.iter().map(|piece| piece.symbols(text)).collect();
-        let trie = Trie::new(&texts, symbols);
+    /// Of pieces with their scores.
+    pub fn new<const SINGLE: bool>(pieces: Vec<Piece>, scores: Vec<f64>) -> Model {
         let lowest = scores.iter().copied().fold(f64::INFINITY, f64::min);
-        Model { unknown: round::<SINGLE>(lowest - PENALTY), pieces, scores, trie }
+        let unknown = round::<SINGLE>(lowest - PENALTY);
+        Model { unknown, pieces, scores, moved: None, trie: OnceLock::new() }
+    }
+
+    /// With some of the pieces, in this order, and scores for them.
+    pub fn of<const SINGLE: bool>(&self, kept: &[usize], scores: Vec<f64>) -> Model {
+        let mut moved = vec![UNKNOWN; self.pieces.len()];
+        for (new, old) in (0..).zip(kept) {
+            moved[*old] = new;
+        }
+        let pieces = kept.iter().map(|id| self.pieces[*id]).collect();
+        Model { moved: Some(moved), ..Model::new::<SINGLE>(pieces, scores) }
+    }
+
+    /// The pieces by symbols.
+    pub fn trie(&self, words: &Words) -> &Trie {
+        self.trie.get_or_init(|| {
+            let texts: Vec<&[u32]> = self.pieces.iter().map(|piece| piece.symbols(&words.text)).collect();
+            Trie::new(&texts, words.characters.len())
+        })
     }
 }
 

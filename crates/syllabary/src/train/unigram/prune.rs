@@ -1,15 +1,16 @@
 //! Which pieces are dropped: those without which the corpus is hardly less likely.
 //!
 //! A piece that is dropped is taken to be replaced, wherever the best ways use it, by the second best way to cut its
-//! own text. The specification is `reference/train_unigram.py`.
+//! own text. With `all_grow` as Hugging Face has it: what nothing replaces stays, used or not, and each piece that is
+//! gone is taken to become as many tokens as there are pieces. The specification is `reference/train_unigram.py`.
 
 use std::ops::Range;
 
 use super::{
     super::{GoOn, parallel::in_parts},
-    STRIDE, UnigramOptions, in_lanes,
-    lattice::{Lattice, TwoBest, round},
-    model::{Model, UNKNOWN},
+    Lanes, STRIDE, UnigramOptions, in_lanes,
+    lattice::{Lattice, TwoBest, place_of, round},
+    model::Model,
     words::Words,
 };
 use crate::Error;
@@ -28,18 +29,16 @@ enum Instead {
 /// The model with its most useful pieces: those that nothing replaces, then by loss.
 pub fn prune<const SINGLE: bool>(
     words: &Words,
-    model: Model,
+    model: &Model,
     options: &UnigramOptions,
+    lanes: &Lanes,
     go_on: &mut GoOn<'_>,
 ) -> Result<Model, Error> {
-    let used = in_lanes::<SINGLE>(words, &model, options, go_on, &|lattice, count, sums| {
+    let unknown = options.unknown_of(model);
+    let used = in_lanes::<SINGLE>(words, model, options, lanes, go_on, &|lattice, count, sums| {
         lattice.viterbi::<SINGLE>();
         for number in &lattice.best {
-            let piece = match lattice.node(*number).piece {
-                UNKNOWN if options.unknown_first => 0,
-                UNKNOWN => continue,
-                piece => piece as usize,
-            };
+            let Some(piece) = place_of(lattice.node(*number).piece, unknown) else { continue };
             sums[piece] = round::<SINGLE>(sums[piece] + count);
         }
     })?;
@@ -50,20 +49,22 @@ pub fn prune<const SINGLE: bool>(
     let share = size.div_ceil(options.threads.max(1)).max(1);
     let parts = (0..size).step_by(share).map(|start| start..(start + share).min(size)).collect();
     let found = in_parts(parts, go_on, &|part: Range<usize>, go_on: &mut GoOn<'_>| {
-        judge::<SINGLE>(words, &model, part, (&used, total), options.unknown_first, go_on)
+        judge::<SINGLE>(words, model, part, (&used, total), options, go_on)
     })?;
     for part in found {
         kept.extend(part.kept);
         losses.extend(part.losses);
     }
     losses.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
-    let wanted = options.desired.max((options.shrinking_factor * size as f64) as usize);
-    let room = wanted.saturating_sub(kept.len());
+    let all = options.size_of(model);
+    let wanted = options.desired.max((options.shrinking_factor * all as f64) as usize);
+    let room = match wanted.checked_sub(kept.len() + all - size) {
+        None if options.all_grow => size,
+        room => room.unwrap_or(0),
+    };
     kept.extend(losses.iter().take(room).map(|(id, _)| *id));
-    let pieces = kept.iter().map(|id| model.pieces[*id]).collect();
     let scores = kept.iter().map(|id| model.scores[*id]).collect();
-    drop(model);
-    Ok(Model::new::<SINGLE>(pieces, scores, &words.text, words.characters.len()))
+    Ok(model.of::<SINGLE>(&kept, scores))
 }
 
 /// What was found out of some pieces.
@@ -80,31 +81,30 @@ fn judge<const SINGLE: bool>(
     model: &Model,
     part: Range<usize>,
     (used, total): (&[f64], f64),
-    unknown_first: bool,
+    options: &UnigramOptions,
     go_on: &mut GoOn<'_>,
 ) -> Result<Judged, Error> {
     let (mut lattice, mut search) = (Lattice::default(), TwoBest::default());
     let mut judged = Judged::default();
+    let (unknown, trie) = (options.unknown_of(model), model.trie(words));
     for id in part {
         if id % STRIDE == STRIDE - 1 && !go_on() {
             return Err(Error::Interrupted);
         }
-        if used[id] == 0.0 {
+        if used[id] == 0.0 && !options.all_grow {
             continue;
         }
-        lattice.set(model.pieces[id].symbols(&words.text), model);
+        lattice.set(model.pieces[id].symbols(&words.text), model, trie);
         match instead::<SINGLE>(&mut lattice, &mut search) {
-            Instead::Unused => {}
             Instead::Nothing => judged.kept.push(id),
-            Instead::Pieces(pieces) => {
-                let count = |piece: &u32| match *piece {
-                    UNKNOWN if unknown_first => used[0],
-                    UNKNOWN => 0.0,
-                    piece => used[piece as usize],
-                };
+            Instead::Unused if options.all_grow && used[id] > 0.0 => judged.kept.push(id),
+            Instead::Pieces(pieces) if used[id] > 0.0 => {
+                let count = |piece: &u32| place_of(*piece, unknown).map_or(0.0, |piece| used[piece]);
                 let others: Vec<f64> = pieces.iter().map(count).collect();
-                judged.losses.push((id, loss::<SINGLE>(used[id], total, &others)));
+                let tokens = if options.all_grow { options.size_of(model) } else { others.len() };
+                judged.losses.push((id, loss::<SINGLE>(used[id], total, &others, tokens)));
             }
+            Instead::Pieces(_) | Instead::Unused => {}
         }
     }
     Ok(judged)
@@ -118,11 +118,12 @@ fn instead<const SINGLE: bool>(lattice: &mut Lattice, search: &mut TwoBest) -> I
     }
 }
 
-/// How much the logarithm of the likelihood, by token, loses when `count` tokens become others.
-fn loss<const SINGLE: bool>(count: f64, total: f64, others: &[f64]) -> f64 {
+/// How much the logarithm of the likelihood, by token, loses when each of `count` tokens becomes `tokens`; `others`:
+/// how often each of those that stand for it is used.
+fn loss<const SINGLE: bool>(count: f64, total: f64, others: &[f64], tokens: usize) -> f64 {
     let all = round::<SINGLE>(total.ln());
     let with = round::<SINGLE>(count.ln() - all);
-    let more = round::<SINGLE>(count * (others.len() as f64 - 1.0));
+    let more = round::<SINGLE>(count * (tokens as f64 - 1.0));
     let all = round::<SINGLE>(round::<SINGLE>(total + more).ln());
     let mut without = 0.0;
     for other in others {

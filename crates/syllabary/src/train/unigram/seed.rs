@@ -28,7 +28,8 @@ pub enum Branching {
     /// of `▁`, the last word of a sentence by zero. Words that end the last sentence count once more
     /// where they end sentences.
     Bytes,
-    /// Followed by two different characters; ends are one character. Each distinct word counts once.
+    /// Followed by two different characters; ends, and what may stand in no piece, are one character. Each distinct
+    /// word counts once; of equals the larger text comes first.
     Texts,
     /// Followed by two different characters, or ever by the end of a word.
     Ends,
@@ -70,7 +71,7 @@ impl Candidate {
     }
 }
 
-/// The candidates with the highest scores, then the most bytes, then in order of their texts; words must be sorted.
+/// The candidates with the highest scores, of equals in the order of `Branching`; words must be sorted.
 ///
 /// # Errors
 /// `Error::Interrupted`.
@@ -99,6 +100,13 @@ pub fn seeds(
     let bytes = |candidate: &Candidate| -> usize {
         candidate.symbols(words).iter().map(|symbol| words.characters[*symbol as usize].len_utf8()).sum()
     };
+    if rules.branching == Branching::Texts {
+        found.reverse();
+        found.sort_by_key(|candidate| std::cmp::Reverse(candidate.score));
+        found.truncate(rules.size);
+        found.shrink_to_fit();
+        return Ok(found);
+    }
     // Stable: they come in order of their texts.
     found.sort_by_cached_key(|candidate| {
         (std::cmp::Reverse(candidate.score), std::cmp::Reverse(bytes(candidate)))
@@ -202,7 +210,10 @@ impl Finder<'_, '_, '_> {
         let (Some(first), Some(last)) = (places.first(), places.last()) else { return };
         let (low, high) = (next(first), next(last));
         let branches = match self.rules.branching {
-            Branching::Texts => low != high && !(low >= MIDDLE && high >= MIDDLE),
+            Branching::Texts => {
+                let ends = |symbol: u32| symbol >= MIDDLE || self.refused(symbol);
+                low != high && (!ends(low) || places.iter().any(|place| !ends(next(place))))
+            }
             Branching::Ends => low != high || high >= MIDDLE,
             Branching::Bytes => {
                 let lead = self.lead(low);

@@ -1,6 +1,6 @@
 //! Words as learning takes them: those of sentences as sentencepiece counts them, and those of a table.
 //!
-//! A character outside the alphabet is one symbol, U+2585, which is no piece and in none. Leaves out reading.
+//! A character outside the alphabet is one symbol (U+2585, but for Hugging Face zero), which is no piece and in none. Leaves out reading.
 
 use super::{
     super::{
@@ -65,11 +65,16 @@ pub fn prepare(
 }
 
 /// Words of a table. `most`: the most frequent characters are the alphabet, until they are 0.9995 of the text or so
-/// many; else all are.
+/// many; else all are but `outside`, which stands for the others.
 ///
 /// # Errors
 /// `Error::TooLarge` beyond 2^32 characters in distinct words.
-pub fn of_texts(table: &[(&str, u64)], mut rules: SeedRules, most: Option<usize>) -> Result<Prepared, Error> {
+pub fn of_texts(
+    table: &[(&str, u64)],
+    mut rules: SeedRules,
+    most: Option<usize>,
+    outside: char,
+) -> Result<Prepared, Error> {
     let mut counts = vec![0_u64; char::MAX as usize + 1];
     for (word, count) in table {
         for character in word.chars() {
@@ -78,7 +83,7 @@ pub fn of_texts(table: &[(&str, u64)], mut rules: SeedRules, most: Option<usize>
         }
     }
     let all = ('\0'..=char::MAX).filter(|character| counts[*character as usize] > 0);
-    let mut characters: Vec<char> = all.filter(|character| *character != UNKNOWN_CHARACTER).collect();
+    let mut characters: Vec<char> = all.filter(|character| *character != outside).collect();
     if let Some(most) = most {
         let total: u128 = counts.iter().map(|count| u128::from(*count)).sum();
         characters.sort_by_key(|character| std::cmp::Reverse(counts[*character as usize]));
@@ -91,11 +96,11 @@ pub fn of_texts(table: &[(&str, u64)], mut rules: SeedRules, most: Option<usize>
         characters = enough.copied().collect();
     }
     drop(counts);
-    characters.push(UNKNOWN_CHARACTER);
+    characters.push(outside);
     characters.sort_unstable();
-    let unknown = characters.partition_point(|text| *text < UNKNOWN_CHARACTER) as u32;
+    let unknown = characters.partition_point(|text| *text < outside) as u32;
     let any = Shape::of(Character { text: 'a', script: Script::ANY, refused: false });
-    let shapes = characters.iter().map(|text| (*text != UNKNOWN_CHARACTER).then_some(any)).collect();
+    let shapes = characters.iter().map(|text| (*text != outside).then_some(any)).collect();
     let free = PieceRules {
         max_sentencepiece_length: u32::try_from(rules.longest).unwrap_or(u32::MAX),
         split_by_whitespace: false,

@@ -27,7 +27,9 @@ fn options(threads: usize, single: bool) -> UnigramOptions {
         threads,
         single,
         settle: true,
-        unknown_first: false,
+        unknown: Unknown::Nothing,
+        all_grow: false,
+        logarithms: false,
     }
 }
 
@@ -53,8 +55,8 @@ fn sums_of_probabilities_are_those_of_logarithms() {
     let model = initial::<false>(&words, &rules(Branching::Ends), &[], &options(1, false), &mut || true);
     let model = model.unwrap();
     words.order();
-    let plain = expect::<false>(&words, &model, &options(1, false), &mut || true).unwrap();
-    let single = expect::<true>(&words, &model, &options(1, true), &mut || true).unwrap();
+    let plain = expect::<false>(&words, &model, &options(1, false), &Lanes::new(), &mut || true).unwrap();
+    let single = expect::<true>(&words, &model, &options(1, true), &Lanes::new(), &mut || true).unwrap();
     for (a, b) in plain.iter().zip(&single) {
         assert!((a - b).abs() < 1e-4 * (1.0 + a), "{a} {b}");
     }
