@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 from test_train_unigram import drawn
 from tokenizers import Tokenizer as Peer
 from tokenizers import models, normalizers, pre_tokenizers, processors, trainers
@@ -26,6 +27,7 @@ from words_peers import CORPORA, PROVE
 
 import syllabary
 from syllabary import PieceCounts
+from syllabary.cli import main
 from syllabary.errors import CorpusError, EarlyStopWarning, TrainingError, VocabularyError
 from syllabary.reference import train_unigram_huggingface as reference
 from syllabary.reference.train_unigram_huggingface import UnigramTrainerOptions
@@ -252,6 +254,29 @@ def test_flags_of_special_tokens_and_lengths() -> None:
     assert tok.spec.unknown == 0
     assert max(len(token.decode()) for token in tok.spec.tokens.values()) == 2
     assert tok.encode("ba  <m>", special="allow")[-1] == 2
+
+
+def test_from_the_command_line(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("\n".join(drawn(8, 60)), encoding="utf-8", newline="")
+    told = {
+        "vocab_size": "70",
+        "pre_tokenizer": "WhitespaceSplit",
+        "shrinking_factor": "0.5",
+        "unk_token": "?",
+    }
+    pairs = [part for name, value in told.items() for part in ("--option", f"{name}={value}")]
+    paths = [str(tmp_path / "a.txt"), "-o", str(tmp_path / "u.json")]
+    result = CliRunner().invoke(
+        main, ["train", *paths, "--model", "unigram", "--like", "huggingface", *pairs]
+    )
+    assert result.exit_code == 0, result.output
+    expected = ours(tmp_path / "a.txt", vocab_size=70, shrinking_factor=0.5, unk_token="?")
+    # Numbers are read as their library reads them, which may be off by the last bit.
+    read = syllabary.load(tmp_path / "u.json").spec
+    assert dict(read.scores or {}) == pytest.approx(dict(expected.spec.scores or {}), rel=1e-15)
+    assert read.tokens == expected.spec.tokens
+    wrong = ["--model", "unigram", "--like", "huggingface", "--option", "shrinking_factor=a"]
+    assert "give a number" in CliRunner().invoke(main, ["train", *paths, *wrong]).output
 
 
 def test_few_pieces_are_told() -> None:

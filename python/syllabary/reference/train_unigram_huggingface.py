@@ -114,7 +114,7 @@ def train(words: Mapping[str, int], options: UnigramTrainerOptions) -> Scored:
 
     >>> found = train({"to": 3, "be": 2, "or": 2}, UnigramTrainerOptions(7, unk_token="<unk>"))
     >>> [text for text, _score in found.vocab]
-    ['<unk>', 'to', 'or', 'be', 't', 'r', 'o', 'e', 'b']
+    ['<unk>', 'o', 't', 'r', 'e', 'b']
     """
     check_options(options)
     words = {word: count for word, count in words.items() if word}
