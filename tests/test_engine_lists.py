@@ -179,7 +179,7 @@ BATCHES = [
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no SIGINT to send")
-@pytest.mark.parametrize(("method", "threads"), BATCHES)
+@pytest.mark.parametrize("method, threads", BATCHES)
 def test_ctrl_c_while_a_batch_is_encoded(method: str, threads: int, tmp_path: Path) -> None:
     process = subprocess.Popen(
         [sys.executable, "-c", ENCODING, method, str(threads)],
