@@ -51,7 +51,7 @@ class Rows(Protocol):
         ...
 
     def unknown(self) -> Mapping[int, str]:
-        """Unknown tokens that are spelled as the text, normalized, by their place in the fields of all rows."""
+        """Unknown tokens that are spelled as the text, normalized, by their place in the fields."""
         ...
 
 
