@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import lzma
 import random
 
@@ -10,7 +11,7 @@ import pytest
 import tokenizers as peers
 from full_peers import FIELDS, KINDS, difference, drawn_inputs, drawn_peer, theirs, tokenizer_json
 
-from syllabary import Tokenizer
+from syllabary import Tokenizer, _engine
 from syllabary.formats.hf_read import read_document
 from syllabary.formats.strict_json import parse
 from syllabary.framing import Truncation
@@ -132,3 +133,22 @@ def test_an_unknown_token_is_spelled_as_the_normalizer_leaves_it(tmp_path):
         rows = encode_full_batch(slow, list(zip(texts, pairs, strict=True)), asked)
         assert [row.tokens for row in rows] == [one.tokens for one in peer.encode_batch(given)]
     assert tok.encode_full("㍿a").tokens == ["▁", "株式", "会", "社", "a"]
+
+
+def test_offsets_as_pairs(tmp_path):
+    peer = drawn_peer(KINDS[0], random.Random(4))
+    tok = Tokenizer(read_document(parse(peer.to_str().encode(), tmp_path)))
+    for texts in (["a b", "", "Ünïcode text, of some length " * 40], []):
+        batch = tok.encode_full_batch(texts, special="allow")
+        pairs = batch.offset_pairs()
+        assert pairs == [row.offsets for row in batch]
+        assert all(type(pair) is tuple for row in pairs for pair in row)
+    flat, enabled = np.arange(6).reshape(3, 2), gc.isenabled()
+    assert _engine.pairs(flat, np.array([0, 1, 1, 3])) == [[(0, 1)], [], [(2, 3), (4, 5)]]
+    assert not any(map(gc.is_tracked, _engine.pairs(flat, np.array([0, 3]))[0]))
+    for bounds in ([0, 4], [-1, 2], [2, 1]):
+        with pytest.raises(ValueError, match="no places of pairs"):
+            _engine.pairs(flat, np.array(bounds))
+    with pytest.raises(TypeError):
+        _engine.pairs(flat.astype(float), np.array([0, 3]))
+    assert gc.isenabled() == enabled

@@ -34,6 +34,7 @@ __all__ = [
     "Tokenizer",
     "Trainer",
     "learn_unigram",
+    "pairs",
     "recover_merges",
 ]
 
@@ -549,6 +550,10 @@ class StepDecoder:
         classes: of each token `"normal"`, `"byte"`, `"control"` or `"unknown"`, which a step `SentencePiece`
             looks at; without them a token that is spelled `<0x0A>` is a byte.
         """
+
+def pairs(flat: NDArray[np.int64], bounds: NDArray[np.int64]) -> list[list[tuple[int, int]]]:
+    """The pairs of `flat`, shape (n, 2), in rows, from each of `bounds`, shape (rows + 1,), to the next.
+    `ValueError` for bounds that are no places of pairs."""
 
 def recover_merges(tokens: Sequence[bytes]) -> list[tuple[int, int, int]]:
     """`reference.rank_merges` of tokens in the order of their ranks, ids being places in the list."""

@@ -16,6 +16,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from syllabary._engine import pairs
 from syllabary.framing import Padding
 from syllabary.framing_plan import Plan
 from syllabary.full_rows import found_as
@@ -166,9 +167,7 @@ class EncodingBatch:
 
     def offset_pairs(self) -> list[list[tuple[int, int]]]:
         """`offsets` as pairs of start and end, one list a row, each as long as its row: padded or not."""
-        flat = self._flat("offsets")
-        pairs = list(zip(flat[:, 0].tolist(), flat[:, 1].tolist(), strict=True))
-        return [pairs[start:end] for start, end in pairwise(self._bounds.tolist())]
+        return pairs(np.ascontiguousarray(self._flat("offsets")), self._bounds)
 
     def to_torch(self) -> dict[str, Any]:
         """`input_ids`, `token_type_ids`, `attention_mask` as torch tensors (rows, length), int64.

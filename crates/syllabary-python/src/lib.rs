@@ -12,6 +12,7 @@ mod ids;
 mod layout;
 mod learned;
 mod lists;
+mod pairs;
 mod parity;
 mod ranks;
 mod sentencepiece;
@@ -31,6 +32,7 @@ const _: () = {
     assert!(align_of::<full::FullRows>() <= 16);
     assert!(align_of::<huggingface::HuggingFaceTrainer>() <= 16);
     assert!(align_of::<ids::IdMerges>() <= 16);
+    assert!(align_of::<learned::Learned>() <= 16);
     assert!(align_of::<parity::ParityTrainer>() <= 16);
     assert!(align_of::<ranks::Ranks>() <= 16);
     assert!(align_of::<sentencepiece::SentencePieceTrainer>() <= 16);
@@ -62,6 +64,7 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<tokenizer::Tokenizer>()?;
     module.add_class::<trainer::Trainer>()?;
     module.add_class::<trainer::Merging>()?;
+    module.add_function(wrap_pyfunction!(pairs::pairs, module)?)?;
     module.add_function(wrap_pyfunction!(ranks::recover_merges, module)?)?;
     module.add_function(wrap_pyfunction!(unigram::learn_unigram, module)?)?;
     Ok(())

@@ -116,10 +116,11 @@ fn new_integer(py: Python<'_>, id: u32) -> PyResult<Object> {
 }
 
 /// Python's collector, switched off while lists are made: it would look at all of them every 700 lists.
-struct Uncollected(bool);
+pub struct Uncollected(bool);
 
 impl Uncollected {
-    fn new(_py: Python<'_>) -> Uncollected {
+    /// Until it is dropped.
+    pub fn new(_py: Python<'_>) -> Uncollected {
         // SAFETY: attached (`_py`).
         Uncollected(unsafe { ffi::PyGC_Disable() } == 1)
     }
