@@ -253,8 +253,7 @@ impl Charwise {
         lattice: &Lattice,
         out: &mut Out<'_, F>,
     ) {
-        let is_unknown = |edge: &Edge| edge.id == NONE || unigram.is_unknown(edge.id);
-        if self.letters.spells() || !out.has_room(lattice.path.len()) {
+        if self.letters.spells() || out.carry.is_some() || !out.has_room(lattice.path.len()) {
             for edge in &lattice.path {
                 out.make_room();
                 if edge.id == NONE {
@@ -270,7 +269,7 @@ impl Charwise {
         }
         let (run, mut written, mut after_unknown) = (&mut *out.run, out.written, out.after_unknown);
         for edge in &lattice.path {
-            let is_unknown = is_unknown(edge);
+            let is_unknown = unigram.is_unknown(edge.id);
             run[written] = if is_unknown { out.unknown } else { edge.id };
             written += usize::from(!(is_unknown && after_unknown && out.fuses));
             after_unknown = is_unknown;
