@@ -26,7 +26,7 @@ use super::{
 };
 use crate::{
     alphabet::{Alphabet, NONE, Spelling},
-    models::unigram::{Edge, Lattice, Unigram},
+    models::unigram::{Lattice, Unigram},
     parts::Parts,
     step::Step,
 };

@@ -12,7 +12,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{Found, frozen};
 use crate::{Error, parts::Parts, vocab::Vocab};
-pub(crate) use lattice::{Edge, Lattice};
+pub(crate) use lattice::Lattice;
 pub(crate) use nbest::Several;
 use trie::{NONE, Trie};
 
