@@ -8,9 +8,10 @@ trainer is deterministic: the words in the order of their counts are dealt out t
 `num_threads` is another model, by a few pieces; here, as there, it says nothing about threads at work.
 Saved as a `.model`, the tokenizer is the file that sentencepiece writes.
 
-Where it may differ by rounding: `split_by_whitespace=False`, where sentences come in another order; seeds,
-where no space stands before sentences (`add_dummy_prefix=False`, `treat_whitespace_as_suffix`), and beyond
-500 MB of text, which it takes part by part.
+Where it may differ: by rounding with `split_by_whitespace=False`, where sentences come in another order; in
+seeds, where no space stands before sentences (`add_dummy_prefix=False`, `treat_whitespace_as_suffix`: what
+ends a sentence is a seed there if the next ones begin with different bytes), and beyond 500 MB of text,
+which it takes part by part.
 Source: sentencepiece 0.2.3, `unigram_model_trainer.cc`. Leaves out: its sparse pruning, and seeds from a
 file.
 """
