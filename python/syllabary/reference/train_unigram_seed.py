@@ -14,9 +14,9 @@ counts as going on differently is `branching`:
 A candidate is worth its count times its characters; the `size` best are taken, of equals those of more
 bytes, then the smaller text (with "texts" the larger one). These are the inner nodes of the suffix tree of
 the words, which peers find with a suffix array and its longest common prefixes; here every text is counted.
-Source: sentencepiece 0.2.3 (its log and models say what it does), tokenizers 0.23.3,
-`unigram/trainer.rs` (`make_seed_sentence_pieces`); Kudo 2018, section 3.2. Leaves out: characters, which are
-pieces anyway.
+Source: sentencepiece 0.2.3, `unigram_model_trainer.cc` (`MakeSeedSentencePiecesFromCorpus`), and tokenizers
+0.23.3, `unigram/trainer.rs` (`make_seed_sentence_pieces`); Kudo 2018, section 3.2. Leaves out: characters,
+which are pieces anyway.
 """
 
 from __future__ import annotations

@@ -8,9 +8,10 @@ trainer is deterministic: the words in the order of their counts are dealt out t
 `num_threads` is another model, by a few pieces; here, as there, it says nothing about threads at work.
 Saved as a `.model`, the tokenizer is the file that sentencepiece writes.
 
-Where it may differ by rounding: `split_by_whitespace=False`, where sentences come in another order; seeds,
-where no space stands before sentences (`add_dummy_prefix=False`, `treat_whitespace_as_suffix`) or the last
-sentences are only spaces.
+Where it may differ: by rounding with `split_by_whitespace=False`, where sentences come in another order; in
+seeds, where no space stands before sentences (`add_dummy_prefix=False`, `treat_whitespace_as_suffix`: what
+ends a sentence is a seed there if the next ones begin with different bytes), and beyond 500 MB of text,
+which it takes part by part.
 Source: sentencepiece 0.2.3, `unigram_model_trainer.cc`. Leaves out: its sparse pruning, and seeds from a
 file.
 """
@@ -46,10 +47,10 @@ def train(sentences: Iterable[str | bytes], options: SentencePieceOptions) -> To
     check_options(options)
     meta = meta_pieces(options)
     rules = rules_of(options), denormalizer_of(options)
-    texts, last = Counter[str](), ""
+    texts, order = Counter[str](), list[str]()
     for text, count in normalized(sentences, options, meta, rules[0]):
         texts[text] += count
-        last = text or last
+        order.append(text)
     if not texts:
         raise CorpusError("the corpus is empty: no sentence is left to train on")
     alphabet = alphabet_of(texts, options)
@@ -58,11 +59,12 @@ def train(sentences: Iterable[str | bytes], options: SentencePieceOptions) -> To
     for text, count in texts.items():
         for word in ended_words(_within(text, alphabet), options):
             words[word] += count
+    ended = ended_words(_within(last_of(order), alphabet), options)
     *_before, model = learn(
         list(words.items()),
         settings_of(options),
         lambda text: is_valid(text, options),
-        next((word for word, ended in ended_words(_within(last, alphabet), options) if ended == LAST), ""),
+        ended[-1][0] if ended else "",
     )
     pieces = choose(model.pieces, alphabet, room + len(alphabet))
     return finish_pieces(Found(meta, alphabet, {}, room, rules), pieces, options)
@@ -82,6 +84,18 @@ def settings_of(options: SentencePieceOptions) -> UnigramSettings:
         settle=False,
         unknown="first",
     )
+
+
+def last_of(texts: Sequence[str]) -> str:
+    """The text that comes last when those that are empty are gone: their places are filled from the back.
+
+    With n texts that are not, it is the first of these from the n-th of all on.
+
+    >>> last_of(["a", "", "b", "c"]), last_of(["a", "", "", "b", ""])
+    ('b', 'b')
+    """
+    full = sum(map(bool, texts))
+    return next(filter(None, texts[max(full - 1, 0) :]), "")
 
 
 def _within(text: str, alphabet: Mapping[str, int]) -> str:

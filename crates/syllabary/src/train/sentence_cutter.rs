@@ -50,6 +50,8 @@ pub(super) struct Cutter {
     apart: bool,
     /// So many sentences count.
     pub sentences: AtomicU64,
+    /// So many of them hold nothing once they are normalized, if ends are kept apart.
+    pub blank: AtomicU64,
 }
 
 impl Counts for Cutter {
@@ -64,6 +66,7 @@ impl Counts for Cutter {
         // As texts: a search for a character looks for its last byte, which is in most Greek letters' too.
         let marked = whole.contains("▁") || whole.contains("\u{2585}");
         let (mut spans, mut buffer, mut sentences) = (Vec::with_capacity(SPANS), String::new(), 0);
+        let mut blank = 0;
         for line in stretch.texts().flat_map(|text| text.split('\n')) {
             let line = line.trim_end_matches('\r');
             if !self.fits(line) || marked && line.contains(UNKNOWN_CHARACTER) {
@@ -71,17 +74,20 @@ impl Counts for Cutter {
             }
             sentences += 1;
             if !self.apart || marked && line.contains(SPACE) {
-                self.enter_line(line, 1, &mut buffer, tally)?;
+                blank += u64::from(!self.enter_line(line, 1, &mut buffer, tally)?);
                 continue;
             }
             let first = spans.len();
             cut(line.as_bytes(), line.as_ptr() as usize - whole.as_ptr() as usize, &mut spans);
             // The last word that is not normalized away ends the sentence.
-            while self.options.ends
+            let mut ended = !self.options.ends;
+            while !ended
                 && spans.len() > first
                 && let Some((start, end)) = spans.pop()
-                && !self.enter_line(&whole[start..end], 1, &mut buffer, tally)?
-            {}
+            {
+                ended = self.enter_line(&whole[start..end], 1, &mut buffer, tally)?;
+            }
+            blank += u64::from(!ended);
             if spans.len() >= SPANS {
                 tally.add_all(whole.as_bytes(), &spans, 0)?;
                 spans.clear();
@@ -91,6 +97,7 @@ impl Counts for Cutter {
             }
         }
         self.sentences.fetch_add(sentences, Ordering::Relaxed);
+        self.blank.fetch_add(blank, Ordering::Relaxed);
         tally.add_all(whole.as_bytes(), &spans, 0)
     }
 }
@@ -148,8 +155,8 @@ impl Cutter {
             && step.flag("remove_extra_whitespaces")?
             && !options.symbols.iter().any(own)
             && !own(&options.pretokenization_delimiter);
-        let sentences = AtomicU64::new(0);
-        Ok(Cutter { step: SentencePiece::new(step)?, symbols, options, apart, sentences })
+        let (sentences, blank) = (AtomicU64::new(0), AtomicU64::new(0));
+        Ok(Cutter { step: SentencePiece::new(step)?, symbols, options, apart, sentences, blank })
     }
 
     /// Whether a line is not empty and not too long.
@@ -174,6 +181,9 @@ impl Cutter {
         let mut before = String::new();
         let mut any = false;
         self.words_of(line, buffer, &mut |word| {
+            if word.is_empty() {
+                return Ok(());
+            }
             if any {
                 enter(&before, count, false, tally)?;
             }

@@ -21,8 +21,8 @@ use crate::{Error, step::Step};
 const STRETCH: usize = 1 << 18;
 /// No thread is started to normalize fewer bytes.
 const FEWEST_BYTES: usize = 1 << 16;
-/// Bytes of text that are looked through for the last sentence.
-const RECENT: usize = 1 << 14;
+/// Bytes of text that are looked through for the sentence that comes last, at least.
+const RECENT: usize = 1 << 18;
 
 /// Distinct words of a corpus with their counts.
 pub struct Sentences {
@@ -31,7 +31,7 @@ pub struct Sentences {
     /// A line that has begun; `None` once it is longer than lines may be.
     pending: Option<String>,
     bytes: u64,
-    /// The end of the text so far.
+    /// The last lines so far, each with its end.
     recent: String,
 }
 
@@ -42,7 +42,7 @@ pub struct Found {
     pub words: SentenceWords,
     /// Words that end sentences, if they are kept apart.
     pub last: SentenceWords,
-    /// The word that ends the last sentence, if they are.
+    /// The word that ends the sentence that comes last (`Sentences::tail`), if they are.
     pub tail: String,
     /// How many sentences counted.
     pub sentences: u64,
@@ -98,7 +98,9 @@ impl Sentences {
         self.remember(sentence);
         self.gather.count(|cutter, tally| {
             cutter.sentences.fetch_add(1, Ordering::Relaxed);
-            cutter.enter_line(sentence, count, &mut String::new(), tally).map(drop)
+            let any = cutter.enter_line(sentence, count, &mut String::new(), tally)?;
+            cutter.blank.fetch_add(u64::from(!any), Ordering::Relaxed);
+            Ok(())
         })
     }
 
@@ -109,18 +111,31 @@ impl Sentences {
 
     /// Keeps the end of text that is whole lines.
     fn remember(&mut self, text: &str) {
-        if self.gather.cutter().options.ends {
-            let start = (text.len().saturating_sub(RECENT)..).find(|at| text.is_char_boundary(*at));
+        if !self.gather.cutter().options.ends || text.is_empty() {
+            return;
+        }
+        if text.len() >= RECENT {
             self.recent.clear();
-            self.recent.push_str(&text[start.unwrap_or(0)..]);
+        }
+        self.recent.push_str(end_of(text));
+        if !text.ends_with('\n') {
+            self.recent.push('\n');
+        }
+        if self.recent.len() >= 2 * RECENT {
+            self.recent = end_of(&self.recent).to_owned();
         }
     }
 
-    /// The word that ends the last sentence.
+    /// The word that ends the sentence that comes last: with `n` sentences that hold something, the first of these
+    /// from the n-th of all on, as sentencepiece fills the places of those that hold nothing from the back.
     fn tail(&self) -> Result<String, Error> {
         let cutter = self.gather.cutter();
+        let blank = usize::try_from(cutter.blank.swap(0, Ordering::Relaxed)).unwrap_or(usize::MAX);
         let (mut line, mut tail) = (String::new(), String::new());
-        for sentence in self.recent.lines().rev().filter(|line| cutter.counts(line)) {
+        let all = self.recent.lines().rev().map(|line| line.trim_end_matches('\r'));
+        let recent: Vec<&str> =
+            all.filter(|line| cutter.counts(line)).take(blank.saturating_add(1)).collect();
+        for sentence in recent.into_iter().rev() {
             cutter.words_of(sentence, &mut line, &mut |word| {
                 word.clone_into(&mut tail);
                 Ok(())
@@ -217,6 +232,16 @@ impl Sentences {
             rest = left;
         }
         self.gather.take(rest, go_on)
+    }
+}
+
+/// The last lines of a text, about `RECENT` bytes.
+fn end_of(text: &str) -> &str {
+    let start = text.len().saturating_sub(RECENT);
+    let start = (start..text.len()).find(|at| text.is_char_boundary(*at)).unwrap_or(0);
+    match text[start..].find('\n') {
+        Some(end) if start > 0 && start + end + 1 < text.len() => &text[start + end + 1..],
+        _ => &text[start..],
     }
 }
 

@@ -94,3 +94,21 @@ fn words_are_cut_wherever_spaces_stand() {
         assert!(words.eq(spans.iter().map(|(start, end)| &line[start - 3..end - 3])), "{line:?}");
     }
 }
+
+#[test]
+fn the_sentence_that_comes_last_is_found() {
+    let tail = |documents: &[&str]| {
+        let mut all = sentences(2, |options| options.ends = true);
+        all.feed(documents, &mut || true).unwrap();
+        all.finish(&mut || true).unwrap().tail
+    };
+    assert_eq!(tail(&["a b\nc d", "", "\n"]), "▁d");
+    assert_eq!(tail(&["a b", "c d\r\r\n", "longer than twelve", "x\u{2585}"]), "▁d");
+    // Sentences from the back fill the places of those that hold nothing.
+    assert_eq!(tail(&["a\n  \nb\nc"]), "▁b");
+    assert_eq!(tail(&["a", " ", " ", "b", " "]), "▁b");
+    assert_eq!(tail(&[" \n \n"]), "");
+    let far = "one two\n".repeat(90_000);
+    assert_eq!(tail(&[" ", &far, "a", "b"]), "▁a");
+    assert_eq!(tail(&[&far, "a", &far[..far.len() - 1], &far, "b"]), "▁b");
+}

@@ -171,8 +171,7 @@ impl Finder<'_, '_, '_> {
         }
         for group in places.chunk_by_mut(|a, b| next(a) == next(b)) {
             let symbol = next(&group[0]);
-            let alone = group.len() < 2 && self.rules.branching != Branching::Ends;
-            if symbol >= MIDDLE || alone || self.refused(symbol) || self.weight(group) < 2 {
+            if symbol >= MIDDLE || self.refused(symbol) || self.weight(group) < 2 {
                 continue;
             }
             match group {
@@ -187,7 +186,13 @@ impl Finder<'_, '_, '_> {
     fn alone(&mut self, place: Place, depth: u32) {
         let word = self.words.words[place.0 as usize];
         let length = word.start + word.length - place.1;
-        if length >= depth.max(2) && length as usize <= self.rules.longest && word.count > 1 {
+        let symbols = &self.words.text[place.1 as usize..][..length as usize];
+        let ends = match self.rules.branching {
+            Branching::Ends => true,
+            Branching::Bytes => self.words.end(&word) == LAST && self.rules.tail.ends_with(symbols),
+            Branching::Texts => false,
+        };
+        if ends && length >= depth.max(2) && length as usize <= self.rules.longest && word.count > 1 {
             self.push(place.1, length, word.count);
         }
     }

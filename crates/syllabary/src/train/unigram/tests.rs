@@ -49,6 +49,24 @@ fn threads_change_nothing() {
 }
 
 #[test]
+fn what_ends_the_last_sentence_is_a_seed_where_it_ends_sentences_twice() {
+    let seeds = |tail: &str| {
+        let mut words = words(&[("abc", 3), ("xbd", 1)]);
+        words.sort();
+        let symbols = Symbols::new(&words.characters, 0);
+        let tail = tail.chars().map(|character| symbols.of(character.into())).collect();
+        let rules = SeedRules { tail, ..rules(Branching::Bytes) };
+        let found = seed::seeds(&words, &rules, 1, &mut || true).unwrap();
+        let found = found.iter().map(|seed| (words.spell(seed.symbols(&words)), seed.score));
+        found.collect::<Vec<_>>()
+    };
+    // One distinct word holds them: no other continues them in another way.
+    assert_eq!(seeds("abc"), [("abc".to_owned(), 9), ("bc".to_owned(), 6)]);
+    assert_eq!(seeds("xbc"), [("bc".to_owned(), 6)]);
+    assert!(seeds("xbd").is_empty());
+}
+
+#[test]
 fn sums_of_probabilities_are_those_of_logarithms() {
     let mut words = words(&TEXTS);
     words.sort();

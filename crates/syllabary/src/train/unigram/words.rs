@@ -102,7 +102,9 @@ impl Words {
         &self.text[word.start as usize..][..word.length as usize]
     }
 
-    fn end(&self, word: &Word) -> u32 {
+    /// How a word ended.
+    #[inline]
+    pub fn end(&self, word: &Word) -> u32 {
         self.text[(word.start + word.length) as usize]
     }
 
