@@ -111,7 +111,8 @@ class EncoderTarget:
     def difference_of_many(self, texts: Sequence[str]) -> str | None:
         """Those that have ids as one long text, and as a batch that two threads share."""
         tok = self.tokenizer
-        ids_of = {text: outcome(partial(tok.encode, text, "text", **NO_COINS)) for text in texts}
+        policy = special_policy("text", tok.special_tokens)
+        ids_of = {text: outcome(partial(tok._engine.encode, text, policy, *NO_COINS)) for text in texts}
         whole = [text for text in texts if isinstance(ids_of[text], list)]
         if not whole:
             return None

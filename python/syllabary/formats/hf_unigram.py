@@ -13,7 +13,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from syllabary.errors import FormatError
 from syllabary.formats.hf_added import Added, read_added, write_added
 from syllabary.formats.hf_components import NAME, NORMALIZER, read_steps
 from syllabary.formats.hf_decoder import read_decoder
@@ -180,4 +179,4 @@ def check_names(spec: TokenizerSpec, names: Mapping[int, str]) -> None:
         there = "no text becomes" if token_id in spec.tokens else "text becomes"
         raise cannot_hold(NAME, f"id {token_id}, which {there} there")
     if tokens != dict(spec.tokens) or (spec.fallback and bytes_found != dict(spec.byte_tokens)):
-        raise FormatError(f"{NAME}: tokens that their names do not tell apart")
+        raise cannot_hold(NAME, "tokens that their names do not tell apart")
