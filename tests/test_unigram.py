@@ -108,8 +108,8 @@ def test_real_text(shared: Path, language: str) -> None:
 def test_ways_that_are_nearly_as_good(tmp_path: Path, others: str) -> None:
     """Which of them wins depends on the score of all that stands before: in 32 bits, and in 64.
 
-    others: characters that are no tokens; the first two stand in longer ones. Several in a row are one token, and
-    each of them has a score.
+    others: characters that are no tokens; the first two stand in longer ones. Several in a row are one
+    token, and each of them has a score.
     """
     source = random.Random(4)
     letters = "abcde" + others
