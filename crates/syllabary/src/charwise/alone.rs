@@ -12,7 +12,7 @@ const READ: usize = BLOCK + 4;
 /// No more ids are written for a block, with some that are written over.
 const BLOCK_IDS: usize = BLOCK + 8;
 
-/// Characters alone are written up to about so many bytes in one go.
+/// Characters alone are written up to about so many bytes in one go, where a score is kept.
 pub(super) const STRETCH: usize = 1 << 8;
 /// No more ids than these are written before the score of the text is looked at again (`weigh`).
 pub(super) const BETWEEN_LOOKS: usize = STRETCH + 4 * BLOCK_IDS;
@@ -43,7 +43,8 @@ impl Charwise {
     #[inline]
     pub(super) fn alone<F: FnMut(&[u32])>(&self, text: &str, mut at: usize, out: &mut Out<'_, F>) -> usize {
         let bytes = text.as_bytes();
-        let most = at + STRETCH;
+        // Only a score has to be looked at.
+        let most = if out.carry.is_some() { at + STRETCH } else { usize::MAX };
         while at < most && bytes.get(at).is_some_and(|&byte| byte >= 128) {
             let start = at;
             at = self.alone_run(bytes, at, FEW, out);

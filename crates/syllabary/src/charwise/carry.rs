@@ -16,6 +16,7 @@ pub(super) struct Bounds {
 /// For sums of 32 and of 64 bits.
 pub(super) const SINGLE: Bounds = Bounds { near: 15_000.0, near_power: 14, far: 97_000.0, far_power: 17 };
 pub(super) const DOUBLE: Bounds = Bounds { near: 15_000.0, near_power: 14, far: 60e9, far_power: 36 };
+
 /// The score of the text so far, as it is rounded.
 pub(crate) struct Carry<'a> {
     pub(super) weigh: &'a Weigh,
