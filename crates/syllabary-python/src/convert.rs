@@ -16,18 +16,15 @@ use syllabary::{
     tokenizer::SpecialPolicy,
 };
 
-use crate::errors::{exception, to_python};
+use crate::{
+    errors::{exception, surrogate, to_python},
+    strings::{self, Text},
+};
 
 /// Text from a `str`; a lone surrogate is a `TextError` with its position.
 pub fn text(value: &Bound<'_, PyAny>) -> PyResult<PyBackedStr> {
     let string = string(value)?;
     PyBackedStr::try_from(string.clone()).map_err(|error| surrogate_error(value.py(), error))
-}
-
-/// The same, where it lies.
-#[inline]
-pub fn slice<'a>(value: &'a Bound<'_, PyAny>) -> PyResult<&'a str> {
-    string(value)?.to_str().map_err(|error| surrogate_error(value.py(), error))
 }
 
 #[inline]
@@ -57,11 +54,15 @@ pub fn batch<'py>(value: &Bound<'py, PyAny>) -> PyResult<Vec<Bound<'py, PyString
     Ok(members)
 }
 
-/// The texts of the members, where they lie.
-pub fn slices<'a>(members: &'a [Bound<'_, PyString>]) -> PyResult<Vec<&'a str>> {
-    let slice =
-        |text: &'a Bound<'_, PyString>| text.to_str().map_err(|error| surrogate_error(text.py(), error));
-    members.iter().map(slice).collect()
+/// The texts of the members; a lone surrogate is found when they are read.
+pub fn read<'a>(members: &'a [Bound<'_, PyString>]) -> PyResult<Vec<Text<'a>>> {
+    members.iter().map(strings::text).collect()
+}
+
+/// The same, of one.
+#[inline]
+pub fn reading<'a>(value: &'a Bound<'_, PyAny>) -> PyResult<Text<'a>> {
+    strings::text(string(value)?)
 }
 
 pub fn type_name(value: &Bound<'_, PyAny>) -> String {
@@ -73,14 +74,7 @@ fn surrogate_error(py: Python<'_>, error: PyErr) -> PyErr {
         return error;
     }
     let position = error.value(py).getattr("start").map_or_else(|_| "?".to_owned(), |at| at.to_string());
-    exception(
-        py,
-        "TextError",
-        format!(
-            "the text has a lone surrogate at character {position}, which is no Unicode text; decode it \
-             properly, or replace it: text.encode('utf-16', 'surrogatepass').decode('utf-16', 'replace')"
-        ),
-    )
+    exception(py, "TextError", surrogate(&position))
 }
 
 /// Appends ids from an iterable of integers; the first that is not `known` ends it with an error.

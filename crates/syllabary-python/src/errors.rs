@@ -3,6 +3,7 @@
 use pyo3::{
     exceptions::{PyKeyboardInterrupt, PyOSError},
     prelude::*,
+    types::PyString,
 };
 use syllabary::Error;
 
@@ -24,6 +25,14 @@ fn characters(text: Option<&str>, offset: usize) -> String {
         Some(before) => format!("character {}", before.chars().count()),
         None => format!("byte {offset}"),
     }
+}
+
+/// What is said of a lone surrogate at a character.
+pub fn surrogate(position: &str) -> String {
+    format!(
+        "the text has a lone surrogate at character {position}, which is no Unicode text; decode it properly, or \
+         replace it: text.encode('utf-16', 'surrogatepass').decode('utf-16', 'replace')"
+    )
 }
 
 /// The exception for `error`, which happened on `text`.
@@ -58,6 +67,7 @@ pub fn to_python(py: Python<'_>, error: Error, text: Option<&str>) -> PyErr {
                 characters(text, offset)
             ),
         ),
+        Error::Surrogate { character } => ("TextError", surrogate(&character.to_string())),
         Error::Vocabulary(reason) => ("VocabularyError", reason),
         Error::Training(reason) => ("TrainingError", reason),
         Error::TooLarge(reason) => ("TextError", reason),
@@ -69,8 +79,14 @@ pub fn to_python(py: Python<'_>, error: Error, text: Option<&str>) -> PyErr {
 }
 
 /// The exception for `error` on text number `index` of a batch.
-pub fn to_python_in_batch(py: Python<'_>, error: Error, index: usize, text: &str) -> PyErr {
-    at_place(py, &to_python(py, error, Some(text)), &format!("text {index} of the batch"))
+pub fn to_python_in_batch(error: Error, index: usize, text: &Bound<'_, PyString>) -> PyErr {
+    at_place(text.py(), &on_string(error, text), &format!("text {index} of the batch"))
+}
+
+/// The exception for `error`, which happened on this text.
+pub fn on_string(error: Error, text: &Bound<'_, PyAny>) -> PyErr {
+    let slice = text.cast::<PyString>().ok().and_then(|text| text.to_str().ok());
+    to_python(text.py(), error, slice)
 }
 
 /// The same exception, whose message begins with the place where it happened.

@@ -42,11 +42,11 @@ impl FullRows {
             other => return Err(PyValueError::new_err(format!("nothing is called {other:?}"))),
         };
         let (members, policy) = (convert::batch(texts)?, policy.get());
-        let slices = convert::slices(&members)?;
+        let read = convert::read(&members)?;
         let located = interruptible(
             py,
-            |go_on| batch::locate(tokenizer, &slices, policy, want, (threads, go_on)),
-            |index, error| to_python_in_batch(py, error, index, slices[index]),
+            |go_on| batch::locate(tokenizer, &read, policy, want, (threads, go_on)),
+            |index, error| to_python_in_batch(error, index, &members[index]),
         )?;
         Ok(FullRows { located: Some(located), rows: None, unknown: tokenizer.spelled_unknown() })
     }

@@ -12,7 +12,7 @@ use pyo3::{
 };
 
 /// CPython's versions 3.x that were looked at.
-const VERSIONS: std::ops::RangeInclusive<u8> = 10..=14;
+pub const VERSIONS: std::ops::RangeInclusive<u8> = 10..=14;
 /// From this one on an integer has a tag where it had its number of digits.
 const TAGGED: u8 = 12;
 

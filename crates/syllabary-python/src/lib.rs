@@ -19,6 +19,7 @@ mod sentencepiece;
 mod signals;
 mod split;
 mod steps;
+mod strings;
 mod tokenizer;
 mod trainer;
 mod unigram;

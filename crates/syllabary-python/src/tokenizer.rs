@@ -12,7 +12,7 @@ use pyo3::{
 use syllabary::{
     Error,
     alphabet::Spelling,
-    batch,
+    batch::{self, Text as _},
     dropout::Dropout,
     nbest::Way,
     pool::Seat,
@@ -22,7 +22,7 @@ use syllabary::{
 use crate::{
     convert::{self, Policy},
     decode,
-    errors::{to_python, to_python_in_batch},
+    errors::{on_string, to_python, to_python_in_batch},
     files,
     full::FullRows,
     learned::Learned,
@@ -58,22 +58,21 @@ impl Tokenizer {
         self.integers.get_or_try_init(py, || Integers::new(py, self.engine.decoder().id_bound()))
     }
 
-    /// Runs `job` with buffers that are kept; long text without the GIL.
-    fn run<R: Send>(
+    /// Runs `job` on a text with buffers that are kept, for long text without the GIL, and makes `result` of it.
+    fn run<R: Send, V>(
         &self,
-        py: Python<'_>,
-        text: &str,
+        text: &Bound<'_, PyAny>,
         job: impl FnOnce(&Engine, &str, &mut Seat) -> Result<R, Error> + Send,
-    ) -> PyResult<R> {
-        let engine = &self.engine;
-        let result = self.engine.pool().with(|seat| {
-            if text.len() < DETACH_BYTES {
-                job(engine, text, seat)
-            } else {
-                py.detach(|| job(engine, text, seat))
-            }
-        });
-        result.map_err(|error| to_python(py, error, Some(text)))
+        result: impl FnOnce(R, &mut Seat) -> PyResult<V>,
+    ) -> PyResult<V> {
+        let (py, read, engine) = (text.py(), convert::reading(text)?, &self.engine);
+        engine.pool().with(|seat| {
+            let mut bytes = std::mem::take(&mut seat.bytes);
+            let run = || read.read(&mut bytes).and_then(|text| job(engine, text, seat));
+            let done = if read.size() < DETACH_BYTES { run() } else { py.detach(run) };
+            seat.bytes = bytes;
+            done.map_err(|error| on_string(error, text)).and_then(|made| result(made, seat))
+        })
     }
 
     /// Encodes a text and makes `result` of its ids.
@@ -82,18 +81,12 @@ impl Tokenizer {
         (text, policy, dropout): (&Bound<'_, PyAny>, &Policy, Dropout),
         result: impl FnOnce(&mut Vec<u32>) -> PyResult<R>,
     ) -> PyResult<R> {
-        let (py, text, policy) = (text.py(), convert::slice(text)?, policy.get());
-        let engine = &self.engine;
-        let encode = |seat: &mut Seat| {
-            let Seat { work, ids, .. } = seat;
-            ids.reserve(text.len() / 4 + 1);
-            engine.encode(text, policy, dropout.coins(0), work, ids)
+        let policy = policy.get();
+        let encode = |engine: &Engine, text: &str, seat: &mut Seat| {
+            seat.ids.reserve(text.len() / 4 + 1);
+            engine.encode(text, policy, dropout.coins(0), &mut seat.work, &mut seat.ids)
         };
-        self.engine.pool().with(|seat| {
-            let done = if text.len() < DETACH_BYTES { encode(seat) } else { py.detach(|| encode(seat)) };
-            done.map_err(|error| to_python(py, error, Some(text)))?;
-            result(&mut seat.ids)
-        })
+        self.run(text, encode, |(), seat| result(&mut seat.ids))
     }
 
     fn batch(
@@ -105,11 +98,11 @@ impl Tokenizer {
         dropout: Dropout,
     ) -> PyResult<batch::Ragged> {
         let (members, policy) = (convert::batch(texts)?, policy.get());
-        let slices = convert::slices(&members)?;
+        let read = convert::read(&members)?;
         interruptible(
             py,
-            |go_on| batch::encode(&self.engine, &slices, policy, (dropout, 0), (threads, go_on)),
-            |index, error| to_python_in_batch(py, error, index, slices[index]),
+            |go_on| batch::encode(&self.engine, &read, policy, (dropout, 0), (threads, go_on)),
+            |index, error| to_python_in_batch(error, index, &members[index]),
         )
     }
 }
@@ -202,7 +195,7 @@ impl Tokenizer {
     fn encode_batch<'py>(
         &self,
         py: Python<'py>,
-        texts: &Bound<'_, PyAny>,
+        texts: &Bound<'py, PyAny>,
         policy: Policy,
         threads: usize,
         dropout: f64,
@@ -211,12 +204,12 @@ impl Tokenizer {
         let members = convert::batch(texts)?;
         let batch = Batch {
             tokenizer: &self.engine,
-            texts: &convert::slices(&members)?,
+            texts: &convert::read(&members)?,
             policy: policy.get(),
             dropout: convert::dropout(dropout, seed)?,
             threads,
         };
-        batch.lists(py, self.integers(py)?)
+        batch.lists(py, &members, self.integers(py)?)
     }
 
     #[pyo3(signature = (texts, policy, threads, dropout=0.0, seed=0))]
@@ -255,15 +248,12 @@ impl Tokenizer {
         Ok(ragged(py, all))
     }
 
-    fn encode_nbest(
-        &self,
-        py: Python<'_>,
-        text: &Bound<'_, PyAny>,
-        policy: Policy,
-        count: usize,
-    ) -> PyResult<Vec<Way>> {
-        let (text, policy) = (convert::slice(text)?, policy.get());
-        self.run(py, text, |engine, text, seat| engine.encode_nbest(text, policy, count, &mut seat.work))
+    fn encode_nbest(&self, text: &Bound<'_, PyAny>, policy: Policy, count: usize) -> PyResult<Vec<Way>> {
+        let policy = policy.get();
+        let job = |engine: &Engine, text: &str, seat: &mut Seat| {
+            engine.encode_nbest(text, policy, count, &mut seat.work)
+        };
+        self.run(text, job, |ways, _| Ok(ways))
     }
 
     fn sample<'py>(
@@ -291,9 +281,10 @@ impl Tokenizer {
 
     #[pyo3(signature = (text, policy=Policy::Raise))]
     #[pyo3(text_signature = "($self, text, policy='raise')")]
-    fn count(&self, py: Python<'_>, text: &Bound<'_, PyAny>, policy: Policy) -> PyResult<usize> {
-        let (text, policy) = (convert::slice(text)?, policy.get());
-        self.run(py, text, |engine, text, seat| engine.count(text, policy, &mut seat.work))
+    fn count(&self, text: &Bound<'_, PyAny>, policy: Policy) -> PyResult<usize> {
+        let policy = policy.get();
+        let job = |engine: &Engine, text: &str, seat: &mut Seat| engine.count(text, policy, &mut seat.work);
+        self.run(text, job, |count, _| Ok(count))
     }
 
     fn count_batch<'py>(
@@ -304,11 +295,11 @@ impl Tokenizer {
         threads: usize,
     ) -> PyResult<Bound<'py, PyArray1<i64>>> {
         let (members, policy) = (convert::batch(texts)?, policy.get());
-        let slices = convert::slices(&members)?;
+        let read = convert::read(&members)?;
         let counts = interruptible(
             py,
-            |go_on| batch::count(&self.engine, &slices, policy, (threads, go_on)),
-            |index, error| to_python_in_batch(py, error, index, slices[index]),
+            |go_on| batch::count(&self.engine, &read, policy, (threads, go_on)),
+            |index, error| to_python_in_batch(error, index, &members[index]),
         )?;
         Ok(counts.into_iter().map(|count| count as i64).collect::<Vec<_>>().into_pyarray(py))
     }
@@ -320,14 +311,15 @@ impl Tokenizer {
         policy: Policy,
         characters: bool,
     ) -> PyResult<Bound<'py, PyArray2<i64>>> {
-        let (text, policy) = (convert::slice(text)?, policy.get());
-        let flat = self.run(py, text, |engine, text, seat| {
+        let policy = policy.get();
+        let spans = |engine: &Engine, text: &str, seat: &mut Seat| {
             let mut spans = engine.offsets(text, policy, &mut seat.work)?;
             if characters {
                 syllabary::tokenizer::to_characters(text, &mut spans);
             }
             Ok(spans.into_iter().flat_map(|span| [span.start as i64, span.end as i64]).collect::<Vec<_>>())
-        })?;
+        };
+        let flat = self.run(text, spans, |flat, _| Ok(flat))?;
         let rows = flat.len() / 2;
         let array = Array2::from_shape_vec((rows, 2), flat)
             .map_err(|error| pyo3::exceptions::PyRuntimeError::new_err(error.to_string()))?;

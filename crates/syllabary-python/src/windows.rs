@@ -3,16 +3,19 @@
 
 use std::time::{Duration, Instant};
 
-use pyo3::{prelude::*, types::PyList};
+use pyo3::{
+    prelude::*,
+    types::{PyList, PyString},
+};
 use syllabary::{
     Error,
-    batch::{self, Ragged},
+    batch::{self, Ragged, Text as _},
     dropout::Dropout,
     pool::Seat,
     tokenizer::{SpecialPolicy, Tokenizer},
 };
 
-use crate::{errors::to_python_in_batch, lists::Integers};
+use crate::{errors::to_python_in_batch, lists::Integers, strings::Text};
 
 /// Bytes of text in the first window of a thread, and at most: as long as windows take less than `SOON`, they grow.
 const FIRST_BYTES: usize = 1 << 18;
@@ -22,21 +25,32 @@ const SOON: Duration = Duration::from_millis(40);
 /// The texts of a batch and how they are encoded.
 pub struct Batch<'a> {
     pub tokenizer: &'a Tokenizer,
-    pub texts: &'a [&'a str],
+    pub texts: &'a [Text<'a>],
     pub policy: SpecialPolicy<'a>,
     pub dropout: Dropout,
     pub threads: usize,
 }
 
 impl Batch<'_> {
-    /// A list of ids for each text.
-    pub fn lists<'py>(&self, py: Python<'py>, integers: &Integers) -> PyResult<Bound<'py, PyList>> {
+    /// A list of ids for each text; they are the texts of `members`.
+    pub fn lists<'py>(
+        &self,
+        py: Python<'py>,
+        members: &[Bound<'py, PyString>],
+        integers: &Integers,
+    ) -> PyResult<Bound<'py, PyList>> {
         let lists = PyList::empty(py);
-        self.tokenizer.pool().with(|seat| self.fill(&lists, seat, integers))?;
+        self.tokenizer.pool().with(|seat| self.fill(&lists, members, seat, integers))?;
         Ok(lists)
     }
 
-    fn fill(&self, lists: &Bound<'_, PyList>, seat: &mut Seat, integers: &Integers) -> PyResult<()> {
+    fn fill(
+        &self,
+        lists: &Bound<'_, PyList>,
+        members: &[Bound<'_, PyString>],
+        seat: &mut Seat,
+        integers: &Integers,
+    ) -> PyResult<()> {
         let py = lists.py();
         let (mut first, mut bytes) = (0, FIRST_BYTES);
         let mut offsets = Vec::new();
@@ -45,7 +59,7 @@ impl Batch<'_> {
             let began = Instant::now();
             let last = self.window(first, bytes.saturating_mul(self.threads));
             let failed = |(index, error): (usize, Error)| {
-                to_python_in_batch(py, error, first + index, self.texts[first + index])
+                to_python_in_batch(error, first + index, &members[first + index])
             };
             if self.threads == 1 {
                 py.detach(|| self.alone(first..last, seat, &mut offsets)).map_err(failed)?;
@@ -72,7 +86,7 @@ impl Batch<'_> {
         let mut size = 0;
         let texts = &self.texts[first..];
         let full = texts.iter().position(|text| {
-            size += text.len();
+            size += text.size();
             size >= bytes
         });
         full.map_or(self.texts.len(), |at| first + at + 1)
@@ -85,14 +99,15 @@ impl Batch<'_> {
         seat: &mut Seat,
         offsets: &mut Vec<usize>,
     ) -> Result<(), (usize, Error)> {
-        let Seat { work, ids, .. } = seat;
+        let Seat { work, ids, bytes, .. } = seat;
         ids.clear();
         offsets.clear();
         offsets.push(0);
         for (at, index) in window.enumerate() {
             let coins = self.dropout.coins(index);
-            self.tokenizer
-                .encode(self.texts[index], self.policy, coins, work, ids)
+            self.texts[index]
+                .read(bytes)
+                .and_then(|text| self.tokenizer.encode(text, self.policy, coins, work, ids))
                 .map_err(|error| (at, error))?;
             offsets.push(ids.len());
         }

@@ -29,6 +29,26 @@ type Failed = (usize, Error);
 /// Whether to go on; asked on the calling thread, about once in `CHUNK_BYTES` of text.
 pub type GoOn<'a> = &'a (dyn Fn() -> bool + Sync);
 
+/// A text of a batch, which need not be UTF-8 before its turn.
+pub trait Text: Sync {
+    /// Bytes that it takes, about as many as its UTF-8.
+    fn size(&self) -> usize;
+
+    /// The text, where it lies or written over what is in `buffer`.
+    fn read<'t>(&'t self, buffer: &'t mut Vec<u8>) -> Result<&'t str, Error>;
+}
+
+impl Text for &str {
+    fn size(&self) -> usize {
+        self.len()
+    }
+
+    #[inline]
+    fn read<'t>(&'t self, _buffer: &'t mut Vec<u8>) -> Result<&'t str, Error> {
+        Ok(self)
+    }
+}
+
 /// The ids of several texts one after the other; text `k` is `ids[offsets[k]..offsets[k + 1]]`.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Ragged {
@@ -40,8 +60,8 @@ pub struct Ragged {
 
 impl Ragged {
     /// Nothing yet, with room for the ids of most texts.
-    fn for_texts(texts: &[&str]) -> Ragged {
-        let bytes: usize = texts.iter().map(|text| text.len()).sum();
+    fn for_texts(texts: &[impl Text]) -> Ragged {
+        let bytes: usize = texts.iter().map(Text::size).sum();
         let mut ids = Vec::new();
         // Room that nobody touches costs nothing; where there is no such room, the vector grows.
         let _ = ids.try_reserve_exact(bytes / 2);
@@ -52,11 +72,11 @@ impl Ragged {
 }
 
 /// Runs of texts of about `CHUNK_BYTES` each.
-fn chunks<'a, 't>(texts: &'a [&'t str]) -> Vec<(usize, &'a [&'t str])> {
+fn chunks<T: Text>(texts: &[T]) -> Vec<(usize, &[T])> {
     let mut chunks = Vec::new();
     let (mut start, mut bytes) = (0, 0);
     for (index, text) in texts.iter().enumerate() {
-        bytes += text.len();
+        bytes += text.size();
         if bytes >= CHUNK_BYTES || index + 1 == texts.len() {
             chunks.push((start, &texts[start..=index]));
             (start, bytes) = (index + 1, 0);
@@ -67,11 +87,11 @@ fn chunks<'a, 't>(texts: &'a [&'t str]) -> Vec<(usize, &'a [&'t str])> {
 
 /// Applies `job` to every chunk of `texts` on up to `threads` threads, which take them in order and stop at an
 /// error; the first in text order is given, so that it too is the same for any number of threads.
-fn each_chunk(
+fn each_chunk<T: Text>(
     tokenizer: &Tokenizer,
-    texts: &[&str],
+    texts: &[T],
     (thread_count, go_on): (usize, GoOn<'_>),
-    job: &(impl Fn((usize, usize), &[&str], &mut Seat) -> Result<(), Failed> + Sync),
+    job: &(impl Fn((usize, usize), &[T], &mut Seat) -> Result<(), Failed> + Sync),
 ) -> Result<(), Failed> {
     let chunks = chunks(texts);
     let cursor = AtomicUsize::new(0);
@@ -102,11 +122,11 @@ fn each_chunk(
 }
 
 /// The same on this thread.
-fn alone(
+fn alone<T: Text>(
     tokenizer: &Tokenizer,
-    texts: &[&str],
+    texts: &[T],
     go_on: GoOn<'_>,
-    mut job: impl FnMut(usize, &[&str], &mut Seat) -> Result<(), Failed>,
+    mut job: impl FnMut(usize, &[T], &mut Seat) -> Result<(), Failed>,
 ) -> Result<(), Failed> {
     tokenizer.pool().with(|seat| {
         chunks(texts).into_iter().try_for_each(|(start, chunk)| match go_on() {
@@ -145,44 +165,45 @@ impl Gathered {
 }
 
 /// Encodes every text; an error comes with the index of its text. `first` is the number of the first text.
-pub fn encode(
+pub fn encode<T: Text>(
     tokenizer: &Tokenizer,
-    texts: &[&str],
+    texts: &[T],
     policy: SpecialPolicy<'_>,
     (dropout, first): (Dropout, usize),
     (threads, go_on): (usize, GoOn<'_>),
 ) -> Result<Ragged, (usize, Error)> {
-    let append =
-        |start: usize, chunk: &[&str], work: &mut Work, ids: &mut Vec<u32>, ends: &mut Vec<usize>| {
-            for (index, text) in chunk.iter().enumerate() {
-                let coins = dropout.coins(first + start + index);
-                tokenizer.encode(text, policy, coins, work, ids).map_err(|error| (start + index, error))?;
-                ends.push(ids.len());
-            }
-            Ok(())
-        };
+    let append = |start: usize, chunk: &[T], (work, bytes): (&mut Work, &mut Vec<u8>), made: &mut Ragged| {
+        for (index, text) in (start..).zip(chunk) {
+            let coins = dropout.coins(first + index);
+            text.read(bytes)
+                .and_then(|text| tokenizer.encode(text, policy, coins, work, &mut made.ids))
+                .map_err(|error| (index, error))?;
+            made.offsets.push(made.ids.len());
+        }
+        Ok(())
+    };
     if threads < 2 || texts.len() < 2 {
-        let Ragged { mut ids, mut offsets } = Ragged::for_texts(texts);
+        let mut whole = Ragged::for_texts(texts);
         alone(tokenizer, texts, go_on, |start, chunk, seat| {
-            append(start, chunk, &mut seat.work, &mut ids, &mut offsets)
+            append(start, chunk, (&mut seat.work, &mut seat.bytes), &mut whole)
         })?;
-        return Ok(Ragged { ids, offsets });
+        return Ok(whole);
     }
     let gathered = Mutex::new(Gathered { whole: Ragged::for_texts(texts), ..Gathered::default() });
     each_chunk(tokenizer, texts, (threads, go_on), &|(index, start), chunk, seat| {
-        let Seat { work, ids, ends, .. } = seat;
-        append(start, chunk, work, ids, ends)?;
-        let made = (std::mem::take(ids), std::mem::take(ends));
-        (*ids, *ends) = lock(&gathered).take(index, made);
+        let Seat { work, ids, ends, bytes } = seat;
+        let mut made = Ragged { ids: std::mem::take(ids), offsets: std::mem::take(ends) };
+        append(start, chunk, (work, bytes), &mut made)?;
+        (*ids, *ends) = lock(&gathered).take(index, (made.ids, made.offsets));
         Ok(())
     })?;
     Ok(gathered.into_inner().unwrap_or_else(PoisonError::into_inner).whole)
 }
 
 /// The tokens of every text, with what is wanted of them; an error comes with the index of its text.
-pub fn locate(
+pub fn locate<T: Text>(
     tokenizer: &Tokenizer,
-    texts: &[&str],
+    texts: &[T],
     policy: SpecialPolicy<'_>,
     want: Want,
     (threads, go_on): (usize, GoOn<'_>),
@@ -191,7 +212,9 @@ pub fn locate(
         let mut whole = Located::for_texts(texts, want);
         alone(tokenizer, texts, go_on, |start, chunk, seat| {
             (start..).zip(chunk).try_for_each(|(index, text)| {
-                let done = tokenizer.locate(text, policy, want, &mut seat.work, &mut whole);
+                let done = text.read(&mut seat.bytes);
+                let done =
+                    done.and_then(|text| tokenizer.locate(text, policy, want, &mut seat.work, &mut whole));
                 done.map_err(|error| (index, error))
             })
         })?;
@@ -201,9 +224,9 @@ pub fn locate(
     each_chunk(tokenizer, texts, (threads, go_on), &|(index, start), chunk, seat| {
         let mut made = Located::for_texts(chunk, want);
         for (index, text) in (start..).zip(chunk) {
-            tokenizer
-                .locate(text, policy, want, &mut seat.work, &mut made)
-                .map_err(|error| (index, error))?;
+            let done = text.read(&mut seat.bytes);
+            let done = done.and_then(|text| tokenizer.locate(text, policy, want, &mut seat.work, &mut made));
+            done.map_err(|error| (index, error))?;
         }
         done.lock().unwrap_or_else(PoisonError::into_inner).insert(index, made);
         Ok(())
@@ -219,16 +242,18 @@ fn lock(gathered: &Mutex<Gathered>) -> MutexGuard<'_, Gathered> {
 }
 
 /// The number of ids of every text.
-pub fn count(
+pub fn count<T: Text>(
     tokenizer: &Tokenizer,
-    texts: &[&str],
+    texts: &[T],
     policy: SpecialPolicy<'_>,
     (threads, go_on): (usize, GoOn<'_>),
 ) -> Result<Vec<usize>, (usize, Error)> {
     let counts: Vec<AtomicUsize> = texts.iter().map(|_| AtomicUsize::new(0)).collect();
     each_chunk(tokenizer, texts, (threads, go_on), &|(_, start), chunk, seat| {
         for (index, text) in (start..).zip(chunk) {
-            let count = tokenizer.count(text, policy, &mut seat.work).map_err(|error| (index, error))?;
+            let count = text.read(&mut seat.bytes);
+            let count = count.and_then(|text| tokenizer.count(text, policy, &mut seat.work));
+            let count = count.map_err(|error| (index, error))?;
             counts[index].store(count, Ordering::Relaxed);
         }
         Ok(())

@@ -44,6 +44,11 @@ pub enum Error {
         /// Byte in the text given where it begins.
         offset: usize,
     },
+    /// A text with a lone surrogate, which is no Unicode text.
+    Surrogate {
+        /// The character of the text that is one.
+        character: usize,
+    },
     /// Tokens, merges or special tokens that contradict each other.
     Vocabulary(String),
     /// Options or a corpus that training cannot work with.
@@ -91,6 +96,9 @@ impl fmt::Display for Error {
             Error::UnknownId { id, index } => write!(f, "no token has id {id} (at index {index})"),
             Error::SpecialFound { token, offset } => {
                 write!(f, "special token {token:?} at byte {offset} of the text")
+            }
+            Error::Surrogate { character } => {
+                write!(f, "a lone surrogate at character {character} of the text")
             }
             Error::Vocabulary(reason) | Error::Training(reason) | Error::TooLarge(reason) => {
                 f.write_str(reason)

@@ -44,6 +44,7 @@ pub mod tokenizer;
 pub mod train;
 mod trim;
 mod unknown;
+pub mod utf8;
 pub mod vocab;
 mod wordwise;
 

@@ -5,6 +5,7 @@
 
 use crate::{
     Error,
+    batch::Text,
     dropout::Dropout,
     encode::Spans,
     models::Model,
@@ -63,8 +64,8 @@ impl Spellings<'_> {
 
 impl Located {
     /// Nothing yet, with room for the tokens of most texts.
-    pub fn for_texts(texts: &[&str], want: Want) -> Located {
-        let bytes: usize = texts.iter().map(|text| text.len()).sum();
+    pub fn for_texts(texts: &[impl Text], want: Want) -> Located {
+        let bytes: usize = texts.iter().map(Text::size).sum();
         let mut made = Located::default();
         // Room that nobody touches costs nothing; where there is no such room, the vectors grow.
         let _ = made.ids.try_reserve_exact(bytes / 3 + 1024);

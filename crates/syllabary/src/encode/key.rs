@@ -1,9 +1,10 @@
 //! Short byte strings as numbers: what the tables of encoding compare and hash.
 //!
-//! Leaves out strings of more than `SHORT` bytes, which are compared as bytes.
+//! Leaves out strings of more than `LONGER` bytes, which are compared as bytes.
 
-/// The most bytes that a key holds.
+/// The most bytes that a key holds, and a longer one.
 pub(crate) const SHORT: usize = 15;
+pub(crate) const LONGER: usize = 31;
 
 /// The bytes of a string of 1 to `SHORT` bytes, little end first; the last byte is its length.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -75,6 +76,34 @@ impl Key {
     }
 }
 
+/// The bytes of a string of more than `SHORT` and up to `LONGER` bytes, little end first; the last byte is its length.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(C, align(32))]
+pub(crate) struct Longer(pub(crate) [u64; 4]);
+
+impl Longer {
+    /// No string has it.
+    pub(crate) const NONE: Longer = Longer([0; 4]);
+
+    /// The key of `text[start..start + length]`, whose bytes are there.
+    #[inline(always)]
+    pub(crate) fn at(text: &[u8], start: usize, length: usize) -> Longer {
+        let (first, rest) = (&text[start..], &text[start + 16..]);
+        let low = first.first_chunk::<16>().map_or(0, |chunk| u128::from_le_bytes(*chunk));
+        let high = rest.first_chunk::<16>().map_or_else(|| tail(rest), |chunk| u128::from_le_bytes(*chunk));
+        let high = high & MASKS[(length - 16) & 15] | (length as u128) << 120;
+        Longer([low as u64, (low >> 64) as u64, high as u64, (high >> 64) as u64])
+    }
+
+    /// A hash of all its bits, good in all of its own.
+    #[inline(always)]
+    pub(crate) fn hash(self) -> u64 {
+        let [a, b, c, d] = self.0;
+        let (low, high) = (Key { low: a, high: b }, Key { low: c ^ 0x2545_F491_4F6C_DD1D, high: d });
+        low.hash() ^ high.hash().rotate_left(29)
+    }
+}
+
 /// Up to sixteen bytes at the end of a text.
 #[cold]
 fn tail(bytes: &[u8]) -> u128 {
@@ -118,5 +147,26 @@ mod tests {
         assert_eq!(Key::new(b""), None);
         assert_eq!(Key::new(&text[..16]), None);
         assert_eq!(Key::at(text, 0, 8).join(Key::at(text, 8, 8)), None);
+    }
+
+    #[test]
+    fn a_longer_key_is_its_bytes_and_length() {
+        let text: Vec<u8> = (1..=70).collect();
+        let mut seen = Vec::new();
+        for length in SHORT + 1..=LONGER {
+            for start in 0..=text.len() - length {
+                let key = Longer::at(&text, start, length);
+                let mut bytes = [0; 32];
+                bytes[..length].copy_from_slice(&text[start..start + length]);
+                bytes[31] = length as u8;
+                let words = bytes.as_chunks::<8>().0.iter().map(|word| u64::from_le_bytes(*word));
+                assert!(key.0.into_iter().eq(words));
+                seen.push(key.hash() as u32);
+            }
+        }
+        let all = seen.len();
+        seen.sort_unstable();
+        seen.dedup();
+        assert_eq!(seen.len(), all);
     }
 }

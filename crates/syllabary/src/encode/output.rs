@@ -23,7 +23,7 @@ pub(crate) trait Output {
     fn found(&mut self, lines: Lines<'_>, keys: &[Key], hashes: &[u32]) -> usize;
 }
 
-const BUFFERED: usize = 2048;
+const BUFFERED: usize = 4096;
 
 /// Collects ids in front of a vector, which then grows rarely.
 #[derive(Debug)]
@@ -112,20 +112,43 @@ impl Output for Ids<'_> {
         if BUFFERED - self.filled < FEW * keys.len() {
             self.finish();
         }
-        let mut filled = self.filled;
-        let mut done = 0;
-        for (&key, &hash) in keys.iter().zip(hashes) {
-            let Some((count, ids)) = lines.first(key, hash) else { break };
-            let Some(place) = self.buffer.0.get_mut(filled..).and_then(<[u32]>::first_chunk_mut) else {
-                break;
-            };
-            *place = *ids;
-            filled += count;
-            done += 1;
-        }
+        let (done, filled) = fill(&mut self.buffer.0, self.filled, lines, (keys, hashes));
         self.filled = filled;
         done
     }
+}
+
+/// Writes the ids of strings after the first `filled` of `out`, as long as they are found at once and there is room;
+/// gives how many were, and how much is filled then.
+#[inline(always)]
+pub(super) fn fill(
+    out: &mut [u32],
+    mut filled: usize,
+    lines: Lines<'_>,
+    (keys, hashes): (&[Key], &[u32]),
+) -> (usize, usize) {
+    let mut done = 0;
+    if lines.has_many() {
+        for (&key, &hash) in keys.iter().zip(hashes) {
+            let Some((count, few, many)) = lines.any(key, hash) else { break };
+            let Some(place) = out.get_mut(filled..).and_then(<[u32]>::first_chunk_mut) else { break };
+            *place = *many;
+            if let Some(place) = place.first_chunk_mut() {
+                *place = *few;
+            }
+            filled += count;
+            done += 1;
+        }
+        return (done, filled);
+    }
+    for (&key, &hash) in keys.iter().zip(hashes) {
+        let Some((count, ids)) = lines.first(key, hash) else { break };
+        let Some(place) = out.get_mut(filled..).and_then(<[u32]>::first_chunk_mut) else { break };
+        *place = *ids;
+        filled += count;
+        done += 1;
+    }
+    (done, filled)
 }
 
 impl Output for Vec<u32> {
@@ -162,7 +185,7 @@ impl Output for Count {
     fn found(&mut self, lines: Lines<'_>, keys: &[Key], hashes: &[u32]) -> usize {
         let (mut sum, mut done) = (0, 0);
         for (&key, &hash) in keys.iter().zip(hashes) {
-            let Some((count, _)) = lines.first(key, hash) else { break };
+            let Some((count, ..)) = lines.any(key, hash) else { break };
             sum += count;
             done += 1;
         }

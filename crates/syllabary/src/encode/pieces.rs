@@ -5,8 +5,8 @@ use super::lanes;
 use super::{
     characters::Characters,
     cuts::{Cuts, decode},
-    key::{Key, SHORT},
-    memory::{FEW, Memory, inner},
+    key::{Key, LONGER, Longer, SHORT},
+    memory::{FEW, Longers, Short, inner},
     output::Output,
     short::{self, BytePairs},
 };
@@ -24,6 +24,8 @@ use crate::{
 const UNSPACED: u8 = 0xE3;
 /// Pieces worked on at a time.
 const MANY: usize = 256;
+/// In place of the key of a piece that has a longer one; no string has it.
+const LONG: Key = Key { low: 1, high: 0 };
 
 /// What a tokenizer needs to encode at full speed, besides its vocabulary and merges.
 #[derive(Debug)]
@@ -39,11 +41,14 @@ pub(crate) struct Fast {
 /// The memory and buffers of one thread; only ever used with one tokenizer.
 #[derive(Debug)]
 pub(crate) struct FastWork {
-    short: Memory,
+    short: Short,
+    longer: Longers,
     long: PieceCache,
     pub(super) characters: Characters,
     ends: Box<[usize]>,
+    /// Of short pieces; of others `LONG` or none.
     keys: [Key; MANY],
+    longs: [Longer; MANY],
     hashes: [u32; MANY],
     ids: Vec<u32>,
     unknown: Vec<(Key, u32)>,
@@ -53,11 +58,13 @@ pub(crate) struct FastWork {
 impl Default for FastWork {
     fn default() -> Self {
         FastWork {
-            short: Memory::default(),
+            short: Short::default(),
+            longer: Longers::default(),
             long: PieceCache::default(),
             characters: Characters::default(),
             ends: vec![0; MANY].into(),
             keys: [Key::NONE; MANY],
+            longs: [Longer::NONE; MANY],
             hashes: [0; MANY],
             ids: Vec::new(),
             unknown: Vec::new(),
@@ -151,6 +158,8 @@ impl<O: Output> Pieces<'_, O> {
             let (key, hash) = (self.work.keys[at], self.work.hashes[at]);
             if key == Key::NONE {
                 self.long(text, start, end)?;
+            } else if key == LONG {
+                self.longer(text, (start, end), self.work.longs[at], hash)?;
             } else {
                 if !learnt && self.work.short.find(key, hash).is_none() {
                     learnt = true;
@@ -168,13 +177,18 @@ impl<O: Output> Pieces<'_, O> {
 
     /// Makes the keys of short pieces and asks for where they may be remembered.
     fn ask(&mut self, text: &[u8], mut start: usize, ends: &[usize]) {
-        let FastWork { short, keys, hashes, .. } = &mut *self.work;
-        for ((&end, key), hash) in ends.iter().zip(keys).zip(hashes) {
+        let FastWork { short, longer, keys, longs, hashes, .. } = &mut *self.work;
+        for (((&end, key), long), hash) in ends.iter().zip(keys).zip(longs).zip(hashes) {
             let length = end - start;
             if length <= SHORT && text[start] < UNSPACED {
                 *key = Key::at(text, start, length);
                 *hash = key.hash() as u32;
                 short.fetch(*hash);
+            } else if length <= LONGER && text[start] < UNSPACED {
+                *key = LONG;
+                *long = Longer::at(text, start, length);
+                *hash = long.hash() as u32;
+                longer.fetch(*hash);
             } else {
                 *key = Key::NONE;
             }
@@ -192,7 +206,7 @@ impl<O: Output> Pieces<'_, O> {
         unknown.clear();
         let tokens = vocab.short();
         for (&key, &hash) in keys[first..last].iter().zip(&hashes[first..last]) {
-            let is_new = short.lines().first(key, hash).is_none() && key != Key::NONE;
+            let is_new = short.lines().first(key, hash).is_none() && key.high != 0;
             if is_new && short.find(key, hash).is_none() {
                 tokens.fetch_key(key);
                 unknown.push((key, hash));
@@ -270,27 +284,73 @@ impl<O: Output> Pieces<'_, O> {
         Ok(())
     }
 
-    /// A piece of more than `SHORT` bytes, or of a script without spaces.
-    fn long(&mut self, text: &[u8], start: usize, end: usize) -> Result<(), Error> {
-        let piece = &text[start..end];
+    /// A piece of more than `SHORT` and up to `LONGER` bytes.
+    #[inline(always)]
+    fn longer(&mut self, text: &[u8], span: (usize, usize), key: Longer, hash: u32) -> Result<(), Error> {
+        if self.begins_apart(text, span) {
+            return self.characters(text, span.0, span.1);
+        }
+        let longer = &self.work.longer;
+        let Some(slot) = longer.find(key, hash) else { return self.unknown_longer(text, span, key, hash) };
+        match slot.few() {
+            Some((count, ids)) => self.out.many(&ids[..count]),
+            None => self.out.many(longer.many(slot)),
+        }
+        Ok(())
+    }
+
+    /// The same, not remembered.
+    #[cold]
+    #[inline(never)]
+    fn unknown_longer(
+        &mut self,
+        text: &[u8],
+        (start, end): (usize, usize),
+        key: Longer,
+        hash: u32,
+    ) -> Result<(), Error> {
+        let Pieces { fast, vocab, merges, .. } = *self;
+        let mut ids = std::mem::take(&mut self.work.ids);
+        ids.clear();
+        let mut inside = Pieces { fast, vocab, merges, work: &mut *self.work, out: &mut ids };
+        let done = inside.unknown_long(text, start, end);
+        self.out.many(&ids);
+        // What falls into characters is looked up by these as soon.
+        if done.is_ok() && 3 * ids.len() <= end - start {
+            self.work.longer.insert(key, hash, &ids);
+        }
+        self.work.ids = ids;
+        done
+    }
+
+    /// Whether no token passes between the first two characters of a piece; then it is no token.
+    #[inline(always)]
+    fn begins_apart(&self, text: &[u8], (start, end): (usize, usize)) -> bool {
         let (code, width) = decode(text, start);
-        if start + width == end {
-            let whole = if self.fast.whole_pieces { self.vocab.id_at(text, start, end) } else { None };
-            if let Some(id) = whole {
-                self.out.few(&[id; FEW], 1);
-                return Ok(());
-            }
+        let place = start + width;
+        if place >= end {
+            return false;
+        }
+        let (after, _) = decode(text, place);
+        (code | after) >= 0x80 && self.fast.cuts.safe_between(text, place, (code, after))
+    }
+
+    /// A piece of more bytes, or of a script without spaces.
+    fn long(&mut self, text: &[u8], start: usize, end: usize) -> Result<(), Error> {
+        if self.begins_apart(text, (start, end)) {
             return self.characters(text, start, end);
         }
-        let (after, _) = decode(text, start + width);
-        // Where no token passes between the first two characters, the piece is no token.
-        if (code | after) >= 0x80 && self.fast.cuts.safe_between(text, start + width, (code, after)) {
-            return self.characters(text, start, end);
-        }
+        let piece = &text[start..end];
         if let Some(ids) = self.work.long.get(piece) {
             self.out.many(ids);
             return Ok(());
         }
+        self.unknown_long(text, start, end)
+    }
+
+    /// The same, not remembered.
+    fn unknown_long(&mut self, text: &[u8], start: usize, end: usize) -> Result<(), Error> {
+        let piece = &text[start..end];
         if self.fast.whole_pieces
             && let Some(id) = self.vocab.id(piece)
         {
@@ -304,7 +364,9 @@ impl<O: Output> Pieces<'_, O> {
         if first == end {
             self.merge(text, start, end)?;
             self.out.many(&self.work.ids);
-            self.work.long.insert(piece, &self.work.ids);
+            if piece.len() > LONGER {
+                self.work.long.insert(piece, &self.work.ids);
+            }
             return Ok(());
         }
         let (mut from, mut to) = (start, first);

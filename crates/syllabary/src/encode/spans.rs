@@ -7,7 +7,7 @@ use std::ops::Range;
 use super::{
     key::Key,
     memory::{FEW, Lines},
-    output::Output,
+    output::{Output, fill},
 };
 
 /// Appends to three vectors that are equally long whenever pieces are complete.
@@ -36,16 +36,9 @@ impl Output for Spans<'_> {
 
     #[inline]
     fn found(&mut self, lines: Lines<'_>, keys: &[Key], hashes: &[u32]) -> usize {
-        let mut filled = self.ids.len();
-        let mut done = 0;
-        self.ids.resize(filled + FEW * keys.len(), 0);
-        for (&key, &hash) in keys.iter().zip(hashes) {
-            let Some((count, ids)) = lines.first(key, hash) else { break };
-            let Some(place) = self.ids.get_mut(filled..).and_then(<[u32]>::first_chunk_mut) else { break };
-            *place = *ids;
-            filled += count;
-            done += 1;
-        }
+        let filled = self.ids.len();
+        self.ids.resize(filled + 2 * FEW * keys.len(), 0);
+        let (done, filled) = fill(self.ids, filled, lines, (keys, hashes));
         self.ids.truncate(filled);
         done
     }
