@@ -6,6 +6,12 @@
 pub(crate) const SHORT: usize = 15;
 pub(crate) const LONGER: usize = 31;
 
+/// How keys are hashed.
+pub(super) const HASH_TURN: i32 = 13;
+pub(super) const HASH_LOW: u64 = 0x9E37_79B1;
+pub(super) const HASH_HIGH: u64 = 0x85EB_CA77;
+pub(super) const HASH_DOWN: i32 = 27;
+
 /// The bytes of a string of 1 to `SHORT` bytes, little end first; the last byte is its length.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(C, align(16))]
@@ -67,12 +73,17 @@ impl Key {
         (length + more <= SHORT).then(|| Key::of(bytes | after << (8 * length), length + more))
     }
 
-    /// A hash of all its bits, good in all of its own.
+    /// Both halves, turned against each other, times two numbers: vectors can do it too. Good in its middle bits.
+    #[inline(always)]
+    pub(super) fn mixed(self) -> u64 {
+        let both = self.low ^ self.high.rotate_right(HASH_TURN as u32);
+        ((both & 0xFFFF_FFFF) * HASH_LOW) ^ ((both >> 32) * HASH_HIGH)
+    }
+
+    /// A hash of all its bits, good in its lowest 32.
     #[inline(always)]
     pub(crate) fn hash(self) -> u64 {
-        let product =
-            u128::from(self.low ^ 0x9E37_79B9_7F4A_7C15) * u128::from(self.high ^ 0xD1B5_4A32_D192_ED03);
-        product as u64 ^ (product >> 64) as u64
+        self.mixed() >> HASH_DOWN
     }
 }
 
@@ -95,12 +106,15 @@ impl Longer {
         Longer([low as u64, (low >> 64) as u64, high as u64, (high >> 64) as u64])
     }
 
-    /// A hash of all its bits, good in all of its own.
+    /// A hash of all its bits, good in its lowest 32.
     #[inline(always)]
     pub(crate) fn hash(self) -> u64 {
         let [a, b, c, d] = self.0;
-        let (low, high) = (Key { low: a, high: b }, Key { low: c ^ 0x2545_F491_4F6C_DD1D, high: d });
-        low.hash() ^ high.hash().rotate_left(29)
+        let [first, second] = [(a, b), (c ^ 0x2545_F491_4F6C_DD1D, d)].map(|(low, high)| {
+            let product = u128::from(low ^ 0x9E37_79B9_7F4A_7C15) * u128::from(high ^ 0xD1B5_4A32_D192_ED03);
+            product as u64 ^ (product >> 64) as u64
+        });
+        first ^ second.rotate_left(29)
     }
 }
 
@@ -115,11 +129,17 @@ fn tail(bytes: &[u8]) -> u128 {
 /// Asks for the cache line of `place` ahead of its use.
 #[inline(always)]
 pub(crate) fn fetch<T>(place: &T) {
+    fetch_byte(std::ptr::from_ref(place).cast());
+}
+
+/// The same of any byte: reads nothing.
+#[inline(always)]
+pub(super) fn fetch_byte(place: *const u8) {
     #[cfg(target_arch = "x86_64")]
-    // SAFETY: a prefetch reads nothing that a program can see, and `place` is a reference.
+    // SAFETY: a prefetch reads nothing that a program can see, wherever `place` is.
     unsafe {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(place).cast());
+        _mm_prefetch::<_MM_HINT_T0>(place.cast());
     }
     #[cfg(not(target_arch = "x86_64"))]
     let _ = place;

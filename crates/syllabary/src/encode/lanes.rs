@@ -23,9 +23,9 @@ use std::arch::x86_64::{
 };
 
 use super::{
-    key::{Key, SHORT},
+    key::{HASH_HIGH, HASH_LOW, HASH_TURN, Key, SHORT},
     short::{BytePairs, NONE, PLACE_BITS},
-    tokens::{HASH_HIGH, HASH_LOW, HASH_TURN, ShortTokens},
+    tokens::ShortTokens,
 };
 
 /// Strings at a time, and bytes of a string, and one more.

@@ -107,7 +107,12 @@ pub(crate) struct Slot<K, const N: usize> {
 #[repr(C, align(64))]
 struct Line<K, const N: usize, const WAYS: usize>([Slot<K, N>; WAYS]);
 
-const _: () = assert!(size_of::<Line<Key, FEW, 2>>() == 64 && size_of::<Line<Longer, 8, 1>>() == 64);
+/// Bytes of a line and of a slot of short strings.
+pub(super) const LINE: usize = 64;
+pub(super) const SLOT: usize = 32;
+const _: () = assert!(size_of::<Line<Key, FEW, 2>>() == LINE && size_of::<Line<Longer, 8, 1>>() == LINE);
+const _: () =
+    assert!(size_of::<Slot<Key, FEW>>() == SLOT && std::mem::offset_of!(Slot<Key, FEW>, ids) == SLOT / 2);
 
 impl<K: Name, const N: usize> Slot<K, N> {
     const EMPTY: Self = Slot { key: K::NONE, ids: [0; N] };
@@ -163,52 +168,68 @@ fn lines<K: Name, const N: usize, const WAYS: usize>(count: usize) -> Box<[Line<
 pub(crate) struct Lines<'m> {
     lines: &'m [Line<Key, FEW, 2>],
     far: &'m [u32],
-    used: usize,
 }
 
 impl Lines<'_> {
-    /// Whether strings with many ids are so many that it is better to be ready for them.
-    pub(crate) fn has_many(&self) -> bool {
-        self.far.len() > self.used
+    /// How many bytes they take: a power of two.
+    #[inline(always)]
+    pub(super) fn size(&self) -> usize {
+        LINE * self.lines.len()
+    }
+
+    /// The byte where the line of a hash begins.
+    #[inline(always)]
+    pub(super) fn place(&self, hash: u64) -> usize {
+        (LINE * hash as usize) & (self.size() - LINE)
+    }
+
+    /// Where the first begins. In a slot, the ids are in the second half, and the key is in the first.
+    pub(super) fn base(&self) -> *const u8 {
+        self.lines.as_ptr().cast()
+    }
+
+    /// Asks for the line at a place ahead of its use.
+    #[inline(always)]
+    pub(super) fn fetch(&self, place: usize) {
+        fetch(&self.lines[place / LINE]);
     }
 
     #[inline(always)]
-    fn slot(&self, key: Key, hash: u32) -> &Slot<Key, FEW> {
-        let line = &self.lines[hash as usize & (self.lines.len() - 1)].0;
+    fn slot(&self, key: Key, place: usize) -> &Slot<Key, FEW> {
+        let line = &self.lines[place / LINE].0;
         &line[usize::from(!line[0].holds(key))]
     }
 
-    /// The ids of `key` and their number, if they are in the first place where one would look; nothing more.
+    /// The number of ids of `key`, the first of them, and all if they are many, if it is in the line where one would look
+    /// first, which begins at this place; or else 0 and any.
     #[inline(always)]
-    pub(crate) fn first(&self, key: Key, hash: u32) -> Option<(usize, &[u32; FEW])> {
-        let slot = self.slot(key, hash);
+    pub(super) fn any(&self, key: Key, place: usize) -> (usize, &[u32; FEW], &[u32; FAR]) {
+        const NOTHING: &[u32; FAR] = &[0; FAR];
+        let slot = self.slot(key, place);
         let count = (slot.key.high >> Key::SHIFT) as usize;
-        // An empty slot holds the key of no string; it has no ids.
-        (slot.holds(key) && count.wrapping_sub(1) < FEW).then_some((count, &slot.ids))
-    }
-
-    /// The same of strings with few ids or many, without a branch that tells them apart: their number, the first of them,
-    /// and all if they are many.
-    #[inline(always)]
-    pub(crate) fn any(&self, key: Key, hash: u32) -> Option<(usize, &[u32; FEW], &[u32; FAR])> {
-        let slot = self.slot(key, hash);
-        let count = (slot.key.high >> Key::SHIFT) as usize;
-        if !slot.holds(key) || count == 0 {
-            return None;
-        }
-        let is_far = count > FEW;
+        let is_far = slot.holds(key) & (count > FEW);
         // Where there are few, others are read, from the beginning.
         let start = slot.ids[0] as usize & usize::from(is_far).wrapping_neg();
-        let many: &[u32; FAR] = self.far.get(start..)?.first_chunk()?;
-        let few = if is_far { many.first_chunk()? } else { &slot.ids };
-        Some((if is_far { slot.ids[1] as usize } else { count }, few, many))
+        let many: &[u32; FAR] = self.far.get(start..).and_then(<[u32]>::first_chunk).unwrap_or(NOTHING);
+        let few = if is_far { many.first_chunk().unwrap_or(&slot.ids) } else { &slot.ids };
+        let count = if is_far { slot.ids[1] as usize } else { count };
+        (count & usize::from(slot.holds(key)).wrapping_neg(), few, many)
+    }
+
+    /// The number alone.
+    #[inline(always)]
+    pub(super) fn count(&self, key: Key, place: usize) -> usize {
+        let slot = self.slot(key, place);
+        let count = (slot.key.high >> Key::SHIFT) as usize;
+        let count = if count > FEW { slot.ids[1] as usize } else { count };
+        count & usize::from(slot.holds(key)).wrapping_neg()
     }
 }
 
 impl Short {
     /// Its lines, for many look-ups.
     pub(crate) fn lines(&self) -> Lines<'_> {
-        Lines { lines: &self.lines, far: &self.far, used: self.used }
+        Lines { lines: &self.lines, far: &self.far }
     }
 }
 
@@ -310,87 +331,18 @@ impl<K: Name, const N: usize, const WAYS: usize> Memory<K, N, WAYS> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn longer(number: u64) -> Longer {
-        let text = format!("a longer one {number:06}");
-        Longer::at(text.as_bytes(), 0, text.len())
-    }
-
-    fn key(number: u64) -> Key {
-        Key::new(format!("k{number}").as_bytes()).unwrap()
-    }
-
-    fn ids_of(number: u64) -> Vec<u32> {
-        (0..1 + number % 9).map(|at| (number * 10 + at) as u32).collect()
-    }
-
-    /// A memory may forget, but what it gives is right, and what went in last is there.
-    #[test]
-    fn it_forgets_and_never_errs() {
-        forgets::<Key, FEW, 2>(key);
-        forgets::<Longer, 8, 1>(longer);
-    }
-
-    fn forgets<K: Name, const N: usize, const WAYS: usize>(name: impl Fn(u64) -> K) {
-        let mut memory = Memory::<K, N, WAYS>::default();
-        let named = |number| (name(number), name(number).hash() as u32);
-        for number in 0..600_000 {
-            let (key, hash) = named(number);
-            assert!(memory.find(key, hash).is_none());
-            memory.insert(key, hash, &ids_of(number));
-            for known in [number, number / 2] {
-                let (key, hash) = named(known);
-                let Some(slot) = memory.find(key, hash) else {
-                    assert_ne!(known, number);
-                    continue;
-                };
-                match slot.few() {
-                    Some((count, ids)) => assert_eq!(ids[..count], ids_of(known)),
-                    None => assert_eq!(memory.many(slot), ids_of(known)),
-                }
-            }
-        }
-        assert_eq!(memory.lines.len(), K::LINES);
-        assert!(memory.far.len() <= K::MOST_FAR + FAR);
-    }
-
-    #[test]
-    fn the_first_place_gives_the_same_ids() {
-        let mut memory = Short::default();
-        for number in 0..5000 {
-            memory.insert(key(number), key(number).hash() as u32, &ids_of(number));
-        }
-        let mut found = 0;
-        for number in 0..6000 {
-            let (key, hash) = (key(number), key(number).hash() as u32);
-            let lines = memory.lines();
-            let Some((count, first, ids)) = lines.any(key, hash) else {
-                assert_eq!(lines.first(key, hash), None);
-                continue;
-            };
-            let few = lines.first(key, hash).map(|(count, ids)| &ids[..count]);
-            assert_eq!(few, (count <= FEW).then(|| &first[..count]));
-            let ids = if count <= FEW { &first[..] } else { &ids[..] };
-            assert!(number < 5000);
-            assert_eq!(ids[..count], ids_of(number));
-            found += 1;
-        }
-        assert!(found > 4000, "{found}");
-    }
-
-    #[test]
-    fn a_string_inside_a_piece_is_another() {
-        let mut memory = Short::default();
-        let whole = Key::new(b"\xCE\xB1").unwrap();
-        let inside = inner(whole);
-        memory.insert(whole, whole.hash() as u32, &[1]);
-        memory.insert(inside, inside.hash() as u32, &[2, 3]);
-        assert_eq!(memory.find(whole, whole.hash() as u32).unwrap().few(), Some((1, &[1, 0, 0, 0])));
-        assert_eq!(memory.find(inside, inside.hash() as u32).unwrap().few(), Some((2, &[2, 3, 0, 0])));
-        let keys: Vec<Key> = [b"a".as_slice(), b"a\x01", b"\x01"].into_iter().filter_map(Key::new).collect();
-        let all: Vec<Key> = keys.iter().copied().chain(keys.iter().map(|key| inner(*key))).collect();
-        all.iter().enumerate().for_each(|(at, key)| assert!(!all[..at].contains(key)));
+impl Short {
+    /// The ids of a string that is in the line where one would look first.
+    pub(super) fn first(&self, key: Key) -> Option<&[u32]> {
+        let line = &self.lines[key.hash() as usize & (self.lines.len() - 1)].0;
+        let slot = line.iter().find(|slot| slot.holds(key) && !slot.is_empty())?;
+        Some(match slot.few() {
+            Some((count, ids)) => &ids[..count],
+            None => self.many(slot),
+        })
     }
 }
+
+#[cfg(test)]
+#[path = "memory_tests.rs"]
+mod tests;

@@ -9,8 +9,11 @@
 //! Adds: `Fast`, which a tokenizer has if its symbols are bytes and nothing rewrites its text. Leaves out: spans,
 //! dropout and steps, which `run` does for every tokenizer, and the tokens cut out before (`run`).
 
+mod asked;
 mod characters;
+mod chunk;
 mod cuts;
+mod found;
 mod key;
 #[cfg(target_arch = "x86_64")]
 mod lanes;
@@ -20,6 +23,8 @@ mod pieces;
 mod short;
 mod spans;
 mod tokens;
+#[cfg(target_arch = "x86_64")]
+mod wide;
 
 pub(crate) use cuts::decode;
 pub(crate) use key::{Key, SHORT};

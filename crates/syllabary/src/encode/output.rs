@@ -3,7 +3,8 @@
 use std::ops::Range;
 
 use super::{
-    key::Key,
+    asked::Asked,
+    found::Found,
     memory::{FEW, Lines},
 };
 
@@ -19,8 +20,11 @@ pub(crate) trait Output {
     }
     /// All ids of these neighbouring pieces of `text`, the first of which begins at `start`, have been handed on.
     fn pieces(&mut self, _text: &[u8], _start: usize, _ends: &[usize]) {}
-    /// Takes the ids of strings as long as they are found at once, and says how many were.
-    fn found(&mut self, lines: Lines<'_>, keys: &[Key], hashes: &[u32]) -> usize;
+    /// Looks for the first `count` strings of `asked`; the ids of those found are in `found` then, to be taken with what comes between them.
+    #[inline(always)]
+    fn look(&mut self, found: &mut Found, lines: Lines<'_>, asked: &Asked, count: usize) {
+        found.look::<true>(lines, asked, count);
+    }
 }
 
 const BUFFERED: usize = 4096;
@@ -66,8 +70,8 @@ impl<O: Output> Output for &mut O {
     }
 
     #[inline(always)]
-    fn found(&mut self, lines: Lines<'_>, keys: &[Key], hashes: &[u32]) -> usize {
-        O::found(self, lines, keys, hashes)
+    fn look(&mut self, found: &mut Found, lines: Lines<'_>, asked: &Asked, count: usize) {
+        O::look(self, found, lines, asked, count);
     }
 
     #[inline(always)]
@@ -106,49 +110,6 @@ impl Output for Ids<'_> {
             None => self.out.extend_from_slice(ids),
         }
     }
-
-    #[inline]
-    fn found(&mut self, lines: Lines<'_>, keys: &[Key], hashes: &[u32]) -> usize {
-        if BUFFERED - self.filled < FEW * keys.len() {
-            self.finish();
-        }
-        let (done, filled) = fill(&mut self.buffer.0, self.filled, lines, (keys, hashes));
-        self.filled = filled;
-        done
-    }
-}
-
-/// Writes the ids of strings after the first `filled` of `out`, as long as they are found at once and there is room;
-/// gives how many were, and how much is filled then.
-#[inline(always)]
-pub(super) fn fill(
-    out: &mut [u32],
-    mut filled: usize,
-    lines: Lines<'_>,
-    (keys, hashes): (&[Key], &[u32]),
-) -> (usize, usize) {
-    let mut done = 0;
-    if lines.has_many() {
-        for (&key, &hash) in keys.iter().zip(hashes) {
-            let Some((count, few, many)) = lines.any(key, hash) else { break };
-            let Some(place) = out.get_mut(filled..).and_then(<[u32]>::first_chunk_mut) else { break };
-            *place = *many;
-            if let Some(place) = place.first_chunk_mut() {
-                *place = *few;
-            }
-            filled += count;
-            done += 1;
-        }
-        return (done, filled);
-    }
-    for (&key, &hash) in keys.iter().zip(hashes) {
-        let Some((count, ids)) = lines.first(key, hash) else { break };
-        let Some(place) = out.get_mut(filled..).and_then(<[u32]>::first_chunk_mut) else { break };
-        *place = *ids;
-        filled += count;
-        done += 1;
-    }
-    (done, filled)
 }
 
 impl Output for Vec<u32> {
@@ -158,11 +119,6 @@ impl Output for Vec<u32> {
 
     fn many(&mut self, ids: &[u32]) {
         self.extend_from_slice(ids);
-    }
-
-    fn found(&mut self, lines: Lines<'_>, keys: &[Key], hashes: &[u32]) -> usize {
-        let found = keys.iter().zip(hashes).map_while(|(&key, &hash)| lines.first(key, hash));
-        found.inspect(|&(count, ids)| self.few(ids, count)).count()
     }
 }
 
@@ -181,15 +137,9 @@ impl Output for Count {
         self.0 += ids.len();
     }
 
+    /// Takes the number of ids found at once.
     #[inline]
-    fn found(&mut self, lines: Lines<'_>, keys: &[Key], hashes: &[u32]) -> usize {
-        let (mut sum, mut done) = (0, 0);
-        for (&key, &hash) in keys.iter().zip(hashes) {
-            let Some((count, ..)) = lines.any(key, hash) else { break };
-            sum += count;
-            done += 1;
-        }
-        self.0 += sum;
-        done
+    fn look(&mut self, found: &mut Found, lines: Lines<'_>, asked: &Asked, count: usize) {
+        self.0 += found.look::<false>(lines, asked, count);
     }
 }

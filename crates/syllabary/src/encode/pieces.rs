@@ -3,8 +3,10 @@
 #[cfg(target_arch = "x86_64")]
 use super::lanes;
 use super::{
+    asked::Asked,
     characters::Characters,
     cuts::{Cuts, decode},
+    found::{Found, MANY},
     key::{Key, LONGER, Longer, SHORT},
     memory::{FEW, Longers, Short, inner},
     output::Output,
@@ -19,39 +21,29 @@ use crate::{
     vocab::Vocab,
 };
 
-/// From this first byte on, characters are of scripts without spaces (U+3000 and above) or rare: their pieces seldom
-/// come again, and are encoded character by character.
-const UNSPACED: u8 = 0xE3;
-/// Pieces worked on at a time.
-const MANY: usize = 256;
-/// In place of the key of a piece that has a longer one; no string has it.
-const LONG: Key = Key { low: 1, high: 0 };
-
 /// What a tokenizer needs to encode at full speed, besides its vocabulary and merges.
 #[derive(Debug)]
 pub(crate) struct Fast {
     pub(super) bytes: BytePairs,
     pub(super) cuts: Cuts,
-    whole_pieces: bool,
+    pub(super) whole_pieces: bool,
     /// Whether many strings are merged at once.
     #[cfg(target_arch = "x86_64")]
-    lanes: Option<lanes::Able>,
+    pub(super) lanes: Option<lanes::Able>,
 }
 
 /// The memory and buffers of one thread; only ever used with one tokenizer.
 #[derive(Debug)]
 pub(crate) struct FastWork {
-    short: Short,
-    longer: Longers,
+    pub(super) short: Short,
+    pub(super) longer: Longers,
     long: PieceCache,
     pub(super) characters: Characters,
     ends: Box<[usize]>,
-    /// Of short pieces; of others `LONG` or none.
-    keys: [Key; MANY],
-    longs: [Longer; MANY],
-    hashes: [u32; MANY],
+    pub(super) asked: Asked,
+    pub(super) found: Found,
     ids: Vec<u32>,
-    unknown: Vec<(Key, u32)>,
+    pub(super) unknown: Vec<(Key, u32)>,
     scratch: Scratch,
 }
 
@@ -63,9 +55,8 @@ impl Default for FastWork {
             long: PieceCache::default(),
             characters: Characters::default(),
             ends: vec![0; MANY].into(),
-            keys: [Key::NONE; MANY],
-            longs: [Longer::NONE; MANY],
-            hashes: [0; MANY],
+            asked: Asked::default(),
+            found: Found::new(),
             ids: Vec::new(),
             unknown: Vec::new(),
             scratch: Scratch::default(),
@@ -143,92 +134,8 @@ impl<O: Output> Pieces<'_, O> {
         Ok(())
     }
 
-    /// Encodes neighbouring pieces of `text`, the first of which begins at `start`; at most `MANY`.
-    fn chunk(&mut self, text: &[u8], mut start: usize, ends: &[usize]) -> Result<(), Error> {
-        self.ask(text, start, ends);
-        let (mut at, mut learnt) = (0, false);
-        loop {
-            let FastWork { short, keys, hashes, .. } = &*self.work;
-            let found = self.out.found(short.lines(), &keys[at..ends.len()], &hashes[at..ends.len()]);
-            at += found;
-            let Some(&end) = ends.get(at) else { return Ok(()) };
-            if found > 0 {
-                start = ends[at - 1];
-            }
-            let (key, hash) = (self.work.keys[at], self.work.hashes[at]);
-            if key == Key::NONE {
-                self.long(text, start, end)?;
-            } else if key == LONG {
-                self.longer(text, (start, end), self.work.longs[at], hash)?;
-            } else {
-                if !learnt && self.work.short.find(key, hash).is_none() {
-                    learnt = true;
-                    #[cfg(target_arch = "x86_64")]
-                    if let Some(lanes) = self.fast.lanes {
-                        self.learn(lanes, at, ends.len());
-                    }
-                }
-                self.short(text, (start, end), key, hash);
-            }
-            start = end;
-            at += 1;
-        }
-    }
-
-    /// Makes the keys of short pieces and asks for where they may be remembered.
-    fn ask(&mut self, text: &[u8], mut start: usize, ends: &[usize]) {
-        let FastWork { short, longer, keys, longs, hashes, .. } = &mut *self.work;
-        for (((&end, key), long), hash) in ends.iter().zip(keys).zip(longs).zip(hashes) {
-            let length = end - start;
-            if length <= SHORT && text[start] < UNSPACED {
-                *key = Key::at(text, start, length);
-                *hash = key.hash() as u32;
-                short.fetch(*hash);
-            } else if length <= LONGER && text[start] < UNSPACED {
-                *key = LONG;
-                *long = Longer::at(text, start, length);
-                *hash = long.hash() as u32;
-                longer.fetch(*hash);
-            } else {
-                *key = Key::NONE;
-            }
-            start = end;
-        }
-    }
-
-    /// Encodes the short pieces from the one at `first` to that at `last` that are not remembered, many at a time.
-    #[cfg(target_arch = "x86_64")]
-    #[cold]
-    #[inline(never)]
-    fn learn(&mut self, lanes: lanes::Able, first: usize, last: usize) {
-        let Pieces { fast, vocab, .. } = *self;
-        let FastWork { short, keys, hashes, unknown, .. } = &mut *self.work;
-        unknown.clear();
-        let tokens = vocab.short();
-        for (&key, &hash) in keys[first..last].iter().zip(&hashes[first..last]) {
-            let is_new = short.lines().first(key, hash).is_none() && key.high != 0;
-            if is_new && short.find(key, hash).is_none() {
-                tokens.fetch_key(key);
-                unknown.push((key, hash));
-            }
-        }
-        if fast.whole_pieces {
-            unknown.retain(|&(key, hash)| {
-                let id = tokens.get(key);
-                id.inspect(|&id| short.insert_new(key, hash, &[id]));
-                id.is_none()
-            });
-        }
-        if unknown.len() >= lanes::FEWEST {
-            lanes.merge(unknown.iter().map(|&(key, _)| key), &fast.bytes, tokens, &mut |number, ids| {
-                let (key, hash) = unknown[number];
-                short.insert_new(key, hash, ids);
-            });
-        }
-    }
-
     #[inline(always)]
-    fn short(&mut self, text: &[u8], span: (usize, usize), key: Key, hash: u32) {
+    pub(super) fn short(&mut self, text: &[u8], span: (usize, usize), key: Key, hash: u32) {
         let Some(slot) = self.work.short.find(key, hash) else { return self.unknown(text, span, key, hash) };
         match slot.few() {
             Some((count, ids)) => self.out.few(ids, count),
@@ -286,7 +193,13 @@ impl<O: Output> Pieces<'_, O> {
 
     /// A piece of more than `SHORT` and up to `LONGER` bytes.
     #[inline(always)]
-    fn longer(&mut self, text: &[u8], span: (usize, usize), key: Longer, hash: u32) -> Result<(), Error> {
+    pub(super) fn longer(
+        &mut self,
+        text: &[u8],
+        span: (usize, usize),
+        key: Longer,
+        hash: u32,
+    ) -> Result<(), Error> {
         if self.begins_apart(text, span) {
             return self.characters(text, span.0, span.1);
         }
@@ -316,7 +229,7 @@ impl<O: Output> Pieces<'_, O> {
         let done = inside.unknown_long(text, start, end);
         self.out.many(&ids);
         // What falls into characters is looked up by these as soon.
-        if done.is_ok() && 3 * ids.len() <= end - start {
+        if done.is_ok() && (text[start..end].is_ascii() || 3 * ids.len() <= end - start) {
             self.work.longer.insert(key, hash, &ids);
         }
         self.work.ids = ids;
@@ -336,7 +249,7 @@ impl<O: Output> Pieces<'_, O> {
     }
 
     /// A piece of more bytes, or of a script without spaces.
-    fn long(&mut self, text: &[u8], start: usize, end: usize) -> Result<(), Error> {
+    pub(super) fn long(&mut self, text: &[u8], start: usize, end: usize) -> Result<(), Error> {
         if self.begins_apart(text, (start, end)) {
             return self.characters(text, start, end);
         }

@@ -4,11 +4,7 @@
 
 use std::ops::Range;
 
-use super::{
-    key::Key,
-    memory::{FEW, Lines},
-    output::{Output, fill},
-};
+use super::{memory::FEW, output::Output};
 
 /// Appends to three vectors that are equally long whenever pieces are complete.
 pub(crate) struct Spans<'o> {
@@ -32,15 +28,6 @@ impl Output for Spans<'_> {
     #[inline]
     fn many(&mut self, ids: &[u32]) {
         self.ids.extend_from_slice(ids);
-    }
-
-    #[inline]
-    fn found(&mut self, lines: Lines<'_>, keys: &[Key], hashes: &[u32]) -> usize {
-        let filled = self.ids.len();
-        self.ids.resize(filled + 2 * FEW * keys.len(), 0);
-        let (done, filled) = fill(self.ids, filled, lines, (keys, hashes));
-        self.ids.truncate(filled);
-        done
     }
 
     fn named(&mut self, id: u32, bytes: Range<usize>) {

@@ -9,11 +9,6 @@ const WAYS: usize = 3;
 /// No token.
 const NONE: u32 = u32::MAX;
 
-/// How keys are hashed here: both halves of the words, turned against each other, times these. Vectors can do it too.
-pub(super) const HASH_TURN: i32 = 29;
-pub(super) const HASH_LOW: u64 = 0x9E37_79B1;
-pub(super) const HASH_HIGH: u64 = 0x85EB_CA77;
-
 #[derive(Clone, Copy, Debug)]
 #[repr(C, align(64))]
 struct Line {
@@ -36,12 +31,6 @@ impl Default for ShortTokens {
     fn default() -> Self {
         ShortTokens::for_many(0)
     }
-}
-
-#[inline(always)]
-fn hash(key: Key) -> u64 {
-    let mixed = key.low ^ key.high.rotate_right(HASH_TURN as u32);
-    ((mixed & 0xFFFF_FFFF) * HASH_LOW) ^ ((mixed >> 32) * HASH_HIGH)
 }
 
 impl ShortTokens {
@@ -71,13 +60,13 @@ impl ShortTokens {
 
     /// Where `key` is looked for first: tokens that are added in this order need no memory twice.
     pub(crate) fn home(&self, key: Key) -> usize {
-        self.line(hash(key))
+        self.line(key.mixed())
     }
 
     /// The id of `key`.
     #[inline]
     pub(crate) fn get(&self, key: Key) -> Option<u32> {
-        let hash = hash(key);
+        let hash = key.mixed();
         let (word, bit) = self.bit(hash);
         if self.some[word] & bit == 0 {
             return None;
@@ -95,7 +84,7 @@ impl ShortTokens {
     /// The same as the line of `key`, for `find`.
     #[inline(always)]
     pub(super) fn fetch_key(&self, key: Key) {
-        self.fetch(hash(key));
+        self.fetch(key.mixed());
     }
 
     /// The id of `key`, which has this hash, or `u32::MAX`.
@@ -127,7 +116,7 @@ impl ShortTokens {
 
     /// Adds a token unless its bytes are there, and says whether; no more than there is room for.
     pub(crate) fn insert(&mut self, key: Key, id: u32) -> bool {
-        let hash = hash(key);
+        let hash = key.mixed();
         let (word, bit) = self.bit(hash);
         self.some[word] |= bit;
         let mask = self.lines.len() - 1;

@@ -1,0 +1,117 @@
+//! What a look at many short strings in the memory gives.
+//!
+//! Adds: `Found`, the ids of those that are there, one after the other, and which are not: so that looking needs no
+//! branch on whether a string is known. Leaves out the same with wide instructions (`wide`), and what is done about
+//! the others (`chunk`).
+
+#[cfg(target_arch = "x86_64")]
+use super::wide;
+use super::{
+    asked::Asked,
+    memory::{FAR, FEW, Lines},
+    output::Output,
+};
+
+/// Strings looked at together.
+pub(crate) const MANY: usize = 256;
+/// Ids that may be written beyond those that count.
+pub(super) const BEYOND: usize = 4 * FAR;
+
+/// A string that was not found.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Missed {
+    /// Which it is.
+    pub(super) at: u16,
+    /// How many ids of others come before it.
+    pub(super) filled: u16,
+}
+
+/// The ids of the strings found, and the others.
+#[derive(Debug, Default)]
+pub(crate) struct Found {
+    pub(super) ids: Box<[u32]>,
+    pub(super) filled: usize,
+    missed: Box<[Missed]>,
+    misses: usize,
+}
+
+const _: () = assert!(MANY * FAR < u16::MAX as usize);
+
+impl Found {
+    pub(super) fn new() -> Found {
+        Found {
+            ids: vec![0; MANY * FAR + BEYOND].into(),
+            filled: 0,
+            missed: vec![Missed::default(); MANY].into(),
+            misses: 0,
+        }
+    }
+
+    /// How many ids there are.
+    pub(super) fn filled(&self) -> usize {
+        self.filled
+    }
+
+    /// The strings that were not found, in order.
+    pub(super) fn missed(&self) -> &[Missed] {
+        &self.missed[..self.misses]
+    }
+
+    /// Looks for the first `count` strings of `asked` and keeps their ids, or their number only, which is given.
+    #[inline]
+    pub(super) fn look<const KEEP: bool>(&mut self, lines: Lines<'_>, asked: &Asked, count: usize) -> usize {
+        (self.filled, self.misses) = (0, 0);
+        #[cfg(target_arch = "x86_64")]
+        let (done, mut sum) =
+            wide::Able::new().map_or((0, 0), |able| able.look::<KEEP>(self, lines, asked, count));
+        #[cfg(not(target_arch = "x86_64"))]
+        let (done, mut sum) = (0, 0);
+        for at in done..count {
+            sum += self.one::<KEEP>(lines, asked, at);
+        }
+        sum
+    }
+
+    /// The same for one of them.
+    #[inline]
+    pub(super) fn one<const KEEP: bool>(&mut self, lines: Lines<'_>, asked: &Asked, at: usize) -> usize {
+        let (key, place) = (asked.key(at), asked.places[at]);
+        let count = if KEEP {
+            let (count, few, many) = lines.any(key, place);
+            if let Some(room) = self.ids.get_mut(self.filled..).and_then(<[u32]>::first_chunk_mut) {
+                *room = *many;
+                if let Some(room) = room.first_chunk_mut() {
+                    *room = *few;
+                }
+            }
+            self.filled += count;
+            count
+        } else {
+            lines.count(key, place)
+        };
+        if count == 0 {
+            self.miss(at);
+        }
+        count
+    }
+
+    /// Notes a string that is not there.
+    #[inline(always)]
+    pub(super) fn miss(&mut self, at: usize) {
+        self.missed[self.misses] = Missed { at: at as u16, filled: self.filled as u16 };
+        self.misses += 1;
+    }
+
+    /// Ids from one place to another.
+    #[inline(always)]
+    pub(super) fn hand_on(&self, from: usize, to: usize, out: &mut impl Output) {
+        match self.ids[from..].first_chunk() {
+            Some(few) if to - from <= FEW => out.few(few, to - from),
+            _ => out.many(&self.ids[from..to]),
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "found_tests.rs"]
+mod tests;

@@ -1,0 +1,125 @@
+//! Keys and looks, wide and one by one, on drawn text.
+
+use super::*;
+use crate::encode::{
+    asked::Name,
+    key::{Key, LONGER, Longer},
+    memory::{Longers, Short},
+};
+
+struct Draw(u64);
+
+impl Draw {
+    fn below(&mut self, most: usize) -> usize {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        (self.0 >> 33) as usize % most
+    }
+}
+
+/// A text and where its pieces end; some are longer than any key.
+fn drawn(draw: &mut Draw) -> (Vec<u8>, Vec<usize>) {
+    const LETTERS: [&str; 8] = ["a", "b", " ", "é", "ω", "字", "。", "😀"];
+    let (mut text, mut ends) = (String::new(), Vec::new());
+    let most = [3, 9, 40][draw.below(3)];
+    let letters = 1 + draw.below(LETTERS.len());
+    for _ in 0..draw.below(MANY + 1) {
+        (0..1 + draw.below(most)).for_each(|_| text.push_str(LETTERS[draw.below(letters)]));
+        ends.push(text.len());
+    }
+    // What follows the pieces is of no meaning.
+    (0..draw.below(20)).for_each(|_| text.push('z'));
+    (text.into_bytes(), ends)
+}
+
+/// Remembers some of the short pieces, with few ids or many.
+fn remember(memory: &mut Short, text: &[u8], ends: &[usize], draw: &mut Draw) {
+    let mut start = 0;
+    for &end in ends {
+        if let Some(key) = Key::new(&text[start..end])
+            && draw.below(3) > 0
+        {
+            let ids: Vec<u32> = (0..1 + draw.below(end - start)).map(|_| draw.below(1000) as u32).collect();
+            memory.insert_new(key, key.hash() as u32, &ids);
+        }
+        start = end;
+    }
+}
+
+/// What must be asked of each piece, by definition.
+fn name(piece: &[u8]) -> Name {
+    match piece {
+        [0xE3..=0xFF, ..] => Name::None,
+        _ if piece.len() > LONGER => Name::None,
+        _ => match Key::new(piece) {
+            Some(key) => Name::Short(key),
+            None => Name::Long(Longer::at(&[piece, &[0; 32]].concat(), 0, piece.len())),
+        },
+    }
+}
+
+/// By definition: ids of what the first look finds.
+fn expected(memory: &Short, names: &[Name]) -> (Vec<u32>, Vec<Missed>) {
+    let (mut ids, mut missed) = (Vec::new(), Vec::new());
+    for (at, name) in names.iter().enumerate() {
+        let found = match name {
+            Name::Short(key) => memory.first(*key),
+            _ => None,
+        };
+        match found {
+            Some(found) => ids.extend_from_slice(found),
+            None => missed.push(Missed { at: at as u16, filled: ids.len() as u16 }),
+        }
+    }
+    (ids, missed)
+}
+
+#[test]
+fn wide_looks_are_those_of_one_string_after_the_other() {
+    let mut draw = Draw(1);
+    let (mut memory, longer) = (Short::default(), Longers::default());
+    let (mut hits, mut misses) = (0, 0);
+    for _ in 0..3000 {
+        let (text, ends) = drawn(&mut draw);
+        remember(&mut memory, &text, &ends, &mut draw);
+        let lines = memory.lines();
+        let mut asked = Asked::default();
+        asked.ask((lines, &longer), &text, 0, &ends);
+        let starts = [0].into_iter().chain(ends.iter().copied());
+        let names: Vec<Name> = starts.zip(&ends).map(|(start, &end)| name(&text[start..end])).collect();
+        let mut alone = Asked::default();
+        alone.size = lines.size();
+        for (at, name) in names.iter().enumerate() {
+            assert_eq!(asked.name(at), *name);
+            alone.one((lines, &longer), &text, 0, &ends, at);
+            assert_eq!(alone.name(at), *name);
+            assert_eq!(alone.places[at], asked.places[at]);
+            assert_eq!(alone.places[at], lines.place(alone.key(at).hash()));
+        }
+        let (ids, missed) = expected(&memory, &names);
+        let mut found = Found::new();
+        let one_by_one = |asked: &Asked, found: &mut Found| {
+            (found.filled, found.misses) = (0, 0);
+            (0..ends.len()).map(|at| found.one::<true>(lines, asked, at)).sum()
+        };
+        for count in [found.look::<true>(lines, &asked, ends.len()), one_by_one(&alone, &mut found)] {
+            assert_eq!(count, ids.len());
+        }
+        for wide in [true, false] {
+            if wide {
+                found.look::<true>(lines, &asked, ends.len());
+            } else {
+                one_by_one(&alone, &mut found);
+            }
+            let mut out = Vec::new();
+            found.hand_on(0, found.filled(), &mut out);
+            assert_eq!(out, ids);
+            assert_eq!(found.missed(), missed);
+        }
+        assert_eq!(found.look::<false>(lines, &asked, ends.len()), ids.len());
+        let missed_too: Vec<u16> = found.missed().iter().map(|missed| missed.at).collect();
+        assert_eq!(missed_too, missed.iter().map(|missed| missed.at).collect::<Vec<_>>());
+        hits += names.len() - missed.len();
+        misses += missed.len();
+    }
+    assert!(hits > 50_000 && misses > 50_000, "{hits} {misses}");
+}

@@ -1,0 +1,84 @@
+//! The memory of short and longer strings.
+
+use super::*;
+
+fn longer(number: u64) -> Longer {
+    let text = format!("a longer one {number:06}");
+    Longer::at(text.as_bytes(), 0, text.len())
+}
+
+fn key(number: u64) -> Key {
+    Key::new(format!("k{number}").as_bytes()).unwrap()
+}
+
+fn ids_of(number: u64) -> Vec<u32> {
+    (0..1 + number % 9).map(|at| (number * 10 + at) as u32).collect()
+}
+
+/// A memory may forget, but what it gives is right, and what went in last is there.
+#[test]
+fn it_forgets_and_never_errs() {
+    forgets::<Key, FEW, 2>(key);
+    forgets::<Longer, 8, 1>(longer);
+}
+
+fn forgets<K: Name, const N: usize, const WAYS: usize>(name: impl Fn(u64) -> K) {
+    let mut memory = Memory::<K, N, WAYS>::default();
+    let named = |number| (name(number), name(number).hash() as u32);
+    for number in 0..600_000 {
+        let (key, hash) = named(number);
+        assert!(memory.find(key, hash).is_none());
+        memory.insert(key, hash, &ids_of(number));
+        for known in [number, number / 2] {
+            let (key, hash) = named(known);
+            let Some(slot) = memory.find(key, hash) else {
+                assert_ne!(known, number);
+                continue;
+            };
+            match slot.few() {
+                Some((count, ids)) => assert_eq!(ids[..count], ids_of(known)),
+                None => assert_eq!(memory.many(slot), ids_of(known)),
+            }
+        }
+    }
+    assert_eq!(memory.lines.len(), K::LINES);
+    assert!(memory.far.len() <= K::MOST_FAR + FAR);
+}
+
+#[test]
+fn the_first_place_gives_the_same_ids() {
+    let mut memory = Short::default();
+    for number in 0..5000 {
+        memory.insert(key(number), key(number).hash() as u32, &ids_of(number));
+    }
+    let mut found = 0;
+    for number in 0..6000 {
+        let (key, hash) = (key(number), key(number).hash() as u32);
+        let lines = memory.lines();
+        let place = lines.place(u64::from(hash));
+        let (count, first, ids) = lines.any(key, place);
+        assert_eq!(lines.count(key, place), count);
+        if count == 0 {
+            continue;
+        }
+        let ids = if count <= FEW { &first[..] } else { &ids[..] };
+        assert!(number < 5000);
+        assert_eq!(ids[..count], ids_of(number));
+        found += 1;
+    }
+    assert!(found > 4000, "{found}");
+}
+
+#[test]
+fn a_string_inside_a_piece_is_another() {
+    let mut memory = Short::default();
+    let whole = Key::new(b"\xCE\xB1").unwrap();
+    let inside = inner(whole);
+    memory.insert(whole, whole.hash() as u32, &[1]);
+    memory.insert(inside, inside.hash() as u32, &[2, 3]);
+    assert_eq!(memory.find(whole, whole.hash() as u32).unwrap().few(), Some((1, &[1, 0, 0, 0])));
+    assert_eq!(memory.find(inside, inside.hash() as u32).unwrap().few(), Some((2, &[2, 3, 0, 0])));
+    let keys: Vec<Key> = [b"a".as_slice(), b"a\x01", b"\x01"].into_iter().filter_map(Key::new).collect();
+    let all: Vec<Key> = keys.iter().copied().chain(keys.iter().map(|key| inner(*key))).collect();
+    all.iter().enumerate().for_each(|(at, key)| assert!(!all[..at].contains(key)));
+}

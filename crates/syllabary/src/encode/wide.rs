@@ -1,0 +1,300 @@
+//! Keys and looks of four pieces at a time, with AVX2.
+//!
+//! ```text
+//! four ends -> four times 16 bytes -> their first eight, their others -> what is beyond each piece cut off
+//!           -> hashes -> places
+//! four places -> the keys of both slots of each line -> equal? -> ids and counts
+//! ```
+//!
+//! What `asked` and `found` do for one piece is done for four with about a third of the instructions. Leaves out the
+//! pieces at the very end of a text, and those that are not short or not found: they go one by one.
+
+use std::arch::x86_64::{
+    __m128i, __m256i, _mm_loadu_si128, _mm_storeu_si128, _mm256_add_epi64, _mm256_and_si256,
+    _mm256_andnot_si256, _mm256_blend_epi32, _mm256_blendv_epi8, _mm256_castsi128_si256, _mm256_castsi256_pd,
+    _mm256_cmpeq_epi64, _mm256_cmpgt_epi64, _mm256_inserti128_si256, _mm256_loadu_si256, _mm256_movemask_pd,
+    _mm256_mul_epu32, _mm256_or_si256, _mm256_permute4x64_epi64, _mm256_set1_epi64x, _mm256_setzero_si256,
+    _mm256_slli_epi64, _mm256_sllv_epi64, _mm256_srli_epi64, _mm256_srlv_epi64, _mm256_storeu_si256,
+    _mm256_sub_epi64, _mm256_unpackhi_epi64, _mm256_unpacklo_epi64, _mm256_xor_si256,
+};
+
+use super::{
+    asked::{Asked, NONE, UNSPACED},
+    found::{BEYOND, Found, MANY},
+    key::{HASH_DOWN, HASH_HIGH, HASH_LOW, HASH_TURN, LONGER, SHORT, fetch_byte},
+    memory::{FEW, LINE, Lines, Longers, SLOT},
+};
+
+/// Pieces at a time.
+const WIDE: usize = 4;
+const _: () = assert!(MANY.is_multiple_of(64) && FEW == 4 && FEW * WIDE <= BEYOND);
+
+/// Exists only where the processor has the instructions.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Able(());
+
+impl Able {
+    #[inline]
+    pub(super) fn new() -> Option<Able> {
+        is_x86_feature_detected!("avx2").then_some(Able(()))
+    }
+
+    /// The same as `Asked::ask`; says how many pieces were done.
+    #[inline]
+    pub(super) fn ask(
+        self,
+        asked: &mut Asked,
+        (lines, longer): (Lines<'_>, &Longers),
+        text: &[u8],
+        start: usize,
+        ends: &[usize],
+    ) -> usize {
+        // SAFETY: `self` exists, so the processor has the instructions.
+        let (done, odd) = unsafe { ask(asked, lines, text, start, ends) };
+        for (word, mut bits) in odd.into_iter().enumerate() {
+            while bits != 0 {
+                let at = 64 * word + bits.trailing_zeros() as usize;
+                bits &= bits - 1;
+                asked.one((lines, longer), text, start, ends, at);
+            }
+        }
+        done
+    }
+
+    /// The same as `Found::look`; says how many pieces were done, and how many ids they have.
+    #[inline]
+    pub(super) fn look<const KEEP: bool>(
+        self,
+        found: &mut Found,
+        lines: Lines<'_>,
+        asked: &Asked,
+        count: usize,
+    ) -> (usize, usize) {
+        // SAFETY: `self` exists, so the processor has the instructions.
+        unsafe { look::<KEEP>(found, lines, asked, count) }
+    }
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn load<T>(from: &[T; WIDE]) -> __m256i {
+    const { assert!(size_of::<[T; WIDE]>() == 32) };
+    // SAFETY: there are 32 bytes.
+    unsafe { _mm256_loadu_si256(from.as_ptr().cast()) }
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn store<T>(to: &mut [T; WIDE], value: __m256i) {
+    const { assert!(size_of::<[T; WIDE]>() == 32) };
+    // SAFETY: there is room for 32 bytes, and any bits are integers; `T` is `u64` or `usize` in this file.
+    unsafe { _mm256_storeu_si256(to.as_mut_ptr().cast(), value) }
+}
+
+/// The sixteen bytes at each of two places.
+///
+/// # Safety
+/// They are there.
+#[inline]
+#[target_feature(enable = "avx2")]
+unsafe fn pair(base: *const u8, first: usize, second: usize) -> __m256i {
+    // SAFETY: the caller says so.
+    let (first, second): (__m128i, __m128i) =
+        unsafe { (_mm_loadu_si128(base.add(first).cast()), _mm_loadu_si128(base.add(second).cast())) };
+    _mm256_inserti128_si256::<1>(_mm256_castsi128_si256(first), second)
+}
+
+/// Makes keys; gives how many, and a bit for each of them that a longer one must replace.
+#[target_feature(enable = "avx2")]
+fn ask(
+    asked: &mut Asked,
+    lines: Lines<'_>,
+    text: &[u8],
+    mut start: usize,
+    ends: &[usize],
+) -> (usize, [u64; MANY / 64]) {
+    let (mut done, mut longer) = (0, [0; MANY / 64]);
+    let Some(limit) = text.len().checked_sub(16) else { return (done, longer) };
+    let (lows, highs) = (asked.lows.as_chunks_mut::<WIDE>().0, asked.highs.as_chunks_mut::<WIDE>().0);
+    let columns = lows.iter_mut().zip(highs).zip(asked.places.as_chunks_mut::<WIDE>().0);
+    let places_mask = _mm256_set1_epi64x((lines.size() - LINE) as i64);
+    for (group, ((lows, highs), places)) in ends.as_chunks::<WIDE>().0.iter().zip(columns) {
+        if start > limit || group[0] > limit || group[1] > limit || group[2] > limit {
+            break;
+        }
+        let ends = load(group);
+        let starts = _mm256_blend_epi32::<3>(
+            _mm256_permute4x64_epi64::<0b10_01_00_00>(ends),
+            _mm256_set1_epi64x(start as i64),
+        );
+        let lengths = _mm256_sub_epi64(ends, starts);
+        // SAFETY: sixteen bytes after each of the four places are within the text.
+        let (even, uneven) =
+            unsafe { (pair(text.as_ptr(), start, group[1]), pair(text.as_ptr(), group[0], group[2])) };
+        let (mut low, mut high) = cut_off(even, uneven, lengths);
+        let is_longer = _mm256_cmpgt_epi64(lengths, _mm256_set1_epi64x(SHORT as i64));
+        let first = _mm256_and_si256(low, _mm256_set1_epi64x(0xFF));
+        let is_unspaced = _mm256_cmpgt_epi64(first, _mm256_set1_epi64x(i64::from(UNSPACED) - 1));
+        if bits(_mm256_or_si256(is_longer, is_unspaced)) != 0 {
+            let is_long = _mm256_cmpgt_epi64(lengths, _mm256_set1_epi64x(LONGER as i64));
+            let has_none = _mm256_or_si256(is_long, is_unspaced);
+            low = _mm256_blendv_epi8(low, _mm256_set1_epi64x(NONE.low as i64), has_none);
+            high = _mm256_andnot_si256(has_none, high);
+            longer[done / 64] |= (bits(_mm256_andnot_si256(has_none, is_longer)) as u64) << (done % 64);
+        }
+        let place = _mm256_and_si256(_mm256_slli_epi64::<6>(hashes(low, high)), places_mask);
+        store(lows, low);
+        store(highs, high);
+        store(places, place);
+        for &place in &*places {
+            // SAFETY: the place is below the size of the lines.
+            fetch_byte(unsafe { lines.base().add(place) });
+        }
+        start = group[3];
+        done += WIDE;
+    }
+    (done, longer)
+}
+
+/// The keys of the first bytes of four times sixteen, as many as `lengths` say: the lower and the higher words. What
+/// is made of other lengths than 1 to `SHORT` has no meaning.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn cut_off(even: __m256i, uneven: __m256i, lengths: __m256i) -> (__m256i, __m256i) {
+    let ones = _mm256_set1_epi64x(-1);
+    let bits = _mm256_slli_epi64::<3>(lengths);
+    // Shifting by 64 or more, or by less than nothing, leaves nothing.
+    let beyond = _mm256_sllv_epi64(ones, bits);
+    let within = _mm256_srlv_epi64(ones, _mm256_sub_epi64(_mm256_set1_epi64x(128), bits));
+    let low = _mm256_andnot_si256(beyond, _mm256_unpacklo_epi64(even, uneven));
+    let high = _mm256_and_si256(within, _mm256_unpackhi_epi64(even, uneven));
+    (low, _mm256_or_si256(high, _mm256_slli_epi64::<56>(lengths)))
+}
+
+/// `Key::hash` of four keys.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn hashes(low: __m256i, high: __m256i) -> __m256i {
+    let turned =
+        _mm256_or_si256(_mm256_srli_epi64::<HASH_TURN>(high), _mm256_slli_epi64::<{ 64 - HASH_TURN }>(high));
+    let both = _mm256_xor_si256(low, turned);
+    let product = _mm256_xor_si256(
+        _mm256_mul_epu32(both, _mm256_set1_epi64x(HASH_LOW as i64)),
+        _mm256_mul_epu32(_mm256_srli_epi64::<32>(both), _mm256_set1_epi64x(HASH_HIGH as i64)),
+    );
+    _mm256_srli_epi64::<HASH_DOWN>(product)
+}
+
+/// The highest bit of each of four.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn bits(of: __m256i) -> i32 {
+    _mm256_movemask_pd(_mm256_castsi256_pd(of))
+}
+
+/// Where the ids of four strings are, and how many.
+struct Heads {
+    /// Bytes of the memory where their slots begin.
+    slots: [usize; WIDE],
+    counts: [usize; WIDE],
+    /// A bit for each that has few ids and was found.
+    good: i32,
+}
+
+/// All ones where the key of a slot, but for its count, is that of a string.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn equal(slots: (__m256i, __m256i), keys: (__m256i, __m256i)) -> __m256i {
+    let high = _mm256_slli_epi64::<4>(_mm256_xor_si256(slots.1, keys.1));
+    let differ = _mm256_or_si256(_mm256_xor_si256(slots.0, keys.0), high);
+    _mm256_cmpeq_epi64(differ, _mm256_setzero_si256())
+}
+
+/// Looks at the lines of four strings.
+///
+/// # Safety
+/// The places are below the size of the lines, and lines begin there.
+#[inline]
+#[target_feature(enable = "avx2")]
+unsafe fn heads(base: *const u8, places: &[usize; WIDE], keys: (__m256i, __m256i)) -> Heads {
+    // SAFETY: lines begin at the places, and each has two slots.
+    let [(first_low, first_high), (second_low, second_high)] = unsafe {
+        let second = base.add(SLOT);
+        let (even, uneven) = (pair(base, places[0], places[2]), pair(base, places[1], places[3]));
+        let (other, another) = (pair(second, places[0], places[2]), pair(second, places[1], places[3]));
+        [
+            (_mm256_unpacklo_epi64(even, uneven), _mm256_unpackhi_epi64(even, uneven)),
+            (_mm256_unpacklo_epi64(other, another), _mm256_unpackhi_epi64(other, another)),
+        ]
+    };
+    let is_first = equal((first_low, first_high), keys);
+    let is_second = equal((second_low, second_high), keys);
+    let counts = _mm256_srli_epi64::<60>(_mm256_blendv_epi8(first_high, second_high, is_second));
+    let is_few = _mm256_cmpgt_epi64(_mm256_set1_epi64x(FEW as i64 + 1), counts);
+    let good = bits(_mm256_and_si256(_mm256_or_si256(is_first, is_second), is_few));
+    let offset = _mm256_and_si256(is_second, _mm256_set1_epi64x(SLOT as i64));
+    let mut heads = Heads { slots: [0; WIDE], counts: [0; WIDE], good };
+    store(&mut heads.slots, _mm256_add_epi64(load(places), offset));
+    store(&mut heads.counts, counts);
+    heads
+}
+
+/// Looks for strings; gives for how many, and the number of their ids.
+#[target_feature(enable = "avx2")]
+fn look<const KEEP: bool>(
+    found: &mut Found,
+    lines: Lines<'_>,
+    asked: &Asked,
+    count: usize,
+) -> (usize, usize) {
+    let (mut done, mut sum) = (0, 0);
+    if asked.size != lines.size() {
+        return (done, sum);
+    }
+    let keys = asked.lows[..count].as_chunks::<WIDE>().0.iter().zip(asked.highs.as_chunks::<WIDE>().0);
+    for ((lows, highs), places) in keys.zip(asked.places.as_chunks::<WIDE>().0) {
+        // SAFETY: the places are of lines that were as many.
+        let heads = unsafe { heads(lines.base(), places, (load(lows), load(highs))) };
+        if heads.good != (1 << WIDE) - 1 {
+            for (lane, high) in highs.iter().enumerate() {
+                // A key of no string.
+                if *high == 0 {
+                    found.miss(done + lane);
+                } else {
+                    sum += found.one::<KEEP>(lines, asked, done + lane);
+                }
+            }
+        } else if KEEP {
+            let Some(room) = found.ids.get_mut(found.filled..).and_then(<[u32]>::first_chunk_mut) else {
+                break;
+            };
+            // SAFETY: the slots are those that were looked at; each has at most `FEW` ids.
+            let written = unsafe { write(room, lines.base(), &heads) };
+            found.filled += written;
+            sum += written;
+        } else {
+            sum += heads.counts.iter().sum::<usize>();
+        }
+        done += WIDE;
+    }
+    (done, sum)
+}
+
+/// Writes the ids of four strings one after the other and says how many they are.
+///
+/// # Safety
+/// The slots are in the memory; each has at most `FEW` ids.
+#[inline]
+#[target_feature(enable = "avx2")]
+unsafe fn write(room: &mut [u32; BEYOND], base: *const u8, heads: &Heads) -> usize {
+    let mut filled = 0;
+    for (&slot, &count) in heads.slots.iter().zip(&heads.counts) {
+        // SAFETY: the ids are the second half of a slot; no more than `FEW` for each string were written before.
+        unsafe {
+            let ids = _mm_loadu_si128(base.add(slot + SLOT / 2).cast());
+            _mm_storeu_si128(room.as_mut_ptr().add(filled).cast(), ids);
+        }
+        filled += count;
+    }
+    filled
+}
