@@ -15,6 +15,7 @@ use crate::{
     Error,
     dropout::Dropout,
     located::{Located, Want},
+    pages,
     pool::Seat,
     threads,
     tokenizer::{SpecialPolicy, Tokenizer, Work},
@@ -65,6 +66,7 @@ impl Ragged {
         let mut ids = Vec::new();
         // Room that nobody touches costs nothing; where there is no such room, the vector grows.
         let _ = ids.try_reserve_exact(bytes / 2);
+        pages::advise(&mut ids);
         let mut offsets = Vec::with_capacity(texts.len() + 1);
         offsets.push(0);
         Ragged { ids, offsets }

@@ -28,6 +28,7 @@ pub mod models;
 pub mod nbest;
 pub mod normalize;
 mod offsets;
+mod pages;
 mod parts;
 pub mod pool;
 pub mod pretokenize;

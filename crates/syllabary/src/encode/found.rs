@@ -13,7 +13,7 @@ use super::{
 };
 
 /// Strings looked at together.
-pub(crate) const MANY: usize = 256;
+pub(crate) const MANY: usize = 512;
 /// Ids that may be written beyond those that count.
 pub(super) const BEYOND: usize = 4 * FAR;
 

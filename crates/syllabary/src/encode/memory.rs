@@ -6,6 +6,7 @@
 //! takes the place of an old one. Leaves out longer strings (`cache`), and what the ids are.
 
 use super::key::{Key, Longer, SHORT, fetch};
+use crate::pages;
 
 /// The most ids inside a slot of a short string; of more, the slot tells where they lie.
 pub(crate) const FEW: usize = 4;
@@ -160,7 +161,7 @@ impl<K: Name, const N: usize, const WAYS: usize> Default for Memory<K, N, WAYS> 
 }
 
 fn lines<K: Name, const N: usize, const WAYS: usize>(count: usize) -> Box<[Line<K, N, WAYS>]> {
-    vec![Line([Slot::EMPTY; WAYS]); count].into()
+    pages::filled(Line([Slot::EMPTY; WAYS]), count)
 }
 
 /// The lines of a memory, for many look-ups.

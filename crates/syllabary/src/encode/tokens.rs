@@ -3,6 +3,7 @@
 //! Adds: `ShortTokens`, filled once. Leaves out tokens of more than `SHORT` bytes (`vocab`).
 
 use super::key::{Key, fetch};
+use crate::pages;
 
 /// Tokens of a cache line.
 const WAYS: usize = 3;
@@ -39,7 +40,7 @@ impl ShortTokens {
         // Two thirds full at the most.
         let lines = (3 * count / (2 * WAYS) + 1).next_power_of_two();
         let some = vec![0; (8 * count / 32 + 1).next_power_of_two()];
-        ShortTokens { lines: vec![EMPTY; lines].into(), some: some.into() }
+        ShortTokens { lines: pages::filled(EMPTY, lines), some: some.into() }
     }
 
     /// The filter, a power of two of words: for each token the bit of its hash is set, which `hash >> 37` and the five
