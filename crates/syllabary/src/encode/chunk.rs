@@ -69,7 +69,7 @@ impl<O: Output> Pieces<'_, O> {
         for missed in found.missed() {
             let key = asked.key(usize::from(missed.at));
             let hash = key.hash() as u32;
-            if key.high != 0 && short.find(key, hash).is_none() {
+            if key.high != 0 && !short.settle(key, hash) {
                 tokens.fetch_key(key);
                 unknown.push((key, hash));
             }

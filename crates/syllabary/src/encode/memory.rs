@@ -127,6 +127,12 @@ impl<K: Name, const N: usize> Slot<K, N> {
         self.key.high() == 0
     }
 
+    /// The key without the count.
+    fn plain_key(&self) -> K {
+        let count = u64::BITS - K::SHIFT;
+        self.key.with_high(self.key.high() << count >> count)
+    }
+
     /// How many ids there are, and they, if they are in the slot.
     #[inline(always)]
     pub(crate) fn few(&self) -> Option<(usize, &[u32; N])> {
@@ -264,6 +270,30 @@ impl<K: Name, const N: usize, const WAYS: usize> Memory<K, N, WAYS> {
         None
     }
 
+    /// Whether `key`, which has this hash, is there. If it lies beyond its first line, it changes places with a string
+    /// that is at home there: what comes often is soon where one looks first.
+    pub(crate) fn settle(&mut self, key: K, hash: u32) -> bool {
+        let mask = self.lines.len() - 1;
+        let home = hash as usize & mask;
+        for other in 0..WINDOW {
+            let line = self.lines[home ^ other].0;
+            if let Some(way) = line.iter().position(|slot| slot.holds(key)) {
+                let is_at_home = |slot: &Slot<K, N>| slot.plain_key().hash() as usize & mask == home;
+                if other > 0
+                    && let Some(seat) = self.lines[home].0.iter().rposition(is_at_home)
+                {
+                    self.lines[home ^ other].0[way] = self.lines[home].0[seat];
+                    self.lines[home].0[seat] = line[way];
+                }
+                return true;
+            }
+            if line[WAYS - 1].is_empty() {
+                return false;
+            }
+        }
+        false
+    }
+
     /// The ids of a slot that has many.
     pub(crate) fn many(&self, slot: &Slot<K, N>) -> &[u32] {
         &self.far[slot.ids[0] as usize..][..slot.ids[1] as usize]
@@ -324,9 +354,7 @@ impl<K: Name, const N: usize, const WAYS: usize> Memory<K, N, WAYS> {
         let old = std::mem::replace(&mut self.lines, lines(more));
         self.used = 0;
         for slot in old.iter().flat_map(|line| &line.0).filter(|slot| !slot.is_empty()) {
-            let count = u64::BITS - K::SHIFT;
-            let plain = slot.key.with_high(slot.key.high() << count >> count);
-            self.put(*slot, plain.hash() as u32);
+            self.put(*slot, slot.plain_key().hash() as u32);
         }
     }
 }

@@ -82,3 +82,29 @@ fn a_string_inside_a_piece_is_another() {
     let all: Vec<Key> = keys.iter().copied().chain(keys.iter().map(|key| inner(*key))).collect();
     all.iter().enumerate().for_each(|(at, key)| assert!(!all[..at].contains(key)));
 }
+
+#[test]
+fn what_lies_elsewhere_settles_at_home() {
+    let mut memory = Short::default();
+    let all: Vec<Key> = (0..60_000).map(key).collect();
+    for (number, key) in (0..).zip(&all) {
+        memory.insert(*key, key.hash() as u32, &ids_of(number));
+    }
+    let there: Vec<bool> = all.iter().map(|key| memory.find(*key, key.hash() as u32).is_some()).collect();
+    let mut moved = 0;
+    for (number, key) in (0..).zip(&all) {
+        let was_first = memory.first(*key).is_some();
+        assert_eq!(memory.settle(*key, key.hash() as u32), there[number as usize]);
+        if let Some(ids) = memory.first(*key) {
+            assert_eq!(ids, ids_of(number));
+            moved += usize::from(!was_first);
+        }
+    }
+    assert!(moved > 1000, "{moved}");
+    // None was lost on the way.
+    for ((number, key), is_there) in (0..).zip(&all).zip(there) {
+        let slot = memory.find(*key, key.hash() as u32);
+        let ids = slot.map(|slot| slot.few().map_or_else(|| memory.many(slot), |(count, ids)| &ids[..count]));
+        assert_eq!(ids.map(<[u32]>::to_vec), is_there.then(|| ids_of(number)));
+    }
+}

@@ -256,14 +256,7 @@ fn look<const KEEP: bool>(
         // SAFETY: the places are of lines that were as many.
         let heads = unsafe { heads(lines.base(), places, (load(lows), load(highs))) };
         if heads.good != (1 << WIDE) - 1 {
-            for (lane, high) in highs.iter().enumerate() {
-                // A key of no string.
-                if *high == 0 {
-                    found.miss(done + lane);
-                } else {
-                    sum += found.one::<KEEP>(lines, asked, done + lane);
-                }
-            }
+            sum += one_by_one::<KEEP>(found, (lines, asked), &heads, done);
         } else if KEEP {
             let Some(room) = found.ids.get_mut(found.filled..).and_then(<[u32]>::first_chunk_mut) else {
                 break;
@@ -280,6 +273,35 @@ fn look<const KEEP: bool>(
     (done, sum)
 }
 
+/// The same for four strings of which not all are found with few ids; the first of them is at `done`.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn one_by_one<const KEEP: bool>(
+    found: &mut Found,
+    (lines, asked): (Lines<'_>, &Asked),
+    heads: &Heads,
+    done: usize,
+) -> usize {
+    let mut sum = 0;
+    for (lane, at) in (done..done + WIDE).enumerate() {
+        let count = heads.counts[lane];
+        // A key of no string has no higher half.
+        if asked.highs[at] == 0 {
+            found.miss(at);
+        } else if (heads.good >> lane) & 1 == 0 {
+            sum += found.one::<KEEP>(lines, asked, at);
+        } else if !KEEP {
+            sum += count;
+        } else if let Some(room) = found.ids.get_mut(found.filled..).and_then(<[u32]>::first_chunk_mut) {
+            // SAFETY: the slot is one that was looked at.
+            unsafe { copy(room, lines.base(), heads.slots[lane]) };
+            found.filled += count;
+            sum += count;
+        }
+    }
+    sum
+}
+
 /// Writes the ids of four strings one after the other and says how many they are.
 ///
 /// # Safety
@@ -289,12 +311,23 @@ fn look<const KEEP: bool>(
 unsafe fn write(room: &mut [u32; BEYOND], base: *const u8, heads: &Heads) -> usize {
     let mut filled = 0;
     for (&slot, &count) in heads.slots.iter().zip(&heads.counts) {
-        // SAFETY: the ids are the second half of a slot; no more than `FEW` for each string were written before.
-        unsafe {
-            let ids = _mm_loadu_si128(base.add(slot + SLOT / 2).cast());
-            _mm_storeu_si128(room.as_mut_ptr().add(filled).cast(), ids);
-        }
+        // SAFETY: the slot is in the memory; no more than `FEW` ids for each string were written before.
+        unsafe { copy(&mut *room.as_mut_ptr().add(filled).cast(), base, slot) };
         filled += count;
     }
     filled
+}
+
+/// Writes the ids of a slot.
+///
+/// # Safety
+/// The slot is in the memory.
+#[inline]
+#[target_feature(enable = "avx2")]
+unsafe fn copy(room: &mut [u32; FEW], base: *const u8, slot: usize) {
+    // SAFETY: the ids are the second half of the slot.
+    unsafe {
+        let ids = _mm_loadu_si128(base.add(slot + SLOT / 2).cast());
+        _mm_storeu_si128(room.as_mut_ptr().cast(), ids);
+    }
 }
