@@ -18,7 +18,7 @@ from syllabary.errors import CorpusError, TrainingError
 from syllabary.reference.assemble import normalizer, training_record
 from syllabary.reference.train_unigram import OUTSIDE, UnigramSettings, learn
 from syllabary.reference.train_unigram_lattice import Piece
-from syllabary.reference.train_unigram_seed import LAST
+from syllabary.reference.train_unigram_seed import END
 from syllabary.spec import TokenizerSpec, TrainOptions
 
 BYTES = 256
@@ -82,7 +82,7 @@ def train(words: Mapping[str, int], options: TrainOptions) -> TokenizerSpec:
     within = Counter[tuple[str, str]]()
     for word, count in words.items():
         text = "".join(character if character in alphabet else OUTSIDE for character in word)
-        within[text, LAST] += count
+        within[text, END] += count
     *_before, model = learn(list(within.items()), settings, lambda text: OUTSIDE not in text)
     return finish(model.pieces, options)
 
