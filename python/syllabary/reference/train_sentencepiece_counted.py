@@ -22,7 +22,12 @@ from dataclasses import replace
 from syllabary.errors import CorpusError, TrainingError
 from syllabary.reference.symbols import shown
 from syllabary.reference.train_sentencepiece import Found, finish_pieces
-from syllabary.reference.train_sentencepiece_options import Meta, SentencePieceOptions, check_options, meta_pieces
+from syllabary.reference.train_sentencepiece_options import (
+    Meta,
+    SentencePieceOptions,
+    check_options,
+    meta_pieces,
+)
 from syllabary.reference.train_sentencepiece_rules import denormalizer_of, rules_of
 from syllabary.reference.train_sentencepiece_sentences import alphabet_of, cut_words, read_sentences
 from syllabary.reference.train_unigram_lattice import single
@@ -62,8 +67,8 @@ def room_of(meta: Meta, options: SentencePieceOptions) -> int:
     """How many pieces there may be beside the meta pieces; `TrainingError` if these are too many."""
     if len(meta) > options.vocab_size:
         raise TrainingError(
-            f"vocab_size is {options.vocab_size}, but there are {len(meta)} meta pieces: set it to {len(meta)} "
-            "or more"
+            f"vocab_size is {options.vocab_size}, but there are {len(meta)} meta pieces: set it to "
+            f"{len(meta)} or more"
         )
     return options.vocab_size - len(meta)
 

@@ -43,9 +43,10 @@ TRAINER_FIELDS = {
     "max_sentencepiece_length": 20, "split_by_unicode_script": 21, "split_by_whitespace": 22,
     "split_by_number": 23, "treat_whitespace_as_suffix": 24, "split_digits": 25,
     "allow_whitespace_only_pieces": 26, "control_symbols": 30, "user_defined_symbols": 31,
-    "vocabulary_output_piece_score": 32, "hard_vocab_limit": 33, "use_all_vocab": 34, "byte_fallback": 35, "required_chars": 36,
-    "unk_id": 40, "bos_id": 41, "eos_id": 42, "pad_id": 43, "unk_surface": 44, "unk_piece": 45, "bos_piece":
-    46, "eos_piece": 47, "pad_piece": 48, "pretokenization_delimiter": 53, "auto_character_coverage": 55,
+    "vocabulary_output_piece_score": 32, "hard_vocab_limit": 33, "use_all_vocab": 34, "byte_fallback": 35,
+    "required_chars": 36, "unk_id": 40, "bos_id": 41, "eos_id": 42, "pad_id": 43, "unk_surface": 44,
+    "unk_piece": 45, "bos_piece": 46, "eos_piece": 47, "pad_piece": 48, "pretokenization_delimiter": 53,
+    "auto_character_coverage": 55,
 }  # fmt: skip
 
 
@@ -151,9 +152,7 @@ def training_record(options: SentencePieceOptions) -> dict[str, object]:
 # ---- what its file says of the options ----
 
 
-def _carried(
-    pieces: Sequence[Piece], options: SentencePieceOptions, rules: Rules
-) -> dict[str, object]:
+def _carried(pieces: Sequence[Piece], options: SentencePieceOptions, rules: Rules) -> dict[str, object]:
     """What `formats.sentencepiece_carried` makes of the file that sentencepiece would write."""
     layout = trainer_layout(len(pieces), options)
     own, path = options.normalization_rule_tsv, options.denormalization_rule_tsv

@@ -26,7 +26,7 @@ from collections.abc import Callable, Iterable
 
 TEXTS = "texts"
 END = b"\0"
-# A word and what follows it: the first byte of the next word, or `END` and the first byte of the next sentence.
+# A word and what follows: the first byte of the next word, or `END` and the first byte of the next sentence.
 Ended = tuple[str, bytes]
 
 

@@ -19,6 +19,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
 
 from syllabary.errors import CorpusError
 from syllabary.reference.train_sentencepiece import Found, finish_pieces
@@ -114,7 +115,7 @@ def followed(sentences: Sequence[tuple[str, int]], options: SentencePieceOptions
     nexts = [text.encode()[:1] for text, _count in sentences[1:]] + [b""]
     for (text, count), after in zip(sentences, nexts, strict=True):
         words = cut_words(text, options)
-        for word, other in zip(words, words[1:], strict=False):
+        for word, other in pairwise(words):
             found[word, other.encode()[:1]] += count
         if count > 1:
             found[words[-1], END + text.encode()[:1]] += count - 1
