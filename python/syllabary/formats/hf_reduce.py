@@ -39,7 +39,8 @@ def reduce(spec: TokenizerSpec) -> tuple[TokenizerSpec, tuple[str, ...]]:
 def rewritten(spec: TokenizerSpec) -> TokenizerSpec:
     """The same tokenizer with steps of theirs for sentencepiece's normalizer, if that has no character map.
 
-    Its words are found by a pattern (`hf_reduce_words`). Source: sentencepiece 0.2.3, `normalizer.cc`: spaces in front go, then the dummy prefix comes, then
+    Its models of words have a pattern that finds them (`hf_reduce_words`).
+    Source: sentencepiece 0.2.3, `normalizer.cc`: spaces in front go, then the dummy prefix comes, then
     several spaces become one, and at the end all `▁` go, those of the text too.
     """
     spec = known_words(spec)
