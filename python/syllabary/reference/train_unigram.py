@@ -141,7 +141,7 @@ def by_count(counts: Mapping[str, int], branching: str) -> list[tuple[str, int]]
 def in_order(words: Sequence[tuple[Ended, int]]) -> list[tuple[str, int]]:
     """The words as EM takes them: the most frequent first, then the smaller text.
 
-    >>> in_order([(("a", b"\0"), 1), (("b", b"a"), 1), (("b", b"\0"), 1)])
+    >>> in_order([(("a", b"\\0"), 1), (("b", b"a"), 1), (("b", b"\\0"), 1)])
     [('b', 2), ('a', 1)]
     """
     counts = Counter[str]()
@@ -160,7 +160,7 @@ def learn(
 
     ordered: the words as EM takes them, if not `in_order`.
 
-    >>> words = [(("abab", b"\0"), 5), (("ab", b"\0"), 3), (("cab", b"\0"), 4)]
+    >>> words = [(("abab", b"\\0"), 5), (("ab", b"\\0"), 3), (("cab", b"\\0"), 4)]
     >>> *_before, last = learn(words, UnigramSettings(desired=3))
     >>> [(text, round(score, 3)) for text, score in last.pieces]
     [('ab', -0.622), ('abab', -1.94), ('cab', -1.384)]

@@ -44,7 +44,7 @@ def seeds(
 
     >>> seeds([(("abc", END), 2), (("abd", END), 3)], "ends", 16, 10)
     [('ab', 10), ('abd', 9), ('abc', 6), ('bd', 6), ('bc', 4)]
-    >>> seeds([(("ab", b"\0x"), 2), (("cab", b"\0"), 1)], "bytes", 16, 10)  # what follows zero differs
+    >>> seeds([(("ab", b"\\0x"), 2), (("cab", b"\\0"), 1)], "bytes", 16, 10)  # what follows zero differs
     [('ab', 6)]
     """
     counts, ends = Counter[str](), Counter[str]()

@@ -107,9 +107,9 @@ def followed(sentences: Sequence[tuple[str, int]], options: SentencePieceOptions
 
     >>> for word, count in followed([("▁to▁be", 2), ("▁be", 1)], SentencePieceOptions()).items():
     ...     print(word, count)
-    ('▁to', b'\xe2') 2
-    ('▁be', b'\x00\xe2') 2
-    ('▁be', b'\x00') 1
+    ('▁to', b'\\xe2') 2
+    ('▁be', b'\\x00\\xe2') 2
+    ('▁be', b'\\x00') 1
     """
     found = Counter[Ended]()
     nexts = [text.encode()[:1] for text, _count in sentences[1:]] + [b""]
