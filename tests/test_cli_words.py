@@ -73,6 +73,10 @@ def test_what_cannot_be_saved_is_refused_before_training(
             ["encode", "-t", "unigram.json", "--dropout", "0.5", "a"],
             "--dropout 0.5 passes over merges, and model='unigram' has none; from Python, tok.sample",
         ),
+        (
+            ["train", "corpus.txt", "-o", "a.model", "--model", "word"],
+            "--model word is sentencepiece's: give --like sentencepiece too, or --model wordlevel",
+        ),
         (["train", "few.txt", "-o", "few.json"], "warning: no pair is left that occurs 2 times (--min-freq"),
     ],
 )

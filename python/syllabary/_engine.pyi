@@ -474,6 +474,9 @@ class SentencePieceTrainer:
     def finish(self) -> tuple[int, list[tuple[str, int]]]:
         """How many sentences there were, and the characters of their words with their counts."""
 
+    def frequent_words(self, alphabet: Sequence[str], most: int) -> tuple[list[tuple[str, int]], int]:
+        """The most frequent words over an alphabet with their counts, and how often any word occurs."""
+
     def learn(
         self,
         alphabet: Sequence[tuple[str, int, bool]],

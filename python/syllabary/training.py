@@ -136,11 +136,12 @@ def train(
         select. Documents are read as they are needed. Or a table of counts (`counts.PieceCounts`), which has
         decided the split, the special tokens and the normal form, and knows no order.
     vocab_size: tokens at most, special ones and the alphabet included; 32,000 unless `num_merges` is given.
-    model: "bpe"; "wordpiece" and "wordlevel", whose other arguments stand in `options` (docs/models.md).
+    model: "bpe"; "unigram"; "wordpiece" and "wordlevel", whose other arguments stand in `options`; "word" and
+        "char", which are sentencepiece's (docs/models.md).
     like: take the defaults of another tool: "huggingface" (its byte-level trainer; with `options` its
         `BpeTrainer` over all of them), "minbpe", "tiktoken" (its educational trainer), "rustbpe", "cs336",
         "subword-nmt". Options given still count.
-        "sentencepiece" trains as its BPE trainer does; of the arguments below only `special_tokens` (its
+        "sentencepiece" trains as its trainers do; of the arguments below only `special_tokens` (its
         control symbols), `max_token_length`, `fallback` (to bytes), `threads`, `progress` and `options` go
         with it. Lines of documents are its sentences.
     split: a name, a pattern or None (default "o200k"; "whitespace-split" with `end_of_word`; "latin" for

@@ -24,13 +24,31 @@ from syllabary.training_words import words_trainer
 HUGGINGFACE = "huggingface"
 SENTENCEPIECE = "sentencepiece"
 
+OPTIONS_TYPE = "options is {!r}: give a dict of option to value, or None"
 Own = SentencePieceOptions | Setup
 Arguments = tuple[dict[str, Any], dict[str, Any], Any]
+
+
+def counted_trainer(
+    model: str, like: str | None, source: Any, arguments: Arguments
+) -> Callable[..., Tokenizer]:
+    """What trains sentencepiece's models of words and of characters; no other tool has them."""
+    if like != SENTENCEPIECE:
+        raise TrainingError(
+            f"model={model!r} is sentencepiece's: give like={SENTENCEPIECE!r} too, or model='wordlevel' for "
+            "words of our own"
+        )
+    own = _sentencepiece_options(source, *arguments, model)
+    return partial(train_sentencepiece, source if isinstance(source, Corpus) else Corpus(source), own)
+
+
 # model -> what makes of (model, like, source, arguments) what trains it; that takes `threads` and `report`
 MODELS: dict[str, Callable[[str, str | None, Any, Arguments], Callable[..., Tokenizer]]] = {
     "wordpiece": words_trainer,
     "wordlevel": words_trainer,
     "unigram": unigram_trainer,
+    "word": counted_trainer,
+    "char": counted_trainer,
 }
 
 
@@ -76,12 +94,10 @@ def _refuse(refused: Mapping[str, object], tool: str) -> None:
 def _own_options(
     like: str | None, source: object, given: dict[str, Any], same: dict[str, Any], options: Any
 ) -> Own | None:
-    if options is not None and not isinstance(options, Mapping):
-        raise TypeError(f"options is {options!r}: give a dict of option to value, or None")
     if like == SENTENCEPIECE:
-        if isinstance(source, PieceTable):
-            raise TrainingError(f"like={like!r} counts sentences, which a table of pieces does not hold")
-        return options_of_call(given, same, options or {})
+        return _sentencepiece_options(source, given, same, options)
+    if options is not None and not isinstance(options, Mapping):
+        raise TypeError(OPTIONS_TYPE.format(options))
     if options is None:
         return None
     if like == HUGGINGFACE:
@@ -89,3 +105,13 @@ def _own_options(
     raise TrainingError(
         f"options are a tool's own, and go with like={SENTENCEPIECE!r} or like={HUGGINGFACE!r} alone"
     )
+
+
+def _sentencepiece_options(
+    source: object, given: dict[str, Any], same: dict[str, Any], options: Any, model: str = "bpe"
+) -> SentencePieceOptions:
+    if options is not None and not isinstance(options, Mapping):
+        raise TypeError(OPTIONS_TYPE.format(options))
+    if isinstance(source, PieceTable):
+        raise TrainingError(f"like={SENTENCEPIECE!r} counts sentences, which a table of pieces does not hold")
+    return options_of_call(given, same, options or {}, model)

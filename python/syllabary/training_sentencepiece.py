@@ -1,9 +1,9 @@
-"""`train(like="sentencepiece")`: sentencepiece's BPE and unigram trainers, by the engine.
+"""`train(like="sentencepiece")`: sentencepiece's trainers, by the engine.
 
 Adds how arguments and options of `train` become sentencepiece's own, and the way of documents through the
 engine: the lines of a document are the sentences, as sentencepiece reads files. Leaves out: the definition
-(`reference.train_sentencepiece`, `train_unigram_sentencepiece`), from which options, alphabet and finished
-tokenizer are taken as they are, and what other tools do (`training`).
+(`reference.train_sentencepiece`, `train_sentencepiece_counted`, `train_unigram_sentencepiece`), from which
+options, alphabet and finished tokenizer are taken as they are, and what other tools do (`training`).
 """
 
 from __future__ import annotations
@@ -20,10 +20,13 @@ from syllabary.errors import CorpusError, TrainingError
 from syllabary.progress import Progress, Report
 from syllabary.reference.symbols import utf8
 from syllabary.reference.train_sentencepiece import Found, finish_pieces, finish_texts
+from syllabary.reference.train_sentencepiece_counted import CUT, room_of
+from syllabary.reference.train_sentencepiece_counted import finish as finish_counted
 from syllabary.reference.train_sentencepiece_coverage import choose
 from syllabary.reference.train_sentencepiece_merge import Learned
 from syllabary.reference.train_sentencepiece_nfkc import RULE_NAMES
 from syllabary.reference.train_sentencepiece_options import (
+    COUNTED,
     Meta,
     SentencePieceOptions,
     check_options,
@@ -48,6 +51,7 @@ SAME = {
     "fallback": "byte_fallback",
 }
 NONE = ("end_of_word", "num_merges", "normalize")  # arguments of which None is that they are not given
+MOST = 2**63  # words
 # In the engine: goes with every script, and takes the one before it.
 ANY_SCRIPT, INHERITED_SCRIPT = 0, 1
 
@@ -170,6 +174,9 @@ def train_sentencepiece(
     for character, count in counted:
         counts[character] = counts.get(character, 0) + count
     alphabet = alphabet_of_counts(counts, options)
+    if options.model_type in COUNTED:
+        spec = _count(trainer, Found(meta, alphabet, {}, 0, rules), options)
+        return Tokenizer(dataclasses.replace(spec, record=_record(spec, trainer, corpus)))
     room = check_size(alphabet, meta, options)
     found = Found(meta, alphabet, counts, room, rules)
     if options.model_type == "unigram":
@@ -183,6 +190,15 @@ def train_sentencepiece(
     spec = finish_texts(found, pieces, options, stacklevel=3)
     record = {**_record(spec, trainer, corpus), "counts": places}
     return Tokenizer(dataclasses.replace(spec, record=record))
+
+
+def _count(trainer: SentencePieceTrainer, found: Found, options: SentencePieceOptions) -> TokenizerSpec:
+    """The tokenizer of the most frequent words, or characters."""
+    counts, total = list(found.alphabet.items()), sum(found.alphabet.values())
+    most = room_of(found.meta, options)
+    if options.model_type == "word":
+        counts, total = trainer.frequent_words(list(found.alphabet), MOST if options.use_all_vocab else most)
+    return finish_counted(found, counts, total, options, stacklevel=4)
 
 
 def _record(spec: TokenizerSpec, trainer: SentencePieceTrainer, corpus: Corpus) -> dict[str, object]:
@@ -218,7 +234,10 @@ def _trainer(options: SentencePieceOptions, meta: Meta, rules: bytes, threads: i
     )
     symbols = [text for text, _kind in meta.values()]
     unigram = options.model_type == "unigram"
-    return SentencePieceTrainer(step, options, symbols, not _own_rules(options), threads, unigram)
+    apart = not _own_rules(options) and not options.treat_whitespace_as_suffix
+    if options.model_type in COUNTED:  # whose words are cut one way
+        options = dataclasses.replace(CUT, max_sentence_length=options.max_sentence_length)
+    return SentencePieceTrainer(step, options, symbols, apart, threads, unigram)
 
 
 def _lines(parts: Iterable[Part]) -> Iterator[str]:

@@ -89,6 +89,11 @@ impl SentencePieceTrainer {
         Ok((self.found.sentences, characters))
     }
 
+    /// The most frequent words over an alphabet with their counts, and how often any word occurs.
+    fn frequent_words(&self, py: Python<'_>, alphabet: Vec<char>, most: usize) -> (Vec<(String, u64)>, u64) {
+        py.detach(|| self.found.words.frequent(&alphabet, most))
+    }
+
     fn learn(
         &self,
         py: Python<'_>,

@@ -91,7 +91,6 @@ pub fn learn_words<'w>(
         size: size(settings)?,
         longest: settings.getattr("longest")?.extract()?,
         shapes: None,
-        tail: Vec::new(),
     };
     let most: Option<usize> = settings.getattr("most_characters")?.extract()?;
     let outside: char = settings.getattr("outside")?.extract()?;

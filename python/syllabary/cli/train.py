@@ -223,6 +223,7 @@ def check_output(path: Path, file_format: str | None, options: Mapping[str, Any]
         settings |= settings_of(options["options"])
     if (model := options.get("model", "bpe")) != "bpe":
         settings["unit"] = "char"
+        model = {"word": "wordlevel", "char": "bpe"}.get(model, model)
     told = {name: settings[name] for name in ("unit", "fallback", "end_of_word") if name in settings}
     if start is not None:
         told = {name: getattr(start.spec, name) for name in ("unit", "fallback", "end_of_word")}

@@ -41,6 +41,10 @@ PHRASES: Sequence[tuple[re.Pattern[str], str]] = tuple(
         (r'\bneeds unit="char"', "needs --unit char"),
         (r"\bend_of_word=(?=['\"])", "--end-of-word "),
         (r"^like=(?=['\"])", "--like "),
+        (
+            r"^model='(\w+)' is sentencepiece's: give like='(\w+)' too, or model='(\w+)'",
+            r"--model \1 is sentencepiece's: give --like \2 too, or --model \3",
+        ),
         (r"^(?=(?:split|unit|alphabet|normalize) does not go with)", "--"),
         (r"^(min|num|tie)_(\w+) does not go with", r"--\1-\2 does not go with"),
         (r"^end_of_word does not go with", "--end-of-word does not go with"),

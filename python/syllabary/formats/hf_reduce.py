@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from syllabary.formats.hf_reduce_unigram import found, weighed
+from syllabary.formats.hf_reduce_words import frozen_words, known_words, never_words
 from syllabary.formats.hf_scores import nearest_merges
 from syllabary.spec import Matching, Step, StepValue, TokenizerSpec
 
@@ -38,9 +39,11 @@ def reduce(spec: TokenizerSpec) -> tuple[TokenizerSpec, tuple[str, ...]]:
 def rewritten(spec: TokenizerSpec) -> TokenizerSpec:
     """The same tokenizer with steps of theirs for sentencepiece's normalizer, if that has no character map.
 
+    Its models of words have a pattern that finds them (`hf_reduce_words`).
     Source: sentencepiece 0.2.3, `normalizer.cc`: spaces in front go, then the dummy prefix comes, then
     several spaces become one, and at the end all `▁` go, those of the text too.
     """
+    spec = known_words(spec)
     if len(spec.normalizer) != 1 or spec.normalizer[0].kind != "SentencePiece":
         return spec
     options = spec.normalizer[0].options
@@ -181,7 +184,9 @@ RULES: tuple[Rule, ...] = (
     _character_map,
     _scores,
     _never,
+    never_words,
     found,
+    frozen_words,
     _frozen,
     weighed,
     _offsets,

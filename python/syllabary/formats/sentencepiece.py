@@ -49,10 +49,11 @@ from syllabary.formats.sentencepiece_proto import (
     parse,
     read_piece,
 )
-from syllabary.formats.sentencepiece_reduce import WORDS, reduce
+from syllabary.formats.sentencepiece_reduce import reduce
 from syllabary.formats.sentencepiece_selftest import check_samples
 from syllabary.formats.sentencepiece_write import write
 from syllabary.reference.symbols import shown
+from syllabary.reference.train_sentencepiece_model import WORDS
 from syllabary.spec import Matching, SplitSpec, Step, StepValue, TokenizerSpec
 from syllabary.spec import Model as Model_
 

@@ -18,7 +18,6 @@ from syllabary.spec import Matching, Step, StepValue, TokenizerSpec
 
 KIND = "SentencePiece"
 SPACE = "\u2581"
-WORDS = f"{SPACE}[^{SPACE}]*|[^{SPACE}]+"  # the split of a model of words
 UNKNOWN_SURFACE = " \u2047 "
 NEVER, FROZEN = Matching(stage="never"), Matching(stage="frozen")
 Rule = Callable[[TokenizerSpec], tuple[TokenizerSpec, str] | None]

@@ -124,7 +124,7 @@ def finish_pieces(
     """The same of all pieces that are no meta pieces, in order, with their scores."""
     pieces = arrange(scored, corpus.meta, options)
     what = "pair" if options.model_type == "bpe" else "piece"
-    if len(pieces) < options.vocab_size:
+    if len(pieces) < options.vocab_size and options.model_type != "char":
         warnings.warn(
             f"no {what} is left: training ended with a vocabulary of {len(pieces)}, not "
             f"{options.vocab_size}; give more text or ask for less",

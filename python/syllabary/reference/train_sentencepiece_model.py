@@ -22,16 +22,19 @@ from syllabary.reference.train_sentencepiece_options import (
     BYTE,
     CONTROL,
     NORMAL,
+    SPACE,
     UNKNOWN,
     USER_DEFINED,
     Meta,
     SentencePieceOptions,
 )
-from syllabary.spec import Matching, SplitSpec, Step, StepValue, TokenizerSpec
+from syllabary.spec import Matching, Model, SplitSpec, Step, StepValue, TokenizerSpec
 
 Piece = tuple[str, float, int]  # text, score, type
 Rules = tuple[bytes, bytes]  # compiled: of normalizing, of decoding
-MODEL_TYPES = {"unigram": 1, "bpe": 2}
+MODEL_TYPES = {"unigram": 1, "bpe": 2, "word": 3, "char": 4}
+MODELS: dict[str, Model] = {"unigram": "unigram", "bpe": "bpe", "word": "wordlevel", "char": "bpe"}
+WORDS = f"{SPACE}[^{SPACE}]*|[^{SPACE}]+"  # the split of a model of words
 # Fields of a TrainerSpec by the names of the options, ascending.
 TRAINER_FIELDS = {
     "vocab_size": 4, "input_format": 7, "character_coverage": 10,
@@ -40,17 +43,18 @@ TRAINER_FIELDS = {
     "max_sentencepiece_length": 20, "split_by_unicode_script": 21, "split_by_whitespace": 22,
     "split_by_number": 23, "treat_whitespace_as_suffix": 24, "split_digits": 25,
     "allow_whitespace_only_pieces": 26, "control_symbols": 30, "user_defined_symbols": 31,
-    "vocabulary_output_piece_score": 32, "hard_vocab_limit": 33, "byte_fallback": 35, "required_chars": 36,
-    "unk_id": 40, "bos_id": 41, "eos_id": 42, "pad_id": 43, "unk_surface": 44, "unk_piece": 45, "bos_piece":
-    46, "eos_piece": 47, "pad_piece": 48, "pretokenization_delimiter": 53, "auto_character_coverage": 55,
+    "vocabulary_output_piece_score": 32, "hard_vocab_limit": 33, "use_all_vocab": 34, "byte_fallback": 35,
+    "required_chars": 36, "unk_id": 40, "bos_id": 41, "eos_id": 42, "pad_id": 43, "unk_surface": 44,
+    "unk_piece": 45, "bos_piece": 46, "eos_piece": 47, "pad_piece": 48, "pretokenization_delimiter": 53,
+    "auto_character_coverage": 55,
 }  # fmt: skip
 
 
 def arrange(learned: Sequence[tuple[str, float]], meta: Meta, options: SentencePieceOptions) -> list[Piece]:
     """The pieces by id: those of `meta` at theirs, the others with their scores in order on the ids between.
 
-    `TrainingError` if `hard_vocab_limit` is on and there are fewer
-    than `vocab_size`, and if so few that a meta piece has no id before it.
+    `TrainingError` if `hard_vocab_limit` is on and there are fewer than `vocab_size`, but for a model of
+    characters, and if so few that a meta piece has no id before it.
 
     >>> meta = {0: ("<unk>", 2), 2: ("<s>", 3)}
     >>> arrange([("ab", -0.0), ("a", -1.0)], meta, SentencePieceOptions(vocab_size=4))
@@ -68,7 +72,7 @@ def arrange(learned: Sequence[tuple[str, float]], meta: Meta, options: SentenceP
             )
         found.append((text, 0.0, kind))
     found += islice(rest, options.vocab_size - len(found))
-    if options.hard_vocab_limit and len(found) < options.vocab_size:
+    if options.hard_vocab_limit and options.model_type != "char" and len(found) < options.vocab_size:
         raise TrainingError(
             f"vocab_size is {options.vocab_size}, but this text gives no more than {len(found)} pieces: "
             f"set it to {len(found)} or less, or hard_vocab_limit=False"
@@ -86,7 +90,8 @@ def spec_of(pieces: Sequence[Piece], options: SentencePieceOptions, rules: Rules
     tokens = {token_id: texts[token_id].encode() for token_id in by_kind[NORMAL]}
     alphabet = {bytes([byte]): token_id for token_id, byte in byte_tokens.items()}
     alphabet |= {tokens[i]: i for i in by_kind[NORMAL] if len(texts[i]) == 1}
-    unigram = options.model_type == "unigram"
+    model, words = MODELS[options.model_type], options.model_type == "word"
+    scores = {token_id: pieces[token_id][1] for token_id in by_kind[NORMAL]}
     tokens |= {token_id: bytes([byte]) for token_id, byte in byte_tokens.items()}
     special = sorted(by_kind[UNKNOWN] + by_kind[CONTROL])
     matching = {texts[token_id]: Matching(stage="never") for token_id in special}
@@ -94,9 +99,9 @@ def spec_of(pieces: Sequence[Piece], options: SentencePieceOptions, rules: Rules
     normalizer, decoder = _steps(options, rules)
     return TokenizerSpec(
         unit="char",
-        split=SplitSpec(None),
+        split=SplitSpec(WORDS if words else None),
         tokens=dict(sorted(tokens.items())),
-        alphabet={} if unigram else alphabet,
+        alphabet=alphabet if model == "bpe" else {},
         merges=None,
         special_tokens={texts[token_id]: token_id for token_id in special},
         added_tokens={texts[token_id]: token_id for token_id in by_kind[USER_DEFINED]},
@@ -105,14 +110,14 @@ def spec_of(pieces: Sequence[Piece], options: SentencePieceOptions, rules: Rules
         normalizer=(normalizer,),
         decoder=(decoder,),
         matching=matching,
-        scores={token_id: pieces[token_id][1] for token_id in by_kind[NORMAL]},
+        scores=None if words else scores,
         unknown=by_kind[UNKNOWN][0] if by_kind[UNKNOWN] else None,
         fuse_unknown=True,
         byte_tokens=byte_tokens,
         surface_offsets=True,
-        carried={"sentencepiece": _carried(len(pieces), options, rules)},
-        model="unigram" if unigram else "bpe",
-        single_precision=unigram,
+        carried={"sentencepiece": _carried(pieces, options, rules)},
+        model=model,
+        single_precision=model == "unigram",
     )
 
 
@@ -147,9 +152,9 @@ def training_record(options: SentencePieceOptions) -> dict[str, object]:
 # ---- what its file says of the options ----
 
 
-def _carried(size: int, options: SentencePieceOptions, rules: Rules) -> dict[str, object]:
+def _carried(pieces: Sequence[Piece], options: SentencePieceOptions, rules: Rules) -> dict[str, object]:
     """What `formats.sentencepiece_carried` makes of the file that sentencepiece would write."""
-    layout = trainer_layout(size, options)
+    layout = trainer_layout(len(pieces), options)
     own, path = options.normalization_rule_tsv, options.denormalization_rule_tsv
     on = {3: options.add_dummy_prefix, 4: options.remove_extra_whitespaces, 5: True}
     name = "user_defined" if own else options.normalization_rule_name
@@ -158,7 +163,9 @@ def _carried(size: int, options: SentencePieceOptions, rules: Rules) -> dict[str
         layout.append(
             _around(5, _record(1, "user_defined"), _flags(dict.fromkeys(on, False), path), rules[1])
         )
-    return {"layout": layout, "odd": {}, "typed": False}
+    idle = {text: [score, kind] for text, score, kind in pieces if kind == NORMAL}
+    scored = options.model_type != "word"  # scores of words are the tokenizer's in no other place
+    return {"layout": layout, "odd": {}, "typed": False} | ({} if scored or not idle else {"idle": idle})
 
 
 def trainer_layout(size: int, options: SentencePieceOptions) -> list[object]:

@@ -1,10 +1,9 @@
-"""The options of sentencepiece's BPE and unigram trainers, by its own names, and the pieces that they fix.
+"""The options of sentencepiece's trainers, by its own names, and the pieces that they fix.
 
 Adds `SentencePieceOptions`, the checks that sentencepiece makes before it reads a sentence, and the ids of
 its meta pieces: the unknown piece, control and user-defined symbols, bytes.
 Source: sentencepiece 0.2.3, `trainer_interface.cc` (`VerifySpec`, `InitMetaPieces`). Leaves out: options of
-its other model types, of its log and of self-tests, which change no model; its sparse pruning; differential
-privacy.
+its log and of self-tests, which change no model; its sparse pruning; differential privacy.
 """
 
 from __future__ import annotations
@@ -14,6 +13,7 @@ from dataclasses import dataclass
 from syllabary.errors import TrainingError
 from syllabary.reference.symbols import shown, utf8
 
+SPACE = "\u2581"
 NORMAL, UNKNOWN, CONTROL, USER_DEFINED, BYTE = 1, 2, 3, 4, 6  # the types of pieces in its files
 
 
@@ -31,7 +31,8 @@ class SentencePieceOptions:
         (BPE alone).
     num_threads: the lanes in which a unigram model is added up: another number is another rounding.
     seed_sentencepiece_size, shrinking_factor, num_sub_iterations: of a unigram model (`train_unigram`).
-    model_type: `"bpe"` or `"unigram"`.
+    use_all_vocab: all words, or all characters, whatever `vocab_size` says (`"word"` and `"char"` alone).
+    model_type: `"bpe"`, `"unigram"`, `"word"` or `"char"`.
     """
 
     vocab_size: int = 8000
@@ -51,6 +52,7 @@ class SentencePieceOptions:
     user_defined_symbols: tuple[str, ...] = ()
     vocabulary_output_piece_score: bool = True
     hard_vocab_limit: bool = True
+    use_all_vocab: bool = False
     byte_fallback: bool = False
     required_chars: str = ""
     unk_id: int = 0
@@ -88,6 +90,7 @@ RANGES: dict[str, tuple[float, float]] = {
     "num_threads": (1, 1024),
     "num_sub_iterations": (1, 10),
 }
+LEARNED, COUNTED = ("bpe", "unigram"), ("word", "char")  # types of models
 NAMES = ("unk_piece", "bos_piece", "eos_piece", "pad_piece")
 
 
@@ -113,12 +116,23 @@ def check_options(options: SentencePieceOptions) -> None:
     utf8(options.required_chars, "required_chars")
     if bad := next((char for char in " \u2585" if char in options.required_chars), None):
         raise TrainingError(f"required_chars holds {bad!r}, which sentencepiece keeps for itself")
-    if options.model_type not in ("bpe", "unigram"):
-        raise TrainingError(f'model_type is {options.model_type!r}: give "bpe" or "unigram"')
-    if options.auto_character_coverage and options.model_type == "unigram":
-        raise TrainingError("auto_character_coverage goes with BPE alone: leave it out")
+    _check_kind(options)
     if options.auto_character_coverage and (options.required_chars or not options.byte_fallback):
         raise TrainingError("auto_character_coverage needs byte_fallback=True, and no required_chars")
+
+
+def _check_kind(options: SentencePieceOptions) -> None:
+    """What does not go with the type of the model."""
+    if options.model_type not in (*LEARNED, *COUNTED):
+        raise TrainingError(
+            f"model_type is {options.model_type!r}: give one of {', '.join((*LEARNED, *COUNTED))}"
+        )
+    if options.auto_character_coverage and options.model_type != "bpe":
+        raise TrainingError("auto_character_coverage goes with BPE alone: leave it out")
+    if options.use_all_vocab and options.model_type in LEARNED:
+        raise TrainingError("use_all_vocab goes with words and characters alone: leave it out")
+    if options.pretokenization_delimiter and options.model_type in COUNTED:
+        raise TrainingError("pretokenization_delimiter goes with BPE and unigram models alone: leave it out")
 
 
 Meta = dict[int, tuple[str, int]]  # id -> text and type
@@ -128,7 +142,8 @@ def meta_pieces(options: SentencePieceOptions) -> Meta:
     """The pieces that are there whatever the corpus is: id -> text and type.
 
     The four named ones take the ids they are given. Then control symbols, user-defined ones and bytes take
-    the free ids from 0 on; one with the text of a named piece gives that piece its type.
+    the free ids from 0 on; one with the text of a named piece gives that piece its type. In a model of words
+    a user-defined symbol is there with a space before it too.
 
     >>> meta_pieces(SentencePieceOptions(control_symbols=("<c>", "</s>"), user_defined_symbols=("<s>",)))
     {0: ('<unk>', 2), 1: ('<s>', 4), 2: ('</s>', 3), 3: ('<c>', 3)}
@@ -140,7 +155,10 @@ def meta_pieces(options: SentencePieceOptions) -> Meta:
         options.pad_piece: options.pad_id,
     }
     others = [(text, CONTROL) for text in options.control_symbols]
-    others += [(text, USER_DEFINED) for text in options.user_defined_symbols]
+    for text in options.user_defined_symbols:
+        others.append((text, USER_DEFINED))
+        if options.model_type == "word" and not text.startswith(SPACE):
+            others.append((SPACE + text, USER_DEFINED))
     if options.byte_fallback:
         others += [(f"<0x{byte:02X}>", BYTE) for byte in range(256)]
     seen = set[str]()

@@ -162,7 +162,7 @@ def alphabet_of_counts(found: Mapping[str, int], options: SentencePieceOptions) 
     order = sorted({*counts, *required}, key=lambda char: (char not in required, -counts.get(char, 0), char))
     alphabet = dict[str, int]()
     for character in order:
-        if _float32(reached / total) >= _float32(options.character_coverage):
+        if not options.use_all_vocab and _float32(reached / total) >= _float32(options.character_coverage):
             break
         reached += counts.get(character, 0)
         if character != BOUNDARY:

@@ -42,6 +42,7 @@ from syllabary.reference.train_unigram_seed import TEXTS, Ended, seeds
 RARE = 0.5
 STEP = 0.0001  # between the scores of characters that were dropped
 OUTSIDE = "\u2585"  # stands for characters outside the alphabet
+Words = Sequence[tuple[str, int]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,17 +109,16 @@ def initial(
     words: Sequence[tuple[Ended, int]],
     settings: UnigramSettings,
     valid: Callable[[str], bool] = lambda text: True,
-    tail: str = "",
 ) -> Model:
     """The characters, the most frequent first, and the seeds, each as likely as its count times length."""
     counts = Counter[str]()
-    for (word, _ended), count in words:
+    for (word, _after), count in words:
         for character in word:
             counts[character] += count
     del counts[settings.outside]
     found = by_count(counts, settings.branching)
     size = settings.seed_size if settings.branching != TEXTS else max(settings.seed_size - len(found), 1)
-    found += seeds(words, settings.branching, settings.longest, size, valid, tail, settings.outside)
+    found += seeds(words, settings.branching, settings.longest, size, valid, settings.outside)
     if not found:
         raise TrainingError("no character is left to learn from")
     keep = settings.keep
@@ -141,11 +141,11 @@ def by_count(counts: Mapping[str, int], branching: str) -> list[tuple[str, int]]
 def in_order(words: Sequence[tuple[Ended, int]]) -> list[tuple[str, int]]:
     """The words as EM takes them: the most frequent first, then the smaller text.
 
-    >>> in_order([(("a", "last"), 1), (("b", "middle"), 1), (("b", "last"), 1)])
+    >>> in_order([(("a", b"\\0"), 1), (("b", b"a"), 1), (("b", b"\\0"), 1)])
     [('b', 2), ('a', 1)]
     """
     counts = Counter[str]()
-    for (word, _ended), count in words:
+    for (word, _after), count in words:
         counts[word] += count
     return sorted(counts.items(), key=lambda item: (-item[1], item[0]))
 
@@ -154,18 +154,21 @@ def learn(
     words: Sequence[tuple[Ended, int]],
     settings: UnigramSettings,
     valid: Callable[[str], bool] = lambda text: True,
-    tail: str = "",
+    ordered: Words | None = None,
 ) -> Iterator[Model]:
     """The model after each step; the last one is the result.
 
-    >>> words = [(("abab", "last"), 5), (("ab", "last"), 3), (("cab", "last"), 4)]
+    ordered: the words as EM takes them, if not `in_order`.
+
+    >>> words = [(("abab", b"\\0"), 5), (("ab", b"\\0"), 3), (("cab", b"\\0"), 4)]
     >>> *_before, last = learn(words, UnigramSettings(desired=3))
     >>> [(text, round(score, 3)) for text, score in last.pieces]
     [('ab', -0.622), ('abab', -1.94), ('cab', -1.384)]
     """
-    model = initial(words, settings, valid, tail)
+    model = initial(words, settings, valid)
     yield model
-    ordered = in_order(words)
+    if ordered is None:
+        ordered = in_order(words)
     while True:
         before = len(model.pieces)
         for _time in range(settings.sub_iterations):
@@ -182,9 +185,6 @@ def learn(
                 f"{before} pieces are left, {settings.desired} are wanted, and a round of pruning drops "
                 "none: ask for more tokens, or for a smaller shrinking_factor"
             )
-
-
-Words = Sequence[tuple[str, int]]
 
 
 def expectation(model: Model, words: Words, settings: UnigramSettings) -> list[float]:

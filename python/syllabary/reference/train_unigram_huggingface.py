@@ -35,7 +35,7 @@ from syllabary.reference.assemble import check_special_tokens
 from syllabary.reference.symbols import shown, utf8
 from syllabary.reference.train_unigram import UnigramSettings, by_count, learn, with_alphabet
 from syllabary.reference.train_unigram_lattice import Piece, double
-from syllabary.reference.train_unigram_seed import LAST, TEXTS
+from syllabary.reference.train_unigram_seed import END, TEXTS
 
 ZERO = "\0"
 UNK = "<UNK>"  # what the unknown piece is called while the model is learned
@@ -126,7 +126,7 @@ def train(words: Mapping[str, int], options: UnigramTrainerOptions) -> Scored:
             counts[character] += count
     alphabet = alphabet_of([character for character, _count in by_count(counts, TEXTS)], options)
     check_room(alphabet, options)
-    within = [((word, LAST), count) for word, count in words.items()]
+    within = [((word, END), count) for word, count in words.items()]
     *_before, model = learn(within, settings_of(options), lambda text: ZERO not in text)
     return finish(model.pieces, alphabet, options)
 

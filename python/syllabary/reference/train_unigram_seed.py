@@ -6,10 +6,10 @@ counts as going on differently is `branching`:
   "ends"   followed by two different characters, or ever by the end of a word (ours).
   "texts"  followed by two different characters, all ends being one character, and so is the one that stands
            for what is outside the alphabet; each distinct word counts once (Hugging Face).
-  "bytes"  followed by two different bytes of UTF-8, the end of a word being followed by the first byte of
-           `▁`, and the last word of a sentence by zero (sentencepiece). Where all characters that follow
-           share their first byte, as most Greek ones do, that is not so. What the last sentence of all ends
-           with counts once more where it ends sentences, if that is twice or more.
+  "bytes"  followed by two different bytes of UTF-8: in a sentence those of its text, behind it zero
+           (sentencepiece). Where all characters that follow share their first byte, as most Greek ones do,
+           that is not so. What ends sentences counts once more for these, if the sentences that come next
+           begin with different bytes, or one of them is the last of all: zero is then a part of the text.
 
 A candidate is worth its count times its characters; the `size` best are taken, of equals those of more
 bytes, then the smaller text (with "texts" the larger one). These are the inner nodes of the suffix tree of
@@ -25,9 +25,9 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable
 
 TEXTS = "texts"
-MIDDLE, LAST = "middle", "last"  # how a word ended: others followed in its sentence, or none
-SPACE = "\u2581"
-Ended = tuple[str, str]  # a word and how it ended
+END = b"\0"
+# A word and what follows: the first byte of the next word, or `END` and the first byte of the next sentence.
+Ended = tuple[str, bytes]
 
 
 def seeds(
@@ -36,33 +36,34 @@ def seeds(
     longest: int,
     size: int,
     valid: Callable[[str], bool] = lambda text: True,
-    tail: str = "",
     outside: str = "",
 ) -> list[tuple[str, int]]:
     """The candidates with their scores, the best first.
 
-    words: with their counts. longest: in characters. tail: the last word of the last sentence. outside: a
-    character that is in no candidate.
+    words: with their counts. longest: in characters. outside: a character that is in no candidate.
 
-    >>> seeds([(("abc", LAST), 2), (("abd", LAST), 3)], "ends", 16, 10)
+    >>> seeds([(("abc", END), 2), (("abd", END), 3)], "ends", 16, 10)
     [('ab', 10), ('abd', 9), ('abc', 6), ('bd', 6), ('bc', 4)]
+    >>> seeds([(("ab", b"\\0x"), 2), (("cab", b"\\0"), 1)], "bytes", 16, 10)  # what follows zero differs
+    [('ab', 6)]
     """
     counts, ends = Counter[str](), Counter[str]()
-    follows = defaultdict[str, set[str | int]](set)
-    for (word, ended), count in words:
+    follows, behind = defaultdict[str, set[str | int]](set), defaultdict[str, set[bytes]](set)
+    for (word, after), count in words:
         weight = 1 if branching == TEXTS else count
         for start in range(len(word)):
             for stop in range(start + 2, min(len(word), start + longest) + 1):
                 text = word[start:stop]
                 counts[text] += weight
-                follows[text].add(_next(word[stop : stop + 1], ended, branching, outside))
-                if ended == LAST and stop == len(word):
+                follows[text].add(_next(word[stop : stop + 1], after, branching, outside))
+                if stop == len(word) and after.startswith(END):
                     ends[text] += weight
+                    behind[text].add(after)
     scores = dict[str, int]()
     for text, count in counts.items():
         branches = len(follows[text]) > 1 or (branching == "ends" and "" in follows[text])
         times = count if branches else 0
-        if branching == "bytes" and tail.endswith(text) and ends[text] > 1:
+        if branching == "bytes" and len(behind[text]) > 1:
             times += ends[text]
         if times > 1 and valid(text):
             scores[text] = times * len(text)
@@ -73,12 +74,10 @@ def seeds(
     return [(text, scores[text]) for text in order[:size]]
 
 
-def _next(character: str, ended: str, branching: str, outside: str) -> str | int:
+def _next(character: str, after: bytes, branching: str, outside: str) -> str | int:
     """What follows, as far as it matters."""
     if branching == TEXTS and character == outside:
         return ""
     if branching != "bytes":
         return character
-    if character:
-        return character.encode()[0]
-    return 0 if ended == LAST else SPACE.encode()[0]
+    return character.encode()[0] if character else after[0]

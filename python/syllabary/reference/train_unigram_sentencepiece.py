@@ -8,10 +8,9 @@ trainer is deterministic: the words in the order of their counts are dealt out t
 `num_threads` is another model, by a few pieces; here, as there, it says nothing about threads at work.
 Saved as a `.model`, the tokenizer is the file that sentencepiece writes.
 
-Where it may differ: by rounding with `split_by_whitespace=False`, where sentences come in another order; in
-seeds, where no space stands before sentences (`add_dummy_prefix=False`, `treat_whitespace_as_suffix`: what
-ends a sentence is a seed there if the next ones begin with different bytes), and beyond 500 MB of text,
-which it takes part by part.
+The order of sentences matters twice: what ends a sentence may be a seed, by what the next one begins with
+(`train_unigram_seed`), and without `split_by_whitespace` EM takes the sentences as they come. Where it may
+differ: beyond 500 MB of text, which it takes part by part.
 Source: sentencepiece 0.2.3, `unigram_model_trainer.cc`. Leaves out: its sparse pruning, and seeds from a
 file.
 """
@@ -20,6 +19,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
 
 from syllabary.errors import CorpusError
 from syllabary.reference.train_sentencepiece import Found, finish_pieces
@@ -38,7 +38,7 @@ from syllabary.reference.train_sentencepiece_sentences import (
 from syllabary.reference.train_sentencepiece_valid import is_valid
 from syllabary.reference.train_unigram import OUTSIDE, UnigramSettings, learn, with_alphabet
 from syllabary.reference.train_unigram_lattice import Piece, single
-from syllabary.reference.train_unigram_seed import LAST, MIDDLE, Ended
+from syllabary.reference.train_unigram_seed import END, Ended
 from syllabary.spec import TokenizerSpec
 
 
@@ -47,24 +47,20 @@ def train(sentences: Iterable[str | bytes], options: SentencePieceOptions) -> To
     check_options(options)
     meta = meta_pieces(options)
     rules = rules_of(options), denormalizer_of(options)
-    texts, order = Counter[str](), list[str]()
-    for text, count in normalized(sentences, options, meta, rules[0]):
-        texts[text] += count
-        order.append(text)
+    texts = in_places(normalized(sentences, options, meta, rules[0]))
     if not texts:
         raise CorpusError("the corpus is empty: no sentence is left to train on")
-    alphabet = alphabet_of(texts, options)
+    counts = Counter[str]()
+    for text, count in texts:
+        counts[text] += count
+    alphabet = alphabet_of(counts, options)
     room = check_size(alphabet, meta, options)
-    words = Counter[Ended]()
-    for text, count in texts.items():
-        for word in ended_words(_within(text, alphabet), options):
-            words[word] += count
-    ended = ended_words(_within(last_of(order), alphabet), options)
+    texts = [(_within(text, alphabet), count) for text, count in texts]
     *_before, model = learn(
-        list(words.items()),
+        list(followed(texts, options).items()),
         settings_of(options),
         lambda text: is_valid(text, options),
-        ended[-1][0] if ended else "",
+        None if options.split_by_whitespace else texts,
     )
     pieces = choose(model.pieces, alphabet, room + len(alphabet))
     return finish_pieces(Found(meta, alphabet, {}, room, rules), pieces, options)
@@ -86,30 +82,45 @@ def settings_of(options: SentencePieceOptions) -> UnigramSettings:
     )
 
 
-def last_of(texts: Sequence[str]) -> str:
-    """The text that comes last when those that are empty are gone: their places are filled from the back.
+def in_places(sentences: Iterable[tuple[str, int]]) -> list[tuple[str, int]]:
+    """The sentences that hold something; the places of those that do not are filled from the back.
 
-    With n texts that are not, it is the first of these from the n-th of all on.
-
-    >>> last_of(["a", "", "b", "c"]), last_of(["a", "", "", "b", ""])
-    ('b', 'b')
+    >>> in_places([("a", 1), ("", 1), ("b", 2), ("c", 1), ("", 1)])
+    [('a', 1), ('c', 1), ('b', 2)]
     """
-    full = sum(map(bool, texts))
-    return next(filter(None, texts[max(full - 1, 0) :]), "")
+    found, at = list(sentences), 0
+    while at < len(found):
+        if found[at][0]:
+            at += 1
+        else:
+            found[at] = found[-1]
+            found.pop()
+    return found
 
 
 def _within(text: str, alphabet: Mapping[str, int]) -> str:
     return "".join(character if character in alphabet else OUTSIDE for character in text)
 
 
-def ended_words(text: str, options: SentencePieceOptions) -> list[Ended]:
-    """The words of a sentence, the last one marked.
+def followed(sentences: Sequence[tuple[str, int]], options: SentencePieceOptions) -> Counter[Ended]:
+    """Words with what follows them -> how often. A sentence that counts twice follows itself once.
 
-    >>> ended_words("▁to▁be", SentencePieceOptions())
-    [('▁to', 'middle'), ('▁be', 'last')]
+    >>> for word, count in followed([("▁to▁be", 2), ("▁be", 1)], SentencePieceOptions()).items():
+    ...     print(word, count)
+    ('▁to', b'\\xe2') 2
+    ('▁be', b'\\x00\\xe2') 2
+    ('▁be', b'\\x00') 1
     """
-    words = cut_words(text, options)
-    return [(word, MIDDLE) for word in words[:-1]] + [(word, LAST) for word in words[-1:]]
+    found = Counter[Ended]()
+    nexts = [text.encode()[:1] for text, _count in sentences[1:]] + [b""]
+    for (text, count), after in zip(sentences, nexts, strict=True):
+        words = cut_words(text, options)
+        for word, other in pairwise(words):
+            found[word, other.encode()[:1]] += count
+        if count > 1:
+            found[words[-1], END + text.encode()[:1]] += count - 1
+        found[words[-1], END + after] += 1
+    return found
 
 
 def choose(pieces: Sequence[Piece], alphabet: Mapping[str, int], room: int) -> list[Piece]:

@@ -27,6 +27,7 @@ mod piece_rules;
 mod places;
 mod queue;
 mod sentence_cutter;
+mod sentence_order;
 mod sentence_words;
 pub mod sentencepiece;
 pub mod sentences;

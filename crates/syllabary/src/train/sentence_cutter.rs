@@ -48,6 +48,9 @@ pub(super) struct Cutter {
     pub options: SentenceOptions,
     /// Whether the words of a line without `▁` are those of its words alone.
     apart: bool,
+    /// Whether the order of sentences matters: ends are kept apart, and not all sentences begin with a space, or
+    /// they are not cut into words.
+    pub ordered: bool,
     /// So many sentences count.
     pub sentences: AtomicU64,
     /// So many of them hold nothing once they are normalized, if ends are kept apart.
@@ -155,8 +158,10 @@ impl Cutter {
             && step.flag("remove_extra_whitespaces")?
             && !options.symbols.iter().any(own)
             && !own(&options.pretokenization_delimiter);
+        let spaced = step.flag("add_dummy_prefix")? && !options.treat_whitespace_as_suffix;
+        let ordered = options.ends && !(spaced && options.split_by_whitespace);
         let (sentences, blank) = (AtomicU64::new(0), AtomicU64::new(0));
-        Ok(Cutter { step: SentencePiece::new(step)?, symbols, options, apart, sentences, blank })
+        Ok(Cutter { step: SentencePiece::new(step)?, symbols, options, apart, ordered, sentences, blank })
     }
 
     /// Whether a line is not empty and not too long.

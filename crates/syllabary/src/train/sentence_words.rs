@@ -2,7 +2,9 @@
 //!
 //! Leaves out where they come from (`sentences`), and which characters count (`sentencepiece`).
 
-use rustc_hash::FxHashMap;
+use std::cmp::Reverse;
+
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::sequences::{SEPARATOR, Sequences};
 use crate::Error;
@@ -86,6 +88,29 @@ impl SentenceWords {
         found.filter_map(|(character, count)| Some((char::from_u32(character)?, count))).collect()
     }
 
+    /// The words over an alphabet with their counts, at most `most`, the most frequent first, of equals the smaller;
+    /// and how often any word occurs.
+    #[must_use]
+    pub fn frequent(&self, alphabet: &[char], most: usize) -> (Vec<(String, u64)>, u64) {
+        let known: FxHashSet<u32> = alphabet.iter().map(|character| u32::from(*character)).collect();
+        let (mut found, mut total) = (FxHashMap::<&[u32], u64>::default(), 0_u64);
+        for (count, characters) in self.steps() {
+            let words = characters.split(|character| *character == SEPARATOR);
+            for word in words.filter(|word| !word.is_empty()) {
+                total = total.saturating_add(count);
+                if word.iter().all(|character| known.contains(character)) {
+                    let times = found.entry(word).or_default();
+                    *times = times.saturating_add(count);
+                }
+            }
+        }
+        let mut found: Vec<(&[u32], u64)> = found.into_iter().collect();
+        found.sort_unstable_by_key(|(word, count)| (Reverse(*count), *word));
+        found.truncate(most);
+        let text = |word: &[u32]| word.iter().filter_map(|character| char::from_u32(*character)).collect();
+        (found.into_iter().map(|(word, count)| (text(word), count)).collect(), total)
+    }
+
     /// The words in the ids of characters, each with its count; characters without an id are edges of words.
     pub(super) fn spelled<'a>(
         &'a self,
@@ -132,5 +157,22 @@ impl Ids {
     fn of(&self, character: u32) -> u32 {
         let low = self.low.get(character as usize);
         *low.or_else(|| self.others.get(&character)).unwrap_or(&SEPARATOR)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn frequent_words_are_over_the_alphabet_and_all_are_counted() {
+        let mut words = SentenceWords::default();
+        for (word, count) in [("b", 2), ("ax", 9), ("a", 2), ("b", 1), ("ab", 2)] {
+            words.add("", word, count);
+        }
+        let found = |most| words.frequent(&['a', 'b'], most);
+        let expected = [("b", 3), ("a", 2), ("ab", 2)].map(|(word, count)| (word.to_owned(), count));
+        assert_eq!(found(9), (expected.to_vec(), 16));
+        assert_eq!(found(2), (expected[..2].to_vec(), 16));
     }
 }

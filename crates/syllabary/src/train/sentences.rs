@@ -2,18 +2,21 @@
 //!
 //! Adds `Sentences`, which takes documents in parts and keeps the distinct words with their counts, so memory is
 //! theirs and that of one line. The order of words is that in which threads found them: what is learned does not
-//! depend on it (`sentencepiece`). The specification is `reference/train_sentencepiece_sentences.py`. Leaves out:
+//! depend on it (`sentencepiece`). Where it does, sentences are taken one by one (`sentence_order`). The specification is `reference/train_sentencepiece_sentences.py`. Leaves out:
 //! samples of sentences and the choice of the alphabet.
 
 use std::sync::atomic::Ordering;
 
-pub use super::sentence_cutter::SentenceOptions;
 use super::{
     GoOn,
     gather::Gather,
     parallel::in_parts,
     sentence_cutter::{Cutter, END, READY},
     sentence_words::SentenceWords,
+};
+pub use super::{
+    sentence_cutter::SentenceOptions,
+    sentence_order::{After, Order},
 };
 use crate::{Error, step::Step};
 
@@ -33,6 +36,8 @@ pub struct Sentences {
     bytes: u64,
     /// The last lines so far, each with its end.
     recent: String,
+    /// Sentences one by one, if their order matters.
+    order: Option<Order>,
 }
 
 /// All words of a corpus.
@@ -44,6 +49,8 @@ pub struct Found {
     pub last: SentenceWords,
     /// The word that ends the sentence that comes last (`Sentences::tail`), if they are.
     pub tail: String,
+    /// Sentences in order, if it matters: then no words are kept apart.
+    pub order: Option<Order>,
     /// How many sentences counted.
     pub sentences: u64,
 }
@@ -54,8 +61,17 @@ impl Sentences {
     /// # Errors
     /// `Error::Vocabulary` for damaged rules, `Error::Training` for symbols that cannot be searched for.
     pub fn new(step: &Step, options: SentenceOptions, threads: usize) -> Result<Sentences, Error> {
-        let gather = Gather::new(Cutter::new(step, options)?, threads, STRETCH);
-        Ok(Sentences { gather, threads, pending: Some(String::new()), bytes: 0, recent: String::new() })
+        let cutter = Cutter::new(step, options)?;
+        let order = cutter.ordered.then(Order::default);
+        let gather = Gather::new(cutter, threads, STRETCH);
+        Ok(Sentences {
+            gather,
+            threads,
+            pending: Some(String::new()),
+            bytes: 0,
+            recent: String::new(),
+            order,
+        })
     }
 
     /// Counts whole documents; their lines are the sentences.
@@ -95,6 +111,11 @@ impl Sentences {
     /// As `feed`.
     pub fn add(&mut self, sentence: &str, count: u64) -> Result<(), Error> {
         self.bytes += sentence.len() as u64;
+        if let Some(order) = &mut self.order {
+            let cutter = self.gather.cutter();
+            cutter.sentences.fetch_add(1, Ordering::Relaxed);
+            return order.take(cutter, sentence, count, &mut String::new());
+        }
         self.remember(sentence);
         self.gather.count(|cutter, tally| {
             cutter.sentences.fetch_add(1, Ordering::Relaxed);
@@ -111,7 +132,7 @@ impl Sentences {
 
     /// Keeps the end of text that is whole lines.
     fn remember(&mut self, text: &str) {
-        if !self.gather.cutter().options.ends || text.is_empty() {
+        if !self.gather.cutter().options.ends || self.order.is_some() || text.is_empty() {
             return;
         }
         if text.len() >= RECENT {
@@ -152,6 +173,13 @@ impl Sentences {
     /// # Errors
     /// `Error::TooLarge` for a word of over 4 GB; `Error::Interrupted`.
     pub fn finish(&mut self, go_on: &mut GoOn<'_>) -> Result<Found, Error> {
+        if let Some(mut order) = self.order.take() {
+            order.finish();
+            let mut words = SentenceWords::default();
+            order.words().for_each(|(word, count)| words.add("", word, count));
+            let sentences = self.gather.cutter().sentences.swap(0, Ordering::Relaxed);
+            return Ok(Found { words, order: Some(order), sentences, ..Found::default() });
+        }
         let tally = self.gather.finish(go_on)?;
         let (mut found, mut ends, mut counts) =
             (Vec::with_capacity(tally.total_bytes()), vec![0], Vec::new());
@@ -197,7 +225,13 @@ impl Sentences {
             all.append(&words);
             last.append(&ends);
         });
-        Ok(Found { words: all, last, tail, sentences: cutter.sentences.swap(0, Ordering::Relaxed) })
+        Ok(Found {
+            words: all,
+            last,
+            tail,
+            order: None,
+            sentences: cutter.sentences.swap(0, Ordering::Relaxed),
+        })
     }
 
     /// Keeps the beginning of a line, unless no line may be so long.
@@ -214,7 +248,7 @@ impl Sentences {
         match self.pending.replace(String::new()) {
             Some(line) => {
                 self.remember(&line);
-                self.gather.take(&line, go_on)
+                self.take(&line, go_on)
             }
             None => Ok(()),
         }
@@ -228,10 +262,24 @@ impl Sentences {
             rest.as_bytes().get(STRETCH..).and_then(|far| far.iter().position(|b| *b == b'\n'))
         {
             let (taken, left) = rest.split_at(STRETCH + at + 1);
-            self.gather.take(taken, go_on)?;
+            self.take(taken, go_on)?;
             rest = left;
         }
-        self.gather.take(rest, go_on)
+        self.take(rest, go_on)
+    }
+
+    /// Counts whole lines, or takes them one by one.
+    fn take(&mut self, text: &str, go_on: &mut GoOn<'_>) -> Result<(), Error> {
+        let Some(order) = &mut self.order else { return self.gather.take(text, go_on) };
+        let (cutter, mut buffer) = (self.gather.cutter(), String::new());
+        for (at, line) in text.split('\n').map(|line| line.trim_end_matches('\r')).enumerate() {
+            super::ask(go_on, at)?;
+            if cutter.counts(line) {
+                cutter.sentences.fetch_add(1, Ordering::Relaxed);
+                order.take(cutter, line, 1, &mut buffer)?;
+            }
+        }
+        if go_on() { Ok(()) } else { Err(Error::Interrupted) }
     }
 }
 

@@ -128,7 +128,8 @@ fn run<const SINGLE: bool>(
     words.sort();
     let mut model = initial::<SINGLE>(words, rules, outside, options, &mut || watch(0))?;
     words.order();
-    let small = words.text.len() <= KEPT && rules.longest < kept::LONGEST;
+    let symbols: usize = words.words.iter().map(|word| word.length as usize + 1).sum();
+    let small = symbols <= KEPT && rules.longest < kept::LONGEST;
     let lanes: Lanes = (0..options.lanes).filter(|_| small).map(|_| Mutex::default()).collect();
     loop {
         let before = model.pieces.len();

@@ -14,7 +14,7 @@ use super::{
         piece_rules::{PieceRules, Shape},
     },
     model::Piece,
-    words::{LAST, MIDDLE, Words},
+    words::{ENDS, Words, is_last},
 };
 use crate::Error;
 
@@ -24,9 +24,9 @@ const ROUNDS: usize = 4;
 /// When a text goes on in different ways.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Branching {
-    /// Followed by two different bytes, as sentencepiece has it: the end of a word is followed by the first byte
-    /// of `▁`, the last word of a sentence by zero. Words that end the last sentence count once more
-    /// where they end sentences.
+    /// Followed by two different bytes, as sentencepiece has it: words by the first byte of the next, the last
+    /// word of a sentence by zero. What ends sentences counts once more for these, if what comes behind the zero
+    /// differs.
     Bytes,
     /// Followed by two different characters; ends, and what may stand in no piece, are one character. Each distinct
     /// word counts once; of equals the larger text comes first.
@@ -46,8 +46,6 @@ pub struct SeedRules {
     pub longest: usize,
     /// The shapes of characters by symbol, `None` where it may stand in no piece, and the rules for them.
     pub shapes: Option<(Vec<Option<Shape>>, PieceRules)>,
-    /// The last word of the last sentence.
-    pub tail: Vec<u32>,
 }
 
 /// A text that may be a piece.
@@ -130,6 +128,13 @@ fn parts(counts: &[usize], number: usize) -> Vec<Range<usize>> {
     found
 }
 
+/// The first byte of a character in UTF-8.
+pub fn lead_of(character: char) -> u8 {
+    let mut buffer = [0; 4];
+    character.encode_utf8(&mut buffer);
+    buffer[0]
+}
+
 struct Finder<'a, 'g, 'b> {
     words: &'a Words,
     rules: &'a SeedRules,
@@ -171,28 +176,23 @@ impl Finder<'_, '_, '_> {
         }
         for group in places.chunk_by_mut(|a, b| next(a) == next(b)) {
             let symbol = next(&group[0]);
-            if symbol >= MIDDLE || self.refused(symbol) || self.weight(group) < 2 {
+            if symbol >= ENDS || self.refused(symbol) || self.weight(group) < 2 {
                 continue;
             }
             match group {
-                [place] => self.alone(*place, depth + 1),
+                [place] if self.rules.branching == Branching::Ends => self.alone(*place, depth + 1),
+                [_] => {}
                 group => self.refine(group, depth + 1)?,
             }
         }
         Ok(())
     }
 
-    /// A text at a single place: only as a whole, to the end of its word.
+    /// A text at a single place: only as a whole, to the end of its word, where that is another way to go on.
     fn alone(&mut self, place: Place, depth: u32) {
         let word = self.words.words[place.0 as usize];
         let length = word.start + word.length - place.1;
-        let symbols = &self.words.text[place.1 as usize..][..length as usize];
-        let ends = match self.rules.branching {
-            Branching::Ends => true,
-            Branching::Bytes => self.words.end(&word) == LAST && self.rules.tail.ends_with(symbols),
-            Branching::Texts => false,
-        };
-        if ends && length >= depth.max(2) && length as usize <= self.rules.longest && word.count > 1 {
+        if length >= depth.max(2) && length as usize <= self.rules.longest && word.count > 1 {
             self.push(place.1, length, word.count);
         }
     }
@@ -216,24 +216,19 @@ impl Finder<'_, '_, '_> {
         let (low, high) = (next(first), next(last));
         let branches = match self.rules.branching {
             Branching::Texts => {
-                let ends = |symbol: u32| symbol >= MIDDLE || self.refused(symbol);
+                let ends = |symbol: u32| symbol >= ENDS || self.refused(symbol);
                 low != high && (!ends(low) || places.iter().any(|place| !ends(next(place))))
             }
-            Branching::Ends => low != high || high >= MIDDLE,
+            Branching::Ends => low != high || high >= ENDS,
             Branching::Bytes => {
                 let lead = self.lead(low);
                 places.iter().any(|place| self.lead(next(place)) != lead)
             }
         };
         let mut weight = if branches { self.weight(places) } else { 0 };
-        let at = places.partition_point(|place| next(place) < LAST);
-        let symbols = &text[first.1 as usize..][..depth as usize];
-        if self.rules.branching == Branching::Bytes
-            && at < places.len()
-            && self.rules.tail.ends_with(symbols)
-            && self.weight(&places[at..]) > 1
-        {
-            weight = weight.saturating_add(self.weight(&places[at..]));
+        let ends = &places[places.partition_point(|place| !is_last(next(place)))..];
+        if self.rules.branching == Branching::Bytes && ends.first().is_some_and(|end| next(end) != high) {
+            weight = weight.saturating_add(self.weight(ends));
         }
         self.push(first.1, depth, weight);
     }
@@ -241,13 +236,9 @@ impl Finder<'_, '_, '_> {
     /// The first byte of what follows.
     fn lead(&self, symbol: u32) -> u8 {
         match symbol {
-            LAST => 0,
-            MIDDLE => 0xE2,
-            symbol => {
-                let mut buffer = [0; 4];
-                self.words.characters[symbol as usize].encode_utf8(&mut buffer);
-                buffer[0]
-            }
+            symbol if is_last(symbol) => 0,
+            ENDS.. => (symbol - ENDS) as u8,
+            symbol => lead_of(self.words.characters[symbol as usize]),
         }
     }
 

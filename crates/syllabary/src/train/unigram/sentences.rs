@@ -5,10 +5,10 @@
 use super::{
     super::{
         piece_rules::{Character, PieceRules, Script, Shape},
-        sentences::Found,
+        sentences::{After, Found, Order},
     },
-    seed::{Branching, SeedRules},
-    words::{LAST, MIDDLE, Symbols, Words},
+    seed::{Branching, SeedRules, lead_of},
+    words::{LAST, Symbols, Word, Words, last, middle},
 };
 use crate::Error;
 
@@ -46,22 +46,62 @@ pub fn prepare(
     let unknown = characters.partition_point(|text| *text < UNKNOWN_CHARACTER) as u32;
     let symbols = Symbols::new(&characters, unknown);
     let mut words = Words::new(characters);
-    for (table, end) in [(found.words, MIDDLE), (found.last, LAST)] {
-        for (count, characters) in table.steps() {
-            for word in characters.split(|code| *code == u32::MAX).filter(|word| !word.is_empty()) {
-                words.push(word.iter().copied(), count, end, &symbols)?;
-            }
-        }
+    match &found.order {
+        Some(order) => in_order(order, &mut words, &symbols, rules.split_by_whitespace)?,
+        None => counted(&found, &mut words, &symbols)?,
     }
-    let tail = found.tail.chars().map(|character| symbols.of(character.into())).collect();
     let rules = SeedRules {
         branching: Branching::Bytes,
         size,
         longest: rules.max_sentencepiece_length as usize,
         shapes: Some((shapes, rules)),
-        tail,
     };
     Ok(Prepared { words, rules, outside: vec![unknown] })
+}
+
+/// Words of sentences that all begin with a space: only what is behind the last one is not known by that.
+fn counted(found: &Found, words: &mut Words, symbols: &Symbols) -> Result<(), Error> {
+    let space = lead_of(UNKNOWN_CHARACTER);
+    for (table, end) in [(&found.words, middle(space)), (&found.last, last(space))] {
+        for (count, characters) in table.steps() {
+            for word in characters.split(|code| *code == u32::MAX).filter(|word| !word.is_empty()) {
+                words.push(word.iter().copied(), count, end, symbols)?;
+            }
+        }
+    }
+    let tail: Vec<u32> = found.tail.chars().map(u32::from).collect();
+    let spelled: Vec<u32> = tail.iter().map(|code| symbols.of(*code)).collect();
+    let same = |word: &Word| words.end(word) == last(space) && words.symbols(word) == spelled;
+    if let Some(at) = words.words.iter().position(same) {
+        words.words[at].count -= 1;
+        if words.words[at].count == 0 {
+            words.words.swap_remove(at);
+        }
+        words.push(tail.into_iter(), 1, LAST, symbols)?;
+    }
+    Ok(())
+}
+
+/// Words of sentences in order, with what follows them; uncut ones are learned from one by one.
+fn in_order(order: &Order, words: &mut Words, symbols: &Symbols, cut: bool) -> Result<(), Error> {
+    let texts: Vec<&str> = order.words().map(|(word, _)| word).collect();
+    let mut places = vec![Word { start: 0, length: 0, count: 0 }; texts.len()];
+    let known: Vec<char> = words.characters.clone();
+    let lead = |first: char| lead_of(known[symbols.of(first.into()) as usize]);
+    for (number, after, count) in order.followed() {
+        let end = match after {
+            After::Word(first) => middle(lead(first)),
+            After::Sentence(first) => last(lead(first)),
+            After::Nothing => LAST,
+        };
+        words.push(texts[number as usize].chars().map(u32::from), count, end, symbols)?;
+        places[number as usize] = words.words.last().copied().unwrap_or(places[number as usize]);
+    }
+    if !cut {
+        let sentences = order.last_words();
+        words.sequence = sentences.map(|(word, count)| Word { count, ..places[word as usize] }).collect();
+    }
+    Ok(())
 }
 
 /// Words of a table. `most`: the most frequent characters are the alphabet, until they are 0.9995 of the text or so

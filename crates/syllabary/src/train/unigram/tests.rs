@@ -15,7 +15,7 @@ fn words(texts: &[(&str, u64)]) -> Words {
 }
 
 fn rules(branching: Branching) -> SeedRules {
-    SeedRules { branching, size: 1000, longest: 16, shapes: None, tail: Vec::new() }
+    SeedRules { branching, size: 1000, longest: 16, shapes: None }
 }
 
 fn options(threads: usize, single: bool) -> UnigramOptions {
@@ -49,21 +49,30 @@ fn threads_change_nothing() {
 }
 
 #[test]
-fn what_ends_the_last_sentence_is_a_seed_where_it_ends_sentences_twice() {
-    let seeds = |tail: &str| {
-        let mut words = words(&[("abc", 3), ("xbd", 1)]);
-        words.sort();
+fn what_ends_sentences_is_a_seed_where_the_next_ones_begin_otherwise() {
+    let seeds = |ends: &[(&str, u32)]| {
+        let mut words = words(&[]);
+        words.characters = "abcdx".chars().collect();
         let symbols = Symbols::new(&words.characters, 0);
-        let tail = tail.chars().map(|character| symbols.of(character.into())).collect();
-        let rules = SeedRules { tail, ..rules(Branching::Bytes) };
-        let found = seed::seeds(&words, &rules, 1, &mut || true).unwrap();
+        for (text, end) in ends {
+            words.push(text.chars().map(u32::from), 1, *end, &symbols).unwrap();
+        }
+        words.sort();
+        let found = seed::seeds(&words, &rules(Branching::Bytes), 1, &mut || true).unwrap();
         let found = found.iter().map(|seed| (words.spell(seed.symbols(&words)), seed.score));
         found.collect::<Vec<_>>()
     };
-    // One distinct word holds them: no other continues them in another way.
-    assert_eq!(seeds("abc"), [("abc".to_owned(), 9), ("bc".to_owned(), 6)]);
-    assert_eq!(seeds("xbc"), [("bc".to_owned(), 6)]);
-    assert!(seeds("xbd").is_empty());
+    let (a, x) = (words::last(b'a'), words::last(b'x'));
+    let found = [("abc".to_owned(), 9), ("bc".to_owned(), 6)];
+    for last in [x, words::LAST] {
+        assert_eq!(seeds(&[("abc", a), ("abc", a), ("abc", last), ("xbd", a)]), found);
+    }
+    assert_eq!(seeds(&[("abc", a), ("xbc", words::LAST)]), [("bc".to_owned(), 4)]);
+    // One byte follows, or zero and one byte.
+    for end in [a, words::middle(b'a')] {
+        assert!(seeds(&[("abc", end), ("abc", end), ("xbd", x)]).is_empty());
+    }
+    assert_eq!(seeds(&[("ab", words::middle(b'c')), ("abd", a)]), [("ab".to_owned(), 4)]);
 }
 
 #[test]

@@ -8,10 +8,26 @@ use rustc_hash::FxHashMap;
 
 use crate::Error;
 
-/// Behind a word that others followed.
-pub const MIDDLE: u32 = u32::MAX - 1;
-/// Behind the last word of a sentence.
+/// The first symbol that stands behind words, and the first behind words that end sentences.
+pub const ENDS: u32 = u32::MAX - 0x1FF;
+const LASTS: u32 = u32::MAX - 0xFF;
+/// Behind the last word of the sentence that comes last, or of a word that is taken alone.
 pub const LAST: u32 = u32::MAX;
+
+/// Behind a word that another followed, which begins with this byte.
+pub fn middle(lead: u8) -> u32 {
+    ENDS + u32::from(lead)
+}
+
+/// Behind the last word of a sentence that another followed, which begins with this byte; none begins with 0xFF.
+pub fn last(lead: u8) -> u32 {
+    LASTS + u32::from(lead)
+}
+
+/// Whether a symbol stands behind the last word of a sentence.
+pub fn is_last(symbol: u32) -> bool {
+    symbol >= LASTS
+}
 
 /// A word, and how often it occurs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,10 +45,12 @@ pub struct Word {
 pub struct Words {
     /// The characters, ascending: symbol -> character.
     pub characters: Vec<char>,
-    /// Symbols; behind each word is `MIDDLE` or `LAST`.
+    /// Symbols; behind each word is one of `middle`, `last` or `LAST`.
     pub text: Vec<u32>,
     /// The words, in no order; one may be there more than once.
     pub words: Vec<Word>,
+    /// The words as EM takes them, if that is another order than `order` makes.
+    pub sequence: Vec<Word>,
 }
 
 /// The symbols of characters.
@@ -72,7 +90,7 @@ impl Words {
         Words { characters, ..Words::default() }
     }
 
-    /// Adds a word; `end` is `MIDDLE` or `LAST`.
+    /// Adds a word; `end` is one of `middle`, `last` or `LAST`.
     ///
     /// # Errors
     /// `Error::TooLarge` beyond 2^32 characters.
@@ -87,7 +105,7 @@ impl Words {
         self.text.extend(codes.map(|code| symbols.of(code)));
         let length = self.text.len() - start;
         self.text.push(end);
-        if self.text.len() > MIDDLE as usize {
+        if self.text.len() > ENDS as usize {
             return Err(Error::TooLarge("the distinct words have over 2^32 characters".to_owned()));
         }
         if length > 0 {
@@ -118,8 +136,13 @@ impl Words {
         self.join(|words, a, b| words.symbols(a) == words.symbols(b) && words.end(a) == words.end(b));
     }
 
-    /// As EM takes them: each text once, the most frequent first, then in ascending order. Must be sorted.
+    /// As EM takes them: each text once, the most frequent first, then in ascending order, unless they are in
+    /// `sequence`. Must be sorted.
     pub fn order(&mut self) {
+        if !self.sequence.is_empty() {
+            self.words = std::mem::take(&mut self.sequence);
+            return;
+        }
         self.join(|words, a, b| words.symbols(a) == words.symbols(b));
         self.words.sort_by_key(|word| std::cmp::Reverse(word.count));
     }
