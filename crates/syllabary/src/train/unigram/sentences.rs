@@ -46,7 +46,7 @@ pub fn prepare(
     let unknown = characters.partition_point(|text| *text < UNKNOWN_CHARACTER) as u32;
     let symbols = Symbols::new(&characters, unknown);
     let mut words = Words::new(characters);
-    for (table, end) in [(found.words, MIDDLE), (found.last, LAST)] {
+    for (table, end) in [(found.words.in_memory(&mut || true)?, MIDDLE), (found.last, LAST)] {
         for (count, characters) in table.steps() {
             for word in characters.split(|code| *code == u32::MAX).filter(|word| !word.is_empty()) {
                 words.push(word.iter().copied(), count, end, &symbols)?;
