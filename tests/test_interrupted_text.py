@@ -28,27 +28,28 @@ table = bytes(97 + byte % 23 for byte in range(256))
 noise = draw.randbytes(24_000_000).translate(table).decode()
 text = " ".join(noise[at : at + 11] for at in range(0, len(noise), 11))
 small = ["low lower lowest abc cde " * 3] * 3
+lines = [text[:90_000].replace("w", "\\n")]
 tok = {
     "bytes": lambda: syllabary.train(small, 300),
-    "pattern": lambda: syllabary.train(small, 300, split=r"\\\\w+|\\\\W+"),
-    "characters": lambda: syllabary.train([noise[:9000]], 200, unit="char", end_of_word="</w>"),
+    "pattern": lambda: syllabary.train(small, 300, split=r"\\w+|\\W+"),
+    "characters": lambda: syllabary.train(lines, 200, unit="char", end_of_word="</w>", fallback=True),
     "sentencepiece": lambda: syllabary.train(
-        [noise[:9000].replace("a", " ")], like="sentencepiece",
+        lines, like="sentencepiece",
         options={"vocab_size": 100, "character_coverage": 1.0},
     ),
     "identity": lambda: syllabary.train(
-        [noise[:9000].replace("a", " ")], like="sentencepiece",
+        lines, like="sentencepiece",
         options={"vocab_size": 100, "normalization_rule_name": "identity"},
     ),
     "unigram": lambda: syllabary.train(
-        [noise[:9000].replace("a", " ")], model="unigram", like="sentencepiece",
-        options={"vocab_size": 60, "character_coverage": 1.0},
+        lines, model="unigram", like="sentencepiece",
+        options={"vocab_size": 40, "character_coverage": 1.0},
     ),
-    "wordpiece": lambda: syllabary.train([noise[:9000]], model="wordpiece", options={"vocab_size": 100}),
+    "wordpiece": lambda: syllabary.train(lines, model="wordpiece", options={"vocab_size": 100}),
 }.get(what, lambda: None)()
 training = {
     "train": {"vocab_size": 300},
-    "train pattern": {"vocab_size": 300, "split": r"\\\\w+|\\\\W+"},
+    "train pattern": {"vocab_size": 300, "split": r"\\w+|\\W+"},
     "train word": {"unit": "word", "split": "latin", "num_merges": 3},
     "train huggingface": {
         "like": "huggingface", "options": {"pre_tokenizer": "Whitespace", "vocab_size": 60}
@@ -97,9 +98,8 @@ def test_encoding(what: str, call: str) -> None:
     assert worked_on(what, call) < SECOND
 
 
-@pytest.mark.parametrize("what", ["bytes", "sentencepiece"])
-def test_offsets(what: str) -> None:
-    assert worked_on(what, "offsets") < SECOND
+def test_offsets() -> None:
+    assert worked_on("bytes", "offsets") < SECOND
 
 
 @pytest.mark.parametrize(
