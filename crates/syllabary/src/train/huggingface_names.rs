@@ -3,7 +3,10 @@
 //! The rules stand in `reference/train_huggingface.py`: `kept_characters`, `first_names`, `decorated`, `symbols`.
 //! Leaves out: merging (`huggingface`).
 
-use std::{cmp::Reverse, collections::BTreeSet};
+use std::{
+    cmp::Reverse,
+    collections::{BTreeSet, hash_map::Entry},
+};
 
 use rustc_hash::FxHashMap;
 
@@ -258,9 +261,9 @@ impl<'o> First<'o> {
 /// A name, unless it is there.
 fn add(names: &mut Vec<String>, ids: &mut FxHashMap<String, u32>, name: String) -> Result<(), Error> {
     let id = u32::try_from(names.len()).map_err(|_| Error::TooLarge("over 2^32 names".to_owned()))?;
-    if !ids.contains_key(&name) {
-        names.push(name.clone());
-        ids.insert(name, id);
+    if let Entry::Vacant(entry) = ids.entry(name) {
+        names.push(entry.key().clone());
+        entry.insert(id);
     }
     Ok(())
 }
@@ -275,9 +278,8 @@ pub(super) fn spell(
     go_on: &mut GoOn<'_>,
 ) -> Result<Spelled, Error> {
     let first = First::of(&|f| words.iter().try_for_each(|&(word, count)| f(word, count)), options, go_on)?;
-    let mut spelled = Spelled::default();
-    spelled.flat = Vec::with_capacity(first.places);
-    spelled.words = Vec::with_capacity(first.places);
+    let (flat, words_at) = (Vec::with_capacity(first.places), Vec::with_capacity(first.places));
+    let mut spelled = Spelled { flat, words: words_at, ..Spelled::default() };
     spelled.flat.push(EDGE);
     spelled.words.push(0);
     for (step, &(word, count)) in words.iter().enumerate() {

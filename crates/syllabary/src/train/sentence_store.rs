@@ -17,6 +17,9 @@ use crate::{
     merge::{Merges, Scratch},
 };
 
+/// Takes a word in ids, and its count.
+type Takes<'a> = dyn FnMut(u64, &mut Vec<u32>) -> Result<(), Error> + 'a;
+
 /// Distinct words with their counts; a word may be there more than once.
 pub enum Words {
     /// Spelled.
@@ -100,7 +103,7 @@ impl Words {
         &self,
         ids: &Ids,
         go_on: &mut GoOn<'_>,
-        f: &mut dyn FnMut(u64, &mut Vec<u32>) -> Result<(), Error>,
+        f: &mut Takes<'_>,
     ) -> Result<(), Error> {
         let mut word = Vec::new();
         let mut take = |count: u64, id: u32| {

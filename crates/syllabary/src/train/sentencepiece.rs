@@ -39,6 +39,12 @@ pub struct Learned {
     pub count: u64,
 }
 
+/// Two symbols, by id.
+type Pair = (u32, u32);
+type Texts = Vec<Arc<[u8]>>;
+/// Is told the pairs joined by now, and their counts; says whether to go on.
+pub type Progress<'a> = dyn FnMut(&[Pair], &[u64]) -> bool + 'a;
+
 /// What learning needs besides words.
 #[derive(Debug, Default)]
 pub struct Learning<'a> {
@@ -51,7 +57,7 @@ pub struct Learning<'a> {
     /// Bytes of memory for the sequences and their pairs.
     pub memory: Option<usize>,
     /// Pairs that an earlier training has joined, as ids of characters that are not refused and of pairs, with counts.
-    pub known: (Vec<(u32, u32)>, Vec<u64>),
+    pub known: (Vec<Pair>, Vec<u64>),
 }
 
 /// Learns pieces from words; gives the pairs that were joined, too, in the same order: the last pieces may be of pairs that
@@ -64,8 +70,8 @@ pub fn learn(
     words: &Words,
     rules: PieceRules,
     learning: Learning<'_>,
-    progress: &mut dyn FnMut(&[(u32, u32)], &[u64]) -> bool,
-) -> Result<(Vec<Learned>, Vec<(u32, u32)>), Error> {
+    progress: &mut Progress<'_>,
+) -> Result<(Vec<Learned>, Vec<Pair>), Error> {
     let Learning { alphabet, room, threads, memory, known: (mut merges, mut counts) } = learning;
     let used: Vec<Character> = alphabet.iter().copied().filter(|character| !character.refused).collect();
     let ids = Ids::new(used.iter().map(|character| character.text));
@@ -99,13 +105,9 @@ pub fn learn(
 }
 
 /// The texts and the shapes of characters, and then of pairs that were joined.
-fn joined(
-    used: &[Character],
-    rules: PieceRules,
-    merges: &[(u32, u32)],
-) -> Result<(Vec<Arc<[u8]>>, Shapes), Error> {
+fn joined(used: &[Character], rules: PieceRules, merges: &[Pair]) -> Result<(Texts, Shapes), Error> {
     let spelled = |character: &Character| Arc::from(character.text.encode_utf8(&mut [0; 4]).as_bytes());
-    let mut tokens: Vec<Arc<[u8]>> = used.iter().map(spelled).collect();
+    let mut tokens: Texts = used.iter().map(spelled).collect();
     let mut shapes = Shapes::of(used, rules);
     for &(left, right) in merges {
         let (Some(first), Some(second)) = (tokens.get(left as usize), tokens.get(right as usize)) else {
@@ -121,10 +123,10 @@ fn joined(
 fn unoccurring(
     words: &Words,
     ids: &Ids,
-    (merges, shapes, tokens): (&[(u32, u32)], &Shapes, &[Arc<[u8]>]),
+    (merges, shapes, tokens): (&[Pair], &Shapes, &Texts),
     room: usize,
     go_on: &mut GoOn<'_>,
-) -> Result<Vec<Arc<[u8]>>, Error> {
+) -> Result<Texts, Error> {
     let key = |pair| ShortestText::key(&Candidate { pair, first: 0, tokens }).0;
     let mut joining = Joining::new(merges, shapes);
     words.each_spelled(ids, go_on, &mut |_, word| {
