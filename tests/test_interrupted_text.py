@@ -32,7 +32,7 @@ lines = [text[:90_000].replace("w", "\\n")]
 tok = {
     "bytes": lambda: syllabary.train(small, 300),
     "pattern": lambda: syllabary.train(small, 300, split=r"\\w+|\\W+"),
-    "characters": lambda: syllabary.train(lines, 200, unit="char", end_of_word="</w>", fallback=True),
+    "characters": lambda: syllabary.train(lines, 320, unit="char", end_of_word="</w>", fallback=True),
     "sentencepiece": lambda: syllabary.train(
         lines, like="sentencepiece",
         options={"vocab_size": 100, "character_coverage": 1.0},
