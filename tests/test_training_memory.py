@@ -117,7 +117,9 @@ def test_what_is_no_size_or_too_small(size: int | str, message: str) -> None:
         assert spoken(str(caught.value)).startswith("--memory-limit '")
 
 
-@pytest.mark.parametrize("more", [{"unit": "word", "split": "latin"}, {"like": "sentencepiece"}])
+@pytest.mark.parametrize(
+    "more", [{"model": "unigram", "like": "huggingface"}, {"model": "wordpiece"}, {"unit": "id"}]
+)
 def test_who_has_no_limit_says_so(more: dict[str, Any]) -> None:
     with pytest.raises(TrainingError, match="memory_limit"):
         syllabary.train(["low low"], 300, memory_limit="1 GB", **more)
@@ -136,13 +138,13 @@ def test_a_temporary_folder_that_cannot_be_used_is_an_error(
         temporary_folder()
     monkeypatch.setenv("TMPDIR", "")
     monkeypatch.setenv("TEMP", str(tmp_path))
-    with limited("1 GB", "byte") as room:
+    with limited("1 GB") as room:
         assert room is not None
         assert room[1].parent == tmp_path
     for name in ("TEMP", "TMP"):
         monkeypatch.delenv(name, raising=False)
     assert temporary_folder() is None
-    with limited("1 GB", "byte") as room:
+    with limited("1 GB") as room:
         assert room is not None
         assert room[1].parent == Path(tempfile.gettempdir())
 
@@ -154,7 +156,7 @@ from test_training_memory import ROOM, learned
 from syllabary.training_memory import limited
 resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[2]), resource.RLIM_INFINITY))
 try:
-    with limited("80 MiB", "byte") as room:
+    with limited("80 MiB") as room:
         learned((ROOM, room[1]))
 except OSError as error:
     print(error.filename, error.strerror)

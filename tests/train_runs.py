@@ -49,6 +49,15 @@ MODES: dict[str, tuple[Reading, Care, dict[str, Any]]] = {
     ),
     "word": (LINES, Care(drop_duplicates=True), {"num_merges": 200, "unit": "word", "max_token_length": 3}),
     "start": (LINES, Care(), {"num_merges": 300, "start": "arma virumque né Ἄνδρα"}),
+    "sentencepiece": (LINES, Care(), {"like": "sentencepiece", "options": {"vocab_size": 600}}),
+    "sentencepiece, long lines": (
+        Reading(),
+        Care(fraction=0.9),
+        {
+            "like": "sentencepiece",
+            "options": {"vocab_size": 9000, "hard_vocab_limit": False, "max_sentence_length": 60},
+        },
+    ),
     "no split": (LINES, Care(), {"num_merges": 500, "split": None, "tie_break": "first-seen"}),
 }
 

@@ -377,7 +377,7 @@ class HuggingFaceTrainer:
     """Counts words and learns merges as Hugging Face's trainer; not to be shared between threads.
 
     `reference.train_huggingface` is the definition. lines: each line of a document, with its end, is a
-    document of its own.
+    document of its own. memory: as of `Trainer`.
     """
 
     def __new__(
@@ -387,6 +387,7 @@ class HuggingFaceTrainer:
         split: SplitSpec,
         lines: bool,
         threads: int,
+        memory: tuple[int, os.PathLike[str]] | None = None,
     ) -> HuggingFaceTrainer: ...
     @property
     def bytes(self) -> int:
@@ -451,11 +452,12 @@ class SentencePieceTrainer:
         words_apart: bool,
         threads: int,
         ends: bool,
+        memory: tuple[int, os.PathLike[str]] | None = None,
     ) -> SentencePieceTrainer:
         """step: the normalizer, of the kind `SentencePiece`. symbols: texts that become boundaries.
 
         words_apart: whether its rules never reach over a space or make a `▁`. ends: words that end sentences
-        are kept apart, as `learn_unigram` needs.
+        are kept apart, as `learn_unigram` needs. memory: as of `Trainer`.
         """
 
     @property
@@ -467,6 +469,23 @@ class SentencePieceTrainer:
 
     def feed_part(self, part: str, last: bool) -> None:
         """Takes the next part of a long document."""
+
+    def feed_counts(self, data: builtins.bytes, ends: NDArray[np.uint64], counts: NDArray[np.uint64]) -> None:
+        """Takes what `counts_and_places` of another has given."""
+
+    def counts_and_places(
+        self,
+    ) -> tuple[builtins.bytes, NDArray[np.uint64], NDArray[np.uint64], NDArray[np.uint64]]:
+        """All that is counted by now, the number of sentences too: texts back to back, where each ends, its
+        count, and its place here. Not under a limit of memory."""
+
+    @property
+    def distinct_pieces(self) -> int:
+        """The number of distinct words that are counted by now, as they stand in the text."""
+
+    @property
+    def pending(self) -> int:
+        """Bytes of the line under way, which are not counted yet."""
 
     def add(self, sentence: str, count: int) -> None:
         """Counts one sentence that was chosen already, so often."""
@@ -482,8 +501,13 @@ class SentencePieceTrainer:
         alphabet: Sequence[tuple[str, int, bool]],
         room: int,
         callback: Callable[[int, int], object] | None,
+        known: tuple[NDArray[np.uint32], NDArray[np.uint64]] | None = None,
+        keep: tuple[Callable[[NDArray[np.uint32], NDArray[np.uint64]], object], float] | None = None,
     ) -> tuple[list[str], list[int]]:
         """At most `room` pieces and their counts, after `finish`.
+
+        known: pairs that were joined before, (n, 2), and their counts, (n,); ids are those of characters that
+        pieces may hold, then those of pairs. keep: what takes the next of them, and how often, in seconds.
 
         alphabet: characters, each with its script (0 any, 1 inherited, else a number) and whether no piece
         of two characters or more may hold it. `callback` as in `Trainer.train`.

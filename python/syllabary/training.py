@@ -250,7 +250,7 @@ def train_with(
     if start is not None:
         named = {"like": like, "start": None if checkpoint is None else name_of(start.spec)}
         with (
-            limited(memory_limit, options.unit) as room,
+            limited(memory_limit) as room,
             opened(checkpoint, options, read, named, room is None) as kept,
         ):
             return train_on(
@@ -258,10 +258,10 @@ def train_with(
             )
     uncut, setup = _as_fed(like, options, read)
     own: dict[str, Any] = {"threads": thread_count(threads), "report": report, "stacklevel": 4}
-    if setup is not None and checkpoint is None and memory_limit is None and read_once(read):
-        return train_huggingface(read, setup, **own)
+    if setup is not None and checkpoint is None and read_once(read):
+        return train_huggingface(read, setup, memory_limit=memory_limit, **own)
     with (
-        limited(memory_limit, options.unit) as room,
+        limited(memory_limit) as room,
         opened(checkpoint, options, read, {"like": like}, room is None) as kept,
     ):
         trainer = Trainer(uncut, thread_count(threads), room)
@@ -279,7 +279,8 @@ def train_with(
         symbols, merges, counts = _learn(trainer, options, report, kept)
     about = {"like": like} if more is None else {"like": like, "corpus": more}
     if setup is not None and reuses(options, symbols, zip(*merges.T.tolist(), strict=True)):
-        return train_huggingface(read, setup, again={**training_record(options), **about}, **own)
+        again = {**training_record(options), **about}
+        return train_huggingface(read, setup, again=again, memory_limit=memory_limit, **own)
     warn_early_stop(options, len(symbols), len(merges), stacklevel=3)
     record = {"like": like, "corpus_bytes": size, "counts": counts.tolist(), **about}
     return finished(options, symbols, merges, record, plain=setup is not None)

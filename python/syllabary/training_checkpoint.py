@@ -23,12 +23,12 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from syllabary._engine import Trainer
 from syllabary.corpus.corpus import Corpus
 from syllabary.corpus.report import Report
 from syllabary.errors import CheckpointError, TrainingError
 from syllabary.files import write_atomic
 from syllabary.piece_table import PieceTable
+from syllabary.reference.train_sentencepiece_options import SentencePieceOptions
 from syllabary.spec import TrainOptions
 from syllabary.training_checkpoint_files import Journal, read_counts, way_out, write_counts
 from syllabary.training_checkpoint_state import (
@@ -44,6 +44,7 @@ from syllabary.training_checkpoint_state import (
     state_bytes,
     unusable,
 )
+from syllabary.training_feed import Counts
 
 MERGES, LOCK = "merges.bin", "lock"
 OURS = re.compile(
@@ -126,7 +127,7 @@ class Checkpoint:
         """Whether the corpus is of files, and they are those of then, by name, size and time of change."""
         return self.state is not None and self.files is not None and self.files == self.state.files
 
-    def feed_counts(self, trainer: Trainer) -> None:
+    def feed_counts(self, trainer: Counts) -> None:
         """Give the table to the engine, in the order of first appearance."""
         if self.state is None or self.state.table is None:
             return
@@ -157,7 +158,7 @@ class Checkpoint:
         return self._took < 0.5
 
     def save(
-        self, trainer: Trainer, seen: Seen, *, whole: bool = False, size: int = 0, report: Any = None
+        self, trainer: Counts, seen: Seen, *, whole: bool = False, size: int = 0, report: Any = None
     ) -> None:
         """Write the table as it is, and the state. Raises `OSError` with the path; the old ones stay then.
 
@@ -193,7 +194,7 @@ class Checkpoint:
 @contextlib.contextmanager
 def opened(
     folder: str | os.PathLike[str] | None,
-    options: TrainOptions,
+    options: TrainOptions | SentencePieceOptions,
     source: Corpus | PieceTable,
     more: Mapping[str, object],
     tabled: bool = True,
@@ -219,7 +220,8 @@ def opened(
     if isinstance(source, PieceTable):
         kept = Checkpoint(path, plan, None, tabled=False)
     else:
-        kept = Checkpoint(path, plan, file_list(source), options.unit != "word", limited=not tabled)
+        words = isinstance(options, TrainOptions) and options.unit == "word"
+        kept = Checkpoint(path, plan, file_list(source), not words, limited=not tabled)
     path.mkdir(exist_ok=True)
     foreign = sorted(name for name in os.listdir(path) if not OURS.fullmatch(name))
     if foreign and not (path / STATE).exists():

@@ -26,6 +26,7 @@ from syllabary.errors import CheckpointError, FormatError
 from syllabary.files import read_bounded
 from syllabary.formats import syllabary_json
 from syllabary.piece_table import PieceTable
+from syllabary.reference.train_sentencepiece_options import SentencePieceOptions
 from syllabary.spec import TokenizerSpec, TrainOptions
 from syllabary.training_checkpoint_files import way_out
 
@@ -78,7 +79,9 @@ class State:
 # ---- the plan ----
 
 
-def plan_of(options: TrainOptions, source: Corpus | PieceTable, more: Mapping[str, object]) -> Plan:
+def plan_of(
+    options: TrainOptions | SentencePieceOptions, source: Corpus | PieceTable, more: Mapping[str, object]
+) -> Plan:
     """Everything that decides the result but the text, as plain JSON values; of a table, what is in it."""
     if isinstance(source, PieceTable):
         digest = hashlib.blake2b(source.data.tobytes(), digest_size=16)

@@ -8,10 +8,14 @@ what is learned (`training`).
 
 from __future__ import annotations
 
+import builtins
 import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
 
 from syllabary._engine import Trainer
 from syllabary.corpus.care import normalized_parts
@@ -40,6 +44,26 @@ class Takes(Protocol):
 
     def feed_part(self, part: str, last: bool) -> None:
         """Takes the next part of a long document."""
+
+
+class Counts(Takes, Protocol):
+    """An engine's trainer whose counts can be kept."""
+
+    @property
+    def pending(self) -> int:
+        """Bytes that are taken and not counted yet."""
+
+    @property
+    def distinct_pieces(self) -> int:
+        """How many distinct texts are counted."""
+
+    def feed_counts(self, data: builtins.bytes, ends: NDArray[np.uint64], counts: NDArray[np.uint64]) -> None:
+        """Takes what was counted before."""
+
+    def counts_and_places(
+        self,
+    ) -> tuple[builtins.bytes, NDArray[np.uint64], NDArray[np.uint64], NDArray[np.uint64]]:
+        """What is counted: the texts, where each ends, its count, and its place in an order."""
 
 
 class Numbered(Protocol):

@@ -45,6 +45,7 @@ from syllabary.spec import Form, SplitSpec, Step, TokenizerSpec, TrainOptions
 from syllabary.tokenizer import Tokenizer
 from syllabary.training_feed import feed_parts, pruning, tell
 from syllabary.training_huggingface_options import BYTES_DECODED, FLAGS, MODEL, Setup
+from syllabary.training_memory import Room, limited
 
 PREFIX = "continuing_subword_prefix"
 # Of a tokenizer of bytes, what its file says in other words than ours would.
@@ -156,11 +157,13 @@ def train_huggingface(
     threads: int,
     report: Report | None,
     again: Mapping[str, object] | None = None,
+    memory_limit: int | str | None = None,
     stacklevel: int = 3,
 ) -> Tokenizer:
     """Learn a tokenizer; saved as `tokenizer.json`, it is the file that their library saves.
 
     again: the record of a training that has read the source before, and warned of what there is to warn of.
+    memory_limit: as `training.train`; a vocabulary that cannot be learned in it is a `TrainingError`.
     Raises `CorpusError` for a corpus without a word, `TrainingError` if the vocabulary cannot hold the
     alphabet; warns `EarlyStopWarning`, by default pointing at the caller's caller.
     """
@@ -174,18 +177,25 @@ def train_huggingface(
         return source.bytes
 
     lines = isinstance(source, Corpus) and by_lines(source)
-    spec = train_words(words, setup, lines, threads, report, stacklevel + 1)
+    with limited(memory_limit) as room:
+        spec = train_words(words, setup, lines, threads, report, stacklevel + 1, room)
     more = source.record() if isinstance(source, Corpus) and source.says_more else None
     record = {**spec.record, **(again or {}), **({} if more is None else {"corpus": more})}
     return Tokenizer(dataclasses.replace(spec, record=record))
 
 
 def train_words(
-    words: Words, setup: Setup, lines: bool, threads: int, report: Report | None, stacklevel: int = 2
+    words: Words,
+    setup: Setup,
+    lines: bool,
+    threads: int,
+    report: Report | None,
+    stacklevel: int = 2,
+    memory: Room | None = None,
 ) -> TokenizerSpec:
     """The tokenizer of what `words` feeds to the engine; it gives back the bytes of text that there were."""
     normalizer, cutting, byte_level = setup.cutting()
-    trainer = HuggingFaceTrainer(normalizer, cutting.steps, cutting.split, lines, threads)
+    trainer = HuggingFaceTrainer(normalizer, cutting.steps, cutting.split, lines, threads, memory)
     size = words(trainer)
     if not trainer.finish():
         raise CorpusError(

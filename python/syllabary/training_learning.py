@@ -18,7 +18,7 @@ from syllabary.errors import CheckpointError
 from syllabary.progress import Progress, Report
 from syllabary.spec import TrainOptions
 from syllabary.training_checkpoint import Checkpoint
-from syllabary.training_checkpoint_files import way_out
+from syllabary.training_checkpoint_files import Merges, way_out
 from syllabary.training_feed import tell
 
 SLICE = 0.1  # seconds: progress is told, and merges are kept, so often
@@ -56,10 +56,7 @@ def learn(
     if kept is not None and known is None:
         kept.begin_merges(symbols)
     elif kept is not None and begun is not None and merging.tokens != begun[0]:
-        raise CheckpointError(
-            f"{kept.journal.path} does not fit the text that was counted: this checkpoint cannot be used; "
-            f"{way_out(kept.folder)}"
-        )
+        raise _misfit(kept)
     pairs, counts = (known[1], known[2]) if known is not None else _nothing()
     teller = _Teller(report, [*symbols], min(most_merges, max(most_tokens - len(symbols), 0)))
     teller.learned(pairs, counts)
@@ -73,6 +70,23 @@ def learn(
     pairs = np.concatenate([pairs for pairs, _ in found])
     tell(report, Progress("merging", len(pairs), len(pairs), None))
     return symbols, pairs, np.concatenate([counts for _, counts in found])
+
+
+def begin(kept: Checkpoint, symbols: list[bytes]) -> Merges | None:
+    """What was learned before, of the same symbols; None, and merging begins, if nothing was."""
+    if not kept.journal.is_open:
+        kept.begin_merges(symbols)
+        return None
+    if kept.journal.symbols != symbols:
+        raise _misfit(kept)
+    return kept.journal.merges
+
+
+def _misfit(kept: Checkpoint) -> CheckpointError:
+    return CheckpointError(
+        f"{kept.journal.path} does not fit the text that was counted: this checkpoint cannot be used; "
+        f"{way_out(kept.folder)}"
+    )
 
 
 def _nothing() -> tuple[NDArray[np.uint32], NDArray[np.uint64]]:

@@ -22,6 +22,8 @@ UNITS = {"": 1, **{k: 1000**n for k, n in POWERS.items()}, **{k + "i": 1024**n f
 # What reading takes, and Python's side of it.
 READING = 40 << 20
 LEAST = 80 << 20
+# The engine's bytes, and the folder for what exceeds them.
+Room = tuple[int, Path]
 MOST = 1 << 62  # more than any machine has, and what the engine's numbers hold
 
 
@@ -68,14 +70,12 @@ def temporary_folder() -> str | None:
 
 
 @contextmanager
-def limited(memory_limit: int | str | None, unit: str) -> Iterator[tuple[int, Path] | None]:
+def limited(memory_limit: int | str | None) -> Iterator[Room | None]:
     """What the engine's trainer is told: its bytes and a temporary folder, deleted afterwards; None without
-    a limit. `TrainingError` for words, whose sequences are held in memory; `OSError` for `TMPDIR`."""
+    a limit. `TrainingError` for what is no size, or too small; `OSError` for `TMPDIR`."""
     if memory_limit is None:
         yield None
         return
-    if unit == "word":
-        raise TrainingError('memory_limit does not go with unit="word", whose sequences are held in memory')
     size = size_in_bytes(memory_limit)
     here = temporary_folder()
     with tempfile.TemporaryDirectory(prefix="syllabary-", dir=here, ignore_cleanup_errors=True) as folder:

@@ -63,8 +63,8 @@ def own_trainer(
     `TrainOptions` say it all.
 
     arguments: of `train`, those that are given, those that are the same for all, and `options`. refused: by
-    name, arguments that must be None. Raises `TrainingError` for what the tool does not take. The early-stop
-    warning points at the caller's caller.
+    name, arguments that few tools take: for the others they must be None. Raises `TrainingError` for what
+    the tool does not take. The early-stop warning points at the caller's caller.
     """
     if model != "bpe":
         if model not in MODELS:
@@ -75,14 +75,16 @@ def own_trainer(
     if own is None:
         return None
     tool = f"{HUGGINGFACE!r} and options" if isinstance(own, Setup) else repr(SENTENCEPIECE)
-    _refuse(refused, f"like={tool}")
+    taken = ("memory_limit",) if isinstance(own, Setup) else ("memory_limit", "checkpoint")
+    _refuse({name: value for name, value in refused.items() if name not in taken}, f"like={tool}")
     if not isinstance(source, (Corpus, PieceTable)):
         source = Corpus(source)
+    bounds: dict[str, Any] = {name: refused[name] for name in taken}
     if not isinstance(own, Setup):
-        return partial(train_sentencepiece, source, own)
+        return partial(train_sentencepiece, source, own, **bounds)
     if isinstance(source, PieceTable):
         check_cut(own, source.rules.split, source.rules.normalize)
-    return partial(train_huggingface, source, own)
+    return partial(train_huggingface, source, own, **bounds)
 
 
 def _refuse(refused: Mapping[str, object], tool: str) -> None:

@@ -56,5 +56,5 @@ def train_research(call: Mapping[str, Any], options: TrainOptions, report: Repor
         raise TrainingError("superwords cuts the text twice, and a table of counts has it cut: give the text")
     read = source if isinstance(source, Corpus) else Corpus(source)
     number = integer("superwords", superwords)
-    with limited(call["memory_limit"], options.unit) as room:
+    with limited(call["memory_limit"]) as room:
         return train_superwords(read, options, number, threads=threads, report=report, room=room)

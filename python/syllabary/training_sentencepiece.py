@@ -9,9 +9,11 @@ options, alphabet and finished tokenizer are taken as they are, and what other t
 from __future__ import annotations
 
 import dataclasses
+import os
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from syllabary import training_learning
 from syllabary._engine import SentencePieceTrainer
 from syllabary.arguments import integer, listed
 from syllabary.corpus.corpus import Corpus
@@ -40,7 +42,11 @@ from syllabary.reference.train_unigram_sentencepiece import choose as choose_sco
 from syllabary.reference.train_unigram_sentencepiece import settings_of
 from syllabary.spec import Step, TokenizerSpec
 from syllabary.tokenizer import Tokenizer
-from syllabary.training_feed import feed_parts, pruning, tell
+from syllabary.training_checkpoint import Checkpoint, opened
+from syllabary.training_feed import Takes, feed_parts, pruning, tell
+from syllabary.training_learning import begin
+from syllabary.training_memory import Room, limited
+from syllabary.training_watched import count as counted_by
 from syllabary.unicode.charsmaps import charsmap_of
 
 # Arguments of `train` -> the option that says the same here.
@@ -150,23 +156,64 @@ def _checked(name: str, value: Any, default: Any) -> Any:
 
 
 def train_sentencepiece(
-    corpus: Corpus, options: SentencePieceOptions, *, threads: int, report: Report | None
+    corpus: Corpus,
+    options: SentencePieceOptions,
+    *,
+    threads: int,
+    report: Report | None,
+    checkpoint: str | os.PathLike[str] | None = None,
+    memory_limit: int | str | None = None,
 ) -> Tokenizer:
     """Learn a tokenizer; saved as a `.model`, it is the file that sentencepiece writes.
 
+    checkpoint, memory_limit: as `training.train`; of BPE alone.
     Raises and warns as `reference.train_sentencepiece.train`; the early stop points at the caller's caller.
     """
     check_options(options)
+    _check_followed(options, {"checkpoint": checkpoint, "memory_limit": memory_limit})
+    named = {"like": "sentencepiece"}
+    with (
+        limited(memory_limit) as room,
+        opened(checkpoint, options, corpus, named, room is None) as kept,
+    ):
+        return _trained(corpus, options, threads, report, room, kept)
+
+
+def _check_followed(options: SentencePieceOptions, given: Mapping[str, object]) -> None:
+    """`TrainingError` for what goes with BPE alone, or with sentences that are taken as they come."""
+    sample = "input_sentence_size" if options.input_sentence_size else "input_format='tsv'"
+    for name, value in given.items():
+        if value is not None and options.model_type != "bpe":
+            raise TrainingError(f"{name} does not go with model_type={options.model_type!r}: leave it out")
+        if value is not None and (options.input_sentence_size or options.input_format == "tsv"):
+            raise TrainingError(
+                f"{name} does not go with {sample}, whose sentences are held together: leave one of them out"
+            )
+
+
+def _trained(
+    corpus: Corpus,
+    options: SentencePieceOptions,
+    threads: int,
+    report: Report | None,
+    room: Room | None,
+    kept: Checkpoint | None,
+) -> Tokenizer:
     meta = meta_pieces(options)
     rules = _rules(options), denormalizer_of(options)
-    trainer = _trainer(options, meta, rules[0], threads)
+    trainer = _trainer(options, meta, rules[0], threads, room)
     normalized = options.normalization_rule_name != "identity" or bool(rules[0])
-    parts = corpus.parts(normalized=normalized)
     if options.input_sentence_size or options.input_format == "tsv":
-        for sentence, count in chosen(_lines(parts), options):
+        for sentence, count in chosen(_lines(corpus.parts(normalized=normalized)), options):
             trainer.add(sentence, count)
+        size = trainer.bytes
     else:
-        feed_parts(trainer, parts, report)
+
+        def feeding(taker: Takes) -> int:
+            feed_parts(taker, corpus.parts(normalized=normalized), report)
+            return taker.bytes
+
+        size = counted_by(trainer, corpus, normalized, feeding, kept)
     sentences, counted = trainer.finish()
     if not sentences:
         raise CorpusError("the corpus is empty: no sentence is left to train on")
@@ -176,19 +223,20 @@ def train_sentencepiece(
     alphabet = alphabet_of_counts(counts, options)
     if options.model_type in COUNTED:
         spec = _count(trainer, Found(meta, alphabet, {}, 0, rules), options)
-        return Tokenizer(dataclasses.replace(spec, record=_record(spec, trainer, corpus)))
-    room = check_size(alphabet, meta, options)
-    found = Found(meta, alphabet, counts, room, rules)
+        return Tokenizer(dataclasses.replace(spec, record=_record(spec, size, corpus)))
+    most = check_size(alphabet, meta, options)
+    found = Found(meta, alphabet, counts, most, rules)
     if options.model_type == "unigram":
         spec = _learn_unigram(trainer, found, options, report)
-        return Tokenizer(dataclasses.replace(spec, record=_record(spec, trainer, corpus)))
-    pieces, places = _learn(trainer, alphabet or dict.fromkeys(sorted(counts), 0), options, room, report)
+        return Tokenizer(dataclasses.replace(spec, record=_record(spec, size, corpus)))
+    rows = _rows(alphabet or dict.fromkeys(sorted(counts), 0), options)
+    pieces, places = _learn(trainer, rows, most, report, kept)
     if options.auto_character_coverage:
         # Whole, so that `left` has all of each.
         steps = [Learned(text, "", count) for text, count in zip(pieces, places, strict=True)]
-        pieces = choose(steps, counts, room)
+        pieces = choose(steps, counts, most)
     spec = finish_texts(found, pieces, options, stacklevel=3)
-    record = {**_record(spec, trainer, corpus), "counts": places}
+    record = {**_record(spec, size, corpus), "counts": places}
     return Tokenizer(dataclasses.replace(spec, record=record))
 
 
@@ -201,10 +249,10 @@ def _count(trainer: SentencePieceTrainer, found: Found, options: SentencePieceOp
     return finish_counted(found, counts, total, options, stacklevel=4)
 
 
-def _record(spec: TokenizerSpec, trainer: SentencePieceTrainer, corpus: Corpus) -> dict[str, object]:
+def _record(spec: TokenizerSpec, size: int, corpus: Corpus) -> dict[str, object]:
     """The record with what was read."""
     more = {"corpus": corpus.record()} if corpus.says_more else {}
-    return {**spec.record, "corpus_bytes": trainer.bytes, **more}
+    return {**spec.record, "corpus_bytes": size, **more}
 
 
 def _own_rules(options: SentencePieceOptions) -> bool:
@@ -220,7 +268,9 @@ def _rules(options: SentencePieceOptions) -> bytes:
     return rules_of(options) if found is None else found
 
 
-def _trainer(options: SentencePieceOptions, meta: Meta, rules: bytes, threads: int) -> SentencePieceTrainer:
+def _trainer(
+    options: SentencePieceOptions, meta: Meta, rules: bytes, threads: int, room: Room | None
+) -> SentencePieceTrainer:
     """The engine's, which normalizes by compiled rules and cuts the texts of meta pieces out."""
     step = Step(
         "SentencePiece",
@@ -237,7 +287,7 @@ def _trainer(options: SentencePieceOptions, meta: Meta, rules: bytes, threads: i
     apart = not _own_rules(options) and not options.treat_whitespace_as_suffix
     if options.model_type in COUNTED:  # whose words are cut one way
         options = dataclasses.replace(CUT, max_sentence_length=options.max_sentence_length)
-    return SentencePieceTrainer(step, options, symbols, apart, threads, unigram)
+    return SentencePieceTrainer(step, options, symbols, apart, threads, unigram, room)
 
 
 def _lines(parts: Iterable[Part]) -> Iterator[str]:
@@ -253,17 +303,22 @@ def _lines(parts: Iterable[Part]) -> Iterator[str]:
 
 def _learn(
     trainer: SentencePieceTrainer,
-    alphabet: Iterable[str],
-    options: SentencePieceOptions,
+    rows: list[tuple[str, int, bool]],
     room: int,
     report: Report | None,
+    kept: Checkpoint | None,
 ) -> tuple[list[str], list[int]]:
-    """The pieces, and at how many places each was joined."""
+    """The pieces, and at how many places each was joined; what a checkpoint has is not learned anew."""
 
     def merged(done: int, count: int) -> None:
         tell(report, Progress("merging", done, room, count))
 
-    pieces, counts = trainer.learn(_rows(alphabet, options), room, merged if report else None)
+    known, keep = None, None
+    if kept is not None:
+        symbols = [character.encode() for character, _script, refused in rows if not refused]
+        known = begin(kept, symbols)
+        keep = (kept.journal.append, training_learning.SLICE if training_learning.MOST is None else 0.0)
+    pieces, counts = trainer.learn(rows, room, merged if report else None, known, keep)
     tell(report, Progress("merging", len(pieces), len(pieces), None))
     return pieces, counts
 

@@ -16,21 +16,20 @@ import zlib
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from syllabary._engine import Trainer
 from syllabary.corpus.corpus import Corpus
 from syllabary.corpus.report import Report
 from syllabary.errors import CheckpointError, SyllabaryError
 from syllabary.training_checkpoint import Checkpoint
 from syllabary.training_checkpoint_files import way_out
 from syllabary.training_checkpoint_state import Seen
-from syllabary.training_feed import Takes
+from syllabary.training_feed import Counts, Takes
 
 MARK = 16 << 20  # bytes of text between two marks, by which one tells where a corpus differs
 END = b"\xff"  # of a document, in the stream that is compared: no byte of UTF-8
 
 
 def count(
-    trainer: Trainer,
+    trainer: Counts,
     corpus: Corpus,
     normalized: bool,
     feeding: Callable[[Takes], int],
@@ -65,7 +64,7 @@ def count(
 class Watched:
     """A trainer that is fed and followed. bytes: of all the text that went by, counted before or now."""
 
-    def __init__(self, trainer: Trainer, kept: Checkpoint, interrupts: _Interrupts) -> None:
+    def __init__(self, trainer: Counts, kept: Checkpoint, interrupts: _Interrupts) -> None:
         self.bytes = 0
         self._trainer, self._kept, self._interrupts = trainer, kept, interrupts
         self._then = kept.seen

@@ -1,13 +1,14 @@
 //! `HuggingFaceTrainer`: counts words as they come, then learns names and merges.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, path::PathBuf};
 
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray1, ndarray::Array2};
 use pyo3::{exceptions::PyValueError, prelude::*};
 use syllabary::train::{
     PieceTable,
     huggingface::{self, BpeTrainerOptions},
-    huggingface_words::Words,
+    huggingface_limited,
+    huggingface_words::{Counted, Words},
     wordpiece,
 };
 
@@ -15,7 +16,7 @@ use crate::{
     convert,
     errors::{exception, to_python},
     steps,
-    trainer::Pulse,
+    trainer::{Pulse, room},
     unigram,
 };
 
@@ -23,8 +24,9 @@ use crate::{
 #[pyclass(module = "syllabary._engine")]
 pub struct HuggingFaceTrainer {
     words: Words,
-    table: PieceTable,
+    table: Counted,
     threads: usize,
+    memory: Option<usize>,
 }
 
 fn options(given: &Bound<'_, PyAny>, byte_level: bool) -> PyResult<BpeTrainerOptions> {
@@ -48,17 +50,21 @@ type Learned<'py> = (Vec<String>, usize, Bound<'py, PyArray2<u32>>, Bound<'py, P
 #[pymethods]
 impl HuggingFaceTrainer {
     #[new]
+    #[pyo3(signature = (normalizer, pretokenizer, split, lines, threads, memory=None))]
     fn new(
         normalizer: &Bound<'_, PyAny>,
         pretokenizer: &Bound<'_, PyAny>,
         split: &Bound<'_, PyAny>,
         lines: bool,
         threads: usize,
+        memory: Option<(usize, PathBuf)>,
     ) -> PyResult<Self> {
+        let (threads, limit, room) = room(threads, memory);
         let (before, steps) = (steps::steps(normalizer)?, steps::steps(pretokenizer)?);
-        let words = Words::new(&before, &steps, convert::split(split)?, lines)
+        let words = Words::new(&before, &steps, convert::split(split)?, lines, room)
             .map_err(|error| to_python(split.py(), error, None))?;
-        Ok(HuggingFaceTrainer { words, table: PieceTable::default(), threads })
+        let table = Counted::Table(PieceTable::default());
+        Ok(HuggingFaceTrainer { words, table, threads, memory: limit })
     }
 
     fn feed(&mut self, py: Python<'_>, documents: &Bound<'_, PyAny>) -> PyResult<()> {
@@ -106,8 +112,9 @@ impl HuggingFaceTrainer {
 
     /// The number of distinct words; nothing can be fed after that.
     fn finish(&mut self, py: Python<'_>) -> PyResult<usize> {
-        let words = &mut self.words;
-        self.table = py.detach(|| words.finish()).map_err(|error| to_python(py, error, None))?;
+        let (words, mut pulse) = (&mut self.words, Pulse::new(None));
+        let counted = py.detach(|| words.finish(&mut || pulse.beat(None)));
+        self.table = counted.map_err(|error| pulse.exception(py, error))?;
         Ok(self.table.len())
     }
 
@@ -156,9 +163,16 @@ impl HuggingFaceTrainer {
         let options = self::options(options, byte_level)?;
         let mut pulse = Pulse::new(callback);
         let trained = py.detach(|| {
+            let progress = &mut |done, count| pulse.beat(Some((done, count)));
+            if let (Counted::Stored(words), Some(memory)) = (&self.table, self.memory) {
+                return huggingface_limited::learn(words, &options, (self.threads, memory), progress);
+            }
             let words: Vec<(&[u8], u64)> = self.table.iter().collect();
-            let learn = if likelihood { wordpiece::learn } else { huggingface::learn };
-            learn(&words, &options, &mut |done, count| pulse.beat(Some((done, count))))
+            if likelihood {
+                wordpiece::learn(&words, &options, progress)
+            } else {
+                huggingface::learn(&words, &options, None, progress)
+            }
         });
         let trained = trained.map_err(|error| pulse.exception(py, error))?;
         let flat: Vec<u32> = trained.merges.iter().flat_map(|&(left, right, id)| [left, right, id]).collect();

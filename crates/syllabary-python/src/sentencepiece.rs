@@ -1,13 +1,60 @@
 //! `SentencePieceTrainer`: counts sentences as they come, then learns pieces.
 
-use pyo3::prelude::*;
+use std::{path::PathBuf, time::Instant};
+
+use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1, PyReadonlyArray2, ndarray::Array2};
+use pyo3::{exceptions::PyValueError, prelude::*, types::PyBytes};
 use syllabary::train::{
-    sentencepiece::{self, Character, PieceRules},
+    sentencepiece::{self, Character, Learning, PieceRules},
     sentences::{Found, SentenceOptions, Sentences},
     unigram::sentences::prepare,
 };
 
-use crate::{convert, errors::to_python, steps, trainer::Pulse, unigram};
+use crate::{
+    convert,
+    errors::to_python,
+    steps,
+    trainer::{Pulse, pieces, room},
+    unigram,
+};
+
+/// Hands on what was learned, some at a time; keeps what that raises.
+struct Keeper {
+    keep: Option<Py<PyAny>>,
+    /// This often.
+    seconds: f64,
+    kept: usize,
+    last: Instant,
+    raised: Option<PyErr>,
+}
+
+impl Keeper {
+    fn new(keep: Option<(Py<PyAny>, f64)>) -> Keeper {
+        let (keep, seconds) = keep.unzip();
+        Keeper { keep, seconds: seconds.unwrap_or(0.0), kept: 0, last: Instant::now(), raised: None }
+    }
+
+    /// Whether to go on.
+    fn learned(&mut self, pairs: &[(u32, u32)], counts: &[u64]) -> bool {
+        let Some(keep) = &self.keep else { return true };
+        if self.raised.is_some() {
+            return false;
+        }
+        if pairs.len() == self.kept || self.last.elapsed().as_secs_f64() < self.seconds {
+            return true;
+        }
+        let flat = pairs[self.kept..].iter().flat_map(|&(left, right)| [left, right]).collect();
+        let new = counts[self.kept..].to_vec();
+        self.raised = Python::attach(|py| {
+            let pairs = Array2::from_shape_vec((new.len(), 2), flat)
+                .map_err(|error| PyValueError::new_err(error.to_string()))?;
+            keep.call1(py, (pairs.into_pyarray(py), new.into_pyarray(py)))
+        })
+        .err();
+        (self.kept, self.last) = (pairs.len(), Instant::now());
+        self.raised.is_none()
+    }
+}
 
 /// Collects sentences and learns pieces. For one thread: `syllabary.train` owns it.
 #[pyclass(module = "syllabary._engine")]
@@ -16,11 +63,17 @@ pub struct SentencePieceTrainer {
     found: Found,
     rules: PieceRules,
     threads: usize,
+    memory: Option<usize>,
 }
+
+type Joined<'py> = (PyReadonlyArray2<'py, u32>, PyReadonlyArray1<'py, u64>);
+type Array<'py> = Bound<'py, PyArray1<u64>>;
+type Placed<'py> = (Bound<'py, PyBytes>, Array<'py>, Array<'py>, Array<'py>);
 
 #[pymethods]
 impl SentencePieceTrainer {
     #[new]
+    #[pyo3(signature = (step, options, symbols, words_apart, threads, ends, memory=None))]
     fn new(
         step: &Bound<'_, PyAny>,
         options: &Bound<'_, PyAny>,
@@ -28,6 +81,7 @@ impl SentencePieceTrainer {
         words_apart: bool,
         threads: usize,
         ends: bool,
+        memory: Option<(usize, PathBuf)>,
     ) -> PyResult<Self> {
         let flag = |name: &str| options.getattr(name)?.extract::<bool>();
         let rules = PieceRules {
@@ -47,9 +101,10 @@ impl SentencePieceTrainer {
             ends,
         };
         let step = steps::step(step)?;
-        let sentences =
-            Sentences::new(&step, wanted, threads).map_err(|error| to_python(options.py(), error, None))?;
-        Ok(SentencePieceTrainer { sentences, found: Found::default(), rules, threads })
+        let (threads, limit, room) = room(threads, memory);
+        let sentences = Sentences::new(&step, wanted, threads, room)
+            .map_err(|error| to_python(options.py(), error, None))?;
+        Ok(SentencePieceTrainer { sentences, found: Found::default(), rules, threads, memory: limit })
     }
 
     fn feed(&mut self, py: Python<'_>, documents: &Bound<'_, PyAny>) -> PyResult<()> {
@@ -84,32 +139,112 @@ impl SentencePieceTrainer {
         let (sentences, mut pulse) = (&mut self.sentences, Pulse::new(None));
         let found = py.detach(|| sentences.finish(&mut || pulse.beat(None)));
         self.found = found.map_err(|error| pulse.exception(py, error))?;
-        let mut characters = py.detach(|| self.found.words.characters());
+        let mut pulse = Pulse::new(None);
+        let characters = py.detach(|| self.found.words.characters(&mut || pulse.beat(None)));
+        let mut characters = characters.map_err(|error| pulse.exception(py, error))?;
         characters.extend(py.detach(|| self.found.last.characters()));
         Ok((self.found.sentences, characters))
     }
 
-    /// The most frequent words over an alphabet with their counts, and how often any word occurs.
-    fn frequent_words(&self, py: Python<'_>, alphabet: Vec<char>, most: usize) -> (Vec<(String, u64)>, u64) {
-        py.detach(|| self.found.words.frequent(&alphabet, most))
+    /// The most frequent words over an alphabet with their counts, and how often any word occurs; uses up what was found.
+    fn frequent_words(
+        &mut self,
+        py: Python<'_>,
+        alphabet: Vec<char>,
+        most: usize,
+    ) -> PyResult<(Vec<(String, u64)>, u64)> {
+        let (words, mut pulse) = (std::mem::take(&mut self.found.words), Pulse::new(None));
+        let words = py.detach(|| words.in_memory(&mut || pulse.beat(None)));
+        let words = words.map_err(|error| pulse.exception(py, error))?;
+        Ok(py.detach(|| words.frequent(&alphabet, most)))
     }
 
+    /// `known`: pairs that were joined before, (n, 2), with their counts. `keep`: a function that is given new pairs
+    /// and their counts, and how often, in seconds; the last ones at the end.
+    #[pyo3(signature = (alphabet, room, callback, known=None, keep=None))]
     fn learn(
         &self,
         py: Python<'_>,
         alphabet: Vec<(char, u16, bool)>,
         room: usize,
         callback: Option<Py<PyAny>>,
+        known: Option<Joined<'_>>,
+        keep: Option<(Py<PyAny>, f64)>,
     ) -> PyResult<(Vec<String>, Vec<u64>)> {
         let made = |(text, script, refused)| Character { text, script, refused };
         let alphabet: Vec<Character> = alphabet.into_iter().map(made).collect();
-        let mut pulse = Pulse::new(callback);
-        let learned = py.detach(|| {
-            let progress = &mut |done, count| pulse.beat(Some((done, count)));
-            sentencepiece::learn(&self.found.words, &alphabet, self.rules, room, self.threads, progress)
+        let (mut pulse, mut keeper) = (Pulse::new(callback), Keeper::new(keep));
+        let known = known.map(|(pairs, counts)| {
+            let pairs: Vec<_> = pairs.as_array().rows().into_iter().map(|row| (row[0], row[1])).collect();
+            (pairs, counts.as_array().to_vec())
         });
-        let learned = learned.map_err(|error| pulse.exception(py, error))?;
-        Ok(learned.into_iter().map(|piece| (piece.text, piece.count)).unzip())
+        let (memory, known) = (self.memory, known.unwrap_or_default());
+        keeper.kept = known.0.len();
+        let learned = py.detach(|| {
+            let progress = &mut |pairs: &[(u32, u32)], counts: &[u64]| {
+                let done = (pairs.len(), counts.last().copied().unwrap_or(0));
+                keeper.learned(pairs, counts) && pulse.beat(Some(done))
+            };
+            let learning = Learning { alphabet: &alphabet, room, threads: self.threads, memory, known };
+            sentencepiece::learn(&self.found.words, self.rules, learning, progress)
+        });
+        if let Some(raised) = keeper.raised.take() {
+            return Err(raised);
+        }
+        let (learned, pairs) = learned.map_err(|error| pulse.exception(py, error))?;
+        let (texts, counts): (Vec<String>, Vec<u64>) =
+            learned.into_iter().map(|piece| (piece.text, piece.count)).unzip();
+        keeper.seconds = 0.0;
+        keeper.learned(&pairs, &counts[..pairs.len()]);
+        keeper.raised.map_or(Ok((texts, counts)), Err)
+    }
+
+    /// Words that were counted before, as `counts_and_places` gives them.
+    fn feed_counts(
+        &mut self,
+        py: Python<'_>,
+        data: &Bound<'_, PyBytes>,
+        ends: PyReadonlyArray1<'_, u64>,
+        counts: PyReadonlyArray1<'_, u64>,
+    ) -> PyResult<()> {
+        let (data, ends, counts) = (data.as_bytes(), ends.as_slice()?, counts.as_slice()?);
+        let sentences = &mut self.sentences;
+        py.detach(|| {
+            let pieces = pieces(data, ends, counts)?;
+            pieces.into_iter().try_for_each(|(piece, count)| sentences.restore(piece, count))
+        })
+        .map_err(|error| to_python(py, error, None))
+    }
+
+    /// All that is counted by now: words and sentences, where each ends, its count, and its place here.
+    fn counts_and_places<'py>(&mut self, py: Python<'py>) -> PyResult<Placed<'py>> {
+        let (mut data, mut ends, mut counts) = (Vec::new(), Vec::new(), Vec::new());
+        let (sentences, mut pulse) = (&mut self.sentences, Pulse::new(None));
+        let saved = py.detach(|| {
+            sentences.save(&mut || pulse.beat(None), &mut |counted| {
+                data.extend_from_slice(counted.piece);
+                ends.push(data.len() as u64);
+                counts.push(counted.count);
+                Ok(())
+            })
+        });
+        saved.map_err(|error| pulse.exception(py, error))?;
+        let places: Vec<u64> = (0..ends.len() as u64).collect();
+        let [ends, counts, places] = [ends, counts, places].map(|array| array.into_pyarray(py));
+        Ok((PyBytes::new(py, &data), ends, counts, places))
+    }
+
+    /// The number of distinct words that are counted by now.
+    #[getter]
+    fn distinct_pieces(&mut self, py: Python<'_>) -> PyResult<usize> {
+        let (sentences, mut pulse) = (&mut self.sentences, Pulse::new(None));
+        py.detach(|| sentences.distinct(&mut || pulse.beat(None))).map_err(|error| pulse.exception(py, error))
+    }
+
+    /// Bytes of the line under way, which are not counted yet.
+    #[getter]
+    fn pending(&self) -> usize {
+        self.sentences.pending()
     }
 
     /// Pieces of a unigram model with their scores; the sentences are used up.

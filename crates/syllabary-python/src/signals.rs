@@ -4,12 +4,12 @@
 //! (`windows`).
 
 use std::{
-    sync::{Mutex, PoisonError},
+    sync::{Arc, Mutex, PoisonError},
     time::{Duration, Instant},
 };
 
 use pyo3::prelude::*;
-use syllabary::{Error, batch::GoOn};
+use syllabary::{Error, asking::Ask, batch::GoOn};
 
 /// Python is asked so often.
 const PULSE: Duration = Duration::from_millis(100);
@@ -21,19 +21,50 @@ pub fn interruptible<T: Send>(
     job: impl FnOnce(GoOn<'_>) -> Result<T, (usize, Error)> + Send,
     failed: impl FnOnce(usize, Error) -> PyErr,
 ) -> PyResult<T> {
-    let state = Mutex::new((Instant::now(), None));
-    let go_on = || {
-        let mut state = state.lock().unwrap_or_else(PoisonError::into_inner);
-        if state.0.elapsed() < PULSE {
-            return true;
+    let signals = Signals::default();
+    let done = py.detach(|| job(&|| signals.go_on()));
+    match signals.raised() {
+        Some(raised) => Err(raised),
+        None => done.map_err(|(index, error)| failed(index, error)),
+    }
+}
+
+/// The same for a job on one text, which asks between blocks of it.
+pub fn interruptible_text<T: Send>(
+    py: Python<'_>,
+    job: impl FnOnce(Ask) -> Result<T, Error> + Send,
+    failed: impl FnOnce(Error) -> PyErr,
+) -> PyResult<T> {
+    let signals = Arc::new(Signals::default());
+    let asked = Arc::clone(&signals);
+    let done = py.detach(|| job(Ask::new(move || asked.go_on())));
+    match signals.raised() {
+        Some(raised) => Err(raised),
+        None => done.map_err(failed),
+    }
+}
+
+/// When Python was last asked, and what its handlers have raised.
+struct Signals(Mutex<(Instant, Option<PyErr>)>);
+
+impl Default for Signals {
+    fn default() -> Self {
+        Signals(Mutex::new((Instant::now(), None)))
+    }
+}
+
+impl Signals {
+    fn go_on(&self) -> bool {
+        let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if state.1.is_some() || state.0.elapsed() < PULSE {
+            return state.1.is_none();
         }
         state.0 = Instant::now();
         state.1 = Python::attach(|py| py.check_signals()).err();
         state.1.is_none()
-    };
-    let done = py.detach(|| job(&go_on));
-    match state.into_inner().unwrap_or_else(PoisonError::into_inner).1 {
-        Some(raised) => Err(raised),
-        None => done.map_err(|(index, error)| failed(index, error)),
+    }
+
+    fn raised(&self) -> Option<PyErr> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).1.take()
     }
 }

@@ -12,6 +12,7 @@ use pyo3::{
 use syllabary::{
     Error,
     alphabet::Spelling,
+    asking::Ask,
     batch::{self, Text as _},
     dropout::Dropout,
     nbest::Way,
@@ -28,13 +29,16 @@ use crate::{
     learned::Learned,
     lists::Integers,
     ranks::Ranks,
-    signals::interruptible,
+    signals::{interruptible, interruptible_text},
     steps,
     windows::Batch,
 };
 
 /// Text shorter than this is encoded without releasing the GIL: handing it over would cost more.
 const DETACH_BYTES: usize = 4096;
+
+/// Text from here on is encoded block by block, and Ctrl-C is heard between two of them.
+const ASKING_BYTES: usize = 1 << 20;
 
 type IdsAndOffsets<'py> = (Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<i64>>);
 
@@ -68,10 +72,23 @@ impl Tokenizer {
         let (py, read, engine) = (text.py(), convert::reading(text)?, &self.engine);
         engine.pool().with(|seat| {
             let mut bytes = std::mem::take(&mut seat.bytes);
-            let run = || read.read(&mut bytes).and_then(|text| job(engine, text, seat));
-            let done = if read.size() < DETACH_BYTES { run() } else { py.detach(run) };
+            let run = |seat: &mut Seat| read.read(&mut bytes).and_then(|text| job(engine, text, seat));
+            let failed = |error| on_string(error, text);
+            let done = match read.size() {
+                ..DETACH_BYTES => run(seat).map_err(failed),
+                DETACH_BYTES..ASKING_BYTES => py.detach(|| run(seat)).map_err(failed),
+                _ => {
+                    let asking = |ask| {
+                        seat.work.ask = ask;
+                        let done = run(seat);
+                        seat.work.ask = Ask::default();
+                        done
+                    };
+                    interruptible_text(py, asking, failed)
+                }
+            };
             seat.bytes = bytes;
-            done.map_err(|error| on_string(error, text)).and_then(|made| result(made, seat))
+            done.and_then(|made| result(made, seat))
         })
     }
 

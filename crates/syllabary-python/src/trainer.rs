@@ -139,6 +139,15 @@ impl Trainer {
     }
 }
 
+/// Threads that may count, the bytes that there are, and the room, under a limit of memory or without.
+pub fn room(threads: usize, memory: Option<(usize, PathBuf)>) -> (usize, Option<usize>, Room) {
+    let limit = memory.as_ref().map(|&(bytes, _)| bytes);
+    // Each thread that counts needs some memory of its own.
+    let threads = limit.map_or(threads, |bytes| threads.min((bytes >> 23).max(1)));
+    let room = memory.map(|(bytes, folder)| Room::new(bytes, threads, folder)).unwrap_or_default();
+    (threads, limit, room)
+}
+
 fn used_up() -> PyErr {
     PyValueError::new_err("what this trainer has counted is used up: make another one")
 }
@@ -183,10 +192,7 @@ impl Trainer {
         let cut: bool = options.getattr("cut_special")?.extract()?;
         let special: Vec<String> =
             if cut { options.getattr("special_tokens")?.extract()? } else { Vec::new() };
-        let limit = memory.as_ref().map(|&(bytes, _)| bytes);
-        // Each thread that counts needs some memory of its own.
-        let threads = limit.map_or(threads, |bytes| threads.min((bytes >> 23).max(1)));
-        let room = memory.map(|(bytes, folder)| Room::new(bytes, threads, folder)).unwrap_or_default();
+        let (threads, limit, room) = room(threads, memory);
         let counter =
             Counter::new(unit, split, &special, threads, room).map_err(|error| to_python(py, error, None))?;
         Ok(Trainer { counter: Some(counter), threads, memory: limit })

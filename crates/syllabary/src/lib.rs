@@ -11,6 +11,7 @@
 
 pub mod aligned;
 pub mod alphabet;
+pub mod asking;
 pub mod batch;
 mod boundary;
 pub mod cache;

@@ -24,6 +24,9 @@ use crate::{
     tokenizer::{SpecialPolicy, Tokenizer, Work},
 };
 
+/// Once in so many pieces it is asked whether to go on.
+const OFTEN: u32 = 1 << 12;
+
 /// Why a piece cannot be encoded.
 enum Failed {
     /// It has symbols without an id; `unknown` finds out which.
@@ -190,7 +193,7 @@ impl<'a, const SPANS: bool, F: FnMut(&[u32], &[Range<usize>], u32)> Job<'a, SPAN
 
     /// Encodes what the pretokenizer leaves as one part.
     fn part(&mut self, part: &str, place: Place<'_>) -> Result<(), Error> {
-        let mut state = Ok(());
+        let (mut state, mut count) = (Ok(()), 0_u32);
         let tokenizer = self.tokenizer;
         if self.fused.is_some() {
             self.begin();
@@ -198,6 +201,10 @@ impl<'a, const SPANS: bool, F: FnMut(&[u32], &[Range<usize>], u32)> Job<'a, SPAN
         }
         let walked = tokenizer.split.pieces(part, &mut |piece| {
             let at = piece.as_ptr() as usize - part.as_ptr() as usize;
+            count = count.wrapping_add(1);
+            if count.is_multiple_of(OFTEN) && state.is_ok() {
+                state = self.work.ask.check().map_err(Failed::Other);
+            }
             if SPANS && !self.joins && self.fused.is_none() {
                 self.next_word();
             }

@@ -13,6 +13,7 @@ use rustc_hash::FxHashMap;
 use crate::{
     Error,
     alphabet::{Alphabet, Unit},
+    asking::Ask,
     boundary,
     cache::PieceCache,
     charwise::{self, Charwise},
@@ -106,6 +107,9 @@ pub struct Tokenizer {
     text_decoder: Option<TextDecoder>,
 }
 
+/// Between so many bytes of a long text it is asked whether to go on.
+const BLOCK: usize = if cfg!(test) { 1 << 6 } else { 1 << 20 };
+
 /// Memory and buffers that one thread reuses from text to text, with one tokenizer.
 #[derive(Debug, Default)]
 pub struct Work {
@@ -129,6 +133,8 @@ pub struct Work {
     pub(crate) words: Vec<Range<usize>>,
     pub(crate) fast: Option<Box<FastWork>>,
     buffer: Option<Box<Buffer>>,
+    /// Asked between blocks of a long text.
+    pub ask: Ask,
     pub(crate) charwise: charwise::Work,
     pub(crate) wordwise: Box<wordwise::Work>,
     /// The ways to cut each piece, where several are asked for.
@@ -251,7 +257,7 @@ impl Tokenizer {
         if let Some(fast) = self.fast.as_ref().filter(|_| !coins.any()) {
             let mut ids = Ids::new(out, work.buffer.get_or_insert_default());
             let fast_work = work.fast.get_or_insert_default();
-            self.plain(fast, (text, policy), fast_work, &mut ids)?;
+            self.plain(fast, (text, policy), (fast_work, &work.ask), &mut ids)?;
             ids.finish();
             return Ok(());
         }
@@ -263,7 +269,7 @@ impl Tokenizer {
         if let Some(fast) = &self.fast {
             let mut count = Count::default();
             let fast_work = work.fast.get_or_insert_default();
-            self.plain(fast, (text, policy), fast_work, &mut count)?;
+            self.plain(fast, (text, policy), (fast_work, &work.ask), &mut count)?;
             return Ok(count.0);
         }
         let mut count = 0;
@@ -277,7 +283,7 @@ impl Tokenizer {
         &self,
         fast: &Fast,
         (text, policy): (&str, SpecialPolicy<'_>),
-        work: &mut FastWork,
+        (work, ask): (&mut FastWork, &Ask),
         out: &mut impl Output,
     ) -> Result<(), Error> {
         let mut pieces = Pieces { fast, vocab: &self.vocab, merges: &self.merges, work, out };
@@ -291,17 +297,37 @@ impl Tokenizer {
             let mut at = run.start;
             for found in later.find(&text[run.clone()]) {
                 policy.check(later.token(&found), run.start + found.start)?;
-                pieces.text(&self.split, &text[at..run.start + found.start])?;
+                self.blocks(&mut pieces, &text[at..run.start + found.start], ask)?;
                 pieces.out.named(found.id, run.start + found.start..run.start + found.end);
                 at = run.start + found.end;
             }
-            pieces.text(&self.split, &text[at..run.end])?;
+            self.blocks(&mut pieces, &text[at..run.end], ask)?;
             if let Some(found) = end {
                 pieces.out.named(found.id, found.start..found.end);
                 done = found.end;
             }
         }
         Ok(())
+    }
+
+    /// Encodes a stretch without special tokens: a long one block by block, cut where its split cuts whatever follows.
+    fn blocks<O: Output>(&self, pieces: &mut Pieces<'_, O>, text: &str, ask: &Ask) -> Result<(), Error> {
+        let (mut rest, mut reach) = (text, BLOCK);
+        while rest.len() > reach && ask.is_open() {
+            let end = (reach - 3..=reach).rev().find(|&at| rest.is_char_boundary(at)).unwrap_or(0);
+            match self.split.last_safe_cut(&rest[..end]) {
+                Some(cut) if cut > 0 => {
+                    let block;
+                    (block, rest) = rest.split_at(cut);
+                    pieces.text(&self.split, block)?;
+                    reach = BLOCK;
+                    ask.check()?;
+                }
+                // Where there is no such place for long, it is looked for in twice as much: linear in all.
+                _ => reach = reach.saturating_mul(2),
+            }
+        }
+        pieces.text(&self.split, rest)
     }
 
     /// The byte span in `text` of each of its tokens, in order.

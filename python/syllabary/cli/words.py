@@ -50,7 +50,6 @@ PHRASES: Sequence[tuple[re.Pattern[str], str]] = tuple(
         (r"^end_of_word does not go with", "--end-of-word does not go with"),
         (r"^checkpoint does not go with", "--resume does not go with"),
         (r"^checkpoint is empty", "--checkpoint is empty"),
-        (r'^memory_limit does not go with unit="word"', "--memory-limit does not go with --unit word"),
         (r"^memory_limit does not go with", "--memory-limit does not go with"),
         (r"^memory_limit (?=['\"].* is (?:no size|[\d,]+ bytes))", "--memory-limit "),
         (r"\bof a training without memory_limit\b", "of a training without --memory-limit"),

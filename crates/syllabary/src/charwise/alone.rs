@@ -41,7 +41,12 @@ impl Charwise {
     /// Writes the characters from `at` on that merge with nothing, up to the first that may; none if the first is
     /// ASCII.
     #[inline]
-    pub(super) fn alone<F: FnMut(&[u32])>(&self, text: &str, mut at: usize, out: &mut Out<'_, F>) -> usize {
+    pub(super) fn alone<F: FnMut(&[u32]) -> bool>(
+        &self,
+        text: &str,
+        mut at: usize,
+        out: &mut Out<'_, F>,
+    ) -> usize {
         let bytes = text.as_bytes();
         // Only a score has to be looked at.
         let most = if out.carry.is_some() { at + STRETCH } else { usize::MAX };
@@ -81,7 +86,7 @@ impl Charwise {
 
     /// Writes at most `most` characters that need not wait, each when the next is known.
     #[inline]
-    fn alone_run<F: FnMut(&[u32])>(
+    fn alone_run<F: FnMut(&[u32]) -> bool>(
         &self,
         bytes: &[u8],
         mut at: usize,
@@ -106,7 +111,7 @@ impl Charwise {
     }
 
     /// Writes characters that are in no token, up to about byte `most`; none of four bytes.
-    fn foreign_run<F: FnMut(&[u32])>(
+    fn foreign_run<F: FnMut(&[u32]) -> bool>(
         &self,
         bytes: &[u8],
         mut at: usize,
@@ -130,7 +135,7 @@ impl Charwise {
     }
 
     /// The same by blocks, as long as there are whole ones.
-    fn alone_blocks<F: FnMut(&[u32])>(
+    fn alone_blocks<F: FnMut(&[u32]) -> bool>(
         &self,
         bytes: &[u8],
         mut at: usize,
@@ -174,7 +179,7 @@ impl Charwise {
 
     /// Writes what stands for a character alone; there must be room.
     #[inline]
-    pub(super) fn letter<F: FnMut(&[u32])>(&self, char: char, letter: Letter, out: &mut Out<'_, F>) {
+    pub(super) fn letter<F: FnMut(&[u32]) -> bool>(&self, char: char, letter: Letter, out: &mut Out<'_, F>) {
         if letter.is_unknown() {
             return out.unknown(1);
         }

@@ -61,15 +61,15 @@ impl Charwise {
         self.shape.rewrites
     }
 
-    /// Hands the ids of `text`, which has no special tokens, to `sink`, run by run. `first`: it begins all that is
-    /// given. `merges` are those that the tables were made of.
+    /// Hands the ids of `text`, which has no special tokens, to `sink`, run by run, which says whether to go on. `first`: it begins all
+    /// that is given. `merges` are those that the tables were made of.
     pub(crate) fn encode(
         &self,
         text: &str,
         first: bool,
         merges: &Merges,
         work: &mut Work,
-        sink: impl FnMut(&[u32]),
+        sink: impl FnMut(&[u32]) -> bool,
     ) -> Result<(), Error> {
         let mut run = std::mem::take(&mut work.run);
         run.resize(run.len().max(RUN.min(text.len() + 2 * ROOM)), 0);
@@ -81,9 +81,11 @@ impl Charwise {
             after_unknown: false,
             carry: self.carry(),
             sink,
+            stopped: false,
         };
         let at = self.prefix(text, first, merges, work, &mut out)?;
         let done = self.walk(text, at, merges, work, &mut out);
+        let done = if out.stopped { Err(Error::Interrupted) } else { done };
         out.carry = None;
         out.flush();
         work.run = run;
@@ -97,7 +99,7 @@ impl Charwise {
         normalizer: &Normalizer,
         merges: &Merges,
         work: &mut Work,
-        sink: impl FnMut(&[u32]),
+        sink: impl FnMut(&[u32]) -> bool,
     ) -> Result<(), Error> {
         let [mut made, mut spaced] = std::mem::take(&mut work.texts);
         let done = self.normalize(text, normalizer, &mut made, &mut spaced);
@@ -136,7 +138,7 @@ impl Charwise {
     }
 
     /// Writes the mark before the text, with what it may merge with; how many bytes of the text that takes.
-    fn prefix<F: FnMut(&[u32])>(
+    fn prefix<F: FnMut(&[u32]) -> bool>(
         &self,
         text: &str,
         first: bool,
@@ -167,7 +169,7 @@ impl Charwise {
         done.map(|()| end)
     }
 
-    fn walk<F: FnMut(&[u32])>(
+    fn walk<F: FnMut(&[u32]) -> bool>(
         &self,
         text: &str,
         mut at: usize,
@@ -176,7 +178,7 @@ impl Charwise {
         out: &mut Out<'_, F>,
     ) -> Result<(), Error> {
         let bytes = text.as_bytes();
-        while at < bytes.len() {
+        while at < bytes.len() && !out.stopped {
             self.look(out);
             if let (How::Weigh(weigh), Some(carry)) = (&self.how, &out.carry)
                 && (carry.is_beyond() || bytes[at] >= 128)
@@ -208,7 +210,7 @@ impl Charwise {
     }
 
     /// Writes the word that begins at byte `at`, or a longer stretch; its end. `None` where characters alone may stand.
-    fn word<F: FnMut(&[u32])>(
+    fn word<F: FnMut(&[u32]) -> bool>(
         &self,
         weigh: &Weigh,
         text: &str,
@@ -230,7 +232,7 @@ impl Charwise {
 
     /// Writes the segments of the block that begins at `start`, but for the last; where that begins.
     #[inline]
-    fn block<F: FnMut(&[u32])>(
+    fn block<F: FnMut(&[u32]) -> bool>(
         &self,
         text: &str,
         start: usize,
@@ -270,7 +272,7 @@ impl Charwise {
 
     /// Writes the ids of a segment; there must be room.
     #[inline]
-    fn segment<F: FnMut(&[u32])>(
+    fn segment<F: FnMut(&[u32]) -> bool>(
         &self,
         text: &str,
         range: Range<usize>,
@@ -290,7 +292,7 @@ impl Charwise {
 
     /// The same for a segment that is long, has many ids or is not remembered.
     #[inline(never)]
-    fn other_segment<F: FnMut(&[u32])>(
+    fn other_segment<F: FnMut(&[u32]) -> bool>(
         &self,
         segment: &str,
         merges: &Merges,
@@ -319,7 +321,7 @@ impl Charwise {
     }
 
     /// Writes the ids of a segment that is not remembered; whether it may be, if the symbols are its ids.
-    fn learn<F: FnMut(&[u32])>(
+    fn learn<F: FnMut(&[u32]) -> bool>(
         &self,
         segment: &str,
         merges: &Merges,

@@ -19,10 +19,13 @@ pub(crate) struct Out<'a, F> {
     pub(crate) after_unknown: bool,
     /// The score so far, where ids depend on it.
     pub(crate) carry: Option<Carry<'a>>,
+    /// Says whether to go on.
     pub(crate) sink: F,
+    /// It has said no: what else is written is thrown away.
+    pub(crate) stopped: bool,
 }
 
-impl<F: FnMut(&[u32])> Out<'_, F> {
+impl<F: FnMut(&[u32]) -> bool> Out<'_, F> {
     #[inline]
     pub(crate) fn make_room(&mut self) {
         if self.written + ROOM > self.run.len() {
@@ -57,7 +60,7 @@ impl<F: FnMut(&[u32])> Out<'_, F> {
         if let Some(carry) = &mut self.carry {
             carry.restart();
         }
-        (self.sink)(&self.run[..self.written]);
+        self.stopped = self.stopped || !(self.sink)(&self.run[..self.written]);
         self.written = 0;
     }
 

@@ -118,7 +118,7 @@ impl Charwise {
 
     /// Looks whether the score is still within its bounds, or again.
     #[inline]
-    pub(super) fn look<F: FnMut(&[u32])>(&self, out: &mut Out<'_, F>) {
+    pub(super) fn look<F: FnMut(&[u32]) -> bool>(&self, out: &mut Out<'_, F>) {
         if out.carry.as_ref().is_some_and(|carry| carry.leaves(out.written - carry.folded)) {
             out.settle();
             if let Some(carry) = &mut out.carry {
@@ -133,7 +133,7 @@ impl Charwise {
     }
 
     /// Writes the ids of a segment that is not remembered; for which texts it may be, the symbols being its ids.
-    pub(super) fn learn_weighed<F: FnMut(&[u32])>(
+    pub(super) fn learn_weighed<F: FnMut(&[u32]) -> bool>(
         &self,
         weigh: &Weigh,
         segment: &str,
@@ -173,7 +173,7 @@ impl Charwise {
 
     /// Writes the ids of the text from byte `at` on, up to a place where it may be cut, and ASCII begins or enough is
     /// read; that place. Nothing is remembered: words without spaces between take as long to look up as to solve.
-    pub(super) fn stretch<F: FnMut(&[u32])>(
+    pub(super) fn stretch<F: FnMut(&[u32]) -> bool>(
         &self,
         weigh: &Weigh,
         text: &str,
@@ -204,7 +204,7 @@ impl Charwise {
     }
 
     /// Solves what was read into the lattice with the score of what stands before it, and writes its ids.
-    fn write_solved<F: FnMut(&[u32])>(
+    fn write_solved<F: FnMut(&[u32]) -> bool>(
         &self,
         weigh: &Weigh,
         segment: &str,
@@ -246,7 +246,7 @@ impl Charwise {
     }
 
     /// Writes the ids of a way through the lattice.
-    fn write_path<F: FnMut(&[u32])>(
+    fn write_path<F: FnMut(&[u32]) -> bool>(
         &self,
         unigram: &Unigram,
         segment: &str,

@@ -75,8 +75,12 @@ impl<'a, const SPANS: bool, F: FnMut(&[u32], &[Range<usize>], u32)> Job<'a, SPAN
         match (&tokenizer.wordwise, &tokenizer.model) {
             (Some(wordwise), Some(model)) if !SPANS => {
                 let Job { work, sink, .. } = self;
-                let sink = |ids: &[u32]| sink(ids, &[], 0);
-                wordwise.encode(run, (tokenizer, model), &mut work.wordwise, sink).map(|()| true)
+                let Work { wordwise: buffers, ask, .. } = &mut **work;
+                let sink = |ids: &[u32]| {
+                    sink(ids, &[], 0);
+                    ask.go_on()
+                };
+                wordwise.encode(run, (tokenizer, model), buffers, sink).map(|()| true)
             }
             (Some(wordwise), Some(model)) if keeps_space => self.by_words((wordwise, model), run, base),
             _ => Ok(false),
@@ -86,20 +90,27 @@ impl<'a, const SPANS: bool, F: FnMut(&[u32], &[Range<usize>], u32)> Job<'a, SPAN
     /// Encodes a stretch of characters.
     pub(super) fn characters(&mut self, charwise: &Charwise, run: &str, base: usize) -> Result<(), Error> {
         let Job { tokenizer, work, sink, .. } = self;
-        let sink = |ids: &[u32]| sink(ids, &[], 0);
+        let Work { charwise: buffers, ask, .. } = &mut **work;
+        let sink = |ids: &[u32]| {
+            sink(ids, &[], 0);
+            ask.go_on()
+        };
         if !charwise.rewrites() {
-            return charwise.encode(run, base == 0, &tokenizer.merges, &mut work.charwise, sink);
+            return charwise.encode(run, base == 0, &tokenizer.merges, buffers, sink);
         }
-        let done = charwise.rewrite(run, &tokenizer.normalizer, &tokenizer.merges, &mut work.charwise, sink);
+        let done = charwise.rewrite(run, &tokenizer.normalizer, &tokenizer.merges, buffers, sink);
         done.map_err(|error| Place::Text(base).shift(error))
     }
 
     /// The same with spans, which the ids say.
     pub(super) fn replayed(&mut self, charwise: &Charwise, run: &str, base: usize) -> Result<(), Error> {
         let Job { tokenizer, work, sink, .. } = self;
-        let Work { ids, tokens, charwise: buffers, .. } = &mut **work;
+        let Work { ids, tokens, charwise: buffers, ask, .. } = &mut **work;
         ids.clear();
-        charwise.encode(run, base == 0, &tokenizer.merges, buffers, |new| ids.extend_from_slice(new))?;
+        charwise.encode(run, base == 0, &tokenizer.merges, buffers, |new| {
+            ids.extend_from_slice(new);
+            ask.go_on()
+        })?;
         let stretch = Stretch { text: run, base, widths: tokenizer.widths(), exact: tokenizer.exact };
         let (spans, mut word, mut done) = (&mut tokens.spans, self.word, 0);
         spans.clear();

@@ -5,6 +5,7 @@
 //! (`tally`).
 
 mod parts;
+mod runs;
 
 use std::{mem, path::PathBuf, sync::Arc};
 
@@ -14,7 +15,7 @@ use crate::{
     special::SpecialMatcher,
     split::Split,
     train::{
-        GoOn, ask,
+        GoOn,
         crew::{Crew, Stretch},
         gather::Counts,
         memory::Room,
@@ -25,6 +26,8 @@ use crate::{
 };
 
 pub use parts::Watch;
+pub(super) use runs::RUN_END;
+use runs::Runs;
 
 /// So many bytes are counted at a time.
 const STRETCH_BYTES: usize = 1 << 18;
@@ -34,9 +37,6 @@ const SPANS: usize = 1 << 10;
 
 /// Memory for sorting pieces that are on disk.
 const SORT_BYTES: usize = 16 << 20;
-
-/// Marks the end of a run in the sequences of pieces.
-pub(super) const RUN_END: u32 = u32::MAX;
 
 /// What cuts text into pieces.
 pub(super) struct Cutter {
@@ -52,10 +52,9 @@ pub struct Counter {
     room: Arc<Room>,
     tally: Tally,
     distinct: usize,
-    /// For words: the pieces in order of first appearance, and those of every run as indices into them, each
-    /// run ended by `RUN_END`.
+    /// For words: the pieces in order of first appearance, and those of every run as indices into them.
     pub(super) words: PieceTable,
-    pub(super) runs: Vec<u32>,
+    pub(super) runs: Runs,
     threads: usize,
     crew: Option<Crew>,
     /// What was taken and not yet handed to the crew.
@@ -88,7 +87,7 @@ impl Counter {
             tally: Tally::default(),
             distinct: 0,
             words: PieceTable::default(),
-            runs: Vec::new(),
+            runs: Runs::default(),
             threads: if unit == Unit::Word { 1 } else { threads },
             crew: None,
             batch: Stretch::default(),
@@ -114,9 +113,10 @@ impl Counter {
         self.bytes
     }
 
-    /// A file that may be made beside the pieces, if they are on disk.
-    pub(super) fn spilled_beside(&self) -> Option<PathBuf> {
-        self.room.spilled().map(|spill| spill.beside("places"))
+    /// A file for the places of tokens, if what was counted is on disk.
+    pub(super) fn places_file(&self) -> Option<PathBuf> {
+        let spilled = self.runs.is_on_disk() || self.room.spilled().is_some();
+        self.room.beside("places").filter(|_| spilled)
     }
 
     /// Symbols of all pieces in memory, and what is between them, at most.
@@ -182,22 +182,6 @@ impl Counter {
         self.room.make(&mut self.tally, 1)?;
         self.tally.add(piece, 0, piece.len(), count, self.taken)?;
         self.taken += 1;
-        Ok(())
-    }
-
-    /// Adds a sequence of integers; each is a word, written with eight hexadecimal digits, so in their order.
-    pub fn add_ids(&mut self, ids: &[u32], go_on: &mut GoOn<'_>) -> Result<(), Error> {
-        for (at, id) in ids.iter().enumerate() {
-            ask(go_on, at)?;
-            let mut digits = [0; 8];
-            for (place, digit) in digits.iter_mut().enumerate() {
-                *digit = b"0123456789abcdef"[(id >> (28 - 4 * place) & 15) as usize];
-            }
-            self.runs.push(self.words.add(&digits, 1)?);
-        }
-        if !ids.is_empty() {
-            self.runs.push(RUN_END);
-        }
         Ok(())
     }
 
@@ -270,25 +254,6 @@ impl Counter {
             Some(crew) => crew.finish(sent, go_on).map(drop),
             None => sent,
         }
-    }
-
-    fn count_runs(&mut self, text: &str, go_on: &mut GoOn<'_>) -> Result<(), Error> {
-        let (words, runs) = (&mut self.words, &mut self.runs);
-        self.cutter.each_run(text, &mut |run| {
-            let mut state = Ok(());
-            self.cutter.split.pieces(run, &mut |piece| {
-                if state.is_ok() {
-                    state = ask(go_on, runs.len()).and_then(|()| {
-                        runs.push(words.add(piece.as_bytes(), 1)?);
-                        Ok(())
-                    });
-                }
-            })?;
-            if runs.last().is_some_and(|&last| last != RUN_END) {
-                runs.push(RUN_END);
-            }
-            state
-        })
     }
 }
 

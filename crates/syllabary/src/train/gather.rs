@@ -8,7 +8,8 @@ use super::{
     GoOn,
     crew::{Crew, Stretch},
     memory::Room,
-    tally::Tally,
+    stored::Stored,
+    tally::{Counted, Tally},
 };
 use crate::Error;
 
@@ -38,10 +39,10 @@ pub(super) struct Gather<C> {
 }
 
 impl<C: Counts> Gather<C> {
-    pub fn new(cutter: C, threads: usize, stretch: usize) -> Gather<C> {
+    pub fn new(cutter: C, threads: usize, stretch: usize, room: Room) -> Gather<C> {
         Gather {
             cutter: Arc::new(cutter),
-            room: Arc::default(),
+            room: Arc::new(room),
             threads,
             stretch,
             crew: None,
@@ -50,7 +51,7 @@ impl<C: Counts> Gather<C> {
         }
     }
 
-    pub fn cutter(&self) -> &C {
+    pub fn cutter(&self) -> &Arc<C> {
         &self.cutter
     }
 
@@ -63,8 +64,8 @@ impl<C: Counts> Gather<C> {
     }
 
     /// Counts on the calling thread.
-    pub fn count(&mut self, f: impl FnOnce(&C, &mut Tally) -> Result<(), Error>) -> Result<(), Error> {
-        f(&self.cutter, &mut self.tally)
+    pub fn count(&mut self, f: impl FnOnce(&C, &mut Tally, &Room) -> Result<(), Error>) -> Result<(), Error> {
+        f(&self.cutter, &mut self.tally, &self.room)
     }
 
     fn hand_over(&mut self, go_on: &mut GoOn<'_>) -> Result<(), Error> {
@@ -88,8 +89,8 @@ impl<C: Counts> Gather<C> {
         }
     }
 
-    /// Ends the text: all pieces, which are no longer here.
-    pub fn finish(&mut self, go_on: &mut GoOn<'_>) -> Result<Tally, Error> {
+    /// Waits until all that was taken is counted; all tallies.
+    fn counted(&mut self, go_on: &mut GoOn<'_>) -> Result<Vec<Tally>, Error> {
         let batch = mem::take(&mut self.batch);
         let mut tallies = match self.crew.take() {
             Some(mut crew) => {
@@ -102,6 +103,30 @@ impl<C: Counts> Gather<C> {
             }
         };
         tallies.push(mem::take(&mut self.tally));
-        Ok(self.room.sum(tallies, go_on)?.0)
+        Ok(tallies)
+    }
+
+    /// Waits until all that was taken is counted; the number of distinct pieces.
+    pub fn settle(&mut self, go_on: &mut GoOn<'_>) -> Result<usize, Error> {
+        let tallies = self.counted(go_on)?;
+        let (tally, distinct) = self.room.sum(tallies, go_on)?;
+        self.tally = tally;
+        Ok(distinct)
+    }
+
+    /// Waits until all that was taken is counted; not under a limit of memory. Calls `f` with every piece by its bytes.
+    pub fn each_by_bytes(
+        &mut self,
+        go_on: &mut GoOn<'_>,
+        f: &mut impl FnMut(Counted<'_>) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        self.settle(go_on)?;
+        self.tally.each_by_bytes(f)
+    }
+
+    /// Ends the text: all pieces, which are no longer here.
+    pub fn finish(&mut self, go_on: &mut GoOn<'_>) -> Result<Stored, Error> {
+        let tallies = self.counted(go_on)?;
+        Stored::of(&self.room, tallies, go_on)
     }
 }

@@ -15,6 +15,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::{
     GoOn, ask,
     huggingface_births::{Change, Side},
+    huggingface_limited::check_memory,
     huggingface_names::{EDGE, GONE, Spelled, spell},
 };
 use crate::Error;
@@ -59,7 +60,7 @@ pub struct Trained {
 
 /// A pair; `entry` is the first of its entries that are left.
 #[derive(Debug)]
-struct Pair {
+pub(super) struct Pair {
     ids: (u32, u32),
     count: i64,
     entry: u32,
@@ -67,7 +68,7 @@ struct Pair {
 
 /// Places of a pair that came to be in one step: a stretch of the arena.
 #[derive(Debug)]
-struct Entry {
+pub(super) struct Entry {
     pair: u32,
     start: usize,
     length: u32,
@@ -77,15 +78,15 @@ struct Entry {
 type Waiting = (u64, Reverse<(u32, u32)>, Reverse<u32>);
 
 #[derive(Debug, Default)]
-struct Merging {
-    spelled: Spelled,
+pub(super) struct Merging {
+    pub spelled: Spelled,
     limit: u64,
-    pairs: Vec<Pair>,
+    pub pairs: Vec<Pair>,
     of: FxHashMap<(u32, u32), u32>,
-    entries: Vec<Entry>,
+    pub entries: Vec<Entry>,
     /// The entries that a pair has besides its first.
     more: FxHashMap<u32, Vec<u32>>,
-    arena: Vec<u32>,
+    pub arena: Vec<u32>,
     queue: BinaryHeap<Waiting>,
     /// Entries whose count is below `least`: they come up when the queue is empty.
     rare: Vec<(u64, u32)>,
@@ -95,12 +96,14 @@ struct Merging {
 }
 
 /// Learns from words with their counts; `progress` is told how many merges are noted and the last one's count.
+/// memory: bytes of it, at most.
 ///
 /// # Errors
-/// `Error::TooLarge` beyond 2^32 symbols, pairs or names, or 2^63 symbols counted; `Error::Interrupted`.
+/// `Error::Training` where memory does not suffice. `Error::TooLarge` beyond 2^32 symbols, pairs or names, or 2^63 symbols counted; `Error::Interrupted`.
 pub fn learn(
     words: &[(&[u8], u64)],
     options: &BpeTrainerOptions,
+    memory: Option<usize>,
     progress: &mut dyn FnMut(usize, u64) -> bool,
 ) -> Result<Trained, Error> {
     let mut spelled = spell(words, options, &mut || progress(0, 0))?;
@@ -109,6 +112,7 @@ pub fn learn(
     let mut trained = Trained { first: names.len(), ..Trained::default() };
     let mut state = Merging::new(spelled, options.max_token_length, &mut || progress(0, 0))?;
     while names.len() < options.vocab_size {
+        check_memory(&state, memory)?;
         let last = trained.counts.last().copied().unwrap_or(0);
         if !progress(trained.merges.len(), last) {
             return Err(Error::Interrupted);
@@ -364,7 +368,7 @@ mod tests {
             max_token_length: Some(3),
             ..BpeTrainerOptions::default()
         };
-        let trained = learn(&[(b"aaaa".as_slice(), 1)], &options, &mut |_, _| true).unwrap();
+        let trained = learn(&[(b"aaaa".as_slice(), 1)], &options, None, &mut |_, _| true).unwrap();
         assert_eq!(trained.names, ["a", "aa", "aaa", "aaaa"]);
         assert_eq!(trained.merges, [(0, 1, 1), (1, 2, 3), (1, 1, 2)]);
         assert_eq!(trained.counts, [1, 1, u64::MAX]);
@@ -374,7 +378,7 @@ mod tests {
     fn runs_merge_from_the_left_and_counts_pass_32_bits() {
         let options = BpeTrainerOptions { vocab_size: 3, ..BpeTrainerOptions::default() };
         let words = [(b"aaaaa".as_slice(), u64::from(u32::MAX))];
-        let trained = learn(&words, &options, &mut |_, _| true).unwrap();
+        let trained = learn(&words, &options, None, &mut |_, _| true).unwrap();
         assert_eq!(trained.names, ["a", "aa", "aaa"]);
         assert_eq!(trained.counts, [4 * u64::from(u32::MAX), u64::from(u32::MAX)]);
     }
@@ -382,9 +386,9 @@ mod tests {
     #[test]
     fn too_many_and_interrupted() {
         let options = BpeTrainerOptions { vocab_size: 9, ..BpeTrainerOptions::default() };
-        let many = learn(&[(b"ab".as_slice(), u64::MAX)], &options, &mut |_, _| true);
+        let many = learn(&[(b"ab".as_slice(), u64::MAX)], &options, None, &mut |_, _| true);
         assert!(matches!(many, Err(Error::TooLarge(_))));
-        let ended = learn(&[(b"ab".as_slice(), 1)], &options, &mut |_, _| false);
+        let ended = learn(&[(b"ab".as_slice(), 1)], &options, None, &mut |_, _| false);
         assert_eq!(ended, Err(Error::Interrupted));
     }
 }

@@ -3,7 +3,10 @@
 //! The rules stand in `reference/train_huggingface.py`: `kept_characters`, `first_names`, `decorated`, `symbols`.
 //! Leaves out: merging (`huggingface`).
 
-use std::{cmp::Reverse, collections::BTreeSet};
+use std::{
+    cmp::Reverse,
+    collections::{BTreeSet, hash_map::Entry},
+};
 
 use rustc_hash::FxHashMap;
 
@@ -16,6 +19,9 @@ pub(super) const EDGE: u32 = u32::MAX;
 pub(super) const GONE: u32 = u32::MAX - 1;
 const NONE: u32 = u32::MAX;
 const CHARACTERS: usize = 0x11_0000;
+
+/// Calls with every word and its count, each time in the same order.
+pub(super) type Each<'a> = dyn Fn(&mut dyn FnMut(&[u8], u64) -> Result<(), Error>) -> Result<(), Error> + 'a;
 
 /// All words in a row, in symbols, and the names of these.
 #[derive(Debug, Default)]
@@ -30,6 +36,14 @@ pub(super) struct Spelled {
     /// The word of each place, and how often each word occurs.
     pub words: Vec<u32>,
     weights: Vec<i64>,
+}
+
+impl Spelled {
+    /// The bytes of memory that the words take.
+    pub fn memory(&self) -> usize {
+        4 * (self.flat.capacity() + self.lengths.capacity() + self.words.capacity())
+            + 8 * self.weights.capacity()
+    }
 }
 
 impl Spelled {
@@ -101,7 +115,7 @@ fn characters(word: &[u8], bytes: Option<&[char; 256]>, mut each: impl FnMut(cha
 
 /// The characters that are kept, by code point.
 fn kept(
-    words: &[(&[u8], u64)],
+    words: &Each<'_>,
     options: &BpeTrainerOptions,
     bytes: Option<&[char; 256]>,
     go_on: &mut GoOn<'_>,
@@ -115,10 +129,12 @@ fn kept(
         }
         *total = total.saturating_add(count);
     };
-    for (step, &(word, count)) in words.iter().enumerate() {
-        ask(go_on, step)?;
+    let mut step = 0;
+    words(&mut |word, count| {
+        step += 1;
         characters(word, bytes, |character| add(character, count));
-    }
+        ask(go_on, step)
+    })?;
     options.initial_alphabet.iter().for_each(|&character| add(character, u64::MAX));
     if let Some(limit) = options.limit_alphabet {
         seen.sort_unstable_by_key(|&character| (Reverse(counts[character as usize]), character));
@@ -177,77 +193,104 @@ impl<'o> Symbols<'o> {
     }
 }
 
+/// What words are spelled with before the first merge.
+pub(super) struct First<'o> {
+    /// By id; and the id of each.
+    pub names: Vec<String>,
+    pub ids: FxHashMap<String, u32>,
+    symbols: Symbols<'o>,
+    /// Of each character the ids of its four symbols.
+    forms: Vec<[u32; 4]>,
+    bytes: Option<[char; 256]>,
+    /// Symbols of all words, and their edges.
+    pub places: usize,
+}
+
+impl<'o> First<'o> {
+    /// Of all words.
+    ///
+    /// # Errors
+    /// `Error::TooLarge` beyond 2^32 symbols in distinct words, or 2^63 in all; `Error::Interrupted`.
+    pub fn of(
+        words: &Each<'_>,
+        options: &'o BpeTrainerOptions,
+        go_on: &mut GoOn<'_>,
+    ) -> Result<First<'o>, Error> {
+        let bytes = options.byte_level.then(byte_characters);
+        let alphabet = kept(words, options, bytes.as_ref(), go_on)?;
+        let (mut names, mut ids) = (Vec::new(), FxHashMap::default());
+        for name in options.special_tokens.iter().cloned().chain(alphabet.iter().map(char::to_string)) {
+            add(&mut names, &mut ids, name)?;
+        }
+        let mut symbols = Symbols::new(&names, options);
+        let (mut total, mut places, mut step) = (0_u64, 1_usize, 0);
+        let mut used = std::mem::take(&mut symbols.used);
+        words(&mut |word, count| {
+            let before = places;
+            symbols.spell(word, bytes.as_ref(), |symbol, form| {
+                used[symbol as usize][form] = true;
+                places += 1;
+            });
+            total =
+                total.saturating_add(count.saturating_mul((places - before) as u64)).saturating_add(count);
+            (places, step) = (places + 1, step + 1);
+            ask(go_on, step)
+        })?;
+        if total > i64::MAX.cast_unsigned() || places >= GONE as usize {
+            return Err(Error::TooLarge("over 2^32 symbols in distinct words, or 2^63 counted".to_owned()));
+        }
+        let texts = symbols.texts.iter().zip(&used);
+        let forms = texts.flat_map(|(texts, used)| texts.iter().zip(used).filter(|(_, used)| **used));
+        let decorated: BTreeSet<String> = forms.map(|(text, _)| text.clone()).collect();
+        for name in decorated {
+            add(&mut names, &mut ids, name)?;
+        }
+        let id = |text: &String| ids.get(text).copied().unwrap_or(NONE);
+        let forms = symbols.texts.iter().map(|four| four.each_ref().map(id)).collect();
+        Ok(First { names, ids, symbols, forms, bytes, places })
+    }
+
+    /// Appends the symbols of a word.
+    pub fn spell(&self, word: &[u8], places: &mut Vec<u32>) {
+        self.symbols.spell(word, self.bytes.as_ref(), |symbol, form| {
+            places.push(self.forms[symbol as usize][form]);
+        });
+    }
+}
+
+/// A name, unless it is there.
+fn add(names: &mut Vec<String>, ids: &mut FxHashMap<String, u32>, name: String) -> Result<(), Error> {
+    let id = u32::try_from(names.len()).map_err(|_| Error::TooLarge("over 2^32 names".to_owned()))?;
+    if let Entry::Vacant(entry) = ids.entry(name) {
+        names.push(entry.key().clone());
+        entry.insert(id);
+    }
+    Ok(())
+}
+
 /// Names and words before the first merge.
 ///
 /// # Errors
-/// `Error::TooLarge` beyond 2^32 symbols in distinct words, or 2^63 in all; `Error::Interrupted`.
+/// As `First::of`.
 pub(super) fn spell(
     words: &[(&[u8], u64)],
     options: &BpeTrainerOptions,
     go_on: &mut GoOn<'_>,
 ) -> Result<Spelled, Error> {
-    let table = byte_characters();
-    let bytes = options.byte_level.then_some(&table);
-    let mut spelled = Spelled::default();
-    let alphabet = kept(words, options, bytes, go_on)?;
-    let first = options.special_tokens.iter().cloned().chain(alphabet.iter().map(char::to_string));
-    for name in first {
-        spelled.add(name)?;
-    }
-    let mut symbols = Symbols::new(&spelled.names, options);
-    let (mut total, mut places) = (0_u64, 1_usize);
-    let mut used = std::mem::take(&mut symbols.used);
-    for (step, &(word, count)) in words.iter().enumerate() {
-        ask(go_on, step)?;
-        let before = places;
-        symbols.spell(word, bytes, |symbol, form| {
-            used[symbol as usize][form] = true;
-            places += 1;
-        });
-        total = total.saturating_add(count.saturating_mul((places - before) as u64)).saturating_add(count);
-        places += 1;
-    }
-    if total > i64::MAX.cast_unsigned() || places >= GONE as usize {
-        return Err(Error::TooLarge("over 2^32 symbols in distinct words, or 2^63 counted".to_owned()));
-    }
-    let texts = symbols.texts.iter().zip(&used);
-    let forms = texts.flat_map(|(texts, used)| texts.iter().zip(used).filter(|(_, used)| **used));
-    let decorated: BTreeSet<String> = forms.map(|(text, _)| text.clone()).collect();
-    for name in decorated {
-        spelled.add(name)?;
-    }
-    let ids: Vec<[u32; 4]> =
-        symbols.texts.iter().map(|four| four.each_ref().map(|text| spelled.id(text))).collect();
-    spelled.flat = Vec::with_capacity(places);
-    spelled.words = Vec::with_capacity(places);
+    let first = First::of(&|f| words.iter().try_for_each(|&(word, count)| f(word, count)), options, go_on)?;
+    let (flat, words_at) = (Vec::with_capacity(first.places), Vec::with_capacity(first.places));
+    let mut spelled = Spelled { flat, words: words_at, ..Spelled::default() };
     spelled.flat.push(EDGE);
     spelled.words.push(0);
     for (step, &(word, count)) in words.iter().enumerate() {
         ask(go_on, step)?;
         let flat = &mut spelled.flat;
-        symbols.spell(word, bytes, |symbol, form| flat.push(ids[symbol as usize][form]));
+        first.spell(word, flat);
         flat.push(EDGE);
         spelled.words.resize(flat.len(), spelled.weights.len() as u32); // no more than places
         spelled.weights.push(count.cast_signed());
     }
-    spelled.lengths = vec![1; places];
+    spelled.lengths = vec![1; first.places];
+    (spelled.names, spelled.ids) = (first.names, first.ids);
     Ok(spelled)
-}
-
-impl Spelled {
-    /// A name, unless it is there.
-    fn add(&mut self, name: String) -> Result<(), Error> {
-        let id =
-            u32::try_from(self.names.len()).map_err(|_| Error::TooLarge("over 2^32 names".to_owned()))?;
-        if !self.ids.contains_key(&name) {
-            self.names.push(name.clone());
-            self.ids.insert(name, id);
-        }
-        Ok(())
-    }
-
-    /// The id of a name, `NONE` for none.
-    fn id(&self, name: &str) -> u32 {
-        self.ids.get(name).copied().unwrap_or(NONE)
-    }
 }

@@ -5,11 +5,11 @@
 //! which threads found them: what is learned does not depend on it (`huggingface`).
 
 use std::sync::{
-    Mutex, PoisonError,
+    Arc, Mutex, PoisonError,
     atomic::{AtomicBool, AtomicUsize, Ordering},
 };
 
-use super::{GoOn, table::PieceTable};
+use super::{GoOn, memory::Room, stored::Stored, table::PieceTable, tally::Tally};
 use crate::{
     Error, aligned::Aligned, normalize::Normalizer, pretokenize::Pretokenizer, split::Split, step::Step,
     threads,
@@ -17,6 +17,8 @@ use crate::{
 
 /// Text that a thread takes at once, in bytes.
 const STRETCH: usize = 1 << 18;
+/// While a text is counted it is asked whether to go on once in so many words.
+const OFTEN: usize = 1 << 14;
 /// A document in parts is counted whenever this many bytes of it are at hand.
 const PART: usize = 4 << 20;
 
@@ -28,10 +30,61 @@ struct Cutter {
     lines: bool,
 }
 
+/// What one thread has counted.
+enum Found {
+    Table(PieceTable),
+    /// Under a limit of memory.
+    Tally(Tally),
+}
+
+impl Found {
+    fn add(&mut self, word: &[u8], count: u64, room: &Room) -> Result<(), Error> {
+        match self {
+            Found::Table(table) => table.add(word, count).map(drop),
+            Found::Tally(tally) => {
+                room.make(tally, 1)?;
+                tally.add(word, 0, word.len(), count, 0)
+            }
+        }
+    }
+}
+
+/// All words of a corpus with their counts.
+pub enum Counted {
+    /// In memory.
+    Table(PieceTable),
+    /// Under a limit of memory.
+    Stored(Stored),
+}
+
+impl Counted {
+    /// The number of distinct words.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        match self {
+            Counted::Table(table) => table.len(),
+            Counted::Stored(stored) => stored.len(),
+        }
+    }
+
+    /// Whether there is none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Those in memory; none under a limit of it.
+    pub fn iter(&self) -> impl Iterator<Item = (&[u8], u64)> {
+        let table = if let Counted::Table(table) = self { Some(table) } else { None };
+        table.into_iter().flat_map(PieceTable::iter)
+    }
+}
+
 /// Distinct words of a corpus with their counts.
 pub struct Words {
     cutter: Cutter,
-    found: Vec<Mutex<PieceTable>>,
+    found: Vec<Mutex<Found>>,
+    room: Arc<Room>,
     /// What of a document has come and is not counted.
     pending: String,
     /// Its length when it was last searched for a place to cut, and had none.
@@ -49,10 +102,24 @@ impl Words {
         pretokenizer: &[Step],
         split: Split,
         lines: bool,
+        room: Room,
     ) -> Result<Words, Error> {
         let (normalizer, pretokenizer) = (Normalizer::new(normalizer)?, Pretokenizer::new(pretokenizer)?);
         let cutter = Cutter { normalizer, pretokenizer, split, lines };
-        Ok(Words { cutter, found: vec![Mutex::default()], pending: String::new(), searched: 0, bytes: 0 })
+        let (found, room, pending) = (Vec::new(), Arc::new(room), String::new());
+        let mut words = Words { cutter, found, room, pending, searched: 0, bytes: 0 };
+        words.have(1);
+        Ok(words)
+    }
+
+    /// Something to count in for so many threads.
+    fn have(&mut self, threads: usize) {
+        let limited = self.room.bytes().is_some();
+        let seeds = Tally::seeds();
+        while self.found.len() < threads {
+            let tally = || Found::Tally(Tally::with_seeds(seeds));
+            self.found.push(Mutex::new(if limited { tally() } else { Found::Table(PieceTable::default()) }));
+        }
     }
 
     /// Counts whole documents.
@@ -101,7 +168,9 @@ impl Words {
     /// `Error::TooLarge`.
     pub fn add(&mut self, word: &[u8], count: u64) -> Result<(), Error> {
         match self.found.first_mut() {
-            Some(table) => table.get_mut().unwrap_or_else(PoisonError::into_inner).add(word, count).map(drop),
+            Some(found) => {
+                found.get_mut().unwrap_or_else(PoisonError::into_inner).add(word, count, &self.room)
+            }
             None => Ok(()),
         }
     }
@@ -114,36 +183,47 @@ impl Words {
     /// All words. Nothing is left here.
     ///
     /// # Errors
-    /// `Error::TooLarge` beyond 2^32 distinct words.
-    pub fn finish(&mut self) -> Result<PieceTable, Error> {
-        let mut all = PieceTable::default();
-        for table in &mut self.found {
-            let table = std::mem::take(table.get_mut().unwrap_or_else(PoisonError::into_inner));
-            if all.is_empty() {
-                all = table;
-            } else {
-                all.merge(&table)?;
+    /// `Error::TooLarge` beyond 2^32 distinct words; `Error::Interrupted`; what the system refuses.
+    pub fn finish(&mut self, go_on: &mut GoOn<'_>) -> Result<Counted, Error> {
+        let (mut all, mut tallies) = (PieceTable::default(), Vec::new());
+        for found in self.found.drain(..) {
+            match found.into_inner().unwrap_or_else(PoisonError::into_inner) {
+                Found::Table(table) if all.is_empty() => all = table,
+                Found::Table(table) => all.merge(&table)?,
+                Found::Tally(tally) => tallies.push(tally),
             }
         }
-        Ok(all)
+        self.have(1);
+        if self.room.bytes().is_none() {
+            return Ok(Counted::Table(all));
+        }
+        Stored::of(&self.room, tallies, go_on).map(Counted::Stored)
     }
 
     /// Counts texts that may end where they do; the calling thread takes part and asks `go_on`.
     fn count(&mut self, texts: &[&str], threads: usize, go_on: &mut GoOn<'_>) -> Result<(), Error> {
         let stretches = self.cutter.stretches(texts);
         let wanted = threads.clamp(1, stretches.len().max(1));
-        while self.found.len() < wanted {
-            self.found.push(Mutex::default());
-        }
-        let (cutter, next, stop) = (&self.cutter, AtomicUsize::new(0), AtomicBool::new(false));
-        let take = |table: &Mutex<PieceTable>, go_on: &mut GoOn<'_>| -> Result<(), Error> {
+        self.have(wanted);
+        let (cutter, room) = (&self.cutter, &*self.room);
+        let (next, stop) = (AtomicUsize::new(0), AtomicBool::new(false));
+        let take = |table: &Mutex<Found>, go_on: &mut GoOn<'_>| -> Result<(), Error> {
             let mut table = table.lock().unwrap_or_else(PoisonError::into_inner);
             while let Some(stretch) = stretches.get(next.fetch_add(1, Ordering::Relaxed)) {
                 if stop.load(Ordering::Relaxed) || !go_on() {
                     stop.store(true, Ordering::Relaxed);
                     return Err(Error::Interrupted);
                 }
-                stretch.iter().try_for_each(|text| cutter.text(text, &mut table))?;
+                let mut words = 0;
+                let add = &mut |word: &[u8]| {
+                    words += 1;
+                    if words % OFTEN == 0 && (stop.load(Ordering::Relaxed) || !go_on()) {
+                        stop.store(true, Ordering::Relaxed);
+                        return Err(Error::Interrupted);
+                    }
+                    table.add(word, 1, room)
+                };
+                stretch.iter().try_for_each(|text| cutter.text(text, add))?;
             }
             Ok(())
         };
@@ -198,27 +278,27 @@ impl Cutter {
     }
 
     /// Counts the words of a text.
-    fn text(&self, text: &str, table: &mut PieceTable) -> Result<(), Error> {
+    fn text(&self, text: &str, add: &mut impl FnMut(&[u8]) -> Result<(), Error>) -> Result<(), Error> {
         if self.lines {
-            text.split_inclusive('\n').try_for_each(|line| self.document(line, table))
+            text.split_inclusive('\n').try_for_each(|line| self.document(line, add))
         } else {
-            self.document(text, table)
+            self.document(text, add)
         }
     }
 
-    fn document(&self, text: &str, table: &mut PieceTable) -> Result<(), Error> {
+    fn document(&self, text: &str, add: &mut impl FnMut(&[u8]) -> Result<(), Error>) -> Result<(), Error> {
         if self.plain() {
-            return self.words(text, table);
+            return self.words(text, add);
         }
         let text = self.normalizer.apply(Aligned::new(text, 0, false)?, None)?;
-        self.pretokenizer.for_each(vec![text], &mut |part| self.words(part.text(), table))
+        self.pretokenizer.for_each(vec![text], &mut |part| self.words(part.text(), add))
     }
 
-    fn words(&self, text: &str, table: &mut PieceTable) -> Result<(), Error> {
+    fn words(&self, text: &str, add: &mut impl FnMut(&[u8]) -> Result<(), Error>) -> Result<(), Error> {
         let mut state = Ok(());
         self.split.pieces(text, &mut |piece| {
             if state.is_ok() {
-                state = table.add(piece.as_bytes(), 1).map(drop);
+                state = add(piece.as_bytes());
             }
         })?;
         state
@@ -232,12 +312,12 @@ mod tests {
 
     fn counted(text: &str, lines: bool, threads: usize) -> Vec<(String, u64)> {
         let split = Split::new(Some(r"\s+|\S+"), Tables::Tiktoken, true).unwrap();
-        let mut words = Words::new(&[], &[], split, lines).unwrap();
+        let mut words = Words::new(&[], &[], split, lines, Room::default()).unwrap();
         for part in text.split_inclusive('b') {
             words.feed_part(part, false, threads, &mut || true).unwrap();
         }
         words.feed_part("", true, threads, &mut || true).unwrap();
-        let table = words.finish().unwrap();
+        let table = words.finish(&mut || true).unwrap();
         let mut found: Vec<_> =
             table.iter().map(|(word, count)| (String::from_utf8_lossy(word).into_owned(), count)).collect();
         found.sort();

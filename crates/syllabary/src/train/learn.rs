@@ -54,6 +54,7 @@ impl Merging {
         if counter.distinct_pieces() == 0 {
             return Err(Error::Training("the corpus is empty: no piece of text was found in it".to_owned()));
         }
+        let memory = options.memory.map(|memory| counter.left_by_words(memory));
         let (tokens, symbols) = tokens(&counter, options, start)?;
         let lengths = lengths(&tokens, &symbols, start);
         let merges = start.map_or(&[][..], |start| &start.merges);
@@ -64,12 +65,12 @@ impl Merging {
         let sequences = if room == 0 {
             Sequences::default()
         } else {
-            Sequences::new(counter, &mut speller, in_order, options.memory.map(places_in), go_on)?
+            Sequences::new(counter, &mut speller, in_order, memory.map(places_in), go_on)?
         };
         let limits = Limits {
             min_frequency: options.min_frequency.max(1),
             max_length: options.max_token_length.unwrap_or(u32::MAX),
-            places: watched_places(&sequences.places, options.memory)?,
+            places: watched_places(&sequences.places, memory)?,
             threads: options.threads,
             tight: options.memory.is_some(),
         };
@@ -134,7 +135,7 @@ const FEWEST_PLACES: usize = 1 << 20;
 const COUNTING: usize = 16 << 20;
 
 /// Of so much memory, what the places of tokens may take.
-fn places_in(memory: usize) -> usize {
+pub(super) fn places_in(memory: usize) -> usize {
     memory.saturating_sub(COUNTING) / 4 * 3
 }
 

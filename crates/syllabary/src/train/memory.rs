@@ -37,6 +37,16 @@ impl Room {
         }
     }
 
+    /// The bytes that there are, if they are limited.
+    pub(super) fn bytes(&self) -> Option<usize> {
+        self.limit.as_ref().map(|limit| limit.bytes)
+    }
+
+    /// A file of another kind beside the pieces, if memory is limited.
+    pub(super) fn beside(&self, name: &str) -> Option<PathBuf> {
+        self.limit.as_ref().map(|limit| limit.spill.beside(name))
+    }
+
     /// What is on disk, if anything is.
     pub(super) fn spilled(&self) -> Option<&Spill> {
         self.limit.as_ref().map(|limit| &limit.spill).filter(|spill| !spill.is_empty())

@@ -62,7 +62,7 @@ impl Counts for Cutter {
         &self,
         stretch: &Stretch,
         tally: &mut Tally,
-        _: &Room,
+        room: &Room,
         go_on: &mut GoOn<'_>,
     ) -> Result<(), Error> {
         let whole = stretch.text();
@@ -77,7 +77,7 @@ impl Counts for Cutter {
             }
             sentences += 1;
             if !self.apart || marked && line.contains(SPACE) {
-                blank += u64::from(!self.enter_line(line, 1, &mut buffer, tally)?);
+                blank += u64::from(!self.enter_line(line, 1, &mut buffer, (tally, room))?);
                 continue;
             }
             let first = spans.len();
@@ -88,10 +88,11 @@ impl Counts for Cutter {
                 && spans.len() > first
                 && let Some((start, end)) = spans.pop()
             {
-                ended = self.enter_line(&whole[start..end], 1, &mut buffer, tally)?;
+                ended = self.enter_line(&whole[start..end], 1, &mut buffer, (tally, room))?;
             }
             blank += u64::from(!ended);
             if spans.len() >= SPANS {
+                room.make(tally, spans.len())?;
                 tally.add_all(whole.as_bytes(), &spans, 0)?;
                 spans.clear();
                 if !go_on() {
@@ -101,6 +102,7 @@ impl Counts for Cutter {
         }
         self.sentences.fetch_add(sentences, Ordering::Relaxed);
         self.blank.fetch_add(blank, Ordering::Relaxed);
+        room.make(tally, spans.len())?;
         tally.add_all(whole.as_bytes(), &spans, 0)
     }
 }
@@ -132,13 +134,14 @@ pub(super) fn cut(line: &[u8], place: usize, spans: &mut Vec<(usize, usize)>) {
 }
 
 /// Counts a word that is normalized; `end`: it ends a sentence.
-fn enter(word: &str, count: u64, end: bool, tally: &mut Tally) -> Result<(), Error> {
+fn enter(word: &str, count: u64, end: bool, (tally, room): (&mut Tally, &Room)) -> Result<(), Error> {
     let mut ready = String::with_capacity(word.len() + 2);
     ready.push(READY);
     if end {
         ready.push(END);
     }
     ready.push_str(word);
+    room.make(tally, 1)?;
     tally.add(ready.as_bytes(), 0, ready.len(), count, 0)
 }
 
@@ -180,7 +183,7 @@ impl Cutter {
         line: &str,
         count: u64,
         buffer: &mut String,
-        tally: &mut Tally,
+        (tally, room): (&mut Tally, &Room),
     ) -> Result<bool, Error> {
         let ends = self.options.ends;
         let mut before = String::new();
@@ -190,14 +193,14 @@ impl Cutter {
                 return Ok(());
             }
             if any {
-                enter(&before, count, false, tally)?;
+                enter(&before, count, false, (tally, room))?;
             }
             any = true;
             word.clone_into(&mut before);
             Ok(())
         })?;
         if any {
-            enter(&before, count, ends, tally)?;
+            enter(&before, count, ends, (tally, room))?;
         }
         Ok(any)
     }

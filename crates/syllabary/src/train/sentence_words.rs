@@ -73,19 +73,11 @@ impl SentenceWords {
     /// How often each character occurs, as often as the words do; in no order.
     #[must_use]
     pub fn characters(&self) -> Vec<(char, u64)> {
-        let mut low = vec![0_u64; DENSE];
-        let mut others: FxHashMap<u32, u64> = FxHashMap::default();
+        let mut found = Characters::default();
         for (count, characters) in self.steps() {
-            for &character in characters.iter().filter(|character| **character != SEPARATOR) {
-                let total = match low.get_mut(character as usize) {
-                    Some(total) => total,
-                    None => others.entry(character).or_default(),
-                };
-                *total = total.saturating_add(count);
-            }
+            characters.iter().filter(|character| **character != SEPARATOR).for_each(|c| found.add(*c, count));
         }
-        let found = (0..).zip(low).filter(|(_, count)| *count > 0).chain(others);
-        found.filter_map(|(character, count)| Some((char::from_u32(character)?, count))).collect()
+        found.counts()
     }
 
     /// The words over an alphabet with their counts, at most `most`, the most frequent first, of equals the smaller;
@@ -126,9 +118,42 @@ impl SentenceWords {
     pub(super) fn sequences(&self, ids: &Ids) -> Result<Sequences, Error> {
         let weight = |(count, characters): (u64, &[u32])| u128::from(count) * characters.len() as u128;
         if self.steps().map(weight).sum::<u128>() >= 1 << 63 {
-            return Err(Error::TooLarge("the characters of the corpus occur 2^63 times or more".to_owned()));
+            return Err(SentenceWords::too_many());
         }
         Sequences::spelled(self.characters.len(), self.spelled(ids))
+    }
+
+    pub(super) fn too_many() -> Error {
+        Error::TooLarge("the characters of the corpus occur 2^63 times or more".to_owned())
+    }
+}
+
+/// How often each code point occurs.
+pub(super) struct Characters {
+    low: Vec<u64>,
+    others: FxHashMap<u32, u64>,
+}
+
+impl Default for Characters {
+    fn default() -> Self {
+        Characters { low: vec![0; DENSE], others: FxHashMap::default() }
+    }
+}
+
+impl Characters {
+    #[inline]
+    pub fn add(&mut self, character: u32, count: u64) {
+        let total = match self.low.get_mut(character as usize) {
+            Some(total) => total,
+            None => self.others.entry(character).or_default(),
+        };
+        *total = total.saturating_add(count);
+    }
+
+    /// In no order.
+    pub fn counts(self) -> Vec<(char, u64)> {
+        let found = (0..).zip(self.low).filter(|(_, count)| *count > 0).chain(self.others);
+        found.filter_map(|(character, count)| Some((char::from_u32(character)?, count))).collect()
     }
 }
 
@@ -137,13 +162,15 @@ impl SentenceWords {
 pub(super) struct Ids {
     low: Vec<u32>,
     others: FxHashMap<u32, u32>,
+    len: u32,
 }
 
 impl Ids {
     /// From 0 up.
     pub fn new(characters: impl Iterator<Item = char>) -> Ids {
-        let mut ids = Ids { low: vec![SEPARATOR; DENSE], others: FxHashMap::default() };
+        let mut ids = Ids { low: vec![SEPARATOR; DENSE], others: FxHashMap::default(), len: 0 };
         for (id, character) in (0..).zip(characters) {
+            ids.len = id + 1;
             match ids.low.get_mut(character as usize) {
                 Some(place) => *place = id,
                 None => drop(ids.others.insert(character.into(), id)),
@@ -152,9 +179,14 @@ impl Ids {
         ids
     }
 
+    /// How many there are.
+    pub fn len(&self) -> u32 {
+        self.len
+    }
+
     /// The id of a code point, or `SEPARATOR`.
     #[inline]
-    fn of(&self, character: u32) -> u32 {
+    pub fn of(&self, character: u32) -> u32 {
         let low = self.low.get(character as usize);
         *low.or_else(|| self.others.get(&character)).unwrap_or(&SEPARATOR)
     }

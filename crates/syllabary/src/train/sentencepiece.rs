@@ -11,20 +11,24 @@ use std::sync::Arc;
 
 use super::{
     GoOn,
-    learn::{learn as next, watched_places},
+    learn::{learn as next, places_in, watched_places},
     pairs::{Limits, Pairs},
     piece_rules::Shapes,
     queue::PairQueue,
     sentence_words::Ids,
     ties::{Candidate, ShortestText, Tie},
-    unused::unused,
+    unused::Joining,
 };
 use crate::Error;
 
 pub use super::{
     piece_rules::{Character, PieceRules, Script},
+    sentence_store::Words,
     sentence_words::SentenceWords,
 };
+
+/// Pairs that occur nowhere any more are held up to so many, or twice those that are wanted.
+const MANY: usize = if cfg!(test) { 8 } else { 1 << 16 };
 
 /// A piece as it was learned.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -35,64 +39,106 @@ pub struct Learned {
     pub count: u64,
 }
 
-/// Learns at most `room` pieces from words; characters that are not in `alphabet` are edges.
+/// Two symbols, by id.
+type Pair = (u32, u32);
+type Texts = Vec<Arc<[u8]>>;
+/// Is told the pairs joined by now, and their counts; says whether to go on.
+pub type Progress<'a> = dyn FnMut(&[Pair], &[u64]) -> bool + 'a;
+
+/// What learning needs besides words.
+#[derive(Debug, Default)]
+pub struct Learning<'a> {
+    /// Characters that are not in it are edges.
+    pub alphabet: &'a [Character],
+    /// Pieces, at most.
+    pub room: usize,
+    /// Threads that count pairs.
+    pub threads: usize,
+    /// Bytes of memory for the sequences and their pairs.
+    pub memory: Option<usize>,
+    /// Pairs that an earlier training has joined, as ids of characters that are not refused and of pairs, with counts.
+    pub known: (Vec<Pair>, Vec<u64>),
+}
+
+/// Learns pieces from words; gives the pairs that were joined, too, in the same order: the last pieces may be of pairs that
+/// were not. `progress` is told the pairs joined by now, and their counts.
 ///
 /// # Errors
-/// `Error::TooLarge` beyond 2^32 characters in distinct words or pairs, `Error::Interrupted`.
+/// `Error::TooLarge` beyond 2^32 characters in distinct words or pairs, `Error::Interrupted`; `Error::Training` where
+/// memory does not suffice.
 pub fn learn(
-    words: &SentenceWords,
-    alphabet: &[Character],
+    words: &Words,
     rules: PieceRules,
-    room: usize,
-    threads: usize,
-    progress: &mut dyn FnMut(usize, u64) -> bool,
-) -> Result<Vec<Learned>, Error> {
+    learning: Learning<'_>,
+    progress: &mut Progress<'_>,
+) -> Result<(Vec<Learned>, Vec<Pair>), Error> {
+    let Learning { alphabet, room, threads, memory, known: (mut merges, mut counts) } = learning;
     let used: Vec<Character> = alphabet.iter().copied().filter(|character| !character.refused).collect();
     let ids = Ids::new(used.iter().map(|character| character.text));
-    let spelled = |character: &Character| Arc::from(character.text.encode_utf8(&mut [0; 4]).as_bytes());
-    let mut tokens: Vec<Arc<[u8]>> = used.iter().map(spelled).collect();
-    let sequences = words.sequences(&ids)?;
-    let places = watched_places(&sequences.places, None)?;
-    let limits = Limits { min_frequency: 1, max_length: u32::MAX, places, threads, tight: false };
-    let mut pairs = Pairs::shaped(sequences, Shapes::of(&used, rules), limits);
+    let (mut tokens, shapes) = joined(&used, rules, &merges)?;
+    let sequences =
+        words.sequences(&ids, &merges, memory.map(places_in), &mut || progress(&merges, &counts))?;
+    let places = watched_places(&sequences.places, memory)?;
+    let tight = memory.is_some();
+    let limits = Limits { min_frequency: 1, max_length: u32::MAX, places, threads, tight };
+    let mut pairs = Pairs::shaped(sequences, shapes, limits);
     let mut queue = PairQueue::<ShortestText>::default();
-    let (mut merges, mut counts) = (Vec::new(), Vec::new());
     while merges.len() < room {
-        let (done, last) = (merges.len(), counts.last().copied().unwrap_or(0));
-        let go_on = &mut || progress(done, last);
-        let Some(learned) = next(&mut queue, &mut pairs, &mut tokens, room - done, go_on)? else { break };
+        let go_on = &mut || progress(&merges, &counts);
+        let Some(learned) = next(&mut queue, &mut pairs, &mut tokens, room - merges.len(), go_on)? else {
+            break;
+        };
         merges.push(learned.pair);
         counts.push(learned.count);
     }
+    drop((pairs, queue));
     let mut rest = Vec::new();
     if merges.len() < room {
-        let mut shapes = Shapes::of(&used, rules);
-        merges.iter().for_each(|pair| shapes.join(*pair));
-        let go_on = &mut || progress(merges.len(), 0);
-        rest = unoccurring(words, &ids, &merges, &shapes, &tokens, go_on)?;
-        rest.truncate(room - merges.len());
+        let (_, shapes) = joined(&used, rules, &merges)?;
+        let go_on = &mut || progress(&merges, &counts);
+        rest = unoccurring(words, &ids, (&merges, &shapes, &tokens), room - merges.len(), go_on)?;
     }
     let texts =
         tokens.into_iter().skip(used.len()).chain(rest).map(|text| String::from_utf8_lossy(&text).into());
-    Ok(texts
-        .zip(counts.into_iter().chain(std::iter::repeat(0)))
-        .map(|(text, count)| Learned { text, count })
-        .collect())
+    let counts = counts.into_iter().chain(std::iter::repeat(0));
+    Ok((texts.zip(counts).map(|(text, count)| Learned { text, count }).collect(), merges))
 }
 
-/// The texts of the pairs that occur nowhere any more, in their order.
+/// The texts and the shapes of characters, and then of pairs that were joined.
+fn joined(used: &[Character], rules: PieceRules, merges: &[Pair]) -> Result<(Texts, Shapes), Error> {
+    let spelled = |character: &Character| Arc::from(character.text.encode_utf8(&mut [0; 4]).as_bytes());
+    let mut tokens: Texts = used.iter().map(spelled).collect();
+    let mut shapes = Shapes::of(used, rules);
+    for &(left, right) in merges {
+        let (Some(first), Some(second)) = (tokens.get(left as usize), tokens.get(right as usize)) else {
+            return Err(Error::Training("a merge of symbols that there are not".to_owned()));
+        };
+        tokens.push([&**first, second].concat().into());
+        shapes.join((left, right));
+    }
+    Ok((tokens, shapes))
+}
+
+/// The texts of the pairs that occur nowhere any more, in their order; at most `room`.
 fn unoccurring(
-    words: &SentenceWords,
+    words: &Words,
     ids: &Ids,
-    merges: &[(u32, u32)],
-    shapes: &Shapes,
-    tokens: &[Arc<[u8]>],
+    (merges, shapes, tokens): (&[Pair], &Shapes, &Texts),
+    room: usize,
     go_on: &mut GoOn<'_>,
-) -> Result<Vec<Arc<[u8]>>, Error> {
-    let words = words.spelled(ids).map(|(_, symbols)| symbols);
+) -> Result<Texts, Error> {
     let key = |pair| ShortestText::key(&Candidate { pair, first: 0, tokens }).0;
-    let mut found: Vec<_> = unused(words, merges, shapes, go_on)?.into_iter().map(key).collect();
+    let mut joining = Joining::new(merges, shapes);
+    words.each_spelled(ids, go_on, &mut |_, word| {
+        joining.word(word);
+        if joining.len() > room.saturating_mul(2).max(MANY) {
+            joining.keep(room, key);
+        }
+        Ok(())
+    })?;
+    let mut found: Vec<_> = joining.into_found().map(key).collect();
     found.sort_unstable();
+    found.truncate(room);
     Ok(found.into_iter().map(|(_, text)| text).collect())
 }
 
@@ -114,7 +160,8 @@ mod tests {
     fn learned(words: &[(&str, u64)], alphabet: &[Character], rules: &PieceRules) -> Vec<(String, u64)> {
         let mut table = SentenceWords::default();
         words.iter().for_each(|(word, count)| table.add("", word, *count));
-        let pieces = learn(&table, alphabet, *rules, 100, 1, &mut |_, _| true).unwrap();
+        let learning = Learning { alphabet, room: 100, threads: 1, ..Learning::default() };
+        let (pieces, _) = learn(&Words::Memory(table), *rules, learning, &mut |_, _| true).unwrap();
         pieces.into_iter().map(|piece| (piece.text, piece.count)).collect()
     }
 
@@ -148,7 +195,9 @@ mod tests {
     fn it_can_be_stopped() {
         let mut table = SentenceWords::default();
         table.add("", "ab", 1);
-        let ended = learn(&table, &letters("ab"), RULES, 9, 1, &mut |_, _| false);
+        let alphabet = letters("ab");
+        let learning = Learning { alphabet: &alphabet, room: 9, threads: 1, ..Learning::default() };
+        let ended = learn(&Words::Memory(table), RULES, learning, &mut |_, _| false);
         assert_eq!(ended, Err(Error::Interrupted));
     }
 
@@ -156,7 +205,9 @@ mod tests {
     fn counts_beyond_63_bits_are_refused() {
         let mut table = SentenceWords::default();
         table.add("", "ab", u64::MAX / 4);
-        let ended = learn(&table, &letters("ab"), RULES, 9, 1, &mut |_, _| true);
+        let alphabet = letters("ab");
+        let learning = Learning { alphabet: &alphabet, room: 9, threads: 1, ..Learning::default() };
+        let ended = learn(&Words::Memory(table), RULES, learning, &mut |_, _| true);
         assert!(matches!(ended, Err(Error::TooLarge(_))));
     }
 }

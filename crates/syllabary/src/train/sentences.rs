@@ -5,14 +5,17 @@
 //! depend on it (`sentencepiece`). Where it does, sentences are taken one by one (`sentence_order`). The specification is `reference/train_sentencepiece_sentences.py`. Leaves out:
 //! samples of sentences and the choice of the alphabet.
 
-use std::sync::atomic::Ordering;
+use std::sync::{Arc, atomic::Ordering};
 
 use super::{
     GoOn,
     gather::Gather,
+    memory::Room,
     parallel::in_parts,
-    sentence_cutter::{Cutter, END, READY},
+    sentence_cutter::Cutter,
+    sentence_store::{StoredWords, Words},
     sentence_words::SentenceWords,
+    tally::{Counted, Tally},
 };
 pub use super::{
     sentence_cutter::SentenceOptions,
@@ -26,13 +29,19 @@ const STRETCH: usize = 1 << 18;
 const FEWEST_BYTES: usize = 1 << 16;
 /// Bytes of text that are looked through for the sentence that comes last, at least.
 const RECENT: usize = 1 << 18;
+/// What stands for the number of sentences among the words that are saved: no word is the end of a line.
+const SENTENCES: &str = "\n\n";
 
 /// Distinct words of a corpus with their counts.
 pub struct Sentences {
     gather: Gather<Cutter>,
     threads: usize,
+    /// Whether memory is limited.
+    limited: bool,
     /// A line that has begun; `None` once it is longer than lines may be.
     pending: Option<String>,
+    /// Its bytes, kept or not.
+    begun: usize,
     bytes: u64,
     /// The last lines so far, each with its end.
     recent: String,
@@ -41,10 +50,10 @@ pub struct Sentences {
 }
 
 /// All words of a corpus.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub struct Found {
     /// Words, but for those that end sentences if these are kept apart.
-    pub words: SentenceWords,
+    pub words: Words,
     /// Words that end sentences, if they are kept apart.
     pub last: SentenceWords,
     /// The word that ends the sentence that comes last (`Sentences::tail`), if they are.
@@ -56,22 +65,22 @@ pub struct Found {
 }
 
 impl Sentences {
-    /// For text normalized by `step`, of the kind `SentencePiece`.
+    /// For text normalized by `step`, of the kind `SentencePiece`. room: words that exceed it go to files.
     ///
     /// # Errors
     /// `Error::Vocabulary` for damaged rules, `Error::Training` for symbols that cannot be searched for.
-    pub fn new(step: &Step, options: SentenceOptions, threads: usize) -> Result<Sentences, Error> {
+    pub fn new(
+        step: &Step,
+        options: SentenceOptions,
+        threads: usize,
+        room: Room,
+    ) -> Result<Sentences, Error> {
+        let limited = room.bytes().is_some();
         let cutter = Cutter::new(step, options)?;
         let order = cutter.ordered.then(Order::default);
-        let gather = Gather::new(cutter, threads, STRETCH);
-        Ok(Sentences {
-            gather,
-            threads,
-            pending: Some(String::new()),
-            bytes: 0,
-            recent: String::new(),
-            order,
-        })
+        let gather = Gather::new(cutter, threads, STRETCH, room);
+        let (pending, recent) = (Some(String::new()), String::new());
+        Ok(Sentences { gather, threads, limited, pending, begun: 0, bytes: 0, recent, order })
     }
 
     /// Counts whole documents; their lines are the sentences.
@@ -117,9 +126,9 @@ impl Sentences {
             return order.take(cutter, sentence, count, &mut String::new());
         }
         self.remember(sentence);
-        self.gather.count(|cutter, tally| {
+        self.gather.count(|cutter, tally, room| {
             cutter.sentences.fetch_add(1, Ordering::Relaxed);
-            let any = cutter.enter_line(sentence, count, &mut String::new(), tally)?;
+            let any = cutter.enter_line(sentence, count, &mut String::new(), (tally, room))?;
             cutter.blank.fetch_add(u64::from(!any), Ordering::Relaxed);
             Ok(())
         })
@@ -128,6 +137,47 @@ impl Sentences {
     /// Bytes of text taken so far.
     pub fn bytes(&self) -> u64 {
         self.bytes
+    }
+
+    /// Bytes of the line under way, which are not counted yet.
+    pub fn pending(&self) -> usize {
+        self.begun
+    }
+
+    /// The number of distinct words that are counted by now.
+    ///
+    /// # Errors
+    /// As `feed`.
+    pub fn distinct(&mut self, go_on: &mut GoOn<'_>) -> Result<usize, Error> {
+        self.gather.settle(go_on)
+    }
+
+    /// Calls `f` with all that is counted by now, as `restore` takes it; not under a limit of memory.
+    ///
+    /// # Errors
+    /// As `feed`.
+    pub fn save(
+        &mut self,
+        go_on: &mut GoOn<'_>,
+        f: &mut impl FnMut(Counted<'_>) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        self.gather.each_by_bytes(go_on, f)?;
+        let sentences = self.gather.cutter().sentences.load(Ordering::Relaxed);
+        f(Counted { piece: SENTENCES.as_bytes(), count: sentences, first: 0 })
+    }
+
+    /// Adds what another has counted.
+    ///
+    /// # Errors
+    /// `Error::TooLarge`.
+    pub fn restore(&mut self, piece: &[u8], count: u64) -> Result<(), Error> {
+        self.gather.count(|cutter, tally, _| {
+            if piece != SENTENCES.as_bytes() {
+                return tally.add(piece, 0, piece.len(), count, 0);
+            }
+            cutter.sentences.fetch_add(count, Ordering::Relaxed);
+            Ok(())
+        })
     }
 
     /// Keeps the end of text that is whole lines.
@@ -178,64 +228,29 @@ impl Sentences {
             let mut words = SentenceWords::default();
             order.words().for_each(|(word, count)| words.add("", word, count));
             let sentences = self.gather.cutter().sentences.swap(0, Ordering::Relaxed);
-            return Ok(Found { words, order: Some(order), sentences, ..Found::default() });
+            return Ok(Found {
+                words: Words::Memory(words),
+                order: Some(order),
+                sentences,
+                ..Found::default()
+            });
         }
-        let tally = self.gather.finish(go_on)?;
-        let (mut found, mut ends, mut counts) =
-            (Vec::with_capacity(tally.total_bytes()), vec![0], Vec::new());
-        tally.each_by_count(&mut |counted| {
-            found.extend_from_slice(counted.piece);
-            ends.push(found.len());
-            counts.push(counted.count);
-            Ok(())
-        })?;
-        drop(tally);
-        let parts = self.threads.min(found.len() / FEWEST_BYTES).max(1);
-        let cut = |part: usize| ends.partition_point(|end| *end <= found.len() / parts * part).max(1) - 1;
-        let parts =
-            (0..parts).map(|part| cut(part)..if part + 1 == parts { counts.len() } else { cut(part + 1) });
+        let stored = self.gather.finish(go_on)?;
         let cutter = self.gather.cutter();
-        let marked = cutter.marked(&found);
-        let words = in_parts(parts.collect(), go_on, &|part, go_on: &mut GoOn<'_>| {
-            let mut line = String::new();
-            let room = ends[part.end] - ends[part.start] + 2 * part.len();
-            let mut words = [SentenceWords::with_capacity(room), SentenceWords::default()];
-            for at in part {
-                super::ask(go_on, at)?;
-                // Words come from `&str`.
-                let word = std::str::from_utf8(&found[ends[at]..ends[at + 1]]).unwrap_or_default();
-                match word.strip_prefix(READY) {
-                    Some(word) => match word.strip_prefix(END) {
-                        Some(word) => words[1].add("", word, counts[at]),
-                        None => words[0].add("", word, counts[at]),
-                    },
-                    None if !marked && cutter.step.keeps(word) => words[0].add("▁", word, counts[at]),
-                    None => cutter.words_of(word, &mut line, &mut |word| {
-                        words[0].add("", word, counts[at]);
-                        Ok(())
-                    })?,
-                }
-            }
-            Ok(words)
-        })?;
         let tail = self.tail()?;
-        let mut words = words.into_iter();
-        let [mut all, mut last] = words.next().unwrap_or_default();
-        words.for_each(|[words, ends]| {
-            all.append(&words);
-            last.append(&ends);
-        });
-        Ok(Found {
-            words: all,
-            last,
-            tail,
-            order: None,
-            sentences: cutter.sentences.swap(0, Ordering::Relaxed),
-        })
+        let (words, last) = if self.limited {
+            let cutter = Arc::clone(cutter);
+            (Words::Stored(StoredWords { stored, cutter }), SentenceWords::default())
+        } else {
+            let [words, last] = spelled(stored.into_tally(), cutter, self.threads, go_on)?;
+            (Words::Memory(words), last)
+        };
+        Ok(Found { words, last, tail, order: None, sentences: cutter.sentences.swap(0, Ordering::Relaxed) })
     }
 
     /// Keeps the beginning of a line, unless no line may be so long.
     fn hold(&mut self, text: &str) {
+        self.begun += text.len();
         if let Some(pending) = &mut self.pending {
             pending.push_str(text);
             if pending.trim_end_matches('\r').len() > self.gather.cutter().options.max_sentence_length {
@@ -245,6 +260,7 @@ impl Sentences {
     }
 
     fn end_line(&mut self, go_on: &mut GoOn<'_>) -> Result<(), Error> {
+        self.begun = 0;
         match self.pending.replace(String::new()) {
             Some(line) => {
                 self.remember(&line);
@@ -281,6 +297,50 @@ impl Sentences {
         }
         if go_on() { Ok(()) } else { Err(Error::Interrupted) }
     }
+}
+
+/// The words of a tally, and those that end sentences if they are kept apart.
+fn spelled(
+    tally: Tally,
+    cutter: &Cutter,
+    threads: usize,
+    go_on: &mut GoOn<'_>,
+) -> Result<[SentenceWords; 2], Error> {
+    let (mut found, mut ends, mut counts) = (Vec::with_capacity(tally.total_bytes()), vec![0], Vec::new());
+    tally.each_by_count(&mut |counted| {
+        found.extend_from_slice(counted.piece);
+        ends.push(found.len());
+        counts.push(counted.count);
+        Ok(())
+    })?;
+    drop(tally);
+    let parts = threads.min(found.len() / FEWEST_BYTES).max(1);
+    let cut = |part: usize| ends.partition_point(|end| *end <= found.len() / parts * part).max(1) - 1;
+    let parts =
+        (0..parts).map(|part| cut(part)..if part + 1 == parts { counts.len() } else { cut(part + 1) });
+    let marked = cutter.marked(&found);
+    let words = in_parts(parts.collect(), go_on, &|part, go_on: &mut GoOn<'_>| {
+        let mut line = String::new();
+        let room = ends[part.end] - ends[part.start] + 2 * part.len();
+        let mut words = [SentenceWords::with_capacity(room), SentenceWords::default()];
+        for at in part {
+            super::ask(go_on, at)?;
+            // Words come from `&str`.
+            let word = std::str::from_utf8(&found[ends[at]..ends[at + 1]]).unwrap_or_default();
+            cutter.finish_word(word, marked, &mut line, &mut |before, word, end| {
+                words[usize::from(end)].add(before, word, counts[at]);
+                Ok(())
+            })?;
+        }
+        Ok(words)
+    })?;
+    let mut words = words.into_iter();
+    let [mut all, mut last] = words.next().unwrap_or_default();
+    words.for_each(|[words, ends]| {
+        all.append(&words);
+        last.append(&ends);
+    });
+    Ok([all, last])
 }
 
 /// The last lines of a text, about `RECENT` bytes.

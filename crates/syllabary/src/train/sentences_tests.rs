@@ -30,12 +30,12 @@ fn sentences(threads: usize, change: impl Fn(&mut SentenceOptions)) -> Sentences
         ]
         .into(),
     };
-    Sentences::new(&step, options, threads).unwrap()
+    Sentences::new(&step, options, threads, Room::default()).unwrap()
 }
 
 fn words(mut sentences: Sentences) -> Vec<(String, u64)> {
     let found = sentences.finish(&mut || true).unwrap();
-    let mut found: Vec<_> = found.words.iter().collect();
+    let mut found: Vec<_> = found.words.in_memory(&mut || true).unwrap().iter().collect();
     found.sort();
     found
 }

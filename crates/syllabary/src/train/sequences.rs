@@ -13,9 +13,14 @@ use std::{cmp::Reverse, collections::BTreeMap, ops::Range, path::PathBuf};
 use super::{GoOn, ask, places::Places, spelling::Speller};
 use crate::{
     Error,
-    train::count::{Counter, RUN_END},
-    train::tally::Counted,
+    train::{
+        count::{Counter, RUN_END},
+        tally::Counted,
+    },
 };
+
+/// Calls with every sequence and its count, twice in the same way; the flag: in the order of first appearance.
+pub(super) type Spells<'a> = dyn FnMut(bool, &mut dyn FnMut(u64, &[u32])) -> Result<(), Error> + 'a;
 
 /// Between two pieces.
 pub(super) const SEPARATOR: u32 = u32::MAX;
@@ -25,6 +30,18 @@ fn check_places(places: usize) -> Result<(), Error> {
         return Ok(());
     }
     Err(Error::TooLarge("the distinct pieces of the corpus exceed 2^32 symbols".to_owned()))
+}
+
+/// A run of words that is joined as an earlier training had joined it is held in memory meanwhile.
+fn check_run(words: usize, most: usize) -> Result<(), Error> {
+    const WORD: usize = 48; // numbers, ids, and what joining keeps of each
+    if words <= most / WORD {
+        return Ok(());
+    }
+    Err(Error::Training(format!(
+        "the memory limit is too small for this corpus: a run of over {words} words, which is joined as far as the \
+         training had come that goes on; give a higher limit, or shorter documents"
+    )))
 }
 
 /// Distinct sequences of tokens and how often each occurs.
@@ -52,15 +69,17 @@ impl Sequences {
         memory: Option<usize>,
         go_on: &mut GoOn<'_>,
     ) -> Result<Sequences, Error> {
-        let mut sequences = Sequences::default();
-        if let Some(file) = counter.spilled_beside() {
-            sequences.spell_spilled(&counter, speller, in_order, memory.map(|most| (most, file)), go_on)?;
-            sequences.index_blocks();
-            return Ok(sequences);
+        if let Some(file) = counter.places_file() {
+            let file = (memory.unwrap_or(usize::MAX), file);
+            if counter.runs.is_on_disk() {
+                return Sequences::spell_runs_on_disk(&counter, speller, file, go_on);
+            }
+            return Sequences::spell_spilled(&counter, speller, in_order, Some(file), go_on);
         }
+        let mut sequences = Sequences::default();
         let mut places = Vec::with_capacity(counter.symbols());
         places.push(SEPARATOR);
-        sequences.spell_runs(&counter, speller, &mut places)?;
+        sequences.spell_runs(&counter, speller, &mut places, go_on)?;
         let mut pieces = 0;
         let mut spell = |counted: Counted<'_>| {
             pieces += 1;
@@ -106,30 +125,41 @@ impl Sequences {
     }
 
     /// The same for pieces on disk, which are spelled twice: first to see how much room each count needs.
-    ///
-    /// file: where the places are put if they take more than so many bytes.
     fn spell_spilled(
-        &mut self,
         counter: &Counter,
         speller: &mut Speller,
         in_order: bool,
         file: Option<(usize, PathBuf)>,
         go_on: &mut GoOn<'_>,
-    ) -> Result<(), Error> {
-        let (mut rooms, mut ids, mut pieces) = (BTreeMap::<Reverse<u64>, usize>::new(), Vec::new(), 0);
-        let mut each = |in_order: bool, f: &mut dyn FnMut(u64, &[u32])| {
+    ) -> Result<Sequences, Error> {
+        let (mut ids, mut pieces) = (Vec::new(), 0);
+        Sequences::spelled_twice(file, in_order, &mut |in_order, f| {
             let mut spell = |counted: Counted<'_>| {
                 pieces += 1;
                 ids.clear();
                 speller.spell(counted.piece, &mut ids)?;
-                if ids.len() > 1 {
-                    f(counted.count, &ids);
-                }
+                f(counted.count, &ids);
                 ask(go_on, pieces)
             };
             if in_order { counter.each_by_first(&mut spell) } else { counter.each(&mut spell) }
-        };
-        each(false, &mut |count, ids| *rooms.entry(Reverse(count)).or_default() += ids.len() + 1)?;
+        })
+    }
+
+    /// Of sequences that `each` spells, once to see how much room each count needs, then to put them there.
+    ///
+    /// in_order: they stand in the order of the second time, for which `each` is asked to keep to it; else by count.
+    /// file: where the places are put if they take more than so many bytes.
+    pub fn spelled_twice(
+        file: Option<(usize, PathBuf)>,
+        in_order: bool,
+        each: &mut Spells<'_>,
+    ) -> Result<Sequences, Error> {
+        let (mut sequences, mut rooms) = (Sequences::default(), BTreeMap::<Reverse<u64>, usize>::new());
+        each(false, &mut |count, ids| {
+            if ids.len() > 1 {
+                *rooms.entry(Reverse(count)).or_default() += ids.len() + 1;
+            }
+        })?;
         let total = 1 + rooms.values().sum::<usize>();
         check_places(total)?;
         let mut places = match file {
@@ -139,25 +169,29 @@ impl Sequences {
         let mut next = 1;
         for (&Reverse(count), room) in &mut rooms {
             if !in_order {
-                self.step(next, count);
+                sequences.step(next, count);
             }
             next += std::mem::replace(room, next);
         }
         places.set(0, SEPARATOR);
         let mut at_end = 1;
         each(in_order, &mut |count, ids| {
+            if ids.len() < 2 {
+                return;
+            }
             let by_count = rooms.get_mut(&Reverse(count)).filter(|_| !in_order);
             let at = by_count.unwrap_or(&mut at_end);
             if in_order {
-                self.step(*at, count);
+                sequences.step(*at, count);
             }
             (*at..).zip(ids).for_each(|(at, &id)| places.set(at, id));
             places.set(*at + ids.len(), SEPARATOR);
             *at += ids.len() + 1;
         })?;
         places.check()?;
-        self.places = places;
-        Ok(())
+        sequences.places = places;
+        sequences.index_blocks();
+        Ok(sequences)
     }
 
     fn spell_runs(
@@ -165,14 +199,62 @@ impl Sequences {
         counter: &Counter,
         speller: &mut Speller,
         places: &mut Vec<u32>,
+        go_on: &mut GoOn<'_>,
     ) -> Result<(), Error> {
         let ids = speller.ids_of(counter.words.iter().map(|(piece, _)| piece))?;
-        for run in counter.runs.split(|&piece| piece == RUN_END).filter(|run| !run.is_empty()) {
-            let start = places.len();
-            speller.join(run.iter().map(|&piece| ids[piece as usize]), places)?;
-            self.close(places, start, 1)?;
-        }
-        Ok(())
+        let mut run = Vec::new();
+        counter.runs.each(go_on, &mut |some| {
+            for &piece in some {
+                if piece != RUN_END {
+                    run.push(ids[piece as usize]);
+                    continue;
+                }
+                let start = places.len();
+                speller.join(run.drain(..), places)?;
+                self.close(places, start, 1)?;
+            }
+            Ok(())
+        })
+    }
+
+    /// The same for runs on disk. Where they need not be joined first, none of them is held in memory.
+    fn spell_runs_on_disk(
+        counter: &Counter,
+        speller: &mut Speller,
+        (most, path): (usize, PathBuf),
+        go_on: &mut GoOn<'_>,
+    ) -> Result<Sequences, Error> {
+        let ids = speller.ids_of(counter.words.iter().map(|(piece, _)| piece))?;
+        let total = 1 + counter.runs.len();
+        check_places(total)?;
+        let mut places = Places::on_disk(path, total, most / 2)?;
+        places.set(0, SEPARATOR);
+        let (mut start, mut end, mut run, mut joined) = (1, 1, Vec::new(), Vec::new());
+        counter.runs.each(go_on, &mut |some| {
+            for &piece in some {
+                if piece != RUN_END && speller.is_plain() {
+                    places.set(end, ids[piece as usize]);
+                    end += 1;
+                } else if piece != RUN_END {
+                    run.push(ids[piece as usize]);
+                    check_run(run.len(), most)?;
+                } else {
+                    joined.clear();
+                    speller.join(run.drain(..), &mut joined)?;
+                    (end..).zip(&joined).for_each(|(at, &id)| places.set(at, id));
+                    end += joined.len();
+                    places.set(end, SEPARATOR);
+                    end = if end < start + 2 { start } else { end + 1 };
+                    start = end;
+                }
+            }
+            places.check()
+        })?;
+        places.truncate(end);
+        let mut sequences = Sequences { places, ..Sequences::default() };
+        sequences.step(1, 1);
+        sequences.index_blocks();
+        Ok(sequences)
     }
 
     /// Ends the sequence that began at `start`; one of a single token has no pair and is left out.

@@ -89,6 +89,11 @@ impl Speller {
         Ok(ids)
     }
 
+    /// Whether a sequence of symbols stays as it is.
+    pub fn is_plain(&self) -> bool {
+        self.merges.is_none()
+    }
+
     /// Appends the tokens of a sequence of symbols.
     pub fn join(&mut self, symbols: impl Iterator<Item = u32>, places: &mut Vec<u32>) -> Result<(), Error> {
         if self.merges.is_none() {

@@ -55,6 +55,11 @@ impl PieceTable {
         self.ends.len()
     }
 
+    /// The bytes of all distinct pieces.
+    pub(super) fn total_bytes(&self) -> usize {
+        self.arena.len()
+    }
+
     /// Whether no piece was counted.
     pub fn is_empty(&self) -> bool {
         self.ends.is_empty()

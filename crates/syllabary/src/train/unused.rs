@@ -9,8 +9,7 @@ use std::{cmp::Reverse, collections::BinaryHeap};
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::{GoOn, ask, piece_rules::Shapes, sequences::SEPARATOR};
-use crate::Error;
+use super::{piece_rules::Shapes, sequences::SEPARATOR};
 
 /// No place.
 const NONE: usize = usize::MAX;
@@ -20,7 +19,7 @@ const GONE: u32 = SEPARATOR;
 type Pair = (u32, u32);
 
 /// The pairs, and one word at a time.
-struct Joining<'s> {
+pub(super) struct Joining<'s> {
     shapes: &'s Shapes,
     merged: FxHashMap<Pair, u32>,
     merges: &'s [Pair],
@@ -34,41 +33,49 @@ struct Joining<'s> {
     queue: BinaryHeap<Reverse<(u32, usize)>>,
 }
 
-/// All pairs that `shapes` allow, that came to be in `words`, and that are none of `merges`; in no order.
-pub(super) fn unused(
-    words: impl Iterator<Item = impl Iterator<Item = u32>>,
-    merges: &[Pair],
-    shapes: &Shapes,
-    go_on: &mut GoOn<'_>,
-) -> Result<Vec<Pair>, Error> {
-    // Shapes are of characters and then of merges.
-    let first = (shapes.len() - merges.len()) as u32;
-    let mut state = Joining {
-        shapes,
-        merged: merges.iter().copied().zip(first..).collect(),
-        merges,
-        first,
-        found: FxHashSet::default(),
-        symbols: Vec::new(),
-        before: Vec::new(),
-        after: Vec::new(),
-        queue: BinaryHeap::new(),
-    };
-    for (step, symbol) in words.flatten().enumerate() {
-        ask(go_on, step)?;
-        if symbol == SEPARATOR {
-            state.word();
-        } else {
-            state.symbols.push(symbol);
+impl<'s> Joining<'s> {
+    /// For pairs that `shapes` allow.
+    pub fn new(merges: &'s [Pair], shapes: &'s Shapes) -> Joining<'s> {
+        // Shapes are of characters and then of merges.
+        let first = (shapes.len() - merges.len()) as u32;
+        Joining {
+            shapes,
+            merged: merges.iter().copied().zip(first..).collect(),
+            merges,
+            first,
+            found: FxHashSet::default(),
+            symbols: Vec::new(),
+            before: Vec::new(),
+            after: Vec::new(),
+            queue: BinaryHeap::new(),
         }
     }
-    let Joining { found, merged, .. } = state;
-    Ok(found.into_iter().filter(|pair| !merged.contains_key(pair)).collect())
+
+    /// How many pairs were found by now, merges not counted.
+    pub fn len(&self) -> usize {
+        self.found.len()
+    }
+
+    /// Keeps so many pairs, those of the least keys.
+    pub fn keep<K: Ord>(&mut self, most: usize, key: impl Fn(Pair) -> K) {
+        if self.found.len() > most {
+            let mut all: Vec<_> = self.found.drain().map(|pair| (key(pair), pair)).collect();
+            all.sort_unstable();
+            self.found.extend(all.into_iter().take(most).map(|(_, pair)| pair));
+        }
+    }
+
+    /// All pairs that came to be, but for merges; in no order.
+    pub fn into_found(self) -> impl Iterator<Item = Pair> {
+        self.found.into_iter()
+    }
 }
 
 impl Joining<'_> {
-    /// Joins the symbols of a word as they were joined, and forgets them.
-    fn word(&mut self) {
+    /// Joins the symbols of a word as they were joined.
+    pub fn word(&mut self, symbols: &[u32]) {
+        self.symbols.clear();
+        self.symbols.extend_from_slice(symbols);
         let length = self.symbols.len();
         self.before.clear();
         self.before.extend((0..length).map(|at| at.checked_sub(1).unwrap_or(NONE)));
@@ -92,7 +99,6 @@ impl Joining<'_> {
                 self.note(at, after);
             }
         }
-        self.symbols.clear();
     }
 
     /// The symbols at two places are neighbours now.
@@ -123,11 +129,18 @@ mod tests {
         let mut shapes = Shapes::of(&letters, rules);
         shapes.join((0, 1));
         // `ababa` becomes `ab` `ab` `a`.
-        let word = [0, 1, 0, 1, 0, SEPARATOR];
-        let mut found =
-            unused([word].into_iter().map(IntoIterator::into_iter), &[(0, 1)], &shapes, &mut || true)
-                .unwrap();
+        let merges = [(0, 1)];
+        let mut joining = Joining::new(&merges, &shapes);
+        joining.word(&[0, 1, 0, 1, 0]);
+        assert_eq!(joining.len(), 3);
+        let mut found: Vec<_> = joining.into_found().collect();
         found.sort_unstable();
         assert_eq!(found, [(1, 0), (2, 0), (2, 2)]);
+        let mut fewer = Joining::new(&merges, &shapes);
+        fewer.word(&[0, 1, 0, 1, 0]);
+        fewer.keep(2, |pair| pair);
+        let mut found: Vec<_> = fewer.into_found().collect();
+        found.sort_unstable();
+        assert_eq!(found, [(1, 0), (2, 0)]);
     }
 }

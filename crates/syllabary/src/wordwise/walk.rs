@@ -31,7 +31,8 @@ pub(crate) struct Work {
 }
 
 impl Wordwise {
-    /// Hands the ids of `text`, which has no special tokens, to `sink`, run by run.
+    /// Hands the ids of `text`, which has no special tokens, to `sink`, run by run, which says whether to go
+    /// on.
     ///
     /// # Errors
     /// `Error::UnknownSymbol` without a place and a name: the general way finds them.
@@ -40,7 +41,7 @@ impl Wordwise {
         text: &str,
         (tokenizer, model): (&Tokenizer, &Model),
         work: &mut Work,
-        sink: impl FnMut(&[u32]),
+        sink: impl FnMut(&[u32]) -> bool,
     ) -> Result<(), Error> {
         let mut run = std::mem::take(&mut work.run);
         run.resize(run.len().max(RUN.min(text.len() + 2 * ROOM)), 0);
@@ -52,9 +53,11 @@ impl Wordwise {
             after_unknown: false,
             carry: None,
             sink,
+            stopped: false,
         };
         let cutter = Cutter { tokenizer, model, isolates: self.isolates, work };
         let done = Walk { cutter, out: &mut out }.text(text);
+        let done = if out.stopped { Err(Error::Interrupted) } else { done };
         out.flush();
         work.run = run;
         done
@@ -166,7 +169,7 @@ impl Cutter<'_> {
     }
 }
 
-impl<F: FnMut(&[u32])> Walk<'_, '_, F> {
+impl<F: FnMut(&[u32]) -> bool> Walk<'_, '_, F> {
     fn text(&mut self, text: &str) -> Result<(), Error> {
         let mut cut = Cut::default();
         while let Some((range, class)) = self.cutter.next(text, &mut cut)? {
@@ -176,6 +179,9 @@ impl<F: FnMut(&[u32])> Walk<'_, '_, F> {
                     self.out.make_room();
                     self.out.few(&[class - TOKEN; 4], 1);
                 }
+            }
+            if self.out.stopped {
+                break;
             }
         }
         Ok(())

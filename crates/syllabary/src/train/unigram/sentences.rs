@@ -5,6 +5,7 @@
 use super::{
     super::{
         piece_rules::{Character, PieceRules, Script, Shape},
+        sentence_words::SentenceWords,
         sentences::{After, Found, Order},
     },
     seed::{Branching, SeedRules, lead_of},
@@ -46,9 +47,10 @@ pub fn prepare(
     let unknown = characters.partition_point(|text| *text < UNKNOWN_CHARACTER) as u32;
     let symbols = Symbols::new(&characters, unknown);
     let mut words = Words::new(characters);
-    match &found.order {
+    let Found { words: table, last, tail, order, .. } = found;
+    match &order {
         Some(order) => in_order(order, &mut words, &symbols, rules.split_by_whitespace)?,
-        None => counted(&found, &mut words, &symbols)?,
+        None => counted((&table.in_memory(&mut || true)?, &last), &tail, &mut words, &symbols)?,
     }
     let rules = SeedRules {
         branching: Branching::Bytes,
@@ -60,16 +62,21 @@ pub fn prepare(
 }
 
 /// Words of sentences that all begin with a space: only what is behind the last one is not known by that.
-fn counted(found: &Found, words: &mut Words, symbols: &Symbols) -> Result<(), Error> {
+fn counted(
+    (found, ending): (&SentenceWords, &SentenceWords),
+    tail: &str,
+    words: &mut Words,
+    symbols: &Symbols,
+) -> Result<(), Error> {
     let space = lead_of(UNKNOWN_CHARACTER);
-    for (table, end) in [(&found.words, middle(space)), (&found.last, last(space))] {
+    for (table, end) in [(found, middle(space)), (ending, last(space))] {
         for (count, characters) in table.steps() {
             for word in characters.split(|code| *code == u32::MAX).filter(|word| !word.is_empty()) {
                 words.push(word.iter().copied(), count, end, symbols)?;
             }
         }
     }
-    let tail: Vec<u32> = found.tail.chars().map(u32::from).collect();
+    let tail: Vec<u32> = tail.chars().map(u32::from).collect();
     let spelled: Vec<u32> = tail.iter().map(|code| symbols.of(*code)).collect();
     let same = |word: &Word| words.end(word) == last(space) && words.symbols(word) == spelled;
     if let Some(at) = words.words.iter().position(same) {

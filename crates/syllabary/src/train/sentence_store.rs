@@ -1,0 +1,197 @@
+//! The words that sentencepiece's trainer learns from, in memory or as they were counted, perhaps on disk.
+//!
+//! Under a limit of memory no word is held: each time that they are gone through, they are normalized anew. Leaves
+//! out counting (`sentences`), and what is learned (`sentencepiece`).
+
+use std::{path::PathBuf, sync::Arc};
+
+use super::{
+    GoOn, ask,
+    sentence_cutter::{Cutter, END, READY},
+    sentence_words::{Characters, Ids, SentenceWords},
+    sequences::{SEPARATOR, Sequences},
+    stored::Stored,
+};
+use crate::{
+    Error,
+    merge::{Merges, Scratch},
+};
+
+/// Takes a word in ids, and its count.
+type Takes<'a> = dyn FnMut(u64, &mut Vec<u32>) -> Result<(), Error> + 'a;
+
+/// Distinct words with their counts; a word may be there more than once.
+pub enum Words {
+    /// Spelled.
+    Memory(SentenceWords),
+    /// As they were counted.
+    Stored(StoredWords),
+}
+
+/// Words as they were counted, and what normalizes them.
+pub struct StoredWords {
+    pub(super) stored: Stored,
+    pub(super) cutter: Arc<Cutter>,
+}
+
+impl Default for Words {
+    fn default() -> Self {
+        Words::Memory(SentenceWords::default())
+    }
+}
+
+impl StoredWords {
+    /// Calls `f` with every word, normalized, and its count.
+    fn each(
+        &self,
+        go_on: &mut GoOn<'_>,
+        f: &mut dyn FnMut(&str, &str, u64) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let (mut line, mut step) = (String::new(), 0);
+        self.stored.each(&mut |counted| {
+            step += 1;
+            ask(go_on, step)?;
+            // Words come from `&str`.
+            let word = std::str::from_utf8(counted.piece).unwrap_or_default();
+            let marked = self.cutter.marked(counted.piece);
+            self.cutter
+                .finish_word(word, marked, &mut line, &mut |before, word, _| f(before, word, counted.count))
+        })
+    }
+}
+
+impl Words {
+    /// All of them in memory.
+    ///
+    /// # Errors
+    /// As `characters`.
+    pub fn in_memory(self, go_on: &mut GoOn<'_>) -> Result<SentenceWords, Error> {
+        let words = match self {
+            Words::Memory(words) => return Ok(words),
+            Words::Stored(words) => words,
+        };
+        let mut all = SentenceWords::default();
+        words.each(go_on, &mut |before, word, count| {
+            all.add(before, word, count);
+            Ok(())
+        })?;
+        Ok(all)
+    }
+
+    /// How often each character occurs, as often as the words do; in no order.
+    ///
+    /// # Errors
+    /// `Error::Interrupted`; what the system refuses.
+    pub fn characters(&self, go_on: &mut GoOn<'_>) -> Result<Vec<(char, u64)>, Error> {
+        match self {
+            Words::Memory(words) => Ok(words.characters()),
+            Words::Stored(words) => {
+                let mut found = Characters::default();
+                words.each(go_on, &mut |before, word, count| {
+                    let all = before.chars().chain(word.chars());
+                    all.for_each(|character| found.add(character.into(), count));
+                    Ok(())
+                })?;
+                Ok(found.counts())
+            }
+        }
+    }
+
+    /// Calls `f` with the words in the ids of characters, each with its count and without its edges; characters
+    /// without an id are edges of words.
+    pub(super) fn each_spelled(
+        &self,
+        ids: &Ids,
+        go_on: &mut GoOn<'_>,
+        f: &mut Takes<'_>,
+    ) -> Result<(), Error> {
+        let mut word = Vec::new();
+        let mut take = |count: u64, id: u32| {
+            if id != SEPARATOR {
+                word.push(id);
+                return Ok(());
+            }
+            let taken = if word.is_empty() { Ok(()) } else { f(count, &mut word) };
+            word.clear();
+            taken
+        };
+        match self {
+            Words::Memory(words) => {
+                let mut step = 0;
+                for (count, symbols) in words.spelled(ids) {
+                    for id in symbols {
+                        step += 1;
+                        ask(go_on, step)?;
+                        take(count, id)?;
+                    }
+                }
+                Ok(())
+            }
+            Words::Stored(words) => words.each(go_on, &mut |before, word, count| {
+                let mut all = before.chars().chain(word.chars());
+                all.try_for_each(|character| take(count, ids.of(character.into())))?;
+                take(count, SEPARATOR)
+            }),
+        }
+    }
+
+    /// The words as sequences to merge in, joined as far as `merges` say, whose ids follow those of characters.
+    /// memory: what the places may take; more are put in a file.
+    ///
+    /// # Errors
+    /// `Error::TooLarge` beyond 2^32 characters, or where they occur 2^63 times or more; `Error::Interrupted`.
+    pub(super) fn sequences(
+        &self,
+        ids: &Ids,
+        merges: &[(u32, u32)],
+        memory: Option<usize>,
+        go_on: &mut GoOn<'_>,
+    ) -> Result<Sequences, Error> {
+        if let (Words::Memory(words), true) = (self, merges.is_empty()) {
+            return words.sequences(ids);
+        }
+        let results = merges.iter().zip(ids.len()..).map(|(&(left, right), id)| (left, right, id));
+        let joins = Merges::from_list(&results.collect::<Vec<_>>())?;
+        let (mut scratch, mut weight) = (Scratch::default(), 0_u128);
+        Sequences::spelled_twice(self.file(memory), false, &mut |_, f| {
+            weight = 0;
+            self.each_spelled(ids, go_on, &mut |count, word| {
+                weight += u128::from(count) * (word.len() + 1) as u128;
+                if !merges.is_empty() {
+                    joins.apply(word, None, &mut scratch)?;
+                }
+                f(count, word);
+                if weight < 1 << 63 { Ok(()) } else { Err(SentenceWords::too_many()) }
+            })
+        })
+    }
+
+    /// Where the places go that are too many.
+    fn file(&self, memory: Option<usize>) -> Option<(usize, PathBuf)> {
+        match self {
+            Words::Stored(words) => memory.zip(words.stored.beside("places")),
+            Words::Memory(_) => None,
+        }
+    }
+}
+
+impl Cutter {
+    /// Calls `f` with the words that a piece of the tally is, in two parts each, and whether they end sentences.
+    /// marked: whether there may be symbols in it.
+    pub(super) fn finish_word(
+        &self,
+        word: &str,
+        marked: bool,
+        line: &mut String,
+        f: &mut dyn FnMut(&str, &str, bool) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        match word.strip_prefix(READY) {
+            Some(word) => match word.strip_prefix(END) {
+                Some(word) => f("", word, true),
+                None => f("", word, false),
+            },
+            None if !marked && self.step.keeps(word) => f("▁", word, false),
+            None => self.words_of(word, line, &mut |word| f("", word, false)),
+        }
+    }
+}

@@ -1,0 +1,109 @@
+"""Ctrl-C in the middle of one long text: encoding it, counting its tokens, and training on it.
+
+A signal comes from a thread of the process while it is at work; how long the process then works is told by
+the time of its processor, so that a busy machine changes nothing. Leaves out batches and commands
+(`test_interrupted`, `test_cli`).
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+pytestmark = pytest.mark.skipif(os.name == "nt", reason="signals are POSIX's here")
+
+GUARD = 300  # seconds after which a process that does not end is a failure
+SECOND = 1.0
+
+SCRIPT = """
+import os, random, signal, sys, threading, time, warnings
+import syllabary
+warnings.simplefilter("ignore")
+what, call = sys.argv[1], sys.argv[2]
+draw = random.Random(4)
+table = bytes(97 + byte % 23 for byte in range(256))
+noise = draw.randbytes(24_000_000).translate(table).decode()
+text = " ".join(noise[at : at + 11] for at in range(0, len(noise), 11))
+small = ["low lower lowest abc cde " * 3] * 3
+lines = [text[:90_000].replace("w", "\\n")]
+tok = {
+    "bytes": lambda: syllabary.train(small, 300),
+    "pattern": lambda: syllabary.train(small, 300, split=r"\\w+|\\W+"),
+    "characters": lambda: syllabary.train(lines, 320, unit="char", end_of_word="</w>", fallback=True),
+    "sentencepiece": lambda: syllabary.train(
+        lines, like="sentencepiece",
+        options={"vocab_size": 100, "character_coverage": 1.0},
+    ),
+    "identity": lambda: syllabary.train(
+        lines, like="sentencepiece",
+        options={"vocab_size": 100, "normalization_rule_name": "identity"},
+    ),
+    "unigram": lambda: syllabary.train(
+        lines, model="unigram", like="sentencepiece",
+        options={"vocab_size": 40, "character_coverage": 1.0},
+    ),
+    "wordpiece": lambda: syllabary.train(lines, model="wordpiece", options={"vocab_size": 100}),
+}.get(what, lambda: None)()
+training = {
+    "train": {"vocab_size": 300},
+    "train pattern": {"vocab_size": 300, "split": r"\\w+|\\W+"},
+    "train word": {"unit": "word", "split": "latin", "num_merges": 3},
+    "train huggingface": {
+        "like": "huggingface", "options": {"pre_tokenizer": "Whitespace", "vocab_size": 60}
+    },
+    "train sentencepiece": {
+        "like": "sentencepiece", "options": {"max_sentence_length": 1 << 30, "vocab_size": 60}
+    },
+}
+texts = text * (2 if call in training else 6)
+run = {
+    "encode_array": lambda: tok.encode_array(texts),
+    "count": lambda: tok.count(texts),
+    "offsets": lambda: tok.offsets(text),
+}.get(call, lambda: syllabary.train([texts], threads=1, **training[call]))
+begun = []
+def interrupt():
+    time.sleep(0.05)
+    while time.process_time() - start < 0.4:
+        time.sleep(0.01)
+    begun.append(time.process_time())
+    os.kill(os.getpid(), signal.SIGINT)
+threading.Thread(target=interrupt, daemon=True).start()
+start = time.process_time()
+try:
+    run()
+    print("it came to its end")
+except KeyboardInterrupt:
+    print(time.process_time() - begun[0])
+"""
+
+
+def worked_on(what: str, call: str) -> float:
+    """Seconds of the processor between the signal and the end."""
+    done = subprocess.run(
+        [sys.executable, "-c", SCRIPT, what, call], text=True, capture_output=True, check=False, timeout=GUARD
+    )
+    assert (done.returncode, done.stderr) == (0, ""), done.stderr
+    return float(done.stdout)
+
+
+@pytest.mark.parametrize("call", ["encode_array", "count"])
+@pytest.mark.parametrize(
+    "what", ["bytes", "pattern", "characters", "sentencepiece", "identity", "unigram", "wordpiece"]
+)
+def test_encoding(what: str, call: str) -> None:
+    assert worked_on(what, call) < SECOND
+
+
+def test_offsets() -> None:
+    assert worked_on("bytes", "offsets") < SECOND
+
+
+@pytest.mark.parametrize(
+    "call", ["train", "train pattern", "train word", "train huggingface", "train sentencepiece"]
+)
+def test_training(call: str) -> None:
+    assert worked_on("", call) < SECOND

@@ -1,0 +1,210 @@
+"""`memory_limit` with words, with sentencepiece's trainer and with Hugging Face's options: the same result.
+
+The limit is taken far below the least that `train` accepts, so that small corpora go to files; and once as
+it is accepted, in a process whose peak is read. Leaves out the plain trainer (`test_training_memory`).
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import re
+import subprocess
+import sys
+import warnings
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import syllabary
+from syllabary import training_memory
+from syllabary.errors import EarlyStopWarning, TrainingError
+
+GUARD = 600  # seconds after which a process that does not end is a failure
+ROOM = 18 << 20  # bytes; merging takes 17 MiB of them whatever the corpus
+
+SENTENCEPIECE: dict[str, dict[str, Any]] = {
+    "plain": {},
+    "identity": {"normalization_rule_name": "identity"},
+    "symbols": {"user_defined_symbols": ["ab", "ρ"], "control_symbols": ["<c>"], "byte_fallback": True},
+    "suffix": {"treat_whitespace_as_suffix": True},
+    "sentences": {"split_by_whitespace": False, "max_sentence_length": 90},
+    "coverage": {"character_coverage": 0.98, "split_digits": True},
+    "few characters in a piece": {"max_sentencepiece_length": 3},
+    "delimiter": {"pretokenization_delimiter": "e"},
+    "all pieces": {"hard_vocab_limit": False, "vocab_size": 60_000},
+}
+HUGGINGFACE: dict[str, dict[str, Any]] = {
+    "bytes": {},
+    "Whitespace": {"pre_tokenizer": "Whitespace"},
+    "limit": {"pre_tokenizer": "Whitespace", "limit_alphabet": 20},
+    "initial": {"pre_tokenizer": "Whitespace", "initial_alphabet": ["z", "q", "é"]},
+    "marks": {
+        "pre_tokenizer": "Whitespace",
+        "continuing_subword_prefix": "##",
+        "end_of_word_suffix": "</w>",
+    },
+    "frequent": {"pre_tokenizer": "WhitespaceSplit", "min_frequency": 3},
+    "short": {"pre_tokenizer": "Whitespace", "max_token_length": 4},
+    "special": {"special_tokens": ["<s>", "a", "th"], "normalizer": ["NFD", "Lowercase"]},
+}
+WORDS: dict[str, dict[str, Any]] = {
+    "words": {"split": "latin"},
+    "first-seen": {"split": "latin", "tie_break": "first-seen"},
+    "largest-pair": {"split": "whitespace-split", "tie_break": "largest-pair", "max_token_length": 3},
+    "fallback": {"split": "latin", "fallback": True, "special_tokens": ["<s>"]},
+}
+
+
+def texts(words: int = 9_000) -> list[str]:
+    """Documents of rare words and familiar ones; the same each time."""
+    draw = random.Random(11)
+    familiar = "the of and low lower lowest arma virumque né Ἄνδρα μοι ﬁnd 12 ab<s>".split()
+    found = []
+    while words:
+        line = ["".join(draw.choices("aeiouklmnst", k=draw.randint(1, 9))) for _ in range(4)]
+        found.append(" ".join([*line, *draw.choices(familiar, k=5)]) + draw.choice(["", "\n", "\nab"]))
+        words -= 9 if words > 9 else words
+    return found
+
+
+@pytest.fixture
+def small(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """The folder in which a limit of `ROOM` bytes, all of them the engine's, has its files."""
+    monkeypatch.setattr(training_memory, "LEAST", 0)
+    monkeypatch.setattr(training_memory, "READING", 0)
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    return tmp_path
+
+
+def both(small: Path, source: list[str], limit: int = ROOM, **options: Any) -> Any:
+    """What is learned without a limit, after it was found to be the same with one."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", EarlyStopWarning)
+        whole = syllabary.train(source, **options)
+        bounded = syllabary.train(source, memory_limit=limit, **options)
+    assert bounded.spec == whole.spec
+    assert list(small.iterdir()) == []
+    return whole
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+@pytest.mark.parametrize("name", SENTENCEPIECE)
+def test_sentencepiece(name: str, threads: int, small: Path) -> None:
+    options = {"vocab_size": 400, **SENTENCEPIECE[name]}
+    both(small, texts(), like="sentencepiece", options=options, threads=threads)
+
+
+@pytest.mark.parametrize("name", HUGGINGFACE)
+def test_huggingface(name: str, small: Path) -> None:
+    options = {"vocab_size": 900, **HUGGINGFACE[name]}
+    both(small, texts(), like="huggingface", options=options, threads=2)
+
+
+@pytest.mark.parametrize("name", WORDS)
+def test_words(name: str, small: Path) -> None:
+    both(small, texts(), num_merges=300, unit="word", **WORDS[name])
+
+
+def test_a_name_that_comes_again_is_learned_as_without_a_limit(small: Path) -> None:
+    """`a` and `b` make a special token's name, which takes no id: their loop, which is run in memory."""
+    source = ["abc abd xab yabc " * 9 + "low lower newer " * 3] * 3
+    for like in ({"options": {"vocab_size": 30, "pre_tokenizer": "Whitespace"}}, {"vocab_size": 40}):
+        whole = both(small, source, like="huggingface", special_tokens=["ab"], **like)
+        assert len(whole.merges) > whole.vocab_size - len(set("abcdxylowern ")) - 2
+
+
+def test_what_their_loop_cannot_hold_is_refused(small: Path) -> None:
+    draw = random.Random(2)
+    words = ("".join(draw.choices("abc", k=draw.randint(9, 14))) for _ in range(70_000))
+    options = {"vocab_size": 300, "pre_tokenizer": "Whitespace", "special_tokens": ["aa", "bb", "cc"]}
+    with pytest.raises(TrainingError, match=r"two pairs make one text.*give a higher limit"):
+        syllabary.train([" ".join(words)], memory_limit=20 << 20, like="huggingface", options=options)
+    assert list(small.iterdir()) == []
+
+
+def test_distinct_words_that_do_not_fit_are_refused_while_they_are_read(small: Path) -> None:
+    source = [
+        " ".join(f"{number:x}" for number in range(start, start + 500)) for start in range(0, 90_000, 500)
+    ]
+    with pytest.raises(TrainingError, match=r"each of which is a token, need .* MiB where"):
+        syllabary.train(source, num_merges=9, unit="word", split="whitespace-split", memory_limit=ROOM)
+    assert list(small.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"unit": "word", "split": "latin"},
+        {"like": "sentencepiece"},
+        {"like": "huggingface", "options": {"limit_alphabet": 9}},
+    ],
+)
+def test_too_small_a_limit_is_refused_at_once(more: dict[str, Any]) -> None:
+    def unread() -> Any:
+        raise AssertionError("the corpus was read")
+        yield ""
+
+    with pytest.raises(TrainingError, match="give 80 MiB or more"):
+        syllabary.train(unread(), memory_limit="79 MiB", **more)
+
+
+@pytest.mark.parametrize(
+    "more", [{"input_sentence_size": 1000, "shuffle_input_sentence": False}, {"input_format": "tsv"}]
+)
+@pytest.mark.parametrize("bound", [{"memory_limit": "1 GB"}, {"checkpoint": "kept"}])
+def test_sentences_that_are_held_together_are_refused(more: dict[str, Any], bound: dict[str, Any]) -> None:
+    with pytest.raises(TrainingError, match=f"^{next(iter(bound))} does not go with input_"):
+        syllabary.train(["low low\t2"], like="sentencepiece", options=more, **bound)
+
+
+PEAK = """
+import random, re, sys, warnings
+import syllabary
+warnings.simplefilter("ignore")
+kind, limit, megabytes = sys.argv[1], sys.argv[2], int(sys.argv[3])
+table = bytes(97 + byte % 16 for byte in range(256))
+def texts():
+    draw = random.Random(5)
+    for _ in range(10 * megabytes):
+        noise = draw.randbytes(100_000).translate(table).decode()
+        if kind == "word":  # few words, many of them
+            yield " ".join(noise[at : at + 2] for at in range(0, len(noise), 2))
+        else:
+            yield " ".join(noise[at : at + 9] for at in range(0, len(noise), 9)).replace("ab", "ab\\n")
+options = {
+    "sentencepiece": {"like": "sentencepiece", "options": {"vocab_size": 200, "character_coverage": 1.0}},
+    "huggingface": {"like": "huggingface", "options": {"vocab_size": 200, "pre_tokenizer": "Whitespace"}},
+    "word": {"unit": "word", "split": "whitespace-split", "num_merges": 100},
+}[kind]
+syllabary.train(["low low\\nlow lower"] * 9, 60 if kind == "huggingface" else None, **{**options, **(
+    {"options": {}} if kind == "huggingface" else {"options": {"vocab_size": 14}} if kind == "sentencepiece"
+    else {"num_merges": 1})})
+def status(name):
+    return int(re.search(name + r":\\s*(\\d+)", open("/proc/self/status").read())[1]) << 10
+open("/proc/self/clear_refs", "w").write("5")  # the peak begins anew
+before = status("VmRSS")
+tok = syllabary.train(texts(), memory_limit=limit if limit != "none" else None, threads=2, **options)
+print((status("VmHWM") - before) >> 20, tok.vocab_size)
+"""
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/self/status"), reason="peaks are read from /proc")
+@pytest.mark.parametrize("kind", ["sentencepiece", "huggingface", "word"])
+def test_the_peak_stays_below_the_limit(kind: str, tmp_path: Path) -> None:
+    """A corpus that takes more where there is none."""
+    command = [sys.executable, "-c", PEAK, kind, "80 MiB", "20" if kind == "word" else "8"]
+    done = subprocess.run(
+        command,
+        text=True,
+        capture_output=True,
+        check=False,
+        timeout=GUARD,
+        env={**os.environ, "TMPDIR": str(tmp_path)},
+    )
+    assert done.returncode == 0, done.stderr
+    found = re.fullmatch(r"(\d+) \d+\n", done.stdout)
+    assert found is not None
+    assert int(found[1]) <= 80
+    assert list(tmp_path.iterdir()) == []
