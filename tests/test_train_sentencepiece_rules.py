@@ -28,7 +28,7 @@ def test_named_rules_are_those_in_its_package(name: str, prove: bool) -> None:
     assert charsmap_of(name) == theirs
     assert rules_of(SentencePieceOptions(normalization_rule_name=name)) == theirs
     if not prove and name != "nmt_nfkc_cf":
-        pytest.skip("some seconds each: make prove computes those that leave out nmt, case folding or both too")
+        pytest.skip("some seconds each: make prove computes the others, which do less, too")
     assert compiled(named_rules(name)) == theirs
 
 
