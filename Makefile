@@ -51,7 +51,7 @@ bench-train: build $(STAMPS)/bench  ## measure training against every trainer in
 	$(BIN)/python bench/readme.py
 
 docs: build $(STAMPS)/gpt  ## run every example of README, docs/, docstrings and --help; document the crates
-	$(BIN)/pytest tests/test_docs.py
+	SYLLABARY_PROVE=1 $(BIN)/pytest tests/test_docs.py
 	$(WITH_RUST) RUSTDOCFLAGS="-D warnings" cargo doc --locked --workspace --no-deps
 
 wheel: $(STAMPS)/rust.env  ## build wheel and sdist into dist/ and try both in fresh environments
@@ -60,6 +60,7 @@ wheel: $(STAMPS)/rust.env  ## build wheel and sdist into dist/ and try both in f
 	$(WITH_RUST) $(BIN)/python tools/check_wheel.py --dist dist --tests $(foreach python,$(PYTHONS),--python $(python))
 
 prove: build $(STAMPS)/gpt  ## the long proofs: every test on whole corpora and many more drawn cases; writes docs/proof.md
+	$(WITH_RUST) SYLLABARY_PROVE=1 cargo test --locked --workspace
 	rm -f build/proof.json build/compatibility.json build/models.json
 	SYLLABARY_PROVE=1 HYPOTHESIS_PROFILE=thorough $(BIN)/pytest --timeout 3600
 	$(BIN)/python tools/write_proof.py
@@ -83,7 +84,7 @@ test-rust: $(STAMPS)/rust.env
 	$(WITH_RUST) cargo test --locked --workspace
 
 test-python: build $(STAMPS)/gpt
-	$(BIN)/pytest -n auto
+	$(BIN)/pytest -n auto --dist worksteal
 
 $(STAMPS)/dependencies: requirements-dev.txt requirements-data.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)

@@ -8,14 +8,20 @@ from __future__ import annotations
 
 import os
 import signal
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
 
+from syllabary.reference import train_sentencepiece_rules
+from syllabary.unicode.charsmaps import charsmap_of
+
 ROOT = Path(__file__).resolve().parent.parent
 
 os.environ["SYLLABARY_OFFLINE"] = "1"  # a test that wants a download serves it itself
+# Else each process that a test starts compiles the package anew, which takes as long as all else it does.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 # torch, here and in what tests start: threads that wait in a circle take the cores from other tests.
 # One is faster for models as small as these.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
@@ -39,6 +45,18 @@ def shared() -> Path:
     if not (folder / "vocabs").is_dir():
         pytest.skip(f"no folder {folder.name}/ with corpora and vocabularies beside the repository")
     return folder
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _rules_that_are_kept() -> Iterator[None]:
+    """The reference takes some seconds in each process to compute sentencepiece's rules: those kept serve.
+
+    That they are what it computes, `test_train_sentencepiece_rules` shows.
+    """
+    computed = train_sentencepiece_rules._of_name
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(train_sentencepiece_rules, "_of_name", lambda name: charsmap_of(name) or computed(name))
+        yield
 
 
 @pytest.fixture

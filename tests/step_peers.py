@@ -94,6 +94,7 @@ def spanned(text: Aligned) -> Spanned:
     return list(zip(text.text, text.spans, strict=True))
 
 
+@lru_cache(maxsize=1)
 def code_points(prove: bool) -> str:
     """Every scalar value; without `prove`, one in 61 of the long stretches where nothing changes."""
     dense = ((0, 0x3400), (0xA000, 0xAC00), (0xF900, 0x12000), (0x1D000, 0x1F800), (0xE0000, 0xE0200))

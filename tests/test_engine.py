@@ -9,6 +9,7 @@ import dataclasses
 import pickle
 import warnings
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -81,14 +82,14 @@ def trained_by_both(documents: list[str], options: TrainOptions) -> tuple[Any, A
     return by_reference, by_engine
 
 
-@settings(max_examples=400)
+@settings(max_examples=max(100, settings().max_examples))
 @given(corpora(), train_options())
 def test_training(documents: list[str], options: TrainOptions) -> None:
     by_reference, by_engine = trained_by_both(documents, options)
     assert by_engine == by_reference
 
 
-@settings(max_examples=300)
+@settings(max_examples=max(100, settings().max_examples))
 @given(corpora(), train_options(), texts(), st.sampled_from(["raise", "allow", "text", {"<|endoftext|>"}]))
 def test_encoding_and_back(documents: list[str], options: TrainOptions, text: str, special: Any) -> None:
     spec, _ = trained_by_both([*documents, "<|endoftext|>"], options)
@@ -128,7 +129,7 @@ def test_round_trip(documents: list[str], split: str, text: str) -> None:
 BY_PATTERN = {"deepseek-v3", "kimi"}  # slower, not wrong
 
 
-@settings(max_examples=300)
+@settings(max_examples=max(100, settings().max_examples))
 @pytest.mark.parametrize("name", NAMES)
 @given(text=texts())
 def test_named_splits(name: str, text: str) -> None:
@@ -141,7 +142,7 @@ def test_every_named_split_has_its_scanner(name: str) -> None:
     assert Split(splits.get(name)).kind == ("regex" if name in BY_PATTERN else name)
 
 
-@settings(max_examples=150)
+@settings(max_examples=max(100, settings().max_examples))
 @pytest.mark.parametrize("pattern", PATTERNS)
 @given(text=texts(), keep=st.booleans())
 def test_patterns(pattern: str, text: str, keep: bool) -> None:
@@ -150,6 +151,7 @@ def test_patterns(pattern: str, text: str, keep: bool) -> None:
     assert Split(split).pieces(text) == pieces(text, split)
 
 
+@lru_cache(maxsize=1)
 def code_points(prove: bool) -> list[str]:
     """Every character; without `prove`, those beside the bounds of any class, and every 37th."""
     every = [code for code in range(0x110000) if not 0xD800 <= code < 0xE000]
@@ -223,7 +225,7 @@ def test_files_encode_as_their_text(corpus: list[str], tmp_path: Any) -> None:
     assert tok.encode_files(paths, separator="\n") == tok.encode_batch_array(lines)
 
 
-@settings(max_examples=300)
+@settings(max_examples=max(100, settings().max_examples))
 @given(st.lists(st.integers(0, 261), max_size=12), st.sampled_from(["replace", "ignore", "backslashreplace"]))
 def test_incremental_decoding(ids: list[int], errors: str) -> None:
     """Pushing ids one by one gives the whole decoding, whatever characters the tokens cut."""

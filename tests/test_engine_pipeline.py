@@ -213,7 +213,7 @@ def outcome(run: Callable[[], object]) -> object:
         return type(error)
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=max(100, settings().max_examples))
 @given(foreign_specs(), SAMPLES, st.sampled_from(["raise", "allow", "text"]))
 def test_engine_equals_reference(spec: TokenizerSpec, text: str, policy: str) -> None:
     """Ids, offsets in both units, and which error."""
@@ -228,7 +228,7 @@ def test_engine_equals_reference(spec: TokenizerSpec, text: str, policy: str) ->
             assert spans == reference.offsets(text, unit, policy)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=max(100, settings().max_examples))
 @given(foreign_specs(), st.data())
 def test_any_ids_decode_as_in_the_reference(spec: TokenizerSpec, data: st.DataObject) -> None:
     """Spellings and classes of every token, in any order."""
@@ -239,7 +239,7 @@ def test_any_ids_decode_as_in_the_reference(spec: TokenizerSpec, data: st.DataOb
     assert engine.decode(ids) == reference.decode(ids)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=max(100, settings().max_examples))
 @given(foreign_specs(), SAMPLES, st.sampled_from([0.1, 0.5, 0.9, 1.0]), st.integers(0, 2**64 - 1))
 def test_dropout_equals_reference(spec: TokenizerSpec, text: str, dropout: float, seed: int) -> None:
     """The same coins, the same ids; in a batch each text has its own."""
@@ -281,7 +281,7 @@ def some_garbage() -> st.SearchStrategy[dict[str, Any]]:
     return names.flatmap(lambda chosen: st.fixed_dictionaries({name: GARBAGE[name] for name in chosen}))
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=max(100, settings().max_examples))
 @given(foreign_specs(), some_garbage(), SAMPLES)
 def test_wrong_specifications_are_refused_or_run(
     spec: TokenizerSpec, wrong: dict[str, Any], text: str

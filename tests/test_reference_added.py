@@ -51,7 +51,7 @@ def base(name: str) -> Tokenizer:
 BASES = {name: base(name).to_str() for name in NORMALIZERS}
 
 
-@settings(max_examples=400)
+@settings(max_examples=max(100, settings().max_examples))
 @given(st.data())
 def test_flags_are_those_of_tokenizers(data: st.DataObject) -> None:
     peer = Tokenizer.from_str(BASES[data.draw(st.sampled_from(list(BASES)))])

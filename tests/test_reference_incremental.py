@@ -74,7 +74,7 @@ def kind_of(spelling: str, drawn: TokenClass) -> TokenClass:
     return "byte" if spelling.startswith("<0x") else drawn
 
 
-@settings(max_examples=600)
+@settings(max_examples=max(100, settings().max_examples))
 @given(st.lists(any_step, max_size=4), st.lists(st.tuples(token, some(*CLASSES)), max_size=12))
 def test_joined_it_is_the_whole_text(steps: list[Step], tokens: list[tuple[str, TokenClass]]) -> None:
     spelled = [spelling for spelling, _kind in tokens]

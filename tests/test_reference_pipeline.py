@@ -229,7 +229,7 @@ def test_text_that_looks_like_a_byte_token_is_text() -> None:
 # ---- subword-nmt: all occurrences of a pair in one round ----
 
 
-@settings(max_examples=300)
+@settings(max_examples=max(100, settings().max_examples))
 @given(
     st.lists(
         st.tuples(*[st.sampled_from(["a", "b", "ab", "ba", "aa", "aab", "bb", "abb"])] * 2),

@@ -116,7 +116,7 @@ def hand_made(draw: st.DrawFn) -> bytes:
     return sentencepiece_model(pieces, {35: int(has_bytes)}, options)
 
 
-@settings(max_examples=300)
+@settings(max_examples=max(100, settings().max_examples))
 @given(hand_made(), st.text("abcab  é漢", max_size=16))
 def test_models_that_no_training_makes(model: bytes, text: str) -> None:
     same(model, text)

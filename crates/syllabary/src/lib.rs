@@ -17,6 +17,8 @@ mod boundary;
 pub mod cache;
 mod charwise;
 pub mod decode;
+#[cfg(test)]
+mod drawn;
 pub mod dropout;
 mod encode;
 pub mod error;

@@ -100,6 +100,13 @@ def _spellings(split: SplitSpec) -> tuple[str, ...]:
     return (*own, to_onig(split.pattern))
 
 
+def _means(pattern: str, split: SplitSpec) -> bool:
+    """Whether a pattern means there what a split does; those that it cannot be are not compiled to see."""
+    if split.pattern is None or pattern not in (split.pattern, to_onig(split.pattern)):
+        return False
+    return pattern in _spellings(split)
+
+
 def _isolating(pattern: str) -> Step:
     options: dict[str, StepValue] = {
         "pattern": pattern,
@@ -124,7 +131,7 @@ def _as_split(step: Step) -> SplitSpec | None:
     pattern = str(step.options["pattern"])
     for name in splits.names():
         known = splits.get(name)
-        if known.keep_unmatched == keep and pattern in _spellings(known):
+        if known.keep_unmatched == keep and _means(pattern, known):
             return known
     return SplitSpec(pattern, tables="onig", keep_unmatched=keep)
 

@@ -294,7 +294,7 @@ mod tests {
         let mut state = 0x9E37_79B9_7F4A_7C15;
         let (mut scratch, mut long) = (Scratch::default(), merge::Scratch::default());
         let mut dropped = 0;
-        for _ in 0..3000 {
+        for _ in 0..crate::drawn::drawn(600, 3000) {
             let (tokens, pairs) = drawn(&mut state);
             let spell = |id: u32, symbols: &mut Vec<u32>| {
                 symbols.extend(tokens[id as usize].iter().map(|&letter| u32::from(letter)));
@@ -311,7 +311,7 @@ mod tests {
                 assert_eq!(symbols, expected);
             }
         }
-        assert!(dropped > 1000);
+        assert!(dropped > crate::drawn::drawn(200, 1000));
     }
 
     #[test]

@@ -4,6 +4,7 @@ use super::{
     super::{Split, Tables},
     *,
 };
+use crate::drawn::drawn;
 
 fn automaton(pattern: &str) -> Option<Automaton> {
     Automaton::new(&Expr::parse_tree(pattern).unwrap().expr)
@@ -153,7 +154,7 @@ fn known_patterns_have_an_automaton_and_it_gives_their_matches() {
     for pattern in PATTERNS {
         let regex = fancy_regex::Regex::new(pattern).unwrap();
         let automaton = automaton(pattern).unwrap_or_else(|| panic!("{pattern} has none"));
-        for _ in 0..2_000 {
+        for _ in 0..drawn(500, 2_000) {
             let text = random.text(14);
             assert_eq!(Some(matches(&automaton, &text)), expected(&regex, &text), "{text:?} by {pattern}");
         }
@@ -164,7 +165,7 @@ fn known_patterns_have_an_automaton_and_it_gives_their_matches() {
 fn drawn_patterns_give_the_matches_of_fancy_regex() {
     let mut random = Random(0x1234_5678_9ABC_DEF1);
     let (mut made, mut texts) = (0, 0);
-    for _ in 0..1_500 {
+    for _ in 0..drawn(250, 1_500) {
         let parts: Vec<String> = (0..1 + random.below(4))
             .map(|_| {
                 let depth = random.below(4);
@@ -182,7 +183,7 @@ fn drawn_patterns_give_the_matches_of_fancy_regex() {
             texts += 1;
         }
     }
-    assert!(made > 900 && texts > 20_000, "{made} patterns, {texts} texts");
+    assert!(made > drawn(150, 900) && texts > drawn(3_300, 20_000), "{made} patterns, {texts} texts");
 }
 
 fn split(pattern: &str) -> Split {
@@ -210,7 +211,7 @@ fn searches_far_beyond_their_match_find_the_same() {
     let mut random = Random(0x0DDB_1A5E_5BAD_5EED);
     for pattern in patterns {
         let (regex, automaton) = (fancy_regex::Regex::new(pattern).unwrap(), automaton(pattern).unwrap());
-        for _ in 0..40 {
+        for _ in 0..drawn(10, 40) {
             let mut text = String::new();
             for _ in 0..random.below(6) {
                 let part = random.of(&["a", "ab", " ", "b", "ba", "aab"]);
@@ -225,7 +226,7 @@ fn searches_far_beyond_their_match_find_the_same() {
 /// Patterns that looked ahead over the whole text at every place, or gave up, on megabytes.
 #[test]
 fn adverse_megabytes_are_split_in_linear_time() {
-    let n = 1_000_000;
+    let n = drawn(250_000, 1_000_000);
     let spaces = format!("{}x", " ".repeat(n));
     assert_eq!(pieces(&split(r"\s+$|."), &spaces).len(), n + 1);
     assert_eq!(pieces(&split(r"\s+(?!\S)|\s+|x"), &spaces), [&spaces[1..n], " ", "x"]);
@@ -252,7 +253,7 @@ fn a_text_is_cut_where_its_halves_are_split_as_the_whole() {
     let mut cuts = 0;
     for pattern in PATTERNS {
         let split = split(pattern);
-        for _ in 0..2_000 {
+        for _ in 0..drawn(500, 2_000) {
             let [before, text, after] = [4, 6, 4].map(|longest| random.text(longest));
             let Some(at) = split.last_safe_cut(&text) else { continue };
             assert!(0 < at && at < text.len());
@@ -266,7 +267,7 @@ fn a_text_is_cut_where_its_halves_are_split_as_the_whole() {
             cuts += 1;
         }
     }
-    assert!(cuts > 5_000, "{cuts}");
+    assert!(cuts > drawn(1_250, 5_000), "{cuts}");
     assert_eq!(split(PATTERNS[1]).kind(), "gpt4");
     assert_eq!(split(r"\w+|\W+").last_safe_cut("ab cd"), Some(3));
     assert_eq!(split(r"\w+|\s").last_safe_cut("ab cd"), None);
