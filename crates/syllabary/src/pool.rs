@@ -3,7 +3,10 @@
 //!
 //! Leaves out what is in them (`tokenizer::Work`).
 
-use std::sync::{Mutex, TryLockError};
+use std::sync::{
+    Mutex, TryLockError,
+    atomic::{AtomicBool, Ordering},
+};
 
 use crate::tokenizer::Work;
 
@@ -31,14 +34,18 @@ pub struct Seat {
 #[derive(Debug, Default)]
 pub struct Pool {
     idle: Mutex<Vec<Box<Seat>>>,
+    /// Whether there is a first seat.
+    has_first: AtomicBool,
 }
 
 impl Pool {
     /// Runs `job` with a seat, which comes back if all went well: after an error or a panic nobody knows what is
     /// left in it.
     pub fn with<R, E>(&self, job: impl FnOnce(&mut Seat) -> Result<R, E>) -> Result<R, E> {
-        let mut seat = self.idle(Vec::pop).flatten().unwrap_or_default();
-        let done = job(&mut seat)?;
+        let mut seat = self.idle(Vec::pop).flatten().unwrap_or_else(|| self.new_seat());
+        let done = job(&mut seat).inspect_err(|_| {
+            self.has_first.fetch_and(!seat.work.is_first, Ordering::Relaxed);
+        })?;
         seat.ids.clear();
         seat.ends.clear();
         if seat.ids.capacity() > MOST_IDS || seat.ends.capacity() > MOST_IDS {
@@ -53,6 +60,12 @@ impl Pool {
             }
         });
         Ok(done)
+    }
+
+    fn new_seat(&self) -> Box<Seat> {
+        let mut seat = Box::<Seat>::default();
+        seat.work.is_first = !self.has_first.swap(true, Ordering::Relaxed);
+        seat
     }
 
     /// Never waits: a process that is a fork may have the lock of a thread that it does not have.
@@ -86,8 +99,16 @@ mod tests {
             Ok::<_, ()>(seat.ids.as_ptr())
         });
         assert_eq!(again, first);
+        let first = |pool: &Pool| pool.with(|seat| Ok::<_, ()>(seat.work.is_first)).unwrap();
+        assert!(first(&pool));
+        assert_eq!(pool.with(|_| pool.with(|other| Ok::<_, ()>(other.work.is_first))), Ok(false));
+        pool.idle(Vec::clear);
+        assert!(!first(&pool));
+        pool.has_first.store(false, Ordering::Relaxed);
+        pool.idle(Vec::clear);
         assert_eq!(pool.with(|_| Err::<(), _>(3)), Err(3));
         assert_eq!(waiting(&pool), 0);
+        assert!(first(&pool));
     }
 
     #[test]

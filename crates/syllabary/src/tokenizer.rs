@@ -132,6 +132,8 @@ pub struct Work {
     pub(crate) located: run::Found,
     pub(crate) words: Vec<Range<usize>>,
     pub(crate) fast: Option<Box<FastWork>>,
+    /// Whether it is that of the first thread, which may remember more than others.
+    pub(crate) is_first: bool,
     buffer: Option<Box<Buffer>>,
     /// Asked between blocks of a long text.
     pub ask: Ask,
@@ -139,6 +141,13 @@ pub struct Work {
     pub(crate) wordwise: Box<wordwise::Work>,
     /// The ways to cut each piece, where several are asked for.
     pub(crate) several: Vec<Several>,
+}
+
+impl Work {
+    /// The memory for the fast way, and what is asked between blocks.
+    pub(crate) fn fast(&mut self) -> (&mut FastWork, &Ask) {
+        (self.fast.get_or_insert_with(|| Box::new(FastWork::new(self.is_first))), &self.ask)
+    }
 }
 
 impl Tokenizer {
@@ -255,11 +264,12 @@ impl Tokenizer {
         out: &mut Vec<u32>,
     ) -> Result<(), Error> {
         if let Some(fast) = self.fast.as_ref().filter(|_| !coins.any()) {
-            let mut ids = Ids::new(out, work.buffer.get_or_insert_default());
-            let fast_work = work.fast.get_or_insert_default();
-            self.plain(fast, (text, policy), (fast_work, &work.ask), &mut ids)?;
+            let mut buffer = work.buffer.take().unwrap_or_default();
+            let mut ids = Ids::new(out, &mut buffer);
+            let done = self.plain(fast, (text, policy), work.fast(), &mut ids);
             ids.finish();
-            return Ok(());
+            work.buffer = Some(buffer);
+            return done;
         }
         self.each::<false>(text, policy, &mut coins, work, &mut |ids, _| out.extend_from_slice(ids))
     }
@@ -268,8 +278,7 @@ impl Tokenizer {
     pub fn count(&self, text: &str, policy: SpecialPolicy<'_>, work: &mut Work) -> Result<usize, Error> {
         if let Some(fast) = &self.fast {
             let mut count = Count::default();
-            let fast_work = work.fast.get_or_insert_default();
-            self.plain(fast, (text, policy), (fast_work, &work.ask), &mut count)?;
+            self.plain(fast, (text, policy), work.fast(), &mut count)?;
             return Ok(count.0);
         }
         let mut count = 0;

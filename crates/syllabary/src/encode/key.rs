@@ -40,11 +40,7 @@ impl Key {
     /// The key of `text[start..start + length]`; `length` is 1 to `SHORT`, and the bytes are there.
     #[inline(always)]
     pub(crate) fn at(text: &[u8], start: usize, length: usize) -> Key {
-        let bytes = match text[start..].first_chunk::<16>() {
-            Some(chunk) => u128::from_le_bytes(*chunk),
-            None => tail(&text[start..]),
-        };
-        Key::of(bytes, length)
+        Key::of(sixteen(text, start), length)
     }
 
     /// The key of the first `length` of sixteen bytes.
@@ -99,9 +95,7 @@ impl Longer {
     /// The key of `text[start..start + length]`, whose bytes are there.
     #[inline(always)]
     pub(crate) fn at(text: &[u8], start: usize, length: usize) -> Longer {
-        let (first, rest) = (&text[start..], &text[start + 16..]);
-        let low = first.first_chunk::<16>().map_or(0, |chunk| u128::from_le_bytes(*chunk));
-        let high = rest.first_chunk::<16>().map_or_else(|| tail(rest), |chunk| u128::from_le_bytes(*chunk));
+        let (low, high) = (sixteen(text, start), sixteen(text, start + 16));
         let high = high & MASKS[(length - 16) & 15] | (length as u128) << 120;
         Longer([low as u64, (low >> 64) as u64, high as u64, (high >> 64) as u64])
     }
@@ -118,12 +112,24 @@ impl Longer {
     }
 }
 
-/// Up to sixteen bytes at the end of a text.
-#[cold]
-fn tail(bytes: &[u8]) -> u128 {
-    let mut out = [0; 16];
-    out[..bytes.len()].copy_from_slice(bytes);
-    u128::from_le_bytes(out)
+/// The sixteen bytes of `text` from `start` on, with zeros after its end.
+#[inline(always)]
+fn sixteen(text: &[u8], start: usize) -> u128 {
+    match text[start..].first_chunk::<16>() {
+        Some(chunk) => u128::from_le_bytes(*chunk),
+        None => at_the_end(text, start),
+    }
+}
+
+/// The same where there are less.
+fn at_the_end(text: &[u8], start: usize) -> u128 {
+    let Some(last) = text.last_chunk::<16>() else {
+        let mut out = [0; 16];
+        out[..text.len() - start].copy_from_slice(&text[start..]);
+        return u128::from_le_bytes(out);
+    };
+    let over = start + 16 - text.len();
+    u128::from_le_bytes(*last).checked_shr(8 * over as u32).unwrap_or(0)
 }
 
 /// Asks for the cache line of `place` ahead of its use.

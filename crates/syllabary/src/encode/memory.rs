@@ -28,7 +28,8 @@ pub(crate) trait Name: Copy {
     /// Where the count begins in the highest word, and the count of a slot whose ids lie elsewhere.
     const SHIFT: u32;
     const ELSEWHERE: u64 = u64::MAX >> Self::SHIFT;
-    /// The most lines, and the most ids that do not fit into their slots; beyond it everything is forgotten.
+    /// The most lines, unless more are allowed, and the most ids that do not fit into their slots; beyond it everything
+    /// is forgotten.
     const LINES: usize;
     const MOST_FAR: usize;
 
@@ -158,11 +159,15 @@ pub(crate) struct Memory<K, const N: usize, const WAYS: usize> {
     far: Vec<u32>,
     /// Counts the strings that took the place of others.
     taken: usize,
+    /// Counts the strings found beyond their first line, and those that were pushed out, since it grew.
+    strayed: usize,
+    /// The most lines that it may have.
+    most: usize,
 }
 
 impl<K: Name, const N: usize, const WAYS: usize> Default for Memory<K, N, WAYS> {
     fn default() -> Self {
-        Memory { lines: lines(FIRST_LINES), used: 0, far: vec![0; FAR], taken: 0 }
+        Memory { lines: lines(FIRST_LINES), used: 0, far: vec![0; FAR], taken: 0, strayed: 0, most: K::LINES }
     }
 }
 
@@ -241,6 +246,11 @@ impl Short {
 }
 
 impl<K: Name, const N: usize, const WAYS: usize> Memory<K, N, WAYS> {
+    /// Lets it grow to twice its size, its slots once it has cost as much to be too small.
+    pub(crate) fn allow_more(&mut self) {
+        self.most = 2 * K::LINES;
+    }
+
     /// Asks for the line of `hash` ahead of its use.
     #[inline(always)]
     pub(crate) fn fetch(&self, hash: u32) {
@@ -273,12 +283,16 @@ impl<K: Name, const N: usize, const WAYS: usize> Memory<K, N, WAYS> {
     /// Whether `key`, which has this hash, is there. If it lies beyond its first line, it changes places with a string
     /// that is at home there: what comes often is soon where one looks first.
     pub(crate) fn settle(&mut self, key: K, hash: u32) -> bool {
+        if self.strayed > 2 * K::LINES && self.lines.len() < self.most {
+            self.grow();
+        }
         let mask = self.lines.len() - 1;
         let home = hash as usize & mask;
         for other in 0..WINDOW {
             let line = self.lines[home ^ other].0;
             if let Some(way) = line.iter().position(|slot| slot.holds(key)) {
                 let is_at_home = |slot: &Slot<K, N>| slot.plain_key().hash() as usize & mask == home;
+                self.strayed += usize::from(other > 0);
                 if other > 0
                     && let Some(seat) = self.lines[home].0.iter().rposition(is_at_home)
                 {
@@ -321,7 +335,7 @@ impl<K: Name, const N: usize, const WAYS: usize> Memory<K, N, WAYS> {
             inside[..ids.len()].copy_from_slice(ids);
             return (ids.len() as u64, inside);
         }
-        if self.far.len() + ids.len() > K::MOST_FAR {
+        if self.far.len() + ids.len() > K::MOST_FAR * (self.most / K::LINES) {
             self.far.clear();
             self.far.resize(FAR, 0);
             self.lines.fill(Line([Slot::EMPTY; WAYS]));
@@ -345,12 +359,14 @@ impl<K: Name, const N: usize, const WAYS: usize> Memory<K, N, WAYS> {
             }
         }
         self.taken += 1;
+        self.strayed += 1;
         let line = &mut self.lines[home ^ (self.taken / WAYS % WINDOW)];
         line.0[self.taken % WAYS] = slot;
     }
 
     fn grow(&mut self) {
-        let more = (4 * self.lines.len()).min(K::LINES);
+        let more = if self.lines.len() < K::LINES { (4 * self.lines.len()).min(K::LINES) } else { self.most };
+        self.strayed = 0;
         let old = std::mem::replace(&mut self.lines, lines(more));
         self.used = 0;
         for slot in old.iter().flat_map(|line| &line.0).filter(|slot| !slot.is_empty()) {

@@ -108,3 +108,26 @@ fn what_lies_elsewhere_settles_at_home() {
         assert_eq!(ids.map(<[u32]>::to_vec), is_there.then(|| ids_of(number)));
     }
 }
+
+#[test]
+fn it_grows_beyond_its_size_when_much_strays_and_it_may() {
+    for is_allowed in [false, true] {
+        let mut memory = Short::default();
+        if is_allowed {
+            memory.allow_more();
+        }
+        let all: Vec<Key> = (0..200_000).map(key).collect();
+        all.iter().for_each(|key| memory.insert(*key, key.hash() as u32, &[7]));
+        assert_eq!(memory.lines.len(), Key::LINES);
+        for _ in 0..60 {
+            all.iter().for_each(|key| {
+                if !memory.settle(*key, key.hash() as u32) {
+                    memory.insert(*key, key.hash() as u32, &[7]);
+                }
+            });
+        }
+        assert_eq!(memory.lines.len(), if is_allowed { 2 * Key::LINES } else { Key::LINES });
+        let known = all.iter().filter(|key| memory.find(**key, key.hash() as u32).is_some());
+        assert!(known.count() > if is_allowed { 195_000 } else { 150_000 });
+    }
+}

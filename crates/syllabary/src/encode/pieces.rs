@@ -47,10 +47,15 @@ pub(crate) struct FastWork {
     scratch: Scratch,
 }
 
-impl Default for FastWork {
-    fn default() -> Self {
+impl FastWork {
+    /// Of the first thread, which may remember more than others.
+    pub(crate) fn new(is_first: bool) -> FastWork {
+        let mut short = Short::default();
+        if is_first {
+            short.allow_more();
+        }
         FastWork {
-            short: Short::default(),
+            short,
             longer: Longers::default(),
             long: PieceCache::default(),
             characters: Characters::default(),
