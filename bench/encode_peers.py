@@ -317,8 +317,12 @@ class Tiktoken(Lane):
                 "pattern", pat_str=self.source.pattern, mergeable_ranks=ranks, special_tokens={}
             )
             return
-        self.public.load_tiktoken_bpe = lambda *_url, **_hash: read(published)
-        self.tok = self.module.Encoding(**self.public.ENCODING_CONSTRUCTORS[f"{self.source.name}_base"]())
+        theirs, self.public.load_tiktoken_bpe = self.public.load_tiktoken_bpe, lambda *_, **__: read(published)
+        try:
+            made = self.public.ENCODING_CONSTRUCTORS[f"{self.source.name}_base"]()
+        finally:
+            self.public.load_tiktoken_bpe = theirs
+        self.tok = self.module.Encoding(**made)
 
     def array(self, texts: list[str]) -> Any:
         """A numpy array each."""

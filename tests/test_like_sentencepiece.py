@@ -161,9 +161,10 @@ def test_progress_and_what_it_raises() -> None:
         syllabary.train(models.corpus(5, 80), 300, like="sentencepiece", progress=fail)
 
 
-def test_early_stop_points_at_the_caller() -> None:
-    with pytest.warns(EarlyStopWarning, match="vocabulary of 9, not 100") as caught:
-        syllabary.train(["ab"], 100, like="sentencepiece", options={"hard_vocab_limit": False})
+@pytest.mark.parametrize("model", ["bpe", "unigram", "word"])
+def test_early_stop_points_at_the_caller(model: str) -> None:
+    with pytest.warns(EarlyStopWarning, match="vocabulary of .*, not 100") as caught:
+        syllabary.train(["ab"], 100, model=model, like="sentencepiece", options={"hard_vocab_limit": False})
     assert caught[0].filename == __file__
 
 

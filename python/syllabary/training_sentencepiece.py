@@ -235,7 +235,7 @@ def _trained(
         # Whole, so that `left` has all of each.
         steps = [Learned(text, "", count) for text, count in zip(pieces, places, strict=True)]
         pieces = choose(steps, counts, most)
-    spec = finish_texts(found, pieces, options, stacklevel=3)
+    spec = finish_texts(found, pieces, options, stacklevel=4)
     record = {**_record(spec, size, corpus), "counts": places}
     return Tokenizer(dataclasses.replace(spec, record=record))
 
@@ -246,7 +246,7 @@ def _count(trainer: SentencePieceTrainer, found: Found, options: SentencePieceOp
     most = room_of(found.meta, options)
     if options.model_type == "word":
         counts, total = trainer.frequent_words(list(found.alphabet), MOST if options.use_all_vocab else most)
-    return finish_counted(found, counts, total, options, stacklevel=4)
+    return finish_counted(found, counts, total, options, stacklevel=5)
 
 
 def _record(spec: TokenizerSpec, size: int, corpus: Corpus) -> dict[str, object]:
@@ -331,7 +331,7 @@ def _learn_unigram(
     told = pruning(report, settings.desired)
     pieces = trainer.learn_unigram(_rows(found.alphabet, options), settings, told)
     room = found.room + len(found.alphabet)
-    return finish_pieces(found, choose_scored(pieces, found.alphabet, room), options, stacklevel=4)
+    return finish_pieces(found, choose_scored(pieces, found.alphabet, room), options, stacklevel=5)
 
 
 def _rows(alphabet: Iterable[str], options: SentencePieceOptions) -> list[tuple[str, int, bool]]:
