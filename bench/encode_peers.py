@@ -317,7 +317,8 @@ class Tiktoken(Lane):
                 "pattern", pat_str=self.source.pattern, mergeable_ranks=ranks, special_tokens={}
             )
             return
-        theirs, self.public.load_tiktoken_bpe = self.public.load_tiktoken_bpe, lambda *_, **__: read(published)
+        theirs = self.public.load_tiktoken_bpe
+        self.public.load_tiktoken_bpe = lambda *_url, **_hash: read(published)
         try:
             made = self.public.ENCODING_CONSTRUCTORS[f"{self.source.name}_base"]()
         finally:
