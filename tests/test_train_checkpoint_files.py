@@ -194,9 +194,26 @@ def test_the_command_keeps_it_where_it_is_told(tmp_path: Path, monkeypatch: pyte
     assert done.stderr == "error: --checkpoint is empty: give a folder\n"
     assert training_checkpoint.holds("kept")
     done = CliRunner().invoke(
-        main, ["train", "plain.txt", "-o", "m.model", "--like", "sentencepiece", "--resume"]
+        main,
+        ["train", "plain.txt", "-o", "m.model", "--like", "sentencepiece", "--model", "unigram", "--resume"],
     )
-    assert "error: --resume does not go with --like sentencepiece" in done.stderr
+    assert "error: --resume does not go with model='unigram': leave it out" in done.stderr
+
+
+@pytest.mark.parametrize("more", [[], ["--resume"], ["--checkpoint", "kept"]])
+def test_the_command_resumes_like_sentencepiece(
+    more: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("plain.txt").write_text("low lower lowest newer newest wide wider widest\n" * 99)
+    syllabary.train([Path("plain.txt").read_text()], like="sentencepiece", options={"vocab_size": 30}).save(
+        "whole.model"
+    )
+    arguments = ["train", "plain.txt", "-o", "m.model", "--like", "sentencepiece", "--vocab-size", "30", "-q"]
+    done = CliRunner().invoke(main, [*arguments, *more])
+    assert (done.exit_code, done.output) == (0, "")
+    assert Path("m.model").read_bytes() == Path("whole.model").read_bytes()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["m.model", "plain.txt", "whole.model"]
 
 
 def test_a_split_is_named_and_a_start_is_not_a_hash(corpus: Path, tmp_path: Path) -> None:

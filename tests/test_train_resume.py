@@ -14,6 +14,7 @@ import signal
 import subprocess
 import sys
 import time
+import warnings
 from itertools import pairwise
 from pathlib import Path
 
@@ -24,6 +25,7 @@ from train_runs import GUARD, LINES, MODES, make_often, saved, stop_in, stopped,
 import syllabary
 from syllabary import training_checkpoint
 from syllabary.corpus import Corpus
+from syllabary.errors import EarlyStopWarning
 from syllabary.progress import Progress
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="signals and forks are POSIX's here")
@@ -179,10 +181,14 @@ def test_what_a_callback_raises_leaves_a_checkpoint(
     mode: str, stage: str, corpus: Path, tmp_path: Path
 ) -> None:
     folder = tmp_path / "kept"
+    # Pairs of sentencepiece's are told of once in a while only: they may all be learned by then.
+    times = 1 if mode.startswith("sentencepiece") and stage == "merging" else 3
     with stopped(ZeroDivisionError):
-        train(corpus, mode, folder, progress=stop_in(stage, 3, ZeroDivisionError))
+        train(corpus, mode, folder, progress=stop_in(stage, times, ZeroDivisionError))
     assert (folder / "checkpoint.json").exists() is (mode != "word" or stage == "merging")
-    assert saved(train(corpus, mode, folder), tmp_path) == saved(train(corpus, mode), tmp_path)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", EarlyStopWarning)
+        assert saved(train(corpus, mode, folder), tmp_path) == saved(train(corpus, mode), tmp_path)
 
 
 def test_what_is_done_is_not_done_again(corpus: Path, tmp_path: Path) -> None:
