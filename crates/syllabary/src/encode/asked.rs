@@ -7,24 +7,51 @@
 #[cfg(target_arch = "x86_64")]
 use super::wide;
 use super::{
-    found::MANY,
+    found::{MANY, Missed},
     key::{Key, LONGER, Longer, SHORT},
-    memory::{Lines, Longers},
+    memory::{Lines, Longers, inner},
 };
 
 /// From this first byte on, characters are of scripts without spaces (U+3000 and above) or rare: their pieces seldom
 /// come again, and are encoded character by character.
 pub(super) const UNSPACED: u8 = 0xE3;
-/// In place of the key of a piece that has a longer one or none; no slot holds them, not even an empty one.
+/// In place of the key of a piece that has a longer one, none, or is of a script without spaces; no slot holds them,
+/// not even an empty one.
 const LONG: Key = Key { low: 1, high: 0 };
 pub(super) const NONE: Key = Key { low: 2, high: 0 };
+pub(super) const APART: Key = Key { low: 3, high: 0 };
+/// How far the length of a string is moved up in its key: that of a whole piece, and of a string inside one.
+pub(super) const PIECE: u64 = 56;
+pub(super) const INNER: u64 = 48;
 
 /// How a piece is looked up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Name {
     Short(Key),
     Long(Longer),
+    /// Not remembered: of a script without spaces.
+    Apart,
     None,
+}
+
+impl Name {
+    /// Of the piece `text[start..end]`.
+    #[inline(always)]
+    pub(super) fn of(text: &[u8], (start, end): (usize, usize)) -> Name {
+        match end - start {
+            _ if text[start] >= UNSPACED => Name::Apart,
+            length @ ..=SHORT => Name::Short(Key::at(text, start, length)),
+            length @ ..=LONGER => Name::Long(Longer::at(text, start, length)),
+            _ => Name::None,
+        }
+    }
+}
+
+/// The key of a string of up to `SHORT` bytes that is a whole `PIECE`, or of less if it is `INNER`.
+#[inline(always)]
+pub(super) fn key_of(text: &[u8], (start, end): (usize, usize), kind: u64) -> Key {
+    let key = Key::at(text, start, end - start);
+    if kind == PIECE { key } else { inner(key) }
 }
 
 /// The keys of pieces, in columns, and where they are looked for.
@@ -60,50 +87,81 @@ impl Asked {
     pub(super) fn name(&self, at: usize) -> Name {
         match self.key(at) {
             LONG => Name::Long(self.longs[at]),
+            APART => Name::Apart,
             NONE => Name::None,
             key => Name::Short(key),
         }
     }
 
-    /// Makes the keys of neighbouring pieces of `text`, the first of which begins at `start`, and asks for where they
-    /// may be remembered.
+    /// How many of these, from the first on, are neighbours of a script without spaces.
+    pub(super) fn run(&self, missed: &[Missed]) -> usize {
+        let first = usize::from(missed[0].at);
+        let is_next = |&(count, piece): &(usize, &Missed)| {
+            usize::from(piece.at) == first + count && self.key(first + count) == APART
+        };
+        missed.iter().enumerate().take_while(is_next).count()
+    }
+
+    /// Makes the keys of the pieces `text[starts[0]..ends[0]]` and so on, ascending, and asks for where they may be
+    /// remembered.
     pub(super) fn ask(
         &mut self,
         (lines, longer): (Lines<'_>, &Longers),
         text: &[u8],
-        start: usize,
-        ends: &[usize],
+        (starts, ends): (&[usize], &[usize]),
     ) {
         self.size = lines.size();
         #[cfg(target_arch = "x86_64")]
-        let done = wide::Able::new().map_or(0, |able| able.ask(self, (lines, longer), text, start, ends));
+        let done = wide::Able::new().map_or(0, |able| able.ask(self, (lines, longer), text, (starts, ends)));
         #[cfg(not(target_arch = "x86_64"))]
         let done = 0;
-        for at in done..ends.len() {
-            self.one((lines, longer), text, start, ends, at);
+        for (at, (&start, &end)) in starts.iter().zip(ends).enumerate().skip(done) {
+            self.one((lines, longer), text, (start, end), at);
         }
     }
 
-    /// The same for one of them.
+    /// The same for strings of at most `SHORT` bytes that are `PIECE` or `INNER`.
+    pub(super) fn ask_short(
+        &mut self,
+        lines: Lines<'_>,
+        text: &[u8],
+        (starts, ends, kinds): (&[usize], &[usize], &[u64]),
+    ) {
+        self.size = lines.size();
+        #[cfg(target_arch = "x86_64")]
+        let done =
+            wide::Able::new().map_or(0, |able| able.ask_short(self, lines, text, (starts, ends, kinds)));
+        #[cfg(not(target_arch = "x86_64"))]
+        let done = 0;
+        for (at, ((&start, &end), &kind)) in starts.iter().zip(ends).zip(kinds).enumerate().skip(done) {
+            self.set(lines, at, key_of(text, (start, end), kind));
+        }
+    }
+
+    /// The same as `ask` for one of them.
     #[inline]
     pub(super) fn one(
         &mut self,
         (lines, longer): (Lines<'_>, &Longers),
         text: &[u8],
-        start: usize,
-        ends: &[usize],
+        span: (usize, usize),
         at: usize,
     ) {
-        let (start, end) = (if at == 0 { start } else { ends[at - 1] }, ends[at]);
-        let mut key = NONE;
-        if text[start] < UNSPACED && end - start <= SHORT {
-            key = Key::at(text, start, end - start);
-        } else if text[start] < UNSPACED && end - start <= LONGER {
-            let long = Longer::at(text, start, end - start);
-            longer.fetch(long.hash() as u32);
-            self.longs[at] = long;
-            key = LONG;
-        }
+        let key = match Name::of(text, span) {
+            Name::Short(key) => key,
+            Name::Long(long) => {
+                longer.fetch(long.hash() as u32);
+                self.longs[at] = long;
+                LONG
+            }
+            Name::Apart => APART,
+            Name::None => NONE,
+        };
+        self.set(lines, at, key);
+    }
+
+    #[inline(always)]
+    fn set(&mut self, lines: Lines<'_>, at: usize, key: Key) {
         let place = lines.place(key.hash());
         lines.fetch(place);
         (self.lows[at], self.highs[at], self.places[at]) = (key.low, key.high, place);

@@ -1,91 +1,237 @@
 //! Many neighbouring pieces at a time: their keys, one look for all of them, then those that were not there.
 //!
-//! Leaves out how one piece is encoded (`pieces`).
+//! Leaves out what is done with a piece that was not there (`open`).
+
+use std::ops::Range;
 
 #[cfg(target_arch = "x86_64")]
 use super::lanes;
 use super::{
-    asked::Name,
+    asked::{Asked, Name},
+    found::Found,
+    inside::Inside,
     output::Output,
-    pieces::{FastWork, Pieces},
+    pieces::{Fast, FastWork, Pieces},
 };
-use crate::Error;
+#[cfg(target_arch = "x86_64")]
+use super::{
+    key::Key,
+    memory::{Short, plain},
+};
+use crate::{Error, vocab::Vocab};
+
+/// Fewer pieces are looked up one by one.
+const WORTH: usize = 16;
 
 impl<O: Output> Pieces<'_, O> {
-    /// Encodes neighbouring pieces of `text`, the first of which begins at `start`; at most `MANY`.
-    pub(super) fn chunk(&mut self, text: &[u8], start: usize, ends: &[usize]) -> Result<(), Error> {
+    /// Encodes the pieces of `text` between one edge and the next; at most `MANY`.
+    pub(super) fn chunk(&mut self, text: &[u8], edges: &[usize]) -> Result<(), Error> {
+        let [starts @ .., _] = edges else { return Ok(()) };
+        let ends = &edges[1..];
+        if ends.len() < WORTH {
+            return starts.iter().zip(ends).try_for_each(|(&start, &end)| self.one(text, (start, end)));
+        }
         let FastWork { short, longer, asked, found, .. } = &mut *self.work;
-        asked.ask((short.lines(), longer), text, start, ends);
+        asked.ask((short.lines(), longer), text, (starts, ends));
         self.out.look(found, short.lines(), asked, ends.len());
         if found.missed().is_empty() {
             found.hand_on(0, found.filled(), &mut self.out);
             return Ok(());
         }
-        #[cfg(target_arch = "x86_64")]
-        if let Some(lanes) = self.fast.lanes {
-            self.learn(lanes);
-        }
-        let found = std::mem::take(&mut self.work.found);
-        let (mut written, mut done) = (0, Ok(()));
-        for missed in found.missed() {
-            let (at, filled) = (usize::from(missed.at), usize::from(missed.filled));
-            if filled > written {
-                found.hand_on(written, filled, &mut self.out);
-                written = filled;
-            }
-            let start = if at == 0 { start } else { ends[at - 1] };
-            done = self.missed(text, (start, ends[at]), at);
-            if done.is_err() {
-                break;
-            }
-        }
-        found.hand_on(written, found.filled(), &mut self.out);
-        self.work.found = found;
+        self.work.learn(self.fast, self.vocab);
+        let (found, mut inside) = (std::mem::take(&mut self.work.found), self.work.take_inside(self.fast));
+        let done = self.others(text, (starts, ends), &found, &mut inside);
+        (self.work.found, self.work.inside) = (found, Some(inside));
         done
     }
 
-    /// Encodes the piece at `at`, which was not found.
-    #[inline]
-    fn missed(&mut self, text: &[u8], span: (usize, usize), at: usize) -> Result<(), Error> {
-        match self.work.asked.name(at) {
-            Name::Short(key) => {
-                self.short(text, span, key, key.hash() as u32);
-                Ok(())
+    /// Encodes one piece.
+    fn one(&mut self, text: &[u8], span: (usize, usize)) -> Result<(), Error> {
+        let name = Name::of(text, span);
+        let short = &self.work.short;
+        if let Name::Short(key) = name
+            && let Some(slot) = short.find(key, key.hash() as u32)
+        {
+            match slot.few() {
+                Some((count, ids)) => self.out.few(ids, count),
+                None => self.out.many(short.ids(slot)),
             }
-            Name::Long(key) => self.longer(text, span, key, key.hash() as u32),
-            Name::None => self.long(text, span.0, span.1),
+            return Ok(());
+        }
+        let mut inside = self.work.take_inside(self.fast);
+        inside.clear();
+        let mut done = self.open(&mut inside, text, span, name);
+        loop {
+            self.look_inside(&mut inside, text);
+            self.put(&mut inside, text, 0, name);
+            let Ok(Some(from)) = done else { break };
+            inside.clear();
+            done =
+                self.go_on(&mut inside, text, (span.0, from), &[span.1]).map(|rest| rest.map(|(_, at)| at));
+        }
+        self.work.inside = Some(inside);
+        done.map(drop)
+    }
+
+    /// Cuts neighbouring pieces as one part.
+    fn go_on(
+        &mut self,
+        inside: &mut Inside,
+        text: &[u8],
+        places: (usize, usize),
+        ends: &[usize],
+    ) -> Result<Option<(usize, usize)>, Error> {
+        let rest = self.cut_all(inside, text, places, ends)?;
+        inside.end(false);
+        Ok(rest)
+    }
+
+    /// Hands on what was found, and between it the pieces that were not.
+    fn others(
+        &mut self,
+        text: &[u8],
+        (starts, ends): (&[usize], &[usize]),
+        found: &Found,
+        inside: &mut Inside,
+    ) -> Result<(), Error> {
+        let (missed, mut done, mut written, mut rest) = (found.missed(), 0, 0, None);
+        while done < missed.len() {
+            inside.clear();
+            self.work.firsts.clear();
+            while inside.has_room()
+                && let Some(piece) = missed.get(done)
+            {
+                let at = usize::from(piece.at);
+                self.work.firsts.push(*piece);
+                let name = self.work.asked.name(at);
+                let count = if name == Name::Apart { self.work.asked.run(&missed[done..]) } else { 1 };
+                rest = match rest {
+                    None if name != Name::Apart => {
+                        self.open(inside, text, (starts[at], ends[at]), name)?.map(|from| (0, from))
+                    }
+                    _ => {
+                        let from = rest.map_or(starts[at], |(_, from)| from);
+                        self.go_on(inside, text, (starts[at], from), &ends[at..at + count])?
+                    }
+                };
+                done += rest.map_or(count, |(pieces, _)| pieces);
+                if rest.is_some() {
+                    break;
+                }
+            }
+            self.look_inside(inside, text);
+            for part in 0..inside.parts() {
+                let piece = self.work.firsts[part];
+                let (at, filled) = (usize::from(piece.at), usize::from(piece.filled));
+                found.hand_on(written, filled, &mut self.out);
+                written = filled;
+                self.put(inside, text, part, self.work.asked.name(at));
+            }
+        }
+        found.hand_on(written, found.filled(), &mut self.out);
+        Ok(())
+    }
+
+    /// Looks up the strings of `inside`.
+    fn look_inside(&mut self, inside: &mut Inside, text: &[u8]) {
+        inside.look(self.work.short.lines(), text);
+        #[cfg(target_arch = "x86_64")]
+        if let Some(lanes) = self.fast.lanes {
+            let FastWork { short, unknown, .. } = &mut *self.work;
+            learn((self.fast, lanes, self.vocab), short, unknown, (&inside.asked, &inside.found));
         }
     }
 
-    /// Encodes the short pieces that were not found and are not remembered, many at a time.
-    #[cfg(target_arch = "x86_64")]
-    #[cold]
-    #[inline(never)]
-    fn learn(&mut self, lanes: lanes::Able) {
-        let Pieces { fast, vocab, .. } = *self;
-        let FastWork { short, asked, found, unknown, .. } = &mut *self.work;
-        unknown.clear();
-        let tokens = vocab.short();
-        for missed in found.missed() {
-            let key = asked.key(usize::from(missed.at));
-            let hash = key.hash() as u32;
-            if key.high != 0 && !short.settle(key, hash) {
-                tokens.fetch_key(key);
-                unknown.push((key, hash));
+    /// Hands on the ids of one of the parts, which belongs to a piece of this name, and remembers them if they
+    /// are new.
+    #[inline]
+    fn put(&mut self, inside: &mut Inside, text: &[u8], part: usize, name: Name) {
+        let (strings, known, is_new) = inside.part(part);
+        if !is_new {
+            return self.put_all(inside, text, strings, known);
+        }
+        let Pieces { fast, vocab, merges, .. } = *self;
+        let mut ids = std::mem::take(&mut self.work.ids);
+        ids.clear();
+        let work = &mut *self.work;
+        Pieces { fast, vocab, merges, work, out: &mut ids }.put_all(inside, text, strings, known);
+        self.out.many(&ids);
+        match name {
+            Name::Short(key) => self.work.short.insert_new(key, key.hash() as u32, &ids),
+            // What falls into bytes or characters of two is cut as soon.
+            Name::Long(key) if key.is_ascii() || 2 * ids.len() <= key.length() => {
+                self.work.longer.insert_new(key, key.hash() as u32, &ids);
+            }
+            _ => {}
+        }
+        self.work.ids = ids;
+    }
+
+    /// Hands on known ids and those of strings between them.
+    #[inline]
+    fn put_all(&mut self, inside: &mut Inside, text: &[u8], strings: Range<usize>, known: Range<usize>) {
+        let mut written = known.start;
+        for string in strings {
+            let before = inside.string(string).2;
+            inside.hand_on(written, before, &mut self.out);
+            written = before;
+            let (from, to) = inside.found.span(string);
+            if from < to {
+                inside.found.hand_on(from, to, &mut self.out);
+            } else {
+                self.string(inside, text, string);
             }
         }
-        if fast.whole_pieces {
-            unknown.retain(|&(key, hash)| {
-                let id = tokens.get(key);
-                id.inspect(|&id| short.insert_new(key, hash, &[id]));
-                id.is_none()
-            });
+        inside.hand_on(written, known.end, &mut self.out);
+    }
+}
+
+impl FastWork {
+    fn take_inside(&mut self, fast: &Fast) -> Box<Inside> {
+        self.inside.take().unwrap_or_else(|| Box::new(Inside::new(&fast.cuts)))
+    }
+
+    /// Encodes the short pieces that were not found and are not remembered, many at a time.
+    fn learn(&mut self, fast: &Fast, vocab: &Vocab) {
+        #[cfg(target_arch = "x86_64")]
+        if let Some(lanes) = fast.lanes {
+            let FastWork { short, asked, found, unknown, .. } = self;
+            learn((fast, lanes, vocab), short, unknown, (asked, found));
         }
-        if unknown.len() >= lanes::FEWEST {
-            lanes.merge(unknown.iter().map(|&(key, _)| key), &fast.bytes, tokens, &mut |number, ids| {
-                let (key, hash) = unknown[number];
-                short.insert_new(key, hash, ids);
-            });
+    }
+}
+
+/// Encodes what was not found and is not remembered, many at a time.
+#[cfg(target_arch = "x86_64")]
+#[inline(never)]
+fn learn(
+    (fast, lanes, vocab): (&Fast, lanes::Able, &Vocab),
+    short: &mut Short,
+    unknown: &mut Vec<(Key, u32)>,
+    (asked, found): (&Asked, &Found),
+) {
+    unknown.clear();
+    let tokens = vocab.short();
+    for missed in found.missed() {
+        let key = asked.key(usize::from(missed.at));
+        let hash = key.hash() as u32;
+        if key.high != 0 && !short.settle(key, hash) {
+            tokens.fetch_key(key);
+            unknown.push((key, hash));
         }
+    }
+    if fast.whole_pieces {
+        unknown.retain(|&(key, hash)| {
+            let id = if key.high >> 56 != 0 { tokens.get(key) } else { None };
+            id.inspect(|&id| short.insert_new(key, hash, &[id]));
+            id.is_none()
+        });
+    }
+    if unknown.len() >= lanes::FEWEST {
+        let keys = unknown.iter().map(|&(key, _)| plain(key));
+        lanes.merge(keys, &fast.bytes, tokens, &mut |number, ids| {
+            let (key, hash) = unknown[number];
+            short.insert_new(key, hash, ids);
+        });
     }
 }

@@ -11,24 +11,27 @@
 
 use crate::vocab::Vocab;
 
-const PAIR_BITS: usize = 18;
+/// The table of pairs has so many bits, as a power of two: 64 KiB, and a twentieth of it is set by `o200k_base`.
+const PAIR_BITS: u32 = 19;
 
-/// What stands side by side in tokens.
+/// What stands side by side in tokens; of some pairs that do not it says that they do.
 #[derive(Debug)]
 pub(crate) struct Cuts {
-    /// A bit for two bytes, the first the higher part of the index.
-    bytes: Box<[u64]>,
-    /// The same where one of the two is a part of a character whose rest is not in the token.
-    partial: Box<[u64]>,
-    /// A bit for the hash of two whole characters, not both of them ASCII.
-    characters: Box<[u64]>,
+    /// A bit for two bytes, the first the higher part of the index, one of which is a part of a character whose rest
+    /// is not in the token.
+    partial: Box<[u64; PARTIAL]>,
+    /// A bit for the hash of two whole characters.
+    characters: Box<[u64; PAIRS]>,
     /// A bit for each character below `CHARACTERS` that stands, whole, before or after another one.
-    before: Box<[u64]>,
-    after: Box<[u64]>,
+    sides: [Box<[u64; PARTIAL]>; 2],
 }
 
-/// Characters of up to three bytes; they have tables.
+const PARTIAL: usize = CHARACTERS / 64;
+const PAIRS: usize = 1 << (PAIR_BITS - 6);
+
+/// Characters of up to three bytes have tables; the last, which is none, stands for all others too.
 pub(crate) const CHARACTERS: usize = 1 << 16;
+pub(super) const LAST: usize = CHARACTERS - 1;
 
 fn has(bits: &[u64], at: usize) -> bool {
     bits[at / 64] >> (at % 64) & 1 != 0
@@ -36,10 +39,6 @@ fn has(bits: &[u64], at: usize) -> bool {
 
 fn set(bits: &mut [u64], at: usize) {
     bits[at / 64] |= 1 << (at % 64);
-}
-
-fn bytes_at(text: &[u8], at: usize) -> usize {
-    usize::from(text[at - 1]) << 8 | usize::from(text[at])
 }
 
 fn is_inside(byte: u8) -> bool {
@@ -80,6 +79,38 @@ fn code_of(bytes: u32) -> usize {
 /// The code and the width of the character at `at`, which is whole.
 #[inline(always)]
 pub(crate) fn decode(text: &[u8], at: usize) -> (usize, usize) {
+    let Some(&bytes) = text[at..].first_chunk::<4>() else { return decode_slowly(text, at) };
+    let word = u32::from_be_bytes(bytes) as usize;
+    match bytes[0] {
+        0..0x80 => (word >> 24, 1),
+        0x80..0xE0 => (word >> 18 & 0x7C0 | word >> 16 & 0x3F, 2),
+        0xE0..0xF0 => (word >> 12 & 0xF000 | word >> 10 & 0xFC0 | word >> 8 & 0x3F, 3),
+        _ => (word >> 6 & 0x1C_0000 | word >> 4 & 0x3_F000 | word >> 2 & 0xFC0 | word & 0x3F, 4),
+    }
+}
+
+/// By the upper half of a first byte: the bits of the code, how far they are to be moved down, and the width.
+const FORMS: [(u32, u8, u8); 16] = {
+    let mut forms = [(0x7F, 18, 1); 16];
+    forms[0xC] = (0x7FF, 12, 2);
+    forms[0xD] = (0x7FF, 12, 2);
+    forms[0xE] = (0xFFFF, 6, 3);
+    forms[0xF] = (0x1F_FFFF, 0, 4);
+    forms
+};
+
+/// The same as `decode`, without a branch on the width: for text where widths change often.
+#[inline(always)]
+pub(super) fn character_at(text: &[u8], at: usize) -> (usize, usize) {
+    let Some(&bytes) = text[at..].first_chunk::<4>() else { return decode_slowly(text, at) };
+    let [first, second, third, last] = bytes.map(u32::from);
+    let bits = (first & 0x7F) << 18 | (second & 0x3F) << 12 | (third & 0x3F) << 6 | last & 0x3F;
+    let (mask, shift, width) = FORMS[usize::from(bytes[0] >> 4)];
+    ((bits >> shift & mask) as usize, usize::from(width))
+}
+
+/// The same where less than four bytes follow.
+fn decode_slowly(text: &[u8], at: usize) -> (usize, usize) {
     let inside = |place: usize| usize::from(text.get(place).copied().unwrap_or(0) & 0x3F);
     let first = usize::from(text[at]);
     match first {
@@ -103,72 +134,59 @@ fn width_of(byte: u8) -> usize {
     }
 }
 
-fn place(before: u32, after: u32) -> usize {
-    let key = u64::from(before) << 32 | u64::from(after);
-    (key.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> (64 - PAIR_BITS)) as usize
+/// The bit of two characters.
+#[inline(always)]
+fn place(before: usize, after: usize) -> usize {
+    let mixed = (before as u32).wrapping_mul(0x9E37_79B1) ^ (after as u32).wrapping_mul(0x85EB_CA77);
+    (mixed.wrapping_mul(0xC2B2_AE3D) >> (u32::BITS - PAIR_BITS)) as usize
 }
 
 impl Cuts {
     pub(crate) fn new(vocab: &Vocab) -> Cuts {
-        let mut cuts = Cuts {
-            bytes: vec![0; 1 << 10].into(),
-            partial: vec![0; 1 << 10].into(),
-            characters: vec![0; 1 << (PAIR_BITS - 6)].into(),
-            before: vec![0; CHARACTERS / 64].into(),
-            after: vec![0; CHARACTERS / 64].into(),
-        };
+        let bits = || Box::new([0; PARTIAL]);
+        let mut cuts = Cuts { partial: bits(), characters: Box::new([0; PAIRS]), sides: [bits(), bits()] };
         vocab.iter().for_each(|(_, token)| cuts.add(token));
         cuts
     }
 
     fn add(&mut self, token: &[u8]) {
-        for at in 1..token.len() {
-            let pair = bytes_at(token, at);
-            set(&mut self.bytes, pair);
-            if (token[at - 1] | token[at]) < 0x80 || is_inside(token[at]) {
-                continue;
-            }
+        for at in (1..token.len()).filter(|&at| !is_inside(token[at])) {
             match (character_before(token, at), character_after(token, at)) {
                 (Some(before), Some(after)) => {
-                    set(&mut self.characters, place(before, after));
-                    set(&mut self.before, code_of(before) & (CHARACTERS - 1));
-                    set(&mut self.after, code_of(after) & (CHARACTERS - 1));
+                    let codes = [code_of(before), code_of(after)];
+                    set(&mut *self.characters, place(codes[0], codes[1]));
+                    for (side, code) in self.sides.iter_mut().zip(codes) {
+                        set(&mut **side, code.min(LAST));
+                    }
                 }
-                _ => set(&mut self.partial, pair),
+                _ => {
+                    set(&mut *self.partial, usize::from(token[at - 1]) << 8 | usize::from(token[at]));
+                }
             }
         }
     }
 
-    /// Whether no token reaches over the place `at`, inside `text`, where a character begins.
-    #[inline]
-    pub(crate) fn safe(&self, text: &[u8], at: usize) -> bool {
-        let pair = bytes_at(text, at);
-        if !has(&self.bytes, pair) {
-            return true;
-        }
-        if (text[at - 1] | text[at]) < 0x80 || has(&self.partial, pair) {
-            return false;
-        }
-        match (character_before(text, at), character_after(text, at)) {
-            (Some(before), Some(after)) => !has(&self.characters, place(before, after)),
-            _ => false,
-        }
+    /// Whether a character stands before others in tokens, and whether after; `code` is at most `LAST`.
+    pub(super) fn sides(&self, code: usize) -> [bool; 2] {
+        [has(&*self.sides[0], code), has(&*self.sides[1], code)]
     }
 
-    /// The same, where the characters around the place are known by their codes; one of them is not ASCII.
+    /// Whether no token reaches over the place between the characters of these codes.
+    #[cfg(test)]
+    fn passes_none(&self, text: &[u8], at: usize, (before, after): (usize, usize)) -> bool {
+        !self.has_part(text[at - 1], text[at]) && !self.has_pair(before, after)
+    }
+
+    /// Whether, in some token, these two bytes stand side by side and one is of a character that is not whole.
     #[inline(always)]
-    pub(crate) fn safe_between(&self, text: &[u8], at: usize, (before, after): (usize, usize)) -> bool {
-        if has(&self.partial, bytes_at(text, at)) {
-            return false;
-        }
-        !(has(&self.before, before & (CHARACTERS - 1)) && has(&self.after, after & (CHARACTERS - 1)))
-            || self.safe(text, at)
+    pub(super) fn has_part(&self, before: u8, after: u8) -> bool {
+        has(&*self.partial, usize::from(before) << 8 | usize::from(after))
     }
 
-    /// The first safe place in `text` after `at` and before `end`, or `end`.
-    #[inline]
-    pub(crate) fn next(&self, text: &[u8], at: usize, end: usize) -> usize {
-        (at + 1..end).find(|&place| !is_inside(text[place]) && self.safe(text, place)).unwrap_or(end)
+    /// Whether, in some token, these two characters may stand side by side.
+    #[inline(always)]
+    pub(super) fn has_pair(&self, before: usize, after: usize) -> bool {
+        has(&*self.characters, place(before, after))
     }
 }
 
@@ -204,15 +222,12 @@ mod tests {
             let vocab = Vocab::new(tokens.iter().zip(0..).map(|(token, id)| (id, token.as_slice()))).unwrap();
             let cuts = Cuts::new(&vocab);
             for at in (1..text.len()).filter(|&at| !is_inside(text[at])) {
-                let safe = cuts.safe(&text, at);
                 let (after, _) = decode(&text, at);
                 let start = (0..at).rfind(|&start| !is_inside(text[start])).unwrap();
                 let (before, width) = decode(&text, start);
                 assert_eq!(start + width, at);
                 assert_eq!(code_of(character_before(&text, at).unwrap()), before);
-                if before.max(after) >= 0x80 {
-                    assert_eq!(cuts.safe_between(&text, at, (before, after)), safe);
-                }
+                let safe = cuts.passes_none(&text, at, (before, after));
                 assert!(!safe || !reached(&tokens, &text, at), "{tokens:?} {text:?} {at}");
                 if safe { cut += 1 } else { kept += 1 }
             }

@@ -31,6 +31,8 @@ pub(super) struct Missed {
 pub(crate) struct Found {
     pub(super) ids: Box<[u32]>,
     pub(super) filled: usize,
+    /// How many ids there are up to the end of each string's.
+    pub(super) ends: Box<[u16]>,
     missed: Box<[Missed]>,
     misses: usize,
 }
@@ -42,6 +44,7 @@ impl Found {
         Found {
             ids: vec![0; MANY * FAR + BEYOND].into(),
             filled: 0,
+            ends: vec![0; MANY].into(),
             missed: vec![Missed::default(); MANY].into(),
             misses: 0,
         }
@@ -57,24 +60,35 @@ impl Found {
         &self.missed[..self.misses]
     }
 
-    /// Looks for the first `count` strings of `asked` and keeps their ids, or their number only, which is given.
+    /// Looks for the first `count` strings of `asked` and keeps their ids, or their number only, which is given; if `ENDS`,
+    /// also where the ids of each end.
     #[inline]
-    pub(super) fn look<const KEEP: bool>(&mut self, lines: Lines<'_>, asked: &Asked, count: usize) -> usize {
+    pub(super) fn look<const KEEP: bool, const ENDS: bool>(
+        &mut self,
+        lines: Lines<'_>,
+        asked: &Asked,
+        count: usize,
+    ) -> usize {
         (self.filled, self.misses) = (0, 0);
         #[cfg(target_arch = "x86_64")]
         let (done, mut sum) =
-            wide::Able::new().map_or((0, 0), |able| able.look::<KEEP>(self, lines, asked, count));
+            wide::Able::new().map_or((0, 0), |able| able.look::<KEEP, ENDS>(self, lines, asked, count));
         #[cfg(not(target_arch = "x86_64"))]
         let (done, mut sum) = (0, 0);
         for at in done..count {
-            sum += self.one::<KEEP>(lines, asked, at);
+            sum += self.one::<KEEP, ENDS>(lines, asked, at);
         }
         sum
     }
 
     /// The same for one of them.
     #[inline]
-    pub(super) fn one<const KEEP: bool>(&mut self, lines: Lines<'_>, asked: &Asked, at: usize) -> usize {
+    pub(super) fn one<const KEEP: bool, const ENDS: bool>(
+        &mut self,
+        lines: Lines<'_>,
+        asked: &Asked,
+        at: usize,
+    ) -> usize {
         let (key, place) = (asked.key(at), asked.places[at]);
         let count = if KEEP {
             let (count, few, many) = lines.any(key, place);
@@ -85,21 +99,33 @@ impl Found {
                 }
             }
             self.filled += count;
+            if ENDS {
+                self.ends[at] = self.filled as u16;
+            }
             count
         } else {
             lines.count(key, place)
         };
         if count == 0 {
-            self.miss(at);
+            self.miss::<ENDS>(at);
         }
         count
     }
 
     /// Notes a string that is not there.
     #[inline(always)]
-    pub(super) fn miss(&mut self, at: usize) {
+    pub(super) fn miss<const ENDS: bool>(&mut self, at: usize) {
         self.missed[self.misses] = Missed { at: at as u16, filled: self.filled as u16 };
         self.misses += 1;
+        if ENDS {
+            self.ends[at] = self.filled as u16;
+        }
+    }
+
+    /// Where the ids of a string begin and end; of one that was not found, they are at the same place.
+    #[inline(always)]
+    pub(super) fn span(&self, at: usize) -> (usize, usize) {
+        (if at == 0 { 0 } else { usize::from(self.ends[at - 1]) }, usize::from(self.ends[at]))
     }
 
     /// Ids from one place to another.

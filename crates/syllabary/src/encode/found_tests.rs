@@ -48,7 +48,7 @@ fn remember(memory: &mut Short, text: &[u8], ends: &[usize], draw: &mut Draw) {
 /// What must be asked of each piece, by definition.
 fn name(piece: &[u8]) -> Name {
     match piece {
-        [0xE3..=0xFF, ..] => Name::None,
+        [0xE3..=0xFF, ..] => Name::Apart,
         _ if piece.len() > LONGER => Name::None,
         _ => match Key::new(piece) {
             Some(key) => Name::Short(key),
@@ -83,14 +83,15 @@ fn wide_looks_are_those_of_one_string_after_the_other() {
         remember(&mut memory, &text, &ends, &mut draw);
         let lines = memory.lines();
         let mut asked = Asked::default();
-        asked.ask((lines, &longer), &text, 0, &ends);
-        let starts = [0].into_iter().chain(ends.iter().copied());
-        let names: Vec<Name> = starts.zip(&ends).map(|(start, &end)| name(&text[start..end])).collect();
+        let starts: Vec<usize> = [0].into_iter().chain(ends.iter().copied()).take(ends.len()).collect();
+        asked.ask((lines, &longer), &text, (&starts, &ends));
+        let names: Vec<Name> =
+            starts.iter().zip(&ends).map(|(&start, &end)| name(&text[start..end])).collect();
         let mut alone = Asked::default();
         alone.size = lines.size();
         for (at, name) in names.iter().enumerate() {
             assert_eq!(asked.name(at), *name);
-            alone.one((lines, &longer), &text, 0, &ends, at);
+            alone.one((lines, &longer), &text, (starts[at], ends[at]), at);
             assert_eq!(alone.name(at), *name);
             assert_eq!(alone.places[at], asked.places[at]);
             assert_eq!(alone.places[at], lines.place(alone.key(at).hash()));
@@ -99,23 +100,30 @@ fn wide_looks_are_those_of_one_string_after_the_other() {
         let mut found = Found::new();
         let one_by_one = |asked: &Asked, found: &mut Found| {
             (found.filled, found.misses) = (0, 0);
-            (0..ends.len()).map(|at| found.one::<true>(lines, asked, at)).sum()
+            (0..ends.len()).map(|at| found.one::<true, true>(lines, asked, at)).sum()
         };
-        for count in [found.look::<true>(lines, &asked, ends.len()), one_by_one(&alone, &mut found)] {
+        for count in [found.look::<true, true>(lines, &asked, ends.len()), one_by_one(&alone, &mut found)] {
             assert_eq!(count, ids.len());
         }
         for wide in [true, false] {
             if wide {
-                found.look::<true>(lines, &asked, ends.len());
+                found.look::<true, true>(lines, &asked, ends.len());
             } else {
                 one_by_one(&alone, &mut found);
             }
             let mut out = Vec::new();
             found.hand_on(0, found.filled(), &mut out);
             assert_eq!(out, ids);
+            let mut end = 0;
+            for at in 0..ends.len() {
+                let first = memory.first(asked.key(at)).unwrap_or_default();
+                assert_eq!(found.span(at), (end, end + first.len()));
+                assert_eq!(ids[end..end + first.len()], *first);
+                end += first.len();
+            }
             assert_eq!(found.missed(), missed);
         }
-        assert_eq!(found.look::<false>(lines, &asked, ends.len()), ids.len());
+        assert_eq!(found.look::<false, false>(lines, &asked, ends.len()), ids.len());
         let missed_too: Vec<u16> = found.missed().iter().map(|missed| missed.at).collect();
         assert_eq!(missed_too, missed.iter().map(|missed| missed.at).collect::<Vec<_>>());
         hits += names.len() - missed.len();

@@ -6,6 +6,9 @@
 pub(crate) const SHORT: usize = 15;
 pub(crate) const LONGER: usize = 31;
 
+/// The highest bit of each byte.
+const HIGH: u64 = 0x8080_8080_8080_8080;
+
 /// How keys are hashed.
 pub(super) const HASH_TURN: i32 = 13;
 pub(super) const HASH_LOW: u64 = 0x9E37_79B1;
@@ -48,6 +51,11 @@ impl Key {
     pub(crate) fn of(bytes: u128, length: usize) -> Key {
         let bytes = bytes & MASKS[length & 15];
         Key { low: bytes as u64, high: (bytes >> 64) as u64 | (length as u64) << 56 }
+    }
+
+    /// Whether it has only bytes below 0x80; not of the key of a string inside a piece.
+    pub(super) fn is_ascii(self) -> bool {
+        (self.low | self.high & (u64::MAX >> 8)) & HIGH == 0
     }
 
     /// The key of all of `bytes`, if they are 1 to `SHORT`.
@@ -98,6 +106,17 @@ impl Longer {
         let (low, high) = (sixteen(text, start), sixteen(text, start + 16));
         let high = high & MASKS[(length - 16) & 15] | (length as u128) << 120;
         Longer([low as u64, (low >> 64) as u64, high as u64, (high >> 64) as u64])
+    }
+
+    /// Whether it has only bytes below 0x80.
+    pub(super) fn is_ascii(self) -> bool {
+        let [first, second, third, last] = self.0;
+        (first | second | third | last & (u64::MAX >> 8)) & HIGH == 0
+    }
+
+    /// How many bytes the string has.
+    pub(super) fn length(self) -> usize {
+        (self.0[3] >> 56) as usize
     }
 
     /// A hash of all its bits, good in its lowest 32.

@@ -150,6 +150,14 @@ pub(crate) fn inner(key: Key) -> Key {
     Key { low: key.low, high: key.high & (u64::MAX >> 8) | length << 48 }
 }
 
+/// The key of the bytes of a string alone, be it a whole piece or inside one.
+pub(crate) fn plain(key: Key) -> Key {
+    if key.high >> 56 != 0 {
+        return key;
+    }
+    Key { low: key.low, high: key.high & (u64::MAX >> 16) | key.high >> 48 << 56 }
+}
+
 /// Strings and their ids.
 #[derive(Debug)]
 pub(crate) struct Memory<K, const N: usize, const WAYS: usize> {
@@ -313,9 +321,21 @@ impl<K: Name, const N: usize, const WAYS: usize> Memory<K, N, WAYS> {
         &self.far[slot.ids[0] as usize..][..slot.ids[1] as usize]
     }
 
+    /// The ids of a slot.
+    #[inline]
+    pub(crate) fn ids<'s>(&'s self, slot: &'s Slot<K, N>) -> &'s [u32] {
+        match slot.few() {
+            Some((count, ids)) => &ids[..count],
+            None => self.many(slot),
+        }
+    }
+
     /// Remembers the ids of a string that is not there; it has some, and no more than bytes.
     pub(crate) fn insert(&mut self, key: K, hash: u32, ids: &[u32]) {
-        if self.used > self.lines.len() / 2 + self.lines.len() / 4 && self.lines.len() < K::LINES {
+        let is_full = self.used > self.lines.len() / 2 + self.lines.len() / 4;
+        // Strings that have a line alone are not counted when they are found: those that were pushed out are.
+        let is_pushing = WAYS == 1 && self.strayed > K::LINES / 4 && self.lines.len() < self.most;
+        if is_full && self.lines.len() < K::LINES || is_pushing {
             self.grow();
         }
         let (count, inside) = self.place_ids(ids);

@@ -10,14 +10,15 @@
 //! dropout and steps, which `run` does for every tokenizer, and the tokens cut out before (`run`).
 
 mod asked;
-mod characters;
 mod chunk;
 mod cuts;
 mod found;
+mod inside;
 mod key;
 #[cfg(target_arch = "x86_64")]
 mod lanes;
 mod memory;
+mod open;
 mod output;
 mod pieces;
 mod short;

@@ -23,7 +23,7 @@ pub(crate) trait Output {
     /// Looks for the first `count` strings of `asked`; the ids of those found are in `found` then, to be taken with what comes between them.
     #[inline(always)]
     fn look(&mut self, found: &mut Found, lines: Lines<'_>, asked: &Asked, count: usize) {
-        found.look::<true>(lines, asked, count);
+        found.look::<true, false>(lines, asked, count);
     }
 }
 
@@ -140,6 +140,6 @@ impl Output for Count {
     /// Takes the number of ids found at once.
     #[inline]
     fn look(&mut self, found: &mut Found, lines: Lines<'_>, asked: &Asked, count: usize) {
-        self.0 += found.look::<false>(lines, asked, count);
+        self.0 += found.look::<false, false>(lines, asked, count);
     }
 }

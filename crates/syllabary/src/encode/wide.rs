@@ -11,15 +11,15 @@
 
 use std::arch::x86_64::{
     __m128i, __m256i, _mm_loadu_si128, _mm_storeu_si128, _mm256_add_epi64, _mm256_and_si256,
-    _mm256_andnot_si256, _mm256_blend_epi32, _mm256_blendv_epi8, _mm256_castsi128_si256, _mm256_castsi256_pd,
-    _mm256_cmpeq_epi64, _mm256_cmpgt_epi64, _mm256_inserti128_si256, _mm256_loadu_si256, _mm256_movemask_pd,
-    _mm256_mul_epu32, _mm256_or_si256, _mm256_permute4x64_epi64, _mm256_set1_epi64x, _mm256_setzero_si256,
-    _mm256_slli_epi64, _mm256_sllv_epi64, _mm256_srli_epi64, _mm256_srlv_epi64, _mm256_storeu_si256,
-    _mm256_sub_epi64, _mm256_unpackhi_epi64, _mm256_unpacklo_epi64, _mm256_xor_si256,
+    _mm256_andnot_si256, _mm256_blendv_epi8, _mm256_castsi128_si256, _mm256_castsi256_pd, _mm256_cmpeq_epi64,
+    _mm256_cmpgt_epi64, _mm256_inserti128_si256, _mm256_loadu_si256, _mm256_movemask_pd, _mm256_mul_epu32,
+    _mm256_or_si256, _mm256_set1_epi64x, _mm256_setzero_si256, _mm256_slli_epi64, _mm256_sllv_epi64,
+    _mm256_srli_epi64, _mm256_srlv_epi64, _mm256_storeu_si256, _mm256_sub_epi64, _mm256_unpackhi_epi64,
+    _mm256_unpacklo_epi64, _mm256_xor_si256,
 };
 
 use super::{
-    asked::{Asked, NONE, UNSPACED},
+    asked::{APART, Asked, NONE, PIECE, UNSPACED},
     found::{BEYOND, Found, MANY},
     key::{HASH_DOWN, HASH_HIGH, HASH_LOW, HASH_TURN, LONGER, SHORT, fetch_byte},
     memory::{FEW, LINE, Lines, Longers, SLOT},
@@ -28,6 +28,7 @@ use super::{
 /// Pieces at a time.
 const WIDE: usize = 4;
 const _: () = assert!(MANY.is_multiple_of(64) && FEW == 4 && FEW * WIDE <= BEYOND);
+const _: () = assert!(APART.low == NONE.low + 1 && APART.high == NONE.high);
 
 /// Exists only where the processor has the instructions.
 #[derive(Clone, Copy, Debug)]
@@ -46,24 +47,36 @@ impl Able {
         asked: &mut Asked,
         (lines, longer): (Lines<'_>, &Longers),
         text: &[u8],
-        start: usize,
-        ends: &[usize],
+        (starts, ends): (&[usize], &[usize]),
     ) -> usize {
         // SAFETY: `self` exists, so the processor has the instructions.
-        let (done, odd) = unsafe { ask(asked, lines, text, start, ends) };
+        let (done, odd) = unsafe { ask::<false>(asked, lines, text, (starts, ends, &[])) };
         for (word, mut bits) in odd.into_iter().enumerate() {
             while bits != 0 {
                 let at = 64 * word + bits.trailing_zeros() as usize;
                 bits &= bits - 1;
-                asked.one((lines, longer), text, start, ends, at);
+                asked.one((lines, longer), text, (starts[at], ends[at]), at);
             }
         }
         done
     }
 
+    /// The same as `Asked::ask_short`; says how many strings were done.
+    #[inline]
+    pub(super) fn ask_short(
+        self,
+        asked: &mut Asked,
+        lines: Lines<'_>,
+        text: &[u8],
+        strings: (&[usize], &[usize], &[u64]),
+    ) -> usize {
+        // SAFETY: `self` exists, so the processor has the instructions.
+        unsafe { ask::<true>(asked, lines, text, strings).0 }
+    }
+
     /// The same as `Found::look`; says how many pieces were done, and how many ids they have.
     #[inline]
-    pub(super) fn look<const KEEP: bool>(
+    pub(super) fn look<const KEEP: bool, const ENDS: bool>(
         self,
         found: &mut Found,
         lines: Lines<'_>,
@@ -71,7 +84,7 @@ impl Able {
         count: usize,
     ) -> (usize, usize) {
         // SAFETY: `self` exists, so the processor has the instructions.
-        unsafe { look::<KEEP>(found, lines, asked, count) }
+        unsafe { look::<KEEP, ENDS>(found, lines, asked, count) }
     }
 }
 
@@ -104,43 +117,46 @@ unsafe fn pair(base: *const u8, first: usize, second: usize) -> __m256i {
     _mm256_inserti128_si256::<1>(_mm256_castsi128_si256(first), second)
 }
 
-/// Makes keys; gives how many, and a bit for each of them that a longer one must replace.
+/// Makes keys; gives how many, and a bit for each of them that a longer one must replace. If `SHORT_ONLY`, there are
+/// none longer than that, and they are of these kinds; or else all are pieces.
 #[target_feature(enable = "avx2")]
-fn ask(
+fn ask<const SHORT_ONLY: bool>(
     asked: &mut Asked,
     lines: Lines<'_>,
     text: &[u8],
-    mut start: usize,
-    ends: &[usize],
+    (starts, ends, kinds): (&[usize], &[usize], &[u64]),
 ) -> (usize, [u64; MANY / 64]) {
     let (mut done, mut longer) = (0, [0; MANY / 64]);
     let Some(limit) = text.len().checked_sub(16) else { return (done, longer) };
     let (lows, highs) = (asked.lows.as_chunks_mut::<WIDE>().0, asked.highs.as_chunks_mut::<WIDE>().0);
     let columns = lows.iter_mut().zip(highs).zip(asked.places.as_chunks_mut::<WIDE>().0);
     let places_mask = _mm256_set1_epi64x((lines.size() - LINE) as i64);
-    for (group, ((lows, highs), places)) in ends.as_chunks::<WIDE>().0.iter().zip(columns) {
-        if start > limit || group[0] > limit || group[1] > limit || group[2] > limit {
+    let spans = starts.as_chunks::<WIDE>().0.iter().zip(ends.as_chunks::<WIDE>().0);
+    for (group, ((starts, ends), ((lows, highs), places))) in spans.zip(columns).enumerate() {
+        if starts[0] > limit || starts[1] > limit || starts[2] > limit || starts[3] > limit {
             break;
         }
-        let ends = load(group);
-        let starts = _mm256_blend_epi32::<3>(
-            _mm256_permute4x64_epi64::<0b10_01_00_00>(ends),
-            _mm256_set1_epi64x(start as i64),
-        );
-        let lengths = _mm256_sub_epi64(ends, starts);
+        let lengths = _mm256_sub_epi64(load(ends), load(starts));
         // SAFETY: sixteen bytes after each of the four places are within the text.
         let (even, uneven) =
-            unsafe { (pair(text.as_ptr(), start, group[1]), pair(text.as_ptr(), group[0], group[2])) };
-        let (mut low, mut high) = cut_off(even, uneven, lengths);
-        let is_longer = _mm256_cmpgt_epi64(lengths, _mm256_set1_epi64x(SHORT as i64));
-        let first = _mm256_and_si256(low, _mm256_set1_epi64x(0xFF));
-        let is_unspaced = _mm256_cmpgt_epi64(first, _mm256_set1_epi64x(i64::from(UNSPACED) - 1));
-        if bits(_mm256_or_si256(is_longer, is_unspaced)) != 0 {
-            let is_long = _mm256_cmpgt_epi64(lengths, _mm256_set1_epi64x(LONGER as i64));
-            let has_none = _mm256_or_si256(is_long, is_unspaced);
-            low = _mm256_blendv_epi8(low, _mm256_set1_epi64x(NONE.low as i64), has_none);
-            high = _mm256_andnot_si256(has_none, high);
-            longer[done / 64] |= (bits(_mm256_andnot_si256(has_none, is_longer)) as u64) << (done % 64);
+            unsafe { (pair(text.as_ptr(), starts[0], starts[2]), pair(text.as_ptr(), starts[1], starts[3])) };
+        let kind = match kinds.as_chunks().0.get(group) {
+            Some(kinds) if SHORT_ONLY => load(kinds),
+            _ => _mm256_set1_epi64x(PIECE as i64),
+        };
+        let (mut low, mut high) = cut_off(even, uneven, lengths, kind);
+        if !SHORT_ONLY {
+            let is_longer = _mm256_cmpgt_epi64(lengths, _mm256_set1_epi64x(SHORT as i64));
+            let first = _mm256_and_si256(low, _mm256_set1_epi64x(0xFF));
+            let is_unspaced = _mm256_cmpgt_epi64(first, _mm256_set1_epi64x(i64::from(UNSPACED) - 1));
+            if bits(_mm256_or_si256(is_longer, is_unspaced)) != 0 {
+                let is_long = _mm256_cmpgt_epi64(lengths, _mm256_set1_epi64x(LONGER as i64));
+                let has_none = _mm256_or_si256(is_long, is_unspaced);
+                let none = _mm256_sub_epi64(_mm256_set1_epi64x(NONE.low as i64), is_unspaced);
+                low = _mm256_blendv_epi8(low, none, has_none);
+                high = _mm256_andnot_si256(has_none, high);
+                longer[done / 64] |= (bits(_mm256_andnot_si256(has_none, is_longer)) as u64) << (done % 64);
+            }
         }
         let place = _mm256_and_si256(_mm256_slli_epi64::<6>(hashes(low, high)), places_mask);
         store(lows, low);
@@ -150,17 +166,16 @@ fn ask(
             // SAFETY: the place is below the size of the lines.
             fetch_byte(unsafe { lines.base().add(place) });
         }
-        start = group[3];
         done += WIDE;
     }
     (done, longer)
 }
 
 /// The keys of the first bytes of four times sixteen, as many as `lengths` say: the lower and the higher words. What
-/// is made of other lengths than 1 to `SHORT` has no meaning.
+/// is made of other lengths than 1 to `SHORT`, or less than that if they are `INNER`, has no meaning.
 #[inline]
 #[target_feature(enable = "avx2")]
-fn cut_off(even: __m256i, uneven: __m256i, lengths: __m256i) -> (__m256i, __m256i) {
+fn cut_off(even: __m256i, uneven: __m256i, lengths: __m256i, kinds: __m256i) -> (__m256i, __m256i) {
     let ones = _mm256_set1_epi64x(-1);
     let bits = _mm256_slli_epi64::<3>(lengths);
     // Shifting by 64 or more, or by less than nothing, leaves nothing.
@@ -168,7 +183,7 @@ fn cut_off(even: __m256i, uneven: __m256i, lengths: __m256i) -> (__m256i, __m256
     let within = _mm256_srlv_epi64(ones, _mm256_sub_epi64(_mm256_set1_epi64x(128), bits));
     let low = _mm256_andnot_si256(beyond, _mm256_unpacklo_epi64(even, uneven));
     let high = _mm256_and_si256(within, _mm256_unpackhi_epi64(even, uneven));
-    (low, _mm256_or_si256(high, _mm256_slli_epi64::<56>(lengths)))
+    (low, _mm256_or_si256(high, _mm256_sllv_epi64(lengths, kinds)))
 }
 
 /// `Key::hash` of four keys.
@@ -241,7 +256,7 @@ unsafe fn heads(base: *const u8, places: &[usize; WIDE], keys: (__m256i, __m256i
 
 /// Looks for strings; gives for how many, and the number of their ids.
 #[target_feature(enable = "avx2")]
-fn look<const KEEP: bool>(
+fn look<const KEEP: bool, const ENDS: bool>(
     found: &mut Found,
     lines: Lines<'_>,
     asked: &Asked,
@@ -252,17 +267,23 @@ fn look<const KEEP: bool>(
         return (done, sum);
     }
     let keys = asked.lows[..count].as_chunks::<WIDE>().0.iter().zip(asked.highs.as_chunks::<WIDE>().0);
-    for ((lows, highs), places) in keys.zip(asked.places.as_chunks::<WIDE>().0) {
+    for (group, ((lows, highs), places)) in keys.zip(asked.places.as_chunks::<WIDE>().0).enumerate() {
         // SAFETY: the places are of lines that were as many.
         let heads = unsafe { heads(lines.base(), places, (load(lows), load(highs))) };
         if heads.good != (1 << WIDE) - 1 {
-            sum += one_by_one::<KEEP>(found, (lines, asked), &heads, done);
+            sum += one_by_one::<KEEP, ENDS>(found, (lines, asked), &heads, done);
         } else if KEEP {
-            let Some(room) = found.ids.get_mut(found.filled..).and_then(<[u32]>::first_chunk_mut) else {
-                break;
-            };
+            let room = found.ids.get_mut(found.filled..).and_then(<[u32]>::first_chunk_mut);
+            let Some(room) = room else { break };
             // SAFETY: the slots are those that were looked at; each has at most `FEW` ids.
             let written = unsafe { write(room, lines.base(), &heads) };
+            if ENDS && let Some(ends) = found.ends.as_chunks_mut::<WIDE>().0.get_mut(group) {
+                let mut filled = found.filled;
+                for (end, &count) in ends.iter_mut().zip(&heads.counts) {
+                    filled += count;
+                    *end = filled as u16;
+                }
+            }
             found.filled += written;
             sum += written;
         } else {
@@ -276,7 +297,7 @@ fn look<const KEEP: bool>(
 /// The same for four strings of which not all are found with few ids; the first of them is at `done`.
 #[inline]
 #[target_feature(enable = "avx2")]
-fn one_by_one<const KEEP: bool>(
+fn one_by_one<const KEEP: bool, const ENDS: bool>(
     found: &mut Found,
     (lines, asked): (Lines<'_>, &Asked),
     heads: &Heads,
@@ -287,15 +308,18 @@ fn one_by_one<const KEEP: bool>(
         let count = heads.counts[lane];
         // A key of no string has no higher half.
         if asked.highs[at] == 0 {
-            found.miss(at);
+            found.miss::<ENDS>(at);
         } else if (heads.good >> lane) & 1 == 0 {
-            sum += found.one::<KEEP>(lines, asked, at);
+            sum += found.one::<KEEP, ENDS>(lines, asked, at);
         } else if !KEEP {
             sum += count;
         } else if let Some(room) = found.ids.get_mut(found.filled..).and_then(<[u32]>::first_chunk_mut) {
             // SAFETY: the slot is one that was looked at.
             unsafe { copy(room, lines.base(), heads.slots[lane]) };
             found.filled += count;
+            if ENDS {
+                found.ends[at] = found.filled as u16;
+            }
             sum += count;
         }
     }

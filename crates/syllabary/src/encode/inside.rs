@@ -1,0 +1,294 @@
+//! What pieces that are not remembered fall into: ids that are known at once, and strings that are looked up together.
+//!
+//! ```text
+//! piece -> cut where no token passes -> one character alone: its ids, by its code
+//!                                    -> several: a string, looked up with those of the pieces around it
+//! ```
+//!
+//! Most characters of most scripts stand in no token beside another one. Such a character has the same ids wherever it
+//! stands. What lies between two places where no token passes, and is more than one character, goes through the memory
+//! of short strings. No branch depends on which of the two it is. Leaves out what to do with a piece (`open`).
+
+use std::ops::Range;
+
+use super::{
+    asked::{Asked, INNER, PIECE},
+    cuts::{CHARACTERS, Cuts, LAST, character_at},
+    found::{Found, MANY},
+    key::{LONGER, SHORT},
+    memory::{FEW, Lines},
+    output::Output,
+};
+
+/// Ids that fit before more room is made.
+const ROOM: usize = 4096;
+
+/// Bits of an id in a `Character`; higher ids do not fit.
+const BITS: u32 = 20;
+/// Ids in a `Character`.
+const MOST: usize = 3;
+
+/// A character: its ids alone, from the lowest bits on, their number, and whether it stands before and after others in
+/// tokens. If the number is 0, they are not known yet.
+#[derive(Clone, Copy, Debug, Default)]
+struct Character(u64);
+
+impl Character {
+    #[inline(always)]
+    fn ids(self) -> [u32; FEW] {
+        const MASK: u64 = (1 << BITS) - 1;
+        let first = self.0 & MASK | (self.0 & MASK << BITS) << (32 - BITS);
+        [first as u32, (first >> 32) as u32, (self.0 >> (2 * BITS) & MASK) as u32, 0]
+    }
+
+    #[inline(always)]
+    fn count(self) -> usize {
+        (self.0 >> (3 * BITS) & 3) as usize
+    }
+
+    #[inline(always)]
+    fn is_before_others(self) -> bool {
+        self.0 >> 62 & 1 != 0
+    }
+
+    #[inline(always)]
+    fn is_after_others(self) -> bool {
+        self.0 >> 63 != 0
+    }
+}
+
+/// What is known of each character of up to three bytes.
+#[derive(Debug)]
+struct Characters(Box<[Character]>);
+
+impl Characters {
+    fn new(cuts: &Cuts) -> Characters {
+        let flags = |code| cuts.sides(code).map(u64::from);
+        let character = |[before, after]: [u64; 2]| Character(before << 62 | after << 63);
+        Characters((0..CHARACTERS).map(|code| character(flags(code))).collect())
+    }
+
+    #[inline(always)]
+    fn get(&self, code: usize) -> Character {
+        self.0.get(code.min(LAST)).copied().unwrap_or_default()
+    }
+
+    fn insert(&mut self, code: usize, ids: &[u32]) {
+        if code < LAST && ids.len() <= MOST && ids.iter().all(|&id| id < 1 << BITS) {
+            let known = ids.iter().rev().fold(0, |known, &id| known << BITS | u64::from(id));
+            self.0[code].0 |= known | (ids.len() as u64) << (3 * BITS);
+        }
+    }
+}
+
+/// What neighbouring pieces add, or a part of a long one: all up to here belongs to it and to those before.
+#[derive(Clone, Copy, Debug)]
+struct Part {
+    strings: usize,
+    filled: usize,
+    /// Whether its ids are to be remembered.
+    is_new: bool,
+}
+
+/// Ids and strings of pieces, in order.
+#[derive(Debug)]
+pub(super) struct Inside {
+    ids: Vec<u32>,
+    filled: usize,
+    starts: Box<[usize; MANY]>,
+    ends: Box<[usize; MANY]>,
+    /// Whether each is a whole piece (`PIECE`) or not (`INNER`).
+    kinds: Box<[u64; MANY]>,
+    /// How many known ids come before each string.
+    before: Box<[usize; MANY]>,
+    strings: usize,
+    characters: Characters,
+    parts: Vec<Part>,
+    pub(super) asked: Asked,
+    pub(super) found: Found,
+}
+
+/// Where cutting stopped: everything before `from` is cut, which is in the piece of this number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Stop {
+    Done,
+    /// There is no room.
+    Full {
+        piece: usize,
+        from: usize,
+    },
+    /// From `from` to `to`, no place is cut: too long to be looked up. Whether that is the whole piece.
+    Long {
+        piece: usize,
+        from: usize,
+        to: usize,
+        is_whole: bool,
+    },
+}
+
+impl Inside {
+    pub(super) fn new(cuts: &Cuts) -> Inside {
+        Inside {
+            ids: vec![0; ROOM],
+            filled: 0,
+            starts: Box::new([0; MANY]),
+            ends: Box::new([0; MANY]),
+            kinds: Box::new([0; MANY]),
+            before: Box::new([0; MANY]),
+            strings: 0,
+            characters: Characters::new(cuts),
+            parts: Vec::new(),
+            asked: Asked::default(),
+            found: Found::new(),
+        }
+    }
+
+    pub(super) fn clear(&mut self) {
+        (self.filled, self.strings) = (0, 0);
+        self.parts.clear();
+        self.ids.truncate(ROOM);
+    }
+
+    /// Whether what a piece of up to `LONGER` bytes may fall into would fit.
+    #[inline(always)]
+    pub(super) fn has_room(&self) -> bool {
+        self.strings + LONGER <= MANY && self.filled + FEW * (LONGER + 1) <= self.ids.len()
+    }
+
+    /// How many strings and ids there are.
+    pub(super) fn mark(&self) -> (usize, usize) {
+        (self.strings, self.filled)
+    }
+
+    /// Forgets what came after a mark.
+    pub(super) fn back_to(&mut self, (strings, filled): (usize, usize)) {
+        (self.strings, self.filled) = (strings, filled);
+    }
+
+    /// Adds ids.
+    #[inline]
+    pub(super) fn many(&mut self, ids: &[u32]) {
+        let filled = self.filled + ids.len();
+        if filled + FEW > self.ids.len() {
+            self.ids.resize(filled + FEW, 0);
+        }
+        self.ids[self.filled..filled].copy_from_slice(ids);
+        self.filled = filled;
+    }
+
+    /// Notes the ids of a character; they are the same wherever it stands alone.
+    pub(super) fn learn(&mut self, code: usize, ids: &[u32]) {
+        self.characters.insert(code, ids);
+    }
+
+    /// Ends a part.
+    #[inline]
+    pub(super) fn end(&mut self, is_new: bool) {
+        self.parts.push(Part { strings: self.strings, filled: self.filled, is_new });
+    }
+
+    /// How many parts there are.
+    pub(super) fn parts(&self) -> usize {
+        self.parts.len()
+    }
+
+    /// The strings and the known ids of a part, and whether they are to be remembered.
+    #[inline(always)]
+    pub(super) fn part(&self, at: usize) -> (Range<usize>, Range<usize>, bool) {
+        let (strings, filled) = match at {
+            0 => (0, 0),
+            _ => (self.parts[at - 1].strings, self.parts[at - 1].filled),
+        };
+        let part = self.parts[at];
+        (strings..part.strings, filled..part.filled, part.is_new)
+    }
+
+    /// Looks up the strings.
+    pub(super) fn look(&mut self, lines: Lines<'_>, text: &[u8]) {
+        let count = self.strings;
+        self.asked.ask_short(lines, text, (&self.starts[..count], &self.ends[..count], &self.kinds[..count]));
+        self.found.look::<true, true>(lines, &self.asked, count);
+    }
+
+    /// Where a string begins and ends, what it is, and how many known ids come before it.
+    #[inline(always)]
+    pub(super) fn string(&self, at: usize) -> ((usize, usize), u64, usize) {
+        ((self.starts[at], self.ends[at]), self.kinds[at], self.before[at])
+    }
+
+    /// Known ids from one place to another.
+    #[inline(always)]
+    pub(super) fn hand_on(&self, from: usize, to: usize, out: &mut impl Output) {
+        match self.ids[from..].first_chunk() {
+            Some(few) if to - from <= FEW => out.few(few, to - from),
+            _ => out.many(&self.ids[from..to]),
+        }
+    }
+
+    /// Cuts neighbouring pieces of whole characters, as far as there is room; `from` is in the first of them, which
+    /// begins at `begin`.
+    #[inline]
+    pub(super) fn cut(
+        &mut self,
+        cuts: &Cuts,
+        text: &[u8],
+        (mut begin, mut from): (usize, usize),
+        ends: &[usize],
+    ) -> Stop {
+        let (mut filled, mut piece) = (self.filled, 0);
+        let (mut at, mut end) = (from, ends[0]);
+        let (mut code, mut width) = character_at(text, at);
+        let mut character = self.characters.get(code);
+        let stop = loop {
+            let next = at + width;
+            let (after, after_width) = if next < text.len() { character_at(text, next) } else { (0, 1) };
+            let following = self.characters.get(after);
+            let is_last = next >= end;
+            let is_cut = is_last | !passes(cuts, text, next, [(code, character), (after, following)]);
+            let Some(room) = self.ids.get_mut(filled..).and_then(<[u32]>::first_chunk_mut) else {
+                break Stop::Full { piece, from };
+            };
+            *room = character.ids();
+            let count = character.count() & usize::from(from == at).wrapping_neg();
+            if is_cut & (count == 0) {
+                if next - from >= SHORT {
+                    break Stop::Long { piece, from, to: next, is_whole: is_last & (from == begin) };
+                }
+                if self.strings >= MANY {
+                    break Stop::Full { piece, from };
+                }
+                self.push((from, next), is_last & (from == begin), filled);
+            }
+            filled += count & usize::from(is_cut).wrapping_neg();
+            from = if is_cut { next } else { from };
+            begin = if is_last { next } else { begin };
+            piece += usize::from(is_last);
+            let Some(&another) = ends.get(piece) else { break Stop::Done };
+            end = another;
+            (at, code, width, character) = (next, after, after_width, following);
+        };
+        self.filled = filled;
+        stop
+    }
+
+    #[inline(always)]
+    fn push(&mut self, (start, end): (usize, usize), is_whole: bool, filled: usize) {
+        let at = self.strings;
+        (self.starts[at], self.ends[at], self.before[at]) = (start, end, filled);
+        self.kinds[at] = if is_whole { PIECE } else { INNER };
+        self.strings += 1;
+    }
+}
+
+/// Whether some token may reach over a place between two characters.
+#[inline(always)]
+fn passes(
+    cuts: &Cuts,
+    text: &[u8],
+    at: usize,
+    [(code, character), (after, following)]: [(usize, Character); 2],
+) -> bool {
+    let last = text.get(at).copied().unwrap_or(0);
+    let has_pair = character.is_before_others() & following.is_after_others() && cuts.has_pair(code, after);
+    cuts.has_part(text[at - 1], last) | has_pair
+}

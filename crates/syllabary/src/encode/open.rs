@@ -1,0 +1,188 @@
+//! Pieces that the first look did not find: remembered elsewhere, tokens as a whole, merged, or cut.
+//!
+//! Leaves out how pieces are cut (`inside`), and the order in which all comes out (`chunk`).
+
+use super::{
+    asked::{Name, PIECE, key_of},
+    cuts::decode,
+    inside::{Inside, Stop},
+    key::{Key, LONGER},
+    output::Output,
+    pieces::{FastWork, Pieces},
+    short,
+};
+use crate::Error;
+
+impl<O: Output> Pieces<'_, O> {
+    /// Adds a piece to `inside`; gives where to go on, if there was no room for all of it.
+    #[inline]
+    pub(super) fn open(
+        &mut self,
+        inside: &mut Inside,
+        text: &[u8],
+        span: (usize, usize),
+        name: Name,
+    ) -> Result<Option<usize>, Error> {
+        match name {
+            Name::Short(key) => {
+                let short = &self.work.short;
+                let Some(slot) = short.find(key, key.hash() as u32) else {
+                    self.unknown(inside, text, span, key);
+                    return Ok(None);
+                };
+                inside.many(short.ids(slot));
+                inside.end(false);
+            }
+            Name::Long(key) => {
+                let longer = &self.work.longer;
+                let Some(slot) = longer.find(key, key.hash() as u32) else {
+                    return self.cut(inside, text, span, true);
+                };
+                inside.many(longer.ids(slot));
+                inside.end(false);
+            }
+            Name::Apart => return self.cut(inside, text, span, false),
+            Name::None => {
+                let Some(ids) = self.work.long.get(&text[span.0..span.1]) else {
+                    return self.cut(inside, text, span, false);
+                };
+                inside.many(ids);
+                inside.end(false);
+            }
+        }
+        Ok(None)
+    }
+
+    /// A short piece that is not remembered.
+    #[cold]
+    #[inline(never)]
+    fn unknown(&mut self, inside: &mut Inside, text: &[u8], span: (usize, usize), key: Key) {
+        let Pieces { fast, vocab, merges, .. } = *self;
+        let short = &mut self.work.short;
+        if fast.whole_pieces
+            && let Some(id) = vocab.short().get(key)
+        {
+            short.insert(key, key.hash() as u32, &[id]);
+            inside.many(&[id]);
+            return inside.end(false);
+        }
+        let mark = inside.mark();
+        if key.is_ascii() || inside.cut(&fast.cuts, text, (span.0, span.0), &[span.1]) != Stop::Done {
+            inside.back_to(mark);
+            let (ids, count) = short::merge::<16>(&fast.bytes, merges, text, span);
+            short.insert(key, key.hash() as u32, &ids[..count]);
+            inside.many(&ids[..count]);
+            return inside.end(false);
+        }
+        inside.end(true);
+    }
+
+    /// Cuts a piece.
+    fn cut(
+        &mut self,
+        inside: &mut Inside,
+        text: &[u8],
+        (start, end): (usize, usize),
+        is_new: bool,
+    ) -> Result<Option<usize>, Error> {
+        let done = self.cut_all(inside, text, (start, start), &[end])?;
+        inside.end(is_new && done.is_none());
+        Ok(done.map(|(_, from)| from))
+    }
+
+    /// Cuts neighbouring pieces, of which the first begins at `begin` and is done up to `from`; gives the piece and place
+    /// where to go on, if there was no room for all.
+    pub(super) fn cut_all(
+        &mut self,
+        inside: &mut Inside,
+        text: &[u8],
+        (mut begin, mut from): (usize, usize),
+        ends: &[usize],
+    ) -> Result<Option<(usize, usize)>, Error> {
+        let mut done = 0;
+        while done < ends.len() {
+            match inside.cut(&self.fast.cuts, text, (begin, from), &ends[done..]) {
+                Stop::Done => return Ok(None),
+                Stop::Full { piece, from } => return Ok(Some((done + piece, from))),
+                Stop::Long { piece, from: start, to, is_whole } => {
+                    self.long(inside, text, (start, to), is_whole)?;
+                    begin = if piece > 0 { ends[done + piece - 1] } else { begin };
+                    done += piece;
+                    from = to;
+                    if from == ends[done] {
+                        begin = from;
+                        done += 1;
+                    }
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    /// Adds a string that is too long to be looked up; it may be a whole piece.
+    #[cold]
+    #[inline(never)]
+    fn long(
+        &mut self,
+        inside: &mut Inside,
+        text: &[u8],
+        (start, end): (usize, usize),
+        is_whole: bool,
+    ) -> Result<(), Error> {
+        if is_whole
+            && self.fast.whole_pieces
+            && let Some(id) = self.vocab.id_at(text, start, end)
+        {
+            inside.many(&[id]);
+            return Ok(());
+        }
+        self.merge(text, start, end)?;
+        let ids = &self.work.ids;
+        inside.many(ids);
+        if is_whole && end - start > LONGER && text[start..end].is_ascii() {
+            self.work.long.insert(&text[start..end], ids);
+        }
+        Ok(())
+    }
+
+    /// Hands on a string inside pieces that was not found.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn string(&mut self, inside: &mut Inside, text: &[u8], at: usize) {
+        let ((start, end), kind, _) = inside.string(at);
+        let short = &mut self.work.short;
+        let key = key_of(text, (start, end), kind);
+        let (code, width) = decode(text, start);
+        let is_character = width == end - start;
+        if !is_character && let Some(slot) = short.find(key, key.hash() as u32) {
+            return self.out.many(short.ids(slot));
+        }
+        let (mut ids, mut count) = short::merge::<16>(&self.fast.bytes, self.merges, text, (start, end));
+        let whole = if self.fast.whole_pieces { self.vocab.id_at(text, start, end) } else { None };
+        let is_same = whole.is_none_or(|id| ids[..count] == [id]);
+        if kind == PIECE
+            && let Some(id) = whole
+        {
+            (ids[0], count) = (id, 1);
+        }
+        if is_character && is_same {
+            inside.learn(code, &ids[..count]);
+        }
+        short.insert_new(key, key.hash() as u32, &ids[..count]);
+        self.out.many(&ids[..count]);
+    }
+
+    /// Merges a string of any length into `work.ids`.
+    fn merge(&mut self, text: &[u8], start: usize, end: usize) -> Result<(), Error> {
+        let FastWork { ids, scratch, .. } = &mut *self.work;
+        ids.clear();
+        if end - start <= short::MOST {
+            let (found, count) =
+                short::merge::<{ short::MOST }>(&self.fast.bytes, self.merges, text, (start, end));
+            ids.extend_from_slice(&found[..count]);
+            return Ok(());
+        }
+        ids.extend(text[start..end].iter().map(|&byte| self.fast.bytes.ids()[usize::from(byte)]));
+        self.merges.apply(ids, None, scratch)
+    }
+}
