@@ -104,11 +104,12 @@ def test_real_text(shared: Path, language: str) -> None:
         assert tok.encode_batch(documents) == [peer.encode(document) for document in documents]
 
 
-@pytest.mark.parametrize("others", ["", "z", "ζéΩ"])
+@pytest.mark.parametrize("others", ["", "z", "ζéΩ", 4 * "αβγδεζηθ"])
 def test_ways_that_are_nearly_as_good(tmp_path: Path, others: str) -> None:
     """Which of them wins depends on the score of all that stands before: in 32 bits, and in 64.
 
-    others: characters that are no tokens; the first two stand in longer ones. Several in a row are one
+    others: characters that are no tokens; the first two stand in longer ones. So do all of the last, in many
+    pairs, and tokens begin with a space: there the engine looks for words as wholes. Several in a row are one
     token, and each of them has a score.
     """
     source = random.Random(4)
@@ -117,7 +118,8 @@ def test_ways_that_are_nearly_as_good(tmp_path: Path, others: str) -> None:
     names = {"".join(source.choices(within, k=source.randint(2, 4))) for _ in range(80)} | set("abcde")
     model = made.model_of(sentencepiece_model(tmp_path, 1))
     model.texts, model.types, model.scores, model.starts = ["<unk>"], [2], [0.0], [0]
-    for name in ["▁", *sorted(names)]:
+    begin_words = [f"▁{name}" for name in sorted(names)[::2]] if len(others) > 3 else []
+    for name in ["▁", *begin_words, *sorted(names)]:
         model.texts.append(name)
         model.types.append(1)
         model.scores.append(-float(len(name)) - source.choice([0.0, 1e-3, 1e-5, 1e-7, 2e-7]))

@@ -19,7 +19,7 @@ pub(super) const BETWEEN_LOOKS: usize = STRETCH + 4 * BLOCK_IDS;
 
 /// The four bytes from `at` on.
 #[inline]
-fn four(bytes: &[u8], at: usize) -> Option<u32> {
+pub(super) fn four(bytes: &[u8], at: usize) -> Option<u32> {
     bytes.get(at..)?.first_chunk::<4>().map(|four| u32::from_le_bytes(*four))
 }
 

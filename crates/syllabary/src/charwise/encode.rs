@@ -6,6 +6,7 @@ use std::ops::Range;
 
 use super::{
     Charwise, How, MARK,
+    ahead::{AHEAD, Word},
     alone::STRETCH,
     carry::{Carry, Kept},
     joins::BLOCK,
@@ -28,6 +29,8 @@ use crate::{
 pub(crate) struct Work {
     /// The keys of the segments of a block, and their hashes.
     places: [(Key, u64); BLOCK],
+    /// Words that are looked for together.
+    pub(super) ahead: [Word; AHEAD],
     pub(super) memory: Memory,
     pub(super) lattice: Lattice,
     pub(super) symbols: Vec<u32>,
@@ -43,6 +46,7 @@ impl Default for Work {
     fn default() -> Work {
         Work {
             places: [Default::default(); BLOCK],
+            ahead: [Default::default(); AHEAD],
             memory: Memory::default(),
             lattice: Lattice::default(),
             symbols: Vec::new(),
@@ -180,6 +184,16 @@ impl Charwise {
         let bytes = text.as_bytes();
         while at < bytes.len() && !out.stopped {
             self.look(out);
+            if self.whole_words
+                && bytes[at] < 128
+                && out.carry.as_ref().is_some_and(|carry| !carry.is_beyond())
+            {
+                let end = self.ahead(text, at, merges, work, out)?;
+                if end > at {
+                    at = end;
+                    continue;
+                }
+            }
             if let (How::Weigh(weigh), Some(carry)) = (&self.how, &out.carry)
                 && (carry.is_beyond() || bytes[at] >= 128)
                 && let Some(end) = self.word(weigh, text, at, merges, work, out)?
@@ -292,7 +306,7 @@ impl Charwise {
 
     /// The same for a segment that is long, has many ids or is not remembered.
     #[inline(never)]
-    fn other_segment<F: FnMut(&[u32]) -> bool>(
+    pub(super) fn other_segment<F: FnMut(&[u32]) -> bool>(
         &self,
         segment: &str,
         merges: &Merges,

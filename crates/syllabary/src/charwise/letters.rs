@@ -37,6 +37,12 @@ impl Letter {
         self.flags() & next.flags() << 1 & HAS_NEXT != 0
     }
 
+    /// Whether some token has a character before it.
+    #[inline]
+    pub(super) fn has_previous(self) -> bool {
+        self.flags() & HAS_PREVIOUS != 0
+    }
+
     /// Its id, if it is a token.
     #[inline]
     pub(super) fn id(self) -> u32 {
@@ -72,6 +78,8 @@ pub(super) struct Letters {
     space: char,
     /// The flags of a character that is in no token.
     flags: u32,
+    /// As bits, which characters of the table are foreign: the table is too large for near caches.
+    foreign: Box<[u64; TABLE / 64]>,
 }
 
 impl Letters {
@@ -92,6 +100,7 @@ impl Letters {
             bytes: alphabet.fallback.then(|| Box::new(alphabet.fallback_bytes)),
             space,
             flags: 0,
+            foreign: Box::new([0; TABLE / 64]),
         };
         for code in 0..TABLE {
             letters.table[code] = letters.without_token(char::from_u32(code as u32).unwrap_or_default());
@@ -104,6 +113,7 @@ impl Letters {
             letters.change(right, |letter| letter.0[FLAGS] |= HAS_PREVIOUS);
         }
         letters.table[usize::from(b' ')] = letters.get(space);
+        letters.mark_foreign();
         Some(letters)
     }
 
@@ -119,6 +129,22 @@ impl Letters {
         self.table.iter_mut().chain(self.others.values_mut()).for_each(|letter| letter.0[FLAGS] |= flags);
         self.change(mark, |letter| letter.0[FLAGS] &= !HAS_PREVIOUS);
         self.table[usize::from(b' ')] = self.get(mark);
+        self.mark_foreign();
+    }
+
+    fn mark_foreign(&mut self) {
+        for (word, letters) in self.foreign.iter_mut().zip(self.table.as_chunks::<64>().0) {
+            *word = letters.iter().rev().fold(0, |bits, letter| bits << 1 | u64::from(letter.is_foreign()));
+        }
+    }
+
+    /// Whether nothing stands for this character, and it is in no token.
+    #[inline]
+    pub(super) fn is_foreign(&self, char: char) -> bool {
+        match self.foreign.get(char as usize / 64) {
+            Some(bits) => bits >> (char as usize % 64) & 1 == 1,
+            None => self.get(char).is_foreign(),
+        }
     }
 
     fn change(&mut self, char: char, change: impl Fn(&mut Letter)) {

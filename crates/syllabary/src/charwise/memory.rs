@@ -1,11 +1,12 @@
 //! A bounded memory of segments already encoded, one a thread.
 //!
-//! A segment of up to 15 bytes and up to 4 ids is one slot of 32 bytes; what is longer stands in an arena. A
+//! A segment of up to 15 bytes and up to 4 ids is one slot of 32 bytes, one of up to 31 bytes and up to 7 ids one of 64;
+//! what is longer stands in an arena. A
 //! segment is looked for in a few slots side by side; when the table cannot grow any more a new segment takes the
 //! place of another, and when an arena is full all is forgotten. Ids may be for some texts only (`weigh`). Leaves out how
 //! segments are encoded.
 
-use crate::encode::{Key, SHORT};
+use crate::encode::{Key, LONGER as MIDDLE, Longer, SHORT, fetch};
 
 /// The shortest segment that is not.
 const LONGER: usize = SHORT + 1;
@@ -14,12 +15,14 @@ const LONG: usize = 80;
 /// Lines at first and at most, of either table.
 const FIRST: usize = 1 << 6;
 const MOST_SHORT: usize = 1 << 16;
+const MOST_MIDDLE: usize = 1 << 15;
 const MOST_LONG: usize = 1 << 14;
 /// Bytes of long segments, and ids beyond those in slots, at most.
 const MOST_BYTES: usize = 2 << 20;
 const MOST_IDS: usize = 1 << 19;
-/// Ids in a slot.
+/// Ids in a slot, and in one of a longer segment.
 const INLINE: usize = 4;
+pub(super) const MORE: usize = 7;
 
 const COUNT: u32 = 60;
 /// The number of ids that do not fit, and that of those that are for some texts only, of which this is taken.
@@ -52,6 +55,20 @@ impl Short {
 
     fn key(&self) -> Key {
         Key { low: self.low, high: self.high << (64 - COUNT) >> (64 - COUNT) }
+    }
+}
+
+/// A segment of `LONGER` to `MIDDLE` bytes: its key, its ids and how many they are.
+#[derive(Clone, Copy, Debug)]
+struct Middle {
+    key: Longer,
+    ids: [u32; MORE],
+    count: u32,
+}
+
+impl Default for Middle {
+    fn default() -> Middle {
+        Middle { key: Longer::NONE, ids: [0; MORE], count: 0 }
     }
 }
 
@@ -127,6 +144,7 @@ impl<T: Copy + Default, const WAYS: usize> Table<T, WAYS> {
 #[derive(Debug, Default)]
 pub(crate) struct Memory {
     short: Table<Short, 2>,
+    middle: Table<Middle, 2>,
     long: Table<Long, 4>,
     bytes: Vec<u8>,
     ids: Vec<u32>,
@@ -141,9 +159,33 @@ impl Memory {
         (count <= INLINE).then_some((&slot.ids, count))
     }
 
+    /// The ids of a segment of `LONGER` to `MIDDLE` bytes, if it is remembered and has not many more.
+    #[inline]
+    pub(super) fn some(&self, key: &Longer, hash: u64) -> Option<(&[u32; MORE], usize)> {
+        let line = self.middle.line(hash)?;
+        let slot = &line[usize::from(line[0].key != *key)];
+        (slot.key == *key).then_some((&slot.ids, slot.count as usize))
+    }
+
+    /// Asks for the line of a segment of up to `MIDDLE` bytes.
+    #[inline]
+    pub(super) fn ask(&self, length: usize, hash: u64) {
+        if length <= SHORT {
+            self.short.line(hash).into_iter().for_each(fetch);
+        } else {
+            self.middle.line(hash).into_iter().flatten().for_each(fetch);
+        }
+    }
+
     /// The ids of any segment, if it is remembered and short ones with few are not asked for; `all`: those that are for
     /// some texts too.
     pub(crate) fn many(&self, segment: &[u8], all: bool) -> Option<&[u32]> {
+        if let LONGER..=MIDDLE = segment.len() {
+            let key = Longer::at(segment, 0, segment.len());
+            if let Some((ids, count)) = self.some(&key, key.hash()) {
+                return ids.get(..count);
+            }
+        }
         if segment.len() > SHORT {
             return self.long(segment, all);
         }
@@ -176,6 +218,7 @@ impl Memory {
     pub(crate) fn put(&mut self, segment: &[u8], ids: &[u32], some: bool) {
         match segment.len() {
             1..=SHORT => self.put_short(Key::at(segment, 0, segment.len()), ids, some),
+            LONGER..=MIDDLE if ids.len() <= MORE && !some => self.put_middle(segment, ids),
             LONGER..=LONG => self.put_long(segment, ids, some),
             _ => {}
         }
@@ -192,6 +235,14 @@ impl Memory {
         };
         slot.high |= (count + if some { SOME } else { 0 }) << COUNT;
         self.short.put(slot, MOST_SHORT, |slot| (slot.high != 0).then(|| slot.key().hash()));
+    }
+
+    fn put_middle(&mut self, segment: &[u8], ids: &[u32]) {
+        let mut slot = Middle { key: Longer::at(segment, 0, segment.len()), ..Middle::default() };
+        slot.ids[..ids.len()].copy_from_slice(ids);
+        slot.count = ids.len() as u32;
+        let hash = |slot: &Middle| (slot.key != Longer::NONE).then(|| slot.key.hash());
+        self.middle.put(slot, MOST_MIDDLE, hash);
     }
 
     fn long(&self, segment: &[u8], all: bool) -> Option<&[u32]> {
@@ -239,6 +290,7 @@ impl Memory {
 
     fn forget(&mut self) {
         self.short.clear();
+        self.middle.clear();
         self.long.clear();
         self.bytes.clear();
         self.ids.clear();

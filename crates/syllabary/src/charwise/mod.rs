@@ -9,6 +9,7 @@
 //! more than the characters: offsets, dropout, tokens that are cut again, tokens found in normalized text, errors.
 //! The general way (`run`) does those, and gives the same ids for all the rest.
 
+mod ahead;
 mod alone;
 mod carry;
 mod encode;
@@ -63,6 +64,8 @@ pub(crate) struct Charwise {
     how: How,
     /// No token reaches over the place before a mark.
     begins_words: bool,
+    /// Most characters stand beside many others in tokens, so that words are looked for as wholes.
+    whole_words: bool,
     /// The unknown token, and whether several in a row are one.
     unknown: u32,
     fuses: bool,
@@ -126,6 +129,7 @@ impl Charwise {
             how: How::Merge(Pairs::new(&pairs, spell)?),
             joins: Joins::new(&neighbours, space),
             begins_words: shape.marks_spaces && neighbours.iter().all(|&(_, right)| right != MARK),
+            whole_words: false,
             unknown: spelling.unknown.unwrap_or(NONE),
             letters,
             fuses: spelling.fuse_unknown && !Letters::has_all_bytes(alphabet),

@@ -2,7 +2,7 @@
 //!
 //! Leaves out what becomes of them.
 
-use super::carry::Carry;
+use super::{carry::Carry, memory::MORE};
 
 /// Ids are handed on in runs of about so many.
 pub(crate) const RUN: usize = 4096;
@@ -68,6 +68,14 @@ impl<F: FnMut(&[u32]) -> bool> Out<'_, F> {
     #[inline]
     pub(crate) fn few(&mut self, ids: &[u32; 4], count: usize) {
         self.run[self.written..self.written + 4].copy_from_slice(ids);
+        self.written += count;
+        self.after_unknown = false;
+    }
+
+    /// The same of more.
+    #[inline]
+    pub(super) fn some(&mut self, ids: &[u32; MORE], count: usize) {
+        self.run[self.written..self.written + MORE].copy_from_slice(ids);
         self.written += count;
         self.after_unknown = false;
     }

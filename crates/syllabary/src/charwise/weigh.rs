@@ -17,6 +17,7 @@ use std::sync::Arc;
 
 use super::{
     Charwise, How, MARK,
+    ahead::are_dense,
     carry::{Bounds, Carry, DOUBLE, Kept, Reach, SINGLE},
     encode::Work,
     joins::Joins,
@@ -95,9 +96,11 @@ impl Charwise {
         if words {
             letters.join_all_but(MARK);
         }
+        let begins_words = shape.marks_spaces && neighbours.iter().all(|&(_, right)| right != MARK);
         Some(Charwise {
             joins: if words { Joins::all_but_spaces() } else { Joins::new(&neighbours, space) },
-            begins_words: shape.marks_spaces && neighbours.iter().all(|&(_, right)| right != MARK),
+            whole_words: begins_words && !words && are_dense(&neighbours),
+            begins_words,
             how: How::Weigh(Weigh::new(unigram, spelling, words)),
             unknown: spelling.unknown.unwrap_or(NONE),
             fuses: spelling.fuse_unknown && !has_bytes,
@@ -187,11 +190,11 @@ impl Charwise {
             let ahead = bytes[next..].first_chunk::<ASCII>();
             ahead.is_some_and(|ahead| ahead.iter().fold(0, |all, byte| all | byte) < 128)
         };
-        let mut chars = text[at..].char_indices().map(|(offset, char)| (at + offset, self.letters.get(char)));
+        let mut chars = text[at..].char_indices().map(|(offset, char)| (at + offset, char));
         let mut foreign = 0;
         let end = loop {
-            let Some((next, letter)) = chars.next() else { break bytes.len() };
-            foreign = if letter.is_foreign() { foreign + 1 } else { 0 };
+            let Some((next, char)) = chars.next() else { break bytes.len() };
+            foreign = if self.letters.is_foreign(char) { foreign + 1 } else { 0 };
             let may_end = next - at > ENOUGH || (!is_beyond && bytes[next] < 128 && is_ascii(next));
             if foreign > FOREIGN && !is_beyond || may_end && self.may_cut(text, next) {
                 break next;
@@ -237,7 +240,7 @@ impl Charwise {
     }
 
     /// Whether text may be cut before this byte, which begins a character.
-    fn may_cut(&self, text: &str, at: usize) -> bool {
+    pub(super) fn may_cut(&self, text: &str, at: usize) -> bool {
         let (before, after) = text.split_at(at);
         match (before.chars().next_back(), after.chars().next()) {
             (Some(left), Some(right)) => self.joins.cuts(&self.letters, left, right),

@@ -28,7 +28,7 @@ mod tokens;
 mod wide;
 
 pub(crate) use cuts::decode;
-pub(crate) use key::{Key, SHORT};
+pub(crate) use key::{Key, LONGER, Longer, SHORT, fetch};
 pub(crate) use output::{Buffer, Count, Ids, Output};
 pub(crate) use pieces::{Fast, FastWork, Pieces};
 pub(crate) use spans::Spans;

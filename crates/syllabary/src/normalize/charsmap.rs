@@ -1,40 +1,45 @@
 //! The character map of sentencepiece: which text becomes which, as a double array.
 //!
 //! Adds: `Charsmap`, read from the bytes of a model and checked, so that no search can leave it. Leaves out: the
-//! check (`charsmap_check`), and which of its rules applies where (`precompiled`, `sentencepiece`).
+//! check (`charsmap_check`), its tables (`charsmap_tables`, `calm`), and which of its rules applies where
+//! (`precompiled`, `sentencepiece`).
 //!
 //! The bytes: the size of the trie (u32), the trie (u32 each, little-endian, darts-clone's layout), then texts that
 //! each end with a zero byte; a value of the trie is where its text begins. Source: sentencepiece 0.2.3,
 //! `normalizer.cc` and `third_party/darts_clone/darts.h`.
 
-use super::charsmap_check::check;
+use rustc_hash::FxHashMap;
+
+use super::{calm::Calm, charsmap_check::check};
 use crate::error::Error;
 
 /// No more rules that begin a text are looked at, shortest first (sentencepiece's `kMaxTrieResultsSize`).
 const MAX_RESULTS: usize = 32;
 
 /// Characters below it are looked up in a table.
-const TABLE: usize = 1 << 16;
+pub(super) const TABLE: usize = 1 << 16;
 
 /// In the table: no rule begins with the character; one is for it alone. Else the node that a search is at then.
-const NO_RULE: u32 = FOLLOWS - 1;
-const OWN_RULE: u32 = FOLLOWS - 2;
+pub(super) const NO_RULE: u32 = FOLLOWS - 1;
+pub(super) const OWN_RULE: u32 = FOLLOWS - 2;
 /// And whether the character stands in some rule behind the first.
-const FOLLOWS: u32 = 1 << 31;
+pub(super) const FOLLOWS: u32 = 1 << 31;
 
 /// A longer beginning of text is no rule: every place of a text is searched so far.
 pub(super) const MAX_RULE: usize = 1024;
 
 /// A checked character map.
 pub(crate) struct Charsmap {
-    units: Vec<u32>,
+    pub(super) units: Vec<u32>,
     texts: String,
     /// For each ASCII byte whether it stays as it is when an ASCII byte or nothing follows.
     plain: [bool; 128],
     /// For each byte that begins a rule, as bits, the bytes that may follow.
     second: Vec<[u64; 4]>,
     /// For each of the first characters how a search for a rule goes on behind it.
-    firsts: Vec<u32>,
+    pub(super) firsts: Vec<u32>,
+    /// What can be told of single characters.
+    pub(super) calm: Calm,
 }
 
 impl Charsmap {
@@ -42,20 +47,28 @@ impl Charsmap {
     pub(crate) fn new(blob: &[u8]) -> Result<Charsmap, Error> {
         if blob.is_empty() {
             let second = vec![[0; 4]; 256];
-            let (units, texts, firsts) = (Vec::new(), String::new(), Vec::new());
-            return Ok(Charsmap { units, texts, plain: [true; 128], second, firsts });
+            return Ok(Charsmap { plain: [true; 128], second, ..Charsmap::of(Vec::new(), String::new()) });
         }
         let (units, texts) = read(blob).map_err(damaged)?;
         check(&units, &texts).map_err(damaged)?;
-        let mut map = Charsmap { units, texts, plain: [false; 128], second: Vec::new(), firsts: Vec::new() };
+        let mut map = Charsmap::of(units, texts);
         map.firsts = map.first_nodes();
         map.mark_followers();
+        let firsts = &map.firsts;
+        let follows = |code: usize| firsts[code] & FOLLOWS != 0;
+        map.calm = Calm::new(|code| !follows(code) && firsts[code] != OWN_RULE, follows, map.single_rules());
         map.second = (0..=255).map(|byte| map.second_bytes(byte)).collect();
         map.plain = std::array::from_fn(|byte| {
             // Below 128; the bits of ASCII are the first two words.
             map.longest(&[byte as u8]).is_none() && map.second[byte][..2] == [0, 0]
         });
         Ok(map)
+    }
+
+    fn of(units: Vec<u32>, texts: String) -> Charsmap {
+        let (plain, second, firsts) = ([false; 128], Vec::new(), Vec::new());
+        let calm = Calm::new(|_| true, |_| false, FxHashMap::default());
+        Charsmap { units, texts, plain, second, firsts, calm }
     }
 
     /// Whether the ASCII byte stays as it is when an ASCII byte or nothing follows.
@@ -111,7 +124,7 @@ impl Charsmap {
         }
     }
 
-    fn text_at(&self, value: usize) -> &str {
+    pub(super) fn text_at(&self, value: usize) -> &str {
         let text = self.texts.get(value..).unwrap_or("");
         text.split('\0').next().unwrap_or("")
     }
@@ -130,18 +143,7 @@ impl Charsmap {
     }
 
     /// The end of the run from `at`, where a character begins, of characters but space that no rule begins with.
-    pub(crate) fn unchanged(&self, text: &str, at: usize) -> usize {
-        self.untouched(text, at, &mut |_| false)
-    }
-
-    /// The same, with each space for which `keeps` is true, given where it stands.
-    #[inline]
-    pub(crate) fn untouched(
-        &self,
-        text: &str,
-        mut at: usize,
-        keeps: &mut impl FnMut(usize) -> bool,
-    ) -> usize {
+    pub(crate) fn unchanged(&self, text: &str, mut at: usize) -> usize {
         let bytes = text.as_bytes();
         // Where the character before begins, and how a search for a rule goes on behind it.
         let (mut before, mut node) = (at, NO_RULE);
@@ -155,7 +157,7 @@ impl Charsmap {
             if first & FOLLOWS != 0 && node < OWN_RULE && self.leads_on(node, &bytes[at..]) {
                 return before;
             }
-            if first & !FOLLOWS == OWN_RULE || (character == ' ' && !keeps(at)) {
+            if first & !FOLLOWS == OWN_RULE || character == ' ' {
                 return at;
             }
             (before, node) = (at, first & !FOLLOWS);
@@ -180,80 +182,6 @@ impl Charsmap {
             }
         }
         false
-    }
-
-    /// See `firsts`.
-    fn first_nodes(&self) -> Vec<u32> {
-        let mut firsts = vec![NO_RULE; TABLE];
-        let root = self.units.first().map_or(0, |root| offset(*root));
-        self.characters(root, |code, next, is_rule| {
-            if let Some(first) = firsts.get_mut(code) {
-                *first = if is_rule { OWN_RULE } else { next as u32 };
-            }
-        });
-        firsts
-    }
-
-    /// Marks the characters that stand behind the first of some rule.
-    fn mark_followers(&mut self) {
-        let mut firsts = std::mem::take(&mut self.firsts);
-        for at in 0..firsts.len() {
-            let node = firsts[at] & !FOLLOWS;
-            if node < OWN_RULE {
-                self.characters(node as usize, |code, _, _| {
-                    firsts.get_mut(code).into_iter().for_each(|first| *first |= FOLLOWS);
-                });
-            }
-        }
-        self.firsts = firsts;
-    }
-
-    /// Calls `each` with every character of up to three bytes that goes on from a node, where a search is behind it, and
-    /// whether a rule ends there.
-    fn characters(&self, from: usize, mut each: impl FnMut(usize, usize, bool)) {
-        // The node, the bytes that are to come, the bits so far.
-        let mut waiting: Vec<(usize, u32, u32)> = Vec::new();
-        let step = |node: usize, byte: u32| {
-            let at = node ^ byte as usize;
-            self.units.get(at).filter(|unit| label(**unit) == byte).map(|unit| (at ^ offset(*unit), *unit))
-        };
-        for byte in (0..0x80).chain(0xC2..0xF0) {
-            let Some((node, unit)) = step(from, byte) else { continue };
-            match byte {
-                0..0x80 => each(byte as usize, node, has_leaf(unit)),
-                0xE0.. => waiting.push((node, 2, byte & 0x0F)),
-                _ => waiting.push((node, 1, byte & 0x1F)),
-            }
-        }
-        while let Some((node, left, bits)) = waiting.pop() {
-            for byte in 0x80..0xC0 {
-                let (Some((next, unit)), bits) = (step(node, byte), bits << 6 | byte & 0x3F) else {
-                    continue;
-                };
-                if left > 1 {
-                    waiting.push((next, left - 1, bits));
-                } else {
-                    each(bits as usize, next, has_leaf(unit));
-                }
-            }
-        }
-    }
-
-    /// The bytes, as bits, that follow `byte` at the beginning of rules.
-    fn second_bytes(&self, byte: u8) -> [u64; 4] {
-        let child = |from: usize, byte: u8| {
-            let node = from ^ usize::from(byte);
-            self.units
-                .get(node)
-                .filter(|unit| label(**unit) == u32::from(byte))
-                .map(|unit| node ^ offset(*unit))
-        };
-        let mut bits = [0; 4];
-        let Some(node) = self.units.first().and_then(|root| child(offset(*root), byte)) else { return bits };
-        for next in (0..=255).filter(|next| child(node, *next).is_some()) {
-            bits[usize::from(next >> 6)] |= 1 << (next & 63);
-        }
-        bits
     }
 }
 

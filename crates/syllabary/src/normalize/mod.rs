@@ -3,9 +3,11 @@
 //! Adds: `Normalizer`, which runs the steps of a `TokenizerSpec.normalizer`. Leaves out: tokens that are found in
 //! the text before or after (`special`).
 
+mod calm;
 mod characters;
 mod charsmap;
 mod charsmap_check;
+mod charsmap_tables;
 mod forms;
 mod precompiled;
 mod replace;

@@ -6,7 +6,7 @@
 //! Source of the rules: sentencepiece 0.2.3, `normalizer.cc`, `Normalize` and `NormalizePrefix`. Its alignment has
 //! one place in the original for each byte, and a span ends where the next one begins; so has this.
 
-use super::{Frozen, charsmap::Charsmap, too_large};
+use super::{Frozen, calm::Reached, charsmap::Charsmap, too_large};
 use crate::{
     aligned::{Aligned, Span},
     error::Error,
@@ -112,12 +112,12 @@ impl SentencePiece {
         let copies = frozen.is_none() && out.places.is_none() && at >= out.zero && space == " ";
         let mut after_space = self.remove_extra_whitespaces;
         while at < text.len() {
-            if copies {
-                let run = self.plain_run(text, at, after_space);
-                if run > at {
-                    out.text.push_str(&text[at..run]);
-                    after_space = self.remove_extra_whitespaces && text.as_bytes()[run - 1] == b' ';
-                    at = run;
+            if copies && text.is_char_boundary(at) {
+                let (from, squeezes) = (Reached { at, after_space }, self.remove_extra_whitespaces);
+                let reached = self.map.calm.write(text, from, (squeezes, limit), &mut out.text);
+                let reached = reached.ok_or_else(too_large)?;
+                if reached.at > at {
+                    Reached { at, after_space } = reached;
                     continue;
                 }
             }
@@ -158,34 +158,6 @@ impl SentencePiece {
             out.push(space, at);
         }
         Ok(at)
-    }
-
-    /// The end of the run from `at` that stays as it is, with spaces of which none is to go.
-    fn plain_run(&self, text: &str, at: usize, after_space: bool) -> usize {
-        let bytes = text.as_bytes();
-        let bare = self.bare_run(bytes, at, after_space);
-        if !text.is_char_boundary(bare) {
-            return bare;
-        }
-        let goes = |space: usize| {
-            if space == at { after_space } else { self.remove_extra_whitespaces && bytes[space - 1] == b' ' }
-        };
-        self.map.untouched(text, bare, &mut |space| !goes(space))
-    }
-
-    /// The end of the run from `at` of ASCII that stays as it is, with spaces of which none is to go.
-    fn bare_run(&self, bytes: &[u8], at: usize, after_space: bool) -> usize {
-        let mut before = after_space;
-        for (offset, &byte) in bytes[at..].iter().enumerate() {
-            let is_space = byte == b' ';
-            if !self.map.plain(byte) || (is_space && before) {
-                // What is not ASCII may make a rule of the byte before it.
-                let is_ascii = byte < 128;
-                return at + if is_ascii { offset } else { offset.saturating_sub(1) };
-            }
-            before = is_space && self.remove_extra_whitespaces;
-        }
-        bytes.len()
     }
 
     /// Whether a space stands at `at` that is nothing more.

@@ -1,0 +1,273 @@
+//! Text that a character map leaves alone, or changes character by character.
+//!
+//! Most characters are calm: no rule is for one alone, and none has one behind its first; so a stretch of them stays as
+//! it is, but for its last one, which may begin a rule with what comes next. Others begin one rule, which is for them
+//! alone. Both are written without a search, a bit for each character says which it is; of plain ASCII 32 bytes at
+//! once. Leaves out all other rules (`charsmap`) and characters of four bytes.
+
+use rustc_hash::FxHashMap;
+
+/// Characters below have a bit.
+const BITS: usize = 1 << 16;
+/// Bytes of ASCII that are written together.
+const BLOCK: usize = 32;
+/// No rule of a longer text is written here.
+pub(super) const LONGEST: usize = BLOCK;
+/// Room is made for so many bytes.
+const STEP: usize = 512;
+
+/// What is known of single characters.
+pub(super) struct Calm {
+    bits: Box<[u64; BITS / 64]>,
+    /// Whether all from space to `~` are calm.
+    printable: bool,
+    /// What characters become that begin one rule, which is for them alone: at most `LONGEST` bytes, and a space or none.
+    singles: FxHashMap<usize, Box<str>>,
+    /// Characters that stand behind the first of a rule.
+    joins: Box<[u64; BITS / 64]>,
+}
+
+/// How far a text is written, and whether behind a space that takes in those after it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Reached {
+    pub(super) at: usize,
+    pub(super) after_space: bool,
+}
+
+/// The character that these four bytes begin with, and its width; one of four bytes is another one.
+#[inline]
+fn decode(bytes: u32) -> (usize, usize) {
+    let byte = |at: u32| bytes >> (8 * at) & 0xFF;
+    let (is_two, is_three) = (byte(0) >= 0xC0, byte(0) >= 0xE0);
+    let two = (byte(0) & 0x1F) << 6 | byte(1) & 0x3F;
+    let three = two << 6 | byte(2) & 0x3F;
+    // No branches: which width comes next is not to be foretold.
+    let code = if is_two { two } else { byte(0) };
+    let code = if is_three { three } else { code };
+    (usize::from(code as u16), 1 + usize::from(is_two) + usize::from(is_three))
+}
+
+/// As bits, which bytes are not from space to `~`, and which are spaces.
+#[cfg(target_arch = "x86_64")]
+#[inline]
+fn classes(block: &[u8; BLOCK]) -> (u32, u32) {
+    use std::arch::x86_64::*;
+    let class = |half: usize| {
+        // SAFETY: the block has 32 bytes, and SSE2 is part of x86-64.
+        unsafe {
+            let bytes = _mm_loadu_si128(block.as_ptr().add(16 * half).cast());
+            // As signed numbers, those from 128 on are below all.
+            let low = _mm_cmplt_epi8(bytes, _mm_set1_epi8(0x20));
+            let strange = _mm_or_si128(low, _mm_cmpeq_epi8(bytes, _mm_set1_epi8(0x7F)));
+            let spaces = _mm_cmpeq_epi8(bytes, _mm_set1_epi8(0x20));
+            (_mm_movemask_epi8(strange) as u32, _mm_movemask_epi8(spaces) as u32)
+        }
+    };
+    let (low, high) = (class(0), class(1));
+    (low.0 | high.0 << 16, low.1 | high.1 << 16)
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+#[inline]
+fn classes(block: &[u8; BLOCK]) -> (u32, u32) {
+    by_bytes(block)
+}
+
+/// The same byte by byte.
+#[cfg(any(test, not(target_arch = "x86_64")))]
+fn by_bytes(block: &[u8; BLOCK]) -> (u32, u32) {
+    block.iter().rev().fold((0, 0), |(strange, spaces), byte| {
+        let is_strange = !(b' '..0x7F).contains(byte);
+        (strange << 1 | u32::from(is_strange), spaces << 1 | u32::from(*byte == b' '))
+    })
+}
+
+impl Calm {
+    /// Of the characters for which these are true, and single ones with what they become.
+    pub(super) fn new(
+        is_calm: impl Fn(usize) -> bool,
+        joins: impl Fn(usize) -> bool,
+        singles: FxHashMap<usize, Box<str>>,
+    ) -> Calm {
+        let bits = |is: &dyn Fn(usize) -> bool| {
+            let mut bits = Box::new([0; BITS / 64]);
+            (0..BITS).filter(|&code| is(code)).for_each(|code| bits[code / 64] |= 1 << (code % 64));
+            bits
+        };
+        Calm { bits: bits(&is_calm), printable: (0x20..0x7F).all(&is_calm), singles, joins: bits(&joins) }
+    }
+
+    /// Writes what becomes of `text` behind `out`, from what is reached on as far as can be told here; `None` if a rule
+    /// made it longer than `limit`. `squeezes`: of several spaces one is written.
+    pub(super) fn write(
+        &self,
+        text: &str,
+        from: Reached,
+        (squeezes, limit): (bool, usize),
+        out: &mut String,
+    ) -> Option<Reached> {
+        let mut bytes = std::mem::take(out).into_bytes();
+        let (reached, written, ruled) = self.put(text.as_bytes(), from, squeezes, &mut bytes);
+        bytes.truncate(written);
+        debug_assert!(std::str::from_utf8(&bytes).is_ok());
+        // SAFETY: they are whole characters of a text and whole texts of rules, behind what was text.
+        *out = unsafe { String::from_utf8_unchecked(bytes) };
+        (ruled <= limit).then_some(reached)
+    }
+
+    /// The same: what is reached, and the length of `out`, which has more behind it, then and when a rule wrote last.
+    fn put(&self, text: &[u8], from: Reached, squeezes: bool, out: &mut Vec<u8>) -> (Reached, usize, usize) {
+        let (Reached { mut at, after_space: mut after }, mut written, mut ruled) = (from, out.len(), 0);
+        // As all was before the last character, which may begin a rule with the next.
+        let mut before = (from, written);
+        let told = |at: usize, after_space: bool| Reached { at, after_space };
+        loop {
+            if written + 2 * BLOCK > out.len() {
+                out.resize(written + STEP, 0);
+            }
+            let Some(four) = text.get(at..).and_then(<[u8]>::first_chunk::<4>) else {
+                let (reached, length) = if at < text.len() { before } else { (told(at, after), written) };
+                return (reached, length, ruled);
+            };
+            if (u32::from_le_bytes(*four) & 0x8080_8080 == 0) & self.printable & squeezes
+                && let Some(block) = text[at..].first_chunk::<BLOCK>()
+            {
+                let (strange, spaces) = classes(block);
+                let plain = (strange | spaces & (spaces << 1 | u32::from(after))).trailing_zeros() as usize;
+                if plain > 0 {
+                    out[written..written + BLOCK].copy_from_slice(block);
+                    (at, written) = (at + plain, written + plain);
+                    let ahead = if plain > 1 { block[plain - 2] == b' ' } else { after };
+                    before = (told(at - 1, ahead), written - 1);
+                    after = block[plain - 1] == b' ';
+                    continue;
+                }
+                let skipped = if after { spaces.trailing_ones() as usize } else { 0 };
+                if skipped > 0 {
+                    at += skipped;
+                    before = (told(at - 1, true), written);
+                    continue;
+                }
+            }
+            let (code, width) = decode(u32::from_le_bytes(*four));
+            let has = |bits: &[u64; BITS / 64]| bits[code / 64] >> (code % 64) & 1 == 1;
+            if has(&self.bits) & (four[0] < 0xF0) {
+                let is_space = four[0] == b' ';
+                before = (told(at, after), written);
+                out[written..written + 4].copy_from_slice(four);
+                written += if is_space & after { 0 } else { width };
+                (at, after) = (at + width, is_space & squeezes);
+                continue;
+            }
+            if four[0] >= 0xF0 || has(&self.joins) {
+                return (before.0, before.1, ruled);
+            }
+            let Some(made) = self.singles.get(&code) else { return (told(at, after), written, ruled) };
+            match made.as_bytes() {
+                [] => {}
+                [b' '] if after => {}
+                made => {
+                    out[written..written + made.len()].copy_from_slice(made);
+                    written += made.len();
+                    after = squeezes & (made == b" ");
+                }
+            }
+            (at, ruled) = (at + width, written);
+            before = (told(at, after), written);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A map in which `ω` becomes `oo`, a line feed a space, `x` nothing; `q` may begin a rule with U+0301.
+    fn calm() -> Calm {
+        let singles = [('ω', "oo"), ('\n', " "), ('x', "")];
+        let singles = singles.map(|(char, made)| (char as usize, Box::from(made)));
+        let follows = |code: usize| code == 0x301;
+        Calm::new(
+            |code| !"ωx\n".contains(char::from_u32(code as u32).unwrap_or('x')) && !follows(code),
+            follows,
+            singles.into_iter().collect(),
+        )
+    }
+
+    /// The same character by character, up to the end or U+0301 or a character of four bytes.
+    fn slow(text: &str, squeezes: bool) -> (String, usize) {
+        let (mut out, mut after, mut states) = (String::new(), squeezes, Vec::new());
+        for (at, char) in text.char_indices() {
+            if char == '\u{301}' || char.len_utf8() == 4 {
+                return states.pop().unwrap_or((out, at));
+            }
+            states.push((out.clone(), at));
+            let made = match char {
+                'ω' => "oo".to_owned(),
+                '\n' => " ".to_owned(),
+                'x' => String::new(),
+                char => char.to_string(),
+            };
+            if !(made == " " && after) {
+                out.push_str(&made);
+            }
+            if !made.is_empty() {
+                after = squeezes && made == " ";
+            }
+            if "ωx\n".contains(char) {
+                states = vec![(out.clone(), at + char.len_utf8())];
+            }
+        }
+        (out, text.len())
+    }
+
+    #[test]
+    fn writes_what_characters_become() {
+        let mut state = 7u64;
+        let parts = [
+            "a plain word of ASCII, and one more ",
+            "α",
+            "漢",
+            "ω",
+            "\n",
+            "x",
+            " ",
+            "  ",
+            "q\u{301}",
+            "😀",
+            "é~",
+            "\u{7f}",
+        ];
+        let calm = calm();
+        for round in 0..3000 {
+            let mut text = String::new();
+            for _ in 0..round % 40 {
+                state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                let at = (state >> 33) as usize % if round % 3 == 0 { parts.len() } else { 8 };
+                text.push_str(parts[at]);
+            }
+            for squeezes in [false, true] {
+                let mut out = "before".to_owned();
+                let from = Reached { at: 0, after_space: squeezes };
+                let reached = calm.write(&text, from, (squeezes, usize::MAX), &mut out).unwrap();
+                let (expected, end) = slow(&text, squeezes);
+                // The last characters may be left.
+                assert!(reached.at <= end && reached.at + 8 > end, "{text:?}");
+                assert!(expected.starts_with(&out[6..]), "{text:?}: {out:?}");
+                let rest = slow(&text[..reached.at], squeezes).0;
+                assert_eq!(rest, out[6..], "{text:?}");
+            }
+        }
+        let mut out = String::new();
+        assert_eq!(calm.write("aωaaaa", Reached { at: 0, after_space: true }, (true, 2), &mut out), None);
+    }
+
+    #[test]
+    fn classes_are_those_of_bytes() {
+        for byte in 0..=255u8 {
+            let mut block = [b'a'; BLOCK];
+            (block[3], block[17], block[31]) = (byte, b' ', byte);
+            assert_eq!(classes(&block), by_bytes(&block));
+        }
+    }
+}
