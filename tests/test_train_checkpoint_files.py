@@ -197,7 +197,7 @@ def test_the_command_keeps_it_where_it_is_told(tmp_path: Path, monkeypatch: pyte
         main,
         ["train", "plain.txt", "-o", "m.json", "--like", "huggingface", "--model", "unigram", "--resume"],
     )
-    assert "error: --resume does not go with model='unigram': leave it out" in done.stderr
+    assert "error: --resume does not go with model='unigram', like='huggingface': leave it out" in done.stderr
 
 
 @pytest.mark.parametrize("more", [[], ["--resume"], ["--checkpoint", "kept"]])
