@@ -26,7 +26,7 @@ from syllabary.errors import EarlyStopWarning, SyllabaryError, TrainingError
 from syllabary.formats.sentencepiece import to_spec
 from syllabary.formats.sentencepiece_proto import parse
 from syllabary.formats.sentencepiece_write import write
-from syllabary.reference import ReferenceTokenizer, train_sentencepiece_counted
+from syllabary.reference import ReferenceTokenizer, train_sentencepiece, train_sentencepiece_counted
 from syllabary.reference.train_sentencepiece_options import SentencePieceOptions
 from syllabary.unicode.charsmaps import charsmap_of
 
@@ -43,7 +43,7 @@ def shipped_rules(monkeypatch: pytest.MonkeyPatch) -> None:
     def rules_of(options: SentencePieceOptions) -> bytes:
         return charsmap_of(options.normalization_rule_name) or b""
 
-    monkeypatch.setattr(train_sentencepiece_counted, "rules_of", rules_of)
+    monkeypatch.setattr(train_sentencepiece, "rules_of", rules_of)
 
 
 pytestmark = pytest.mark.filterwarnings("ignore::syllabary.errors.EarlyStopWarning")

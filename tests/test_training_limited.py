@@ -49,6 +49,31 @@ HUGGINGFACE: dict[str, dict[str, Any]] = {
     "short": {"pre_tokenizer": "Whitespace", "max_token_length": 4},
     "special": {"special_tokens": ["<s>", "a", "th"], "normalizer": ["NFD", "Lowercase"]},
 }
+# What is no BPE, and samples: a room in which they go to files.
+LITTLE = 3 << 20
+MODELS: dict[str, dict[str, Any]] = {
+    "unigram": {"model": "unigram", "vocab_size": 700},
+    "unigram, no split": {"model": "unigram", "vocab_size": 700, "split": None},
+    "sentencepiece's unigram": {"model": "unigram", "options": {"vocab_size": 300}},
+    "symbols": {
+        "model": "unigram",
+        "options": {"vocab_size": 300, "user_defined_symbols": ["ab", "ρ"], "byte_fallback": True},
+    },
+    "suffix": {"model": "unigram", "options": {"vocab_size": 300, "treat_whitespace_as_suffix": True}},
+    "sentences": {"model": "unigram", "options": {"vocab_size": 300, "split_by_whitespace": False}},
+    "words": {"model": "word", "options": {"vocab_size": 90}},
+    "all words": {"model": "word", "options": {"use_all_vocab": True}},
+    "coverage": {"model": "word", "options": {"vocab_size": 90, "character_coverage": 0.98}},
+    "characters": {"model": "char", "options": {"vocab_size": 20}},
+    "sample": {"options": {"vocab_size": 200, "input_sentence_size": 300}},
+    "first sentences": {
+        "options": {"vocab_size": 200, "input_sentence_size": 300, "shuffle_input_sentence": False}
+    },
+    "sample for a unigram": {
+        "model": "unigram",
+        "options": {"vocab_size": 200, "input_sentence_size": 300},
+    },
+}
 WORDS: dict[str, dict[str, Any]] = {
     "words": {"split": "latin"},
     "first-seen": {"split": "latin", "tie_break": "first-seen"},
@@ -102,6 +127,63 @@ def test_huggingface(name: str, small: Path) -> None:
     both(small, texts(), like="huggingface", options=options, threads=2)
 
 
+@pytest.mark.parametrize("threads", [1, 3])
+@pytest.mark.parametrize("name", MODELS)
+def test_other_models_and_samples(name: str, threads: int, small: Path) -> None:
+    options = MODELS[name]
+    like = {} if "options" not in options else {"like": "sentencepiece"}
+    limit = LITTLE if "model" in options and "split" not in options else ROOM * 2
+    both(small, texts(), limit=limit, threads=threads, **like, **options)
+
+
+def test_a_table_of_sentences(small: Path) -> None:
+    source = [f"{text.splitlines()[0]}\t{number % 7 + 1}" for number, text in enumerate(texts())]
+    for model in ("bpe", "unigram", "word", "char"):
+        options = {"vocab_size": 90, "input_format": "tsv"}
+        both(small, source, limit=ROOM * 2, model=model, like="sentencepiece", options=options)
+
+
+@pytest.mark.parametrize(
+    "options, what",
+    [
+        ({"model": "unigram"}, "too small for this corpus: its distinct words need"),
+        ({"model": "unigram", "like": "sentencepiece"}, "too small for this corpus: its distinct words need"),
+        (
+            {"model": "unigram", "like": "sentencepiece", "options": {"split_by_whitespace": False}},
+            "too small for this corpus: .* sentences, whose order matters",
+        ),
+        (
+            {"model": "word", "like": "sentencepiece", "options": {"use_all_vocab": True}},
+            "too small for this vocabulary: over .* words, each of which is a token",
+        ),
+        (
+            {"like": "sentencepiece", "options": {"input_sentence_size": 5000}},
+            "too small for this sample: .* sentences, which are held together",
+        ),
+    ],
+)
+def test_what_must_be_in_memory_and_does_not_fit(options: dict[str, Any], what: str, small: Path) -> None:
+    with pytest.raises(TrainingError, match=what):
+        syllabary.train(texts(), memory_limit=100_000, **options)
+    assert list(small.iterdir()) == []
+
+
+@pytest.mark.parametrize("room", [400_000, 700_000, 1_000_000, 1_500_000, 2_500_000])
+def test_seeds_and_pieces_that_hardly_fit(room: int, small: Path) -> None:
+    """Either it is said what does not fit, or what comes out is the same."""
+    call: dict[str, Any] = {"vocab_size": 500, "model": "unigram", "threads": 2}
+    whole, said = syllabary.train(texts(), **call), []
+    try:
+        assert syllabary.train(texts(), memory_limit=room, **call).spec == whole.spec
+    except TrainingError as error:
+        said.append(str(error))
+    told = [
+        re.search(r"small for this corpus: .* need \d+ MiB where \d+ MiB are left", each) for each in said
+    ]
+    assert all(told)
+    assert len(said) == (room < 1_500_000)
+
+
 @pytest.mark.parametrize("name", WORDS)
 def test_words(name: str, small: Path) -> None:
     # Below this, what merging itself needs does not fit, as the error says.
@@ -151,13 +233,10 @@ def test_too_small_a_limit_is_refused_at_once(more: dict[str, Any]) -> None:
         syllabary.train(unread(), memory_limit="79 MiB", **more)
 
 
-@pytest.mark.parametrize(
-    "more", [{"input_sentence_size": 1000, "shuffle_input_sentence": False}, {"input_format": "tsv"}]
-)
 @pytest.mark.parametrize("bound", [{"memory_limit": "1 GB"}, {"checkpoint": "kept"}])
-def test_sentences_that_are_held_together_are_refused(more: dict[str, Any], bound: dict[str, Any]) -> None:
-    with pytest.raises(TrainingError, match=f"^{next(iter(bound))} does not go with input_"):
-        syllabary.train(["low low\t2"], like="sentencepiece", options=more, **bound)
+def test_a_unigram_like_hugging_face_has_no_bounds(bound: dict[str, Any]) -> None:
+    with pytest.raises(TrainingError, match=f"^{next(iter(bound))} does not go with model='unigram', like="):
+        syllabary.train(["low low"], model="unigram", like="huggingface", **bound)
 
 
 PEAK = """
@@ -178,9 +257,12 @@ options = {
     "sentencepiece": {"like": "sentencepiece", "options": {"vocab_size": 200, "character_coverage": 1.0}},
     "huggingface": {"like": "huggingface", "options": {"vocab_size": 200, "pre_tokenizer": "Whitespace"}},
     "word": {"unit": "word", "split": "whitespace-split", "num_merges": 100},
+    "unigram": {"model": "unigram", "split": "whitespace-split"},
+    "words": {"like": "sentencepiece", "model": "word", "options": {"vocab_size": 200}},
 }[kind]
-syllabary.train(["low low\\nlow lower"] * 9, 60 if kind == "huggingface" else None, **{**options, **(
+syllabary.train(["low low\\nlow lower"] * 9, {"huggingface": 60, "unigram": 262}.get(kind), **{**options, **(
     {"options": {}} if kind == "huggingface" else {"options": {"vocab_size": 14}} if kind == "sentencepiece"
+    else {"options": {"vocab_size": 5}} if kind == "words" else {} if kind == "unigram"
     else {"num_merges": 1})})
 def status(name):
     return int(re.search(name + r":\\s*(\\d+)", open("/proc/self/status").read())[1]) << 10
@@ -192,10 +274,11 @@ print((status("VmHWM") - before) >> 20, tok.vocab_size)
 
 
 @pytest.mark.skipif(not os.path.exists("/proc/self/status"), reason="peaks are read from /proc")
-@pytest.mark.parametrize("kind", ["sentencepiece", "huggingface", "word"])
+@pytest.mark.parametrize("kind", ["sentencepiece", "huggingface", "word", "words", "unigram"])
 def test_the_peak_stays_below_the_limit(kind: str, tmp_path: Path) -> None:
-    """A corpus that takes more where there is none."""
-    command = [sys.executable, "-c", PEAK, kind, "80 MiB", "20" if kind == "word" else "8"]
+    """A corpus that takes more where there is none; for a unigram model one that fits."""
+    most, megabytes = {"word": (80, 20), "unigram": (160, 1)}.get(kind, (80, 8))
+    command = [sys.executable, "-c", PEAK, kind, f"{most} MiB", str(megabytes)]
     done = subprocess.run(
         command,
         text=True,
@@ -207,5 +290,5 @@ def test_the_peak_stays_below_the_limit(kind: str, tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     found = re.fullmatch(r"(\d+) \d+\n", done.stdout)
     assert found is not None
-    assert int(found[1]) <= 80
+    assert int(found[1]) <= most
     assert list(tmp_path.iterdir()) == []

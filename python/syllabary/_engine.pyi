@@ -33,11 +33,12 @@ __all__ = [
     "StepDecoder",
     "Tokenizer",
     "Trainer",
-    "learn_unigram",
+    "learn_unigram_of",
     "pairs",
     "recover_merges",
 ]
 
+_Scored = tuple[builtins.bytes, NDArray[np.uint64], NDArray[np.float64]]
 _PlanParts = tuple[list[tuple[int, int, int]], list[list[int]], list[tuple[bool, list[bool]]]]
 
 @final
@@ -435,7 +436,7 @@ class HuggingFaceTrainer:
     def learn_unigram(
         self, settings: UnigramSettings, callback: Callable[[int, int], object] | None
     ) -> list[tuple[str, float]]:
-        """The pieces of a unigram model of the words, with their scores, as the function `learn_unigram`."""
+        """The pieces of a unigram model of the words, with their scores, as `learn_unigram_of`."""
 
 @final
 class SentencePieceTrainer:
@@ -518,23 +519,26 @@ class SentencePieceTrainer:
         alphabet: Sequence[tuple[str, int, bool]],
         options: UnigramSettings,
         callback: Callable[[int, int], object] | None,
+        known: _Scored | None = None,
+        keep: Callable[[builtins.bytes, NDArray[np.uint64], NDArray[np.float64]], object] | None = None,
     ) -> list[tuple[str, float]]:
         """The pieces of a unigram model with their scores, after `finish`; what was counted is used up.
 
-        `callback(pieces left, 0)` is called now and then. `reference.train_unigram` says what is learned.
+        `callback(pieces left, 0)` is called now and then. `keep` is given the pieces of each round: their
+        UTF-8, where each ends, their scores; `known` are such pieces, to begin with.
+        `reference.train_unigram` says what is learned.
         """
 
-def learn_unigram(
-    data: builtins.bytes,
-    ends: NDArray[np.uint64],
-    counts: NDArray[np.uint64],
+def learn_unigram_of(
+    trainer: Trainer,
     settings: UnigramSettings,
-    threads: int,
     callback: Callable[[int, int], object] | None = None,
+    known: _Scored | None = None,
+    keep: Callable[[builtins.bytes, NDArray[np.uint64], NDArray[np.float64]], object] | None = None,
 ) -> list[tuple[str, float]]:
-    """The same of words: word i is `data[ends[i - 1]:ends[i]]` in UTF-8, `counts[i]` times; shapes (n,).
+    """The same of what a trainer has counted, which is used up.
 
-    Raises `TrainingError` for a table that contradicts itself, or whose words are no text.
+    Raises `TrainingError` for more than its memory holds, and for `known` that are not of these words.
     """
 
 @final

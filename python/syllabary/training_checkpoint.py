@@ -3,6 +3,7 @@
     checkpoint.json         what is trained and of what, how far it was read; its word alone counts
     counts-N.bin            the table of counts that it names (`training_checkpoint_files`)
     merges.bin              the merges learned so far, appended
+    pieces.bin              or the pieces that are left of a unigram model, with their scores
     lock                    held by the process that trains
 
 While the corpus is counted, a new table and then a new `checkpoint.json` are written every half minute, or
@@ -22,6 +23,9 @@ import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from syllabary.corpus.corpus import Corpus
 from syllabary.corpus.report import Report
@@ -46,11 +50,13 @@ from syllabary.training_checkpoint_state import (
 )
 from syllabary.training_feed import Counts
 
-MERGES, LOCK = "merges.bin", "lock"
+MERGES, PIECES, LOCK = "merges.bin", "pieces.bin", "lock"
 OURS = re.compile(
-    r"lock|(?:checkpoint\.json|merges\.bin|counts-\d+\.bin)"
-    r"|\.(?:checkpoint\.json|merges\.bin|counts-\d+\.bin)\.[0-9a-f]{16}\.tmp"
+    r"lock|(?:checkpoint\.json|merges\.bin|pieces\.bin|counts-\d+\.bin)"
+    r"|\.(?:checkpoint\.json|merges\.bin|pieces\.bin|counts-\d+\.bin)\.[0-9a-f]{16}\.tmp"
 )
+# Pieces of a unigram model: their UTF-8, where each ends, their scores.
+Scored = tuple[bytes, NDArray[np.uint64], NDArray[np.float64]]
 SECONDS = 30.0  # between two writes while counting
 SHARE = 20.0  # times as long as a write took, at least, is counted before the next
 
@@ -78,11 +84,11 @@ class Checkpoint:
         """Take the state that is there. `CheckpointError` if it cannot be used, or is of something else."""
         self.state = read_state(self.folder)
         if self.state is not None:
-            merging = self.whole and (self.folder / MERGES).exists()
+            merging = self.whole and any((self.folder / name).exists() for name in (MERGES, PIECES))
             compare(self.folder, self.state, self.plan, self.files, merging)
             self._take_table(self.state)
         for name in os.listdir(self.folder):
-            left = name.endswith(".tmp") or name.startswith("counts-") or name == MERGES
+            left = name.endswith(".tmp") or name.startswith("counts-") or name in (MERGES, PIECES)
             if OURS.fullmatch(name) and left and name not in self._used:
                 (self.folder / name).unlink()
         if self.whole:
@@ -105,7 +111,8 @@ class Checkpoint:
         """Names of files that the state stands on."""
         if self.state is None:
             return set()
-        return {MERGES if self.state.whole else "", self.state.table or ""}
+        learned = {MERGES, PIECES} if self.state.whole else set()
+        return {*learned, self.state.table or ""}
 
     @property
     def whole(self) -> bool:
@@ -139,6 +146,21 @@ class Checkpoint:
                 raise CheckpointError(
                     f"{path} is damaged ({error}): this checkpoint cannot be used; {way_out(self.folder)}"
                 ) from error
+
+    def pieces(self) -> Scored | None:
+        """The pieces that were left of a unigram model; None if there are none yet."""
+        path = self.folder / PIECES
+        if not self.whole or not path.exists():
+            return None
+        blocks = list(read_counts(path))
+        data = b"".join(text for text, _ends, _scores in blocks)
+        sizes = [np.diff(ends, prepend=np.uint64(0)) for _text, ends, _scores in blocks]
+        ends = np.cumsum(np.concatenate(sizes), dtype=np.uint64) if sizes else np.empty(0, np.uint64)
+        run = len(self.run)
+        if not len(ends) or ends[0] != run or data[:run] != self.run.encode():
+            raise unusable(path, "is of another training")
+        scores = np.concatenate([scores for _text, _ends, scores in blocks])[1:].view(np.float64)
+        return data[run:], ends[1:] - np.uint64(run), scores
 
     # ---- what is written ----
 
@@ -184,6 +206,16 @@ class Checkpoint:
         if state is not None and state.plan != self.plan:  # of merging, which may change until now
             self._write(state.table, state.seen, state.whole, state.size, state.report)
         self.journal.begin(self.run, symbols)
+
+    def keep_pieces(self, data: bytes, ends: NDArray[np.uint64], scores: NDArray[np.float64]) -> None:
+        """The pieces of a unigram model after a round. Raises `OSError` with the path."""
+        state, run = self.state, self.run.encode()
+        if state is not None and state.plan != self.plan:
+            self._write(state.table, state.seen, state.whole, state.size, state.report)
+        first = np.array([len(run)], np.uint64)
+        ends = np.concatenate([first, ends + first[0]])
+        columns = np.concatenate([np.zeros(1, np.uint64), scores.view(np.uint64)])
+        write_counts(self.folder / PIECES, run + data, ends, columns, np.arange(len(ends), dtype=np.uint64))
 
     def _write(self, table: str | None, seen: Seen, whole: bool, size: int, report: dict[str, Any]) -> None:
         state = State(self.run, self.plan, self.files, whole, table, seen, size, report)

@@ -50,6 +50,9 @@ MODELS: dict[str, Callable[[str, str | None, Any, Arguments], Callable[..., Toke
     "word": counted_trainer,
     "char": counted_trainer,
 }
+# Of those, the ones that have checkpoints and limits of memory, but for Hugging Face's way.
+BOUNDED = ("unigram", "word", "char")
+BOUNDS = ("memory_limit", "checkpoint")
 
 
 def own_trainer(
@@ -69,13 +72,16 @@ def own_trainer(
     if model != "bpe":
         if model not in MODELS:
             raise TrainingError(f"model={model!r} is none of {', '.join(('bpe', *MODELS))}")
-        _refuse(refused, f"model={model!r}")
-        return MODELS[model](model, like, source, arguments)
+        bounded = model in BOUNDED and like != HUGGINGFACE
+        free: dict[str, Any] = {name: refused[name] for name in BOUNDS if bounded}
+        tool = f"model={model!r}" + (f", like={like!r}" if model in BOUNDED and not bounded else "")
+        _refuse({name: value for name, value in refused.items() if name not in free}, tool)
+        return partial(MODELS[model](model, like, source, arguments), **free)
     own = _own_options(like, source, *arguments)
     if own is None:
         return None
     tool = f"{HUGGINGFACE!r} and options" if isinstance(own, Setup) else repr(SENTENCEPIECE)
-    taken = ("memory_limit",) if isinstance(own, Setup) else ("memory_limit", "checkpoint")
+    taken = ("memory_limit",) if isinstance(own, Setup) else BOUNDS
     _refuse({name: value for name, value in refused.items() if name not in taken}, f"like={tool}")
     if not isinstance(source, (Corpus, PieceTable)):
         source = Corpus(source)

@@ -10,14 +10,14 @@ from __future__ import annotations
 
 import dataclasses
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
+from functools import partial
 from typing import Any
 
 from syllabary import training_learning
 from syllabary._engine import SentencePieceTrainer
 from syllabary.arguments import integer, listed
 from syllabary.corpus.corpus import Corpus
-from syllabary.corpus.document import Part
 from syllabary.errors import CorpusError, TrainingError
 from syllabary.progress import Progress, Report
 from syllabary.reference.symbols import utf8
@@ -36,16 +36,18 @@ from syllabary.reference.train_sentencepiece_options import (
 )
 from syllabary.reference.train_sentencepiece_rules import denormalizer_of, rules_of
 from syllabary.reference.train_sentencepiece_scripts import INHERITED, script_of
-from syllabary.reference.train_sentencepiece_sentences import alphabet_of_counts, check_size, chosen
+from syllabary.reference.train_sentencepiece_sentences import alphabet_of_counts, check_size
 from syllabary.reference.train_sentencepiece_valid import DIGITS, NEVER
 from syllabary.reference.train_unigram_sentencepiece import choose as choose_scored
 from syllabary.reference.train_unigram_sentencepiece import settings_of
 from syllabary.spec import Step, TokenizerSpec
 from syllabary.tokenizer import Tokenizer
 from syllabary.training_checkpoint import Checkpoint, opened
-from syllabary.training_feed import Takes, feed_parts, pruning, tell
+from syllabary.training_feed import Takes, feed_parts, tell
 from syllabary.training_learning import begin
 from syllabary.training_memory import Room, limited
+from syllabary.training_pruning import pruned
+from syllabary.training_sampled import count_chosen, halved, is_chosen
 from syllabary.training_watched import count as counted_by
 from syllabary.unicode.charsmaps import charsmap_of
 
@@ -166,29 +168,16 @@ def train_sentencepiece(
 ) -> Tokenizer:
     """Learn a tokenizer; saved as a `.model`, it is the file that sentencepiece writes.
 
-    checkpoint, memory_limit: as `training.train`; of BPE alone.
+    checkpoint, memory_limit: as `training.train`.
     Raises and warns as `reference.train_sentencepiece.train`; the early stop points at the caller's caller.
     """
     check_options(options)
-    _check_followed(options, {"checkpoint": checkpoint, "memory_limit": memory_limit})
     named = {"like": "sentencepiece"}
     with (
         limited(memory_limit) as room,
         opened(checkpoint, options, corpus, named, room is None) as kept,
     ):
         return _trained(corpus, options, threads, report, room, kept)
-
-
-def _check_followed(options: SentencePieceOptions, given: Mapping[str, object]) -> None:
-    """`TrainingError` for what goes with BPE alone, or with sentences that are taken as they come."""
-    sample = "input_sentence_size" if options.input_sentence_size else "input_format='tsv'"
-    for name, value in given.items():
-        if value is not None and options.model_type != "bpe":
-            raise TrainingError(f"{name} does not go with model_type={options.model_type!r}: leave it out")
-        if value is not None and (options.input_sentence_size or options.input_format == "tsv"):
-            raise TrainingError(
-                f"{name} does not go with {sample}, whose sentences are held together: leave one of them out"
-            )
 
 
 def _trained(
@@ -201,12 +190,10 @@ def _trained(
 ) -> Tokenizer:
     meta = meta_pieces(options)
     rules = _rules(options), denormalizer_of(options)
-    trainer = _trainer(options, meta, rules[0], threads, room)
+    trainer = _trainer(options, meta, rules[0], threads, halved(options, room))
     normalized = options.normalization_rule_name != "identity" or bool(rules[0])
-    if options.input_sentence_size or options.input_format == "tsv":
-        for sentence, count in chosen(_lines(corpus.parts(normalized=normalized)), options):
-            trainer.add(sentence, count)
-        size = trainer.bytes
+    if is_chosen(options):
+        size = count_chosen(trainer, corpus, options, normalized, room, kept)
     else:
 
         def feeding(taker: Takes) -> int:
@@ -227,7 +214,7 @@ def _trained(
     most = check_size(alphabet, meta, options)
     found = Found(meta, alphabet, counts, most, rules)
     if options.model_type == "unigram":
-        spec = _learn_unigram(trainer, found, options, report)
+        spec = _learn_unigram(trainer, found, options, report, kept)
         return Tokenizer(dataclasses.replace(spec, record=_record(spec, size, corpus)))
     rows = _rows(alphabet or dict.fromkeys(sorted(counts), 0), options)
     pieces, places = _learn(trainer, rows, most, report, kept)
@@ -290,17 +277,6 @@ def _trainer(
     return SentencePieceTrainer(step, options, symbols, apart, threads, unigram, room)
 
 
-def _lines(parts: Iterable[Part]) -> Iterator[str]:
-    """The lines of documents that come in parts."""
-    held = ""
-    for part, last in parts:
-        *lines, held = (held + part).split("\n")
-        yield from lines
-        if last:
-            yield held
-            held = ""
-
-
 def _learn(
     trainer: SentencePieceTrainer,
     rows: list[tuple[str, int, bool]],
@@ -324,12 +300,16 @@ def _learn(
 
 
 def _learn_unigram(
-    trainer: SentencePieceTrainer, found: Found, options: SentencePieceOptions, report: Report | None
+    trainer: SentencePieceTrainer,
+    found: Found,
+    options: SentencePieceOptions,
+    report: Report | None,
+    kept: Checkpoint | None,
 ) -> TokenizerSpec:
     """The tokenizer of a unigram model."""
     settings = settings_of(options)
-    told = pruning(report, settings.desired)
-    pieces = trainer.learn_unigram(_rows(found.alphabet, options), settings, told)
+    learn = partial(trainer.learn_unigram, _rows(found.alphabet, options), settings)
+    pieces = pruned(learn, settings, report, kept)
     room = found.room + len(found.alphabet)
     return finish_pieces(found, choose_scored(pieces, found.alphabet, room), options, stacklevel=5)
 

@@ -8,11 +8,12 @@ finished tokenizer (`reference.train_unigram_own`, `…_sentencepiece`, `…_hug
 from __future__ import annotations
 
 import dataclasses
+import os
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
-from syllabary._engine import Trainer, learn_unigram
+from syllabary._engine import Trainer, learn_unigram_of
 from syllabary.arguments import integer, text_or_none
 from syllabary.corpus.corpus import Corpus
 from syllabary.errors import CorpusError, TrainingError
@@ -23,10 +24,14 @@ from syllabary.reference.train_unigram_own import finish, room_of, settings_of
 from syllabary.spec import SplitSpec, TrainOptions
 from syllabary.splits import get
 from syllabary.tokenizer import Tokenizer
-from syllabary.training_feed import feed, pruning
+from syllabary.training_checkpoint import Checkpoint, opened
+from syllabary.training_feed import Takes, feed
 from syllabary.training_huggingface import check_cut, train_huggingface
 from syllabary.training_huggingface_options import SCORED, Family, setup_of_call
+from syllabary.training_memory import Room, limited
+from syllabary.training_pruning import pruned
 from syllabary.training_sentencepiece import options_of_call, train_sentencepiece
+from syllabary.training_watched import count as counted_by
 
 Arguments = tuple[dict[str, Any], dict[str, Any], Any]
 # Hugging Face's: nothing is normalized or cut, unless options say so.
@@ -112,26 +117,52 @@ def _options(given: Mapping[str, Any], same: Mapping[str, Any]) -> TrainOptions:
 
 
 def train_own(
-    read: Corpus | PieceTable, options: TrainOptions, *, threads: int, report: Report | None
+    read: Corpus | PieceTable,
+    options: TrainOptions,
+    *,
+    threads: int,
+    report: Report | None,
+    checkpoint: str | os.PathLike[str] | None = None,
+    memory_limit: int | str | None = None,
 ) -> Tokenizer:
-    """Learn a tokenizer; raises as `reference.train_unigram_own.train`."""
-    trainer = Trainer(dataclasses.replace(options, cut_special=options.normalize is None), threads, None)
+    """Learn a tokenizer; raises as `reference.train_unigram_own.train`, and as `training.train`."""
+    with (
+        limited(memory_limit) as room,
+        opened(checkpoint, options, read, {"model": "unigram"}, room is None) as kept,
+    ):
+        return _trained(read, options, threads, report, room, kept)
+
+
+def _trained(
+    read: Corpus | PieceTable,
+    options: TrainOptions,
+    threads: int,
+    report: Report | None,
+    room: Room | None,
+    kept: Checkpoint | None,
+) -> Tokenizer:
+    trainer = Trainer(dataclasses.replace(options, cut_special=options.normalize is None), threads, room)
     more: dict[str, object] = {}
+    normalized = options.normalize is not None
     if isinstance(read, PieceTable):
         read.feed(trainer)
         size = read.bytes
+        if kept is not None:
+            kept.given(size)
     else:
-        size = feed(trainer, read.parts(options.normalize is not None, plain=True), options, report)
-        trainer.finish()
+
+        def feeding(taker: Takes) -> int:
+            return feed(taker, read.parts(normalized, plain=True), options, report)
+
+        size = counted_by(trainer, read, normalized, feeding, kept)
         more = {"corpus": read.record()} if read.says_more else {}
+    trainer.finish()
     if trainer.distinct_pieces == 0:
         raise CorpusError(
             f"the corpus is empty: {size} bytes of text were read and no piece was found in them"
         )
-    data, ends, counts = trainer.counts()
-    del trainer
     settings = settings_of(options)
-    pieces = learn_unigram(data, ends, counts, settings, threads, pruning(report, settings.desired))
+    pieces = pruned(partial(learn_unigram_of, trainer, settings), settings, report, kept)
     spec = finish(pieces, options)
     record = {**spec.record, "like": None, "corpus_bytes": size, **more}
     return Tokenizer(dataclasses.replace(spec, record=record))

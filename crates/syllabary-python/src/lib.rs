@@ -14,6 +14,7 @@ mod learned;
 mod lists;
 mod pairs;
 mod parity;
+mod pieces;
 mod ranks;
 mod sentencepiece;
 mod signals;
@@ -67,6 +68,6 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<trainer::Merging>()?;
     module.add_function(wrap_pyfunction!(pairs::pairs, module)?)?;
     module.add_function(wrap_pyfunction!(ranks::recover_merges, module)?)?;
-    module.add_function(wrap_pyfunction!(unigram::learn_unigram, module)?)?;
+    module.add_function(wrap_pyfunction!(unigram::learn_unigram_of, module)?)?;
     Ok(())
 }

@@ -13,8 +13,8 @@ use syllabary::train::{
 use crate::{
     convert,
     errors::to_python,
-    steps,
-    trainer::{Pulse, pieces, room},
+    pieces, steps,
+    trainer::{Pulse, room},
     unigram,
 };
 
@@ -153,10 +153,10 @@ impl SentencePieceTrainer {
         alphabet: Vec<char>,
         most: usize,
     ) -> PyResult<(Vec<(String, u64)>, u64)> {
-        let (words, mut pulse) = (std::mem::take(&mut self.found.words), Pulse::new(None));
-        let words = py.detach(|| words.in_memory(&mut || pulse.beat(None)));
-        let words = words.map_err(|error| pulse.exception(py, error))?;
-        Ok(py.detach(|| words.frequent(&alphabet, most)))
+        let (words, memory) = (std::mem::take(&mut self.found.words), self.memory);
+        let mut pulse = Pulse::new(None);
+        let found = py.detach(|| words.frequent(&alphabet, most, memory, &mut || pulse.beat(None)));
+        found.map_err(|error| pulse.exception(py, error))
     }
 
     /// `known`: pairs that were joined before, (n, 2), with their counts. `keep`: a function that is given new pairs
@@ -207,13 +207,8 @@ impl SentencePieceTrainer {
         ends: PyReadonlyArray1<'_, u64>,
         counts: PyReadonlyArray1<'_, u64>,
     ) -> PyResult<()> {
-        let (data, ends, counts) = (data.as_bytes(), ends.as_slice()?, counts.as_slice()?);
         let sentences = &mut self.sentences;
-        py.detach(|| {
-            let pieces = pieces(data, ends, counts)?;
-            pieces.into_iter().try_for_each(|(piece, count)| sentences.restore(piece, count))
-        })
-        .map_err(|error| to_python(py, error, None))
+        pieces::feed(py, data, (&ends, &counts), |piece, count| sentences.restore(piece, count))
     }
 
     /// All that is counted by now: words and sentences, where each ends, its count, and its place here.
@@ -247,18 +242,23 @@ impl SentencePieceTrainer {
         self.sentences.pending()
     }
 
-    /// Pieces of a unigram model with their scores; the sentences are used up.
+    /// Pieces of a unigram model with their scores; the sentences are used up. `known`, `keep`: as `learn_unigram_of`.
+    #[pyo3(signature = (alphabet, options, callback, known=None, keep=None))]
     fn learn_unigram(
         &mut self,
         py: Python<'_>,
         alphabet: Vec<(char, u16, bool)>,
         options: &Bound<'_, PyAny>,
         callback: Option<Py<PyAny>>,
+        known: Option<unigram::Known<'_>>,
+        keep: Option<Py<PyAny>>,
     ) -> PyResult<Vec<(String, f64)>> {
         let made = |(text, script, refused)| Character { text, script, refused };
         let alphabet: Vec<Character> = alphabet.into_iter().map(made).collect();
-        let (wanted, size) = (unigram::options(options, self.threads)?, unigram::size(options)?);
-        let found = std::mem::take(&mut self.found);
-        unigram::learn(py, callback, &wanted, || prepare(found, &alphabet, self.rules, size))
+        let wanted = unigram::options(options, self.threads, self.memory)?;
+        let (found, size) = (std::mem::take(&mut self.found), unigram::size(options)?);
+        let follower = unigram::Follower::new(callback, known, keep)?;
+        let (rules, memory) = (self.rules, wanted.memory);
+        unigram::learn(py, follower, &wanted, |go_on| prepare(found, &alphabet, rules, size, memory, go_on))
     }
 }

@@ -16,7 +16,7 @@ use syllabary::{
     },
 };
 
-use crate::{convert, errors::to_python};
+use crate::{convert, errors::to_python, pieces};
 
 /// Signals are looked at, and progress is told, this often.
 const PULSE: Duration = Duration::from_millis(50);
@@ -133,6 +133,11 @@ impl Trainer {
         self.counter.as_mut().ok_or_else(used_up)
     }
 
+    /// What was counted, and the memory that there is; nothing is left here.
+    pub fn take(&mut self) -> PyResult<(Counter, usize, Option<usize>)> {
+        Ok((self.counter.take().ok_or_else(used_up)?, self.threads, self.memory))
+    }
+
     fn settle(&mut self, py: Python<'_>) -> PyResult<()> {
         let (counter, mut pulse) = (self.counter()?, Pulse::new(None));
         py.detach(|| counter.settle(&mut || pulse.beat(None))).map_err(|error| pulse.exception(py, error))
@@ -150,28 +155,6 @@ pub fn room(threads: usize, memory: Option<(usize, PathBuf)>) -> (usize, Option<
 
 fn used_up() -> PyErr {
     PyValueError::new_err("what this trainer has counted is used up: make another one")
-}
-
-/// The pieces of a table, each with its count; `Error::Training` says what is wrong with it.
-pub fn pieces<'a>(data: &'a [u8], ends: &[u64], counts: &[u64]) -> Result<Vec<(&'a [u8], u64)>, Error> {
-    let broken = |what: String| Error::Training(format!("a table of pieces: {what}"));
-    if ends.len() != counts.len() {
-        return Err(broken(format!("{} pieces and {} counts", ends.len(), counts.len())));
-    }
-    let mut start = 0;
-    let mut pieces = Vec::with_capacity(ends.len());
-    for (row, (&end, &count)) in ends.iter().zip(counts).enumerate() {
-        let end = usize::try_from(end).unwrap_or(usize::MAX);
-        let piece = data
-            .get(start..end)
-            .ok_or_else(|| broken(format!("piece {row} ends at {end} of {}", data.len())))?;
-        if std::str::from_utf8(piece).is_err() {
-            return Err(broken(format!("piece {row} is not UTF-8")));
-        }
-        pieces.push((piece, count));
-        start = end;
-    }
-    Ok(pieces)
 }
 
 #[pymethods]
@@ -255,13 +238,8 @@ impl Trainer {
         ends: PyReadonlyArray1<'_, u64>,
         counts: PyReadonlyArray1<'_, u64>,
     ) -> PyResult<()> {
-        let (data, ends, counts) = (data.as_bytes(), ends.as_slice()?, counts.as_slice()?);
         let counter = self.counter()?;
-        py.detach(|| {
-            let pieces = pieces(data, ends, counts)?;
-            pieces.into_iter().try_for_each(|(piece, count)| counter.add(piece, count))
-        })
-        .map_err(|error| to_python(py, error, None))
+        pieces::feed(py, data, (&ends, &counts), |piece, count| counter.add(piece, count))
     }
 
     fn feed_ids(

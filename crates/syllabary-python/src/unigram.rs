@@ -1,19 +1,23 @@
-//! `learn_unigram`: a unigram language model of counted words.
+//! `learn_unigram_of`: a unigram language model of counted words.
 
-use numpy::PyReadonlyArray1;
-use pyo3::{exceptions::PyValueError, prelude::*};
+use numpy::{IntoPyArray, PyReadonlyArray1};
+use pyo3::{exceptions::PyValueError, prelude::*, types::PyBytes};
 use syllabary::{
     Error,
     train::unigram::{
-        self, Branching, SeedRules, UnigramOptions, Unknown,
-        sentences::{Prepared, of_texts},
+        self, Branching, Limit, Rounds, Scored, SeedRules, UnigramOptions, Unknown,
+        sentences::{Prepared, of_counter, of_texts},
     },
 };
 
-use crate::trainer::{Pulse, pieces};
+use crate::trainer::{Pulse, Trainer};
 
 /// The engine's options of a `UnigramSettings`.
-pub fn options(settings: &Bound<'_, PyAny>, threads: usize) -> PyResult<UnigramOptions> {
+pub fn options(
+    settings: &Bound<'_, PyAny>,
+    threads: usize,
+    memory: Option<usize>,
+) -> PyResult<UnigramOptions> {
     Ok(UnigramOptions {
         desired: settings.getattr("desired")?.extract()?,
         sub_iterations: settings.getattr("sub_iterations")?.extract()?,
@@ -32,6 +36,7 @@ pub fn options(settings: &Bound<'_, PyAny>, threads: usize) -> PyResult<UnigramO
         },
         all_grow: settings.getattr("all_grow")?.extract()?,
         logarithms: settings.getattr("logarithms")?.extract()?,
+        memory: Limit(memory),
     })
 }
 
@@ -40,39 +45,70 @@ pub fn size(settings: &Bound<'_, PyAny>) -> PyResult<usize> {
     settings.getattr("seed_size")?.extract()
 }
 
+/// The pieces of a round: their UTF-8 back to back, where each ends, their scores.
+pub type Known<'py> = (Bound<'py, PyBytes>, PyReadonlyArray1<'py, u64>, PyReadonlyArray1<'py, f64>);
+
+/// Where learning begins, and who is told of it.
+pub struct Follower {
+    pulse: Pulse,
+    known: Option<Scored>,
+    keep: Option<Py<PyAny>>,
+}
+
+impl Follower {
+    /// `callback` is told how far it is; `keep` is given the pieces of each round, as `known` has them.
+    pub fn new(
+        callback: Option<Py<PyAny>>,
+        known: Option<Known<'_>>,
+        keep: Option<Py<PyAny>>,
+    ) -> PyResult<Follower> {
+        let known = known.map(|(text, ends, scores)| {
+            // What is no UTF-8 is no piece, which learning says.
+            let text = String::from_utf8_lossy(text.as_bytes()).into_owned();
+            Ok::<_, PyErr>(Scored {
+                text,
+                ends: ends.as_slice()?.to_vec(),
+                scores: scores.as_slice()?.to_vec(),
+            })
+        });
+        Ok(Follower { pulse: Pulse::new(callback), known: known.transpose()?, keep })
+    }
+}
+
 /// Learns from what `prepare` makes.
 pub fn learn(
     py: Python<'_>,
-    callback: Option<Py<PyAny>>,
+    follower: Follower,
     options: &UnigramOptions,
-    prepare: impl FnOnce() -> Result<Prepared, Error> + Send,
+    prepare: impl FnOnce(&mut dyn FnMut() -> bool) -> Result<Prepared, Error> + Send,
 ) -> PyResult<Vec<(String, f64)>> {
-    let mut pulse = Pulse::new(callback);
+    let Follower { mut pulse, known, keep } = follower;
+    let mut raised = None;
     let learned = py.detach(|| {
-        let mut prepared = prepare()?;
-        let watch = &mut |size| pulse.beat(Some((size, 0)));
-        unigram::learn(&mut prepared.words, &prepared.rules, &prepared.outside, options, watch)
+        let mut prepared = prepare(&mut || pulse.beat(None))?;
+        let mut kept = |pieces: Scored| {
+            raised = keep.as_ref().and_then(|keep| Python::attach(|py| hand_over(py, keep, pieces)).err());
+            raised.is_none()
+        };
+        let rounds = Rounds {
+            known,
+            keep: keep.is_some().then_some(&mut kept),
+            watch: &mut |size| pulse.beat(Some((size, 0))),
+        };
+        unigram::learn(&mut prepared.words, &prepared.rules, &prepared.outside, options, rounds)
     });
+    if let Some(raised) = raised {
+        return Err(raised);
+    }
     learned.map_err(|error| pulse.exception(py, error))
 }
 
-/// Pieces with their scores; word i is `data[ends[i - 1]:ends[i]]`, and occurs `counts[i]` times.
-#[pyfunction]
-#[pyo3(signature = (data, ends, counts, settings, threads, callback=None))]
-pub fn learn_unigram(
-    py: Python<'_>,
-    data: &[u8],
-    ends: PyReadonlyArray1<'_, u64>,
-    counts: PyReadonlyArray1<'_, u64>,
-    settings: &Bound<'_, PyAny>,
-    threads: usize,
-    callback: Option<Py<PyAny>>,
-) -> PyResult<Vec<(String, f64)>> {
-    let (ends, counts) = (ends.as_slice()?, counts.as_slice()?);
-    learn_words(py, || pieces(data, ends, counts), settings, threads, callback)
+fn hand_over(py: Python<'_>, keep: &Py<PyAny>, pieces: Scored) -> PyResult<()> {
+    let text = PyBytes::new(py, pieces.text.as_bytes());
+    keep.call1(py, (text, pieces.ends.into_pyarray(py), pieces.scores.into_pyarray(py))).map(drop)
 }
 
-/// The same of any words.
+/// Pieces with their scores, of any words.
 pub fn learn_words<'w>(
     py: Python<'_>,
     words: impl FnOnce() -> Result<Vec<(&'w [u8], u64)>, Error> + Send,
@@ -80,7 +116,41 @@ pub fn learn_words<'w>(
     threads: usize,
     callback: Option<Py<PyAny>>,
 ) -> PyResult<Vec<(String, f64)>> {
-    let options = options(settings, threads)?;
+    let options = options(settings, threads, None)?;
+    let (rules, most, outside) = rules(settings)?;
+    let follower = Follower::new(callback, None, None)?;
+    learn(py, follower, &options, |_| {
+        let table = words()?;
+        let texts = table.iter().map(|(word, count)| match std::str::from_utf8(word) {
+            Ok(word) => Ok((word, *count)),
+            Err(_) => Err(Error::Training("a word of the table is not UTF-8".to_owned())),
+        });
+        of_texts(&texts.collect::<Result<Vec<_>, _>>()?, rules, most, outside)
+    })
+}
+
+/// The same of what a trainer has counted, which is used up; `known`: pieces to begin with, `keep`: a function that is
+/// given those of each round.
+#[pyfunction]
+#[pyo3(signature = (trainer, settings, callback=None, known=None, keep=None))]
+pub fn learn_unigram_of(
+    py: Python<'_>,
+    mut trainer: PyRefMut<'_, Trainer>,
+    settings: &Bound<'_, PyAny>,
+    callback: Option<Py<PyAny>>,
+    known: Option<Known<'_>>,
+    keep: Option<Py<PyAny>>,
+) -> PyResult<Vec<(String, f64)>> {
+    let (counter, threads, memory) = trainer.take()?;
+    let options = options(settings, threads, memory)?;
+    let (rules, most, outside) = rules(settings)?;
+    let follower = Follower::new(callback, known, keep)?;
+    let memory = options.memory;
+    learn(py, follower, &options, |go_on| of_counter(counter, rules, (most, outside), memory, go_on))
+}
+
+/// How seeds are chosen, how many characters there are at most, and what stands for the others.
+fn rules(settings: &Bound<'_, PyAny>) -> PyResult<(SeedRules, Option<usize>, char)> {
     let branching = match settings.getattr("branching")?.extract::<String>()?.as_str() {
         "ends" => Branching::Ends,
         "texts" => Branching::Texts,
@@ -92,14 +162,5 @@ pub fn learn_words<'w>(
         longest: settings.getattr("longest")?.extract()?,
         shapes: None,
     };
-    let most: Option<usize> = settings.getattr("most_characters")?.extract()?;
-    let outside: char = settings.getattr("outside")?.extract()?;
-    learn(py, callback, &options, || {
-        let table = words()?;
-        let texts = table.iter().map(|(word, count)| match std::str::from_utf8(word) {
-            Ok(word) => Ok((word, *count)),
-            Err(_) => Err(Error::Training("a word of the table is not UTF-8".to_owned())),
-        });
-        of_texts(&texts.collect::<Result<Vec<_>, _>>()?, rules, most, outside)
-    })
+    Ok((rules, settings.getattr("most_characters")?.extract()?, settings.getattr("outside")?.extract()?))
 }

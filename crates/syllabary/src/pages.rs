@@ -16,9 +16,14 @@ pub(crate) fn with_capacity<T>(count: usize) -> Vec<T> {
 
 /// `count` times `item`.
 pub(crate) fn filled<T: Clone>(item: T, count: usize) -> Box<[T]> {
+    vec(item, count).into()
+}
+
+/// The same as a vector.
+pub(crate) fn vec<T: Clone>(item: T, count: usize) -> Vec<T> {
     let mut out = with_capacity(count);
     out.resize(count, item);
-    out.into()
+    out
 }
 
 /// Asks for large pages for all that a vector has room for.

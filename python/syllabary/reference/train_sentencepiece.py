@@ -57,13 +57,20 @@ class Found:
     rules: tuple[bytes, bytes]
 
 
-def read_corpus(sentences: Iterable[str | bytes], options: SentencePieceOptions) -> Found:
-    """Everything before the first merge; raises what `train` does."""
+def begun(
+    sentences: Iterable[str | bytes], options: SentencePieceOptions
+) -> tuple[Meta, tuple[bytes, bytes], dict[str, int], dict[str, int]]:
+    """Meta pieces, rules, sentences -> counts, and the alphabet -> counts; raises what `train` does."""
     check_options(options)
     meta = meta_pieces(options)
     rules = rules_of(options), denormalizer_of(options)
     found = read_sentences(sentences, options, meta, rules[0])
-    alphabet = alphabet_of(found, options)
+    return meta, rules, found, alphabet_of(found, options)
+
+
+def read_corpus(sentences: Iterable[str | bytes], options: SentencePieceOptions) -> Found:
+    """Everything before the first merge; raises what `train` does."""
+    meta, rules, found, alphabet = begun(sentences, options)
     return Found(meta, alphabet, read_words(found, options), check_size(alphabet, meta, options), rules)
 
 

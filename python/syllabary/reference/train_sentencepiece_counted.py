@@ -21,15 +21,9 @@ from dataclasses import replace
 
 from syllabary.errors import CorpusError, TrainingError
 from syllabary.reference.symbols import shown
-from syllabary.reference.train_sentencepiece import Found, finish_pieces
-from syllabary.reference.train_sentencepiece_options import (
-    Meta,
-    SentencePieceOptions,
-    check_options,
-    meta_pieces,
-)
-from syllabary.reference.train_sentencepiece_rules import denormalizer_of, rules_of
-from syllabary.reference.train_sentencepiece_sentences import alphabet_of, cut_words, read_sentences
+from syllabary.reference.train_sentencepiece import Found, begun, finish_pieces
+from syllabary.reference.train_sentencepiece_options import Meta, SentencePieceOptions
+from syllabary.reference.train_sentencepiece_sentences import cut_words
 from syllabary.reference.train_unigram_lattice import single
 from syllabary.spec import TokenizerSpec
 
@@ -38,11 +32,7 @@ CUT = SentencePieceOptions()  # how words are cut
 
 def train(sentences: Iterable[str | bytes], options: SentencePieceOptions) -> TokenizerSpec:
     """Learn a tokenizer from sentences; raises and warns as `train_sentencepiece.train`."""
-    check_options(options)
-    meta = meta_pieces(options)
-    rules = rules_of(options), denormalizer_of(options)
-    texts = read_sentences(sentences, options, meta, rules[0])
-    alphabet = alphabet_of(texts, options)
+    meta, rules, texts, alphabet = begun(sentences, options)
     counts, total = alphabet, sum(alphabet.values())
     if options.model_type == "word":
         counts, total = words_of(texts, alphabet)

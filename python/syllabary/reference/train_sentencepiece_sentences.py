@@ -71,9 +71,16 @@ def normalized(
         yield text, count
 
 
-def chosen(sentences: Iterable[str | bytes], options: SentencePieceOptions) -> Iterable[tuple[str, int]]:
-    """The sentences that are trained on, each with how often; undecodable bytes are lone surrogates."""
-    return _selected(_usable(sentences, options), options)
+def chosen(
+    sentences: Iterable[str | bytes],
+    options: SentencePieceOptions,
+    kept: list[tuple[str, int]] | None = None,
+) -> Iterable[tuple[str, int]]:
+    """The sentences that are trained on, each with how often; undecodable bytes are lone surrogates.
+
+    kept: an empty list, in which those of a sample are held meanwhile.
+    """
+    return _selected(_usable(sentences, options), options, [] if kept is None else kept)
 
 
 def _usable(sentences: Iterable[str | bytes], options: SentencePieceOptions) -> Iterator[tuple[str, int]]:
@@ -100,13 +107,12 @@ def _counted(line: bytes, index: int) -> tuple[bytes, int]:
 
 
 def _selected(
-    sentences: Iterator[tuple[str, int]], options: SentencePieceOptions
+    sentences: Iterator[tuple[str, int]], options: SentencePieceOptions, kept: list[tuple[str, int]]
 ) -> Iterable[tuple[str, int]]:
     """The first `input_sentence_size`, or so many drawn from all."""
     size = options.input_sentence_size
     if size == 0:
         return sentences
-    kept = list[tuple[str, int]]()
     numbers = _twister(SEED)
     for total, sentence in enumerate(sentences, 1):
         if len(kept) < size:

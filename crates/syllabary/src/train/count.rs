@@ -124,6 +124,11 @@ impl Counter {
         1 + self.tally.total_bytes() + self.tally.len()
     }
 
+    /// The bytes of memory that the pieces take.
+    pub(super) fn memory(&self) -> usize {
+        self.tally.memory()
+    }
+
     /// Calls `f` with every piece, after `finish`; there are none for words, which are sequences of pieces.
     pub fn each(&self, f: &mut impl FnMut(Counted<'_>) -> Result<(), Error>) -> Result<(), Error> {
         match self.room.spilled() {

@@ -12,7 +12,7 @@ use super::{
     sequences::Sequences,
     window::{Found, Search, Watched, hash, threshold},
 };
-use crate::Error;
+use crate::{Error, pages};
 
 /// Up to so many places.
 pub(super) const MOST_PLACES: usize = 1 << 22;
@@ -59,7 +59,7 @@ impl Table {
         self.pairs.push(pair);
         self.found.push(Found::default());
         if 2 * self.pairs.len() > self.slots.len() {
-            self.slots = vec![NONE; 2 * self.slots.len()];
+            self.slots = pages::vec(NONE, 2 * self.slots.len());
             for (number, &pair) in (0..).zip(&self.pairs) {
                 let mut at = self.home(pair);
                 while self.slots[at] != NONE {
@@ -145,7 +145,7 @@ fn count(
     range: Range<usize>,
     go_on: &mut GoOn<'_>,
 ) -> Result<Part, Error> {
-    let (mut table, mut pair_at, start) = (Table::new(), vec![NONE; range.len()], range.start);
+    let (mut table, mut pair_at, start) = (Table::new(), pages::vec(NONE, range.len()), range.start);
     sequences.each_pair(range, &mut |pair, count, place| {
         if may_merge(pair) {
             let number = table.number(pair);

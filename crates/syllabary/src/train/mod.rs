@@ -29,6 +29,7 @@ mod places;
 mod queue;
 mod sentence_cutter;
 mod sentence_order;
+mod sentence_saved;
 mod sentence_store;
 mod sentence_words;
 pub mod sentencepiece;

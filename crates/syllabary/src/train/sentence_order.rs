@@ -67,6 +67,61 @@ impl Order {
         Ok(())
     }
 
+    /// Calls `f` with all that there is by now, each with its count: words by number, then what follows them, then
+    /// sentences.
+    pub(super) fn save(&self, f: &mut dyn FnMut(&str, u64) -> Result<(), Error>) -> Result<(), Error> {
+        self.words().try_for_each(|(word, count)| f(&format!("w{word}"), count))?;
+        let mut inner: Vec<_> = self.inner.iter().collect();
+        inner.sort_unstable();
+        for ((number, first), count) in inner {
+            f(&format!("i{number} {}", u32::from(*first)), *count)?;
+        }
+        self.sentences.iter().try_for_each(|sentence| match sentence {
+            Some(sentence) => f(&format!("s{} {}", sentence.last, u32::from(sentence.first)), sentence.count),
+            None => f("s", 0),
+        })
+    }
+
+    /// Adds what `save` has told, in its order; `None` for what it never tells.
+    pub(super) fn restore(&mut self, text: &str, count: u64) -> Option<Result<(), Error>> {
+        let mut characters = text.chars();
+        let letter = characters.next()?;
+        let rest = characters.as_str();
+        if letter == 'w' {
+            return Some(self.table.add(rest.as_bytes(), count).map(drop));
+        }
+        if (letter, rest) == ('s', "") {
+            self.sentences.push(None);
+            return Some(Ok(()));
+        }
+        let (number, first) = rest.split_once(' ')?;
+        let number = number.parse().ok().filter(|number| (*number as usize) < self.table.len())?;
+        let first = char::from_u32(first.parse().ok()?)?;
+        match letter {
+            'i' => drop(self.inner.insert((number, first), count)),
+            's' => self.sentences.push(Some(Sentence { first, last: number, count })),
+            _ => return None,
+        }
+        Some(Ok(()))
+    }
+
+    /// `Error::Training` where what is held, and the words that are made of it, exceed the memory that there is.
+    pub(super) fn check(&self, memory: Option<usize>) -> Result<(), Error> {
+        let words = 10 * self.table.total_bytes() + 104 * self.table.len();
+        let held = 80 * self.inner.len() + 64 * self.sentences.len();
+        match memory {
+            Some(memory) if words + held > memory => Err(Error::Training(format!(
+                "the memory limit is too small for this corpus: {} sentences, whose order matters with these \
+                 options, and {} distinct words need over {} MiB; give a higher limit, or leave \
+                 treat_whitespace_as_suffix, add_dummy_prefix and split_by_whitespace as they are by default",
+                self.sentences.len(),
+                self.table.len(),
+                memory >> 20,
+            ))),
+            _ => Ok(()),
+        }
+    }
+
     /// No more sentences come: the empty ones go.
     pub(super) fn finish(&mut self) {
         let mut at = 0;

@@ -3,14 +3,18 @@
 //! Under a limit of memory no word is held: each time that they are gone through, they are normalized anew. Leaves
 //! out counting (`sentences`), and what is learned (`sentencepiece`).
 
-use std::{path::PathBuf, sync::Arc};
+use std::{cmp::Reverse, collections::BinaryHeap, path::PathBuf, sync::Arc};
+
+use rustc_hash::FxHashSet;
 
 use super::{
     GoOn, ask,
+    memory::Room,
     sentence_cutter::{Cutter, END, READY},
     sentence_words::{Characters, Ids, SentenceWords},
     sequences::{SEPARATOR, Sequences},
     stored::Stored,
+    tally::{Counted, Tally},
 };
 use crate::{
     Error,
@@ -19,6 +23,9 @@ use crate::{
 
 /// Takes a word in ids, and its count.
 type Takes<'a> = dyn FnMut(u64, &mut Vec<u32>) -> Result<(), Error> + 'a;
+
+/// Sees a word in two parts, its count, and whether it ends a sentence, if such words are kept apart.
+pub(super) type Sees<'a> = dyn FnMut((&str, &str), u64, bool) -> Result<(), Error> + 'a;
 
 /// Distinct words with their counts; a word may be there more than once.
 pub enum Words {
@@ -34,6 +41,41 @@ pub struct StoredWords {
     pub(super) cutter: Arc<Cutter>,
 }
 
+/// The most frequent words, of equals the smaller.
+struct Best {
+    heap: BinaryHeap<(Reverse<u64>, String)>,
+    bytes: usize,
+    most: usize,
+    /// So many bytes may be held.
+    memory: usize,
+}
+
+impl Best {
+    fn take(&mut self, counted: Counted<'_>) -> Result<(), Error> {
+        let word = std::str::from_utf8(counted.piece).unwrap_or_default();
+        let count = Reverse(counted.count);
+        let full = self.heap.len() >= self.most;
+        if full && self.heap.peek().is_none_or(|(last, text)| (count, word) > (*last, text.as_str())) {
+            return Ok(());
+        }
+        const WORD: usize = 128; // with the copies that become tokens
+        self.heap.push((count, word.to_owned()));
+        self.bytes += WORD + word.len();
+        if full && let Some((_, text)) = self.heap.pop() {
+            self.bytes -= WORD + text.len();
+        }
+        if self.bytes <= self.memory {
+            return Ok(());
+        }
+        Err(Error::Training(format!(
+            "the memory limit is too small for this vocabulary: over {} words, each of which is a token, need \
+             {} MiB; give a higher limit, or ask for fewer",
+            self.heap.len(),
+            self.memory >> 20
+        )))
+    }
+}
+
 impl Default for Words {
     fn default() -> Self {
         Words::Memory(SentenceWords::default())
@@ -42,11 +84,7 @@ impl Default for Words {
 
 impl StoredWords {
     /// Calls `f` with every word, normalized, and its count.
-    fn each(
-        &self,
-        go_on: &mut GoOn<'_>,
-        f: &mut dyn FnMut(&str, &str, u64) -> Result<(), Error>,
-    ) -> Result<(), Error> {
+    pub(super) fn each(&self, go_on: &mut GoOn<'_>, f: &mut Sees<'_>) -> Result<(), Error> {
         let (mut line, mut step) = (String::new(), 0);
         self.stored.each(&mut |counted| {
             step += 1;
@@ -54,9 +92,52 @@ impl StoredWords {
             // Words come from `&str`.
             let word = std::str::from_utf8(counted.piece).unwrap_or_default();
             let marked = self.cutter.marked(counted.piece);
-            self.cutter
-                .finish_word(word, marked, &mut line, &mut |before, word, _| f(before, word, counted.count))
+            self.cutter.finish_word(word, marked, &mut line, &mut |before, word, end| {
+                f((before, word), counted.count, end)
+            })
         })
+    }
+
+    /// The bytes of memory that they take as they were counted.
+    pub(super) fn memory(&self) -> usize {
+        self.stored.memory()
+    }
+
+    /// As `SentenceWords::frequent`: equal words are added up once more, those that exceed memory in files.
+    fn frequent(
+        &self,
+        alphabet: &[char],
+        most: usize,
+        memory: usize,
+        go_on: &mut GoOn<'_>,
+    ) -> Result<(Vec<(String, u64)>, u64), Error> {
+        let known: FxHashSet<char> = alphabet.iter().copied().collect();
+        let room = match self.stored.beside("words") {
+            Some(folder) => {
+                std::fs::create_dir_all(&folder).map_err(|error| Error::of_file(&folder, &error))?;
+                Arc::new(Room::new(memory / 2, 1, folder))
+            }
+            None => Arc::default(),
+        };
+        let (mut tally, mut text, mut total) = (Tally::default(), String::new(), 0_u64);
+        self.each(go_on, &mut |(before, word), count, _| {
+            text.clear();
+            text.extend([before, word]);
+            if text.is_empty() {
+                return Ok(());
+            }
+            total = total.saturating_add(count);
+            if !text.chars().all(|character| known.contains(&character)) {
+                return Ok(());
+            }
+            room.make(&mut tally, 1)?;
+            tally.add(text.as_bytes(), 0, text.len(), count, 0)
+        })?;
+        let words = Stored::of(&room, vec![tally], go_on)?;
+        let mut best = Best { heap: BinaryHeap::new(), bytes: 0, most, memory: memory / 2 };
+        words.each(&mut |counted| best.take(counted))?;
+        let best = best.heap.into_sorted_vec().into_iter();
+        Ok((best.map(|(Reverse(count), word)| (word, count)).collect(), total))
     }
 }
 
@@ -71,11 +152,29 @@ impl Words {
             Words::Stored(words) => words,
         };
         let mut all = SentenceWords::default();
-        words.each(go_on, &mut |before, word, count| {
+        words.each(go_on, &mut |(before, word), count, _| {
             all.add(before, word, count);
             Ok(())
         })?;
         Ok(all)
+    }
+
+    /// The words over an alphabet with their counts, at most `most`, the most frequent first, of equals the smaller;
+    /// and how often any word occurs. memory: bytes that there are for them.
+    ///
+    /// # Errors
+    /// As `characters`; `Error::Training` where so many words do not fit.
+    pub fn frequent(
+        &self,
+        alphabet: &[char],
+        most: usize,
+        memory: Option<usize>,
+        go_on: &mut GoOn<'_>,
+    ) -> Result<(Vec<(String, u64)>, u64), Error> {
+        match self {
+            Words::Memory(words) => Ok(words.frequent(alphabet, most)),
+            Words::Stored(words) => words.frequent(alphabet, most, memory.unwrap_or(usize::MAX), go_on),
+        }
     }
 
     /// How often each character occurs, as often as the words do; in no order.
@@ -87,7 +186,7 @@ impl Words {
             Words::Memory(words) => Ok(words.characters()),
             Words::Stored(words) => {
                 let mut found = Characters::default();
-                words.each(go_on, &mut |before, word, count| {
+                words.each(go_on, &mut |(before, word), count, _| {
                     let all = before.chars().chain(word.chars());
                     all.for_each(|character| found.add(character.into(), count));
                     Ok(())
@@ -127,7 +226,7 @@ impl Words {
                 }
                 Ok(())
             }
-            Words::Stored(words) => words.each(go_on, &mut |before, word, count| {
+            Words::Stored(words) => words.each(go_on, &mut |(before, word), count, _| {
                 let mut all = before.chars().chain(word.chars());
                 all.try_for_each(|character| take(count, ids.of(character.into())))?;
                 take(count, SEPARATOR)

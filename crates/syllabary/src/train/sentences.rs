@@ -15,7 +15,7 @@ use super::{
     sentence_cutter::Cutter,
     sentence_store::{StoredWords, Words},
     sentence_words::SentenceWords,
-    tally::{Counted, Tally},
+    tally::Tally,
 };
 pub use super::{
     sentence_cutter::SentenceOptions,
@@ -29,24 +29,22 @@ const STRETCH: usize = 1 << 18;
 const FEWEST_BYTES: usize = 1 << 16;
 /// Bytes of text that are looked through for the sentence that comes last, at least.
 const RECENT: usize = 1 << 18;
-/// What stands for the number of sentences among the words that are saved: no word is the end of a line.
-const SENTENCES: &str = "\n\n";
 
 /// Distinct words of a corpus with their counts.
 pub struct Sentences {
-    gather: Gather<Cutter>,
+    pub(super) gather: Gather<Cutter>,
     threads: usize,
-    /// Whether memory is limited.
-    limited: bool,
+    /// Bytes of memory, if they are limited.
+    limit: Option<usize>,
     /// A line that has begun; `None` once it is longer than lines may be.
     pending: Option<String>,
     /// Its bytes, kept or not.
     begun: usize,
     bytes: u64,
     /// The last lines so far, each with its end.
-    recent: String,
+    pub(super) recent: String,
     /// Sentences one by one, if their order matters.
-    order: Option<Order>,
+    pub(super) order: Option<Order>,
 }
 
 /// All words of a corpus.
@@ -75,12 +73,12 @@ impl Sentences {
         threads: usize,
         room: Room,
     ) -> Result<Sentences, Error> {
-        let limited = room.bytes().is_some();
+        let limit = room.bytes();
         let cutter = Cutter::new(step, options)?;
         let order = cutter.ordered.then(Order::default);
         let gather = Gather::new(cutter, threads, STRETCH, room);
         let (pending, recent) = (Some(String::new()), String::new());
-        Ok(Sentences { gather, threads, limited, pending, begun: 0, bytes: 0, recent, order })
+        Ok(Sentences { gather, threads, limit, pending, begun: 0, bytes: 0, recent, order })
     }
 
     /// Counts whole documents; their lines are the sentences.
@@ -123,7 +121,8 @@ impl Sentences {
         if let Some(order) = &mut self.order {
             let cutter = self.gather.cutter();
             cutter.sentences.fetch_add(1, Ordering::Relaxed);
-            return order.take(cutter, sentence, count, &mut String::new());
+            order.take(cutter, sentence, count, &mut String::new())?;
+            return order.check(self.limit);
         }
         self.remember(sentence);
         self.gather.count(|cutter, tally, room| {
@@ -149,35 +148,8 @@ impl Sentences {
     /// # Errors
     /// As `feed`.
     pub fn distinct(&mut self, go_on: &mut GoOn<'_>) -> Result<usize, Error> {
-        self.gather.settle(go_on)
-    }
-
-    /// Calls `f` with all that is counted by now, as `restore` takes it; not under a limit of memory.
-    ///
-    /// # Errors
-    /// As `feed`.
-    pub fn save(
-        &mut self,
-        go_on: &mut GoOn<'_>,
-        f: &mut impl FnMut(Counted<'_>) -> Result<(), Error>,
-    ) -> Result<(), Error> {
-        self.gather.each_by_bytes(go_on, f)?;
-        let sentences = self.gather.cutter().sentences.load(Ordering::Relaxed);
-        f(Counted { piece: SENTENCES.as_bytes(), count: sentences, first: 0 })
-    }
-
-    /// Adds what another has counted.
-    ///
-    /// # Errors
-    /// `Error::TooLarge`.
-    pub fn restore(&mut self, piece: &[u8], count: u64) -> Result<(), Error> {
-        self.gather.count(|cutter, tally, _| {
-            if piece != SENTENCES.as_bytes() {
-                return tally.add(piece, 0, piece.len(), count, 0);
-            }
-            cutter.sentences.fetch_add(count, Ordering::Relaxed);
-            Ok(())
-        })
+        let distinct = self.gather.settle(go_on)?;
+        Ok(self.order.as_ref().map_or(distinct, |order| order.words().count()))
     }
 
     /// Keeps the end of text that is whole lines.
@@ -238,7 +210,7 @@ impl Sentences {
         let stored = self.gather.finish(go_on)?;
         let cutter = self.gather.cutter();
         let tail = self.tail()?;
-        let (words, last) = if self.limited {
+        let (words, last) = if self.limit.is_some() {
             let cutter = Arc::clone(cutter);
             (Words::Stored(StoredWords { stored, cutter }), SentenceWords::default())
         } else {
@@ -295,6 +267,7 @@ impl Sentences {
                 order.take(cutter, line, 1, &mut buffer)?;
             }
         }
+        order.check(self.limit)?;
         if go_on() { Ok(()) } else { Err(Error::Interrupted) }
     }
 }

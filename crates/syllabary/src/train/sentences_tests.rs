@@ -112,3 +112,48 @@ fn the_sentence_that_comes_last_is_found() {
     assert_eq!(tail(&[" ", &far, "a", "b"]), "▁a");
     assert_eq!(tail(&[&far, "a", &far[..far.len() - 1], &far, "b"]), "▁b");
 }
+
+#[test]
+fn what_goes_on_from_what_was_saved_finds_the_same() {
+    let (first, then) = ("to be or\n\n\u{1}\nnot to\n", "be low\n\u{1}\n");
+    for suffix in [false, true] {
+        let begin =
+            || sentences(1, |options| (options.ends, options.treat_whitespace_as_suffix) = (true, suffix));
+        let [mut whole, mut begun, mut again] = [begin(), begin(), begin()];
+        whole.feed(&[first, then], &mut || true).unwrap();
+        begun.feed(&[first], &mut || true).unwrap();
+        let mut saved = Vec::new();
+        begun
+            .save(&mut || true, &mut |counted| {
+                saved.push((counted.piece.to_vec(), counted.count));
+                Ok(())
+            })
+            .unwrap();
+        saved.iter().for_each(|(piece, count)| again.restore(piece, *count).unwrap());
+        again.feed(&[then], &mut || true).unwrap();
+        let found = |mut sentences: Sentences| {
+            let found = sentences.finish(&mut || true).unwrap();
+            let mut characters = found.words.characters(&mut || true).unwrap();
+            characters.sort_unstable();
+            let order = found.order.map(|order| {
+                let mut followed: Vec<_> = order.followed().iter().map(|each| format!("{each:?}")).collect();
+                followed.sort_unstable();
+                (followed, order.last_words().collect::<Vec<_>>())
+            });
+            (characters, found.sentences, found.tail, order)
+        };
+        let whole = found(whole);
+        assert_eq!(whole.3.is_some(), suffix);
+        assert_eq!(whole, found(again), "{suffix}");
+    }
+}
+
+#[test]
+fn what_was_never_saved_is_an_error() {
+    let mut sentences = sentences(1, |options| {
+        (options.ends, options.treat_whitespace_as_suffix) = (true, true);
+    });
+    for text in ["\n\n", "\n\nx", "\n\no1 2", "\n\noi9 97", "\n\nos97"] {
+        assert!(sentences.restore(text.as_bytes(), 1).is_err(), "{text:?}");
+    }
+}

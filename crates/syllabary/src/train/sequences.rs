@@ -12,7 +12,7 @@ use std::{cmp::Reverse, collections::BTreeMap, ops::Range, path::PathBuf};
 
 use super::{GoOn, ask, places::Places, spelling::Speller};
 use crate::{
-    Error,
+    Error, pages,
     train::{
         count::{Counter, RUN_END},
         tally::Counted,
@@ -77,7 +77,7 @@ impl Sequences {
             return Sequences::spell_spilled(&counter, speller, in_order, Some(file), go_on);
         }
         let mut sequences = Sequences::default();
-        let mut places = Vec::with_capacity(counter.symbols());
+        let mut places = pages::with_capacity(counter.symbols());
         places.push(SEPARATOR);
         sequences.spell_runs(&counter, speller, &mut places, go_on)?;
         let mut pieces = 0;
@@ -106,7 +106,7 @@ impl Sequences {
         words: impl Iterator<Item = (u64, impl Iterator<Item = u32>)>,
     ) -> Result<Sequences, Error> {
         let mut sequences = Sequences::default();
-        let mut places = Vec::with_capacity(room + 1);
+        let mut places = pages::with_capacity(room + 1);
         places.push(SEPARATOR);
         for (count, ids) in words {
             let mut start = places.len();
@@ -164,7 +164,7 @@ impl Sequences {
         check_places(total)?;
         let mut places = match file {
             Some((most, path)) if 4 * total > most => Places::on_disk(path, total, most / 2)?,
-            _ => Places::Memory(vec![SEPARATOR; total]),
+            _ => Places::Memory(pages::vec(SEPARATOR, total)),
         };
         let mut next = 1;
         for (&Reverse(count), room) in &mut rooms {

@@ -52,6 +52,11 @@ impl Stored {
         if self.room.spilled().is_some() { None } else { Some(self.tally.total_bytes()) }
     }
 
+    /// The bytes of memory that they take.
+    pub(super) fn memory(&self) -> usize {
+        self.tally.memory()
+    }
+
     /// A file that may be made beside the pieces, if memory is limited.
     pub(super) fn beside(&self, name: &str) -> Option<PathBuf> {
         self.room.beside(name)

@@ -6,7 +6,7 @@
 
 use std::hash::{BuildHasher, Hasher, RandomState};
 
-use crate::Error;
+use crate::{Error, pages};
 
 /// The bytes of a piece that fit into a slot.
 const SHORT: usize = 15;
@@ -253,7 +253,7 @@ impl Tally {
     #[cold]
     fn grow(&mut self) {
         let more = (2 * self.slots.len()).max(FEWEST_SLOTS);
-        let old = std::mem::replace(&mut self.slots, vec![EMPTY; more]);
+        let old = std::mem::replace(&mut self.slots, pages::vec(EMPTY, more));
         for slot in old.into_iter().filter(|slot| slot[COUNT] > 0) {
             let long = slot[HIGH] & LONG == LONG;
             let mut at = self.hash((slot[LOW], if long { LONG } else { slot[HIGH] })) as usize & (more - 1);

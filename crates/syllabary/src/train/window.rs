@@ -10,7 +10,7 @@ use std::{cmp::Reverse, ops::Range};
 use rustc_hash::FxHashMap;
 
 use super::{GoOn, ask, exact, parallel::in_parts, places::Places, sequences::Sequences};
-use crate::Error;
+use crate::{Error, pages};
 
 /// The threshold of a window is no lower than its highest count divided by this.
 const REACH: u64 = 32;
@@ -87,7 +87,7 @@ struct Sketch {
 
 impl Sketch {
     fn new(power: u32) -> Sketch {
-        Sketch { buckets: vec![u32::MAX; 1 << power], shift: 64 - power }
+        Sketch { buckets: pages::vec(u32::MAX, 1 << power), shift: 64 - power }
     }
 
     #[inline]

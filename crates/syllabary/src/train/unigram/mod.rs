@@ -11,8 +11,10 @@
 
 mod kept;
 mod lattice;
+mod limit;
 mod model;
 mod prune;
+mod rounds;
 mod seed;
 pub mod sentences;
 mod trie;
@@ -27,6 +29,8 @@ use kept::Kept;
 use lattice::{Lattice, round};
 use model::{Model, Piece, digamma};
 
+pub use limit::Limit;
+pub use rounds::{Keep, Rounds, Scored};
 pub use seed::{Branching, SeedRules};
 pub use words::{Symbols, Words};
 
@@ -39,6 +43,8 @@ const RARE: f64 = 0.5;
 const STRIDE: usize = 1 << 8;
 /// Up to so many symbols, what each word can be cut into is kept: about 30 bytes a symbol at first.
 const KEPT: usize = 1 << 22;
+/// Under a limit of memory, so many are reckoned with, as lists grow.
+const KEPT_BYTES: usize = 64;
 
 /// How a model is learned.
 #[derive(Clone, Debug)]
@@ -63,6 +69,8 @@ pub struct UnigramOptions {
     pub all_grow: bool,
     /// Whether sums are of logarithms in any case, as the specification has them: to its last bit.
     pub logarithms: bool,
+    /// Bytes of memory for all of it, words included.
+    pub memory: Limit,
 }
 
 /// For which piece unknown characters count.
@@ -109,12 +117,12 @@ pub fn learn(
     rules: &SeedRules,
     outside: &[u32],
     options: &UnigramOptions,
-    watch: &mut Watch<'_>,
+    rounds: Rounds<'_, '_>,
 ) -> Result<Vec<(String, f64)>, Error> {
     if options.single {
-        run::<true>(words, rules, outside, options, watch)
+        run::<true>(words, rules, outside, options, rounds)
     } else {
-        run::<false>(words, rules, outside, options, watch)
+        run::<false>(words, rules, outside, options, rounds)
     }
 }
 
@@ -123,15 +131,19 @@ fn run<const SINGLE: bool>(
     rules: &SeedRules,
     outside: &[u32],
     options: &UnigramOptions,
-    watch: &mut Watch<'_>,
+    mut rounds: Rounds<'_, '_>,
 ) -> Result<Vec<(String, f64)>, Error> {
+    let left = options.memory.less("its distinct words", words.memory())?;
     words.sort();
-    let mut model = initial::<SINGLE>(words, rules, outside, options, &mut || watch(0))?;
+    let mut model = match rounds.known.take() {
+        Some(known) => rounds::model_of::<SINGLE>(&known, words)?,
+        None => initial::<SINGLE>(words, rules, outside, (options, left), &mut || (rounds.watch)(0))?,
+    };
     words.order();
-    let symbols: usize = words.words.iter().map(|word| word.length as usize + 1).sum();
-    let small = symbols <= KEPT && rules.longest < kept::LONGEST;
-    let lanes: Lanes = (0..options.lanes).filter(|_| small).map(|_| Mutex::default()).collect();
+    let lanes = lanes(words, &model, rules, (options, left))?;
     loop {
+        rounds.kept(&model, words)?;
+        let watch = &mut rounds.watch;
         let before = model.pieces.len();
         for _ in 0..options.sub_iterations {
             let size = model.pieces.len();
@@ -158,12 +170,26 @@ fn run<const SINGLE: bool>(
     Ok(spelled.zip(model.scores.iter().copied()).collect())
 }
 
+/// What is kept of words; in what is left of memory, which must hold the model in any case.
+fn lanes(
+    words: &Words,
+    model: &Model,
+    rules: &SeedRules,
+    (options, left): (&UnigramOptions, Limit),
+) -> Result<Lanes, Error> {
+    let symbols: usize = words.words.iter().map(|word| word.length as usize + 1).sum();
+    let needed = if left.0.is_some() { model.memory(words, options.threads) } else { 0 };
+    let left = left.less("its pieces", needed)?;
+    let small = symbols <= KEPT && rules.longest < kept::LONGEST && left.holds(symbols * KEPT_BYTES);
+    Ok((0..options.lanes).filter(|_| small).map(|_| Mutex::default()).collect())
+}
+
 /// The characters, the most frequent first, then the seeds.
 fn initial<const SINGLE: bool>(
     words: &Words,
     rules: &SeedRules,
     outside: &[u32],
-    options: &UnigramOptions,
+    (options, left): (&UnigramOptions, Limit),
     go_on: &mut GoOn<'_>,
 ) -> Result<Model, Error> {
     let mut counts = vec![(0_u64, 0_u32); words.characters.len()];
@@ -185,7 +211,7 @@ fn initial<const SINGLE: bool>(
         rules.size = rules.size.saturating_sub(characters.len()).max(1);
     }
     characters.sort_by_key(|(count, _)| Reverse(*count));
-    let seeds = seed::seeds(words, &rules, options.threads, go_on)?;
+    let seeds = seed::seeds(words, &rules, options.threads, left, go_on)?;
     let mut pieces: Vec<Piece> =
         characters.iter().map(|(_, start)| Piece { start: *start, length: 1 }).collect();
     let mut weights: Vec<f64> = characters.iter().map(|(count, _)| *count as f64).collect();

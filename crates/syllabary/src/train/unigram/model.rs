@@ -57,12 +57,19 @@ impl Model {
         Model { moved: Some(moved), ..Model::new::<SINGLE>(pieces, scores) }
     }
 
+    /// The bytes that learning takes for so many pieces, beside the words: the tree of them, their numbers, this model
+    /// and the next, sums of each thread.
+    pub fn memory(&self, words: &Words, threads: usize) -> usize {
+        Trie::memory(&self.texts(words)) + self.pieces.len() * (132 + 8 * threads)
+    }
+
+    fn texts<'a>(&self, words: &'a Words) -> Vec<&'a [u32]> {
+        self.pieces.iter().map(|piece| piece.symbols(&words.text)).collect()
+    }
+
     /// The pieces by symbols.
     pub fn trie(&self, words: &Words) -> &Trie {
-        self.trie.get_or_init(|| {
-            let texts: Vec<&[u32]> = self.pieces.iter().map(|piece| piece.symbols(&words.text)).collect();
-            Trie::new(&texts, words.characters.len())
-        })
+        self.trie.get_or_init(|| Trie::new(&self.texts(words), words.characters.len()))
     }
 }
 

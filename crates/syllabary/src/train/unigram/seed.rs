@@ -13,6 +13,7 @@ use super::{
         parallel::in_parts,
         piece_rules::{PieceRules, Shape},
     },
+    limit::Limit,
     model::Piece,
     words::{ENDS, Words, is_last},
 };
@@ -20,6 +21,8 @@ use crate::Error;
 
 /// So many parts of the places are sorted one after the other, on each thread.
 const ROUNDS: usize = 4;
+/// The bytes of a candidate, in a list that grows and is sorted.
+const CANDIDATE: usize = 80;
 
 /// When a text goes on in different ways.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -77,27 +80,37 @@ pub fn seeds(
     words: &Words,
     rules: &SeedRules,
     threads: usize,
+    left: Limit,
     go_on: &mut GoOn<'_>,
 ) -> Result<Vec<Candidate>, Error> {
+    let threads = threads.max(1);
     let mut counts = vec![0_usize; words.characters.len()];
     for symbol in &words.text {
         if let Some(count) = counts.get_mut(*symbol as usize) {
             *count += 1;
         }
     }
-    let parts = parts(&counts, threads * ROUNDS);
+    let all: usize = counts.iter().sum();
+    // Under a limit: so many that the places of a round take a quarter of what is left.
+    let finer = left.0.map_or(0, |left| 4 * threads * size_of::<Place>() * all / left.max(1));
+    let parts = parts(&counts, finer.max(threads * ROUNDS));
+    let places = |part: &Range<usize>| counts[part.clone()].iter().sum::<usize>();
+    let most = parts.chunks(threads).map(|round| round.iter().map(places).sum::<usize>()).max().unwrap_or(0);
+    let left = left.less("the places of symbols", most * size_of::<Place>())?;
+    let room = left.0.map(|left| left / ((2 * threads + 1) * CANDIDATE));
     let mut found = Vec::new();
-    for round in parts.chunks(threads.max(1)) {
+    for round in parts.chunks(threads) {
         let sorted = in_parts(round.to_vec(), go_on, &|part, go_on: &mut GoOn<'_>| {
-            let mut finder = Finder { words, rules, go_on, found: Vec::new() };
-            finder.part(part)?;
+            let mut finder = Finder { words, rules, go_on, room, found: Vec::new() };
+            let places = places(&part);
+            finder.part(part, places)?;
             Ok(finder.found)
         })?;
-        sorted.into_iter().for_each(|part| found.extend(part));
+        for part in sorted {
+            found.extend(part);
+            thin(&mut found, words, rules, room)?;
+        }
     }
-    let bytes = |candidate: &Candidate| -> usize {
-        candidate.symbols(words).iter().map(|symbol| words.characters[*symbol as usize].len_utf8()).sum()
-    };
     if rules.branching == Branching::Texts {
         found.reverse();
         found.sort_by_key(|candidate| std::cmp::Reverse(candidate.score));
@@ -105,13 +118,34 @@ pub fn seeds(
         found.shrink_to_fit();
         return Ok(found);
     }
-    // Stable: they come in order of their texts.
+    best(&mut found, words, rules);
+    found.shrink_to_fit();
+    Ok(found)
+}
+
+/// The best of candidates that come in order of their texts.
+fn best(found: &mut Vec<Candidate>, words: &Words, rules: &SeedRules) {
+    let bytes = |candidate: &Candidate| -> usize {
+        candidate.symbols(words).iter().map(|symbol| words.characters[*symbol as usize].len_utf8()).sum()
+    };
+    // Stable: so those of a beginning, before the rest, are taken as all are.
     found.sort_by_cached_key(|candidate| {
         (std::cmp::Reverse(candidate.score), std::cmp::Reverse(bytes(candidate)))
     });
     found.truncate(rules.size);
-    found.shrink_to_fit();
-    Ok(found)
+}
+
+/// Leaves the best, where there is room for so many.
+fn thin(
+    found: &mut Vec<Candidate>,
+    words: &Words,
+    rules: &SeedRules,
+    room: Option<usize>,
+) -> Result<(), Error> {
+    let Some(room) = room.filter(|room| found.len() > *room) else { return Ok(()) };
+    best(found, words, rules);
+    let needed = 2 * found.len() * CANDIDATE;
+    Limit(Some(room * CANDIDATE)).less("the seeds of its pieces", needed).map(drop)
 }
 
 /// Ranges of symbols that occur about equally often together.
@@ -139,6 +173,8 @@ struct Finder<'a, 'g, 'b> {
     words: &'a Words,
     rules: &'a SeedRules,
     go_on: &'g mut GoOn<'b>,
+    /// So many candidates may be held.
+    room: Option<usize>,
     found: Vec<Candidate>,
 }
 
@@ -147,9 +183,9 @@ type Place = (u32, u32);
 
 impl Finder<'_, '_, '_> {
     /// The candidates that begin with symbols in a range.
-    fn part(&mut self, symbols: Range<usize>) -> Result<(), Error> {
+    fn part(&mut self, symbols: Range<usize>, most: usize) -> Result<(), Error> {
         let words = self.words;
-        let mut places: Vec<Place> = Vec::new();
+        let mut places: Vec<Place> = Vec::with_capacity(most);
         for (number, word) in (0..).zip(&words.words) {
             for (at, symbol) in (word.start..).zip(words.symbols(word)) {
                 if symbols.contains(&(*symbol as usize)) {
@@ -165,12 +201,13 @@ impl Finder<'_, '_, '_> {
         if places.len() > 1 << 10 && !(self.go_on)() {
             return Err(Error::Interrupted);
         }
-        let text = &self.words.text;
+        let (words, text) = (self.words, &self.words.text);
         let next = |place: &Place| text[(place.1 + depth) as usize];
         places.sort_unstable_by_key(next);
         if depth >= 2 {
             self.consider(places, depth);
         }
+        thin(&mut self.found, words, self.rules, self.room)?;
         if depth as usize >= self.rules.longest {
             return Ok(());
         }

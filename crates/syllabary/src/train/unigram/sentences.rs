@@ -4,10 +4,14 @@
 
 use super::{
     super::{
+        GoOn, ask,
+        count::Counter,
         piece_rules::{Character, PieceRules, Script, Shape},
+        sentence_store::{StoredWords, Words as Table},
         sentence_words::SentenceWords,
         sentences::{After, Found, Order},
     },
+    limit::Limit,
     seed::{Branching, SeedRules, lead_of},
     words::{LAST, Symbols, Word, Words, last, middle},
 };
@@ -35,6 +39,8 @@ pub fn prepare(
     alphabet: &[Character],
     rules: PieceRules,
     size: usize,
+    memory: Limit,
+    go_on: &mut GoOn<'_>,
 ) -> Result<Prepared, Error> {
     let mut all: Vec<(char, Option<Shape>)> = alphabet
         .iter()
@@ -50,7 +56,13 @@ pub fn prepare(
     let Found { words: table, last, tail, order, .. } = found;
     match &order {
         Some(order) => in_order(order, &mut words, &symbols, rules.split_by_whitespace)?,
-        None => counted((&table.in_memory(&mut || true)?, &last), &tail, &mut words, &symbols)?,
+        None => {
+            match table {
+                Table::Memory(table) => counted((&table, &last), &mut words, &symbols)?,
+                Table::Stored(table) => stored(&table, &mut words, &symbols, memory, go_on)?,
+            }
+            end(&tail, &mut words, &symbols)?;
+        }
     }
     let rules = SeedRules {
         branching: Branching::Bytes,
@@ -64,7 +76,6 @@ pub fn prepare(
 /// Words of sentences that all begin with a space: only what is behind the last one is not known by that.
 fn counted(
     (found, ending): (&SentenceWords, &SentenceWords),
-    tail: &str,
     words: &mut Words,
     symbols: &Symbols,
 ) -> Result<(), Error> {
@@ -76,6 +87,35 @@ fn counted(
             }
         }
     }
+    Ok(())
+}
+
+/// The same of words that are normalized anew, once to see how many there are.
+fn stored(
+    table: &StoredWords,
+    words: &mut Words,
+    symbols: &Symbols,
+    memory: Limit,
+    go_on: &mut GoOn<'_>,
+) -> Result<(), Error> {
+    let (mut characters, mut number) = (0, 0);
+    table.each(go_on, &mut |(before, word), _, _| {
+        characters += before.chars().count() + word.chars().count() + 1;
+        number += 1;
+        Ok(())
+    })?;
+    memory.less("its distinct words", table.memory() + Words::memory_of(characters, number))?;
+    words.reserve(characters, number);
+    let space = lead_of(UNKNOWN_CHARACTER);
+    table.each(go_on, &mut |(before, word), count, ends| {
+        let codes = before.chars().chain(word.chars()).map(u32::from);
+        words.push(codes, count, if ends { last(space) } else { middle(space) }, symbols)
+    })
+}
+
+/// Gives the word that ends the sentence that comes last its own end.
+fn end(tail: &str, words: &mut Words, symbols: &Symbols) -> Result<(), Error> {
+    let space = lead_of(UNKNOWN_CHARACTER);
     let tail: Vec<u32> = tail.chars().map(u32::from).collect();
     let spelled: Vec<u32> = tail.iter().map(|code| symbols.of(*code)).collect();
     let same = |word: &Word| words.end(word) == last(space) && words.symbols(word) == spelled;
@@ -118,17 +158,41 @@ fn in_order(order: &Order, words: &mut Words, symbols: &Symbols, cut: bool) -> R
 /// `Error::TooLarge` beyond 2^32 characters in distinct words.
 pub fn of_texts(
     table: &[(&str, u64)],
-    mut rules: SeedRules,
+    rules: SeedRules,
     most: Option<usize>,
     outside: char,
 ) -> Result<Prepared, Error> {
-    let mut counts = vec![0_u64; char::MAX as usize + 1];
-    for (word, count) in table {
-        for character in word.chars() {
-            let total = &mut counts[character as usize];
-            *total = total.saturating_add(*count);
-        }
-    }
+    let each = &mut |f: &mut Takes<'_>| table.iter().try_for_each(|(word, count)| f(word, *count));
+    of_each(each, rules, (most, outside), Limit::default())
+}
+
+/// The same of what was counted, which is used up.
+///
+/// # Errors
+/// As `of_texts`; `Error::Training` beyond the memory that there is.
+pub fn of_counter(
+    mut counter: Counter,
+    rules: SeedRules,
+    (most, outside): (Option<usize>, char),
+    memory: Limit,
+    go_on: &mut GoOn<'_>,
+) -> Result<Prepared, Error> {
+    counter.finish(go_on)?;
+    let left = memory.less("its distinct words", counter.memory())?;
+    let mut step = 0;
+    let each = &mut |f: &mut Takes<'_>| {
+        counter.each(&mut |counted| {
+            step += 1;
+            ask(go_on, step)?;
+            // Pieces come from `&str`.
+            f(std::str::from_utf8(counted.piece).unwrap_or_default(), counted.count)
+        })
+    };
+    of_each(each, rules, (most, outside), left)
+}
+
+/// The characters that words are spelled in, ascending.
+fn alphabet(counts: Vec<u64>, most: Option<usize>, outside: char) -> Vec<char> {
     let all = ('\0'..=char::MAX).filter(|character| counts[*character as usize] > 0);
     let mut characters: Vec<char> = all.filter(|character| *character != outside).collect();
     if let Some(most) = most {
@@ -142,9 +206,35 @@ pub fn of_texts(
         });
         characters = enough.copied().collect();
     }
-    drop(counts);
     characters.push(outside);
     characters.sort_unstable();
+    characters
+}
+
+/// Takes a word and its count.
+type Takes<'a> = dyn FnMut(&str, u64) -> Result<(), Error> + 'a;
+
+/// Of words that `each` gives, twice.
+fn of_each(
+    each: &mut dyn FnMut(&mut Takes<'_>) -> Result<(), Error>,
+    mut rules: SeedRules,
+    (most, outside): (Option<usize>, char),
+    left: Limit,
+) -> Result<Prepared, Error> {
+    let mut counts = vec![0_u64; char::MAX as usize + 1];
+    let (mut length, mut number) = (0, 0);
+    each(&mut |word, count| {
+        for character in word.chars() {
+            let total = &mut counts[character as usize];
+            *total = total.saturating_add(count);
+            length += 1;
+        }
+        length += 1;
+        number += 1;
+        Ok(())
+    })?;
+    left.less("its distinct words", Words::memory_of(length, number))?;
+    let characters = alphabet(counts, most, outside);
     let unknown = characters.partition_point(|text| *text < outside) as u32;
     let any = Shape::of(Character { text: 'a', script: Script::ANY, refused: false });
     let shapes = characters.iter().map(|text| (*text != outside).then_some(any)).collect();
@@ -157,8 +247,7 @@ pub fn of_texts(
     rules.shapes = Some((shapes, free));
     let symbols = Symbols::new(&characters, unknown);
     let mut words = Words::new(characters);
-    for (word, count) in table {
-        words.push(word.chars().map(u32::from), *count, LAST, &symbols)?;
-    }
+    words.reserve(length, number);
+    each(&mut |word, count| words.push(word.chars().map(u32::from), count, LAST, &symbols))?;
     Ok(Prepared { words, rules, outside: vec![unknown] })
 }

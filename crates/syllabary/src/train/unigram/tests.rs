@@ -30,7 +30,12 @@ fn options(threads: usize, single: bool) -> UnigramOptions {
         unknown: Unknown::Nothing,
         all_grow: false,
         logarithms: false,
+        memory: Limit::default(),
     }
+}
+
+fn watched<'a>(watch: &'a mut Watch<'a>) -> Rounds<'a, 'a> {
+    Rounds { known: None, keep: None, watch }
 }
 
 const TEXTS: [(&str, u64); 6] =
@@ -41,7 +46,8 @@ fn threads_change_nothing() {
     for single in [false, true] {
         let run = |threads| {
             let mut words = words(&TEXTS);
-            learn(&mut words, &rules(Branching::Ends), &[], &options(threads, single), &mut |_| true).unwrap()
+            learn(&mut words, &rules(Branching::Ends), &[], &options(threads, single), watched(&mut |_| true))
+                .unwrap()
         };
         assert_eq!(run(1), run(7));
         assert!(run(1).iter().any(|(text, _)| text == "cab"));
@@ -58,7 +64,7 @@ fn what_ends_sentences_is_a_seed_where_the_next_ones_begin_otherwise() {
             words.push(text.chars().map(u32::from), 1, *end, &symbols).unwrap();
         }
         words.sort();
-        let found = seed::seeds(&words, &rules(Branching::Bytes), 1, &mut || true).unwrap();
+        let found = seed::seeds(&words, &rules(Branching::Bytes), 1, Limit::default(), &mut || true).unwrap();
         let found = found.iter().map(|seed| (words.spell(seed.symbols(&words)), seed.score));
         found.collect::<Vec<_>>()
     };
@@ -79,7 +85,13 @@ fn what_ends_sentences_is_a_seed_where_the_next_ones_begin_otherwise() {
 fn sums_of_probabilities_are_those_of_logarithms() {
     let mut words = words(&TEXTS);
     words.sort();
-    let model = initial::<false>(&words, &rules(Branching::Ends), &[], &options(1, false), &mut || true);
+    let model = initial::<false>(
+        &words,
+        &rules(Branching::Ends),
+        &[],
+        (&options(1, false), Limit::default()),
+        &mut || true,
+    );
     let model = model.unwrap();
     words.order();
     let plain = expect::<false>(&words, &model, &options(1, false), &Lanes::new(), &mut || true).unwrap();
@@ -94,9 +106,9 @@ fn it_can_be_stopped() {
     let mut words = words(&TEXTS);
     let many: Vec<_> = (0..2000).map(|n| (format!("w{n}"), 2)).collect();
     let many: Vec<(&str, u64)> = many.iter().map(|(text, count)| (text.as_str(), *count)).collect();
-    let found = learn(&mut words, &rules(Branching::Ends), &[], &options(1, false), &mut |_| false);
+    let found = learn(&mut words, &rules(Branching::Ends), &[], &options(1, false), watched(&mut |_| false));
     assert!(found.is_ok() || found == Err(Error::Interrupted));
     let mut words = self::words(&many);
-    let found = learn(&mut words, &rules(Branching::Ends), &[], &options(1, false), &mut |_| false);
+    let found = learn(&mut words, &rules(Branching::Ends), &[], &options(1, false), watched(&mut |_| false));
     assert_eq!(found, Err(Error::Interrupted));
 }

@@ -21,13 +21,33 @@ pub struct Trie {
     roots: Vec<u32>,
 }
 
+/// The pieces by their symbols.
+fn order(pieces: &[&[u32]]) -> Vec<u32> {
+    let mut order: Vec<u32> = (0..pieces.len() as u32).collect();
+    order.sort_unstable_by_key(|id| pieces[*id as usize]);
+    order
+}
+
+/// How many nodes the tree has: those of each piece that the one before it does not have.
+fn nodes(pieces: &[&[u32]], order: &[u32]) -> usize {
+    let mut before: &[u32] = &[];
+    order.iter().fold(1, |nodes, id| {
+        let piece = pieces[*id as usize];
+        let shared = piece.iter().zip(before).take_while(|(one, other)| one == other).count();
+        before = piece;
+        nodes + piece.len() - shared
+    })
+}
+
 impl Trie {
     /// Of pieces by id; `symbols`: how many there are.
     pub fn new(pieces: &[&[u32]], symbols: usize) -> Trie {
-        let mut order: Vec<u32> = (0..pieces.len() as u32).collect();
-        order.sort_unstable_by_key(|id| pieces[*id as usize]);
-        let mut trie =
-            Trie { symbols: vec![0], children: Vec::new(), pieces: vec![NONE], roots: vec![NONE; symbols] };
+        let order = order(pieces);
+        let nodes = nodes(pieces, &order);
+        let room = || Vec::with_capacity(nodes + 1);
+        let mut trie = Trie { symbols: room(), children: room(), pieces: room(), roots: vec![NONE; symbols] };
+        trie.symbols.push(0);
+        trie.pieces.push(NONE);
         // The pieces below each node of one depth, which share as many symbols.
         let mut level = vec![(0, order.len())];
         let mut depth = 0;
@@ -56,6 +76,11 @@ impl Trie {
         }
         trie.children.push(trie.symbols.len() as u32);
         trie
+    }
+
+    /// The bytes of the tree of these pieces.
+    pub fn memory(pieces: &[&[u32]]) -> usize {
+        12 * nodes(pieces, &order(pieces))
     }
 
     /// Calls `each` with the length and the id of every piece that `text` begins with.

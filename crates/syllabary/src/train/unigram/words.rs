@@ -114,6 +114,22 @@ impl Words {
         Ok(())
     }
 
+    /// Room for so many symbols and ends of words, and so many words.
+    pub fn reserve(&mut self, symbols: usize, words: usize) {
+        self.text.reserve_exact(symbols);
+        self.words.reserve_exact(words);
+    }
+
+    /// The bytes that so many symbols, ends and words take, sorting included.
+    pub fn memory_of(symbols: usize, words: usize) -> usize {
+        4 * symbols + 3 * size_of::<Word>() / 2 * words
+    }
+
+    /// The same of these.
+    pub fn memory(&self) -> usize {
+        Words::memory_of(self.text.capacity(), self.words.capacity() + self.sequence.capacity())
+    }
+
     /// The symbols of a word.
     #[inline]
     pub fn symbols(&self, word: &Word) -> &[u32] {
