@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import array
 import codecs
+import sys
 import threading
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -153,6 +154,23 @@ def test_long_and_short_in_turn() -> None:
         assert TOK.decode(many) == (data * 3_000).decode()
         assert TOK.decode_bytes(many.tolist()) == data * 3_000
         assert TOK.decode(many[:2]) == "éa"
+
+
+@pytest.mark.parametrize("sample", ["plain ", "caf\xe9 ", "\u03b1\u5b57 b", "\U0001f600a\xe9\u5b57"])
+def test_text_of_every_width_and_length(sample: str) -> None:
+    """Strings are written where Python keeps them, and long ones in two parts."""
+    for count in (1, 40, 3_000, 2_500_000 // len(sample.encode())):
+        text = sample * count
+        ids = np.frombuffer(text.encode(), np.uint8).astype(np.uint32)
+        decoded = TOK.decode(ids)
+        assert (decoded, hash(decoded), decoded.isascii()) == (text, hash(text), text.isascii())
+        assert decoded.encode() == text.encode() == TOK.decode_bytes(ids)
+        assert sys.getsizeof(TOK.decode(ids)) == sys.getsizeof("".join([text[:1], text[1:]]))
+        broken = np.concatenate([ids, np.array([0xE2, 0x80], np.uint32), ids])
+        for errors in ("replace", "surrogateescape"):
+            assert TOK.decode(broken, errors) == TOK.decode_bytes(broken).decode("utf-8", errors)
+        with pytest.raises(UnknownTokenError, match=f"index {len(ids)}"):
+            TOK.decode(np.append(ids, np.uint32(260)))
 
 
 def test_threads_decode_with_one_tokenizer() -> None:

@@ -42,7 +42,8 @@ from syllabary.text_methods import TextMethods
 from syllabary.tokenizer_full import FullEncoding
 from syllabary.truncation import truncate
 
-RAISE: Literal["raise"] = "raise"  # what the usual call leaves as it is
+RAISE: Literal["raise"] = "raise"  # what the usual calls leave as it is, or say
+TEXT: Literal["text"] = "text"
 REPLACE = "replace"
 Path = str | os.PathLike[str]
 Result = TypeVar("Result")
@@ -91,16 +92,16 @@ class Tokenizer(Drawing, FullEncoding, TextMethods, Conversing):
         self, text: str, special: Special = "raise", dropout: float | None = None, seed: int | None = None
     ) -> list[int]:
         """The ids of `text`. No BOS, no template: nothing is added."""
-        if special is RAISE and dropout is seed is None:  # the usual call, without a further step
-            return self._encode(text)
+        if dropout is seed is None and (special is RAISE or special is TEXT):  # without a further step
+            return self._encode(text, special)
         return self._engine.encode(text, self._policy(special), *self._coins(dropout, seed))
 
     def encode_array(
         self, text: str, special: Special = "raise", dropout: float | None = None, seed: int | None = None
     ) -> NDArray[np.uint32]:
         """The ids of `text`, shape (n,)."""
-        if special is RAISE and dropout is seed is None:
-            return self._encode_array(text)
+        if dropout is seed is None and (special is RAISE or special is TEXT):
+            return self._encode_array(text, special)
         return self._engine.encode_array(text, self._policy(special), *self._coins(dropout, seed))
 
     def encode_batch(
@@ -150,7 +151,8 @@ class Tokenizer(Drawing, FullEncoding, TextMethods, Conversing):
 
     def count(self, text: str, special: Special = "raise") -> int:
         """The number of ids of `text`, without making them a list."""
-        return self._engine.count(text, special if special is RAISE else self._policy(special))
+        policy = special if special is RAISE or special is TEXT else self._policy(special)
+        return self._engine.count(text, policy)
 
     def count_batch(
         self, texts: Iterable[str], special: Special = "raise", threads: int | None = None
@@ -356,6 +358,6 @@ class Tokenizer(Drawing, FullEncoding, TextMethods, Conversing):
         return ReferenceTokenizer(self._spec)
 
 
-def _plain(encode: Callable[..., Result], dropout: float) -> Callable[[str], Result]:
-    """`encode` of the engine when the caller gives a text only: as it is, or with the tokenizer's dropout."""
-    return (lambda text: encode(text, RAISE, *coins(dropout, None))) if dropout else encode
+def _plain(encode: Callable[..., Result], dropout: float) -> Callable[[str, str], Result]:
+    """`encode` of the engine when the caller says nothing of dropout: as it is, or with the tokenizer's."""
+    return (lambda text, policy: encode(text, policy, *coins(dropout, None))) if dropout else encode

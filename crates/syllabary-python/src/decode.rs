@@ -2,7 +2,7 @@
 //!
 //! Leaves out the steps of another library's decoder (`syllabary::decode::TextDecoder`).
 
-use std::ffi::CString;
+use std::{ffi::CString, slice};
 
 use numpy::{Element, PyArray1, PyArrayDescrMethods, PyArrayMethods, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::{
@@ -11,12 +11,13 @@ use pyo3::{
     prelude::*,
     types::{PyBytes, PyList, PyString},
 };
-use syllabary::decode::Decoder;
+use syllabary::decode::{Begun, Decoder};
 
 use crate::{
     convert::{self, type_name},
     errors::to_python,
     layout::Layout,
+    new_strings::{Maker, Room},
 };
 
 /// So many ids are decoded without the GIL: for fewer, handing it over would cost more.
@@ -99,10 +100,23 @@ fn read_list(values: &Bound<'_, PyAny>, buffer: &mut Vec<u32>) -> PyResult<bool>
     Ok(all)
 }
 
-/// The bytes of ids, written once.
-pub fn bytes<'py>(py: Python<'py>, decoder: &Decoder, ids: &[u32]) -> PyResult<Bound<'py, PyBytes>> {
-    let size = size(py, decoder, ids)?;
-    PyBytes::new_with(py, size, |out| fill(py, decoder, ids, out))
+/// The bytes of ids, by way of `buffer`.
+pub fn bytes<'py>(
+    py: Python<'py>,
+    (decoder, ids): (&Decoder, &[u32]),
+    buffer: &mut Vec<u8>,
+) -> PyResult<Bound<'py, PyBytes>> {
+    let begun = begin(py, (decoder, ids), buffer)?;
+    let size = begun.bytes();
+    // SAFETY: attached (`py`); without bytes to copy the call gives an own reference to an object with places for `size`
+    // bytes, or a null with an error set.
+    let made = unsafe {
+        let made = ffi::PyBytes_FromStringAndSize(std::ptr::null(), size as ffi::Py_ssize_t);
+        Bound::from_owned_ptr_or_err(py, made)?.cast_into::<PyBytes>()?
+    };
+    // SAFETY: `made` is such an object, and nobody else has seen it yet.
+    let out = unsafe { slice::from_raw_parts_mut(ffi::PyBytes_AsString(made.as_ptr()).cast(), size) };
+    all(without_gil(py, ids, || begun.write(out)) == size).map(|()| made)
 }
 
 /// The text of ids, by way of `buffer`; `errors` as Python's `bytes.decode` has them.
@@ -112,32 +126,63 @@ pub fn text<'py>(
     errors: &str,
     buffer: &mut Vec<u8>,
 ) -> PyResult<Bound<'py, PyString>> {
-    let size = size(py, decoder, ids)?;
-    if buffer.len() < size {
-        buffer.resize(size, 0);
+    let begun = begin(py, (decoder, ids), buffer)?;
+    if let Some(maker) = Maker::known(py)? {
+        let size = without_gil(py, ids, || begun.size());
+        let filled = |room: Room<'_>| without_gil(py, ids, || write(&begun, room));
+        if let Some(text) = maker.string(py, &size, filled)? {
+            return Ok(text);
+        }
     }
-    let out = &mut buffer[..size];
-    fill(py, decoder, ids, out)?;
+    match begun.whole() {
+        Some(bytes) => decoded(py, bytes, errors),
+        None => {
+            let mut bytes = Vec::new();
+            without_gil(py, ids, || begun.append(&mut bytes));
+            all(bytes.len() == begun.bytes())?;
+            decoded(py, &bytes, errors)
+        }
+    }
+}
+
+/// Text as Python decodes it.
+fn decoded<'py>(py: Python<'py>, bytes: &[u8], errors: &str) -> PyResult<Bound<'py, PyString>> {
     let errors = CString::new(errors).map_err(|error| PyValueError::new_err(error.to_string()))?;
-    // SAFETY: attached (`py`); `out` has `size` bytes, at most `isize::MAX` as every slice; `errors` ends with a null;
-    // the call gives an own reference or a null, of which `from_owned_ptr_or_err` makes Python's error.
+    // SAFETY: attached (`py`); a slice has at most `isize::MAX` bytes; `errors` ends with a null; the call gives an own
+    // reference or a null, of which `from_owned_ptr_or_err` makes Python's error.
     let text = unsafe {
-        let text = ffi::PyUnicode_DecodeUTF8(out.as_ptr().cast(), size as ffi::Py_ssize_t, errors.as_ptr());
-        Bound::from_owned_ptr_or_err(py, text)?
+        let (start, length) = (bytes.as_ptr().cast(), bytes.len() as ffi::Py_ssize_t);
+        Bound::from_owned_ptr_or_err(py, ffi::PyUnicode_DecodeUTF8(start, length, errors.as_ptr()))?
     };
     Ok(text.cast_into::<PyString>()?)
 }
 
-fn size(py: Python<'_>, decoder: &Decoder, ids: &[u32]) -> PyResult<usize> {
-    let size = if ids.len() < DETACH_IDS { decoder.size(ids) } else { py.detach(|| decoder.size(ids)) };
-    size.map_err(|error| to_python(py, error, None))
+/// Writes the places of a new string, and says whether the bytes are such text.
+fn write(begun: &Begun<'_>, room: Room<'_>) -> bool {
+    match room {
+        Room::Ascii(room) => begun.write_ascii(room),
+        Room::One(room) => begun.write_text(room),
+        Room::Two(room) => begun.write_text(room),
+        Room::Four(room) => begun.write_text(room),
+    }
 }
 
-fn fill(py: Python<'_>, decoder: &Decoder, ids: &[u32], out: &mut [u8]) -> PyResult<()> {
-    let size = out.len();
-    let written =
-        if ids.len() < DETACH_IDS { decoder.write(ids, out) } else { py.detach(|| decoder.write(ids, out)) };
-    if written == size {
+/// Does `job`, without the GIL if there are many ids.
+fn without_gil<R: Send>(py: Python<'_>, ids: &[u32], job: impl FnOnce() -> R + Send) -> R {
+    if ids.len() < DETACH_IDS { job() } else { py.detach(job) }
+}
+
+fn begin<'a>(
+    py: Python<'_>,
+    (decoder, ids): (&'a Decoder, &'a [u32]),
+    buffer: &'a mut Vec<u8>,
+) -> PyResult<Begun<'a>> {
+    without_gil(py, ids, || decoder.begin(ids, buffer)).map_err(|error| to_python(py, error, None))
+}
+
+/// An error, if not all was written that was measured.
+fn all(done: bool) -> PyResult<()> {
+    if done {
         return Ok(());
     }
     Err(PyRuntimeError::new_err("the array of ids was changed by another thread while it was decoded"))

@@ -12,6 +12,7 @@ mod ids;
 mod layout;
 mod learned;
 mod lists;
+mod new_strings;
 mod pairs;
 mod parity;
 mod pieces;

@@ -96,14 +96,8 @@ fn parse(data: &[u8]) -> Option<Vocab> {
         tokens.push((u32::try_from(rank).ok()?, bytes.len()));
         next = rank + 1;
     }
-    let mut start = 0;
-    let spans = tokens.iter().map(|&(rank, end)| {
-        let token = &bytes[start..end];
-        start = end;
-        (rank, token)
-    });
     // Ranks that are too far apart are an error here.
-    let vocab = Vocab::new(spans).ok()?;
+    let vocab = Vocab::of_ranks(bytes, &tokens).ok()?;
     let whole = (0..=u8::MAX).all(|byte| vocab.id(&[byte]).is_some());
     (vocab.is_distinct() && whole).then_some(vocab)
 }

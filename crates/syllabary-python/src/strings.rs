@@ -56,7 +56,7 @@ impl batch::Text for Text<'_> {
 
 /// How strings are laid out: where their characters are, in bytes from the beginning.
 #[derive(Clone, Copy, Debug)]
-struct Layout {
+pub struct Layout {
     ascii: usize,
     /// Of others; before it stand, at `ascii`, the length and the place of its UTF-8, if there is one.
     others: usize,
@@ -65,13 +65,7 @@ struct Layout {
 /// The text of a string.
 #[inline]
 pub fn text<'a>(string: &'a Bound<'_, PyString>) -> PyResult<Text<'a>> {
-    static KNOWN: PyOnceLock<Option<Layout>> = PyOnceLock::new();
-    let py = string.py();
-    let layout = match KNOWN.get(py) {
-        Some(known) => *known,
-        None => *KNOWN.get_or_try_init(py, || find(py))?,
-    };
-    match layout.filter(|_| string.is_exact_instance_of::<PyString>()) {
+    match Layout::known(string.py())?.filter(|_| string.is_exact_instance_of::<PyString>()) {
         // SAFETY: strings are laid out like this, and this one is none of a class of its own.
         Some(layout) => match unsafe { layout.read(string) } {
             Some(text) => Ok(text),
@@ -82,6 +76,21 @@ pub fn text<'a>(string: &'a Bound<'_, PyString>) -> PyResult<Text<'a>> {
 }
 
 impl Layout {
+    /// That of the Python that runs, if it is known.
+    #[inline]
+    pub fn known(py: Python<'_>) -> PyResult<Option<Layout>> {
+        static KNOWN: PyOnceLock<Option<Layout>> = PyOnceLock::new();
+        match KNOWN.get(py) {
+            Some(known) => Ok(*known),
+            None => KNOWN.get_or_try_init(py, || find(py)).copied(),
+        }
+    }
+
+    /// Where the characters of a string are, in bytes from its beginning.
+    pub fn characters(self, is_ascii: bool) -> usize {
+        if is_ascii { self.ascii } else { self.others }
+    }
+
     /// `None` if the characters do not lie behind the head.
     ///
     /// # Safety

@@ -346,10 +346,11 @@ impl Tokenizer {
     fn decode_bytes<'py>(&self, py: Python<'py>, ids: &Bound<'_, PyAny>) -> PyResult<Bound<'py, PyBytes>> {
         let decoder = self.engine.decoder();
         self.engine.pool().with(|seat| {
-            decode::with_ids(ids, decoder, &mut seat.ids, |ids| match self.engine.decode_text(ids) {
+            let Seat { ids: buffer, bytes, .. } = seat;
+            decode::with_ids(ids, decoder, buffer, |ids| match self.engine.decode_text(ids) {
                 Some(Ok(text)) => Ok(PyBytes::new(py, text.as_bytes())),
                 Some(Err(error)) => Err(to_python(py, error, None)),
-                None => decode::bytes(py, decoder, ids),
+                None => decode::bytes(py, (decoder, ids), bytes),
             })
         })
     }

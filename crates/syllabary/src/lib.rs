@@ -15,6 +15,7 @@ pub mod asking;
 pub mod batch;
 mod boundary;
 pub mod cache;
+pub mod characters;
 mod charwise;
 pub mod decode;
 #[cfg(test)]
@@ -33,6 +34,7 @@ pub mod normalize;
 mod offsets;
 mod pages;
 mod parts;
+mod places;
 pub mod pool;
 pub mod pretokenize;
 mod run;

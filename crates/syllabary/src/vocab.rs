@@ -2,7 +2,7 @@
 //!
 //! Leaves out which tokens merge (`merge`) and which are special (`special`).
 
-use std::hash::Hasher;
+use std::{hash::Hasher, ops::Range};
 
 use hashbrown::HashTable;
 use rustc_hash::{FxHashSet, FxHasher};
@@ -10,6 +10,7 @@ use rustc_hash::{FxHashSet, FxHasher};
 use crate::{
     Error,
     encode::{Key, SHORT, ShortTokens},
+    pages,
 };
 
 /// Marks an id that no token has.
@@ -58,28 +59,32 @@ impl Vocab {
         let mut vocab = Vocab {
             arena: Vec::with_capacity(tokens.iter().map(|(_, bytes)| bytes.len()).sum()),
             spans: Vec::with_capacity(tokens.len()),
-            short: ShortTokens::for_many(tokens.len()),
             ..Vocab::default()
         };
-        let limit = 16 * tokens.len() + 1_000_000;
-        // By place and id: the table is filled from its beginning to its end, and of equal bytes the lower id is first.
-        let mut places = Vec::with_capacity(tokens.len());
+        let limit = limit(tokens.len());
         for (id, bytes) in tokens {
-            vocab.insert(id, bytes, limit)?;
-            match Key::new(bytes) {
-                _ if hidden.contains(&id) => {}
-                Some(key) => places.push((vocab.short.home(key) as u64) << 32 | u64::from(id)),
-                None => vocab.index_long(id, bytes),
-            }
+            let start = vocab.arena.len();
+            vocab.arena.extend_from_slice(bytes);
+            vocab.insert(id, start..vocab.arena.len(), limit)?;
         }
-        places.sort_unstable();
-        for place in places {
-            vocab.index_short(place as u32);
-        }
+        vocab.index(hidden);
         Ok(vocab)
     }
 
-    fn insert(&mut self, id: u32, bytes: &[u8], limit: usize) -> Result<(), Error> {
+    /// The same of tokens that lie one after the other in `bytes`, by ascending id: of each the id, and where it ends.
+    pub fn of_ranks(bytes: Vec<u8>, ends: &[(u32, usize)]) -> Result<Vocab, Error> {
+        let mut vocab = Vocab { arena: bytes, spans: Vec::with_capacity(ends.len()), ..Vocab::default() };
+        let (mut start, limit) = (0, limit(ends.len()));
+        for &(id, end) in ends {
+            vocab.insert(id, start..end, limit)?;
+            start = end;
+        }
+        vocab.index(&FxHashSet::default());
+        Ok(vocab)
+    }
+
+    /// Adds the token of these bytes in the arena.
+    fn insert(&mut self, id: u32, bytes: Range<usize>, limit: usize) -> Result<(), Error> {
         let slot = id as usize;
         if slot >= limit {
             return Err(Error::Vocabulary(format!(
@@ -89,24 +94,54 @@ impl Vocab {
         if slot < self.spans.len() {
             return Err(Error::Vocabulary(format!("id {id} is given to two tokens")));
         }
-        let (Ok(start), Ok(length)) = (u32::try_from(self.arena.len()), u32::try_from(bytes.len())) else {
+        let (Ok(start), Ok(length)) = (u32::try_from(bytes.start), u32::try_from(bytes.len())) else {
             return Err(Error::TooLarge("the tokens of the vocabulary exceed 4 GiB".to_owned()));
         };
         self.spans.resize(slot, (0, GAP));
         self.spans.push((start, length));
-        self.arena.extend_from_slice(bytes);
         self.count += 1;
         self.longest = self.longest.max(bytes.len());
         Ok(())
     }
 
-    fn index_short(&mut self, id: u32) {
-        if let Some(key) = Key::new(slice(&self.arena, &self.spans, id)) {
-            self.indexed += usize::from(self.short.insert(key, id));
+    /// Makes all but the `hidden` ids found by their bytes.
+    fn index(&mut self, hidden: &FxHashSet<u32>) {
+        let mut short = ShortTokens::for_many(self.count);
+        // In the order of their lines, so that memory is filled from its beginning to its end, and then of ids: of equal
+        // bytes the lower id is first.
+        let mut ends = vec![0; ShortTokens::PARTS + 1];
+        self.keys(hidden).for_each(|(_, key)| ends[short.part(key) + 1] += 1);
+        (0..ShortTokens::PARTS).for_each(|part| ends[part + 1] += ends[part]);
+        let mut sorted = pages::filled((Key::NONE, 0), ends[ShortTokens::PARTS]);
+        for (id, key) in self.keys(hidden) {
+            let end = &mut ends[short.part(key)];
+            sorted[*end] = (key, id);
+            *end += 1;
+        }
+        self.indexed = sorted.iter().filter(|&&(key, id)| short.insert(key, id)).count();
+        self.short = short;
+        for id in (0..self.id_bound()).filter(|id| !hidden.contains(id)) {
+            if self.spans[id as usize].1 != GAP && self.key(id).is_none() {
+                self.index_long(id);
+            }
         }
     }
 
-    fn index_long(&mut self, id: u32, bytes: &[u8]) {
+    /// The tokens that are keys, by ascending id.
+    fn keys<'a>(&'a self, hidden: &'a FxHashSet<u32>) -> impl Iterator<Item = (u32, Key)> + 'a {
+        let found = (0..self.id_bound()).filter_map(|id| self.key(id).map(|key| (id, key)));
+        found.filter(|(id, _)| !hidden.contains(id))
+    }
+
+    /// The key of a token that has one.
+    pub(crate) fn key(&self, id: u32) -> Option<Key> {
+        let &(start, length) = self.spans.get(id as usize)?;
+        let length = length as usize;
+        (1..=SHORT).contains(&length).then(|| Key::at(&self.arena, start as usize, length))
+    }
+
+    fn index_long(&mut self, id: u32) {
+        let bytes = slice(&self.arena, &self.spans, id);
         let hash = hash_bytes(bytes);
         if self.find_long(bytes).is_none() {
             self.indexed += 1;
@@ -200,6 +235,11 @@ impl Vocab {
     pub fn is_empty(&self) -> bool {
         self.count == 0
     }
+}
+
+/// Ids must be below this, if there are so many tokens.
+fn limit(count: usize) -> usize {
+    16 * count + 1_000_000
 }
 
 fn slice<'a>(arena: &'a [u8], spans: &[(u32, u32)], id: u32) -> &'a [u8] {

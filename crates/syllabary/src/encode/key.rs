@@ -63,6 +63,11 @@ impl Key {
         (1..=SHORT).contains(&bytes.len()).then(|| Key::at(bytes, 0, bytes.len()))
     }
 
+    /// The bytes, zeros behind them, and their number.
+    pub(crate) fn sixteen(self) -> [u8; 16] {
+        (u128::from(self.low) | u128::from(self.high) << 64).to_le_bytes()
+    }
+
     /// The bytes, as a number, and how many they are.
     #[inline]
     fn parts(self) -> (u128, usize) {

@@ -59,9 +59,13 @@ impl ShortTokens {
         (hash >> 14) as usize & (self.lines.len() - 1)
     }
 
-    /// Where `key` is looked for first: tokens that are added in this order need no memory twice.
-    pub(crate) fn home(&self, key: Key) -> usize {
-        self.line(key.mixed())
+    /// The table in so many parts: `part` says in which `key` is looked for first. Tokens that are added part by part
+    /// need few lines at a time.
+    pub(crate) const PARTS: usize = 1 << 11;
+
+    pub(crate) fn part(&self, key: Key) -> usize {
+        let more = self.lines.len().trailing_zeros().saturating_sub(ShortTokens::PARTS.trailing_zeros());
+        self.line(key.mixed()) >> more
     }
 
     /// The id of `key`.

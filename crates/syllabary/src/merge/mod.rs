@@ -32,7 +32,9 @@ use crate::{Error, dropout::Coins, vocab::Vocab};
 /// Sequences up to this length are merged by scanning: the heap costs more than it saves.
 const SCAN_LIMIT: usize = 48;
 
-/// After so many symbols by the heap, the tables of `forward` are made; both cost some tenth of a second.
+/// After so many symbols by the heap for each token, and so many in all, the tables of `forward` are made: by then both
+/// have cost about the same, some tenths of a second.
+const HEAP_SHARE: usize = 12;
 const HEAP_LIMIT: usize = 1 << 18;
 
 /// What a pair becomes.
@@ -158,6 +160,13 @@ impl Merges {
         self.apply_to_many(ids, starts, scratch)
     }
 
+    fn heap_limit(&self) -> usize {
+        match &self.rule {
+            Rule::Ranked(vocab) => HEAP_LIMIT.max(HEAP_SHARE * vocab.len()),
+            Rule::Listed(_) => HEAP_LIMIT,
+        }
+    }
+
     fn apply_to_many(
         &self,
         ids: &mut Vec<u32>,
@@ -170,8 +179,8 @@ impl Merges {
             return Ok(());
         }
         if fits
-            && (self.by_heap.load(Relaxed) >= HEAP_LIMIT
-                || self.by_heap.fetch_add(ids.len(), Relaxed) + ids.len() >= HEAP_LIMIT)
+            && (self.by_heap.load(Relaxed) >= self.heap_limit()
+                || self.by_heap.fetch_add(ids.len(), Relaxed) + ids.len() >= self.heap_limit())
             && let Some(forward) = self.forward.get_or_init(|| forward::Forward::new(self).map(Box::new))
             && forward.apply(self, ids, starts.as_deref_mut(), &mut scratch.forward).is_some()
         {
