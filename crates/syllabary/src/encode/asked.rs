@@ -8,8 +8,8 @@
 use super::wide;
 use super::{
     found::{MANY, Missed},
-    key::{Key, LONGER, Longer, SHORT},
-    memory::{Lines, Longers, inner},
+    key::{Key, LONGER, Longer, SHORT, inner},
+    memory::{Lines, Longers},
 };
 
 /// From this first byte on, characters are of scripts without spaces (U+3000 and above) or rare: their pieces seldom

@@ -15,8 +15,8 @@ use super::{
 };
 #[cfg(target_arch = "x86_64")]
 use super::{
-    key::Key,
-    memory::{Short, plain},
+    key::{Key, plain},
+    memory::Short,
 };
 use crate::{Error, vocab::Vocab};
 

@@ -96,6 +96,22 @@ impl Key {
     }
 }
 
+/// The key of a string that is no whole piece: what stands in a piece between two places where no token can pass.
+/// A whole piece of the same bytes may have other ids.
+pub(super) fn inner(key: Key) -> Key {
+    let length = key.high >> 56;
+    debug_assert!(length < SHORT as u64);
+    Key { low: key.low, high: key.high & (u64::MAX >> 8) | length << 48 }
+}
+
+/// The key of the bytes of a string alone, be it a whole piece or inside one.
+pub(super) fn plain(key: Key) -> Key {
+    if key.high >> 56 != 0 {
+        return key;
+    }
+    Key { low: key.low, high: key.high & (u64::MAX >> 16) | key.high >> 48 << 56 }
+}
+
 /// The bytes of a string of more than `SHORT` and up to `LONGER` bytes, little end first; the last byte is its length.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(C, align(32))]

@@ -142,22 +142,6 @@ impl<K: Name, const N: usize> Slot<K, N> {
     }
 }
 
-/// The key of a string that is no whole piece: what stands in a piece between two places where no token can pass.
-/// A whole piece of the same bytes may have other ids.
-pub(crate) fn inner(key: Key) -> Key {
-    let length = key.high >> 56;
-    debug_assert!(length < SHORT as u64);
-    Key { low: key.low, high: key.high & (u64::MAX >> 8) | length << 48 }
-}
-
-/// The key of the bytes of a string alone, be it a whole piece or inside one.
-pub(crate) fn plain(key: Key) -> Key {
-    if key.high >> 56 != 0 {
-        return key;
-    }
-    Key { low: key.low, high: key.high & (u64::MAX >> 16) | key.high >> 48 << 56 }
-}
-
 /// Strings and their ids.
 #[derive(Debug)]
 pub(crate) struct Memory<K, const N: usize, const WAYS: usize> {

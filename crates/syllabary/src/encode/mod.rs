@@ -3,7 +3,7 @@
 //! ```text
 //! split: ends of pieces  ->  keys and hashes, lines asked for  ->  memory: ids   ->  output
 //!                                                                  not there: token table, merging, into the memory
-//!                                                                  long: cut where no token passes, then as above
+//!                                                                  the rest: cut where no token passes, then as above
 //! ```
 //!
 //! Adds: `Fast`, which a tokenizer has if its symbols are bytes and nothing rewrites its text. Leaves out: spans,
