@@ -118,8 +118,9 @@ def test_ctrl_c_while_a_pattern_counts(tmp_path: Path, threads: int) -> None:
     assert "PanicException" not in err
 
 
-def test_no_thread_to_be_had_is_no_error() -> None:
-    """Where the system gives no thread, the work is done without."""
+@pytest.mark.parametrize("room", [96, 32])
+def test_no_thread_to_be_had_is_no_error(room: int) -> None:
+    """Where the system gives no thread, or only `room` MiB (root's threads have no limit), the work is done without."""
     code = """
 import resource, syllabary
 tok = syllabary.train(["ab ab"], num_merges=1)
@@ -132,12 +133,13 @@ def both(threads):
 before = both(1)
 resource.setrlimit(resource.RLIMIT_NPROC, (1, 1))
 pages = int(open("/proc/self/statm").read().split()[0])
-resource.setrlimit(resource.RLIMIT_AS, (pages * resource.getpagesize() + (96 << 20),) * 2)
+resource.setrlimit(resource.RLIMIT_AS, (pages * resource.getpagesize() + (ROOM << 20),) * 2)
 assert before == both(256)
 print("equal")
 """
     if not sys.platform.startswith("linux"):
         pytest.skip("limits of a process are set otherwise here")
+    code = code.replace("ROOM", str(room))
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
     assert done.stdout == "equal\n", done.stderr
 
