@@ -120,7 +120,7 @@ def test_ctrl_c_while_a_pattern_counts(tmp_path: Path, threads: int) -> None:
 
 @pytest.mark.parametrize("room", [96, 32])
 def test_no_thread_to_be_had_is_no_error(room: int) -> None:
-    """Where the system gives no thread, or `room` MiB (root's threads have no limit), the work is done without."""
+    """Where the system gives no thread, or `room` MiB (root has no limit of threads), it is done without."""
     code = """
 import resource, syllabary
 tok = syllabary.train(["ab ab"], num_merges=1)
