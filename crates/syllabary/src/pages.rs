@@ -27,6 +27,9 @@ pub(crate) fn vec<T: Clone>(item: T, count: usize) -> Vec<T> {
 }
 
 /// Asks for large pages for all that a vector has room for.
+///
+/// Whole pages, the first and the last with what else lies in them: memory of which only a part is advised is two areas
+/// to the system, which then cannot move it when the vector grows (`mremap`), so that all of it is copied.
 #[cfg(target_os = "linux")]
 pub(crate) fn advise<T>(of: &mut Vec<T>) {
     const PAGE: usize = 4096;
@@ -35,10 +38,16 @@ pub(crate) fn advise<T>(of: &mut Vec<T>) {
         return;
     }
     let start = of.as_mut_ptr().cast::<libc::c_void>();
-    let before = start.align_offset(PAGE).min(size);
-    // SAFETY: the range lies within memory that is the vector's; the advice changes nothing that it holds. That it is
-    // not taken is no error.
-    unsafe { libc::madvise(start.byte_add(before), (size - before) / PAGE * PAGE, libc::MADV_HUGEPAGE) };
+    let before = start.addr() % PAGE;
+    // SAFETY: the pages are those where the vector's memory lies; the advice changes nothing that they hold, nor
+    // whose they are. That it is not taken is no error.
+    unsafe {
+        libc::madvise(
+            start.wrapping_byte_sub(before),
+            (before + size).next_multiple_of(PAGE),
+            libc::MADV_HUGEPAGE,
+        )
+    };
 }
 
 #[cfg(not(target_os = "linux"))]
