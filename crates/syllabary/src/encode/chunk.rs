@@ -29,7 +29,7 @@ impl<O: Output> Pieces<'_, O> {
         let [starts @ .., _] = edges else { return Ok(()) };
         let ends = &edges[1..];
         if ends.len() < WORTH {
-            return starts.iter().zip(ends).try_for_each(|(&start, &end)| self.one(text, (start, end)));
+            return self.few(text, (starts, ends));
         }
         let FastWork { short, longer, asked, found, .. } = &mut *self.work;
         asked.ask((short.lines(), longer), text, (starts, ends));
@@ -45,19 +45,35 @@ impl<O: Output> Pieces<'_, O> {
         done
     }
 
-    /// Encodes one piece.
-    fn one(&mut self, text: &[u8], span: (usize, usize)) -> Result<(), Error> {
-        let name = Name::of(text, span);
-        let short = &self.work.short;
-        if let Name::Short(key) = name
-            && let Some(slot) = short.find(key, key.hash() as u32)
-        {
-            match slot.few() {
-                Some((count, ids)) => self.out.few(ids, count),
-                None => self.out.many(short.ids(slot)),
+    /// Encodes less than `WORTH` pieces, one by one; what they will be looked up by is asked for before, and where the
+    /// text before had new pieces, the tokens too that they may be.
+    fn few(&mut self, text: &[u8], (starts, ends): (&[usize], &[usize])) -> Result<(), Error> {
+        let FastWork { short, longer, asked, are_new, .. } = &mut *self.work;
+        let spans = || starts.iter().copied().zip(ends.iter().copied());
+        for (at, span) in spans().enumerate() {
+            asked.one((short.lines(), longer), text, span, at);
+            if *are_new {
+                self.vocab.short().fetch_all(asked.key(at));
             }
-            return Ok(());
         }
+        *are_new = false;
+        for (at, span) in spans().enumerate() {
+            let (name, short) = (self.work.asked.name(at), &self.work.short);
+            let slot = if let Name::Short(key) = name { short.find(key, key.hash() as u32) } else { None };
+            match slot.map(|slot| (slot, slot.few())) {
+                Some((_, Some((count, ids)))) => self.out.few(ids, count),
+                Some((slot, None)) => self.out.many(short.ids(slot)),
+                None => {
+                    self.work.are_new = true;
+                    self.one(text, span, name)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Encodes one piece that is not remembered among the short ones.
+    fn one(&mut self, text: &[u8], span: (usize, usize), name: Name) -> Result<(), Error> {
         let mut inside = self.work.take_inside(self.fast);
         inside.clear();
         let mut done = self.open(&mut inside, text, span, name);

@@ -47,6 +47,8 @@ pub(crate) struct FastWork {
     pub(super) firsts: Vec<Missed>,
     pub(super) ids: Vec<u32>,
     pub(super) unknown: Vec<(Key, u32)>,
+    /// Whether some of the last few pieces that were encoded one by one were new.
+    pub(super) are_new: bool,
     pub(super) scratch: Scratch,
 }
 
@@ -70,6 +72,7 @@ impl FastWork {
             firsts: Vec::new(),
             ids: Vec::new(),
             unknown: Vec::new(),
+            are_new: false,
             scratch: Scratch::default(),
         }
     }

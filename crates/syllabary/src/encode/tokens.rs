@@ -92,6 +92,14 @@ impl ShortTokens {
         self.fetch(key.mixed());
     }
 
+    /// The same, and for what `get` looks at before.
+    #[inline(always)]
+    pub(super) fn fetch_all(&self, key: Key) {
+        let hash = key.mixed();
+        fetch(&self.some[self.bit(hash).0]);
+        self.fetch(hash);
+    }
+
     /// The id of `key`, which has this hash, or `u32::MAX`.
     #[inline(always)]
     pub(super) fn find(&self, key: Key, hash: u64) -> u32 {
