@@ -14,6 +14,9 @@ use crate::vocab::Vocab;
 /// The table of pairs has so many bits, as a power of two: 64 KiB, and a twentieth of it is set by `o200k_base`.
 const PAIR_BITS: u32 = 19;
 
+/// Fewer equal characters are looked at one by one.
+const LONG_RUN: usize = 64;
+
 /// What stands side by side in tokens; of some pairs that do not it says that they do.
 #[derive(Debug)]
 pub(crate) struct Cuts {
@@ -183,6 +186,20 @@ impl Cuts {
         has(&*self.partial, usize::from(before) << 8 | usize::from(after))
     }
 
+    /// The last place of a run of one character of ASCII that begins at `from` and has no cut; `from`, unless it is long.
+    pub(super) fn within_run(&self, text: &[u8], from: usize) -> usize {
+        let Some((first, others)) = text[from..].split_at_checked(LONG_RUN) else { return from };
+        let same = first[0];
+        let code = usize::from(same);
+        let is_cut = !same.is_ascii() || !self.has_part(same, same) && !self.has_pair(code, code);
+        if is_cut || first.iter().any(|&byte| byte != same) {
+            return from;
+        }
+        let word = [same; 32];
+        let whole = others.as_chunks().0.iter().take_while(|&bytes| *bytes == word).count();
+        from + LONG_RUN + whole * word.len() - 1
+    }
+
     /// Whether, in some token, these two characters may stand side by side.
     #[inline(always)]
     pub(super) fn has_pair(&self, before: usize, after: usize) -> bool {
@@ -233,5 +250,21 @@ mod tests {
             }
         }
         assert!(cut > 1000 && kept > 300, "{cut} {kept}");
+    }
+
+    #[test]
+    fn runs_end_where_they_end() {
+        let vocab = Vocab::new([(0, "aa".as_bytes()), (1, "b".as_bytes())]).unwrap();
+        let cuts = Cuts::new(&vocab);
+        for length in [1, 63, 64, 65, 95, 96, 97, 1000] {
+            let text = [&b"b".repeat(3)[..], &b"a".repeat(length), b"bb"].concat();
+            let at = cuts.within_run(&text, 3);
+            assert!(at < 3 + length && text[3..=at].iter().all(|&byte| byte == b'a'), "{length}");
+            assert_eq!(at > 3, length >= LONG_RUN);
+            assert!(length < LONG_RUN || 3 + length - at <= 32);
+            // Every place between two of these is cut.
+            assert_eq!(cuts.within_run(&b"b".repeat(length), 0), 0);
+        }
+        assert_eq!(cuts.within_run(&"é".repeat(100).into_bytes(), 0), 0);
     }
 }

@@ -226,17 +226,17 @@ impl Inside {
     }
 
     /// Cuts neighbouring pieces of whole characters, as far as there is room; `from` is in the first of them, which
-    /// begins at `begin`.
+    /// begins at `begin`. Between `from` and the character at `at`, it is known, there is no cut.
     #[inline]
     pub(super) fn cut(
         &mut self,
         cuts: &Cuts,
         text: &[u8],
-        (mut begin, mut from): (usize, usize),
+        (mut begin, mut from, mut at): (usize, usize, usize),
         ends: &[usize],
     ) -> Stop {
         let (mut filled, mut piece) = (self.filled, 0);
-        let (mut at, mut end) = (from, ends[0]);
+        let mut end = ends[0];
         let (mut code, mut width) = character_at(text, at);
         let mut character = self.characters.get(code);
         let stop = loop {

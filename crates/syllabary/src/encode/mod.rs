@@ -26,6 +26,7 @@ mod spans;
 mod tokens;
 #[cfg(target_arch = "x86_64")]
 mod wide;
+mod windows;
 
 pub(crate) use cuts::decode;
 pub(crate) use key::{Key, LONGER, Longer, SHORT, fetch};

@@ -11,7 +11,7 @@ use super::{
     pieces::{FastWork, Pieces},
     short,
 };
-use crate::Error;
+use crate::{Error, merge::MAX_RUNS};
 
 impl<O: Output> Pieces<'_, O> {
     /// Adds a piece to `inside`; gives where to go on, if there was no room for all of it.
@@ -67,7 +67,7 @@ impl<O: Output> Pieces<'_, O> {
             return inside.end(false);
         }
         let mark = inside.mark();
-        if key.is_ascii() || inside.cut(&fast.cuts, text, (span.0, span.0), &[span.1]) != Stop::Done {
+        if key.is_ascii() || inside.cut(&fast.cuts, text, (span.0, span.0, span.0), &[span.1]) != Stop::Done {
             inside.back_to(mark);
             let (ids, count) = short::merge::<16>(&fast.bytes, merges, text, span);
             short.insert(key, key.hash() as u32, &ids[..count]);
@@ -101,7 +101,8 @@ impl<O: Output> Pieces<'_, O> {
     ) -> Result<Option<(usize, usize)>, Error> {
         let mut done = 0;
         while done < ends.len() {
-            match inside.cut(&self.fast.cuts, text, (begin, from), &ends[done..]) {
+            let at = self.fast.cuts.within_run(&text[..ends[done]], from);
+            match inside.cut(&self.fast.cuts, text, (begin, from, at), &ends[done..]) {
                 Stop::Done => return Ok(None),
                 Stop::Full { piece, from } => return Ok(Some((done + piece, from))),
                 Stop::Long { piece, from: start, to, is_whole } => {
@@ -174,7 +175,7 @@ impl<O: Output> Pieces<'_, O> {
 
     /// Merges a string of any length into `work.ids`.
     fn merge(&mut self, text: &[u8], start: usize, end: usize) -> Result<(), Error> {
-        let FastWork { ids, scratch, .. } = &mut *self.work;
+        let FastWork { ids, windows, scratch, .. } = &mut *self.work;
         ids.clear();
         if end - start <= short::MOST {
             let (found, count) =
@@ -182,7 +183,49 @@ impl<O: Output> Pieces<'_, O> {
             ids.extend_from_slice(&found[..count]);
             return Ok(());
         }
+        let few = runs(&text[start..end]);
+        let by_runs = few.and_then(|few| {
+            let few = few.map(|(byte, count)| (self.fast.bytes.ids()[usize::from(byte)], count));
+            self.merges.apply_to_runs(&few, ids)
+        });
+        if by_runs.is_some()
+            || few.is_none()
+                && windows.merge((&self.fast.bytes, self.merges), text, (start, end), ids).is_some()
+        {
+            return Ok(());
+        }
+        ids.clear();
         ids.extend(text[start..end].iter().map(|&byte| self.fast.bytes.ids()[usize::from(byte)]));
         self.merges.apply(ids, None, scratch)
+    }
+}
+
+/// A string as runs of the same byte, with their lengths, some of which are 0; `None` if it is not a few.
+fn runs(string: &[u8]) -> Option<[(u8, usize); MAX_RUNS]> {
+    let (mut out, mut rest) = ([(0, 0); MAX_RUNS], string);
+    for run in &mut out {
+        let Some(&byte) = rest.first() else { break };
+        let same = [byte; 32];
+        let whole = same.len() * rest.as_chunks().0.iter().take_while(|&bytes| *bytes == same).count();
+        let count = whole + rest[whole..].iter().take_while(|&&other| other == byte).count();
+        *run = (byte, count);
+        rest = &rest[count..];
+    }
+    rest.is_empty().then_some(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn runs_are_what_they_were() {
+        for lengths in [&[1][..], &[100], &[64, 1, 31, 33, 1000], &[2; MAX_RUNS], &[2; MAX_RUNS + 1]] {
+            let string: Vec<u8> = (0u8..).zip(lengths).flat_map(|(n, &length)| vec![n; length]).collect();
+            let found = runs(&string);
+            assert_eq!(found.is_some(), lengths.len() <= MAX_RUNS);
+            let back = found.map(|runs| runs.iter().flat_map(|&(byte, count)| vec![byte; count]).collect());
+            assert_eq!(back.unwrap_or(string.clone()), string);
+        }
     }
 }

@@ -11,6 +11,7 @@ use super::{
     memory::{Longers, Short},
     output::Output,
     short::BytePairs,
+    windows::Windows,
 };
 use crate::{
     Error,
@@ -49,6 +50,7 @@ pub(crate) struct FastWork {
     pub(super) unknown: Vec<(Key, u32)>,
     /// Whether some of the last few pieces that were encoded one by one were new.
     pub(super) are_new: bool,
+    pub(super) windows: Windows,
     pub(super) scratch: Scratch,
 }
 
@@ -73,6 +75,7 @@ impl FastWork {
             ids: Vec::new(),
             unknown: Vec::new(),
             are_new: false,
+            windows: Windows::default(),
             scratch: Scratch::default(),
         }
     }

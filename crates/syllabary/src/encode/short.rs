@@ -91,8 +91,30 @@ pub(crate) fn merge<const N: usize>(
     bytes: &BytePairs,
     merges: &Merges,
     text: &[u8],
-    (start, end): (usize, usize),
+    span: (usize, usize),
 ) -> ([u32; N], usize) {
+    merged(bytes, merges, text, span).rest()
+}
+
+/// Merges at least one byte and at most `MOST`; gives the ids at the places of their first bytes, and a bit for each of
+/// these places.
+pub(super) fn merge_to_places(
+    bytes: &BytePairs,
+    merges: &Merges,
+    text: &[u8],
+    span: (usize, usize),
+) -> ([u32; MOST], u64) {
+    let state = merged(bytes, merges, text, span);
+    (state.ids, state.live)
+}
+
+#[inline(always)]
+fn merged<const N: usize>(
+    bytes: &BytePairs,
+    merges: &Merges,
+    text: &[u8],
+    (start, end): (usize, usize),
+) -> State<N> {
     let state = State::<N>::new(bytes, &text[start..end]);
     match merges.rule() {
         Rule::Listed(table) => state.run(
@@ -143,7 +165,7 @@ impl<const N: usize> State<N> {
         mut self,
         find: impl Fn(&State<N>, usize, usize) -> Option<u32>,
         result: impl Fn(u32) -> u32,
-    ) -> ([u32; N], usize) {
+    ) -> State<N> {
         loop {
             let (mut least, mut left) = (NONE, self.live);
             while left != 0 {
@@ -151,7 +173,7 @@ impl<const N: usize> State<N> {
                 left &= left - 1;
             }
             if least == NONE {
-                return self.rest();
+                return self;
             }
             let at = (least & (MOST as u32 - 1)) as usize;
             self.ids[at] = result(least >> PLACE_BITS);

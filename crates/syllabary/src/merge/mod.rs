@@ -26,6 +26,7 @@ use std::sync::{
 pub use heap::Origins;
 use pairs::PairTable;
 pub use recover::recover;
+pub(crate) use runs::MAX_RUNS;
 
 use crate::{Error, dropout::Coins, vocab::Vocab};
 
@@ -158,6 +159,11 @@ impl Merges {
             return Ok(());
         }
         self.apply_to_many(ids, starts, scratch)
+    }
+
+    /// Merges up to `MAX_RUNS` runs of symbols, each with its length, into `ids`, if that can be done run by run.
+    pub(crate) fn apply_to_runs(&self, runs: &[(u32, usize)], ids: &mut Vec<u32>) -> Option<()> {
+        runs::apply_to_runs(self, runs, ids)
     }
 
     fn heap_limit(&self) -> usize {

@@ -11,7 +11,7 @@
 use super::Merges;
 
 /// Sequences of more runs are left to others, and those that become more or take more rounds.
-const MAX_RUNS: usize = 16;
+pub(crate) const MAX_RUNS: usize = 16;
 const MAX_LATER: usize = 64;
 const MAX_ROUNDS: usize = 1024;
 
@@ -32,11 +32,20 @@ pub(super) fn apply(merges: &Merges, ids: &mut Vec<u32>, starts: Option<&mut Vec
         }
         runs.push(Run { id: same[0], width: 1, count: same.len() });
     }
+    write(&merge(merges, runs)?, ids, starts);
+    Some(())
+}
+
+/// The same for runs of symbols, given with their lengths, into `ids`.
+pub(super) fn apply_to_runs(merges: &Merges, runs: &[(u32, usize)], ids: &mut Vec<u32>) -> Option<()> {
+    let runs = runs.iter().map(|&(id, count)| Run { id, width: 1, count });
+    write(&merge(merges, joined(runs))?, ids, None);
+    Some(())
+}
+
+fn merge(merges: &Merges, mut runs: Vec<Run>) -> Option<Vec<Run>> {
     for _ in 0..MAX_ROUNDS {
-        let Some((rank, at, inside)) = lowest(merges, &runs) else {
-            write(&runs, ids, starts);
-            return Some(());
-        };
+        let Some((rank, at, inside)) = lowest(merges, &runs) else { return Some(runs) };
         runs = if inside { halve(merges, &runs, at, rank)? } else { join(merges, &runs, at)? };
         if runs.len() > MAX_LATER {
             return None;
@@ -73,7 +82,7 @@ fn halve(merges: &Merges, runs: &[Run], at: usize, rank: u32) -> Option<Vec<Run>
     }
     let pairs = Run { id: new, width: 2 * width, count: count / 2 };
     let rest = Run { id: old, width, count: count % 2 };
-    Some(joined(runs[..at].iter().chain(&[pairs, rest]).chain(&runs[at + 1..])))
+    Some(joined(runs[..at].iter().chain(&[pairs, rest]).chain(&runs[at + 1..]).copied()))
 }
 
 /// Merges the last symbol of a run with the first of the next.
@@ -83,16 +92,16 @@ fn join(merges: &Merges, runs: &[Run], at: usize) -> Option<Vec<Run>> {
     let new = Run { id, width: left.width + right.width, count: 1 };
     left.count -= 1;
     right.count -= 1;
-    Some(joined(runs[..at].iter().chain(&[left, new, right]).chain(&runs[at + 2..])))
+    Some(joined(runs[..at].iter().chain(&[left, new, right]).chain(&runs[at + 2..]).copied()))
 }
 
 /// Without empty runs; neighbours of the same id and width as one.
-fn joined<'r>(runs: impl Iterator<Item = &'r Run>) -> Vec<Run> {
+fn joined(runs: impl Iterator<Item = Run>) -> Vec<Run> {
     let mut out: Vec<Run> = Vec::new();
     for run in runs.filter(|run| run.count > 0) {
         match out.last_mut() {
             Some(last) if (last.id, last.width) == (run.id, run.width) => last.count += run.count,
-            _ => out.push(*run),
+            _ => out.push(run),
         }
     }
     out
@@ -155,6 +164,10 @@ mod tests {
             }
             assert_eq!(found, expected, "{ids:?} by {merges:?}");
             assert_eq!(starts, places);
+            let of_runs: Vec<_> = ids.chunk_by(|a, b| a == b).map(|same| (same[0], same.len())).collect();
+            let mut by_runs = Vec::new();
+            apply_to_runs(&merges, &of_runs, &mut by_runs).unwrap();
+            assert_eq!(by_runs, expected);
             done += 1;
         }
         assert!(done > 4000, "{done}");

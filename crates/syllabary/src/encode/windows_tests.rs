@@ -1,0 +1,121 @@
+//! Windows give what all at once gives, on drawn tokens, lists and strings.
+
+use std::sync::Arc;
+
+use super::*;
+use crate::{
+    alphabet::Unit,
+    drawn::drawn,
+    merge::Scratch,
+    parts::Parts,
+    split::{Split, Tables},
+    vocab::Vocab,
+};
+
+/// Draws numbers below a bound.
+fn drawing(mut state: u64) -> impl FnMut(usize) -> usize {
+    move |most| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) as usize % most
+    }
+}
+
+fn all_bytes() -> Vec<Vec<u8>> {
+    (0..=u8::MAX).map(|byte| vec![byte]).collect()
+}
+
+/// A string of few letters in runs and repetitions.
+fn string(draw: &mut impl FnMut(usize) -> usize, letters: usize) -> Vec<u8> {
+    let mut out: Vec<u8> = Vec::new();
+    let length = 1 + draw(600);
+    while out.len() < length {
+        match draw(12) {
+            0 => out.extend(std::iter::repeat_n(b'a' + draw(letters) as u8, draw(30))),
+            1 => out.extend_from_within(draw(out.len() + 1)..),
+            _ => out.push(b'a' + draw(letters) as u8),
+        }
+    }
+    out
+}
+
+/// Compares with all at once; whether windows could do it.
+fn same(parts: &Parts<'_>, vocab: &Vocab, merges: &Merges, text: &[u8]) -> bool {
+    let pairs = BytePairs::new(parts, vocab, merges).unwrap();
+    let mut ids = Vec::new();
+    let done = Windows::default().merge((&pairs, merges), text, (0, text.len()), &mut ids);
+    let mut expected: Vec<u32> = text.iter().map(|&byte| u32::from(byte)).collect();
+    merges.apply(&mut expected, None, &mut Scratch::default()).unwrap();
+    assert!(done.is_none() || ids == expected, "{ids:?} for {expected:?} of {text:?} by {merges:?}");
+    done.is_some()
+}
+
+#[test]
+fn tokens_by_their_ranks() {
+    let mut draw = drawing(5);
+    let mut done = 0;
+    for round in 0..drawn(150, 3000) {
+        let letters = 1 + round % 5;
+        let mut tokens = all_bytes();
+        for _ in 0..draw(200) {
+            // Of two that are there, mostly: so that they are reached.
+            let mut pick =
+                || tokens[if draw(3) == 0 { draw(tokens.len()) } else { 97 + draw(letters) }].clone();
+            let token = [pick(), pick()].concat();
+            if !tokens.contains(&token) && token.len() < 100 {
+                tokens.push(token);
+            }
+        }
+        let vocab = Arc::new(Vocab::new((0..).zip(&tokens).map(|(id, token)| (id, &**token))).unwrap());
+        let mut parts = Parts::plain(Unit::Byte, Split::new(None, Tables::Tiktoken, true).unwrap());
+        parts.alphabet = (0..256).map(|byte| (&*tokens[byte], byte as u32)).collect();
+        let merges = Merges::from_ranks(vocab.clone());
+        for _ in 0..6 {
+            done += usize::from(same(&parts, &vocab, &merges, &string(&mut draw, letters)));
+        }
+    }
+    assert!(done > drawn(600, 12_000), "{done}");
+}
+
+#[test]
+fn lists_as_trainers_make_them_and_others() {
+    let mut draw = drawing(6);
+    let mut done = 0;
+    for round in 0..drawn(150, 3000) {
+        let letters = 1 + round % 4;
+        let mut tokens = all_bytes();
+        let mut list: Vec<(u32, u32, u32)> = Vec::new();
+        for _ in 0..draw(60) {
+            let mut pick = || if draw(2) == 0 { 97 + draw(letters) } else { draw(tokens.len() - 255) + 255 };
+            let (left, right) = (pick(), pick());
+            let token = [&*tokens[left], &*tokens[right]].concat();
+            // In order, or with the ranks of parts above those of what they make.
+            let at = if round % 3 == 0 { draw(list.len() + 1) } else { list.len() };
+            if token.len() < 100 && !tokens.contains(&token) {
+                list.insert(at, (left as u32, right as u32, tokens.len() as u32));
+                tokens.push(token);
+            }
+        }
+        let vocab = Vocab::new((0..).zip(&tokens).map(|(id, token)| (id, &**token))).unwrap();
+        let mut parts = Parts::plain(Unit::Byte, Split::new(None, Tables::Tiktoken, true).unwrap());
+        parts.alphabet = (0..256).map(|byte| (&*tokens[byte], byte as u32)).collect();
+        parts.merges = Some(list.clone());
+        let merges = Merges::from_list(&list).unwrap();
+        for _ in 0..6 {
+            done += usize::from(same(&parts, &vocab, &merges, &string(&mut draw, letters)));
+        }
+    }
+    assert!(done > drawn(600, 12_000), "{done}");
+}
+
+#[test]
+fn what_does_not_fit_is_left_to_others() {
+    // Tokens of 2, 4, 8 … bytes: no window has one of 128.
+    let mut tokens = all_bytes();
+    tokens.extend((1..8).map(|power| vec![b' '; 1 << power]));
+    let vocab = Arc::new(Vocab::new((0..).zip(&tokens).map(|(id, token)| (id, &**token))).unwrap());
+    let mut parts = Parts::plain(Unit::Byte, Split::new(None, Tables::Tiktoken, true).unwrap());
+    parts.alphabet = (0..256).map(|byte| (&*tokens[byte], byte as u32)).collect();
+    let merges = Merges::from_ranks(vocab.clone());
+    assert!(!same(&parts, &vocab, &merges, &[b' '; 1000]));
+    assert!(same(&parts, &vocab, &merges, &[b'x'; 1000]));
+}
