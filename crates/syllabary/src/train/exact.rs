@@ -9,6 +9,7 @@ use std::ops::Range;
 use super::{
     GoOn, ask,
     parallel::in_parts,
+    place_list::PlaceList,
     sequences::Sequences,
     window::{Found, Search, Watched, hash, threshold},
 };
@@ -87,6 +88,8 @@ impl Table {
 /// The pairs of a part of the places.
 struct Part {
     table: Table,
+    /// At how many places of this part each pair of it stands; `table` may come to hold those of all parts.
+    places: Vec<u32>,
     /// At each place the number of the pair that begins there.
     pair_at: Vec<u32>,
     /// The numbers of its pairs in the first part's table, in which all are added up; of the first: none.
@@ -119,7 +122,7 @@ pub(super) fn choose(
             if found.count < threshold {
                 return NONE;
             }
-            watched.push(Watched { pair, count: found.count, places: Vec::new() });
+            watched.push(Watched { pair, count: found.count, places: PlaceList::default() });
             watched.len() as u32 - 1
         })
         .collect();
@@ -127,14 +130,10 @@ pub(super) fn choose(
     let lists = in_parts(numbered, go_on, &|part: Range<usize>, go_on: &mut GoOn<'_>| {
         collect(&parts[part.start], ranges[part.start].start, &order, watched.len(), go_on)
     })?;
-    for lists in lists {
-        for (watched, list) in watched.iter_mut().zip(lists) {
-            if watched.places.is_empty() {
-                watched.places = list;
-            } else {
-                watched.places.extend(list);
-            }
-        }
+    drop(parts);
+    for (at, watched) in watched.iter_mut().enumerate() {
+        watched.places = PlaceList::with_capacity(lists.iter().map(|lists| lists.of(at).len()).sum());
+        lists.iter().for_each(|lists| watched.places.extend(lists.of(at)));
     }
     Ok((threshold, watched))
 }
@@ -154,32 +153,52 @@ fn count(
         }
         ask(go_on, place as usize)
     })?;
-    Ok(Part { table, pair_at, in_sum: Vec::new() })
+    let places = table.found.iter().map(|found| found.places as u32).collect();
+    Ok(Part { table, places, pair_at, in_sum: Vec::new() })
 }
 
-/// The places of the pairs to watch in one part, which begins at `start`; `order`: of all pairs, or `NONE`.
+/// The places of the pairs to watch in one part, one list after the other.
+struct Lists {
+    places: Vec<u32>,
+    /// Where each list ends.
+    ends: Vec<u32>,
+}
+
+impl Lists {
+    fn of(&self, pair: usize) -> &[u32] {
+        let start = pair.checked_sub(1).map_or(0, |before| self.ends[before]);
+        &self.places[start as usize..self.ends[pair] as usize]
+    }
+}
+
+/// Those of a part that begins at `start`; `order`: of all pairs, or `NONE`.
 fn collect(
     part: &Part,
     start: usize,
     order: &[u32],
     watched: usize,
     go_on: &mut GoOn<'_>,
-) -> Result<Vec<Vec<u32>>, Error> {
+) -> Result<Lists, Error> {
     let own: Vec<u32> = part.in_sum.iter().map(|&number| order[number as usize]).collect();
     let order = if own.is_empty() { order } else { &own };
-    let mut lists = vec![Vec::new(); watched];
-    for (found, &at) in part.table.found.iter().zip(order) {
-        if let Some(list) = lists.get_mut(at as usize) {
-            list.reserve_exact(found.places);
+    // How many there are, then where each list begins, then, when all are there, where it ends.
+    let mut ends = vec![0; watched];
+    for (&places, &at) in part.places.iter().zip(order) {
+        if let Some(end) = ends.get_mut(at as usize) {
+            *end = places;
         }
     }
+    let mut total = 0;
+    ends.iter_mut().for_each(|end| total += std::mem::replace(end, total));
+    let mut places = pages::vec(0, total as usize);
     for (place, &number) in part.pair_at.iter().enumerate() {
         if let Some(&at) = order.get(number as usize)
-            && let Some(list) = lists.get_mut(at as usize)
+            && let Some(end) = ends.get_mut(at as usize)
         {
-            list.push((start + place) as u32);
+            places[*end as usize] = (start + place) as u32;
+            *end += 1;
         }
         ask(go_on, place)?;
     }
-    Ok(lists)
+    Ok(Lists { places, ends })
 }

@@ -9,7 +9,9 @@ use std::{cmp::Reverse, ops::Range};
 
 use rustc_hash::FxHashMap;
 
-use super::{GoOn, ask, exact, parallel::in_parts, places::Places, sequences::Sequences};
+use super::{
+    GoOn, ask, exact, parallel::in_parts, place_list::PlaceList, places::Places, sequences::Sequences,
+};
 use crate::{Error, pages};
 
 /// The threshold of a window is no lower than its highest count divided by this.
@@ -53,7 +55,7 @@ pub(super) struct Watched {
     pub pair: (u32, u32),
     pub count: u64,
     /// Where its left token begins, ascending.
-    pub places: Vec<u32>,
+    pub places: PlaceList,
 }
 
 /// How often a pair stands, and at how many places.
@@ -293,7 +295,7 @@ fn places(sequences: &Sequences, found: Counts, go_on: &mut GoOn<'_>) -> Result<
     let watched = found.into_iter().map(|(pair, found)| Watched {
         pair,
         count: found.count,
-        places: Vec::with_capacity(found.places),
+        places: PlaceList::with_capacity(found.places),
     });
     let mut watched: Vec<Watched> = watched.collect();
     let index: FxHashMap<_, _> = watched.iter().enumerate().map(|(at, each)| (each.pair, at)).collect();
