@@ -4,14 +4,14 @@
 //! second, when it is known which pairs to watch, collects their places. Leaves out larger arrays, whose pairs would
 //! take too much memory (`window`).
 
-use std::ops::Range;
+use std::{ops::Range, slice::IterMut};
 
 use super::{
     GoOn, ask,
     parallel::in_parts,
     place_list::PlaceList,
     sequences::Sequences,
-    window::{Found, Search, Watched, hash, threshold},
+    window::{Found, Search, Watched, divided, hash, taken, threshold},
 };
 use crate::{Error, pages};
 
@@ -122,19 +122,18 @@ pub(super) fn choose(
             if found.count < threshold {
                 return NONE;
             }
-            watched.push(Watched { pair, count: found.count, places: PlaceList::default() });
+            watched.push(Watched { pair, count: found.count, places: PlaceList::zeros(found.places) });
             watched.len() as u32 - 1
         })
         .collect();
+    let here: Vec<_> = parts.iter().map(|part| part.places_of(&order, watched.len())).collect();
+    let lists = divided(&mut watched, parts.len(), |part, at| here[part][at] as usize);
     let numbered = (0..ranges.len()).map(|part| part..part + 1).collect();
-    let lists = in_parts(numbered, go_on, &|part: Range<usize>, go_on: &mut GoOn<'_>| {
-        collect(&parts[part.start], ranges[part.start].start, &order, watched.len(), go_on)
+    in_parts(numbered, go_on, &|part: Range<usize>, go_on: &mut GoOn<'_>| {
+        let part = part.start;
+        collect(&parts[part], ranges[part].start, &order, &mut taken(&lists[part]), go_on)
     })?;
-    drop(parts);
-    for (at, watched) in watched.iter_mut().enumerate() {
-        watched.places = PlaceList::with_capacity(lists.iter().map(|lists| lists.of(at).len()).sum());
-        lists.iter().for_each(|lists| watched.places.extend(lists.of(at)));
-    }
+    drop(lists);
     Ok((threshold, watched))
 }
 
@@ -157,48 +156,46 @@ fn count(
     Ok(Part { table, places, pair_at, in_sum: Vec::new() })
 }
 
-/// The places of the pairs to watch in one part, one list after the other.
-struct Lists {
-    places: Vec<u32>,
-    /// Where each list ends.
-    ends: Vec<u32>,
-}
+impl Part {
+    /// Calls `f` with each pair of this part and its place among those to watch; `order`: of all pairs, or `NONE`.
+    fn each_in(&self, order: &[u32], mut f: impl FnMut(usize, u32)) {
+        let all = 0..self.places.len();
+        match self.in_sum.is_empty() {
+            true => all.for_each(|number| f(number, order[number])),
+            false => all.for_each(|number| f(number, order[self.in_sum[number] as usize])),
+        }
+    }
 
-impl Lists {
-    fn of(&self, pair: usize) -> &[u32] {
-        let start = pair.checked_sub(1).map_or(0, |before| self.ends[before]);
-        &self.places[start as usize..self.ends[pair] as usize]
+    /// At how many places here each of the pairs to watch stands.
+    fn places_of(&self, order: &[u32], watched: usize) -> Vec<u32> {
+        let mut here = vec![0; watched];
+        self.each_in(order, |number, at| {
+            if let Some(here) = here.get_mut(at as usize) {
+                *here = self.places[number];
+            }
+        });
+        here
     }
 }
 
-/// Those of a part that begins at `start`; `order`: of all pairs, or `NONE`.
+/// Puts the places of the pairs to watch in one part, which begins at `start`, where they belong.
 fn collect(
     part: &Part,
     start: usize,
     order: &[u32],
-    watched: usize,
+    lists: &mut [IterMut<'_, u32>],
     go_on: &mut GoOn<'_>,
-) -> Result<Lists, Error> {
-    let own: Vec<u32> = part.in_sum.iter().map(|&number| order[number as usize]).collect();
-    let order = if own.is_empty() { order } else { &own };
-    // How many there are, then where each list begins, then, when all are there, where it ends.
-    let mut ends = vec![0; watched];
-    for (&places, &at) in part.places.iter().zip(order) {
-        if let Some(end) = ends.get_mut(at as usize) {
-            *end = places;
-        }
-    }
-    let mut total = 0;
-    ends.iter_mut().for_each(|end| total += std::mem::replace(end, total));
-    let mut places = pages::vec(0, total as usize);
+) -> Result<(), Error> {
+    let mut own = vec![NONE; part.places.len()];
+    part.each_in(order, |number, at| own[number] = at);
     for (place, &number) in part.pair_at.iter().enumerate() {
-        if let Some(&at) = order.get(number as usize)
-            && let Some(end) = ends.get_mut(at as usize)
+        if let Some(&at) = own.get(number as usize)
+            && let Some(list) = lists.get_mut(at as usize)
+            && let Some(slot) = list.next()
         {
-            places[*end as usize] = (start + place) as u32;
-            *end += 1;
+            *slot = (start + place) as u32;
         }
         ask(go_on, place)?;
     }
-    Ok(Lists { places, ends })
+    Ok(())
 }

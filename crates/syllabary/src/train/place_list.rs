@@ -25,6 +25,14 @@ impl PlaceList {
         if count > FEW { PlaceList::Many(Vec::with_capacity(count)) } else { PlaceList::default() }
     }
 
+    /// So many zeros.
+    pub fn zeros(count: usize) -> PlaceList {
+        match u8::try_from(count) {
+            Ok(few) if count <= FEW => PlaceList::Few(few, [0; FEW]),
+            _ => PlaceList::Many(vec![0; count]),
+        }
+    }
+
     #[inline]
     pub fn push(&mut self, place: u32) {
         match self {
@@ -42,18 +50,17 @@ impl PlaceList {
         }
     }
 
-    /// Places that come next.
-    pub fn extend(&mut self, some: &[u32]) {
-        match self {
-            PlaceList::Many(places) => places.extend_from_slice(some),
-            PlaceList::Few(..) => some.iter().for_each(|&place| self.push(place)),
-        }
-    }
-
     #[inline]
     pub fn as_slice(&self) -> &[u32] {
         match self {
             PlaceList::Few(len, places) => &places[..usize::from(*len)],
+            PlaceList::Many(places) => places,
+        }
+    }
+
+    pub fn as_mut_slice(&mut self) -> &mut [u32] {
+        match self {
+            PlaceList::Few(len, places) => &mut places[..usize::from(*len)],
             PlaceList::Many(places) => places,
         }
     }
@@ -96,9 +103,10 @@ mod tests {
                 let plain: Vec<u32> = (0..count).map(|place| 7 * place).collect();
                 assert_eq!((list.as_slice(), list.len()), (&*plain, plain.len()));
                 assert_eq!(PlaceList::from(plain.clone()).as_slice(), plain);
+                let zeros = vec![0; plain.len()];
+                assert_eq!(PlaceList::zeros(plain.len()).as_mut_slice(), zeros);
                 list.retain(|place| place % 2 == 1);
-                list.extend(&[8, 9]);
-                let odd: Vec<u32> = plain.into_iter().filter(|place| place % 2 == 1).chain([8, 9]).collect();
+                let odd: Vec<u32> = plain.into_iter().filter(|place| place % 2 == 1).collect();
                 assert_eq!(list.as_slice(), odd);
             }
         }
