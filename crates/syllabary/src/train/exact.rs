@@ -4,13 +4,14 @@
 //! second, when it is known which pairs to watch, collects their places. Leaves out larger arrays, whose pairs would
 //! take too much memory (`window`).
 
-use std::ops::Range;
+use std::{ops::Range, slice::IterMut};
 
 use super::{
     GoOn, ask,
     parallel::in_parts,
+    place_list::PlaceList,
     sequences::Sequences,
-    window::{Found, Search, Watched, hash, threshold},
+    window::{Found, Search, Watched, divided, hash, taken, threshold},
 };
 use crate::{Error, pages};
 
@@ -87,6 +88,8 @@ impl Table {
 /// The pairs of a part of the places.
 struct Part {
     table: Table,
+    /// At how many places of this part each pair of it stands; `table` may come to hold those of all parts.
+    places: Vec<u32>,
     /// At each place the number of the pair that begins there.
     pair_at: Vec<u32>,
     /// The numbers of its pairs in the first part's table, in which all are added up; of the first: none.
@@ -119,23 +122,18 @@ pub(super) fn choose(
             if found.count < threshold {
                 return NONE;
             }
-            watched.push(Watched { pair, count: found.count, places: Vec::new() });
+            watched.push(Watched { pair, count: found.count, places: PlaceList::zeros(found.places) });
             watched.len() as u32 - 1
         })
         .collect();
+    let here: Vec<_> = parts.iter().map(|part| part.places_of(&order, watched.len())).collect();
+    let lists = divided(&mut watched, parts.len(), |part, at| here[part][at] as usize);
     let numbered = (0..ranges.len()).map(|part| part..part + 1).collect();
-    let lists = in_parts(numbered, go_on, &|part: Range<usize>, go_on: &mut GoOn<'_>| {
-        collect(&parts[part.start], ranges[part.start].start, &order, watched.len(), go_on)
+    in_parts(numbered, go_on, &|part: Range<usize>, go_on: &mut GoOn<'_>| {
+        let part = part.start;
+        collect(&parts[part], ranges[part].start, &order, &mut taken(&lists[part]), go_on)
     })?;
-    for lists in lists {
-        for (watched, list) in watched.iter_mut().zip(lists) {
-            if watched.places.is_empty() {
-                watched.places = list;
-            } else {
-                watched.places.extend(list);
-            }
-        }
-    }
+    drop(lists);
     Ok((threshold, watched))
 }
 
@@ -154,32 +152,50 @@ fn count(
         }
         ask(go_on, place as usize)
     })?;
-    Ok(Part { table, pair_at, in_sum: Vec::new() })
+    let places = table.found.iter().map(|found| found.places as u32).collect();
+    Ok(Part { table, places, pair_at, in_sum: Vec::new() })
 }
 
-/// The places of the pairs to watch in one part, which begins at `start`; `order`: of all pairs, or `NONE`.
+impl Part {
+    /// Calls `f` with each pair of this part and its place among those to watch; `order`: of all pairs, or `NONE`.
+    fn each_in(&self, order: &[u32], mut f: impl FnMut(usize, u32)) {
+        let all = 0..self.places.len();
+        match self.in_sum.is_empty() {
+            true => all.for_each(|number| f(number, order[number])),
+            false => all.for_each(|number| f(number, order[self.in_sum[number] as usize])),
+        }
+    }
+
+    /// At how many places here each of the pairs to watch stands.
+    fn places_of(&self, order: &[u32], watched: usize) -> Vec<u32> {
+        let mut here = vec![0; watched];
+        self.each_in(order, |number, at| {
+            if let Some(here) = here.get_mut(at as usize) {
+                *here = self.places[number];
+            }
+        });
+        here
+    }
+}
+
+/// Puts the places of the pairs to watch in one part, which begins at `start`, where they belong.
 fn collect(
     part: &Part,
     start: usize,
     order: &[u32],
-    watched: usize,
+    lists: &mut [IterMut<'_, u32>],
     go_on: &mut GoOn<'_>,
-) -> Result<Vec<Vec<u32>>, Error> {
-    let own: Vec<u32> = part.in_sum.iter().map(|&number| order[number as usize]).collect();
-    let order = if own.is_empty() { order } else { &own };
-    let mut lists = vec![Vec::new(); watched];
-    for (found, &at) in part.table.found.iter().zip(order) {
-        if let Some(list) = lists.get_mut(at as usize) {
-            list.reserve_exact(found.places);
-        }
-    }
+) -> Result<(), Error> {
+    let mut own = vec![NONE; part.places.len()];
+    part.each_in(order, |number, at| own[number] = at);
     for (place, &number) in part.pair_at.iter().enumerate() {
-        if let Some(&at) = order.get(number as usize)
+        if let Some(&at) = own.get(number as usize)
             && let Some(list) = lists.get_mut(at as usize)
+            && let Some(slot) = list.next()
         {
-            list.push((start + place) as u32);
+            *slot = (start + place) as u32;
         }
         ask(go_on, place)?;
     }
-    Ok(lists)
+    Ok(())
 }

@@ -8,25 +8,24 @@
 
 use std::cmp::Reverse;
 
-use rustc_hash::FxHashMap;
-
 use super::{
     GoOn, ask,
+    neighbours::{NONE, Neighbour, Side},
+    pair_table::PairTable,
     piece_rules::Shapes,
+    place_list::PlaceList,
     sequences::{SEPARATOR, Sequences},
     window::{self, Search},
 };
-use crate::Error;
+use crate::{Error, encode::fetch};
 
 /// A pair's place in `Pairs`, in order of birth.
 pub(super) type PairIndex = u32;
 
-/// No pair.
-const NONE: PairIndex = u32::MAX;
 /// A shorter list of places is not worth cleaning.
 const CLEAN_FROM: usize = 64;
-/// So many places are fetched together.
-const TOGETHER: usize = 32;
+/// So many places are asked for ahead.
+const TOGETHER: usize = 16;
 
 #[derive(Debug)]
 struct Pair {
@@ -34,9 +33,9 @@ struct Pair {
     right: u32,
     count: u64,
     /// Where it stood when it was born, ascending.
-    places: Vec<u32>,
+    places: PlaceList,
     /// The places before this one are known to be used up.
-    head: usize,
+    head: u32,
 }
 
 /// What the vocabulary and the options allow.
@@ -63,7 +62,8 @@ pub(super) struct Pairs {
     /// What else decides which pairs may merge.
     shapes: Option<Shapes>,
     pairs: Vec<Pair>,
-    index: FxHashMap<(u32, u32), PairIndex>,
+    /// Of all pairs, also those that are no longer watched.
+    index: PairTable,
     limits: Limits,
     /// Pairs below it are not watched.
     threshold: u64,
@@ -72,67 +72,6 @@ pub(super) struct Pairs {
     /// Neighbours before and after the places of the current merge.
     before: Side,
     after: Side,
-}
-
-/// What a merge does to the pairs on one side of its places.
-#[derive(Debug, Default)]
-struct Side {
-    /// Token id -> 1 + its neighbour, or 0.
-    slots: Vec<u32>,
-    neighbours: Vec<Neighbour>,
-    /// The neighbour and the place of each pair that is born, ascending.
-    births: Vec<(u32, u32)>,
-}
-
-/// One neighbouring token: its pair with the old token loses places, its pair with the new one is born.
-#[derive(Debug)]
-struct Neighbour {
-    id: u32,
-    lost: u64,
-    gained: u64,
-    places: usize,
-    /// The pair born, if it is watched.
-    pair: PairIndex,
-}
-
-impl Neighbour {
-    fn new(id: u32) -> Neighbour {
-        Neighbour { id, lost: 0, gained: 0, places: 0, pair: NONE }
-    }
-}
-
-impl Side {
-    fn new(tokens: usize) -> Side {
-        Side { slots: vec![0; tokens], ..Side::default() }
-    }
-
-    #[inline]
-    fn add(&mut self, id: u32, count: u64, place: u32) {
-        let slot = &mut self.slots[id as usize];
-        if *slot == 0 {
-            self.neighbours.push(Neighbour::new(id));
-            *slot = self.neighbours.len() as u32;
-        }
-        let at = *slot - 1;
-        let neighbour = &mut self.neighbours[at as usize];
-        neighbour.lost += count;
-        neighbour.gained += count;
-        neighbour.places += 1;
-        self.births.push((at, place));
-    }
-
-    /// Takes back a birth whose place the same merge used up; the stale place is found out when it is used.
-    fn take_back(&mut self, id: u32, count: u64) {
-        if let Some(at) = self.slots[id as usize].checked_sub(1) {
-            self.neighbours[at as usize].gained -= count;
-        }
-    }
-
-    fn clear(&mut self) {
-        self.neighbours.iter().for_each(|neighbour| self.slots[neighbour.id as usize] = 0);
-        self.neighbours.clear();
-        self.births.clear();
-    }
 }
 
 impl Pairs {
@@ -145,7 +84,7 @@ impl Pairs {
             lengths,
             shapes: None,
             pairs: Vec::new(),
-            index: FxHashMap::default(),
+            index: PairTable::default(),
             limits,
             threshold: u64::MAX,
             held: 0,
@@ -166,7 +105,7 @@ impl Pairs {
             self.pairs.clear();
             return Ok(()); // All that may merge have been watched.
         }
-        (self.pairs, self.index, self.held) = (Vec::new(), FxHashMap::default(), 0);
+        (self.pairs, self.index, self.held) = (Vec::new(), PairTable::default(), 0);
         if self.spans.iter().any(|&span| span > 1) {
             self.sequences.compact(&self.spans)?;
             self.spans.fill(1);
@@ -178,6 +117,8 @@ impl Pairs {
         let fits = |pair| fits(&self.lengths, self.limits.max_length, self.shapes.as_ref(), pair);
         let (threshold, watched) = window::choose(&self.sequences, &fits, search, go_on)?;
         self.threshold = threshold;
+        self.pairs.reserve_exact(watched.len());
+        self.index = PairTable::with_capacity(watched.len());
         for each in watched {
             self.held += each.places.len();
             self.insert(each.pair, each.count, each.places);
@@ -190,7 +131,7 @@ impl Pairs {
         self.limits.places = places;
     }
 
-    fn insert(&mut self, (left, right): (u32, u32), count: u64, places: Vec<u32>) -> PairIndex {
+    fn insert(&mut self, (left, right): (u32, u32), count: u64, places: PlaceList) -> PairIndex {
         let index = self.len();
         self.index.insert((left, right), index);
         self.pairs.push(Pair { left, right, count, places, head: 0 });
@@ -213,11 +154,27 @@ impl Pairs {
         Some(self.pairs[pair as usize].count).filter(|&count| count >= self.threshold)
     }
 
+    /// Asks for a pair, so that it is at hand.
+    pub fn fetch_pair(&self, pair: PairIndex) {
+        fetch(&self.pairs[pair as usize]);
+    }
+
+    /// The same of its list, which takes the pair.
+    pub fn fetch_list(&self, pair: PairIndex) {
+        self.pairs[pair as usize].places.as_slice().first().into_iter().for_each(fetch);
+    }
+
+    /// The same of its first places, which take the list.
+    pub fn fetch_places(&self, pair: PairIndex) {
+        let some = self.pairs[pair as usize].places.as_slice().iter().take(TOGETHER);
+        some.for_each(|&place| self.sequences.fetch(place));
+    }
+
     /// Its first place in the sequences as they now are.
     pub fn first(&mut self, pair: PairIndex) -> Option<u32> {
         let (left, right) = self.ids(pair);
         let pair = pair as usize;
-        while let Some(&place) = self.pairs[pair].places.get(self.pairs[pair].head) {
+        while let Some(&place) = self.pairs[pair].places.as_slice().get(self.pairs[pair].head as usize) {
             if stands(&self.sequences, &self.spans, (left, right), place) {
                 return Some(place);
             }
@@ -234,9 +191,9 @@ impl Pairs {
         go_on: &mut GoOn<'_>,
     ) -> Result<std::ops::Range<PairIndex>, Error> {
         let (left, right) = self.ids(pair);
-        self.index.remove(&(left, right));
         self.pairs[pair as usize].count = 0;
         let places = std::mem::take(&mut self.pairs[pair as usize].places);
+        let places = places.as_slice();
         self.held -= places.len();
         let of = |lengths: &[u32]| lengths[left as usize] + lengths[right as usize];
         self.spans.push(of(&self.spans));
@@ -245,18 +202,18 @@ impl Pairs {
         self.before.slots.push(0);
         self.after.slots.push(0);
         // The token before is the new one too: born in this very merge.
-        let (mut twins, mut twin_places) = (Neighbour::new(id), Vec::new());
-        for (chunk, some) in places.chunks(TOGETHER).enumerate() {
-            ask(go_on, chunk)?;
-            self.fetch(some);
-            for &place in some {
-                if stands(&self.sequences, &self.spans, (left, right), place) {
-                    self.merge_at(place, left, &mut twins, &mut twin_places);
-                }
+        let (mut twins, mut twin_places) = (Neighbour::new(id), PlaceList::default());
+        places.iter().take(TOGETHER).for_each(|&place| self.sequences.fetch(place));
+        for (at, &place) in places.iter().enumerate() {
+            ask(go_on, at)?;
+            places.get(at + TOGETHER).into_iter().for_each(|&place| self.sequences.fetch(place));
+            if stands(&self.sequences, &self.spans, (left, right), place) {
+                self.merge_at(place, left, &mut twins, &mut twin_places);
             }
         }
         self.sequences.places.check()?;
         let first = self.len();
+        self.look_ahead((left, right));
         let mut before = std::mem::take(&mut self.before);
         self.settle(&mut before, |neighbour| ((neighbour, left), (neighbour, id)));
         self.before = before;
@@ -273,16 +230,20 @@ impl Pairs {
         Ok(first..self.len())
     }
 
-    /// Reads some places, one of which does not wait for the other, so that they are at hand.
-    #[inline]
-    fn fetch(&self, some: &[u32]) {
-        let sum = some.iter().fold(0u32, |sum, &place| sum ^ self.sequences.places.get(place as usize));
-        std::hint::black_box(sum);
+    /// Asks for the pairs that will lose places, so that they are at hand.
+    fn look_ahead(&self, (left, right): (u32, u32)) {
+        let before = self.before.neighbours.iter().map(|neighbour| (neighbour.id, left));
+        let after = self.after.neighbours.iter().map(|neighbour| (right, neighbour.id));
+        let old = before.chain(after);
+        old.clone().for_each(|pair| self.index.fetch(pair));
+        old.for_each(|pair| {
+            self.pairs.get(self.index.first_guess(pair) as usize).into_iter().for_each(fetch);
+        });
     }
 
     /// Replaces the pair at one place and notes its neighbours.
-    #[inline]
-    fn merge_at(&mut self, place: u32, left: u32, twins: &mut Neighbour, twin_places: &mut Vec<u32>) {
+    #[inline(always)]
+    fn merge_at(&mut self, place: u32, left: u32, twins: &mut Neighbour, twin_places: &mut PlaceList) {
         let (id, span) = (twins.id, self.spans[twins.id as usize]);
         let count = self.sequences.count_at(place);
         let places = &mut self.sequences.places;
@@ -309,7 +270,8 @@ impl Pairs {
             self.lower(old, neighbour.lost);
             if self.may_be_watched(born, neighbour.gained) {
                 self.held += neighbour.places;
-                neighbour.pair = self.insert(born, neighbour.gained, Vec::with_capacity(neighbour.places));
+                neighbour.pair =
+                    self.insert(born, neighbour.gained, PlaceList::with_capacity(neighbour.places));
             }
         }
         for &(neighbour, place) in &side.births {
@@ -323,19 +285,22 @@ impl Pairs {
 
     /// Takes `count` from a pair that has lost places.
     fn lower(&mut self, pair: (u32, u32), count: u64) {
-        let Some(&index) = self.index.get(&pair) else { return };
+        let pairs = &self.pairs;
+        let is_it = |at: PairIndex| (pairs[at as usize].left, pairs[at as usize].right) == pair;
+        let Some(index) = self.index.find(pair, is_it) else { return };
         let known = &mut self.pairs[index as usize];
+        if known.count < self.threshold {
+            return; // No longer watched.
+        }
         known.count = known.count.saturating_sub(count);
         if known.count < self.threshold {
             self.held -= known.places.len();
-            known.places = Vec::new();
-            self.index.remove(&pair);
+            known.places = PlaceList::default();
         } else if known.places.len() > CLEAN_FROM && known.places.len() as u64 / 2 > known.count {
             // Each place stands for one occurrence at least: half of them are stale.
             let (sequences, spans) = (&self.sequences, &self.spans);
             self.held -= known.places.len();
-            known.places.retain(|&place| stands(sequences, spans, pair, place));
-            known.places.shrink_to_fit();
+            known.places.retain(|place| stands(sequences, spans, pair, place));
             self.held += known.places.len();
             known.head = 0;
         }
@@ -356,8 +321,7 @@ impl Pairs {
         self.threshold = (count + 1).min(top);
         for pair in self.pairs.iter_mut().filter(|pair| pair.count > 0 && pair.count < self.threshold) {
             self.held -= pair.places.len();
-            (pair.places, pair.count) = (Vec::new(), 0);
-            self.index.remove(&(pair.left, pair.right));
+            (pair.places, pair.count) = (PlaceList::default(), 0);
         }
     }
 
@@ -371,7 +335,7 @@ impl Pairs {
 ///
 /// The token that covers a place only ever grows: if `left` has become part of a larger token, that one has
 /// overwritten the first or the last place of `left`.
-#[inline]
+#[inline(always)]
 fn stands(sequences: &Sequences, spans: &[u32], (left, right): (u32, u32), place: u32) -> bool {
     let places = &sequences.places;
     let end = (place + spans[left as usize]) as usize;

@@ -48,19 +48,19 @@ impl Places {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     pub fn get(&self, at: usize) -> u32 {
         match self {
             Places::Memory(places) => places[at],
-            Places::Disk(disk) => disk.pages().get(at),
+            Places::Disk(disk) => disk.get(at),
         }
     }
 
-    #[inline]
+    #[inline(always)]
     pub fn set(&mut self, at: usize, id: u32) {
         match self {
             Places::Memory(places) => places[at] = id,
-            Places::Disk(disk) => disk.pages().set(at, id),
+            Places::Disk(disk) => disk.set(at, id),
         }
     }
 
@@ -155,6 +155,16 @@ impl Disk {
         let sized = disk.pages().file.set_len(4 * len.next_multiple_of(PAGE) as u64);
         sized.map_err(|error| Error::of_file(&disk.pages().path, &error))?;
         Ok(disk)
+    }
+
+    #[inline(never)]
+    fn get(&self, at: usize) -> u32 {
+        self.pages().get(at)
+    }
+
+    #[inline(never)]
+    fn set(&self, at: usize, id: u32) {
+        self.pages().set(at, id);
     }
 
     fn pages(&self) -> MutexGuard<'_, Pages> {

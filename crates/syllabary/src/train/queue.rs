@@ -3,7 +3,8 @@
 //! Lazy. Counts only fall after a pair is born (a merge of other pairs can only use its places up) and its
 //! first place only moves right, so what is noted is never below the truth; a pair whose count or key has
 //! fallen by the time it is taken is put back. Nearly all counts are small: pairs wait in a list for each, and only
-//! those of the count that is taken from are put in order. Holds the pairs that are watched, and is filled anew
+//! those of the count that is taken from are put in order, all at once: so it is known which come next, and what
+//! their merges will need is asked for ahead. Holds the pairs that are watched, and is filled anew
 //! with each window.
 
 use std::{collections::BinaryHeap, sync::Arc};
@@ -15,20 +16,23 @@ use super::{
 
 /// Pairs of this count or a higher one wait in a heap.
 const HIGH: usize = 1 << 12;
+/// What a pair needs is asked for so many pairs before its turn, step by step.
+const AHEAD: usize = 2;
 
 pub(super) struct PairQueue<T: Tie> {
     high: BinaryHeap<(u64, T::Key, PairIndex)>,
     /// By count.
     low: Vec<Vec<PairIndex>>,
-    /// Those of one low count that are taken now.
-    now: BinaryHeap<(T::Key, PairIndex)>,
+    /// Those of one low count that are taken now, the next at the end, and those that came to them since.
+    now: Vec<(T::Key, PairIndex)>,
+    late: BinaryHeap<(T::Key, PairIndex)>,
     count: usize,
 }
 
 impl<T: Tie> Default for PairQueue<T> {
     fn default() -> Self {
         let low = std::iter::repeat_with(Vec::new).take(HIGH).collect();
-        PairQueue { high: BinaryHeap::new(), low, now: BinaryHeap::new(), count: HIGH - 1 }
+        PairQueue { high: BinaryHeap::new(), low, now: Vec::new(), late: BinaryHeap::new(), count: HIGH - 1 }
     }
 }
 
@@ -47,7 +51,7 @@ impl<T: Tie> PairQueue<T> {
             self.put(pair, pairs, tokens);
         }
         loop {
-            while let Some((key, pair)) = self.now.pop() {
+            while let Some((key, pair)) = self.next(pairs) {
                 let count = self.count as u64;
                 if pairs.count(pair) == Some(count) && still::<T>(&key, pair, pairs, tokens) {
                     return Some((pair, count));
@@ -58,16 +62,28 @@ impl<T: Tie> PairQueue<T> {
                 self.count = self.count.checked_sub(1).filter(|&count| count > 0)?;
             }
             let waiting = std::mem::take(&mut self.low[self.count]);
-            let mut now = std::mem::take(&mut self.now).into_vec();
-            for pair in waiting {
+            for (at, &pair) in waiting.iter().enumerate() {
+                waiting.get(at + AHEAD).into_iter().for_each(|&pair| pairs.fetch_pair(pair));
                 if pairs.count(pair) != Some(self.count as u64) {
                     self.put(pair, pairs, tokens);
                 } else if let Some(key) = key_of::<T>(pair, pairs, tokens) {
-                    now.push((key, pair));
+                    self.now.push((key, pair));
                 }
             }
-            self.now = now.into();
+            self.now.sort_unstable();
         }
+    }
+
+    /// Takes the first of those of this count; what the next ones need is asked for.
+    fn next(&mut self, pairs: &Pairs) -> Option<(T::Key, PairIndex)> {
+        if self.late.peek().is_some_and(|late| self.now.last().is_none_or(|next| late > next)) {
+            return self.late.pop();
+        }
+        let ahead = |steps: usize| self.now.len().checked_sub(steps + 1).map(|at| self.now[at].1);
+        ahead(3 * AHEAD).into_iter().for_each(|pair| pairs.fetch_pair(pair));
+        ahead(2 * AHEAD).into_iter().for_each(|pair| pairs.fetch_list(pair));
+        ahead(AHEAD).into_iter().for_each(|pair| pairs.fetch_places(pair));
+        self.now.pop()
     }
 
     /// Puts a pair where it belongs, unless it may no longer merge.
@@ -76,15 +92,15 @@ impl<T: Tie> PairQueue<T> {
         let low = usize::try_from(count).unwrap_or(HIGH);
         if low < HIGH && low > self.count {
             // A window may begin above the count that the one before ended with.
-            let now = std::mem::take(&mut self.now);
-            self.low[self.count].extend(now.into_iter().map(|(_, pair)| pair));
+            let waiting = self.now.drain(..).chain(self.late.drain());
+            self.low[self.count].extend(waiting.map(|(_, pair)| pair));
             self.count = low;
         }
         if low < self.count {
             self.low[low].push(pair);
         } else if let Some(key) = key_of::<T>(pair, pairs, tokens) {
             if low < HIGH {
-                self.now.push((key, pair));
+                self.late.push((key, pair));
             } else {
                 self.high.push((count, key, pair));
             }

@@ -12,7 +12,9 @@ use std::{cmp::Reverse, collections::BTreeMap, ops::Range, path::PathBuf};
 
 use super::{GoOn, ask, places::Places, spelling::Speller};
 use crate::{
-    Error, pages,
+    Error,
+    encode::fetch,
+    pages,
     train::{
         count::{Counter, RUN_END},
         tally::Counted,
@@ -295,6 +297,15 @@ impl Sequences {
             step += 1;
         }
         self.counts[step]
+    }
+
+    /// Asks for a place and how often it counts, so that they are at hand.
+    #[inline]
+    pub fn fetch(&self, at: u32) {
+        if let Places::Memory(places) = &self.places {
+            places.get(at as usize).into_iter().for_each(fetch);
+            self.blocks.get(at as usize >> 6).into_iter().for_each(fetch);
+        }
     }
 
     /// Moves the tokens together, each in one place, and leaves out sequences of one token.

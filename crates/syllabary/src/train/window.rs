@@ -5,11 +5,18 @@
 //! together and counted anew with a lower threshold. To count so many pairs in little memory, each adds its
 //! count to one of some buckets first: a bucket below the threshold holds no pair that reaches it.
 
-use std::{cmp::Reverse, ops::Range};
+use std::{
+    cmp::Reverse,
+    ops::Range,
+    slice::IterMut,
+    sync::{Mutex, MutexGuard},
+};
 
 use rustc_hash::FxHashMap;
 
-use super::{GoOn, ask, exact, parallel::in_parts, places::Places, sequences::Sequences};
+use super::{
+    GoOn, ask, exact, parallel::in_parts, place_list::PlaceList, places::Places, sequences::Sequences,
+};
 use crate::{Error, pages};
 
 /// The threshold of a window is no lower than its highest count divided by this.
@@ -53,7 +60,7 @@ pub(super) struct Watched {
     pub pair: (u32, u32),
     pub count: u64,
     /// Where its left token begins, ascending.
-    pub places: Vec<u32>,
+    pub places: PlaceList,
 }
 
 /// How often a pair stands, and at how many places.
@@ -72,6 +79,40 @@ impl Found {
 }
 
 type Counts = FxHashMap<(u32, u32), Found>;
+
+/// The pairs of a part of the places.
+struct Share {
+    range: Range<usize>,
+    found: Counts,
+}
+
+/// Pairs in all parts together, and in each.
+struct Shared {
+    sum: Counts,
+    shares: Vec<Share>,
+}
+
+impl Shared {
+    fn new(parts: Vec<Range<usize>>, found: Vec<Counts>) -> Shared {
+        let shares: Vec<Share> =
+            parts.into_iter().zip(found).map(|(range, found)| Share { range, found }).collect();
+        let mut all = shares.iter();
+        let mut sum = all.next().map(|share| share.found.clone()).unwrap_or_default();
+        for (&pair, more) in all.flat_map(|share| &share.found) {
+            sum.entry(pair).or_default().add(more.count, more.places);
+        }
+        Shared { sum, shares }
+    }
+
+    /// Keeps the pairs for which `f` holds.
+    fn retain(&mut self, f: impl Fn((u32, u32), &Found) -> bool) {
+        self.sum.retain(|&pair, found| f(pair, found));
+        for share in &mut self.shares {
+            share.found.retain(|pair, _| self.sum.contains_key(pair));
+            share.found.shrink_to_fit();
+        }
+    }
+}
 
 #[inline]
 pub(super) fn hash((left, right): (u32, u32)) -> u64 {
@@ -150,12 +191,12 @@ pub(super) fn choose(
     }
     let (low, mut found) = if search.tokens <= GRID_TOKENS {
         let mut found = grid(sequences, search, go_on)?;
-        found.retain(|&pair, _| may_merge(pair));
-        (search.min_frequency.max(highest(&found) / REACH), found)
+        found.retain(|pair, _| may_merge(pair));
+        (search.min_frequency.max(highest(&found.sum) / REACH), found)
     } else {
         frequent(sequences, may_merge, search, go_on)?
     };
-    let threshold = threshold(found.values().copied(), low, search);
+    let threshold = threshold(found.sum.values().copied(), low, search);
     found.retain(|_, found| found.count >= threshold);
     Ok((threshold, places(sequences, found, go_on)?))
 }
@@ -170,25 +211,20 @@ fn highest(found: &Counts) -> u64 {
 }
 
 /// All pairs, where there are few tokens.
-fn grid(sequences: &Sequences, search: Search, go_on: &mut GoOn<'_>) -> Result<Counts, Error> {
+fn grid(sequences: &Sequences, search: Search, go_on: &mut GoOn<'_>) -> Result<Shared, Error> {
     let tokens = search.tokens;
-    let grids =
-        in_parts(parts(sequences, search.threads, tokens * tokens), go_on, &|part, go_on: &mut GoOn<'_>| {
-            let mut grid = vec![Found::default(); tokens * tokens];
-            sequences.each_pair(part, &mut |(left, right), count, place| {
-                grid[left as usize * tokens + right as usize].add(count, 1);
-                ask(go_on, place as usize)
-            })?;
-            Ok(grid)
+    let parts = parts(sequences, search.threads, tokens * tokens);
+    let found = in_parts(parts.clone(), go_on, &|part, go_on: &mut GoOn<'_>| {
+        let mut grid = vec![Found::default(); tokens * tokens];
+        sequences.each_pair(part, &mut |(left, right), count, place| {
+            grid[left as usize * tokens + right as usize].add(count, 1);
+            ask(go_on, place as usize)
         })?;
-    let mut sum = Counts::default();
-    for (at, found) in grids.iter().flat_map(|grid| grid.iter().enumerate()) {
-        if found.places > 0 {
-            let pair = ((at / tokens) as u32, (at % tokens) as u32);
-            sum.entry(pair).or_default().add(found.count, found.places);
-        }
-    }
-    Ok(sum)
+        let pair = |at: usize| ((at / tokens) as u32, (at % tokens) as u32);
+        let found = grid.into_iter().enumerate().filter(|(_, found)| found.places > 0);
+        Ok(found.map(|(at, found)| (pair(at), found)).collect())
+    })?;
+    Ok(Shared::new(parts, found))
 }
 
 /// A count, and the pairs that reach it: those that may merge soon.
@@ -197,7 +233,7 @@ fn frequent(
     may_merge: &(impl Fn((u32, u32)) -> bool + Sync),
     search: Search,
     go_on: &mut GoOn<'_>,
-) -> Result<(u64, Counts), Error> {
+) -> Result<(u64, Shared), Error> {
     let sketch = sketch(sequences, may_merge, search, go_on)?;
     let top = sketch.counts().max().unwrap_or(0);
     let most = if search.tight { CANDIDATES } else { CANDIDATES.max(search.merges.saturating_mul(8)) };
@@ -208,7 +244,7 @@ fn frequent(
     loop {
         let mut found = count(sequences, may_merge, &sketch.reaching(low), search.threads, go_on)?;
         found.retain(|_, found| found.count >= low);
-        if !found.is_empty() || low == search.min_frequency {
+        if !found.sum.is_empty() || low == search.min_frequency {
             return Ok((low, found));
         }
         low = (low / REACH).max(search.min_frequency);
@@ -248,9 +284,9 @@ fn count(
     filter: &Filter,
     threads: usize,
     go_on: &mut GoOn<'_>,
-) -> Result<Counts, Error> {
+) -> Result<Shared, Error> {
     let parts = parts(sequences, threads, FEWEST_PLACES);
-    let maps = in_parts(parts, go_on, &|part: Range<usize>, go_on: &mut GoOn<'_>| {
+    let found = in_parts(parts.clone(), go_on, &|part: Range<usize>, go_on: &mut GoOn<'_>| {
         let mut found = Counts::default();
         sequences.each_pair(part, &mut |pair, count, place| {
             if filter.holds(pair) && may_merge(pair) {
@@ -260,12 +296,7 @@ fn count(
         })?;
         Ok(found)
     })?;
-    let mut maps = maps.into_iter();
-    let mut sum = maps.next().unwrap_or_default();
-    for (pair, more) in maps.flatten() {
-        sum.entry(pair).or_default().add(more.count, more.places);
-    }
-    Ok(sum)
+    Ok(Shared::new(parts, found))
 }
 
 /// The lowest count whose pairs, and all above, are no more than may merge and fit into the places.
@@ -286,24 +317,60 @@ pub(super) fn threshold(found: impl Iterator<Item = Found>, low: u64, search: Se
     by_places.max(by_merges)
 }
 
-/// Every place of the pairs found.
-fn places(sequences: &Sequences, found: Counts, go_on: &mut GoOn<'_>) -> Result<Vec<Watched>, Error> {
+/// Room in lists for the places of one part.
+type Slots<'a> = Vec<IterMut<'a, u32>>;
+
+/// The lists of pairs, of zeros, divided among parts; `here`: how many places of a part, by its number, a pair has.
+pub(super) fn divided(
+    watched: &mut [Watched],
+    parts: usize,
+    here: impl Fn(usize, usize) -> usize,
+) -> Vec<Mutex<Slots<'_>>> {
+    let mut lists: Vec<_> = (0..parts).map(|_| Vec::with_capacity(watched.len())).collect();
+    for (at, each) in watched.iter_mut().enumerate() {
+        let mut rest = each.places.as_mut_slice();
+        for (part, lists) in lists.iter_mut().enumerate() {
+            let (own, others) = rest.split_at_mut(here(part, at).min(rest.len()));
+            lists.push(own.iter_mut());
+            rest = others;
+        }
+    }
+    lists.into_iter().map(Mutex::new).collect()
+}
+
+/// What one thread alone takes, so that it never waits.
+pub(super) fn taken<'a, 'b>(lists: &'a Mutex<Slots<'b>>) -> MutexGuard<'a, Slots<'b>> {
+    lists.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+}
+
+/// Every place of the pairs found, each thread those of its part.
+fn places(sequences: &Sequences, found: Shared, go_on: &mut GoOn<'_>) -> Result<Vec<Watched>, Error> {
+    let Shared { sum, shares } = found;
     let mut filter = Filter::new(20);
-    found.keys().for_each(|&pair| filter.set(hash(pair) >> filter.shift));
-    let watched = found.into_iter().map(|(pair, found)| Watched {
+    sum.keys().for_each(|&pair| filter.set(hash(pair) >> filter.shift));
+    let watched = sum.into_iter().map(|(pair, found)| Watched {
         pair,
         count: found.count,
-        places: Vec::with_capacity(found.places),
+        places: PlaceList::zeros(found.places),
     });
     let mut watched: Vec<Watched> = watched.collect();
     let index: FxHashMap<_, _> = watched.iter().enumerate().map(|(at, each)| (each.pair, at)).collect();
-    sequences.each_pair(1..sequences.places.len(), &mut |pair, _, place| {
-        if filter.holds(pair)
-            && let Some(&at) = index.get(&pair)
-        {
-            watched[at].places.push(place);
-        }
-        ask(go_on, place as usize)
+    let pairs: Vec<_> = watched.iter().map(|each| each.pair).collect();
+    let here = |share: usize, at: usize| shares[share].found.get(&pairs[at]).map_or(0, |found| found.places);
+    let lists = divided(&mut watched, shares.len(), here);
+    let numbered = (0..shares.len()).map(|share| share..share + 1).collect();
+    in_parts(numbered, go_on, &|number: Range<usize>, go_on: &mut GoOn<'_>| {
+        let mut lists = taken(&lists[number.start]);
+        sequences.each_pair(shares[number.start].range.clone(), &mut |pair, _, place| {
+            if filter.holds(pair)
+                && let Some(&at) = index.get(&pair)
+                && let Some(slot) = lists[at].next()
+            {
+                *slot = place;
+            }
+            ask(go_on, place as usize)
+        })
     })?;
+    drop(lists);
     Ok(watched)
 }
