@@ -25,8 +25,9 @@ warnings.simplefilter("ignore")
 what, call = sys.argv[1], sys.argv[2]
 draw = random.Random(4)
 table = bytes(97 + byte % 23 for byte in range(256))
-noise = draw.randbytes(24_000_000).translate(table).decode()
-text = " ".join(noise[at : at + 11] for at in range(0, len(noise), 11))
+noise = bytearray(draw.randbytes(26_000_000).translate(table))
+noise[11::12] = b" " * len(noise[11::12])
+text = noise.decode()
 small = ["low lower lowest abc cde " * 3] * 3
 lines = [text[:90_000].replace("w", "\\n")]
 tok = {

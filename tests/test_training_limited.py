@@ -277,7 +277,7 @@ print((status("VmHWM") - before) >> 20, tok.vocab_size)
 @pytest.mark.parametrize("kind", ["sentencepiece", "huggingface", "word", "words", "unigram"])
 def test_the_peak_stays_below_the_limit(kind: str, tmp_path: Path) -> None:
     """A corpus that takes more where there is none; for a unigram model one that fits."""
-    most, megabytes = {"word": (80, 20), "unigram": (160, 1)}.get(kind, (80, 8))
+    most, megabytes = {"word": (80, 20), "unigram": (160, 1), "huggingface": (80, 4)}.get(kind, (80, 7))
     command = [sys.executable, "-c", PEAK, kind, f"{most} MiB", str(megabytes)]
     done = subprocess.run(
         command,

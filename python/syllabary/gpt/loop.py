@@ -28,6 +28,10 @@ from syllabary.gpt.plots import loss_curves
 from syllabary.gpt.validation import Validation
 from syllabary.shards import Split
 
+# Curves are drawn at the end; before, when so many seconds have passed, and then when training has taken so
+# many times as long as drawing did.
+PICTURE_AFTER, PICTURE_SHARE = 20.0, 20.0
+
 Kind = Literal["start", "step", "eval", "save", "final"]
 
 
@@ -89,6 +93,7 @@ class Loop:
         self._saved = self.step if saved else None
         self._evaluated: int | None = None
         self._agreed = False
+        self._picture_at = time.perf_counter() + PICTURE_AFTER
         self._last: dict[str, float | None] = {}
         self.forward: Any = torch.compile(self.model) if device.compiled else self.model
         if device.world > 1:
@@ -114,6 +119,7 @@ class Loop:
                 self._save(batch)
         if self._saved != self.step:
             self._save(batch)
+        self._draw()
         if self._stopping():
             raise KeyboardInterrupt
         return self._result(split)
@@ -211,7 +217,7 @@ class Loop:
     # ---- what is measured, written and saved ----
 
     def _evaluate(self) -> None:
-        """Measure, unless that is in the log already; draw the curves; keep the best weights."""
+        """Measure, unless that is in the log already; keep the best weights; draw the curves now and then."""
         if self._evaluated == self.step:
             return
         found = self.validation.measure(self.model, self.step, self._given_up)
@@ -228,7 +234,17 @@ class Loop:
         if loss < best and self.step:  # before the log says so: what ends in between is made again
             self._store(self.run.path / runs.BEST, weights_only=True)
         self._write("eval", {"kind": "eval", "step": self.step, "tokens": tokens, **found})
+        if time.perf_counter() >= self._picture_at:
+            self._draw()
+
+    def _draw(self) -> None:
+        """Draw the curves, if the log is this process's, and set when it is time to draw them again."""
+        if self.log is None:
+            return
+        began = time.perf_counter()
         loss_curves(self.log.entries, self.run.path / runs.PLOT)
+        now = time.perf_counter()
+        self._picture_at = now + PICTURE_SHARE * (now - began)
 
     def _given_up(self) -> bool:
         """Whether an evaluation is to end early; several processes would have to agree on it."""

@@ -84,6 +84,7 @@ def to_regex(pattern: str, tables: Tables = "tiktoken") -> regex.Pattern[str]:
     return compiled
 
 
+@lru_cache(maxsize=64)
 def to_onig(pattern: str) -> str:
     r"""A pattern -> the text that means the same to Oniguruma (Ruby syntax), by tiktoken's tables.
 

@@ -30,11 +30,13 @@ def _sections() -> dict[str, list[str]]:
     return sections
 
 
-def _members(section: str) -> dict[str, frozenset[str]]:
-    """A section of sets: name -> characters."""
+def _members(section: str, only: str | None = None) -> dict[str, frozenset[str]]:
+    """A section of sets: name -> characters. only: of this name alone; a set may hold half of Unicode."""
     found = {}
     for line in _sections()[section]:
         name, *spans = line.split()
+        if only not in (None, name):
+            continue
         pairs = (span.partition("-") for span in spans)
         found[name] = frozenset(
             chr(point) for low, _, high in pairs for point in range(int(low, 16), int(high or low, 16) + 1)
@@ -59,7 +61,7 @@ def members(name: str) -> frozenset[str]:
     >>> "\u3000" in members("whitespace"), "$" in members("punctuation")
     (True, True)
     """
-    return _members("class")[name]
+    return _members("class", name)[name]
 
 
 @lru_cache(maxsize=1)

@@ -4,15 +4,14 @@ use super::*;
 
 /// The units of bytes that are given some at a time, or nothing; both ways of `write` agree on each part.
 fn units<T: Unit + PartialEq + std::fmt::Debug>(bytes: &[u8], part: usize, room: usize) -> Option<Vec<T>> {
-    let mut out = vec![MaybeUninit::uninit(); room];
+    let (mut out, mut other) = (vec![MaybeUninit::uninit(); room], vec![MaybeUninit::<T>::uninit(); room]);
     let (mut at, mut made, mut end) = (0, 0, 0);
     while end < bytes.len() || end == 0 {
         end = bytes.len().min(end + part);
         let is_last = end == bytes.len();
         let (read, written) = write::<T>(&bytes[at..end], &mut out[made..], is_last)?;
-        let mut other = vec![MaybeUninit::<T>::uninit(); room - made];
         // All that is read of the one way can be read of the other.
-        assert_eq!(one_by_one(&bytes[at..at + read], &mut other, true), Some((read, written)));
+        assert_eq!(one_by_one(&bytes[at..at + read], &mut other[made..], true), Some((read, written)));
         assert!(end - at - read < REACH && (!is_last || at + read == end));
         (at, made) = (at + read, made + written);
         if end == 0 {
