@@ -22,6 +22,8 @@ use super::{
 
 /// Ids that fit before more room is made.
 const ROOM: usize = 4096;
+/// A thread keeps room for so many, whatever a long string took.
+const KEPT: usize = 1 << 16;
 
 /// Bits of an id in a `Character`; higher ids do not fit.
 const BITS: u32 = 20;
@@ -147,6 +149,7 @@ impl Inside {
         (self.filled, self.strings) = (0, 0);
         self.parts.clear();
         self.ids.truncate(ROOM);
+        self.ids.shrink_to(KEPT);
     }
 
     /// Whether what a piece of up to `LONGER` bytes may fall into would fit.

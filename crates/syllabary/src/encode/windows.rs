@@ -19,7 +19,9 @@ use crate::merge::Merges;
 const WINDOW: usize = 32;
 /// Tokens at the end of a window that are left to the next.
 const AGAIN: usize = 2;
-/// For each byte, how many may be merged in all.
+/// So many tokens are taken back where two windows do not fit, and for each byte so many are merged in all: it is
+/// given up before it costs much.
+const MOST_BACK: usize = 8;
 const MOST_WORK: usize = 4;
 /// Places are kept for so many tokens.
 const KEPT: usize = 1 << 16;
@@ -44,6 +46,7 @@ impl Windows {
         self.starts.clear();
         self.starts.shrink_to(KEPT);
         let (mut at, mut left) = (start, MOST_WORK * (end - start));
+        let (mut furthest, mut back) = (start, 0);
         loop {
             let to = end.min(at + WINDOW);
             left = left.checked_sub(to - at)?;
@@ -52,6 +55,10 @@ impl Windows {
                 let second = live & (live - 1);
                 let next = if second == 0 { to } else { at + second.trailing_zeros() as usize };
                 if !are_apart((bytes, merges), text, [last, at, next]) {
+                    back += 1;
+                    if back > MOST_BACK {
+                        return None;
+                    }
                     ids.pop();
                     self.starts.pop();
                     at = last;
@@ -72,6 +79,9 @@ impl Windows {
                 (0, _) => return None,
                 (_, 0) => return Some(()),
                 _ => at += places.trailing_zeros() as usize,
+            }
+            if at > furthest {
+                (furthest, back) = (at, 0);
             }
         }
     }
