@@ -1,11 +1,11 @@
 """The whole way on 20 MB of Ancient Greek: documents, tokenizer, shards, baselines, model, a sentence.
 
-    python bench/greek.py --text greek.txt.xz [--megabytes 20] [-- OPTIONS OF gpt train]
+    python bench/greek.py --text greek.txt.xz [--megabytes 20] [--output greek.json] [-- OPTIONS OF gpt train]
 
 Works stand between blank lines in that text. Every stage is a command of syllabary, run as a user runs it and
 timed from outside; the record holds the commands, seconds, counts, bits per byte on held-out works (every
-token of them) of the model and of the n-gram baselines. Goes to bench/results/greek.json, the curves to
-greek-loss.png beside it.
+token of them) of the model and of the n-gram baselines. Goes to bench/results/greek.json or what --output
+says, the curves to greek-loss.png beside it.
 Leaves out: other settings; what the numbers mean stands in docs/tutorial-greek.md.
 """
 
@@ -93,11 +93,18 @@ def whole_way(folder: Path, options: list[str]) -> dict[str, Any]:
     }
 
 
+def gpu() -> str | None:
+    """The GPU that torch finds, asked in a process of its own."""
+    ask = "import torch; print(torch.cuda.get_device_name() if torch.cuda.is_available() else '')"
+    return subprocess.run([sys.executable, "-c", ask], text=True, capture_output=True).stdout.strip() or None
+
+
 def main() -> None:
     """Run it, print what came out, write it down."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--text", type=Path, required=True)
     parser.add_argument("--megabytes", type=float, default=20)
+    parser.add_argument("--output", type=Path, default=RESULTS / "greek.json")
     parser.add_argument("options", nargs="*", help="after --: options of `syllabary gpt train`")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
@@ -105,15 +112,16 @@ def main() -> None:
         text = head(given.text, int(given.megabytes * 1e6))
         (folder / "greek.txt").write_text(text, "utf-8")
         record = whole_way(folder, given.options)
-        shutil.copy(folder / "run" / "loss.png", RESULTS / "greek-loss.png")
+        shutil.copy(folder / "run" / "loss.png", given.output.with_name(f"{given.output.stem}-loss.png"))
     record |= {
         "when": datetime.now(timezone.utc).isoformat(timespec="seconds"),
-        "command": f"python bench/greek.py --text greek.txt.xz {shlex.join(sys.argv[3:])}",
+        "command": f"python bench/greek.py --text greek.txt.xz --megabytes {given.megabytes:g} -- "
+        + shlex.join(given.options),
         "bytes": len(text.encode()),
-        "machine": {"processor": processor(), "cores": os.cpu_count()},
+        "machine": {"processor": processor(), "cores": os.cpu_count(), "gpu": gpu()},
         "versions": {name: version(name) for name in ("syllabary", "torch", "numpy")},
     }
-    (RESULTS / "greek.json").write_text(json.dumps(record, ensure_ascii=False, indent=2) + "\n", "utf-8")
+    given.output.write_text(json.dumps(record, ensure_ascii=False, indent=2) + "\n", "utf-8")
     print(f"{record['seconds']:.0f} s in all; bits per byte on held-out works:")
     for row in [*record["baselines"], {"name": "model", **record["model"]}]:
         print(f"  {row['name']:<14} {row['bits_per_byte']:.4f}")

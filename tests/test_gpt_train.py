@@ -328,6 +328,7 @@ def test_an_id_outside_the_vocabulary(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU here")
+@pytest.mark.filterwarnings("ignore")  # the compiler has warnings of its own
 def test_on_a_gpu_compiled_in_bfloat16(data: Shards, tmp_path: Path) -> None:
     events: list[Event] = []
     config = short(device="cuda", batch_size=8)
