@@ -188,16 +188,11 @@ impl Cuts {
 
     /// The last place of a run of one character of ASCII that begins at `from` and has no cut; `from`, unless it is long.
     pub(super) fn within_run(&self, text: &[u8], from: usize) -> usize {
-        let Some((first, others)) = text[from..].split_at_checked(LONG_RUN) else { return from };
-        let same = first[0];
+        let Some(&[same, .., last]) = text[from..].first_chunk::<LONG_RUN>() else { return from };
         let code = usize::from(same);
         let is_cut = !same.is_ascii() || !self.has_part(same, same) && !self.has_pair(code, code);
-        if is_cut || first.iter().any(|&byte| byte != same) {
-            return from;
-        }
-        let word = [same; 32];
-        let whole = others.as_chunks().0.iter().take_while(|&bytes| *bytes == word).count();
-        from + LONG_RUN + whole * word.len() - 1
+        let run = if is_cut || same != last { 0 } else { run_of(same, &text[from..]) };
+        if run < LONG_RUN { from } else { from + run - 1 }
     }
 
     /// Whether, in some token, these two characters may stand side by side.
@@ -205,6 +200,13 @@ impl Cuts {
     pub(super) fn has_pair(&self, before: usize, after: usize) -> bool {
         has(&*self.characters, place(before, after))
     }
+}
+
+/// How many bytes at the beginning are this one.
+pub(super) fn run_of(byte: u8, text: &[u8]) -> usize {
+    let same = [byte; 32];
+    let whole = same.len() * text.as_chunks().0.iter().take_while(|&bytes| *bytes == same).count();
+    whole + text[whole..].iter().take_while(|&&other| other == byte).count()
 }
 
 #[cfg(test)]
@@ -259,9 +261,7 @@ mod tests {
         for length in [1, 63, 64, 65, 95, 96, 97, 1000] {
             let text = [&b"b".repeat(3)[..], &b"a".repeat(length), b"bb"].concat();
             let at = cuts.within_run(&text, 3);
-            assert!(at < 3 + length && text[3..=at].iter().all(|&byte| byte == b'a'), "{length}");
-            assert_eq!(at > 3, length >= LONG_RUN);
-            assert!(length < LONG_RUN || 3 + length - at <= 32);
+            assert_eq!(at, if length < LONG_RUN { 3 } else { 3 + length - 1 });
             // Every place between two of these is cut.
             assert_eq!(cuts.within_run(&b"b".repeat(length), 0), 0);
         }

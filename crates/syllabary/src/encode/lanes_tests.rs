@@ -1,29 +1,15 @@
 //! Strings in lanes beside strings one by one.
 
-use std::sync::Arc;
-
 use super::*;
 use crate::{
-    alphabet::Unit,
-    drawn::drawn,
+    drawn::{all_bytes, drawing, drawn, parts_of},
     encode::short,
     merge::Merges,
-    parts::Parts,
-    split::{Split, Tables},
-    vocab::Vocab,
 };
-
-/// Draws numbers below a bound.
-fn drawing(mut state: u64) -> impl FnMut(usize) -> usize {
-    move |most| {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (state >> 33) as usize % most
-    }
-}
 
 /// All bytes, and strings over few letters, which join and overlap in many ways; some of the highest byte.
 fn tokens(draw: &mut impl FnMut(usize) -> usize, letters: usize) -> Vec<Vec<u8>> {
-    let mut all: Vec<Vec<u8>> = (0..=u8::MAX).map(|byte| vec![byte]).collect();
+    let mut all = all_bytes();
     for _ in 0..draw(300) {
         let length = 2 + draw(SHORT + 2);
         let token: Vec<u8> = (0..length).map(|_| 255 - draw(letters) as u8).collect();
@@ -42,10 +28,7 @@ fn sixteen_at_once_are_each_alone() {
     for round in 0..drawn(100, 300) {
         let letters = 1 + round % 5;
         let tokens = tokens(&mut draw, letters);
-        let vocab = Arc::new(Vocab::new((0..).zip(&tokens).map(|(id, token)| (id, &**token))).unwrap());
-        let split = Split::new(None, Tables::Tiktoken, true).unwrap();
-        let mut parts = Parts::plain(Unit::Byte, split);
-        parts.alphabet = (0..256).map(|byte| (&*tokens[byte], byte as u32)).collect();
+        let (vocab, parts) = parts_of(&tokens);
         let merges = Merges::from_ranks(vocab.clone());
         let pairs = BytePairs::new(&parts, &vocab, &merges).unwrap();
         let strings: Vec<Vec<u8>> = (0..draw(60))

@@ -13,6 +13,8 @@ pub(crate) const FEW: usize = 4;
 /// Lines where a string may lie.
 const WINDOW: usize = 4;
 const FIRST_LINES: usize = 1 << 8;
+/// What it costs to encode a string that was pushed out, in looks that went astray.
+const PUSHED: usize = 32;
 /// Ids that do not fit into the slot of a short string are read so many at a time; no such string has more.
 pub(crate) const FAR: usize = SHORT + 1;
 
@@ -151,7 +153,7 @@ pub(crate) struct Memory<K, const N: usize, const WAYS: usize> {
     far: Vec<u32>,
     /// Counts the strings that took the place of others.
     taken: usize,
-    /// Counts the strings found beyond their first line, and those that were pushed out, since it grew.
+    /// Counts the strings found beyond their first line since it grew, and those pushed out as so many each.
     strayed: usize,
     /// The most lines that it may have.
     most: usize,
@@ -238,7 +240,7 @@ impl Short {
 }
 
 impl<K: Name, const N: usize, const WAYS: usize> Memory<K, N, WAYS> {
-    /// Lets it grow to twice its size, its slots once it has cost as much to be too small.
+    /// Lets it grow to twice its size, its slots once it has cost about as much to be too small.
     pub(crate) fn allow_more(&mut self) {
         self.most = 2 * K::LINES;
     }
@@ -275,7 +277,7 @@ impl<K: Name, const N: usize, const WAYS: usize> Memory<K, N, WAYS> {
     /// Whether `key`, which has this hash, is there. If it lies beyond its first line, it changes places with a string
     /// that is at home there: what comes often is soon where one looks first.
     pub(crate) fn settle(&mut self, key: K, hash: u32) -> bool {
-        if self.strayed > 2 * K::LINES && self.lines.len() < self.most {
+        if self.is_too_small() {
             self.grow();
         }
         let mask = self.lines.len() - 1;
@@ -317,9 +319,7 @@ impl<K: Name, const N: usize, const WAYS: usize> Memory<K, N, WAYS> {
     /// Remembers the ids of a string that is not there; it has some, and no more than bytes.
     pub(crate) fn insert(&mut self, key: K, hash: u32, ids: &[u32]) {
         let is_full = self.used > self.lines.len() / 2 + self.lines.len() / 4;
-        // Strings that have a line alone are not counted when they are found: those that were pushed out are.
-        let is_pushing = WAYS == 1 && self.strayed > K::LINES / 4 && self.lines.len() < self.most;
-        if is_full && self.lines.len() < K::LINES || is_pushing {
+        if is_full && self.lines.len() < K::LINES || self.is_too_small() {
             self.grow();
         }
         let (count, inside) = self.place_ids(ids);
@@ -363,9 +363,14 @@ impl<K: Name, const N: usize, const WAYS: usize> Memory<K, N, WAYS> {
             }
         }
         self.taken += 1;
-        self.strayed += 1;
+        self.strayed += PUSHED;
         let line = &mut self.lines[home ^ (self.taken / WAYS % WINDOW)];
         line.0[self.taken % WAYS] = slot;
+    }
+
+    /// Whether having too few lines has cost about as much as more of them will.
+    fn is_too_small(&self) -> bool {
+        self.strayed > K::LINES && self.lines.len() < self.most
     }
 
     fn grow(&mut self) {

@@ -4,7 +4,7 @@
 
 use super::{
     asked::{Name, PIECE, key_of},
-    cuts::decode,
+    cuts::{decode, run_of},
     inside::{Inside, Stop},
     key::{Key, LONGER},
     output::Output,
@@ -205,9 +205,7 @@ fn runs(string: &[u8]) -> Option<[(u8, usize); MAX_RUNS]> {
     let (mut out, mut rest) = ([(0, 0); MAX_RUNS], string);
     for run in &mut out {
         let Some(&byte) = rest.first() else { break };
-        let same = [byte; 32];
-        let whole = same.len() * rest.as_chunks().0.iter().take_while(|&bytes| *bytes == same).count();
-        let count = whole + rest[whole..].iter().take_while(|&&other| other == byte).count();
+        let count = run_of(byte, rest);
         *run = (byte, count);
         rest = &rest[count..];
     }

@@ -1,28 +1,12 @@
 //! Windows give what all at once gives, on drawn tokens, lists and strings.
 
-use std::sync::Arc;
-
 use super::*;
 use crate::{
-    alphabet::Unit,
-    drawn::drawn,
+    drawn::{all_bytes, drawing, drawn, parts_of},
     merge::Scratch,
     parts::Parts,
-    split::{Split, Tables},
     vocab::Vocab,
 };
-
-/// Draws numbers below a bound.
-fn drawing(mut state: u64) -> impl FnMut(usize) -> usize {
-    move |most| {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (state >> 33) as usize % most
-    }
-}
-
-fn all_bytes() -> Vec<Vec<u8>> {
-    (0..=u8::MAX).map(|byte| vec![byte]).collect()
-}
 
 /// A string of few letters in runs and repetitions.
 fn string(draw: &mut impl FnMut(usize) -> usize, letters: usize) -> Vec<u8> {
@@ -65,9 +49,7 @@ fn tokens_by_their_ranks() {
                 tokens.push(token);
             }
         }
-        let vocab = Arc::new(Vocab::new((0..).zip(&tokens).map(|(id, token)| (id, &**token))).unwrap());
-        let mut parts = Parts::plain(Unit::Byte, Split::new(None, Tables::Tiktoken, true).unwrap());
-        parts.alphabet = (0..256).map(|byte| (&*tokens[byte], byte as u32)).collect();
+        let (vocab, parts) = parts_of(&tokens);
         let merges = Merges::from_ranks(vocab.clone());
         for _ in 0..6 {
             done += usize::from(same(&parts, &vocab, &merges, &string(&mut draw, letters)));
@@ -95,9 +77,7 @@ fn lists_as_trainers_make_them_and_others() {
                 tokens.push(token);
             }
         }
-        let vocab = Vocab::new((0..).zip(&tokens).map(|(id, token)| (id, &**token))).unwrap();
-        let mut parts = Parts::plain(Unit::Byte, Split::new(None, Tables::Tiktoken, true).unwrap());
-        parts.alphabet = (0..256).map(|byte| (&*tokens[byte], byte as u32)).collect();
+        let (vocab, mut parts) = parts_of(&tokens);
         parts.merges = Some(list.clone());
         let merges = Merges::from_list(&list).unwrap();
         for _ in 0..6 {
@@ -112,9 +92,7 @@ fn what_does_not_fit_is_left_to_others() {
     // Tokens of 2, 4, 8 … bytes: no window has one of 128.
     let mut tokens = all_bytes();
     tokens.extend((1..8).map(|power| vec![b' '; 1 << power]));
-    let vocab = Arc::new(Vocab::new((0..).zip(&tokens).map(|(id, token)| (id, &**token))).unwrap());
-    let mut parts = Parts::plain(Unit::Byte, Split::new(None, Tables::Tiktoken, true).unwrap());
-    parts.alphabet = (0..256).map(|byte| (&*tokens[byte], byte as u32)).collect();
+    let (vocab, parts) = parts_of(&tokens);
     let merges = Merges::from_ranks(vocab.clone());
     assert!(!same(&parts, &vocab, &merges, &[b' '; 1000]));
     assert!(same(&parts, &vocab, &merges, &[b'x'; 1000]));
