@@ -240,7 +240,7 @@ impl Short {
 }
 
 impl<K: Name, const N: usize, const WAYS: usize> Memory<K, N, WAYS> {
-    /// Lets it grow to twice its size, its slots once it has cost about as much to be too small.
+    /// Lets it grow to twice its size, its slots once `is_too_small`.
     pub(crate) fn allow_more(&mut self) {
         self.most = 2 * K::LINES;
     }
@@ -390,10 +390,7 @@ impl Short {
     pub(super) fn first(&self, key: Key) -> Option<&[u32]> {
         let line = &self.lines[key.hash() as usize & (self.lines.len() - 1)].0;
         let slot = line.iter().find(|slot| slot.holds(key) && !slot.is_empty())?;
-        Some(match slot.few() {
-            Some((count, ids)) => &ids[..count],
-            None => self.many(slot),
-        })
+        Some(self.ids(slot))
     }
 }
 
