@@ -1,7 +1,7 @@
 //! The memory of short and longer strings.
 
 use super::*;
-use crate::encode::key::inner;
+use crate::{drawn::drawn, encode::key::inner};
 
 fn longer(number: u64) -> Longer {
     let text = format!("a longer one {number:06}");
@@ -120,7 +120,7 @@ fn it_grows_beyond_its_size_when_much_strays_and_it_may() {
         let all: Vec<Key> = (0..200_000).map(key).collect();
         all.iter().for_each(|key| memory.insert(*key, key.hash() as u32, &[7]));
         assert_eq!(memory.lines.len(), Key::LINES);
-        for _ in 0..60 {
+        for _ in 0..drawn(25, 60) {
             all.iter().for_each(|key| {
                 if !memory.settle(*key, key.hash() as u32) {
                     memory.insert(*key, key.hash() as u32, &[7]);
