@@ -21,7 +21,9 @@ import re
 import shutil
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
+from functools import lru_cache
 from pathlib import Path
 
 import click
@@ -45,12 +47,20 @@ SMALLER = {
 TEXT = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8") * 2 + "Tabs\tand naïve cafés: 3.14 × 2\n"
 
 
+@lru_cache(maxsize=1)
+def tokenizer_file() -> bytes:
+    """A small tokenizer, as it is saved."""
+    with tempfile.TemporaryDirectory() as folder:
+        syllabary.train([TEXT], vocab_size=300).save(path := Path(folder) / "tok.json")
+        return path.read_bytes()
+
+
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A working directory with the files that examples speak of."""
     (tmp_path / "corpus.txt").write_text(TEXT, encoding="utf-8")
     (tmp_path / "more.txt").write_text(TEXT.upper(), encoding="utf-8")
-    syllabary.train([TEXT], vocab_size=300).save(tmp_path / "tok.json")
+    (tmp_path / "tok.json").write_bytes(tokenizer_file())
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
