@@ -21,7 +21,7 @@ ENGINE_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml -o -name 
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test check bench bench-train docs wheel prove fuzz sanitize clean build test-rust test-python
+.PHONY: help demo test check bench bench-train docs wheel prove fuzz sanitize clean build build-to-test test-rust test-python
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -29,9 +29,10 @@ help:  ## list the targets
 demo: build  ## train on Python's own library and show every stage; CORPUS=PATH: on your text
 	@$(BIN)/python -m syllabary demo --output build/demo $(if $(CORPUS),"$(CORPUS)")
 
-# Linking the engine keeps one core busy for minutes: the tests of the crates run beside it.
-test: $(STAMPS)/gpt  ## run all tests, of the crates and of the package
-	$(MAKE) --no-print-directory --jobs=2 test-rust build
+# Linking the engine keeps one core busy for minutes, and installing waits for the network: the tests of the
+# crates are built and run beside both.
+test: $(STAMPS)/rust.env  ## run all tests, of the crates and of the package
+	$(MAKE) --no-print-directory --jobs=2 test-rust build-to-test
 	$(MAKE) --no-print-directory test-python
 
 check: build $(STAMPS)/gpt  ## format, lints, types, stubs, layers, then all tests
@@ -86,15 +87,21 @@ build: $(STAMPS)/engine
 test-rust: $(STAMPS)/rust.env
 	$(WITH_RUST) cargo test --locked --workspace
 
+build-to-test: $(STAMPS)/gpt
+	$(MAKE) --no-print-directory build
+
 test-python: build $(STAMPS)/gpt
 	$(BIN)/pytest -n auto --dist worksteal
 
-$(STAMPS)/dependencies: requirements-dev.txt requirements-data.txt
+$(STAMPS)/venv:
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@mkdir -p $(STAMPS) && touch $@
+
+$(STAMPS)/dependencies: requirements-dev.txt requirements-data.txt | $(STAMPS)/venv
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --requirement requirements-dev.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --ignore-requires-python \
 	  --requirement requirements-data.txt
-	@mkdir -p $(STAMPS) && touch $@
+	@touch $@
 
 $(STAMPS)/bench: requirements-bench.txt $(STAMPS)/gpt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --requirement requirements-bench.txt
@@ -107,7 +114,8 @@ $(STAMPS)/gpt: requirements-gpt.txt $(STAMPS)/dependencies
 	@touch $@
 
 # Rust as it is on this machine; where there is none, a toolchain of its own inside the virtual environment.
-$(STAMPS)/rust.env: $(STAMPS)/dependencies
+# Then it is installed after all else, not beside it: two `pip` do not share a folder.
+$(STAMPS)/rust.env: | $(if $(shell PATH="$(PATH)" command -v cargo),$(STAMPS)/venv,$(STAMPS)/gpt)
 	@if command -v cargo >/dev/null; then : >$@; else \
 	  $(BIN)/python -m pip install --quiet --disable-pip-version-check puccinialin==0.1.14 && \
 	  $(BIN)/python -m puccinialin --location "$(abspath $(VENV))/rust" --info-json $(STAMPS)/rust.json && \
@@ -115,6 +123,6 @@ $(STAMPS)/rust.env: $(STAMPS)/dependencies
 	    for key, value in json.load(open(sys.argv[1]))["env"].items()]' $(STAMPS)/rust.json >$@ && \
 	  . ./$@ && rustup component add clippy rustfmt; fi
 
-$(STAMPS)/engine: $(ENGINE_SOURCES) $(STAMPS)/rust.env
+$(STAMPS)/engine: $(ENGINE_SOURCES) $(STAMPS)/rust.env $(STAMPS)/dependencies
 	$(WITH_RUST) $(BIN)/maturin develop --release --locked
 	@touch $@

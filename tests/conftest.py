@@ -6,8 +6,11 @@ downloaded. In continuous integration (`CI` set) Hypothesis tries the same examp
 
 from __future__ import annotations
 
+import contextlib
+import importlib
 import os
 import signal
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -22,6 +25,7 @@ ROOT = Path(__file__).resolve().parent.parent
 os.environ["SYLLABARY_OFFLINE"] = "1"  # a test that wants a download serves it itself
 # Else each process that a test starts compiles the package anew, which takes as long as all else it does.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 # torch, here and in what tests start: threads that wait in a circle take the cores from other tests.
 # One is faster for models as small as these.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
@@ -36,6 +40,20 @@ settings.register_profile(
 settings.register_profile("ci", settings.get_profile("default"), derandomize=True, print_blob=True)
 settings.register_profile("thorough", settings.get_profile("default"), max_examples=2000)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE") or ("ci" if os.environ.get("CI") else "default"))
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Where workers share the tests, the second imports their modules from the last one on.
+
+    Else all of them rewrite the assertions of one file at a time: now they meet in the middle, and what one
+    has rewritten the other finds beside the file.
+    """
+    if getattr(config, "workerinput", {}).get("workerid") != "gw1":
+        return
+    sys.path.insert(0, str(ROOT / "tests"))
+    for path in sorted((ROOT / "tests").glob("test_*.py"), reverse=True):
+        with contextlib.suppress(Exception, pytest.skip.Exception):  # which collecting will say
+            importlib.import_module(path.stem)
 
 
 @pytest.fixture(scope="session")
@@ -66,6 +84,16 @@ def working_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.delenv("NO_COLOR", raising=False)
     monkeypatch.delenv("FORCE_COLOR", raising=False)
     return tmp_path
+
+
+@pytest.fixture
+def no_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The curves of a run, which take longer to draw than small models to train, are a few bytes."""
+
+    def written(_entries: object, path: Path) -> None:
+        path.write_bytes(b"\x89PNG\r\n")
+
+    monkeypatch.setattr("syllabary.gpt.loop.loss_curves", written)
 
 
 @pytest.fixture(scope="session")

@@ -34,7 +34,7 @@ class Implementation(Protocol):
 class Reference:
     """`syllabary.reference`."""
 
-    corpus_characters = 100_000 if os.environ.get("SYLLABARY_PROVE") else 30_000
+    corpus_characters = 100_000 if os.environ.get("SYLLABARY_PROVE") else 10_000
 
     def train(self, documents: Iterable[str], options: TrainOptions) -> TokenizerSpec:
         return train.train(documents, options)

@@ -2,13 +2,18 @@
 
 Adds characters of every kind that splits and encodings treat apart (marks, each white space, NUL,
 unassigned and private-use code points, letters whose case folds oddly) and fragments of words that patterns
-look for. Leaves out lone surrogates (`lone_surrogates`) and invalid UTF-8 (`byte_strings`), which have
-their own strategies.
+look for; `few`, how often to draw; and `code_points`, of which every class is asked. Leaves out lone
+surrogates (`lone_surrogates`) and invalid UTF-8 (`byte_strings`), which have their own strategies.
 """
 
 from __future__ import annotations
 
+from functools import lru_cache
+
+from hypothesis import settings
 from hypothesis import strategies as st
+
+from syllabary.unicode import class_names, ranges
 
 WHITE_SPACE = [
     *"\t\n\v\f\r \x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000", *map(chr, range(0x2000, 0x200B)),
@@ -27,6 +32,12 @@ FRAGMENTS = [
     "\r\n", "  ", "\n\n", " \n ", "\t\t", "123", "1234567", "!!!", "...", "://", "<|endoftext|>", "</w>",
     "the", " the", "aaaa", "abab", "e\u0301", "漢字", "हिन्दी", "ภาษา", "👨‍👩‍👧", "🏳️‍🌈",
 ]  # fmt: skip
+
+
+def few(daily: int) -> settings:
+    """For a property that takes long, over many parameters: so many examples every day, all to prove."""
+    usual = settings().max_examples
+    return settings(max_examples=daily if usual <= 60 else usual)
 
 
 def chars() -> st.SearchStrategy[str]:
@@ -65,6 +76,18 @@ def byte_strings(max_size: int = 40) -> st.SearchStrategy[bytes]:
     ]
     parts = st.one_of(chars().map(str.encode), st.sampled_from(broken), st.binary(max_size=4))
     return st.lists(parts, max_size=max_size).map(b"".join)
+
+
+@lru_cache(maxsize=1)
+def code_points(prove: bool) -> list[str]:
+    """Every character; without `prove`, those on both sides of each bound of a class, and every 499th."""
+    every = [code for code in range(0x110000) if not 0xD800 <= code < 0xE000]
+    if prove:
+        return [chr(code) for code in every]
+    names = [name for kind in class_names().values() for name in kind]
+    spans = [span for name in names for span in ranges("tiktoken", name)]
+    bounds = {code for first, last in spans for code in (first - 1, first, last, last + 1)}
+    return [chr(code) for code in every if code in bounds or code % 499 == 0]
 
 
 def lone_surrogates() -> st.SearchStrategy[tuple[str, int]]:

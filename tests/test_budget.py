@@ -7,6 +7,7 @@ An exception stands in `EXCEPTIONS` with its reason, and leaves the table when i
 from __future__ import annotations
 
 import ast
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -42,15 +43,23 @@ def code_lines(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
     return lines
 
 
+@cache
+def read(path: Path) -> tuple[str, ast.Module | None]:
+    """The text of a file and, of Python, its tree."""
+    text = path.read_text(encoding="utf-8")
+    return text, ast.parse(text) if path.suffix == ".py" else None
+
+
+@cache
 def too_long() -> dict[str, int]:
     """Everything above its budget -> its lines."""
     over = {}
     for path in [*files(".py"), *files(".rs")]:
-        name, text = path.relative_to(ROOT).as_posix(), path.read_text(encoding="utf-8")
+        name, (text, tree) = path.relative_to(ROOT).as_posix(), read(path)
         if (lines := text.count("\n")) > FILE_LINES:
             over[name] = lines
-        if path.suffix == ".py":
-            for node in ast.walk(ast.parse(text)):
+        if tree is not None:
+            for node in ast.walk(tree):
                 if isinstance(node, FUNCTIONS) and (lines := code_lines(node)) > FUNCTION_LINES:
                     over[f"{name}::{node.name}"] = lines
     return over
@@ -67,8 +76,9 @@ def test_every_exception_is_still_needed() -> None:
 
 @pytest.mark.parametrize("path", files(".py"), ids=lambda path: path.relative_to(ROOT).as_posix())
 def test_every_module_says_what_it_adds(path: Path) -> None:
-    text = path.read_text(encoding="utf-8")
-    assert ast.get_docstring(ast.parse(text)), "the file opens with no docstring"
+    _text, tree = read(path)
+    assert tree is not None
+    assert ast.get_docstring(tree), "the file opens with no docstring"
 
 
 @pytest.mark.parametrize("path", files(".rs"), ids=lambda path: path.relative_to(ROOT).as_posix())

@@ -187,17 +187,17 @@ def test_the_mark_alone_is_no_segment_when_it_is_cut_off_again() -> None:
 @pytest.mark.parametrize("name", ["english", "greek"])
 def test_real_text(shared: Path, prove: bool, name: str) -> None:
     """Codes and segments of a corpus, with white space other than U+0020 taken out of the words."""
-    size = 1_000_000 if prove else 120_000
+    size, symbols = (1_000_000, 2000) if prove else (40_000, 200)
     with lzma.open(shared / "corpora" / f"{name}.txt.xz", "rt", encoding="utf-8", newline="") as file:
         text, other = as_words(file.read(size)), file.read(size)
     for options in ({}, {"total_symbols": True}, {"min_frequency": 9}):
-        wanted = learned(their_learn, text, 2000 if prove else 400, **options)
-        assert learned(learn_bpe, text, 2000 if prove else 400, **options) == wanted
+        wanted = learned(their_learn, text, symbols, **options)
+        assert learned(learn_bpe, text, symbols, **options) == wanted
     counts = "".join(
         f"{word} {count}\n" for word, count in learn_bpe.get_vocabulary(io.StringIO(text)).items()
     )
-    codes = learned(learn_bpe, text, 2000 if prove else 400)
-    assert learned(learn_bpe, counts, 2000 if prove else 400, is_dict=True) == codes
+    codes = learned(learn_bpe, text, symbols)
+    assert learned(learn_bpe, counts, symbols, is_dict=True) == codes
     for version in (codes, apart(codes)):
         ours, theirs = both(version)
         for line in other.split("\n"):

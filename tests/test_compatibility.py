@@ -24,8 +24,8 @@ from syllabary.errors import TextError
 ROOT = Path(__file__).resolve().parent.parent
 CORPORA = VOCABS.parent / "corpora"
 PROVE = bool(os.environ.get("SYLLABARY_PROVE"))
-STRINGS = 10_000 if PROVE else 300
-BYTES = 1_000_000 if PROVE else 20_000
+STRINGS = 10_000 if PROVE else 150
+BYTES = 1_000_000 if PROVE else 10_000
 
 pytestmark = [
     pytest.mark.skipif(not VOCABS.is_dir(), reason="no folder shared/ beside the repository"),

@@ -219,7 +219,7 @@ def test_training_from_a_table_is_training_from_its_text(
 
 @pytest.mark.parametrize("name", CORPORA)
 def test_real_text(shared: Path, prove: bool, name: str, tmp_path: Path) -> None:
-    size = 5_000_000 if prove else 60_000
+    size = 5_000_000 if prove else 20_000
     with lzma.open(shared / "corpora" / f"{name}.txt.xz") as file:
         text = file.read(size).decode("utf-8", "ignore")
     parts = [text[: size // 7], text[size // 7 :]]

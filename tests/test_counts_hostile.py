@@ -231,7 +231,7 @@ def test_a_save_that_fails_leaves_nothing(
 LIMITED = """
 import resource, sys
 from syllabary import PieceCounts
-words = [f"{number * 7919 % 100_003}" for number in range(100_000)]
+words = [f"{number * 7919 % 100_003}" for number in range(20_000)]
 table = PieceCounts.of(words, like="subword-nmt")
 resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[2]), resource.RLIM_INFINITY))
 try:

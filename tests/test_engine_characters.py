@@ -109,7 +109,7 @@ def sampled(source: random.Random, count: int, parts: list[str]) -> list[str]:
     "steps", STEPS, ids=lambda steps: "+".join(step.kind for stage in steps for step in stage)
 )
 def test_drawn_vocabularies(steps: tuple[tuple[Step, ...], tuple[Step, ...]], prove: bool) -> None:
-    for number in range(400 if prove else 25):
+    for number in range(400 if prove else 12):
         source = random.Random(number)
         spec = drawn_spec(source, steps)
         tokenizer, reference = syllabary.Tokenizer(spec), ReferenceTokenizer(spec)

@@ -101,7 +101,7 @@ syllabary.train(sys.argv[1], num_merges=5, split=r"\\w+|\\W", threads=int(sys.ar
 def test_ctrl_c_while_a_pattern_counts(tmp_path: Path, threads: int) -> None:
     """A pattern of the user's counts the whole file in one go; Ctrl-C is heard inside."""
     file = tmp_path / "words.txt"
-    file.write_text("".join(f"word{number} " for number in range(8_000_000)), "utf-8")
+    file.write_text("".join(f"word{number} " for number in range(200_000)) * 40, "utf-8")
     process = subprocess.Popen(
         [sys.executable, "-c", COUNTING, str(file), str(threads)],
         stdout=subprocess.PIPE,

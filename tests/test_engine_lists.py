@@ -188,7 +188,7 @@ def test_ctrl_c_while_a_batch_is_encoded(method: str, threads: int, tmp_path: Pa
     assert process.stdout is not None
     assert process.stdout.readline() == "ready\n"
     with pytest.raises(subprocess.TimeoutExpired):
-        process.wait(0.4)
+        process.wait(0.2)
     process.send_signal(signal.SIGINT)
     _out, err = process.communicate(timeout=10)
     assert "KeyboardInterrupt" in err

@@ -185,8 +185,8 @@ def test_merges_of_a_long_token() -> None:
 
 
 @pytest.mark.parametrize("name", ["r50k_base", "cl100k_base", "o200k_base"])
-def test_merges_of_published_ranks(shared: Path, name: str) -> None:
+def test_merges_of_published_ranks(shared: Path, name: str, prove: bool) -> None:
     tokens = syllabary.load(shared / "vocabs" / f"{name}.tiktoken").spec.tokens
-    found = recover_merges(tokens)
-    assert found == rank_merges.recover_merges(tokens)
-    assert len(found) >= len(tokens) - 300
+    assert len(recover_merges(tokens)) >= len(tokens) - 300
+    few = tokens if prove else {token_id: tokens[token_id] for token_id in sorted(tokens)[:20_000]}
+    assert recover_merges(few) == rank_merges.recover_merges(few)

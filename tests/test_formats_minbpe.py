@@ -15,7 +15,7 @@ import pytest
 import regex
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import corpora, texts
+from strategies import corpora, few, texts
 
 from syllabary import formats, splits
 from syllabary._engine import Split
@@ -90,6 +90,7 @@ def model_of(documents: list[str], split: SplitSpec, **changes: object) -> bytes
 
 @pytest.mark.filterwarnings("ignore::syllabary.errors.EarlyStopWarning")
 @pytest.mark.parametrize("pattern", PATTERNS)
+@few(25)
 @given(documents=corpora(), other=texts(40))
 def test_ids_are_those_of_minbpe(pattern: str, documents: list[str], other: str) -> None:
     documents, other = [*map(assigned, documents)], assigned(other)

@@ -5,6 +5,7 @@ Leaves out: the long run (`make fuzz`), whose result stands in docs/compatibilit
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 
@@ -20,7 +21,7 @@ from run import fuzz  # noqa: E402
 
 NAMES = sorted(path.name for path in (FUZZ / "seeds").iterdir())
 BROKEN = sorted(path for path in (FUZZ / "broken").glob("*/*") if path.is_file())
-INPUTS = 250
+INPUTS = 250 if os.environ.get("SYLLABARY_PROVE") else 120
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ and damaged files (`test_fuzz`).
 
 from __future__ import annotations
 
+import os
 import random
 import sys
 from collections.abc import Sequence
@@ -25,7 +26,7 @@ from texts import MOST, draw  # noqa: E402
 
 TARGETS = targets(None)
 DIFFERED = sorted((FUZZ / "broken" / "text").glob("*/*.txt"))
-INPUTS = 25
+INPUTS = 25 if os.environ.get("SYLLABARY_PROVE") else 12
 
 
 @cache

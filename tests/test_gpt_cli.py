@@ -28,6 +28,7 @@ from syllabary.gpt import PRESETS, defaults, run  # noqa: E402
 from syllabary.shards import Shards  # noqa: E402
 
 SMALL = ("--depth", "1", "--block-size", "16", "--batch-size", "4", "--threads", "1", "--device", "cpu")
+pytestmark = pytest.mark.usefixtures("no_pictures")
 GUARD = 120
 
 

@@ -30,6 +30,7 @@ from syllabary.gpt.evaluate import Evaluation, bits_per_byte
 
 torch = pytest.importorskip("torch")
 torch.set_num_threads(1)
+pytestmark = pytest.mark.usefixtures("no_pictures")  # but for those of `found`
 
 ROOT = Path(__file__).parent.parent
 TEXTS = [

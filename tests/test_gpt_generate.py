@@ -61,10 +61,13 @@ def test_the_window_is_between_half_a_block_and_a_block(block: int) -> None:
 @pytest.mark.parametrize("positions", ["learned", "rotary"])
 @pytest.mark.parametrize("block", [1, 2, 5, 8])
 @pytest.mark.parametrize("prompt", [1, 5, 8, 9, 30])
-def test_with_and_without_cache_the_same_is_drawn(positions: str, block: int, prompt: int) -> None:
+def test_with_and_without_cache_the_same_is_drawn(
+    positions: str, block: int, prompt: int, prove: bool
+) -> None:
     model = shaken(positions=positions, block_size=block)
     ids = [each % 29 for each in range(3, 3 + prompt)]
-    for options in ({"temperature": 0}, {"seed": 3}):
+    both = ({"temperature": 0}, {"seed": 3})
+    for options in both if prove else both[(block + prompt + len(positions)) % 2 :][:1]:
         given = {"max_tokens": 3 * block + 5, **options}
         with_cache = list(generate(model, ids, **given))
         assert with_cache == list(generate(model, ids, cache=False, **given))
@@ -104,7 +107,7 @@ def test_the_models_mode_is_left_alone() -> None:
 SCORES = torch.tensor([0.1, 0.4, 0.3, 0.2]).log()
 
 
-def shares(draws: int = 4000, **options: Any) -> dict[int, float]:
+def shares(draws: int = 2500, **options: Any) -> dict[int, float]:
     draw = Draw(seed=0, **options)
     counts = Counter(draw(SCORES) for _ in range(draws))
     return {each: counts[each] / draws for each in sorted(counts)}

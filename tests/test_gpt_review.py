@@ -31,6 +31,7 @@ from syllabary.gpt import run as runs
 from syllabary.gpt.export import to_transformers
 from syllabary.gpt.train import train
 
+pytestmark = pytest.mark.usefixtures("no_pictures")  # but for that of `run`
 END = "<|end|>"
 
 

@@ -87,6 +87,7 @@ def plain_loop(data: Shards, model: ModelConfig, config: TrainConfig) -> list[fl
     ids=["defaults", "no clipping", "much clipping", "accumulated", "constant"],
 )
 @pytest.mark.parametrize("tied", [True, False], ids=["tied", "untied"])
+@pytest.mark.usefixtures("no_pictures")
 def test_losses_are_those_of_a_plain_loop(
     changes: dict[str, Any], tied: bool, data: Shards, tmp_path: Path
 ) -> None:

@@ -25,7 +25,7 @@ warnings.simplefilter("ignore")
 what, call = sys.argv[1], sys.argv[2]
 draw = random.Random(4)
 table = bytes(97 + byte % 23 for byte in range(256))
-noise = bytearray(draw.randbytes(26_000_000).translate(table))
+noise = bytearray(draw.randbytes(13_000_000).translate(table))
 noise[11::12] = b" " * len(noise[11::12])
 text = noise.decode()
 small = ["low lower lowest abc cde " * 3] * 3
@@ -59,16 +59,16 @@ training = {
         "like": "sentencepiece", "options": {"max_sentence_length": 1 << 30, "vocab_size": 60}
     },
 }
-texts = text * (2 if call in training else 6)
+texts = text * (4 if call in training else 12)
 run = {
     "encode_array": lambda: tok.encode_array(texts),
     "count": lambda: tok.count(texts),
-    "offsets": lambda: tok.offsets(text),
+    "offsets": lambda: tok.offsets(text * 2),
 }.get(call, lambda: syllabary.train([texts], threads=1, **training[call]))
 begun = []
 def interrupt():
     time.sleep(0.05)
-    while time.process_time() - start < 0.4:
+    while time.process_time() - start < 0.2:
         time.sleep(0.01)
     begun.append(time.process_time())
     os.kill(os.getpid(), signal.SIGINT)

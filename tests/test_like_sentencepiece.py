@@ -60,14 +60,14 @@ def check(lines: Sequence[str], options: SentencePieceOptions, **more: Any) -> b
 
 
 @pytest.mark.parametrize("part", range(8))
-def test_options_at_random(part: int) -> None:
+def test_options_at_random(part: int, prove: bool) -> None:
     made = 0
-    for seed in range(40):
+    for seed in range(40 if prove else 16):
         source = random.Random(f"like {part} {seed}")
         lines = [line for line in generated(source) if isinstance(line, str)]
         assert not any("\n" in line for line in lines)
         made += check(lines, mixed(source), threads=1 + seed % 3)
-    assert made >= 15
+    assert made >= (15 if prove else 5)
 
 
 @given(corpora(), st.sampled_from([30, 60, 2000]), st.sampled_from(["identity", "nmt_nfkc"]), st.booleans())

@@ -15,7 +15,7 @@ import pytest
 import rustbpe  # type: ignore[import-untyped]
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import corpora
+from strategies import corpora, few
 from tokenizers import Tokenizer, models, pre_tokenizers, trainers
 
 from syllabary import splits
@@ -90,6 +90,7 @@ def naive_sequences(
 
 @pytest.mark.parametrize("unit", ["byte", "char", "word"])
 @pytest.mark.parametrize("tie_break", TIES)
+@few(30)
 @given(
     documents=corpora().filter(any),
     split=st.sampled_from([GPT2, splits.get("latin"), splits.get("none")]),

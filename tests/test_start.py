@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from strategies import corpora, texts
+from strategies import corpora, few, texts
 from test_engine import train_options
 from test_reference_train import naive_train
 
@@ -173,7 +173,7 @@ def test_a_vocabulary_of_ranks_has_the_merges_of_its_list(documents: list[str]) 
 # ---- the engine ----
 
 
-@settings(max_examples=max(150, settings().max_examples))
+@few(60)
 @given(corpora(), corpora(), train_options(), st.integers(0, 25), st.integers(1, 3))
 def test_reference_and_engine_go_on_the_same(
     old: list[str], new: list[str], options: TrainOptions, merges: int, min_frequency: int
@@ -207,7 +207,7 @@ WAYS = [(unit, way) for unit in ("byte", "char") for way in sorted(FOREIGN)]
 
 
 @pytest.mark.parametrize("unit, way", [one for one in WAYS if one != ("byte", "byte tokens")])
-@settings(max_examples=max(30, settings().max_examples // 2))
+@few(15)
 @given(documents=st.lists(st.lists(st.sampled_from(WORDS), max_size=12).map("".join), min_size=1, max_size=4))
 def test_steps_and_flags_of_other_libraries(unit: Any, way: str, documents: list[str]) -> None:
     fallback = way == "byte tokens"

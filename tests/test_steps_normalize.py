@@ -90,7 +90,7 @@ def test_hangul_syllables_and_jamo() -> None:
     "steps", [[BERT[0]], [PLAIN[6], PLAIN[3], PLAIN[5]], [STRIP[0], OTHERS[0], OTHERS[2]]]
 )
 def test_real_text(shared: Path, prove: bool, corpus: str, steps: list[Step]) -> None:
-    found = step_peers.corpus(shared / "corpora" / f"{corpus}.txt.xz", 300_000 if prove else 50_000)
+    found = step_peers.corpus(shared / "corpora" / f"{corpus}.txt.xz", 300_000 if prove else 15_000)
     for text in step_peers.chunks(found, 10_000):
         assert ours(steps, text) == step_peers.normalized(steps, text)
 

@@ -94,7 +94,7 @@ def test_a_count_below_zero_is_the_largest(text: str, marks: tuple[str, str | No
 
 @pytest.mark.parametrize("part", range(4))
 def test_the_engine_learns_what_the_specification_learns(part: int, prove: bool) -> None:
-    for seed in range(8000 if prove else 250):
+    for seed in range(8000 if prove else 100):
         source = random.Random(f"engine {part} {seed}")
         texts, drawn = documents(source), trainer_options(source)
         if source.random() < 0.2:

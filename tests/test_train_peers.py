@@ -203,7 +203,7 @@ def test_minbpe_and_cs336_on_real_text(name: str, shared: Path, prove: bool, tmp
     """Written out they are slow: every day a part of the text."""
     only_sampled(name, prove)
     text, draw = real(shared, name, prove), random.Random(name)
-    lines = text[: None if prove else 50_000].splitlines(keepends=True)
+    lines = text[: None if prove else 20_000].splitlines(keepends=True)
     check_minbpe(lines, 40 if prove else 20, draw, tmp_path)
     check_cs336(lines, 40 if prove else 20, draw, ["the", "α", "self"])
 

@@ -115,7 +115,7 @@ for name in MODELS:
 
 def test_killed_again_and_again_they_end_in_the_same_bytes(corpus: Path, tmp_path: Path, prove: bool) -> None:
     """Before any file of the checkpoint is there, and after it: while counting, and between rounds."""
-    every = "1" if prove else "13"
+    every = "1" if prove else "29"
     command = [sys.executable, "-W", "ignore", "-c", KILLED, str(HERE), str(corpus), str(tmp_path), every]
     done = subprocess.run(command, text=True, capture_output=True, check=False, timeout=10 * GUARD)
     assert (done.returncode, done.stdout.splitlines()) == (0, [*MODELS]), done.stdout + done.stderr

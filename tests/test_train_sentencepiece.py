@@ -114,12 +114,13 @@ def generated(source: random.Random) -> list[str | bytes]:
 
 
 @pytest.mark.parametrize("part", range(8))
-def test_options_at_random(part: int) -> None:
+def test_options_at_random(part: int, prove: bool) -> None:
     made = 0
-    for seed in range(40):
+    for seed in range(40 if prove else 16):
         source = random.Random(f"{part} {seed}")
         made += check(generated(source), mixed(source))
-    assert made >= 15  # most draws make a file: the others, that both refuse, are not what is tested here
+    # Most draws make a file: the others, that both refuse, are not what is tested here.
+    assert made >= (15 if prove else 5)
 
 
 @pytest.mark.parametrize("name", sorted(CHOICES))

@@ -90,8 +90,8 @@ def test_other_steps(normalizer: Any, cuts: Any, tmp_path: Path) -> None:
         made("WordPiece", normalizer, cuts),
         tmp_path,
         name,
-        STRINGS if PROVE else 30,
-        BYTES if PROVE else 2500,
+        STRINGS if PROVE else 15,
+        BYTES if PROVE else 1200,
     )
 
 

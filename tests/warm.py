@@ -63,6 +63,8 @@ def serve(address: str) -> None:
         if not module.name.endswith("__main__"):
             with contextlib.suppress(ImportError):  # an extra that is not installed
                 importlib.import_module(module.name)
+    with contextlib.suppress(ImportError):  # what torch imports at the first step of training
+        importlib.import_module("torch._dynamo")
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind(address)
         listener.listen()

@@ -3,7 +3,7 @@
 //! The oracle is the pattern itself, written here a second time: on every short text over one character of each
 //! kind that the pattern can tell apart, on long pseudo-random ones, and on adversarial megabytes (which also
 //! show, by ending, that the scanners are linear). A debug build takes texts one character shorter
-//! and a fifth of a megabyte, every day (without `SYLLABARY_PROVE`) a twentieth.
+//! and a fifth of a megabyte, every day (without `SYLLABARY_PROVE`) a fortieth and fewer random ones.
 
 #![allow(clippy::unwrap_used)] // A helper that cannot go on fails its test.
 
@@ -46,34 +46,44 @@ const LAWS: [(&str, &str, &str); 13] = [
 const EVERYTHING: &str = "'sſSrevltmdLREV\r\n\t \u{A0}\u{85}\u{1C}\u{2028}\u{3000}\u{0}017½²Ⅷ٣_\u{301}\u{903}ʰª字ǅÉéßΣς!/.-\u{378}\u{E000}😀\u{200D}\u{FEFF}\u{10FFFF}";
 
 const DEPTH: usize = if cfg!(debug_assertions) { 3 } else { 4 };
-const RANDOM_TEXTS: usize = if cfg!(debug_assertions) { 20_000 } else { 300_000 };
 
-fn adversarial_bytes() -> usize {
-    let prove = std::env::var_os("SYLLABARY_PROVE").is_some_and(|value| !value.is_empty());
-    match (cfg!(debug_assertions), prove) {
-        (false, _) => 1_000_000,
-        (true, true) => 200_000,
-        (true, false) => 50_000,
+/// How much to test: in a release build, in a debug build to prove, every day.
+fn size(release: usize, prove: usize, daily: usize) -> usize {
+    let proves = std::env::var_os("SYLLABARY_PROVE").is_some_and(|value| !value.is_empty());
+    match (cfg!(debug_assertions), proves) {
+        (false, _) => release,
+        (true, true) => prove,
+        (true, false) => daily,
     }
 }
 
-/// The definition: leftmost matches; what is between is kept or dropped.
-fn oracle<'t>(regex: &fancy_regex::Regex, text: &'t str, keep_unmatched: bool) -> Vec<&'t str> {
-    let mut pieces = Vec::new();
+fn random_texts() -> usize {
+    size(300_000, 20_000, 8_000)
+}
+
+/// The definition: leftmost matches; what is between is kept.
+fn oracle<'t>(regex: &fancy_regex::Regex, text: &'t str) -> Vec<&'t str> {
+    kept_and_dropped(regex, text).0
+}
+
+/// The same, and without what is between.
+fn kept_and_dropped<'t>(regex: &fancy_regex::Regex, text: &'t str) -> (Vec<&'t str>, Vec<&'t str>) {
+    let (mut kept, mut dropped) = (Vec::new(), Vec::new());
     let mut at = 0;
     let gap = |from: usize, to: usize, pieces: &mut Vec<&'t str>| {
-        if keep_unmatched && from < to {
+        if from < to {
             pieces.push(&text[from..to]);
         }
     };
     for found in regex.find_iter(text) {
         let found = found.unwrap();
-        gap(at, found.start(), &mut pieces);
-        pieces.push(found.as_str());
+        gap(at, found.start(), &mut kept);
+        kept.push(found.as_str());
+        dropped.push(found.as_str());
         at = found.end();
     }
-    gap(at, text.len(), &mut pieces);
-    pieces
+    gap(at, text.len(), &mut kept);
+    (kept, dropped)
 }
 
 fn pieces<'t>(split: &Split, text: &'t str) -> Vec<&'t str> {
@@ -129,13 +139,14 @@ fn every_text(alphabet: &[char], length: usize, text: &mut String, each: &mut im
 fn all_texts_agree(pattern: &str, alphabet: &str, longest: usize) {
     let alphabet: Vec<char> = alphabet.chars().collect();
     let regex = fancy_regex::Regex::new(pattern).unwrap();
-    for keep in [true, false] {
-        let split = Split::new(Some(pattern), Tables::Tiktoken, keep).unwrap();
-        for length in 0..=longest {
-            every_text(&alphabet, length, &mut String::new(), &mut |text| {
-                assert_eq!(pieces(&split, text), oracle(&regex, text, keep), "{text:?} by {pattern}");
-            });
-        }
+    let [keeping, dropping] =
+        [true, false].map(|keep| Split::new(Some(pattern), Tables::Tiktoken, keep).unwrap());
+    for length in 0..=longest {
+        every_text(&alphabet, length, &mut String::new(), &mut |text| {
+            let (kept, dropped) = kept_and_dropped(&regex, text);
+            assert_eq!(pieces(&keeping, text), kept, "{text:?} by {pattern}");
+            assert_eq!(pieces(&dropping, text), dropped, "{text:?} by {pattern}");
+        });
     }
 }
 
@@ -169,10 +180,10 @@ fn scanners_equal_their_laws_on_random_texts() {
         let alphabet: Vec<char> = alphabet.chars().collect();
         let (split, regex) = (split(pattern), fancy_regex::Regex::new(pattern).unwrap());
         let mut random = Random(0x9E37_79B9_7F4A_7C15);
-        for i in 0..RANDOM_TEXTS {
+        for i in 0..random_texts() {
             let text = random.text(if i % 2 == 0 { &alphabet } else { &everything }, 24);
             let found = pieces(&split, &text);
-            assert_eq!(found, oracle(&regex, &text, true), "{text:?} by {pattern}");
+            assert_eq!(found, oracle(&regex, &text), "{text:?} by {pattern}");
             assert_eq!(found.concat(), text);
         }
     }
@@ -191,11 +202,7 @@ fn contractions_in_every_case_and_place() {
                 for after in ["", "a", "A", "'", "'s", " ", "!", "\n", "1", "\u{301}"] {
                     for apostrophe in ["'", "’", "''"] {
                         let text = format!("{before}{apostrophe}{end}{after}");
-                        assert_eq!(
-                            pieces(&split, &text),
-                            oracle(&regex, &text, true),
-                            "{text:?} by {pattern}"
-                        );
+                        assert_eq!(pieces(&split, &text), oracle(&regex, &text), "{text:?} by {pattern}");
                     }
                 }
             }
@@ -250,7 +257,7 @@ fn halves_of_a_safe_cut_are_split_as_the_whole() {
         for tables in [Tables::Tiktoken, Tables::Onig] {
             let split = Split::new(Some(pattern), tables, true).unwrap();
             let mut random = Random(88_172_645_463_325_252);
-            for i in 0..RANDOM_TEXTS / 2 {
+            for i in 0..random_texts() / 2 {
                 let letters = if i % 3 == 0 { &everything } else { &alphabet };
                 let [before, text, after] = [4, 6, 4].map(|longest| random.text(letters, longest));
                 let Some(cut) = split.last_safe_cut(&text) else {
@@ -265,7 +272,7 @@ fn halves_of_a_safe_cut_are_split_as_the_whole() {
             }
         }
     }
-    assert!(found > RANDOM_TEXTS, "too few texts could be cut: {found}");
+    assert!(found > random_texts(), "too few texts could be cut: {found}");
 }
 
 /// A megabyte of each of these; a scanner that looks twice at a run for each of its characters would not end.
@@ -275,7 +282,7 @@ fn megabytes_of_adversarial_text_end() {
         " ", "a", "A", "1", "'", "!", "/", "\n", "\r\n", "\u{301}", "字", "\u{3000}", "aA", "Aa", "A\u{301}",
         "字A", "\u{301}A", " \n", "\n ", "' ", "'s", "! ", "!\n", "a'", " \u{301}", "\t", "½",
     ];
-    let bytes = adversarial_bytes();
+    let bytes = size(1_000_000, 200_000, 25_000);
     for (pattern, _, _) in LAWS {
         let split = split(pattern);
         for unit in units {
@@ -302,7 +309,7 @@ fn scanners_equal_their_laws_with_onigurumas_tables() {
             [pattern, &grouped].map(|law| Split::new(Some(law), Tables::Onig, true).unwrap());
         assert_eq!([scanner.kind(), regex.kind()], [kind, "regex"]);
         let mut random = Random(7);
-        for _ in 0..RANDOM_TEXTS / 4 {
+        for _ in 0..random_texts() / 4 {
             let text = random.text(&alphabet, 16);
             assert_eq!(pieces(&scanner, &text), pieces(&regex, &text), "{text:?} by {pattern}");
         }

@@ -3,7 +3,7 @@
 use std::mem::MaybeUninit;
 
 use super::*;
-use crate::{characters::Unit, places};
+use crate::{characters::Unit, drawn::drawn, places};
 
 /// Numbers that look like chance.
 struct Chance(u32);
@@ -42,7 +42,7 @@ fn written(begun: &Begun<'_>, room: usize) -> Vec<u8> {
 fn tokens_of_every_length_in_every_order() {
     let (decoder, tokens) = decoder();
     let (mut chance, mut buffer) = (Chance(7), Vec::new());
-    for round in 0..600 {
+    for round in 0..drawn(200, 600) {
         let most = tokens.len() - usize::from(round % 7 != 0);
         let count = chance.below([20, 90, 600][round % 3]);
         let places: Vec<usize> = (0..count).map(|_| chance.below(most)).collect();
@@ -119,7 +119,7 @@ fn text_of_every_width() {
         &["\u{4E2D}", "\u{6587}"],
     ];
     let mut chance = Chance(5);
-    for round in 0..600 {
+    for round in 0..drawn(240, 600) {
         let kind = kinds[round % kinds.len()];
         let most = [10, 100, 1000, 9000][round / 5 % 4];
         let mut bytes: Vec<u8> =

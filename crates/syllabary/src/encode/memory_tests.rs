@@ -1,7 +1,7 @@
 //! The memory of short and longer strings.
 
 use super::*;
-use crate::encode::key::inner;
+use crate::{drawn::drawn, encode::key::inner};
 
 fn longer(number: u64) -> Longer {
     let text = format!("a longer one {number:06}");

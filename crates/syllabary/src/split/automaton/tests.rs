@@ -211,7 +211,7 @@ fn searches_far_beyond_their_match_find_the_same() {
     let mut random = Random(0x0DDB_1A5E_5BAD_5EED);
     for pattern in patterns {
         let (regex, automaton) = (fancy_regex::Regex::new(pattern).unwrap(), automaton(pattern).unwrap());
-        for _ in 0..drawn(10, 40) {
+        for _ in 0..drawn(5, 40) {
             let mut text = String::new();
             for _ in 0..random.below(6) {
                 let part = random.of(&["a", "ab", " ", "b", "ba", "aab"]);
