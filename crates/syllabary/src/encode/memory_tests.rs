@@ -122,7 +122,7 @@ fn it_grows_beyond_its_size_when_much_strays_and_it_may() {
         all.iter().for_each(|key| memory.insert(*key, key.hash() as u32, &[7]));
         let is_pushing = count == 200_000;
         assert_eq!(memory.lines.len(), if is_allowed && is_pushing { 2 * Key::LINES } else { Key::LINES });
-        for _ in 0..20 {
+        for _ in 0..drawn(10, 20) {
             all.iter().for_each(|key| {
                 if !memory.settle(*key, key.hash() as u32) {
                     memory.insert(*key, key.hash() as u32, &[7]);
