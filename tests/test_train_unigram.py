@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import math
 import random
 from collections.abc import Sequence
 from typing import Any
@@ -88,6 +89,27 @@ def test_our_own_is_that_of_the_specification(seed: int) -> None:
     assert tok.spec.model == "unigram"
     for line in [*lines[:9], "unseen: Ψ \t\n  🙂 "]:
         assert tok.decode(tok.encode(line)) == line
+
+
+def test_where_single_characters_are_dropped_it_is_that_of_the_specification() -> None:
+    source = random.Random(5)
+    triples = ["".join(map(chr, range(0x4E00 + 3 * n, 0x4E03 + 3 * n))) for n in range(30)]
+    words = ["".join(source.choices(triples, k=source.randint(1, 3))) for _word in range(50)]
+    lines = [" ".join(source.choices(words, k=6)) for _line in range(150)]
+    tok = syllabary.train(lines, 256 + 100, model="unigram")
+    counts = {piece.decode() if isinstance(piece, bytes) else piece: count for piece, count in
+              PieceCounts.of(lines).most_common()}  # fmt: skip
+    options = TrainOptions(get("o200k"), vocab_size=356, alphabet="seen")
+    same(tok.spec, train_unigram_own.train(counts, options))
+    learned = {text.decode() for token_id, text in tok.spec.tokens.items() if token_id >= 256}
+    assert not set("".join(triples)) <= learned
+
+
+def test_probabilities_of_what_is_learned_sum_to_one() -> None:
+    tok = syllabary.train(drawn(11, 400), 340, model="unigram")
+    scores = [score for token_id, score in (tok.spec.scores or {}).items() if token_id >= 256]
+    assert len(scores) == 340 - 256
+    assert sum(map(math.exp, scores)) == pytest.approx(1, rel=1e-9)
 
 
 @pytest.mark.parametrize("like", [None, "sentencepiece"])

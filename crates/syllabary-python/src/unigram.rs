@@ -36,6 +36,8 @@ pub fn options(
         },
         all_grow: settings.getattr("all_grow")?.extract()?,
         logarithms: settings.getattr("logarithms")?.extract()?,
+        last_iterations: settings.getattr("last_iterations")?.extract()?,
+        last_size: settings.getattr("last_size")?.extract()?,
         memory: Limit(memory),
     })
 }

@@ -26,6 +26,15 @@ pub(crate) fn vec<T: Clone>(item: T, count: usize) -> Vec<T> {
     out
 }
 
+/// Gives back to the system what was freed and the allocator still holds, where it can be told to (glibc).
+pub(crate) fn give_back() {
+    // SAFETY: it asks for nothing but to be called.
+    #[cfg(all(target_os = "linux", target_env = "gnu"))]
+    unsafe {
+        libc::malloc_trim(0);
+    }
+}
+
 /// Asks for large pages for all that a vector has room for.
 ///
 /// Whole pages, the first and the last with what else lies in them: memory of which only a part is advised is two areas

@@ -8,7 +8,7 @@ probabilities that make the words likely: count how often each piece is expected
 function (variational Bayes), which makes rare pieces rarer; what is expected less than half a time is
 dropped. Pruning keeps the part `shrinking_factor` of the pieces: those that nothing can stand for, then
 those without which the likelihood loses most, if wherever they are used the second best way to cut their
-own text stands instead.
+own text stands instead. With `last_iterations` EM has the last word on the pieces that are left.
 
 Sums are made in `lanes`: word n is added up in lane n modulo their number, then lane by lane. So the engine
 can add lanes on different threads to the same numbers.
@@ -23,7 +23,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from syllabary.errors import TrainingError
 from syllabary.reference.train_unigram_lattice import (
@@ -55,7 +55,8 @@ class UnigramSettings:
     for the "first" piece (sentencepiece), or for a piece of their "own", which is one of the pieces when
     these are counted (Hugging Face). all_grow: pruning as Hugging Face does it (`prune`). logarithms: the
     engine adds logarithms, as here, to the last bit. most_characters: `alphabet_of`, for words that come with
-    all their characters. outside: the character that stands for those outside the alphabet.
+    all their characters. outside: the character that stands for those outside the alphabet. last_iterations:
+    of EM at the end, which drop no piece (`settled`); before them pruning leaves `last_size`.
     """
 
     desired: int
@@ -72,6 +73,8 @@ class UnigramSettings:
     logarithms: bool = False
     most_characters: int | None = None
     outside: str = OUTSIDE
+    last_iterations: int = 0
+    last_size: int = 0
 
     @property
     def keep(self) -> Keep:
@@ -175,7 +178,7 @@ def learn(
             model = maximize(model, expectation(model, ordered, settings))
             yield model
         if settings.settle and settings.size_of(model) <= settings.desired:
-            return
+            break
         model = prune(model, ordered, settings)
         yield model
         if not settings.settle and settings.size_of(model) <= settings.desired:
@@ -185,6 +188,12 @@ def learn(
                 f"{before} pieces are left, {settings.desired} are wanted, and a round of pruning drops "
                 "none: ask for more tokens, or for a smaller shrinking_factor"
             )
+    if settings.last_iterations and settings.size_of(model) > settings.last_size:
+        model = prune(model, ordered, replace(settings, desired=settings.last_size, shrinking_factor=0.0))
+        yield model
+    for _time in range(settings.last_iterations):
+        model = settled(model, expectation(model, ordered, settings))
+        yield model
 
 
 def expectation(model: Model, words: Words, settings: UnigramSettings) -> list[float]:
@@ -226,6 +235,22 @@ def maximize(model: Model, expected: Sequence[float]) -> Model:
     return Model([(text, model.keep(digamma(times) - less)) for text, times in kept], model.keep)
 
 
+def settled(model: Model, expected: Sequence[float]) -> Model:
+    """All pieces, each as likely as often it is expected, or half a time: probabilities that sum to one.
+
+    >>> model = settled(Model([("a", -1.0), ("b", -2.0), ("c", -3.0)]), [6.0, 1.5, 0.1])
+    >>> [(text, round(math.exp(score), 6)) for text, score in model.pieces]
+    [('a', 0.75), ('b', 0.1875), ('c', 0.0625)]
+    """
+    times = [max(number, RARE) for number, _piece in zip(expected, model.pieces, strict=False)]
+    total = 0.0
+    for number in times:
+        total = model.keep(total + number)
+    less = model.keep(math.log(total))
+    scores = [model.keep(math.log(number) - less) for number in times]
+    return Model([(text, score) for (text, _), score in zip(model.pieces, scores, strict=True)], model.keep)
+
+
 def prune(model: Model, words: Words, settings: UnigramSettings) -> Model:
     """The model with its most useful pieces: those that nothing stands for, by id, then by loss.
 
@@ -256,9 +281,9 @@ def prune(model: Model, words: Words, settings: UnigramSettings) -> Model:
             kept.append(model.pieces[token_id])
         elif len(ways[0]) == 1 and used[token_id] > 0:
             others = [of(piece) for piece in ways[1]]
-            counts = [0.0 if piece is None else used[piece] for piece in others]
+            counts = [None if piece is None else used[piece] for piece in others]
             tokens = size if settings.all_grow else len(counts)
-            losses.append((-_loss(used[token_id], total, counts, tokens, model.keep), token_id))
+            losses.append((-_loss(used[token_id], total, counts, tokens, model), token_id))
     held = size - len(model.pieces) + len(kept)
     room = max(settings.desired, int(settings.shrinking_factor * size)) - held
     rest = [model.pieces[token_id] for _loss, token_id in sorted(losses)]
@@ -293,14 +318,17 @@ def _total(numbers: Sequence[float]) -> float:
     return total
 
 
-def _loss(count: float, total: float, others: Sequence[float], tokens: int, keep: Keep) -> float:
+def _loss(count: float, total: float, others: Sequence[float | None], tokens: int, model: Model) -> float:
     """How much the logarithm of the likelihood, by token, loses when each of `count` tokens becomes `tokens`.
 
-    others: how often each of those that stand for it is used.
+    others: how often each of those that stand for it is used; None is the unknown one, where nothing counts
+    it, and is worth its score.
     """
+    keep = model.keep
     with_it = keep(math.log(count) - keep(math.log(total)))
     more = keep(math.log(keep(total + keep(count * (tokens - 1)))))
     without = 0.0
     for other in others:
-        without = keep(without + (math.log(keep(other + count)) - more))
+        score = model.unknown if other is None else math.log(keep(other + count)) - more
+        without = keep(without + score)
     return keep(keep(count / total) * keep(with_it - without))

@@ -44,6 +44,9 @@ def settings_of(options: TrainOptions) -> UnigramSettings:
         desired=int(room * 1.1),
         longest=LONGEST if options.max_token_length is None else options.max_token_length,
         most_characters=max(room // 2, 1),
+        shrinking_factor=0.8,
+        last_iterations=2,
+        last_size=room,
     )
 
 
@@ -88,8 +91,8 @@ def train(words: Mapping[str, int], options: TrainOptions) -> TokenizerSpec:
 
 
 def finish(pieces: Sequence[Piece], options: TrainOptions) -> TokenizerSpec:
-    """The tokenizer of what was learned."""
-    best = sorted(pieces, key=lambda piece: (-piece[1], piece[0]))[: room_of(options)]
+    """The tokenizer of what was learned. Of scores that differ only by rounding the smaller text is first."""
+    best = sorted(pieces, key=lambda piece: (-round(piece[1], 9), piece[0]))[: room_of(options)]
     tokens = {byte: bytes([byte]) for byte in range(BYTES)}
     tokens |= {token_id: text.encode() for token_id, (text, _score) in enumerate(best, BYTES)}
     return TokenizerSpec(

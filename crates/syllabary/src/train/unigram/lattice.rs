@@ -6,11 +6,9 @@
 
 use super::{
     model::{Model, UNKNOWN},
-    trie::Trie,
+    sums::{FAR, Sums},
 };
 
-/// Where sums of logarithms differ by more, the smaller one is nothing.
-const FAR: f64 = 50.0;
 /// Smaller probabilities are not exact any more.
 const TINY: f64 = 1e-250;
 
@@ -23,7 +21,7 @@ pub struct Node {
     pub end: u32,
     /// Which piece it is, or `UNKNOWN`.
     pub piece: u32,
-    /// Its logarithm of a probability.
+    /// Its logarithm of a probability, or the probability.
     pub score: f64,
 }
 
@@ -31,15 +29,12 @@ pub struct Node {
 #[derive(Debug, Default)]
 pub struct Lattice {
     nodes: Vec<Node>,
-    /// Where the nodes of each place begin.
-    firsts: Vec<u32>,
+    /// The symbols of the word.
+    places: usize,
     forward: Vec<f64>,
     backward: Vec<f64>,
-    weights: Vec<f64>,
-    /// The last node of the best way to each place.
-    last: Vec<u32>,
-    /// The best way, as numbers of nodes.
-    pub best: Vec<u32>,
+    /// The last piece of the best way to each place, behind where it begins.
+    last: Vec<(u32, u32)>,
 }
 
 /// A number as it is kept.
@@ -50,74 +45,86 @@ pub fn round<const SINGLE: bool>(number: f64) -> f64 {
 
 /// The logarithm of a sum, of logarithms.
 #[inline]
-fn add<const SINGLE: bool>(a: f64, b: f64) -> f64 {
-    let (low, high) = if a < b { (a, b) } else { (b, a) };
-    if high > round::<SINGLE>(low + FAR) {
-        return high;
+fn add<const SINGLE: bool>(sums: &Sums, a: f64, b: f64) -> f64 {
+    if SINGLE {
+        return sums.add(a, b);
     }
-    round::<SINGLE>(high + (round::<SINGLE>(low - high).exp() + 1.0).ln())
+    let (low, high) = if a < b { (a, b) } else { (b, a) };
+    if high > low + FAR { high } else { high + ((low - high).exp() + 1.0).ln() }
 }
 
 impl Lattice {
-    /// Takes a word: at each place the pieces that begin there, the shortest first; where none is a single
-    /// symbol, the unknown one last.
-    pub fn set(&mut self, word: &[u32], model: &Model, trie: &Trie) {
-        self.clear();
-        for begin in 0..word.len() {
-            self.next_place();
-            let mut single = false;
-            let begin_at = begin as u32;
-            trie.prefixes(&word[begin..], |length, piece| {
-                single |= length == 1;
-                let score = model.scores[piece as usize];
-                self.nodes.push(Node { begin: begin_at, end: begin_at + length as u32, piece, score });
-            });
-            if !single {
-                let score = model.unknown;
-                self.nodes.push(Node { begin: begin_at, end: begin_at + 1, piece: UNKNOWN, score });
+    /// Takes the symbols from `start` on, so many: at each place the pieces that begin there, the longest first; where
+    /// none is a single symbol, the unknown one last.
+    pub fn set(&mut self, start: u32, length: u32, model: &Model) {
+        self.nodes.clear();
+        self.places = length as usize;
+        let longest = &model.longest[start as usize..][..length as usize];
+        for (begin, longest) in (0..).zip(longest) {
+            let (mut piece, mut end) = (*longest, begin);
+            while let Some(link) = model.links.get(piece as usize) {
+                if begin + link.length <= length {
+                    end = begin + link.length;
+                    self.nodes.push(Node { begin, end, piece, score: model.scores[piece as usize] });
+                }
+                piece = link.parent;
+            }
+            if end != begin + 1 {
+                self.nodes.push(Node { begin, end: begin + 1, piece: UNKNOWN, score: model.unknown });
             }
         }
-        self.next_place();
     }
 
-    /// No word.
-    pub fn clear(&mut self) {
-        self.nodes.clear();
-        self.firsts.clear();
-    }
-
-    /// The nodes that follow begin at the next place; asked for once more behind the last.
-    #[inline]
-    pub fn next_place(&mut self) {
-        self.firsts.push(self.nodes.len() as u32);
-    }
-
-    /// Adds a node.
-    #[inline]
-    pub fn push(&mut self, node: Node) {
-        self.nodes.push(node);
-    }
-
-    /// The nodes, by the places where they begin.
-    pub fn nodes(&self) -> &[Node] {
-        &self.nodes
-    }
-
-    /// A node by its number.
-    pub fn node(&self, number: u32) -> Node {
-        self.nodes[number as usize]
-    }
-
-    /// The number of places.
-    fn places(&self) -> usize {
-        self.firsts.len() - 1
-    }
-
-    /// Adds, for each piece, how often it is expected in `count` words like this; unknown ones go to `unknown`.
-    pub fn expect<const SINGLE: bool>(&mut self, count: f64, expected: &mut [f64], unknown: Option<usize>) {
-        if SINGLE || !self.expect_plain(count, expected, unknown) {
-            self.expect_logs::<SINGLE>(count, expected, unknown);
+    /// Adds, for each piece, how often it is expected in `count` words that stand at `start`; unknown ones go to
+    /// `unknown`. `weights`: the probabilities of the pieces of `model`, and of the unknown one.
+    pub fn expect(
+        &mut self,
+        (start, length): (u32, u32),
+        (count, expected): (f64, &mut [f64]),
+        (model, weights, unknown): (&Model, (&[f64], f64), Option<usize>),
+    ) {
+        let total = self.forward(start, length, model, weights);
+        if total < TINY {
+            self.set(start, length, model);
+            return self.expect_logs::<false>(count, expected, unknown);
         }
+        let places = length as usize;
+        self.backward.clear();
+        self.backward.resize(places + 1, 0.0);
+        self.backward[places] = 1.0;
+        let each = count / total;
+        for node in self.nodes.iter().rev() {
+            let behind = self.backward[node.end as usize] * node.score;
+            self.backward[node.begin as usize] += behind;
+            let Some(piece) = place_of(node.piece, unknown) else { continue };
+            expected[piece] += each * (self.forward[node.begin as usize] * behind);
+        }
+    }
+
+    /// As `set`, with probabilities, and sums of all ways to each place; the sum of all.
+    fn forward(&mut self, start: u32, length: u32, model: &Model, (weights, unknown): (&[f64], f64)) -> f64 {
+        let places = length as usize;
+        self.nodes.clear();
+        self.forward.clear();
+        self.forward.resize(places + 1, 0.0);
+        self.forward[0] = 1.0;
+        let longest = &model.longest[start as usize..][..places];
+        for (begin, longest) in (0..).zip(longest) {
+            let before = self.forward[begin as usize];
+            let (mut piece, mut end) = (*longest, begin);
+            while let Some(link) = model.links.get(piece as usize) {
+                let weight = weights[piece as usize];
+                end = begin + link.length;
+                self.forward[end as usize] += before * weight;
+                self.nodes.push(Node { begin, end, piece, score: weight });
+                piece = link.parent;
+            }
+            if end != begin + 1 {
+                self.forward[begin as usize + 1] += before * unknown;
+                self.nodes.push(Node { begin, end: begin + 1, piece: UNKNOWN, score: unknown });
+            }
+        }
+        self.forward[places]
     }
 
     /// With logarithms, in the order of the specification.
@@ -127,7 +134,7 @@ impl Lattice {
         expected: &mut [f64],
         unknown: Option<usize>,
     ) {
-        let places = self.places();
+        let (places, sums) = (self.places, Sums::get());
         self.forward.clear();
         self.forward.resize(places + 1, f64::NAN);
         self.backward.clear();
@@ -136,86 +143,83 @@ impl Lattice {
         for node in &self.nodes {
             let sum = round::<SINGLE>(node.score + self.forward[node.begin as usize]);
             let place = &mut self.forward[node.end as usize];
-            *place = if place.is_nan() { sum } else { add::<SINGLE>(*place, sum) };
+            *place = if place.is_nan() { sum } else { add::<SINGLE>(sums, *place, sum) };
         }
-        for place in (0..places).rev() {
-            let nodes = &self.nodes[self.firsts[place] as usize..self.firsts[place + 1] as usize];
+        for nodes in self.nodes.chunk_by(|a, b| a.begin == b.begin).rev() {
+            // The shortest first, but the unknown one last.
+            let (known, unknown) = nodes.split_at(nodes.partition_point(|node| node.piece != UNKNOWN));
             let mut all = f64::NAN;
-            for node in nodes {
+            for node in known.iter().rev().chain(unknown) {
                 let sum = round::<SINGLE>(node.score + self.backward[node.end as usize]);
-                all = if all.is_nan() { sum } else { add::<SINGLE>(all, sum) };
+                all = if all.is_nan() { sum } else { add::<SINGLE>(sums, all, sum) };
             }
-            self.backward[place] = all;
+            self.backward[nodes[0].begin as usize] = all;
         }
         let total = self.forward[places];
         for node in &self.nodes {
             let Some(piece) = place_of(node.piece, unknown) else { continue };
             let before = round::<SINGLE>(self.forward[node.begin as usize] + node.score);
             let whole = round::<SINGLE>(before + self.backward[node.end as usize]);
-            let share = round::<SINGLE>(whole - total).exp();
-            expected[piece] = round::<SINGLE>(expected[piece] + count * share);
+            let share = round::<SINGLE>(whole - total);
+            expected[piece] = if SINGLE {
+                sums.add_exp(expected[piece], count, share)
+            } else {
+                expected[piece] + count * share.exp()
+            };
         }
     }
 
-    /// With probabilities; `false`, and nothing is added, where they are too small for that.
-    fn expect_plain(&mut self, count: f64, expected: &mut [f64], unknown: Option<usize>) -> bool {
-        let places = self.places();
+    /// The pieces of the best way of the symbols from `start` on, so many; of equal ways those that begin first.
+    pub fn best<const SINGLE: bool>(
+        &mut self,
+        start: u32,
+        length: u32,
+        model: &Model,
+        mut each: impl FnMut(u32),
+    ) {
+        let places = length as usize;
         self.forward.clear();
-        self.forward.resize(places + 1, 0.0);
-        self.backward.clear();
-        self.backward.resize(places + 1, 0.0);
-        (self.forward[0], self.backward[places]) = (1.0, 1.0);
-        self.weights.clear();
-        self.weights.extend(self.nodes.iter().map(|node| node.score.exp()));
-        for (node, weight) in self.nodes.iter().zip(&self.weights) {
-            self.forward[node.end as usize] += self.forward[node.begin as usize] * weight;
-        }
-        let total = self.forward[places];
-        if total < TINY {
-            return false;
-        }
-        for (node, weight) in self.nodes.iter().zip(&self.weights).rev() {
-            self.backward[node.begin as usize] += self.backward[node.end as usize] * weight;
-        }
-        let each = count / total;
-        for (node, weight) in self.nodes.iter().zip(&self.weights) {
-            let Some(piece) = place_of(node.piece, unknown) else { continue };
-            expected[piece] +=
-                each * (self.forward[node.begin as usize] * weight * self.backward[node.end as usize]);
-        }
-        true
-    }
-
-    /// The best way, in `best`; its score.
-    pub fn viterbi<const SINGLE: bool>(&mut self) -> f64 {
-        let places = self.places();
-        self.reach::<SINGLE>();
-        self.best.clear();
-        let mut place = places;
-        while place > 0 {
-            let number = self.last[place];
-            self.best.push(number);
-            place = self.nodes[number as usize].begin as usize;
-        }
-        self.best.reverse();
-        self.forward[places]
-    }
-
-    /// The best score to each place in `forward`; of equals the piece that begins first.
-    fn reach<const SINGLE: bool>(&mut self) {
-        let places = self.places();
-        self.forward.clear();
-        self.forward.resize(places + 1, f64::NAN);
+        self.forward.resize(places + 1, f64::NEG_INFINITY);
         self.last.clear();
-        self.last.resize(places + 1, 0);
+        self.last.resize(places + 1, (0, UNKNOWN));
         self.forward[0] = 0.0;
-        for (number, node) in (0..).zip(&self.nodes) {
+        let longest = &model.longest[start as usize..][..places];
+        for (begin, longest) in (0..).zip(longest) {
+            let before = self.forward[begin as usize];
+            let mut take = |end: u32, piece: u32, score: f64| {
+                let score = round::<SINGLE>(before + score);
+                if score > self.forward[end as usize] {
+                    self.forward[end as usize] = score;
+                    self.last[end as usize] = (begin, piece);
+                }
+            };
+            let (mut piece, mut end) = (*longest, begin);
+            while let Some(link) = model.links.get(piece as usize) {
+                end = begin + link.length;
+                take(end, piece, model.scores[piece as usize]);
+                piece = link.parent;
+            }
+            if end != begin + 1 {
+                take(begin + 1, UNKNOWN, model.unknown);
+            }
+        }
+        let mut place = length;
+        while place > 0 {
+            let (begin, piece) = self.last[place as usize];
+            each(piece);
+            place = begin;
+        }
+    }
+
+    /// The best score to each place in `forward`.
+    fn reach<const SINGLE: bool>(&mut self) {
+        self.forward.clear();
+        self.forward.resize(self.places + 1, f64::NEG_INFINITY);
+        self.forward[0] = 0.0;
+        for node in &self.nodes {
             let score = round::<SINGLE>(self.forward[node.begin as usize] + node.score);
             let place = &mut self.forward[node.end as usize];
-            if place.is_nan() || score > *place {
-                *place = score;
-                self.last[node.end as usize] = number;
-            }
+            *place = place.max(score);
         }
     }
 }
@@ -251,7 +255,7 @@ impl TwoBest {
     /// The pieces of the best way and of the second best, if there is one.
     pub fn find<const SINGLE: bool>(&mut self, lattice: &mut Lattice) -> (Vec<u32>, Option<Vec<u32>>) {
         lattice.reach::<SINGLE>();
-        let places = lattice.places();
+        let places = lattice.places;
         self.ways.clear();
         self.queue.clear();
         let whole = lattice.forward[places];

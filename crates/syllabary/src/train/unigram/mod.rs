@@ -3,13 +3,13 @@
 //! ```text
 //! repeat: twice: how often is each piece expected (E), what is it worth then (M)
 //!         drop the pieces without which the corpus is hardly less likely
+//! at last, if asked for: drop to the size that is wanted, and EM of what is left
 //! ```
 //!
 //! Work is shared out in lanes whose sums are added in order, so the numbers are the same on any number of threads.
 //! The specification is `reference/train_unigram.py`. Leaves out: the finished vocabulary, which the caller makes
 //! (required characters, its size), and where words come from.
 
-mod kept;
 mod lattice;
 mod limit;
 mod model;
@@ -17,21 +17,19 @@ mod prune;
 mod rounds;
 mod seed;
 pub mod sentences;
+mod sums;
 mod trie;
 pub mod words;
 
-use std::{
-    cmp::Reverse,
-    sync::{Mutex, PoisonError},
-};
+use std::cmp::Reverse;
 
-use kept::Kept;
 use lattice::{Lattice, round};
 use model::{Model, Piece, digamma};
 
 pub use limit::Limit;
 pub use rounds::{Keep, Rounds, Scored};
 pub use seed::{Branching, SeedRules};
+use words::Word;
 pub use words::{Symbols, Words};
 
 use super::{GoOn, parallel::in_parts};
@@ -41,11 +39,6 @@ use crate::Error;
 const RARE: f64 = 0.5;
 /// So many words are taken between two questions whether to go on.
 const STRIDE: usize = 1 << 8;
-/// Up to so many symbols, what each word can be cut into is kept: about 30 bytes a symbol at first.
-const KEPT: usize = 1 << 22;
-/// Under a limit of memory, so many are reckoned with, as lists grow.
-const KEPT_BYTES: usize = 64;
-
 /// How a model is learned.
 #[derive(Clone, Debug)]
 pub struct UnigramOptions {
@@ -69,6 +62,10 @@ pub struct UnigramOptions {
     pub all_grow: bool,
     /// Whether sums are of logarithms in any case, as the specification has them: to its last bit.
     pub logarithms: bool,
+    /// EM steps at the end, by which no piece is dropped, and before which pruning leaves `last_size`; else none.
+    pub last_iterations: usize,
+    /// See there.
+    pub last_size: usize,
     /// Bytes of memory for all of it, words included.
     pub memory: Limit,
 }
@@ -99,9 +96,6 @@ impl UnigramOptions {
         }
     }
 }
-
-/// What is kept of the words of each lane; none, where that would be too much.
-type Lanes = Vec<Mutex<Kept>>;
 
 /// Told now and then: the pieces that are there, and those that are wanted. `false` ends learning.
 pub type Watch<'a> = dyn FnMut(usize) -> bool + 'a;
@@ -135,26 +129,32 @@ fn run<const SINGLE: bool>(
 ) -> Result<Vec<(String, f64)>, Error> {
     let left = options.memory.less("its distinct words", words.memory())?;
     words.sort();
+    crate::pages::give_back();
     let mut model = match rounds.known.take() {
         Some(known) => rounds::model_of::<SINGLE>(&known, words)?,
         None => initial::<SINGLE>(words, rules, outside, (options, left), &mut || (rounds.watch)(0))?,
     };
     words.order();
-    let lanes = lanes(words, &model, rules, (options, left))?;
+    if left.0.is_some() {
+        left.less("its pieces", model.memory(words, options.threads))?;
+    }
+    crate::pages::give_back();
+    model.find(words, options.threads, &mut || (rounds.watch)(0))?;
+    crate::pages::give_back();
     loop {
         rounds.kept(&model, words)?;
         let watch = &mut rounds.watch;
         let before = model.pieces.len();
         for _ in 0..options.sub_iterations {
             let size = model.pieces.len();
-            let expected = expect::<SINGLE>(words, &model, options, &lanes, &mut || watch(size))?;
-            model = maximize::<SINGLE>(&model, &expected)?;
+            let expected = expect::<SINGLE>(words, &model, options, &mut || watch(size))?;
+            model = maximize::<SINGLE>(model, &expected)?;
         }
         if options.settle && options.size_of(&model) <= options.desired {
             break;
         }
         let size = model.pieces.len();
-        model = prune::prune::<SINGLE>(words, &model, options, &lanes, &mut || watch(size))?;
+        model = prune::prune::<SINGLE>(words, model, options, &mut || watch(size))?;
         if !options.settle && options.size_of(&model) <= options.desired {
             break;
         }
@@ -166,22 +166,12 @@ fn run<const SINGLE: bool>(
             )));
         }
     }
+    if options.last_iterations > 0 {
+        let size = model.pieces.len();
+        model = last::<SINGLE>(words, model, options, &mut || (rounds.watch)(size))?;
+    }
     let spelled = model.pieces.iter().map(|piece| words.spell(piece.symbols(&words.text)));
     Ok(spelled.zip(model.scores.iter().copied()).collect())
-}
-
-/// What is kept of words; in what is left of memory, which must hold the model in any case.
-fn lanes(
-    words: &Words,
-    model: &Model,
-    rules: &SeedRules,
-    (options, left): (&UnigramOptions, Limit),
-) -> Result<Lanes, Error> {
-    let symbols: usize = words.words.iter().map(|word| word.length as usize + 1).sum();
-    let needed = if left.0.is_some() { model.memory(words, options.threads) } else { 0 };
-    let left = left.less("its pieces", needed)?;
-    let small = symbols <= KEPT && rules.longest < kept::LONGEST && left.holds(symbols * KEPT_BYTES);
-    Ok((0..options.lanes).filter(|_| small).map(|_| Mutex::default()).collect())
 }
 
 /// The characters, the most frequent first, then the seeds.
@@ -229,55 +219,63 @@ fn initial<const SINGLE: bool>(
     Ok(Model::new::<SINGLE>(pieces, scores))
 }
 
+/// Prunes to the size that is wanted at last, and finds out what these pieces are worth.
+fn last<const SINGLE: bool>(
+    words: &Words,
+    mut model: Model,
+    options: &UnigramOptions,
+    go_on: &mut GoOn<'_>,
+) -> Result<Model, Error> {
+    if options.size_of(&model) > options.last_size {
+        let to = UnigramOptions { desired: options.last_size, shrinking_factor: 0.0, ..options.clone() };
+        model = prune::prune::<SINGLE>(words, model, &to, go_on)?;
+    }
+    for _ in 0..options.last_iterations {
+        let expected = expect::<SINGLE>(words, &model, options, go_on)?;
+        model = settle::<SINGLE>(model, &expected);
+    }
+    Ok(model)
+}
+
 /// How often each piece is expected, and behind them the unknown one.
 fn expect<const SINGLE: bool>(
     words: &Words,
     model: &Model,
     options: &UnigramOptions,
-    lanes: &Lanes,
     go_on: &mut GoOn<'_>,
 ) -> Result<Vec<f64>, Error> {
     let unknown = options.unknown_of(model);
-    in_lanes::<SINGLE>(words, model, options, lanes, go_on, &|lattice, count, sums| {
-        if options.logarithms {
+    if SINGLE || options.logarithms {
+        return in_lanes::<SINGLE>(words, model, options, go_on, &|lattice, word, count, sums| {
+            lattice.set(word.start, word.length, model);
             lattice.expect_logs::<SINGLE>(count, sums, unknown);
-        } else {
-            lattice.expect::<SINGLE>(count, sums, unknown);
-        }
+        });
+    }
+    let weights: Vec<f64> = model.scores.iter().map(|score| score.exp()).collect();
+    let of = (model, (weights.as_slice(), model.unknown.exp()), unknown);
+    in_lanes::<SINGLE>(words, model, options, go_on, &|lattice, word, count, sums| {
+        lattice.expect((word.start, word.length), (count, sums), of);
     })
 }
 
 /// Sums of something over all words, by piece, and one more: `job` adds that of one word, with its count.
-///
-/// Each model comes here once: what `lanes` keep is of the model before.
+/// Words are cut into pieces with these `values`.
 fn in_lanes<const SINGLE: bool>(
     words: &Words,
     model: &Model,
     options: &UnigramOptions,
-    lanes: &Lanes,
     go_on: &mut GoOn<'_>,
-    job: &(impl Fn(&mut Lattice, f64, &mut [f64]) + Sync),
+    job: &(impl Fn(&mut Lattice, &Word, f64, &mut [f64]) + Sync),
 ) -> Result<Vec<f64>, Error> {
     let lane = |number: std::ops::Range<usize>, go_on: &mut GoOn<'_>| {
         let mut sums = vec![0.0; model.pieces.len() + 1];
         let mut lattice = Lattice::default();
-        let mut kept =
-            lanes.get(number.start).map(|kept| kept.lock().unwrap_or_else(PoisonError::into_inner));
-        kept.iter_mut().for_each(|kept| kept.begin());
         for (at, word) in words.words.iter().skip(number.start).step_by(options.lanes).enumerate() {
             if at % STRIDE == STRIDE - 1 && !go_on() {
                 return Err(Error::Interrupted);
             }
-            match (&mut kept, &model.moved) {
-                (Some(kept), Some(moved)) => lattice.set_kept(word.length, model, moved, kept),
-                (kept, _) => {
-                    lattice.set(words.symbols(word), model, model.trie(words));
-                    kept.iter_mut().for_each(|kept| kept.add(lattice.nodes()));
-                }
-            }
-            job(&mut lattice, round::<SINGLE>(word.count as f64), &mut sums);
+            job(&mut lattice, word, round::<SINGLE>(word.count as f64), &mut sums);
         }
-        kept.iter_mut().for_each(|kept| kept.finish());
         Ok(sums)
     };
     let numbers: Vec<_> = (0..options.lanes).map(|number| number..number + 1).collect();
@@ -297,7 +295,7 @@ fn in_lanes<const SINGLE: bool>(
 /// What the pieces are worth if they occur as often as expected; rare ones are dropped.
 ///
 /// With the digamma function in place of the logarithm (variational Bayes), which makes small ones smaller.
-fn maximize<const SINGLE: bool>(model: &Model, expected: &[f64]) -> Result<Model, Error> {
+fn maximize<const SINGLE: bool>(model: Model, expected: &[f64]) -> Result<Model, Error> {
     let kept: Vec<usize> = (0..model.pieces.len()).filter(|id| expected[*id] >= RARE).collect();
     if kept.is_empty() {
         return Err(Error::Training("the text is too small: no piece is expected in it".to_owned()));
@@ -306,6 +304,15 @@ fn maximize<const SINGLE: bool>(model: &Model, expected: &[f64]) -> Result<Model
     let total = round::<SINGLE>(digamma(sum));
     let scores = kept.iter().map(|id| round::<SINGLE>(digamma(expected[*id]) - total)).collect();
     Ok(model.of::<SINGLE>(&kept, scores))
+}
+
+/// What the pieces are worth if they occur as often as expected, or half a time: none is dropped.
+fn settle<const SINGLE: bool>(model: Model, expected: &[f64]) -> Model {
+    let times: Vec<f64> = expected[..model.pieces.len()].iter().map(|times| times.max(RARE)).collect();
+    let sum = times.iter().fold(0.0, |sum, times| round::<SINGLE>(sum + times));
+    let total = round::<SINGLE>(sum.ln());
+    let scores = times.iter().map(|times| round::<SINGLE>(times.ln() - total)).collect();
+    model.with::<SINGLE>(scores)
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use super::{
     super::{GoOn, parallel::in_parts},
-    Lanes, STRIDE, UnigramOptions, in_lanes,
+    STRIDE, UnigramOptions, in_lanes,
     lattice::{Lattice, TwoBest, place_of, round},
     model::Model,
     words::Words,
@@ -29,18 +29,17 @@ enum Instead {
 /// The model with its most useful pieces: those that nothing replaces, then by loss.
 pub fn prune<const SINGLE: bool>(
     words: &Words,
-    model: &Model,
+    model: Model,
     options: &UnigramOptions,
-    lanes: &Lanes,
     go_on: &mut GoOn<'_>,
 ) -> Result<Model, Error> {
-    let unknown = options.unknown_of(model);
-    let used = in_lanes::<SINGLE>(words, model, options, lanes, go_on, &|lattice, count, sums| {
-        lattice.viterbi::<SINGLE>();
-        for number in &lattice.best {
-            let Some(piece) = place_of(lattice.node(*number).piece, unknown) else { continue };
-            sums[piece] = round::<SINGLE>(sums[piece] + count);
-        }
+    let unknown = options.unknown_of(&model);
+    let used = in_lanes::<SINGLE>(words, &model, options, go_on, &|lattice, word, count, sums| {
+        lattice.best::<SINGLE>(word.start, word.length, &model, |piece| {
+            if let Some(piece) = place_of(piece, unknown) {
+                sums[piece] = round::<SINGLE>(sums[piece] + count);
+            }
+        });
     })?;
     let total = round::<SINGLE>(used.iter().sum());
     let mut kept = Vec::new();
@@ -49,14 +48,14 @@ pub fn prune<const SINGLE: bool>(
     let share = size.div_ceil(options.threads.max(1)).max(1);
     let parts = (0..size).step_by(share).map(|start| start..(start + share).min(size)).collect();
     let found = in_parts(parts, go_on, &|part: Range<usize>, go_on: &mut GoOn<'_>| {
-        judge::<SINGLE>(words, model, part, (&used, total), options, go_on)
+        judge::<SINGLE>(&model, part, (&used, total), options, go_on)
     })?;
     for part in found {
         kept.extend(part.kept);
         losses.extend(part.losses);
     }
     losses.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
-    let all = options.size_of(model);
+    let all = options.size_of(&model);
     let wanted = options.desired.max((options.shrinking_factor * all as f64) as usize);
     let room = match wanted.checked_sub(kept.len() + all - size) {
         None if options.all_grow => size,
@@ -77,7 +76,6 @@ struct Judged {
 
 /// Judges some of the pieces; `used`: how often each stands in the best ways, and all of them.
 fn judge<const SINGLE: bool>(
-    words: &Words,
     model: &Model,
     part: Range<usize>,
     (used, total): (&[f64], f64),
@@ -86,7 +84,7 @@ fn judge<const SINGLE: bool>(
 ) -> Result<Judged, Error> {
     let (mut lattice, mut search) = (Lattice::default(), TwoBest::default());
     let mut judged = Judged::default();
-    let (unknown, trie) = (options.unknown_of(model), model.trie(words));
+    let unknown = options.unknown_of(model);
     for id in part {
         if id % STRIDE == STRIDE - 1 && !go_on() {
             return Err(Error::Interrupted);
@@ -94,15 +92,16 @@ fn judge<const SINGLE: bool>(
         if used[id] == 0.0 && !options.all_grow {
             continue;
         }
-        lattice.set(model.pieces[id].symbols(&words.text), model, trie);
+        let piece = model.pieces[id];
+        lattice.set(piece.start, piece.length, model);
         match instead::<SINGLE>(&mut lattice, &mut search) {
             Instead::Nothing => judged.kept.push(id),
             Instead::Unused if options.all_grow && used[id] > 0.0 => judged.kept.push(id),
             Instead::Pieces(pieces) if used[id] > 0.0 => {
-                let count = |piece: &u32| place_of(*piece, unknown).map_or(0.0, |piece| used[piece]);
-                let others: Vec<f64> = pieces.iter().map(count).collect();
+                let count = |piece: &u32| place_of(*piece, unknown).map(|piece| used[piece]);
+                let others: Vec<Option<f64>> = pieces.iter().map(count).collect();
                 let tokens = if options.all_grow { options.size_of(model) } else { others.len() };
-                judged.losses.push((id, loss::<SINGLE>(used[id], total, &others, tokens)));
+                judged.losses.push((id, loss::<SINGLE>((used[id], total), (&others, model.unknown), tokens)));
             }
             Instead::Pieces(_) | Instead::Unused => {}
         }
@@ -119,15 +118,20 @@ fn instead<const SINGLE: bool>(lattice: &mut Lattice, search: &mut TwoBest) -> I
 }
 
 /// How much the logarithm of the likelihood, by token, loses when each of `count` tokens becomes `tokens`; `others`:
-/// how often each of those that stand for it is used.
-fn loss<const SINGLE: bool>(count: f64, total: f64, others: &[f64], tokens: usize) -> f64 {
+/// how often each of those that stand for it is used; those for which nothing is counted are worth `unknown`.
+fn loss<const SINGLE: bool>(
+    (count, total): (f64, f64),
+    (others, unknown): (&[Option<f64>], f64),
+    tokens: usize,
+) -> f64 {
     let all = round::<SINGLE>(total.ln());
     let with = round::<SINGLE>(count.ln() - all);
     let more = round::<SINGLE>(count * (tokens as f64 - 1.0));
     let all = round::<SINGLE>(round::<SINGLE>(total + more).ln());
     let mut without = 0.0;
     for other in others {
-        without = round::<SINGLE>(without + (round::<SINGLE>(other + count).ln() - all));
+        let score = other.map_or(unknown, |other| round::<SINGLE>(other + count).ln() - all);
+        without = round::<SINGLE>(without + score);
     }
     round::<SINGLE>(round::<SINGLE>(count / total) * round::<SINGLE>(with - without))
 }

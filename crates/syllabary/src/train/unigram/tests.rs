@@ -30,6 +30,8 @@ fn options(threads: usize, single: bool) -> UnigramOptions {
         unknown: Unknown::Nothing,
         all_grow: false,
         logarithms: false,
+        last_iterations: 0,
+        last_size: 0,
         memory: Limit::default(),
     }
 }
@@ -92,10 +94,11 @@ fn sums_of_probabilities_are_those_of_logarithms() {
         (&options(1, false), Limit::default()),
         &mut || true,
     );
-    let model = model.unwrap();
+    let mut model = model.unwrap();
     words.order();
-    let plain = expect::<false>(&words, &model, &options(1, false), &Lanes::new(), &mut || true).unwrap();
-    let single = expect::<true>(&words, &model, &options(1, true), &Lanes::new(), &mut || true).unwrap();
+    model.find(&words, 3, &mut || true).unwrap();
+    let plain = expect::<false>(&words, &model, &options(1, false), &mut || true).unwrap();
+    let single = expect::<true>(&words, &model, &options(1, true), &mut || true).unwrap();
     for (a, b) in plain.iter().zip(&single) {
         assert!((a - b).abs() < 1e-4 * (1.0 + a), "{a} {b}");
     }

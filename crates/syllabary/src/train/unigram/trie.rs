@@ -1,10 +1,13 @@
-//! Pieces by their symbols: all that begin at one place of a word, the shortest first.
+//! Pieces by their symbols: the longest that begins at one place of a text.
 //!
 //! The nodes of one depth stand in a row, those of one parent by their symbols, so that the children of a node are a
-//! range. Leaves out scores.
+//! range. Leaves out scores, and shorter pieces, which are beginnings of the longest (`model`).
 
-/// No piece ends here.
-const NONE: u32 = u32::MAX;
+use super::{
+    model::{Piece, UNKNOWN},
+    words::Words,
+};
+
 /// Up to so many children are looked through one by one.
 const FEW: usize = 8;
 
@@ -13,106 +16,117 @@ const FEW: usize = 8;
 pub struct Trie {
     /// The symbol that leads to each node; the root is node 0.
     symbols: Vec<u32>,
-    /// Where the children of each node begin; they end where those of the next begin.
-    children: Vec<u32>,
-    /// The piece that ends at each node.
-    pieces: Vec<u32>,
+    /// Where the children of each node begin, which end where those of the next begin; the longest piece that ends at
+    /// the node or above it.
+    nodes: Vec<(u32, u32)>,
     /// The child of the root, by symbol.
     roots: Vec<u32>,
 }
 
-/// The pieces by their symbols.
-fn order(pieces: &[&[u32]]) -> Vec<u32> {
-    let mut order: Vec<u32> = (0..pieces.len() as u32).collect();
-    order.sort_unstable_by_key(|id| pieces[*id as usize]);
-    order
+/// The numbers of pieces, by their symbols.
+pub struct Order(Vec<u32>);
+
+impl Order {
+    /// Compares as many symbols as a word of 64 bits holds, then the others.
+    pub fn of(pieces: &[Piece], words: &Words) -> Order {
+        let bits = usize::BITS - words.characters.len().leading_zeros();
+        let first = |piece: &Piece| {
+            let symbols = piece.symbols(&words.text).iter().map(|symbol| u64::from(*symbol) + 1);
+            let held = (64 / bits.max(1)) as usize;
+            symbols.chain(std::iter::repeat(0)).take(held).fold(0, |all, symbol| (all << bits) | symbol)
+        };
+        let mut order: Vec<(u64, u32)> = pieces.iter().map(first).zip(0..).collect();
+        order.sort_unstable_by(|a, b| {
+            let symbols = |id: u32| pieces[id as usize].symbols(&words.text);
+            a.0.cmp(&b.0).then_with(|| symbols(a.1).cmp(symbols(b.1)))
+        });
+        Order(order.into_iter().map(|(_, id)| id).collect())
+    }
+
+    /// How many nodes the tree has: those of each piece that the one before it does not have.
+    fn nodes(&self, pieces: &[Piece], words: &Words) -> usize {
+        let mut before: &[u32] = &[];
+        self.0.iter().fold(1, |nodes, id| {
+            let piece = pieces[*id as usize].symbols(&words.text);
+            let shared = piece.iter().zip(before).take_while(|(one, other)| one == other).count();
+            before = piece;
+            nodes + piece.len() - shared
+        })
+    }
 }
 
-/// How many nodes the tree has: those of each piece that the one before it does not have.
-fn nodes(pieces: &[&[u32]], order: &[u32]) -> usize {
-    let mut before: &[u32] = &[];
-    order.iter().fold(1, |nodes, id| {
-        let piece = pieces[*id as usize];
-        let shared = piece.iter().zip(before).take_while(|(one, other)| one == other).count();
-        before = piece;
-        nodes + piece.len() - shared
-    })
-}
+/// The pieces below a node: a range of their order, and the piece at the node or above.
+type Below = (u32, u32, u32);
 
 impl Trie {
-    /// Of pieces by id; `symbols`: how many there are.
-    pub fn new(pieces: &[&[u32]], symbols: usize) -> Trie {
-        let order = order(pieces);
-        let nodes = nodes(pieces, &order);
-        let room = || Vec::with_capacity(nodes + 1);
-        let mut trie = Trie { symbols: room(), children: room(), pieces: room(), roots: vec![NONE; symbols] };
+    /// Of pieces in their order. `links` is told of each piece the longest other one that it begins with.
+    pub fn new(pieces: &[Piece], words: &Words, order: &Order, mut links: impl FnMut(u32, u32)) -> Trie {
+        let nodes = order.nodes(pieces, words);
+        let order = &order.0;
+        let mut trie = Trie {
+            symbols: Vec::with_capacity(nodes + 1),
+            nodes: Vec::with_capacity(nodes + 1),
+            roots: vec![UNKNOWN; words.characters.len()],
+        };
         trie.symbols.push(0);
-        trie.pieces.push(NONE);
-        // The pieces below each node of one depth, which share as many symbols.
-        let mut level = vec![(0, order.len())];
+        let mut level: Vec<Below> = vec![(0, order.len() as u32, UNKNOWN)];
         let mut depth = 0;
         while !level.is_empty() {
+            let symbol_of = |id: u32| words.text[pieces[id as usize].start as usize + depth];
             let mut below = Vec::new();
-            for (start, end) in level {
-                trie.children.push(trie.symbols.len() as u32);
+            for (start, end, above) in level {
+                trie.nodes.push((trie.symbols.len() as u32, above));
                 let mut at = start;
                 while at < end {
-                    let piece = pieces[order[at] as usize];
-                    let symbol = piece[depth];
-                    let same = |id: &u32| pieces[*id as usize][depth] == symbol;
-                    let next = at + order[at..end].partition_point(same);
-                    let whole = piece.len() == depth + 1;
+                    let first = order[at as usize];
+                    let symbol = symbol_of(first);
+                    let rest = &order[at as usize..end as usize];
+                    let next = at + rest.partition_point(|id| symbol_of(*id) == symbol) as u32;
+                    let whole = pieces[first as usize].length as usize == depth + 1;
                     if depth == 0 {
                         trie.roots[symbol as usize] = trie.symbols.len() as u32;
                     }
                     trie.symbols.push(symbol);
-                    trie.pieces.push(if whole { order[at] } else { NONE });
-                    below.push((at + usize::from(whole), next));
+                    if whole {
+                        links(first, above);
+                    }
+                    below.push((at + u32::from(whole), next, if whole { first } else { above }));
                     at = next;
                 }
             }
             level = below;
             depth += 1;
         }
-        trie.children.push(trie.symbols.len() as u32);
+        trie.nodes.push((trie.symbols.len() as u32, UNKNOWN));
         trie
     }
 
-    /// The bytes of the tree of these pieces.
-    pub fn memory(pieces: &[&[u32]]) -> usize {
-        12 * nodes(pieces, &order(pieces))
+    /// The bytes of the tree of these pieces, and of making it.
+    pub fn memory(pieces: &[Piece], words: &Words) -> usize {
+        16 * Order::of(pieces, words).nodes(pieces, words)
     }
 
-    /// Calls `each` with the length and the id of every piece that `text` begins with.
+    /// The longest piece that `text` begins with, or `UNKNOWN`.
     #[inline]
-    pub fn prefixes(&self, text: &[u32], mut each: impl FnMut(usize, u32)) {
-        let Some(&root) = text.first().and_then(|symbol| self.roots.get(*symbol as usize)) else { return };
-        if root == NONE {
-            return;
-        }
-        let mut node = root as usize;
-        let mut length = 1;
-        loop {
-            let piece = self.pieces[node];
-            if piece != NONE {
-                each(length, piece);
-            }
-            let Some(symbol) = text.get(length) else { return };
-            let Some(child) = self.child(node, *symbol) else { return };
+    pub fn longest(&self, text: &[u32]) -> u32 {
+        let root = text.first().and_then(|symbol| self.roots.get(*symbol as usize)).copied();
+        let Some(mut node) = root.filter(|root| *root != UNKNOWN) else { return UNKNOWN };
+        for symbol in &text[1..] {
+            let Some(child) = self.child(node, *symbol) else { break };
             node = child;
-            length += 1;
         }
+        self.nodes[node as usize].1
     }
 
     #[inline]
-    fn child(&self, node: usize, symbol: u32) -> Option<usize> {
-        let start = self.children[node] as usize;
-        let symbols = &self.symbols[start..self.children[node + 1] as usize];
+    fn child(&self, node: u32, symbol: u32) -> Option<u32> {
+        let start = self.nodes[node as usize].0;
+        let symbols = &self.symbols[start as usize..self.nodes[node as usize + 1].0 as usize];
         let found = if symbols.len() <= FEW {
             symbols.iter().position(|other| *other == symbol)
         } else {
             symbols.binary_search(&symbol).ok()
         };
-        found.map(|at| start + at)
+        found.map(|at| start + at as u32)
     }
 }
