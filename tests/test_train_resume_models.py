@@ -24,6 +24,7 @@ pytestmark = pytest.mark.skipif(os.name == "nt", reason="signals and forks are P
 
 HERE = Path(__file__).parent
 UNIGRAM: dict[str, Any] = {"model": "unigram", "like": "sentencepiece"}
+THEIRS: dict[str, Any] = {"model": "unigram", "like": "huggingface"}
 MODELS: dict[str, dict[str, Any]] = {
     "own": {"model": "unigram", "vocab_size": 600},
     "own, NFC": {"model": "unigram", "vocab_size": 600, "normalize": "NFC", "special_tokens": ["<|e|>"]},
@@ -31,6 +32,8 @@ MODELS: dict[str, dict[str, Any]] = {
     "suffix": {**UNIGRAM, "options": {"vocab_size": 500, "treat_whitespace_as_suffix": True}},
     "sentences": {**UNIGRAM, "options": {"vocab_size": 500, "split_by_whitespace": False}},
     "no prefix": {**UNIGRAM, "options": {"vocab_size": 500, "add_dummy_prefix": False}},
+    "theirs": {**THEIRS, "options": {"vocab_size": 400, "pre_tokenizer": "Metaspace", "unk_token": "<unk>"}},
+    "theirs, no words": {**THEIRS, "options": {"vocab_size": 300, "normalizer": ["NFKC", "Lowercase"]}},
     "word": {"model": "word", "like": "sentencepiece", "options": {"vocab_size": 300}},
     "char": {"model": "char", "like": "sentencepiece", "options": {"vocab_size": 25}},
     "sample": {"like": "sentencepiece", "options": {"vocab_size": 300, "input_sentence_size": 400}},
@@ -173,7 +176,7 @@ def test_documents_in_memory_that_stop_coming(name: str, corpus: Path, tmp_path:
         syllabary.train([*lines[:30], "another", *lines[31:]], checkpoint=folder, **calls)
 
 
-@pytest.mark.parametrize("name", ["own", "unigram", "word", "sample of a unigram"])
+@pytest.mark.parametrize("name", ["own", "unigram", "theirs", "word", "sample of a unigram"])
 def test_a_limit_and_a_checkpoint(name: str, corpus: Path, tmp_path: Path) -> None:
     """Under a limit only the rounds are kept: all is counted again."""
     folder, whole = tmp_path / "kept", saved(train(corpus, name), tmp_path)

@@ -51,8 +51,10 @@ HUGGINGFACE: dict[str, dict[str, Any]] = {
     "short": {"pre_tokenizer": "Whitespace", "max_token_length": 4},
     "special": {"special_tokens": ["<s>", "a", "th"], "normalizer": ["NFD", "Lowercase"]},
 }
+THEIRS: dict[str, Any] = {"pre_tokenizer": "Metaspace", "normalizer": "NFKC", "initial_alphabet": ["z"]}
 # What is no BPE, and samples: a room in which they go to files.
 LITTLE = 3 << 20
+WHOLE = ("unigram, no split", "theirs, no words")  # whose words are documents
 MODELS: dict[str, dict[str, Any]] = {
     "unigram": {"model": "unigram", "vocab_size": 700},
     "unigram, no split": {"model": "unigram", "vocab_size": 700, "split": None},
@@ -63,6 +65,8 @@ MODELS: dict[str, dict[str, Any]] = {
     },
     "suffix": {"model": "unigram", "options": {"vocab_size": 300, "treat_whitespace_as_suffix": True}},
     "sentences": {"model": "unigram", "options": {"vocab_size": 300, "split_by_whitespace": False}},
+    "theirs": {"model": "unigram", "like": "huggingface", "options": {"vocab_size": 300, **THEIRS}},
+    "theirs, no words": {"model": "unigram", "like": "huggingface", "options": {"vocab_size": 300}},
     "words": {"model": "word", "options": {"vocab_size": 90}},
     "all words": {"model": "word", "options": {"use_all_vocab": True}},
     "coverage": {"model": "word", "options": {"vocab_size": 90, "character_coverage": 0.98}},
@@ -140,8 +144,8 @@ def test_huggingface(name: str, small: Path) -> None:
 def test_other_models_and_samples(name: str, threads: int, small: Path) -> None:
     options = MODELS[name]
     like = {} if "options" not in options else {"like": "sentencepiece"}
-    limit = LITTLE if "model" in options and "split" not in options else ROOM * 2
-    both(small, texts(), limit=limit, threads=threads, **like, **options)
+    limit = LITTLE if "model" in options and name not in WHOLE else ROOM * 2
+    both(small, texts(), limit=limit, threads=threads, **{**like, **options})
 
 
 def test_a_table_of_sentences(small: Path) -> None:
@@ -156,6 +160,10 @@ def test_a_table_of_sentences(small: Path) -> None:
     [
         ({"model": "unigram"}, "too small for this corpus: its distinct words need"),
         ({"model": "unigram", "like": "sentencepiece"}, "too small for this corpus: its distinct words need"),
+        (
+            {"model": "unigram", "like": "huggingface", "options": {"pre_tokenizer": "Whitespace"}},
+            "too small for this corpus: its distinct words need",
+        ),
         (
             {"model": "unigram", "like": "sentencepiece", "options": {"split_by_whitespace": False}},
             "too small for this corpus: .* sentences, whose order matters",
@@ -239,12 +247,6 @@ def test_too_small_a_limit_is_refused_at_once(more: dict[str, Any]) -> None:
 
     with pytest.raises(TrainingError, match="give 80 MiB or more"):
         syllabary.train(unread(), memory_limit="79 MiB", **more)
-
-
-@pytest.mark.parametrize("bound", [{"memory_limit": "1 GB"}, {"checkpoint": "kept"}])
-def test_a_unigram_like_hugging_face_has_no_bounds(bound: dict[str, Any]) -> None:
-    with pytest.raises(TrainingError, match=f"^{next(iter(bound))} does not go with model='unigram', like="):
-        syllabary.train(["low low"], model="unigram", like="huggingface", **bound)
 
 
 PEAK = """

@@ -77,8 +77,12 @@ class Ranks:
 class Learned:
     """The tokens of an alphabet and of merges, spelled by the engine. Immutable."""
 
-    def __new__(cls, symbols: list[bytes], pairs: NDArray[np.uint32], first: int) -> Learned:
+    def __new__(
+        cls, symbols: list[bytes], pairs: NDArray[np.uint32], first: int, threads: int = 1
+    ) -> Learned:
         """pairs: local ids, shape (n, 2); merge k makes local id len(symbols) + k. first: the lowest id.
+
+        threads: two share the work at most.
 
         Raises `TrainingError` for a pair of tokens that are not there yet, `VocabularyError` for ids too
         far above their number.
@@ -401,12 +405,29 @@ class HuggingFaceTrainer:
         """Takes the next part of a long document."""
 
     def feed_counts(
-        self, data: NDArray[np.uint8], ends: NDArray[np.uint64], counts: NDArray[np.uint64]
+        self,
+        data: builtins.bytes | NDArray[np.uint8],
+        ends: NDArray[np.uint64],
+        counts: NDArray[np.uint64],
     ) -> None:
         """Adds words that were counted elsewhere, back to back in `data`; word i ends at `ends[i]`.
 
         Raises `TrainingError` for arrays that do not fit together.
         """
+
+    def counts_and_places(
+        self,
+    ) -> tuple[builtins.bytes, NDArray[np.uint64], NDArray[np.uint64], NDArray[np.uint64]]:
+        """The words counted so far, where each ends, its count, and its place in an order; none under a
+        limit of memory."""
+
+    @property
+    def distinct_pieces(self) -> int:
+        """How many distinct words are counted so far; under a limit of memory 1 if there is text."""
+
+    @property
+    def pending(self) -> int:
+        """Bytes of a document that are taken and not counted yet."""
 
     def finish(self) -> int:
         """How many distinct words there are; nothing can be fed after that."""
@@ -434,9 +455,14 @@ class HuggingFaceTrainer:
         """The characters of all words with their counts, by code point."""
 
     def learn_unigram(
-        self, settings: UnigramSettings, callback: Callable[[int, int], object] | None
+        self,
+        settings: UnigramSettings,
+        callback: Callable[[int, int], object] | None = None,
+        known: _Scored | None = None,
+        keep: Callable[[builtins.bytes, NDArray[np.uint64], NDArray[np.float64]], object] | None = None,
     ) -> list[tuple[str, float]]:
-        """The pieces of a unigram model of the words, with their scores, as `learn_unigram_of`."""
+        """The pieces of a unigram model of the words, which are used up, with their scores, as
+        `learn_unigram_of`."""
 
 @final
 class SentencePieceTrainer:

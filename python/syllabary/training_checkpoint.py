@@ -32,12 +32,12 @@ from syllabary.corpus.report import Report
 from syllabary.errors import CheckpointError, TrainingError
 from syllabary.files import write_atomic
 from syllabary.piece_table import PieceTable
-from syllabary.reference.train_sentencepiece_options import SentencePieceOptions
 from syllabary.spec import TrainOptions
 from syllabary.training_checkpoint_files import Journal, read_counts, way_out, write_counts
 from syllabary.training_checkpoint_state import (
     STATE,
     TABLE,
+    Options,
     Plan,
     Seen,
     State,
@@ -226,7 +226,7 @@ class Checkpoint:
 @contextlib.contextmanager
 def opened(
     folder: str | os.PathLike[str] | None,
-    options: TrainOptions | SentencePieceOptions,
+    options: Options,
     source: Corpus | PieceTable,
     more: Mapping[str, object],
     tabled: bool = True,

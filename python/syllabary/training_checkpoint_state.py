@@ -26,7 +26,9 @@ from syllabary.errors import CheckpointError, FormatError
 from syllabary.files import read_bounded
 from syllabary.formats import syllabary_json
 from syllabary.piece_table import PieceTable
+from syllabary.reference.train_huggingface import BpeTrainerOptions
 from syllabary.reference.train_sentencepiece_options import SentencePieceOptions
+from syllabary.reference.train_unigram_huggingface import UnigramTrainerOptions
 from syllabary.spec import TokenizerSpec, TrainOptions
 from syllabary.training_checkpoint_files import way_out
 
@@ -41,6 +43,7 @@ LISTED = 10_000  # files, one by one; of more only a sum
 WHOLE = 1 << 62  # bytes: a file of any size is one unit
 
 Plan = dict[str, Any]
+Options = TrainOptions | SentencePieceOptions | BpeTrainerOptions | UnigramTrainerOptions
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,9 +82,7 @@ class State:
 # ---- the plan ----
 
 
-def plan_of(
-    options: TrainOptions | SentencePieceOptions, source: Corpus | PieceTable, more: Mapping[str, object]
-) -> Plan:
+def plan_of(options: Options, source: Corpus | PieceTable, more: Mapping[str, object]) -> Plan:
     """Everything that decides the result but the text, as plain JSON values; of a table, what is in it."""
     if isinstance(source, PieceTable):
         digest = hashlib.blake2b(source.data.tobytes(), digest_size=16)

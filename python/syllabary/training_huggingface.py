@@ -13,11 +13,9 @@ import dataclasses
 import os
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
-from typing import Any, Protocol
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import Any
 
 from syllabary._engine import HuggingFaceTrainer
 from syllabary.corpus.corpus import Corpus
@@ -27,6 +25,7 @@ from syllabary.formats.hf_given import PLACES
 from syllabary.formats.hf_read import read_document
 from syllabary.formats.hf_split import write_cutting
 from syllabary.formats.strict_json import Json
+from syllabary.piece_table import PieceTable
 from syllabary.progress import Progress, Report
 from syllabary.reference.bytes_to_unicode import BYTE_TO_CHARACTER, CHARACTER_TO_BYTE, unspell
 from syllabary.reference.train_huggingface import BpeTrainerOptions, Learned, Trained, last_ranks
@@ -43,9 +42,12 @@ from syllabary.reference.train_unigram_seed import TEXTS
 from syllabary.reference.train_wordlevel import vocabulary
 from syllabary.spec import Form, SplitSpec, Step, TokenizerSpec, TrainOptions
 from syllabary.tokenizer import Tokenizer
-from syllabary.training_feed import feed_parts, pruning, tell
+from syllabary.training_checkpoint import Checkpoint, opened
+from syllabary.training_feed import Takes, feed_parts, tell
 from syllabary.training_huggingface_options import BYTES_DECODED, FLAGS, MODEL, Setup
 from syllabary.training_memory import Room, limited
+from syllabary.training_pruning import pruned
+from syllabary.training_watched import count as counted_by
 
 PREFIX = "continuing_subword_prefix"
 # Of a tokenizer of bytes, what its file says in other words than ours would.
@@ -54,22 +56,12 @@ CARRIED = {"huggingface": {"decoder": BYTES_DECODED}}
 Words = Callable[[HuggingFaceTrainer], int]
 
 
-class Table(Protocol):
-    """Pieces that were counted before, as `piece_table.PieceTable` has them."""
-
-    data: NDArray[np.uint8]
-    ends: NDArray[np.uint64]
-    counts: NDArray[np.uint64]
-
-    @property
-    def bytes(self) -> int:
-        """UTF-8 bytes of the text."""
-
-
 # ---- plain byte-level training, whose options are `TrainOptions` ----
 
 
-def plain_setup(like: str | None, options: TrainOptions, source: Corpus | Table) -> tuple[bool, Setup | None]:
+def plain_setup(
+    like: str | None, options: TrainOptions, source: Corpus | PieceTable
+) -> tuple[bool, Setup | None]:
     """Of their plain trainer: whether text is fed by lines, and the set-up; of other tools neither."""
     if like != "huggingface":
         return False, None
@@ -142,7 +134,7 @@ def check_cut(setup: Setup, split: SplitSpec, normalize: Form | None) -> None:
         )
 
 
-def read_once(source: Corpus | Table) -> bool:
+def read_once(source: Corpus | PieceTable) -> bool:
     """Whether a source cannot be read again, should that be needed."""
     return isinstance(source, Corpus) and isinstance(source.source, Iterator)
 
@@ -151,37 +143,60 @@ def read_once(source: Corpus | Table) -> bool:
 
 
 def train_huggingface(
-    source: Corpus | Table,
+    source: Corpus | PieceTable,
     setup: Setup,
     *,
     threads: int,
     report: Report | None,
     again: Mapping[str, object] | None = None,
     memory_limit: int | str | None = None,
+    checkpoint: str | os.PathLike[str] | None = None,
     stacklevel: int = 3,
 ) -> Tokenizer:
     """Learn a tokenizer; saved as `tokenizer.json`, it is the file that their library saves.
 
     again: the record of a training that has read the source before, and warned of what there is to warn of.
-    memory_limit: as `training.train`; a vocabulary that cannot be learned in it is a `TrainingError`.
+    memory_limit, checkpoint: as `training.train`; a vocabulary that cannot be learned in the limit is a
+    `TrainingError`, and only unigram models have checkpoints.
     Raises `CorpusError` for a corpus without a word, `TrainingError` if the vocabulary cannot hold the
     alphabet; warns `EarlyStopWarning`, by default pointing at the caller's caller.
     """
     said = again is not None or setup.components["normalizer"] is not None
-
-    def words(trainer: HuggingFaceTrainer) -> int:
-        if isinstance(source, Corpus):
-            feed_parts(trainer, source.parts(normalized=said), report)
-            return trainer.bytes
-        trainer.feed_counts(source.data, source.ends, source.counts)
-        return source.bytes
-
     lines = isinstance(source, Corpus) and by_lines(source)
-    with limited(memory_limit) as room:
-        spec = train_words(words, setup, lines, threads, report, stacklevel + 1, room)
+    plan = {"model": setup.kind, "like": "huggingface", "lines": lines, "flags": setup.flags}
+    with (
+        limited(memory_limit) as room,
+        opened(checkpoint, setup.trainer, source, {**plan, **setup.components}, room is None) as kept,
+    ):
+
+        def words(trainer: HuggingFaceTrainer) -> int:
+            return _fed(trainer, source, said, report, kept)
+
+        spec = train_words(words, setup, lines, threads, report, stacklevel + 1, room, kept)
     more = source.record() if isinstance(source, Corpus) and source.says_more else None
     record = {**spec.record, **(again or {}), **({} if more is None else {"corpus": more})}
     return Tokenizer(dataclasses.replace(spec, record=record))
+
+
+def _fed(
+    trainer: HuggingFaceTrainer,
+    source: Corpus | PieceTable,
+    said: bool,
+    report: Report | None,
+    kept: Checkpoint | None,
+) -> int:
+    """Feeds the source to the engine; the bytes of text that there were. said: nothing is to be warned of."""
+    if not isinstance(source, Corpus):
+        trainer.feed_counts(source.data, source.ends, source.counts)
+        if kept is not None:
+            kept.given(source.bytes)
+        return source.bytes
+
+    def feeding(taker: Takes) -> int:
+        feed_parts(taker, source.parts(normalized=said), report)
+        return taker.bytes
+
+    return counted_by(trainer, source, said, feeding, kept)
 
 
 def train_words(
@@ -192,8 +207,12 @@ def train_words(
     report: Report | None,
     stacklevel: int = 2,
     memory: Room | None = None,
+    kept: Checkpoint | None = None,
 ) -> TokenizerSpec:
-    """The tokenizer of what `words` feeds to the engine; it gives back the bytes of text that there were."""
+    """The tokenizer of what `words` feeds to the engine; it gives back the bytes of text that there were.
+
+    kept: of a unigram model.
+    """
     normalizer, cutting, byte_level = setup.cutting()
     trainer = HuggingFaceTrainer(normalizer, cutting.steps, cutting.split, lines, threads, memory)
     size = words(trainer)
@@ -204,7 +223,7 @@ def train_words(
     if setup.kind == "WordLevel":
         return spec_of(_most_frequent(trainer, setup), setup, size)
     if isinstance(setup.trainer, UnigramTrainerOptions):
-        scored = learn_scored(trainer, setup.trainer, report)
+        scored = learn_scored(trainer, setup.trainer, report, kept)
         _warn_of_few(len(scored.vocab), setup.trainer, stacklevel + 1)
         return spec_of(scored, setup, size)
     options = setup.merging
@@ -252,14 +271,17 @@ def _most_frequent(trainer: HuggingFaceTrainer, setup: Setup) -> Trained:
 
 
 def learn_scored(
-    trainer: HuggingFaceTrainer, options: UnigramTrainerOptions, report: Report | None
+    trainer: HuggingFaceTrainer,
+    options: UnigramTrainerOptions,
+    report: Report | None,
+    kept: Checkpoint | None = None,
 ) -> Scored:
     """What a unigram model learns of the words that were counted, at least one; raises as the reference."""
     characters = [character for character, _count in by_count(dict(trainer.characters()), TEXTS)]
     alphabet = alphabet_of(characters, options)
     check_room(alphabet, options)
     settings = settings_of(options)
-    pieces = trainer.learn_unigram(settings, pruning(report, settings.desired))
+    pieces = pruned(partial(trainer.learn_unigram, settings), settings, report, kept)
     return finish(pieces, alphabet, options)
 
 

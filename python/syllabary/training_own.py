@@ -50,7 +50,7 @@ MODELS: dict[str, Callable[[str, str | None, Any, Arguments], Callable[..., Toke
     "word": counted_trainer,
     "char": counted_trainer,
 }
-# Of those, the ones that have checkpoints and limits of memory, but for Hugging Face's way.
+# Of those, the ones that have checkpoints and limits of memory.
 BOUNDED = ("unigram", "word", "char")
 BOUNDS = ("memory_limit", "checkpoint")
 
@@ -72,10 +72,8 @@ def own_trainer(
     if model != "bpe":
         if model not in MODELS:
             raise TrainingError(f"model={model!r} is none of {', '.join(('bpe', *MODELS))}")
-        bounded = model in BOUNDED and like != HUGGINGFACE
-        free: dict[str, Any] = {name: refused[name] for name in BOUNDS if bounded}
-        tool = f"model={model!r}" + (f", like={like!r}" if model in BOUNDED and not bounded else "")
-        _refuse({name: value for name, value in refused.items() if name not in free}, tool)
+        free: dict[str, Any] = {name: refused[name] for name in BOUNDS if model in BOUNDED}
+        _refuse({name: value for name, value in refused.items() if name not in free}, f"model={model!r}")
         return partial(MODELS[model](model, like, source, arguments), **free)
     own = _own_options(like, source, *arguments)
     if own is None:

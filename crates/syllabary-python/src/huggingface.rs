@@ -1,9 +1,9 @@
 //! `HuggingFaceTrainer`: counts words as they come, then learns names and merges.
 
-use std::{collections::BTreeMap, path::PathBuf};
+use std::path::PathBuf;
 
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray1, ndarray::Array2};
-use pyo3::{exceptions::PyValueError, prelude::*};
+use pyo3::{exceptions::PyValueError, prelude::*, types::PyBytes};
 use syllabary::train::{
     PieceTable,
     huggingface::{self, BpeTrainerOptions},
@@ -16,7 +16,7 @@ use crate::{
     convert,
     errors::{exception, to_python},
     steps,
-    trainer::{Pulse, room},
+    trainer::{Placed, Pulse, room},
     unigram,
 };
 
@@ -83,15 +83,22 @@ impl HuggingFaceTrainer {
             .map_err(|error| pulse.exception(py, error))
     }
 
-    /// Words that were counted elsewhere, back to back; word `i` ends at `ends[i]`.
+    /// Words that were counted elsewhere, back to back in bytes or an array of them; word `i` ends at `ends[i]`.
     fn feed_counts(
         &mut self,
         py: Python<'_>,
-        data: PyReadonlyArray1<'_, u8>,
+        data: &Bound<'_, PyAny>,
         ends: PyReadonlyArray1<'_, u64>,
         counts: PyReadonlyArray1<'_, u64>,
     ) -> PyResult<()> {
-        let (data, ends, counts) = (data.as_slice()?, ends.as_slice()?, counts.as_slice()?);
+        let array: PyReadonlyArray1<'_, u8>;
+        let data = if let Ok(bytes) = data.cast::<PyBytes>() {
+            bytes.as_bytes()
+        } else {
+            array = data.extract()?;
+            array.as_slice()?
+        };
+        let (ends, counts) = (ends.as_slice()?, counts.as_slice()?);
         let wrong = || exception(py, "TrainingError", "the table of counts is damaged".to_owned());
         if ends.len() != counts.len() {
             return Err(wrong());
@@ -103,6 +110,34 @@ impl HuggingFaceTrainer {
             start += word.len();
         }
         Ok(())
+    }
+
+    /// The words counted so far back to back, where each ends, its count, and its place in an order.
+    fn counts_and_places<'py>(&mut self, py: Python<'py>) -> PyResult<Placed<'py>> {
+        let (mut data, mut ends, mut counts) = (Vec::new(), Vec::new(), Vec::new());
+        let table = self.words.settle().map_err(|error| to_python(py, error, None))?;
+        for (word, count) in table.into_iter().flat_map(PieceTable::iter) {
+            data.extend_from_slice(word);
+            ends.push(data.len() as u64);
+            counts.push(count);
+        }
+        let places: Vec<u64> = (0..ends.len() as u64).collect();
+        let [ends, counts, places] = [ends, counts, places].map(|array| array.into_pyarray(py));
+        Ok((PyBytes::new(py, &data), ends, counts, places))
+    }
+
+    /// How many distinct words are counted so far, or one where some are and memory is limited.
+    #[getter]
+    fn distinct_pieces(&mut self, py: Python<'_>) -> PyResult<usize> {
+        let limited = usize::from(self.words.bytes() > 0);
+        let table = self.words.settle().map_err(|error| to_python(py, error, None))?;
+        Ok(table.map_or(limited, PieceTable::len))
+    }
+
+    /// Bytes that are taken and not counted yet.
+    #[getter]
+    fn pending(&self) -> usize {
+        self.words.pending()
     }
 
     #[getter]
@@ -128,25 +163,25 @@ impl HuggingFaceTrainer {
     }
 
     /// The characters of all words with their counts, by code point.
-    fn characters(&self) -> Vec<(char, u64)> {
-        let mut counts = BTreeMap::new();
-        for (word, count) in self.table.iter() {
-            for character in String::from_utf8_lossy(word).chars() {
-                let total: &mut u64 = counts.entry(character).or_default();
-                *total = total.saturating_add(count);
-            }
-        }
-        counts.into_iter().collect()
+    fn characters(&self, py: Python<'_>) -> PyResult<Vec<(char, u64)>> {
+        let counts = py.detach(|| self.table.characters()).map_err(|error| to_python(py, error, None))?;
+        Ok(counts.into_iter().collect())
     }
 
-    /// The pieces of a unigram model of the words, with their scores; `settings` as in `learn_unigram`.
+    /// The pieces of a unigram model of the words, which are used up, with their scores; the arguments are those of
+    /// `learn_unigram_of`.
+    #[pyo3(signature = (settings, callback=None, known=None, keep=None))]
     fn learn_unigram(
-        &self,
+        &mut self,
         py: Python<'_>,
         settings: &Bound<'_, PyAny>,
         callback: Option<Py<PyAny>>,
+        known: Option<unigram::Known<'_>>,
+        keep: Option<Py<PyAny>>,
     ) -> PyResult<Vec<(String, f64)>> {
-        unigram::learn_words(py, || Ok(self.table.iter().collect()), settings, self.threads, callback)
+        let follower = unigram::Follower::new(callback, known, keep)?;
+        let words = std::mem::replace(&mut self.table, Counted::Table(PieceTable::default()));
+        unigram::learn_words(py, words, settings, (self.threads, self.memory), follower)
     }
 
     /// Names by id, how many there were before merging, merges as `(left, right, result)`, and their counts.

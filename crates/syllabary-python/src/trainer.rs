@@ -126,7 +126,8 @@ impl Pulse {
 
 type Array<'py> = Bound<'py, PyArray1<u64>>;
 type Counts<'py> = (Bound<'py, PyBytes>, Array<'py>, Array<'py>);
-type Placed<'py> = (Bound<'py, PyBytes>, Array<'py>, Array<'py>, Array<'py>);
+/// Texts back to back, where each ends, its count, its place in an order.
+pub type Placed<'py> = (Bound<'py, PyBytes>, Array<'py>, Array<'py>, Array<'py>);
 
 impl Trainer {
     fn counter(&mut self) -> PyResult<&mut Counter> {

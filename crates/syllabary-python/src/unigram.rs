@@ -4,9 +4,12 @@ use numpy::{IntoPyArray, PyReadonlyArray1};
 use pyo3::{exceptions::PyValueError, prelude::*, types::PyBytes};
 use syllabary::{
     Error,
-    train::unigram::{
-        self, Branching, Limit, Rounds, Scored, SeedRules, UnigramOptions, Unknown,
-        sentences::{Prepared, of_counter, of_texts},
+    train::{
+        huggingface_words::Counted,
+        unigram::{
+            self, Branching, Limit, Rounds, Scored, SeedRules, UnigramOptions, Unknown,
+            sentences::{Prepared, of_counter, of_words},
+        },
     },
 };
 
@@ -110,25 +113,18 @@ fn hand_over(py: Python<'_>, keep: &Py<PyAny>, pieces: Scored) -> PyResult<()> {
     keep.call1(py, (text, pieces.ends.into_pyarray(py), pieces.scores.into_pyarray(py))).map(drop)
 }
 
-/// Pieces with their scores, of any words.
-pub fn learn_words<'w>(
+/// Pieces with their scores, of the words that Hugging Face's trainer has counted.
+pub fn learn_words(
     py: Python<'_>,
-    words: impl FnOnce() -> Result<Vec<(&'w [u8], u64)>, Error> + Send,
+    words: Counted,
     settings: &Bound<'_, PyAny>,
-    threads: usize,
-    callback: Option<Py<PyAny>>,
+    (threads, memory): (usize, Option<usize>),
+    follower: Follower,
 ) -> PyResult<Vec<(String, f64)>> {
-    let options = options(settings, threads, None)?;
+    let options = options(settings, threads, memory)?;
     let (rules, most, outside) = rules(settings)?;
-    let follower = Follower::new(callback, None, None)?;
-    learn(py, follower, &options, |_| {
-        let table = words()?;
-        let texts = table.iter().map(|(word, count)| match std::str::from_utf8(word) {
-            Ok(word) => Ok((word, *count)),
-            Err(_) => Err(Error::Training("a word of the table is not UTF-8".to_owned())),
-        });
-        of_texts(&texts.collect::<Result<Vec<_>, _>>()?, rules, most, outside)
-    })
+    let memory = options.memory;
+    learn(py, follower, &options, |go_on| of_words(words, rules, (most, outside), memory, go_on))
 }
 
 /// The same of what a trainer has counted, which is used up; `known`: pieces to begin with, `keep`: a function that is

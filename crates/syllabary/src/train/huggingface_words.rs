@@ -4,9 +4,12 @@
 //! from a file is fed there line by line, each with its end: `lines` does the same. The order of words is that in
 //! which threads found them: what is learned does not depend on it (`huggingface`).
 
-use std::sync::{
-    Arc, Mutex, PoisonError,
-    atomic::{AtomicBool, AtomicUsize, Ordering},
+use std::{
+    collections::BTreeMap,
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicBool, AtomicUsize, Ordering},
+    },
 };
 
 use super::{GoOn, memory::Room, stored::Stored, table::PieceTable, tally::Tally};
@@ -71,6 +74,38 @@ impl Counted {
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
+    }
+
+    /// Calls `f` with every word, in no order, but each time in the same.
+    pub(super) fn each(&self, f: &mut impl FnMut(&[u8], u64) -> Result<(), Error>) -> Result<(), Error> {
+        match self {
+            Counted::Table(table) => table.iter().try_for_each(|(word, count)| f(word, count)),
+            Counted::Stored(stored) => stored.each(&mut |counted| f(counted.piece, counted.count)),
+        }
+    }
+
+    /// The characters of all words with their counts, by code point.
+    ///
+    /// # Errors
+    /// What the system refuses, where words are on disk.
+    pub fn characters(&self) -> Result<BTreeMap<char, u64>, Error> {
+        let mut counts = BTreeMap::new();
+        self.each(&mut |word, count| {
+            for character in String::from_utf8_lossy(word).chars() {
+                let total: &mut u64 = counts.entry(character).or_default();
+                *total = total.saturating_add(count);
+            }
+            Ok(())
+        })?;
+        Ok(counts)
+    }
+
+    /// The bytes of memory that words take which are on disk where there are too many.
+    pub(super) fn memory(&self) -> usize {
+        match self {
+            Counted::Table(_) => 0,
+            Counted::Stored(stored) => stored.memory(),
+        }
     }
 
     /// Those in memory; none under a limit of it.
@@ -178,6 +213,31 @@ impl Words {
     /// Bytes of text taken so far.
     pub fn bytes(&self) -> u64 {
         self.bytes
+    }
+
+    /// Bytes that are taken and not counted yet.
+    pub fn pending(&self) -> usize {
+        self.pending.len()
+    }
+
+    /// The words counted so far, in one table; none under a limit of memory.
+    ///
+    /// # Errors
+    /// `Error::TooLarge` beyond 2^32 distinct words.
+    pub fn settle(&mut self) -> Result<Option<&PieceTable>, Error> {
+        if self.room.bytes().is_some() {
+            return Ok(None);
+        }
+        let others = self.found.split_off(self.found.len().min(1));
+        let first =
+            self.found.first_mut().map(|first| first.get_mut().unwrap_or_else(PoisonError::into_inner));
+        let Some(Found::Table(all)) = first else { return Ok(None) };
+        for other in others {
+            if let Found::Table(table) = other.into_inner().unwrap_or_else(PoisonError::into_inner) {
+                all.merge(&table)?;
+            }
+        }
+        Ok(Some(all))
     }
 
     /// All words. Nothing is left here.

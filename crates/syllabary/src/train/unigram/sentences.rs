@@ -6,6 +6,7 @@ use super::{
     super::{
         GoOn, ask,
         count::Counter,
+        huggingface_words::Counted,
         piece_rules::{Character, PieceRules, Script, Shape},
         sentence_store::{StoredWords, Words as Table},
         sentence_words::SentenceWords,
@@ -151,25 +152,35 @@ fn in_order(order: &Order, words: &mut Words, symbols: &Symbols, cut: bool) -> R
     Ok(())
 }
 
-/// Words of a table. `most`: the most frequent characters are the alphabet, until they are 0.9995 of the text or so
-/// many; else all are but `outside`, which stands for the others.
+/// Words that Hugging Face's trainer has counted, which are used up. `most`: the most frequent characters are the
+/// alphabet, until they are 0.9995 of the text or so many; else all are but `outside`, which stands for the others.
 ///
 /// # Errors
-/// `Error::TooLarge` beyond 2^32 characters in distinct words.
-pub fn of_texts(
-    table: &[(&str, u64)],
+/// `Error::TooLarge` beyond 2^32 characters in distinct words; `Error::Training` beyond the memory that there is.
+pub fn of_words(
+    counted: Counted,
     rules: SeedRules,
-    most: Option<usize>,
-    outside: char,
+    (most, outside): (Option<usize>, char),
+    memory: Limit,
+    go_on: &mut GoOn<'_>,
 ) -> Result<Prepared, Error> {
-    let each = &mut |f: &mut Takes<'_>| table.iter().try_for_each(|(word, count)| f(word, *count));
-    of_each(each, rules, (most, outside), Limit::default())
+    let left = memory.less("its distinct words", counted.memory())?;
+    let mut step = 0;
+    let each = &mut |f: &mut Takes<'_>| {
+        counted.each(&mut |word, count| {
+            step += 1;
+            ask(go_on, step)?;
+            let broken = |_| Error::Training("a word of the table is not UTF-8".to_owned());
+            f(std::str::from_utf8(word).map_err(broken)?, count)
+        })
+    };
+    of_each(each, rules, (most, outside), left)
 }
 
 /// The same of what was counted, which is used up.
 ///
 /// # Errors
-/// As `of_texts`; `Error::Training` beyond the memory that there is.
+/// As `of_words`.
 pub fn of_counter(
     mut counter: Counter,
     rules: SeedRules,
