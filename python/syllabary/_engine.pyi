@@ -77,12 +77,8 @@ class Ranks:
 class Learned:
     """The tokens of an alphabet and of merges, spelled by the engine. Immutable."""
 
-    def __new__(
-        cls, symbols: list[bytes], pairs: NDArray[np.uint32], first: int, threads: int = 1
-    ) -> Learned:
+    def __new__(cls, symbols: list[bytes], pairs: NDArray[np.uint32], first: int) -> Learned:
         """pairs: local ids, shape (n, 2); merge k makes local id len(symbols) + k. first: the lowest id.
-
-        threads: two share the work at most.
 
         Raises `TrainingError` for a pair of tokens that are not there yet, `VocabularyError` for ids too
         far above their number.

@@ -283,7 +283,7 @@ def train_with(
         return train_huggingface(read, setup, again=again, memory_limit=memory_limit, **own)
     warn_early_stop(options, len(symbols), len(merges), stacklevel=3)
     record = {"like": like, "corpus_bytes": size, "counts": counts.tolist(), **about}
-    return finished(options, symbols, merges, record, setup is not None, own["threads"])
+    return finished(options, symbols, merges, record, plain=setup is not None)
 
 
 def _as_fed(

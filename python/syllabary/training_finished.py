@@ -29,17 +29,16 @@ def finished(
     merges: NDArray[np.uint32],
     record: Mapping[str, object],
     plain: bool,
-    threads: int = 1,
 ) -> Tokenizer:
     """The tokenizer of what was learned.
 
     symbols: by local id. merges: in local ids, shape (n, 2). plain: it is saved as Hugging Face's trainer
-    saves its own. threads: two share the work at most.
+    saves its own.
     """
 
     def spell(first: int) -> Spelled:
         with _uncollected():
-            learned = Learned(list(symbols), merges, first, threads)
+            learned = Learned(list(symbols), merges, first)
         return ReadTokens(learned, learned.merges), learned.merges
 
     spec = assembled(options, symbols, spell)

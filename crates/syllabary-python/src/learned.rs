@@ -3,7 +3,7 @@
 //! Computes what `spelled` of `reference/assemble.py` defines; the tokens become Python objects when they are
 //! asked for. Leaves out special tokens, and learning (`trainer`).
 
-use std::{sync::Arc, thread::Builder};
+use std::sync::Arc;
 
 use numpy::PyReadonlyArray2;
 use pyo3::{
@@ -40,13 +40,11 @@ impl Learned {
 #[pymethods]
 impl Learned {
     #[new]
-    #[pyo3(signature = (symbols, pairs, first, threads=1))]
     fn new(
         py: Python<'_>,
         symbols: Vec<PyBackedBytes>,
         pairs: PyReadonlyArray2<'_, u32>,
         first: u32,
-        threads: usize,
     ) -> PyResult<Learned> {
         let pairs = pairs.as_array();
         if pairs.ncols() != 2 {
@@ -54,21 +52,18 @@ impl Learned {
         }
         let pairs: Vec<(u32, u32)> = pairs.rows().into_iter().map(|row| (row[0], row[1])).collect();
         let symbols: Vec<&[u8]> = symbols.iter().map(|symbol| &**symbol).collect();
-        check(symbols.len(), &pairs, first).map_err(|error| to_python(py, error, None))?;
-        let spelling = || spell(&symbols, &pairs, first);
-        // While another thread spells, Python's objects are made here.
-        let (spelled, made) = std::thread::scope(|scope| {
-            let other = (threads > 1).then(|| Builder::new().spawn_scoped(scope, spelling).ok()).flatten();
-            let made = merges(py, symbols.len(), &pairs, first);
-            let spelled = match other {
-                Some(other) => other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
-                None => py.detach(spelling),
-            };
-            (spelled, made)
-        });
-        let vocab = spelled.map_err(|error| to_python(py, error, None))?;
-        let (merges, tuple) = made?;
-        Ok(Learned { vocab: Arc::new(vocab), merges, tuple })
+        let vocab =
+            py.detach(|| spell(&symbols, &pairs, first)).map_err(|error| to_python(py, error, None))?;
+        let ids: Vec<Bound<'_, PyInt>> =
+            (first..).take(vocab.len()).map(|id| id.into_pyobject(py)).collect::<Result<_, _>>()?;
+        let (mut merges, mut tuples) = (Vec::with_capacity(pairs.len()), Vec::with_capacity(pairs.len()));
+        for (result, &(left, right)) in (symbols.len()..).zip(&pairs) {
+            // In range: they are spelled.
+            let places = [left as usize, right as usize, result];
+            merges.push((first + left, first + right, first + result as u32));
+            tuples.push(PyTuple::new(py, places.map(|place| &ids[place]))?);
+        }
+        Ok(Learned { vocab: Arc::new(vocab), merges, tuple: PyTuple::new(py, tuples)?.unbind() })
     }
 
     #[getter]
@@ -89,39 +84,7 @@ impl Learned {
     }
 }
 
-/// Whether each merge is of tokens that are there, and all ids are in range.
-fn check(symbols: usize, pairs: &[(u32, u32)], first: u32) -> Result<(), Error> {
-    for (merge, &(left, right)) in pairs.iter().enumerate() {
-        if left.max(right) as usize >= symbols + merge {
-            return Err(Error::Training(format!("merge {merge} names a token that is not there yet")));
-        }
-    }
-    let tokens = u32::try_from(symbols + pairs.len()).ok();
-    if tokens.and_then(|tokens| first.checked_add(tokens)).is_none() {
-        return Err(Error::TooLarge("over 2^32 tokens".to_owned()));
-    }
-    Ok(())
-}
-
-/// The merges, which are checked, in ids, and as a tuple of tuples.
-fn merges(
-    py: Python<'_>,
-    symbols: usize,
-    pairs: &[(u32, u32)],
-    first: u32,
-) -> PyResult<(Vec<Merge>, Py<PyTuple>)> {
-    let ids: Vec<Bound<'_, PyInt>> =
-        (first..).take(symbols + pairs.len()).map(|id| id.into_pyobject(py)).collect::<Result<_, _>>()?;
-    let (mut merges, mut tuples) = (Vec::with_capacity(pairs.len()), Vec::with_capacity(pairs.len()));
-    for (result, &(left, right)) in (symbols..).zip(pairs) {
-        let places = [left as usize, right as usize, result];
-        merges.push((first + left, first + right, first + result as u32));
-        tuples.push(PyTuple::new(py, places.map(|place| &ids[place]))?);
-    }
-    Ok((merges, PyTuple::new(py, tuples)?.unbind()))
-}
-
-/// The tokens of symbols and of merges in local ids, which are checked.
+/// The tokens of symbols and of merges in local ids.
 fn spell(symbols: &[&[u8]], pairs: &[(u32, u32)], first: u32) -> Result<Vocab, Error> {
     let mut bytes = symbols.concat();
     let mut spans = Vec::with_capacity(symbols.len() + pairs.len());
@@ -131,10 +94,20 @@ fn spell(symbols: &[&[u8]], pairs: &[(u32, u32)], first: u32) -> Result<Vocab, E
         start += symbol.len();
     }
     for &(left, right) in pairs {
-        bytes.extend_from_within(spans[left as usize].clone());
-        bytes.extend_from_within(spans[right as usize].clone());
+        for half in [left, right] {
+            let span = spans.get(half as usize).cloned().ok_or_else(|| {
+                Error::Training(format!(
+                    "merge {} names a token that is not there yet",
+                    spans.len() - symbols.len()
+                ))
+            })?;
+            bytes.extend_from_within(span);
+        }
         spans.push(start..bytes.len());
         start = bytes.len();
+    }
+    if u32::try_from(spans.len()).ok().and_then(|tokens| first.checked_add(tokens)).is_none() {
+        return Err(Error::TooLarge("over 2^32 tokens".to_owned()));
     }
     Vocab::new((first..).zip(spans).map(|(id, span)| (id, &bytes[span])))
 }

@@ -7,7 +7,7 @@
 mod parts;
 mod runs;
 
-use std::{mem, ops::Range, path::PathBuf, sync::Arc};
+use std::{mem, path::PathBuf, sync::Arc};
 
 use crate::{
     Error,
@@ -34,9 +34,6 @@ const STRETCH_BYTES: usize = 1 << 18;
 
 /// So many pieces are looked up together.
 const SPANS: usize = 1 << 10;
-
-/// A thread for so many distinct pieces.
-const PART: usize = if cfg!(test) { 1 << 6 } else { 1 << 14 };
 
 /// Memory for sorting pieces that are on disk.
 const SORT_BYTES: usize = 16 << 20;
@@ -160,25 +157,6 @@ impl Counter {
             }
             None => self.tally.each_by_first(f),
         }
-    }
-
-    /// The slots of what is in memory, a part for each thread.
-    pub(super) fn parts(&self, threads: usize) -> Vec<Range<usize>> {
-        self.tally.parts(threads.min(self.tally.len() / PART).max(1))
-    }
-
-    /// Symbols of the pieces in some slots, as `symbols`.
-    pub(super) fn symbols_in(&self, slots: Range<usize>) -> usize {
-        self.tally.symbols_in(slots)
-    }
-
-    /// Calls `f` with the pieces in some slots, the frequent ones first.
-    pub(super) fn each_by_count_in(
-        &self,
-        slots: Range<usize>,
-        f: &mut impl FnMut(Counted<'_>) -> Result<(), Error>,
-    ) -> Result<(), Error> {
-        self.tally.each_by_count_in(slots, f)
     }
 
     /// The same, the frequent ones first; not from disk.

@@ -65,7 +65,7 @@ impl Merging {
         let sequences = if room == 0 {
             Sequences::default()
         } else {
-            Sequences::new(counter, &mut speller, (in_order, options.threads), memory.map(places_in), go_on)?
+            Sequences::new(counter, &mut speller, in_order, memory.map(places_in), go_on)?
         };
         let limits = Limits {
             min_frequency: options.min_frequency.max(1),

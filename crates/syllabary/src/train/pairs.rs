@@ -105,16 +105,9 @@ impl Pairs {
             self.pairs.clear();
             return Ok(()); // All that may merge have been watched.
         }
-        let old = std::mem::take(&mut self.pairs);
-        if self.limits.threads > 1 && !old.is_empty() {
-            // A hundred thousand lists; where the system has no thread, they are freed here.
-            drop(std::thread::Builder::new().spawn(move || drop(old)));
-        } else {
-            drop(old);
-        }
-        (self.index, self.held) = (PairTable::default(), 0);
+        (self.pairs, self.index, self.held) = (Vec::new(), PairTable::default(), 0);
         if self.spans.iter().any(|&span| span > 1) {
-            self.sequences.compact(&self.spans, self.limits.threads, go_on)?;
+            self.sequences.compact(&self.spans)?;
             self.spans.fill(1);
         }
         let Limits { min_frequency, places, threads, tight, .. } = self.limits;

@@ -21,11 +21,6 @@ use crate::{
     },
 };
 
-#[path = "compacted.rs"]
-mod compacted;
-#[path = "spelled_parts.rs"]
-mod spelled_parts;
-
 /// Calls with every sequence and its count, twice in the same way; the flag: in the order of first appearance.
 pub(super) type Spells<'a> = dyn FnMut(bool, &mut dyn FnMut(u64, &[u32])) -> Result<(), Error> + 'a;
 
@@ -67,12 +62,12 @@ pub(super) struct Sequences {
 impl Sequences {
     /// Spells every distinct piece (or, for words, every run); what was counted is freed.
     ///
-    /// in_order: the sequences stand in the order of first appearance; else in any, with any number of threads. memory:
-    /// what the places may take; of pieces that are on disk, more are kept there.
+    /// in_order: the sequences stand in the order of first appearance. memory: what the places may take; of
+    /// pieces that are on disk, more are kept there.
     pub fn new(
         counter: Counter,
         speller: &mut Speller,
-        (in_order, threads): (bool, usize),
+        in_order: bool,
         memory: Option<usize>,
         go_on: &mut GoOn<'_>,
     ) -> Result<Sequences, Error> {
@@ -82,10 +77,6 @@ impl Sequences {
                 return Sequences::spell_runs_on_disk(&counter, speller, file, go_on);
             }
             return Sequences::spell_spilled(&counter, speller, in_order, Some(file), go_on);
-        }
-        let parts = counter.parts(threads);
-        if !in_order && parts.len() > 1 && speller.is_plain() && counter.words.is_empty() {
-            return spelled_parts::spell(counter, speller, parts, go_on);
         }
         let mut sequences = Sequences::default();
         let mut places = pages::with_capacity(counter.symbols());
@@ -318,10 +309,7 @@ impl Sequences {
     }
 
     /// Moves the tokens together, each in one place, and leaves out sequences of one token.
-    pub fn compact(&mut self, spans: &[u32], threads: usize, go_on: &mut GoOn<'_>) -> Result<(), Error> {
-        if compacted::compact(self, spans, threads, go_on)? {
-            return Ok(());
-        }
+    pub fn compact(&mut self, spans: &[u32]) -> Result<(), Error> {
         let mut old = std::mem::take(self);
         let (mut read, mut write) = (1, 1);
         for step in 0..old.starts.len() {

@@ -66,22 +66,17 @@ impl Speller {
 
     /// Appends the tokens of a piece.
     pub fn spell(&mut self, piece: &[u8], places: &mut Vec<u32>) -> Result<(), Error> {
-        if self.is_plain() {
-            self.spell_plain(piece, places);
+        if self.merges.is_none() && self.bytes {
+            places.extend(piece.iter().map(|&byte| self.alphabet.bytes[usize::from(byte)]));
+            return Ok(());
+        }
+        if self.merges.is_none() {
+            self.alphabet.spell(text(piece), &mut |id, _| places.push(id), &mut |_| ());
             return Ok(());
         }
         self.ids.clear();
         self.alphabet.spell(text(piece), &mut |id, _| self.ids.push(id), &mut |_| ());
         self.merge(places)
-    }
-
-    /// Appends the symbols of a piece.
-    pub fn spell_plain(&self, piece: &[u8], places: &mut Vec<u32>) {
-        if self.bytes {
-            places.extend(piece.iter().map(|&byte| self.alphabet.bytes[usize::from(byte)]));
-        } else {
-            self.alphabet.spell(text(piece), &mut |id, _| places.push(id), &mut |_| ());
-        }
     }
 
     /// The ids of pieces that are symbols themselves.

@@ -1,13 +1,10 @@
 //! The tally of pieces: each distinct piece once, with how often it occurred and where it was first seen.
 //!
 //! Open addressing, 32 bytes a piece. A piece of up to 15 bytes lies in its slot; a longer one leaves there its
-//! hash and its place in an arena. Leaves out the sum of tallies (`sum`), and the order of pieces: a tally has none but that of
-//! `first`.
+//! hash and its place in an arena. Tallies are added in any order; the sum is the same. Leaves out the order of
+//! pieces: a tally has none but that of `first`.
 
-use std::{
-    hash::{BuildHasher, Hasher, RandomState},
-    ops::Range,
-};
+use std::hash::{BuildHasher, Hasher, RandomState};
 
 use crate::{Error, pages};
 
@@ -22,6 +19,8 @@ const PREFIX: usize = 4;
 /// So many pieces are looked up together.
 const TOGETHER: usize = 64;
 const FEWEST_SLOTS: usize = 1 << 10;
+/// So many neighbouring slots are added to another tally one after the other.
+const BLOCK: usize = 1 << 6;
 /// An empty slot. Not all zeros: pages of zeros would be mapped when first read and once more when written, which
 /// other threads would have to be told.
 const EMPTY: Slot = [0, 0, 0, u64::MAX];
@@ -265,6 +264,53 @@ impl Tally {
         }
     }
 
+    /// Adds another tally.
+    pub fn merge(&mut self, other: &Tally) -> Result<(), Error> {
+        // subtle: not from the first slot to the last. With equal seeds that is the order of their places here too:
+        // what finds no room piles up before the next, which is quadratic.
+        let blocks = other.slots.len() / BLOCK;
+        let order = (0..blocks).map(|n| n.wrapping_mul((blocks / 8 * 5) | 1) & (blocks - 1));
+        for block in order.map(|block| &other.slots[block * BLOCK..][..BLOCK]) {
+            self.fetch(block);
+            block.iter().filter(|slot| slot[COUNT] > 0).try_for_each(|slot| self.add_slot(other, slot))?;
+        }
+        Ok(())
+    }
+
+    /// Adds the piece in a slot of another tally.
+    fn add_slot(&mut self, other: &Tally, slot: &Slot) -> Result<(), Error> {
+        if slot[HIGH] & LONG != LONG {
+            self.room_in_sum();
+            return self.add_key((slot[LOW], slot[HIGH]), None, slot[COUNT], slot[FIRST]);
+        }
+        let piece = other.in_arena(slot[HIGH]);
+        if self.seeds == other.seeds {
+            self.room_in_sum();
+            self.add_key((slot[LOW], LONG), Some(piece), slot[COUNT], slot[FIRST])
+        } else {
+            self.add(piece, 0, piece.len(), slot[COUNT], slot[FIRST])
+        }
+    }
+
+    /// Reads the slots where the pieces of some slots belong, one of which does not wait for the other.
+    fn fetch(&self, some: &[Slot]) {
+        let mask = self.slots.len().wrapping_sub(1);
+        let homes = some.iter().map(|slot| {
+            let long = slot[HIGH] & LONG == LONG;
+            self.hash((slot[LOW], if long { LONG } else { slot[HIGH] })) as usize & mask
+        });
+        let sum = homes.fold(0, |sum, home| sum ^ self.slots.get(home).map_or(0, |slot| slot[COUNT]));
+        std::hint::black_box(sum);
+    }
+
+    /// The same where pieces come once each: slots may be fuller, for less memory.
+    #[inline]
+    fn room_in_sum(&mut self) {
+        if (self.len + 1) * 8 > self.slots.len() * 7 {
+            self.grow();
+        }
+    }
+
     /// Makes room for one piece more.
     #[inline]
     fn room(&mut self) {
@@ -281,40 +327,15 @@ impl Tally {
 
     /// Calls `f` with every piece, the frequent ones first.
     pub fn each_by_count(&self, f: &mut impl FnMut(Counted<'_>) -> Result<(), Error>) -> Result<(), Error> {
-        self.each_by_count_in(0..self.slots.len(), f)
-    }
-
-    /// The same of the pieces in some slots.
-    pub(super) fn each_by_count_in(
-        &self,
-        slots: Range<usize>,
-        f: &mut impl FnMut(Counted<'_>) -> Result<(), Error>,
-    ) -> Result<(), Error> {
         // Most pieces of a corpus occur once: they need no sorting.
-        self.each_sorted(slots.clone(), |slot| slot[COUNT] > 1, |slot| std::cmp::Reverse(slot[COUNT]), f)?;
-        let mut once = self.slots[slots].iter().filter(|slot| slot[COUNT] == 1);
+        self.each_sorted(|slot| slot[COUNT] > 1, |slot| std::cmp::Reverse(slot[COUNT]), f)?;
+        let mut once = self.slots.iter().filter(|slot| slot[COUNT] == 1);
         once.try_for_each(|slot| self.show(slot, f))
-    }
-
-    /// All slots in so many parts.
-    pub(super) fn parts(&self, parts: usize) -> Vec<Range<usize>> {
-        let cut = |part: usize| self.slots.len() * part / parts;
-        (0..parts).map(|part| cut(part)..cut(part + 1)).collect()
-    }
-
-    /// The symbols of the pieces in some slots, and what is between them, at most.
-    pub(super) fn symbols_in(&self, slots: Range<usize>) -> usize {
-        let taken = self.slots[slots].iter().filter(|slot| slot[COUNT] > 0);
-        let length = |slot: &Slot| match slot[HIGH] & LONG {
-            LONG => self.in_arena(slot[HIGH]).len(),
-            _ => (slot[HIGH] >> 56) as usize,
-        };
-        taken.map(|slot| 1 + length(slot)).sum()
     }
 
     /// Calls `f` with every piece, in order of first appearance.
     pub fn each_by_first(&self, f: &mut impl FnMut(Counted<'_>) -> Result<(), Error>) -> Result<(), Error> {
-        self.each_sorted(0..self.slots.len(), |slot| slot[COUNT] > 0, |slot| slot[FIRST], f)
+        self.each_sorted(|slot| slot[COUNT] > 0, |slot| slot[FIRST], f)
     }
 
     /// Calls `f` with every piece, by its bytes.
@@ -329,13 +350,12 @@ impl Tally {
 
     fn each_sorted<K: Ord>(
         &self,
-        slots: Range<usize>,
         chosen: impl Fn(&Slot) -> bool,
         key: impl Fn(&Slot) -> K,
         f: &mut impl FnMut(Counted<'_>) -> Result<(), Error>,
     ) -> Result<(), Error> {
-        let chosen = slots.filter(|&at| chosen(&self.slots[at]));
-        let mut order: Vec<(K, usize)> = chosen.map(|at| (key(&self.slots[at]), at)).collect();
+        let chosen = self.slots.iter().enumerate().filter(|(_, slot)| chosen(slot));
+        let mut order: Vec<(K, usize)> = chosen.map(|(at, slot)| (key(slot), at)).collect();
         order.sort_unstable();
         order.chunks(TOGETHER).try_for_each(|some| {
             // One does not wait for the other.
@@ -360,9 +380,6 @@ impl Tally {
         &buffer[..(slot[HIGH] >> 56) as usize]
     }
 }
-
-#[path = "tally_sum.rs"]
-mod sum;
 
 #[cfg(test)]
 #[path = "tally_tests.rs"]
