@@ -21,7 +21,7 @@ ENGINE_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml -o -name 
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test check bench bench-train docs wheel prove fuzz sanitize clean build build-to-test test-rust test-python
+.PHONY: help demo test check bench bench-train docs wheel prove fuzz sanitize clean build test-rust test-python
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -32,7 +32,7 @@ demo: build  ## train on Python's own library and show every stage; CORPUS=PATH:
 # Linking the engine keeps one core busy for minutes, and installing waits for the network: the tests of the
 # crates are built and run beside both.
 test: $(STAMPS)/rust.env  ## run all tests, of the crates and of the package
-	$(MAKE) --no-print-directory --jobs=2 test-rust build-to-test
+	$(MAKE) --no-print-directory --jobs=3 test-rust $(STAMPS)/compiled $(STAMPS)/gpt
 	$(MAKE) --no-print-directory test-python
 
 check: build $(STAMPS)/gpt  ## format, lints, types, stubs, layers, then all tests
@@ -87,9 +87,6 @@ build: $(STAMPS)/engine
 test-rust: $(STAMPS)/rust.env
 	$(WITH_RUST) cargo test --locked --workspace
 
-build-to-test: $(STAMPS)/gpt
-	$(MAKE) --no-print-directory build
-
 test-python: build $(STAMPS)/gpt
 	$(BIN)/pytest -n auto --dist worksteal
 
@@ -122,6 +119,11 @@ $(STAMPS)/rust.env: | $(if $(shell PATH="$(PATH)" command -v cargo),$(STAMPS)/ve
 	  $(BIN)/python -c 'import json, shlex, sys; [print(f"export {key}={shlex.quote(value)}") \
 	    for key, value in json.load(open(sys.argv[1]))["env"].items()]' $(STAMPS)/rust.json >$@ && \
 	  . ./$@ && rustup component add clippy rustfmt; fi
+
+# The engine, not yet installed: so that nothing else has to be, and `engine` finds it compiled.
+$(STAMPS)/compiled: $(ENGINE_SOURCES) $(STAMPS)/rust.env $(STAMPS)/dependencies
+	$(WITH_RUST) $(BIN)/maturin build --release --locked --interpreter $(BIN)/python --out build/compiled
+	@touch $@
 
 $(STAMPS)/engine: $(ENGINE_SOURCES) $(STAMPS)/rust.env $(STAMPS)/dependencies
 	$(WITH_RUST) $(BIN)/maturin develop --release --locked
