@@ -117,9 +117,7 @@ def test_what_is_no_size_or_too_small(size: int | str, message: str) -> None:
         assert spoken(str(caught.value)).startswith("--memory-limit '")
 
 
-@pytest.mark.parametrize(
-    "more", [{"model": "unigram", "like": "huggingface"}, {"model": "wordpiece"}, {"unit": "id"}]
-)
+@pytest.mark.parametrize("more", [{"model": "wordlevel"}, {"model": "wordpiece"}, {"unit": "id"}])
 def test_who_has_no_limit_says_so(more: dict[str, Any]) -> None:
     with pytest.raises(TrainingError, match="memory_limit"):
         syllabary.train(["low low"], 300, memory_limit="1 GB", **more)
