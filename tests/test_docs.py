@@ -140,7 +140,10 @@ def test_doctest_finds_the_examples() -> None:
 def commands(group: click.Group = main, before: str = "") -> dict[str, click.Command]:
     """The group, its verbs, and those of the groups among them, as `gpt train`."""
     found: dict[str, click.Command] = {} if before else {"syllabary": main}
-    for name, command in sorted(group.commands.items()):
+    context = click.Context(group)
+    for name in group.list_commands(context):
+        command = group.get_command(context, name)
+        assert command is not None
         found[before + name] = command
         if isinstance(command, click.Group):
             found |= commands(command, f"{before}{name} ")

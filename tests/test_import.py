@@ -1,14 +1,42 @@
-"""What `import syllabary` loads: numpy and regex, nothing of the network, of other libraries, of a corpus."""
+"""What `import syllabary` loads: little at first, and never the network, other libraries or a corpus."""
 
 from __future__ import annotations
 
 import subprocess
 import sys
 
+import pytest
+
+import syllabary
+from syllabary.spec import TokenizerSpec
+
 HEAVY = "ssl urllib.request http.client lxml click tiktoken tokenizers sentencepiece huggingface_hub torch"
 
 
 def test_importing_loads_little() -> None:
-    script = f"import sys, syllabary; print(*(set({HEAVY.split()!r}) & set(sys.modules)))"
+    assert not {*HEAVY.split()} & loaded("from syllabary import *")
+
+
+def loaded(script: str) -> set[str]:
+    """The modules that are loaded after `script`, in a process of its own."""
+    script += "; import sys; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", script], text=True, capture_output=True, check=True)
-    assert done.stdout.split() == []
+    return set(done.stdout.split())
+
+
+def test_nothing_is_loaded_before_it_is_asked_for() -> None:
+    assert "numpy" not in loaded("import syllabary")
+    encoding = loaded("import syllabary; syllabary.load")
+    assert "syllabary.tokenizer" in encoding
+    assert not {"syllabary.training", "syllabary.counts"} & encoding
+    verb = loaded("from syllabary.cli import main; main.get_command(None, 'encode')")
+    assert "syllabary.cli.encode" in verb
+    assert not {"syllabary.cli.train", "syllabary.training"} & verb
+
+
+def test_every_public_name_is_there_and_no_other() -> None:
+    assert not [name for name in syllabary.__all__ if not hasattr(syllabary, name)]
+    assert {*syllabary.__all__} <= {*dir(syllabary)}
+    assert syllabary.spec.TokenizerSpec is TokenizerSpec
+    with pytest.raises(AttributeError, match="has no attribute 'nothing'"):
+        syllabary.nothing  # noqa: B018

@@ -6,7 +6,9 @@
 True
 """
 
-from syllabary.counts import PieceCounts
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from syllabary.encodings import names as encodings
 from syllabary.errors import (
     ChatError,
@@ -28,16 +30,19 @@ from syllabary.errors import (
     UnknownTokenError,
     VocabularyError,
 )
-from syllabary.full_batch import EncodingBatch
-from syllabary.ids import IdTokenizer
-from syllabary.opening import load
-from syllabary.progress import Progress
-from syllabary.ragged import Ragged
-from syllabary.reference.encoding import Encoding
-from syllabary.tokenizer import Tokenizer
-from syllabary.training import train
-from syllabary.training_ids import train_ids
-from syllabary.training_parity import Parity
+
+if TYPE_CHECKING:
+    from syllabary.counts import PieceCounts
+    from syllabary.full_batch import EncodingBatch
+    from syllabary.ids import IdTokenizer
+    from syllabary.opening import load
+    from syllabary.progress import Progress
+    from syllabary.ragged import Ragged
+    from syllabary.reference.encoding import Encoding
+    from syllabary.tokenizer import Tokenizer
+    from syllabary.training import train
+    from syllabary.training_ids import train_ids
+    from syllabary.training_parity import Parity
 
 __version__ = "0.1.0"
 
@@ -73,3 +78,34 @@ __all__ = [
     "train",
     "train_ids",
 ]
+
+# Where each name comes from that is imported when it is first asked for: who encodes loads no trainer.
+_HOMES = {
+    "Encoding": "reference.encoding",
+    "EncodingBatch": "full_batch",
+    "IdTokenizer": "ids",
+    "Parity": "training_parity",
+    "PieceCounts": "counts",
+    "Progress": "progress",
+    "Ragged": "ragged",
+    "Tokenizer": "tokenizer",
+    "load": "opening",
+    "train": "training",
+    "train_ids": "training_ids",
+}
+_MODULES = {"compat", "corpus", "formats", "gpt", "reference", "shards", "spec", "splits"}
+
+
+def __getattr__(name: str) -> Any:
+    """A public name or module, from now on an attribute like others (PEP 562)."""
+    if name in _MODULES:
+        return import_module(f"{__name__}.{name}")
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(globals().keys() | _HOMES.keys() | _MODULES)

@@ -6,43 +6,49 @@ Leaves out: everything a verb does besides reading arguments, calling the librar
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from importlib import import_module
 from importlib.metadata import version
 
 import click
 
 from syllabary.cli import common
-from syllabary.cli.chunk import chunk
-from syllabary.cli.convert import convert
-from syllabary.cli.count import count
-from syllabary.cli.count_pieces import count_pieces
-from syllabary.cli.decode import decode
-from syllabary.cli.demo import demo
-from syllabary.cli.edit import edit
-from syllabary.cli.encode import encode
-from syllabary.cli.gpt import gpt
-from syllabary.cli.shard import shard
-from syllabary.cli.train import train
-from syllabary.cli.verify import verify
 
-VERBS: Sequence[click.Command] = (
-    train,
-    count_pieces,
-    encode,
-    decode,
-    count,
-    chunk,
-    convert,
-    verify,
-    edit,
-    shard,
-    gpt,
-    demo,
+# Each is a function of its module, which has its name.
+VERBS = (
+    "train",
+    "count-pieces",
+    "encode",
+    "decode",
+    "count",
+    "chunk",
+    "convert",
+    "verify",
+    "edit",
+    "shard",
+    "gpt",
+    "demo",
 )
 
 
+class Verbs(common.Verbs):
+    """The verbs of `VERBS`, each loaded when it is asked for."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """In the order of their names, as click's own groups have it."""
+        return sorted(VERBS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """The verb of this name, if there is one."""
+        if cmd_name not in VERBS:
+            return None
+        module = cmd_name.replace("-", "_")
+        found = getattr(import_module(f"syllabary.cli.{module}"), module)
+        assert isinstance(found, click.Command)
+        return found
+
+
 @click.group(
-    cls=common.Verbs,
+    cls=Verbs,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     epilog="""\b
 Examples:
@@ -58,7 +64,3 @@ def main(ctx: click.Context) -> None:
     Data goes to stdout, talk to stderr, so every verb works in a pipe.
     """
     common.set_up(ctx)
-
-
-for _verb in VERBS:
-    main.add_command(_verb)

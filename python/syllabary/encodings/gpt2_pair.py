@@ -11,7 +11,6 @@ import json
 from collections.abc import Mapping
 
 from syllabary.errors import FormatError
-from syllabary.reference.bytes_to_unicode import byte_alphabet, unspell
 
 # Not of the merges; tiktoken leaves them out if they are there.
 SPECIAL = (b"<|endoftext|>", b"<|startoftext|>")
@@ -24,6 +23,8 @@ def read(merges: bytes, vocab: bytes, *, bytes_of_vocab: bool = False) -> dict[b
     bytes_of_vocab: the single bytes have the ranks that the vocabulary gives them.
     Raises `FormatError` if one cannot be read or the two disagree.
     """
+    from syllabary.reference.bytes_to_unicode import byte_alphabet, unspell  # loads all of the specification
+
     try:
         lines = merges.decode("utf-8").split("\n")[1:-1]
         pairs = [line.split() for line in lines]
