@@ -94,7 +94,12 @@ $(STAMPS)/venv:
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@mkdir -p $(STAMPS) && touch $@
 
-$(STAMPS)/dependencies: requirements-dev.txt requirements-data.txt | $(STAMPS)/venv
+# What compiles the engine, before all else is installed: both take minutes.
+$(STAMPS)/maturin: requirements-dev.txt | $(STAMPS)/venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check $$(grep '^maturin==' requirements-dev.txt)
+	@touch $@
+
+$(STAMPS)/dependencies: requirements-dev.txt requirements-data.txt $(STAMPS)/maturin
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --requirement requirements-dev.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --ignore-requires-python \
 	  --requirement requirements-data.txt
@@ -121,7 +126,7 @@ $(STAMPS)/rust.env: | $(if $(shell PATH="$(PATH)" command -v cargo),$(STAMPS)/ve
 	  . ./$@ && rustup component add clippy rustfmt; fi
 
 # The engine, not yet installed: so that nothing else has to be, and `engine` finds it compiled.
-$(STAMPS)/compiled: $(ENGINE_SOURCES) $(STAMPS)/rust.env $(STAMPS)/dependencies
+$(STAMPS)/compiled: $(ENGINE_SOURCES) $(STAMPS)/rust.env $(STAMPS)/maturin
 	$(WITH_RUST) $(BIN)/maturin build --release --locked --interpreter $(BIN)/python --out build/compiled
 	@touch $@
 

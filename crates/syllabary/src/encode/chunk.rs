@@ -8,7 +8,7 @@ use std::ops::Range;
 use super::lanes;
 use super::{
     asked::{Asked, Name},
-    found::Found,
+    found::{Found, Missed},
     inside::Inside,
     output::Output,
     pieces::{Fast, FastWork, Pieces},
@@ -112,6 +112,9 @@ impl<O: Output> Pieces<'_, O> {
     ) -> Result<(), Error> {
         let (missed, mut done, mut written, mut rest) = (found.missed(), 0, 0, None);
         while done < missed.len() {
+            if rest.is_none() {
+                done += self.remembered(&missed[done..], found, &mut written);
+            }
             inside.clear();
             self.work.firsts.clear();
             while inside.has_room()
@@ -146,6 +149,25 @@ impl<O: Output> Pieces<'_, O> {
         }
         found.hand_on(written, found.filled(), &mut self.out);
         Ok(())
+    }
+
+    /// Hands on what is remembered by now, up to the first piece that is not, and what was found before each; says how
+    /// many pieces.
+    #[inline]
+    fn remembered(&mut self, missed: &[Missed], found: &Found, written: &mut usize) -> usize {
+        let FastWork { short, asked, .. } = &*self.work;
+        for (done, piece) in missed.iter().enumerate() {
+            let (key, filled) = (asked.key(usize::from(piece.at)), usize::from(piece.filled));
+            let slot = if key.high != 0 { short.find(key, key.hash() as u32) } else { None };
+            let Some(slot) = slot else { return done };
+            found.hand_on(*written, filled, &mut self.out);
+            *written = filled;
+            match slot.few() {
+                Some((count, ids)) => self.out.few(ids, count),
+                None => self.out.many(short.ids(slot)),
+            }
+        }
+        missed.len()
     }
 
     /// Looks up the strings of `inside`.

@@ -12,8 +12,8 @@ use super::{
     output::Output,
 };
 
-/// Strings looked at together.
-pub(crate) const MANY: usize = 512;
+/// Strings looked at together: the more, the fuller are the lanes in which those that are new are merged.
+pub(crate) const MANY: usize = 1024;
 /// Ids that may be written beyond those that count.
 pub(super) const BEYOND: usize = 4 * FAR;
 

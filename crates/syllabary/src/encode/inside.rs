@@ -20,6 +20,8 @@ use super::{
     output::Output,
 };
 
+/// Strings of a part of a chunk: so many that what is asked for them stays in the first cache.
+const STRINGS: usize = MANY / 2;
 /// Ids that fit before more room is made.
 const ROOM: usize = 4096;
 /// A thread keeps room for so many, whatever a long string took.
@@ -97,12 +99,12 @@ struct Part {
 pub(super) struct Inside {
     ids: Vec<u32>,
     filled: usize,
-    starts: Box<[usize; MANY]>,
-    ends: Box<[usize; MANY]>,
+    starts: Box<[usize; STRINGS]>,
+    ends: Box<[usize; STRINGS]>,
     /// Whether each is a whole piece (`PIECE`) or not (`INNER`).
-    kinds: Box<[u64; MANY]>,
+    kinds: Box<[u64; STRINGS]>,
     /// How many known ids come before each string.
-    before: Box<[usize; MANY]>,
+    before: Box<[usize; STRINGS]>,
     strings: usize,
     characters: Characters,
     parts: Vec<Part>,
@@ -133,10 +135,10 @@ impl Inside {
         Inside {
             ids: vec![0; ROOM],
             filled: 0,
-            starts: Box::new([0; MANY]),
-            ends: Box::new([0; MANY]),
-            kinds: Box::new([0; MANY]),
-            before: Box::new([0; MANY]),
+            starts: Box::new([0; STRINGS]),
+            ends: Box::new([0; STRINGS]),
+            kinds: Box::new([0; STRINGS]),
+            before: Box::new([0; STRINGS]),
             strings: 0,
             characters: Characters::new(cuts),
             parts: Vec::new(),
@@ -155,7 +157,7 @@ impl Inside {
     /// Whether what a piece of up to `LONGER` bytes may fall into would fit.
     #[inline(always)]
     pub(super) fn has_room(&self) -> bool {
-        self.strings + LONGER <= MANY && self.filled + FEW * (LONGER + 1) <= self.ids.len()
+        self.strings + LONGER <= STRINGS && self.filled + FEW * (LONGER + 1) <= self.ids.len()
     }
 
     /// How many strings and ids there are.
@@ -257,7 +259,7 @@ impl Inside {
                 if next - from >= SHORT {
                     break Stop::Long { piece, from, to: next, is_whole: is_last & (from == begin) };
                 }
-                if self.strings >= MANY {
+                if self.strings >= STRINGS {
                     break Stop::Full { piece, from };
                 }
                 self.push((from, next), is_last & (from == begin), filled);

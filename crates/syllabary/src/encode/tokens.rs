@@ -14,11 +14,29 @@ const NONE: u32 = u32::MAX;
 #[repr(C, align(64))]
 struct Line {
     keys: [Key; WAYS],
-    ids: [u32; WAYS],
-    used: u32,
+    /// Their ids, and how many they are.
+    ids: [u32; WAYS + 1],
 }
 
-const EMPTY: Line = Line { keys: [Key::NONE; WAYS], ids: [0; WAYS], used: 0 };
+const EMPTY: Line = Line { keys: [Key::NONE; WAYS], ids: [0; WAYS + 1] };
+
+impl Line {
+    #[inline(always)]
+    fn used(&self) -> usize {
+        self.ids[WAYS] as usize
+    }
+
+    /// Which of the keys is this, or `WAYS`, without a branch: which it is nothing foretells.
+    #[inline(always)]
+    fn way(&self, key: Key) -> usize {
+        let (mut way, mut differ) = (0, 1);
+        for other in &self.keys {
+            differ &= usize::from((other.low ^ key.low) | (other.high ^ key.high) != 0);
+            way += differ;
+        }
+        way
+    }
+}
 
 /// Keys and ids by open addressing; a line that is full goes on in the next.
 #[derive(Debug)]
@@ -86,10 +104,14 @@ impl ShortTokens {
         fetch(&self.lines[self.line(hash)]);
     }
 
-    /// The same as the line of `key`, for `find`.
+    /// The same as the line of `key`, for `get`: if there is anything to look for.
     #[inline(always)]
     pub(super) fn fetch_key(&self, key: Key) {
-        self.fetch(key.mixed());
+        let hash = key.mixed();
+        let (word, bit) = self.bit(hash);
+        if self.some[word] & bit != 0 {
+            self.fetch(hash);
+        }
     }
 
     /// The same, and for what `get` looks at before.
@@ -105,12 +127,12 @@ impl ShortTokens {
     pub(super) fn find(&self, key: Key, hash: u64) -> u32 {
         let at = self.line(hash);
         let line = &self.lines[at];
-        let mut id = NONE;
-        for way in 0..WAYS {
-            let holds = (line.keys[way].low == key.low) & (line.keys[way].high == key.high);
-            id = if holds { line.ids[way] } else { id };
+        let way = line.way(key);
+        // One branch, which is seldom taken: not there, and full.
+        if way + line.used() == 2 * WAYS {
+            return self.find_after(key, at);
         }
-        if id == NONE && line.used == WAYS as u32 { self.find_after(key, at) } else { id }
+        line.ids[way.min(WAYS)] | u32::from(way == WAYS).wrapping_neg()
     }
 
     #[inline(never)]
@@ -121,7 +143,7 @@ impl ShortTokens {
             if let Some(way) = line.keys.iter().position(|other| *other == key) {
                 return line.ids[way];
             }
-            if line.used < WAYS as u32 {
+            if line.used() < WAYS {
                 return NONE;
             }
         }
@@ -139,10 +161,10 @@ impl ShortTokens {
             if line.keys.contains(&key) {
                 return false;
             }
-            let used = line.used as usize;
+            let used = line.used();
             if used < WAYS {
                 (line.keys[used], line.ids[used]) = (key, id);
-                line.used += 1;
+                line.ids[WAYS] += 1;
                 return true;
             }
             at = (at + 1) & mask;
