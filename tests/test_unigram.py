@@ -109,8 +109,8 @@ def test_ways_that_are_nearly_as_good(tmp_path: Path, others: str) -> None:
     """Which of them wins depends on the score of all that stands before: in 32 bits, and in 64.
 
     others: characters that are no tokens; all but Ω stand in longer ones. Many Ω: whole words, one after the
-    other, are in no token. In the last all stand in many pairs, and tokens begin with a space: there the engine
-    looks for words as wholes. Several unknown ones in a row are one token, and each of them has a score.
+    other, are in no token. In the last all stand in many pairs, and tokens begin with a space: there the
+    engine looks for words as wholes. Several unknown ones in a row are one token, and each has a score.
     """
     source = random.Random(4)
     letters = "abcde" + others
