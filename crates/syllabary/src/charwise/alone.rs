@@ -110,7 +110,7 @@ impl Charwise {
         at
     }
 
-    /// Writes characters that are in no token, up to about byte `most`; none of four bytes.
+    /// Writes characters that are in no token, and spaces between two of them, up to about byte `most`; none of four bytes.
     fn foreign_run<F: FnMut(&[u32]) -> bool>(
         &self,
         bytes: &[u8],
@@ -123,10 +123,23 @@ impl Charwise {
             && let Some(here) = four(bytes, at).filter(|&here| (here as u8) < 0xF0)
         {
             let (letter, width) = self.letters.decode(here);
-            if !letter.is_foreign() {
+            if letter.is_foreign() {
+                (at, count) = (at + width, count + 1);
+                continue;
+            }
+            let is_foreign = |next: u32| next as u8 >= 128 && self.letters.decode(next).0.is_foreign();
+            if count == 0
+                || here as u8 != b' '
+                || letter.is_unknown()
+                || !four(bytes, at + 1).is_some_and(|next| (next as u8) < 0xF0 && is_foreign(next))
+            {
                 break;
             }
-            (at, count) = (at + width, count + 1);
+            out.unknown(count);
+            out.make_room();
+            let (ids, number) = letter.ids();
+            out.few(&ids, number);
+            (at, count) = (at + 1, 0);
         }
         if count > 0 {
             out.unknown(count);

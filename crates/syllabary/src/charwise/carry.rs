@@ -23,6 +23,10 @@ pub(crate) struct Carry<'a> {
     pub(super) sum: f64,
     /// So many ids of the run are in it.
     pub(super) folded: usize,
+    /// Unknown characters that are not, and have no id: behind how many ids of the run, and how many.
+    pub(super) hidden: Vec<(usize, usize)>,
+    /// How many these are together.
+    pub(super) waiting: usize,
     pub(super) reach: Reach,
 }
 
@@ -43,12 +47,22 @@ pub(super) enum Kept {
 }
 
 impl Carry<'_> {
-    /// Adds the ids of the run that are not in it.
+    /// Adds the ids of the run that are not in it, and unknown characters without an id.
     pub(super) fn fold(&mut self, run: &[u32]) {
-        for &id in &run[self.folded.min(run.len())..] {
-            self.sum = self.weigh.unigram.round(self.sum + self.weigh.weights[id as usize]);
+        let unigram = &self.weigh.unigram;
+        let add = |sum: f64, ids: &[u32]| {
+            ids.iter().fold(sum, |sum, &id| unigram.round(sum + self.weigh.weights[id as usize]))
+        };
+        let (mut sum, mut from) = (self.sum, self.folded.min(run.len()));
+        for &(at, count) in &self.hidden {
+            sum = add(sum, &run[from..at]);
+            sum = (0..count).fold(sum, |sum, _| unigram.round(sum + unigram.unknown_score()));
+            from = at;
         }
+        self.sum = add(sum, &run[from..]);
         self.folded = run.len();
+        self.hidden.clear();
+        self.waiting = 0;
     }
 
     /// The score.
@@ -61,11 +75,10 @@ impl Carry<'_> {
         self.folded = 0;
     }
 
-    /// Adds unknown characters.
-    pub(super) fn unknown(&mut self, count: usize) {
-        for _ in 0..count {
-            self.sum = self.weigh.unigram.round(self.sum + self.weigh.unigram.unknown_score());
-        }
+    /// Takes in unknown characters without an id, which stand behind so many ids of the run.
+    pub(super) fn unknown(&mut self, at: usize, count: usize) {
+        self.hidden.push((at, count));
+        self.waiting += count;
     }
 
     /// Whether the score stays below this one, if so many ids more than are in it are added.
@@ -74,9 +87,10 @@ impl Carry<'_> {
         self.sum.abs() + (pending + BETWEEN_LOOKS) as f64 * self.weigh.heaviest <= bound
     }
 
-    /// Whether it leaves what it is known to reach, or may come back.
+    /// Whether it leaves what it is known to reach, or may come back, when so many ids are written.
     #[inline]
-    pub(super) fn leaves(&self, pending: usize) -> bool {
+    pub(super) fn leaves(&self, written: usize) -> bool {
+        let pending = written - self.folded + self.waiting;
         match self.reach {
             Reach::Near => !self.is_within(self.weigh.bounds().near, pending),
             Reach::Far => !self.is_within(self.weigh.bounds().far, pending),

@@ -6,7 +6,10 @@
 //! place of another, and when an arena is full all is forgotten. Ids may be for some texts only (`weigh`). Leaves out how
 //! segments are encoded.
 
-use crate::encode::{Key, LONGER as MIDDLE, Longer, SHORT, fetch};
+use crate::{
+    encode::{Key, LONGER as MIDDLE, Longer, SHORT, fetch},
+    pages,
+};
 
 /// The shortest segment that is not.
 const LONGER: usize = SHORT + 1;
@@ -118,7 +121,8 @@ impl<T: Copy + Default, const WAYS: usize> Table<T, WAYS> {
     fn put(&mut self, slot: T, most: usize, hash: impl Fn(&T) -> Option<u64>) {
         if 2 * self.used >= WAYS * self.lines.len() && self.lines.len() < most {
             let size = (4 * self.lines.len()).clamp(FIRST, most);
-            let old = std::mem::replace(&mut self.lines, vec![Line([T::default(); WAYS]); size]);
+            let lines = pages::vec(Line([T::default(); WAYS]), size);
+            let old = std::mem::replace(&mut self.lines, lines);
             self.used = 0;
             old.iter().flat_map(|line| &line.0).for_each(|slot| self.place(*slot, &hash));
         }
@@ -199,12 +203,6 @@ impl Memory {
             APART => Some(&self.ids[slot.ids[0] as usize..][..slot.ids[1] as usize]),
             count => slot.ids.get(..count as usize),
         }
-    }
-
-    /// Reads the line of a hash.
-    #[inline]
-    pub(crate) fn touch(&self, hash: u64) -> u64 {
-        self.short.line(hash).map_or(0, |line| line[0].high)
     }
 
     #[inline]

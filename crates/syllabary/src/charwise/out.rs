@@ -92,11 +92,8 @@ impl<F: FnMut(&[u32]) -> bool> Out<'_, F> {
         }
         self.after_unknown = true;
         // An id adds what one character does; the others have none.
-        if count > ids {
-            self.settle();
-            if let Some(carry) = &mut self.carry {
-                carry.unknown(count - ids);
-            }
+        if let (1.., Some(carry)) = (count - ids, &mut self.carry) {
+            carry.unknown(self.written, count - ids);
         }
     }
 

@@ -113,7 +113,8 @@ impl Charwise {
     pub(super) fn carry(&self) -> Option<Carry<'_>> {
         match &self.how {
             How::Weigh(weigh) if !weigh.words => {
-                Some(Carry { weigh, sum: 0.0, folded: 0, reach: Reach::Near })
+                let (hidden, reach) = (Vec::new(), Reach::Near);
+                Some(Carry { weigh, sum: 0.0, folded: 0, hidden, waiting: 0, reach })
             }
             _ => None,
         }
@@ -122,7 +123,7 @@ impl Charwise {
     /// Looks whether the score is still within its bounds, or again.
     #[inline]
     pub(super) fn look<F: FnMut(&[u32]) -> bool>(&self, out: &mut Out<'_, F>) {
-        if out.carry.as_ref().is_some_and(|carry| carry.leaves(out.written - carry.folded)) {
+        if out.carry.as_ref().is_some_and(|carry| carry.leaves(out.written)) {
             out.settle();
             if let Some(carry) = &mut out.carry {
                 let Bounds { near, far, .. } = *carry.weigh.bounds();
@@ -281,13 +282,18 @@ impl Charwise {
     }
 }
 
+/// 2 to a small power.
+fn power_of_two(power: i32) -> f64 {
+    f64::from_bits(((1023 + i64::from(power)) as u64) << 52)
+}
+
 impl Weigh {
     /// For which texts the best way, so much better than any other, is the same.
     fn kept(&self, lattice: &Lattice, better: f64) -> Kept {
         let sums = (lattice.path.len() + lattice.len()) as f64;
         let is_kept = |power: i32| {
-            let half = self.unigram.half_unit() * f64::from(power).exp2();
-            better > 1.1 * sums * half && lattice.score.abs() < f64::from(power - PART).exp2()
+            let half = self.unigram.half_unit() * power_of_two(power);
+            better > 1.1 * sums * half && lattice.score.abs() < power_of_two(power - PART)
         };
         let Bounds { near_power, far_power, .. } = *self.bounds();
         match (is_kept(far_power), is_kept(near_power)) {
