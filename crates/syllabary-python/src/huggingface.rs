@@ -15,8 +15,9 @@ use syllabary::train::{
 use crate::{
     convert,
     errors::{exception, to_python},
+    pieces::{self, Placed},
     steps,
-    trainer::{Placed, Pulse, room},
+    trainer::{Pulse, room},
     unigram,
 };
 
@@ -114,16 +115,11 @@ impl HuggingFaceTrainer {
 
     /// The words counted so far back to back, where each ends, its count, and its place in an order.
     fn counts_and_places<'py>(&mut self, py: Python<'py>) -> PyResult<Placed<'py>> {
-        let (mut data, mut ends, mut counts) = (Vec::new(), Vec::new(), Vec::new());
-        let table = self.words.settle().map_err(|error| to_python(py, error, None))?;
-        for (word, count) in table.into_iter().flat_map(PieceTable::iter) {
-            data.extend_from_slice(word);
-            ends.push(data.len() as u64);
-            counts.push(count);
-        }
-        let places: Vec<u64> = (0..ends.len() as u64).collect();
-        let [ends, counts, places] = [ends, counts, places].map(|array| array.into_pyarray(py));
-        Ok((PyBytes::new(py, &data), ends, counts, places))
+        let words = &mut self.words;
+        pieces::placed(py, |_, take| {
+            let table = words.settle()?;
+            table.into_iter().flat_map(PieceTable::iter).try_for_each(|(word, count)| take(word, count, None))
+        })
     }
 
     /// How many distinct words are counted so far, or one where some are and memory is limited.

@@ -2,7 +2,7 @@
 
 use std::{path::PathBuf, time::Instant};
 
-use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1, PyReadonlyArray2, ndarray::Array2};
+use numpy::{IntoPyArray, PyReadonlyArray1, PyReadonlyArray2, ndarray::Array2};
 use pyo3::{exceptions::PyValueError, prelude::*, types::PyBytes};
 use syllabary::train::{
     sentencepiece::{self, Character, Learning, PieceRules},
@@ -13,7 +13,8 @@ use syllabary::train::{
 use crate::{
     convert,
     errors::to_python,
-    pieces, steps,
+    pieces::{self, Placed},
+    steps,
     trainer::{Pulse, room},
     unigram,
 };
@@ -67,8 +68,6 @@ pub struct SentencePieceTrainer {
 }
 
 type Joined<'py> = (PyReadonlyArray2<'py, u32>, PyReadonlyArray1<'py, u64>);
-type Array<'py> = Bound<'py, PyArray1<u64>>;
-type Placed<'py> = (Bound<'py, PyBytes>, Array<'py>, Array<'py>, Array<'py>);
 
 #[pymethods]
 impl SentencePieceTrainer {
@@ -213,20 +212,10 @@ impl SentencePieceTrainer {
 
     /// All that is counted by now: words and sentences, where each ends, its count, and its place here.
     fn counts_and_places<'py>(&mut self, py: Python<'py>) -> PyResult<Placed<'py>> {
-        let (mut data, mut ends, mut counts) = (Vec::new(), Vec::new(), Vec::new());
-        let (sentences, mut pulse) = (&mut self.sentences, Pulse::new(None));
-        let saved = py.detach(|| {
-            sentences.save(&mut || pulse.beat(None), &mut |counted| {
-                data.extend_from_slice(counted.piece);
-                ends.push(data.len() as u64);
-                counts.push(counted.count);
-                Ok(())
-            })
-        });
-        saved.map_err(|error| pulse.exception(py, error))?;
-        let places: Vec<u64> = (0..ends.len() as u64).collect();
-        let [ends, counts, places] = [ends, counts, places].map(|array| array.into_pyarray(py));
-        Ok((PyBytes::new(py, &data), ends, counts, places))
+        let sentences = &mut self.sentences;
+        pieces::placed(py, |pulse, take| {
+            sentences.save(&mut || pulse.beat(None), &mut |counted| take(counted.piece, counted.count, None))
+        })
     }
 
     /// The number of distinct words that are counted by now.
