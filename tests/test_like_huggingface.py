@@ -254,7 +254,7 @@ def test_arguments_are_options_too(tmp_path: Path) -> None:
      ({}, {"split": "gpt2"}, TrainingError, "split does not go with"),
      ({}, {"fallback": True}, TrainingError, "fallback does not go with"),
      ({}, {"num_merges": 3}, TrainingError, "num_merges does not go with"),
-     ({}, {"checkpoint": "folder"}, TrainingError, "checkpoint does not go with"),
+     ({}, {"superwords": 9}, TrainingError, "superwords does not go with"),
      ({"vocab_size": 2.5}, {}, TypeError, "vocab_size is 2.5"),
      ({"vocab_size": -1}, {}, TrainingError, "vocab_size is -1"),
      ({"vocab_size": 2**64}, {}, TrainingError, "is the most"),
