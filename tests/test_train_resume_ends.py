@@ -55,7 +55,7 @@ from pathlib import Path
 from train_runs import make_often
 from test_train_resume_ends import KINDS
 import syllabary
-from syllabary import training_huggingface
+from syllabary import training_memory
 class Patch:
     setattr = staticmethod(setattr)
 make_often(Patch)
