@@ -20,7 +20,7 @@ from pathlib import Path
 
 import pytest
 from terminal import interrupt_when
-from train_runs import GUARD, LINES, MODES, make_often, saved, stop_in, stopped, train, write_corpus
+from train_runs import GUARD, LINES, MODES, ONE_CALL, make_often, saved, stop_in, stopped, train, write_corpus
 
 import syllabary
 from syllabary import training_checkpoint
@@ -181,8 +181,7 @@ def test_what_a_callback_raises_leaves_a_checkpoint(
     mode: str, stage: str, corpus: Path, tmp_path: Path
 ) -> None:
     folder = tmp_path / "kept"
-    # Pairs of sentencepiece's are told of once in a while only: they may all be learned by then.
-    times = 1 if mode.startswith("sentencepiece") and stage == "merging" else 3
+    times = 1 if mode in ONE_CALL and stage == "merging" else 3  # all may be learned by then
     with stopped(ZeroDivisionError):
         train(corpus, mode, folder, progress=stop_in(stage, times, ZeroDivisionError))
     assert (folder / "checkpoint.json").exists() is (mode != "word" or stage == "merging")

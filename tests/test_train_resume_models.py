@@ -34,6 +34,12 @@ MODELS: dict[str, dict[str, Any]] = {
     "no prefix": {**UNIGRAM, "options": {"vocab_size": 500, "add_dummy_prefix": False}},
     "theirs": {**THEIRS, "options": {"vocab_size": 400, "pre_tokenizer": "Metaspace", "unk_token": "<unk>"}},
     "theirs, no words": {**THEIRS, "options": {"vocab_size": 300, "normalizer": ["NFKC", "Lowercase"]}},
+    "word level": {"model": "wordlevel", "vocab_size": 400},
+    "word level, theirs": {
+        "model": "wordlevel",
+        "like": "huggingface",
+        "options": {"vocab_size": 400, "min_frequency": 3, "normalizer": ["NFD", "Lowercase"]},
+    },
     "word": {"model": "word", "like": "sentencepiece", "options": {"vocab_size": 300}},
     "char": {"model": "char", "like": "sentencepiece", "options": {"vocab_size": 25}},
     "sample": {"like": "sentencepiece", "options": {"vocab_size": 300, "input_sentence_size": 400}},
@@ -176,7 +182,7 @@ def test_documents_in_memory_that_stop_coming(name: str, corpus: Path, tmp_path:
         syllabary.train([*lines[:30], "another", *lines[31:]], checkpoint=folder, **calls)
 
 
-@pytest.mark.parametrize("name", ["own", "unigram", "theirs", "word", "sample of a unigram"])
+@pytest.mark.parametrize("name", ["own", "unigram", "theirs", "word level", "word", "sample of a unigram"])
 def test_a_limit_and_a_checkpoint(name: str, corpus: Path, tmp_path: Path) -> None:
     """Under a limit only the rounds are kept: all is counted again."""
     folder, whole = tmp_path / "kept", saved(train(corpus, name), tmp_path)

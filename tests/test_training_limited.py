@@ -21,7 +21,10 @@ import pytest
 
 import syllabary
 from syllabary import training_memory
+from syllabary._engine import HuggingFaceTrainer
 from syllabary.errors import EarlyStopWarning, TrainingError
+from syllabary.reference.train_huggingface import BpeTrainerOptions
+from syllabary.splits import get
 
 GUARD = 600  # seconds after which a process that does not end is a failure
 ROOM = 18 << 20  # bytes; merging takes 17 MiB of them whatever the corpus
@@ -79,6 +82,29 @@ MODELS: dict[str, dict[str, Any]] = {
         "model": "unigram",
         "options": {"vocab_size": 200, "input_sentence_size": 300},
     },
+}
+# Of words; of those without merges little is held.
+OF_WORDS: dict[str, tuple[int, dict[str, Any]]] = {
+    "theirs": (ROOM, {"model": "wordpiece", "like": "huggingface", "vocab_size": 900}),
+    "few characters": (
+        ROOM,
+        {"model": "wordpiece", "like": "huggingface", "options": {"limit_alphabet": 12, "vocab_size": 200}},
+    ),
+    "likelihood": (2 * ROOM, {"model": "wordpiece", "vocab_size": 900}),
+    "marks": (
+        2 * ROOM,
+        {
+            "model": "wordpiece",
+            "vocab_size": 300,
+            "special_tokens": ["lo", "th"],
+            "options": {"continuing_subword_prefix": "", "end_of_word_suffix": "</w>"},
+        },
+    ),
+    "word level": (100_000, {"model": "wordlevel", "vocab_size": 300}),
+    "word level, theirs": (
+        100_000,
+        {"model": "wordlevel", "like": "huggingface", "options": {"vocab_size": 300, "normalizer": "NFD"}},
+    ),
 }
 WORDS: dict[str, dict[str, Any]] = {
     "words": {"split": "latin"},
@@ -148,6 +174,33 @@ def test_other_models_and_samples(name: str, threads: int, small: Path) -> None:
     both(small, texts(), limit=limit, threads=threads, **{**like, **options})
 
 
+@with_threads(OF_WORDS)
+def test_models_of_words(name: str, threads: int, small: Path) -> None:
+    limit, options = OF_WORDS[name]
+    both(small, texts(), limit=limit, threads=threads, **options)
+
+
+def test_words_on_disk_are_learned_from(tmp_path: Path) -> None:
+    """So many that they are written to files while they are counted, and read from there."""
+    draw = random.Random(7)
+    noise = "".join(draw.choices("abcdefghijklmnop  ", k=3_000_000)) + " low" * 50
+    options = BpeTrainerOptions(120, min_frequency=2, continuing_subword_prefix="##")
+    found = []
+    for room in (None, (30 << 20, tmp_path)):
+        trainer = HuggingFaceTrainer((), (), get("whitespace-split"), False, 2, room)
+        trainer.feed([noise[at : at + 100_000] for at in range(0, len(noise), 100_000)])
+        words = trainer.finish()
+        files = [name for name in os.listdir(tmp_path) if name.startswith("run-")]
+        assert len(files) == (room is not None)
+        names, first, merges, counts = trainer.learn(options, False, None)
+        frequent = trainer.most_frequent(2, 99)
+        found.append([words, names, first, merges.tolist(), counts.tolist(), frequent])
+        assert trainer.first_names(options, False) == names[:first]
+    assert found[0] == found[1]
+    assert len(found[0][3]) > 50
+    assert len(frequent) == 99
+
+
 def test_a_table_of_sentences(small: Path) -> None:
     source = [f"{text.splitlines()[0]}\t{number % 7 + 1}" for number, text in enumerate(texts())]
     for model in ("bpe", "unigram", "word", "char"):
@@ -163,6 +216,12 @@ def test_a_table_of_sentences(small: Path) -> None:
         (
             {"model": "unigram", "like": "huggingface", "options": {"pre_tokenizer": "Whitespace"}},
             "too small for this corpus: its distinct words need",
+        ),
+        ({"model": "wordpiece"}, "WordPiece by likelihood holds all pairs of its distinct words"),
+        ({"model": "wordpiece", "like": "huggingface"}, "its distinct pieces have .* symbols, for which"),
+        (
+            {"model": "wordlevel", "options": {"min_frequency": 0}},
+            "too small for this vocabulary: over .* words, each of which is a token",
         ),
         (
             {"model": "unigram", "like": "sentencepiece", "options": {"split_by_whitespace": False}},
@@ -269,11 +328,18 @@ options = {
     "word": {"unit": "word", "split": "whitespace-split", "num_merges": 100},
     "unigram": {"model": "unigram", "split": "whitespace-split"},
     "words": {"like": "sentencepiece", "model": "word", "options": {"vocab_size": 200}},
+    "wordpiece": {"like": "huggingface", "model": "wordpiece", "vocab_size": 200},
+    "likelihood": {"model": "wordpiece", "vocab_size": 200},
+    "wordlevel": {"model": "wordlevel", "vocab_size": 200},
 }[kind]
-syllabary.train(["low low\\nlow lower"] * 9, {"huggingface": 60, "unigram": 262}.get(kind), **{**options, **(
-    {"options": {}} if kind == "huggingface" else {"options": {"vocab_size": 14}} if kind == "sentencepiece"
-    else {"options": {"vocab_size": 5}} if kind == "words" else {} if kind == "unigram"
-    else {"num_merges": 1})})
+small = {
+    "sentencepiece": {"options": {"vocab_size": 14}},
+    "huggingface": {"vocab_size": 60, "options": {}},
+    "word": {"num_merges": 1},
+    "unigram": {"vocab_size": 262},
+    "words": {"options": {"vocab_size": 5}},
+}.get(kind, {"vocab_size": 30})
+syllabary.train(["low low\\nlow lower"] * 9, **{**options, **small})
 def status(name):
     return int(re.search(name + r":\\s*(\\d+)", open("/proc/self/status").read())[1]) << 10
 open("/proc/self/clear_refs", "w").write("5")  # the peak begins anew
@@ -283,12 +349,24 @@ print((status("VmHWM") - before) >> 20, tok.vocab_size)
 """
 
 
+# MiB that are given, and MB of text.
+PEAKS = {
+    "sentencepiece": (80, 6),
+    "huggingface": (80, 4),
+    "word": (80, 20),
+    "words": (80, 5),
+    "unigram": (160, 1),
+    "wordpiece": (80, 4),
+    "likelihood": (160, 1),
+    "wordlevel": (80, 5),
+}
+
+
 @pytest.mark.skipif(not os.path.exists("/proc/self/status"), reason="peaks are read from /proc")
-@pytest.mark.parametrize("kind", ["sentencepiece", "huggingface", "word", "words", "unigram"])
+@pytest.mark.parametrize("kind", PEAKS)
 def test_the_peak_stays_below_the_limit(kind: str, tmp_path: Path) -> None:
-    """A corpus that takes more where there is none; for a unigram model one that fits."""
-    most = 160 if kind == "unigram" else 80
-    megabytes = {"sentencepiece": 6, "huggingface": 4, "word": 20, "words": 5, "unigram": 1}[kind]
+    """A corpus that takes more where there is none; of what is held in memory in any case, one that fits."""
+    most, megabytes = PEAKS[kind]
     command = [sys.executable, "-c", PEAK, kind, f"{most} MiB", str(megabytes)]
     done = subprocess.run(
         command,

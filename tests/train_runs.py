@@ -58,8 +58,31 @@ MODES: dict[str, tuple[Reading, Care, dict[str, Any]]] = {
             "options": {"vocab_size": 9000, "hard_vocab_limit": False, "max_sentence_length": 60},
         },
     ),
+    "options": (
+        LINES,
+        Care(fraction=0.8),
+        {
+            "like": "huggingface",
+            "options": {
+                "vocab_size": 500,
+                "pre_tokenizer": "Whitespace",
+                "end_of_word_suffix": "</w>",
+                "limit_alphabet": 30,
+            },
+        },
+    ),
+    # Two pairs make one text: their own loop, from the first merge.
+    "options, names again": (
+        Reading(),
+        Care(),
+        {"like": "huggingface", "special_tokens": ["ar", "us"], "options": {"vocab_size": 400}},
+    ),
+    "wordpiece": (LINES, Care(), {"model": "wordpiece", "like": "huggingface", "vocab_size": 500}),
+    "likelihood": (LINES, Care(drop_duplicates=True), {"model": "wordpiece", "vocab_size": 500}),
     "no split": (LINES, Care(), {"num_merges": 500, "split": None, "tie_break": "first-seen"}),
 }
+# Learned in one call of the engine, which tells of merges once in a while only.
+ONE_CALL = [mode for mode, (_, _, options) in MODES.items() if "options" in options or "model" in options]
 
 
 def write_corpus(folder: Path, characters: int = CHARACTERS) -> Path:

@@ -434,14 +434,22 @@ class HuggingFaceTrainer:
         byte_level: bool,
         callback: Callable[[int, int], object] | None,
         likelihood: bool = False,
+        known: tuple[NDArray[np.uint32], NDArray[np.uint64]] | None = None,
+        keep: tuple[Callable[[NDArray[np.uint32], NDArray[np.uint64]], object], float] | None = None,
     ) -> tuple[list[str], int, NDArray[np.uint32], NDArray[np.uint64]]:
         """Names by id; how many there were before merging; every merge noted, as (left, right, result), shape
         (n, 3); their counts, shape (n,).
 
         byte_level: the words are bytes, still to be spelled in GPT-2's characters. `callback(merges noted,
         count of the last)` is called now and then, and signals are looked at. likelihood: pairs merge by what
-        they gain (`reference.train_wordpiece`), else by how often they occur.
+        they gain (`reference.train_wordpiece`), else by how often they occur. known: pairs, (n, 2), that an
+        earlier training has merged, with their counts: it goes on from there. keep: a function that is given
+        the new ones, and how often, in seconds.
+        Raises `TrainingError` for known pairs that are not of these words, or too little memory.
         """
+
+    def first_names(self, options: BpeTrainerOptions, byte_level: bool) -> list[str]:
+        """The names that there are before the first merge, by id."""
 
     def most_frequent(self, least: int, most: int) -> list[tuple[str, int]]:
         """The words that occur `least` times or more, with their counts: the most frequent first, equal ones

@@ -258,8 +258,8 @@ def train_with(
             )
     uncut, setup = _as_fed(like, options, read)
     own: dict[str, Any] = {"threads": thread_count(threads), "report": report, "stacklevel": 4}
-    if setup is not None and checkpoint is None and read_once(read):
-        return train_huggingface(read, setup, memory_limit=memory_limit, **own)
+    if setup is not None and read_once(read):
+        return train_huggingface(read, setup, memory_limit=memory_limit, checkpoint=checkpoint, **own)
     with (
         limited(memory_limit) as room,
         opened(checkpoint, options, read, {"like": like}, room is None) as kept,
@@ -277,10 +277,10 @@ def train_with(
                 f"the corpus is empty: {size} bytes of text were read and no piece was found in them"
             )
         symbols, merges, counts = _learn(trainer, options, report, kept)
-    about = {"like": like} if more is None else {"like": like, "corpus": more}
-    if setup is not None and reuses(options, symbols, zip(*merges.T.tolist(), strict=True)):
-        again = {**training_record(options), **about}
-        return train_huggingface(read, setup, again=again, memory_limit=memory_limit, **own)
+        about = {"like": like} if more is None else {"like": like, "corpus": more}
+        if setup is not None and reuses(options, symbols, zip(*merges.T.tolist(), strict=True)):
+            own |= {"again": {**training_record(options), **about}, "counted": kept}
+            return train_huggingface(read, setup, memory_limit=memory_limit, **own)
     warn_early_stop(options, len(symbols), len(merges), stacklevel=3)
     record = {"like": like, "corpus_bytes": size, "counts": counts.tolist(), **about}
     return finished(options, symbols, merges, record, plain=setup is not None)

@@ -45,6 +45,7 @@ from syllabary.tokenizer import Tokenizer
 from syllabary.training_checkpoint import Checkpoint, opened
 from syllabary.training_feed import Takes, feed_parts, tell
 from syllabary.training_huggingface_options import BYTES_DECODED, FLAGS, MODEL, Setup
+from syllabary.training_learning import fitting, followed
 from syllabary.training_memory import Room, limited
 from syllabary.training_pruning import pruned
 from syllabary.training_watched import count as counted_by
@@ -151,31 +152,40 @@ def train_huggingface(
     again: Mapping[str, object] | None = None,
     memory_limit: int | str | None = None,
     checkpoint: str | os.PathLike[str] | None = None,
+    counted: Checkpoint | None = None,
     stacklevel: int = 3,
 ) -> Tokenizer:
     """Learn a tokenizer; saved as `tokenizer.json`, it is the file that their library saves.
 
     again: the record of a training that has read the source before, and warned of what there is to warn of.
     memory_limit, checkpoint: as `training.train`; a vocabulary that cannot be learned in the limit is a
-    `TrainingError`, and only unigram models have checkpoints.
+    `TrainingError`. counted: a checkpoint whose table, if it has one, is of the words of the source.
     Raises `CorpusError` for a corpus without a word, `TrainingError` if the vocabulary cannot hold the
     alphabet; warns `EarlyStopWarning`, by default pointing at the caller's caller.
     """
     said = again is not None or setup.components["normalizer"] is not None
     lines = isinstance(source, Corpus) and by_lines(source)
-    plan = {"model": setup.kind, "like": "huggingface", "lines": lines, "flags": setup.flags}
     with (
         limited(memory_limit) as room,
-        opened(checkpoint, setup.trainer, source, {**plan, **setup.components}, room is None) as kept,
+        opened(checkpoint, setup.trainer, source, _plan(setup, lines), room is None) as kept,
     ):
 
         def words(trainer: HuggingFaceTrainer) -> int:
+            if counted is not None and counted.tabled and counted.state is not None:
+                counted.feed_counts(trainer)
+                return counted.state.size
             return _fed(trainer, source, said, report, kept)
 
         spec = train_words(words, setup, lines, threads, report, stacklevel + 1, room, kept)
     more = source.record() if isinstance(source, Corpus) and source.says_more else None
     record = {**spec.record, **(again or {}), **({} if more is None else {"corpus": more})}
     return Tokenizer(dataclasses.replace(spec, record=record))
+
+
+def _plan(setup: Setup, lines: bool) -> dict[str, object]:
+    """What decides the result besides the trainer's options and the text."""
+    plan = {"model": setup.kind, "like": "huggingface", "lines": lines, "flags": setup.flags}
+    return {**plan, "likelihood": setup.likelihood, **setup.model, **setup.components}
 
 
 def _fed(
@@ -209,10 +219,7 @@ def train_words(
     memory: Room | None = None,
     kept: Checkpoint | None = None,
 ) -> TokenizerSpec:
-    """The tokenizer of what `words` feeds to the engine; it gives back the bytes of text that there were.
-
-    kept: of a unigram model.
-    """
+    """The tokenizer of what `words` feeds to the engine; it gives back the bytes of text that there were."""
     normalizer, cutting, byte_level = setup.cutting()
     trainer = HuggingFaceTrainer(normalizer, cutting.steps, cutting.split, lines, threads, memory)
     size = words(trainer)
@@ -226,33 +233,58 @@ def train_words(
         scored = learn_scored(trainer, setup.trainer, report, kept)
         _warn_of_few(len(scored.vocab), setup.trainer, stacklevel + 1)
         return spec_of(scored, setup, size)
+    trained = _merged(trainer, setup, byte_level, report, kept)
     options = setup.merging
-    room = options.vocab_size
-
-    def merged(done: int, count: int) -> None:
-        tell(report, Progress("merging", done, room, count))
-
-    callback = merged if report else None
-    names, first, merges, counts = trainer.learn(options, byte_level, callback, setup.likelihood)
-    if first > room:
-        specials = len(options.special_tokens)
-        raise TrainingError(
-            f"vocab_size is {room}, but the alphabet has {first - specials} symbols and there are {specials} "
-            f"special tokens: set it to {first} or more"
-        )
-    tell(report, Progress("merging", len(merges), len(merges), None))
-    if len(names) < room:
+    if len(trained.names) < options.vocab_size:
         warnings.warn(
-            f"no pair is left that occurs {max(options.min_frequency, 1)} times (min_frequency): "
-            f"training ended with a vocabulary of {len(names)}, not {room}; give more text or ask for less",
+            f"no pair is left that occurs {max(options.min_frequency, 1)} times (min_frequency): training "
+            f"ended with a vocabulary of {len(trained.names)}, not {options.vocab_size}; give more text or "
+            "ask for less",
             EarlyStopWarning,
             stacklevel=stacklevel,
         )
+    return spec_of(trained, setup, size)
+
+
+def _merged(
+    trainer: HuggingFaceTrainer,
+    setup: Setup,
+    byte_level: bool,
+    report: Report | None,
+    kept: Checkpoint | None,
+) -> Trained:
+    """What is learned of the words that were counted; what a checkpoint has is not learned anew."""
+    options = setup.merging
+    room = options.vocab_size
+
+    def told(done: int, count: int) -> None:
+        tell(report, Progress("merging", done, room, count))
+
+    def check(first: int) -> None:
+        if first > room:
+            specials = len(options.special_tokens)
+            raise TrainingError(
+                f"vocab_size is {room}, but the alphabet has {first - specials} symbols and there are "
+                f"{specials} special tokens: set it to {first} or more"
+            )
+
+    def symbols() -> list[bytes]:
+        names = trainer.first_names(options, byte_level)
+        check(len(names))
+        return [name.encode() for name in names]
+
+    known, keep = followed(kept, symbols)
+    with fitting(kept):
+        names, first, merges, counts = trainer.learn(
+            options, byte_level, told if report else None, setup.likelihood, known, keep
+        )
+    check(first)
+    tell(report, Progress("merging", len(merges), len(merges), None))
     steps = [
         Learned((left, right), new, count)
         for (left, right, new), count in zip(merges.tolist(), counts.tolist(), strict=True)
     ]
-    return spec_of(Trained(names, steps), setup, size)
+    return Trained(names, steps)
 
 
 def _most_frequent(trainer: HuggingFaceTrainer, setup: Setup) -> Trained:

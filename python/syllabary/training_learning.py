@@ -7,14 +7,16 @@ with those merges, and goes on. Leaves out: what a merge is (`reference.train`),
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import contextlib
+from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from syllabary._engine import Trainer
-from syllabary.errors import CheckpointError
+from syllabary.errors import CheckpointError, TrainingError
 from syllabary.progress import Progress, Report
 from syllabary.spec import TrainOptions
 from syllabary.training_checkpoint import Checkpoint
@@ -28,6 +30,10 @@ MOST: int | None = None  # merges of a slice, at most; None: as many as there is
 Start = tuple[list[bytes], NDArray[np.uint32]]
 # The symbols that were there before the first merge, the merges in local ids, (n, 2), and their counts, (n,).
 Learned = tuple[list[bytes], NDArray[np.uint32], NDArray[np.uint64]]
+# Merges that are known, and what is given new ones, so often in seconds.
+Followed = tuple[
+    Merges | None, tuple[Callable[[NDArray[np.uint32], NDArray[np.uint64]], object], float] | None
+]
 
 
 def learn(
@@ -82,10 +88,30 @@ def begin(kept: Checkpoint, symbols: list[bytes]) -> Merges | None:
     return kept.journal.merges
 
 
-def _misfit(kept: Checkpoint) -> CheckpointError:
+def followed(kept: Checkpoint | None, symbols: Callable[[], list[bytes]]) -> Followed:
+    """What an engine that learns in one call is told: what was learned before, what keeps the rest, and how
+    often, in seconds. symbols: those before the first merge."""
+    if kept is None:
+        return None, None
+    known = begin(kept, symbols())
+    return known, (kept.journal.append, SLICE if MOST is None else 0.0)
+
+
+@contextlib.contextmanager
+def fitting(kept: Checkpoint | None, path: Path | None = None) -> Iterator[None]:
+    """The engine's error for what is not of the text that was counted is a `CheckpointError`."""
+    try:
+        yield
+    except TrainingError as error:
+        if kept is None or "of a checkpoint" not in str(error):
+            raise
+        raise _misfit(kept, path) from error
+
+
+def _misfit(kept: Checkpoint, path: Path | None = None) -> CheckpointError:
     return CheckpointError(
-        f"{kept.journal.path} does not fit the text that was counted: this checkpoint cannot be used; "
-        f"{way_out(kept.folder)}"
+        f"{path or kept.journal.path} does not fit the text that was counted: this checkpoint cannot be "
+        f"used; {way_out(kept.folder)}"
     )
 
 

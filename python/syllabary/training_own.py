@@ -50,8 +50,6 @@ MODELS: dict[str, Callable[[str, str | None, Any, Arguments], Callable[..., Toke
     "word": counted_trainer,
     "char": counted_trainer,
 }
-# Of those, the ones that have checkpoints and limits of memory.
-BOUNDED = ("unigram", "word", "char")
 BOUNDS = ("memory_limit", "checkpoint")
 
 
@@ -69,21 +67,19 @@ def own_trainer(
     name, arguments that few tools take: for the others they must be None. Raises `TrainingError` for what
     the tool does not take. The early-stop warning points at the caller's caller.
     """
+    bounds: dict[str, Any] = {name: refused[name] for name in BOUNDS}
     if model != "bpe":
         if model not in MODELS:
             raise TrainingError(f"model={model!r} is none of {', '.join(('bpe', *MODELS))}")
-        free: dict[str, Any] = {name: refused[name] for name in BOUNDS if model in BOUNDED}
-        _refuse({name: value for name, value in refused.items() if name not in free}, f"model={model!r}")
-        return partial(MODELS[model](model, like, source, arguments), **free)
+        _refuse(refused, f"model={model!r}")
+        return partial(MODELS[model](model, like, source, arguments), **bounds)
     own = _own_options(like, source, *arguments)
     if own is None:
         return None
     tool = f"{HUGGINGFACE!r} and options" if isinstance(own, Setup) else repr(SENTENCEPIECE)
-    taken = ("memory_limit",) if isinstance(own, Setup) else BOUNDS
-    _refuse({name: value for name, value in refused.items() if name not in taken}, f"like={tool}")
+    _refuse(refused, f"like={tool}")
     if not isinstance(source, (Corpus, PieceTable)):
         source = Corpus(source)
-    bounds: dict[str, Any] = {name: refused[name] for name in taken}
     if not isinstance(own, Setup):
         return partial(train_sentencepiece, source, own, **bounds)
     if isinstance(source, PieceTable):
@@ -93,7 +89,7 @@ def own_trainer(
 
 def _refuse(refused: Mapping[str, object], tool: str) -> None:
     for name, value in refused.items():
-        if value is not None:
+        if name not in BOUNDS and value is not None:
             raise TrainingError(f"{name} does not go with {tool}: leave it out")
 
 

@@ -9,11 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from syllabary.errors import CheckpointError, TrainingError
 from syllabary.progress import Report
 from syllabary.training_checkpoint import PIECES, Checkpoint
-from syllabary.training_checkpoint_files import way_out
 from syllabary.training_feed import pruning
+from syllabary.training_learning import fitting
 
 
 def pruned(
@@ -29,12 +28,5 @@ def pruned(
     """
     told = pruning(report, settings.desired)
     known = None if kept is None else kept.pieces()
-    try:
+    with fitting(kept, None if kept is None else kept.folder / PIECES):
         return learn(told, known, None if kept is None else kept.keep_pieces)
-    except TrainingError as error:
-        if kept is None or "of a checkpoint" not in str(error):
-            raise
-        raise CheckpointError(
-            f"{kept.folder / PIECES} does not fit the text that was counted: this checkpoint cannot be used; "
-            f"{way_out(kept.folder)}"
-        ) from error

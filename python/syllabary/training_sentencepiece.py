@@ -14,7 +14,6 @@ from collections.abc import Iterable, Mapping
 from functools import partial
 from typing import Any
 
-from syllabary import training_learning
 from syllabary._engine import SentencePieceTrainer
 from syllabary.arguments import integer, listed
 from syllabary.corpus.corpus import Corpus
@@ -44,7 +43,7 @@ from syllabary.spec import Step, TokenizerSpec
 from syllabary.tokenizer import Tokenizer
 from syllabary.training_checkpoint import Checkpoint, opened
 from syllabary.training_feed import Takes, feed_parts, tell
-from syllabary.training_learning import begin
+from syllabary.training_learning import followed
 from syllabary.training_memory import Room, limited
 from syllabary.training_pruning import pruned
 from syllabary.training_sampled import count_chosen, halved, is_chosen
@@ -289,14 +288,15 @@ def _learn(
     def merged(done: int, count: int) -> None:
         tell(report, Progress("merging", done, room, count))
 
-    known, keep = None, None
-    if kept is not None:
-        symbols = [character.encode() for character, _script, refused in rows if not refused]
-        known = begin(kept, symbols)
-        keep = (kept.journal.append, training_learning.SLICE if training_learning.MOST is None else 0.0)
+    known, keep = followed(kept, partial(_symbols, rows))
     pieces, counts = trainer.learn(rows, room, merged if report else None, known, keep)
     tell(report, Progress("merging", len(pieces), len(pieces), None))
     return pieces, counts
+
+
+def _symbols(rows: list[tuple[str, int, bool]]) -> list[bytes]:
+    """The characters that may be in longer pieces."""
+    return [character.encode() for character, _script, refused in rows if not refused]
 
 
 def _learn_unigram(

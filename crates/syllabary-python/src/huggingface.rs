@@ -6,17 +6,19 @@ use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray1, ndarray::Array2};
 use pyo3::{exceptions::PyValueError, prelude::*, types::PyBytes};
 use syllabary::train::{
     PieceTable,
-    huggingface::{self, BpeTrainerOptions},
-    huggingface_limited,
-    huggingface_words::{Counted, Words},
-    wordpiece,
+    huggingface::BpeTrainerOptions,
+    huggingface_counted::Counted,
+    huggingface_learn::{Learning, first_names, learn},
+    huggingface_words::Words,
 };
 
 use crate::{
     convert,
     errors::{exception, to_python},
+    keeper::{Keeper, Merges},
+    pieces::{self, Placed},
     steps,
-    trainer::{Placed, Pulse, room},
+    trainer::{Pulse, room},
     unigram,
 };
 
@@ -114,16 +116,11 @@ impl HuggingFaceTrainer {
 
     /// The words counted so far back to back, where each ends, its count, and its place in an order.
     fn counts_and_places<'py>(&mut self, py: Python<'py>) -> PyResult<Placed<'py>> {
-        let (mut data, mut ends, mut counts) = (Vec::new(), Vec::new(), Vec::new());
-        let table = self.words.settle().map_err(|error| to_python(py, error, None))?;
-        for (word, count) in table.into_iter().flat_map(PieceTable::iter) {
-            data.extend_from_slice(word);
-            ends.push(data.len() as u64);
-            counts.push(count);
-        }
-        let places: Vec<u64> = (0..ends.len() as u64).collect();
-        let [ends, counts, places] = [ends, counts, places].map(|array| array.into_pyarray(py));
-        Ok((PyBytes::new(py, &data), ends, counts, places))
+        let words = &mut self.words;
+        pieces::placed(py, |_, take| {
+            let table = words.settle()?;
+            table.into_iter().flat_map(PieceTable::iter).try_for_each(|(word, count)| take(word, count, None))
+        })
     }
 
     /// How many distinct words are counted so far, or one where some are and memory is limited.
@@ -154,12 +151,22 @@ impl HuggingFaceTrainer {
     }
 
     /// The words that occur `least` times or more, the most frequent first and equal ones in order; at most `most`.
-    fn most_frequent(&self, least: u64, most: usize) -> Vec<(String, u64)> {
-        let kept = self.table.iter().filter(|&(_, count)| count >= least);
-        let mut words: Vec<(&[u8], u64)> = kept.collect();
-        words.sort_unstable_by(|left, right| right.1.cmp(&left.1).then(left.0.cmp(right.0)));
-        words.truncate(most);
-        words.iter().map(|&(word, count)| (String::from_utf8_lossy(word).into_owned(), count)).collect()
+    fn most_frequent(&self, py: Python<'_>, least: u64, most: usize) -> PyResult<Vec<(String, u64)>> {
+        let (table, memory, mut pulse) = (&self.table, self.memory, Pulse::new(None));
+        py.detach(|| table.most_frequent(least, most, memory, &mut || pulse.beat(None)))
+            .map_err(|error| pulse.exception(py, error))
+    }
+
+    /// The names that there are before the first merge, by id.
+    fn first_names(
+        &self,
+        py: Python<'_>,
+        options: &Bound<'_, PyAny>,
+        byte_level: bool,
+    ) -> PyResult<Vec<String>> {
+        let (options, mut pulse) = (self::options(options, byte_level)?, Pulse::new(None));
+        py.detach(|| first_names(&self.table, &options, &mut || pulse.beat(None)))
+            .map_err(|error| pulse.exception(py, error))
     }
 
     /// The characters of all words with their counts, by code point.
@@ -185,8 +192,10 @@ impl HuggingFaceTrainer {
     }
 
     /// Names by id, how many there were before merging, merges as `(left, right, result)`, and their counts.
-    /// `likelihood`: pairs by what they gain (`train::wordpiece`), else by how often they occur.
-    #[pyo3(signature = (options, byte_level, callback, likelihood=false))]
+    /// `likelihood`: pairs by what they gain (`train::wordpiece`), else by how often they occur. `known`, `keep`: as
+    /// `SentencePieceTrainer::learn`.
+    #[pyo3(signature = (options, byte_level, callback, likelihood=false, known=None, keep=None))]
+    #[allow(clippy::too_many_arguments)]
     fn learn<'py>(
         &self,
         py: Python<'py>,
@@ -194,22 +203,23 @@ impl HuggingFaceTrainer {
         byte_level: bool,
         callback: Option<Py<PyAny>>,
         likelihood: bool,
+        known: Option<Merges<'_>>,
+        keep: Option<(Py<PyAny>, f64)>,
     ) -> PyResult<Learned<'py>> {
         let options = self::options(options, byte_level)?;
-        let mut pulse = Pulse::new(callback);
+        let (mut pulse, mut keeper) = (Pulse::new(callback), Keeper::new(keep));
+        let known = keeper.begin(known)?;
+        let learning = Learning { threads: self.threads, memory: self.memory, likelihood, known };
+        let pair = |&(left, right, _): &(u32, u32, u32)| (left, right);
         let trained = py.detach(|| {
-            let progress = &mut |done, count| pulse.beat(Some((done, count)));
-            if let (Counted::Stored(words), Some(memory)) = (&self.table, self.memory) {
-                return huggingface_limited::learn(words, &options, (self.threads, memory), progress);
-            }
-            let words: Vec<(&[u8], u64)> = self.table.iter().collect();
-            if likelihood {
-                wordpiece::learn(&words, &options, progress)
-            } else {
-                huggingface::learn(&words, &options, None, progress)
-            }
+            let progress = &mut |merges: &[(u32, u32, u32)], counts: &[u64]| {
+                let done = (merges.len(), counts.last().copied().unwrap_or(0));
+                keeper.learned(merges, counts, pair) && pulse.beat(Some(done))
+            };
+            learn(&self.table, &options, &learning, progress)
         });
-        let trained = trained.map_err(|error| pulse.exception(py, error))?;
+        let trained = keeper.result(trained, |error| pulse.exception(py, error))?;
+        keeper.end(&trained.merges, &trained.counts, pair)?;
         let flat: Vec<u32> = trained.merges.iter().flat_map(|&(left, right, id)| [left, right, id]).collect();
         let merges = Array2::from_shape_vec((trained.merges.len(), 3), flat)
             .map_err(|error| PyValueError::new_err(error.to_string()))?;

@@ -9,6 +9,7 @@ mod files;
 mod full;
 mod huggingface;
 mod ids;
+mod keeper;
 mod layout;
 mod learned;
 mod lists;

@@ -1,10 +1,17 @@
-//! Tables of pieces as Python hands them over: their UTF-8 back to back, where each ends, its count.
+//! Tables of pieces as Python hands them over and gets them: their UTF-8 back to back, where each ends, its count.
 
-use numpy::PyReadonlyArray1;
+use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
 use pyo3::{prelude::*, types::PyBytes};
 use syllabary::Error;
 
-use crate::errors::to_python;
+use crate::{errors::to_python, trainer::Pulse};
+
+/// Numbers for Python.
+pub type Array<'py> = Bound<'py, PyArray1<u64>>;
+/// Texts back to back, where each ends, its count, its place in an order.
+pub type Placed<'py> = (Bound<'py, PyBytes>, Array<'py>, Array<'py>, Array<'py>);
+/// Takes a text, its count, and its place in an order; without one, texts come in it.
+pub type Takes<'a> = dyn FnMut(&[u8], u64, Option<u64>) -> Result<(), Error> + 'a;
 
 /// The pieces of a table, each with its count; `Error::Training` says what is wrong with it.
 fn pieces<'a>(data: &'a [u8], ends: &[u64], counts: &[u64]) -> Result<Vec<(&'a [u8], u64)>, Error> {
@@ -38,4 +45,25 @@ pub fn feed(
     let (data, ends, counts) = (data.as_bytes(), ends.as_slice()?, counts.as_slice()?);
     py.detach(|| pieces(data, ends, counts)?.into_iter().try_for_each(|(piece, count)| add(piece, count)))
         .map_err(|error| to_python(py, error, None))
+}
+
+/// A table for Python of what `each` hands on, which may look at signals meanwhile.
+pub fn placed(
+    py: Python<'_>,
+    each: impl FnOnce(&mut Pulse, &mut Takes<'_>) -> Result<(), Error> + Send,
+) -> PyResult<Placed<'_>> {
+    let (mut data, mut ends, mut counts, mut places) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    let mut pulse = Pulse::new(None);
+    py.detach(|| {
+        each(&mut pulse, &mut |text, count, place| {
+            data.extend_from_slice(text);
+            places.push(place.unwrap_or(ends.len() as u64));
+            ends.push(data.len() as u64);
+            counts.push(count);
+            Ok(())
+        })
+    })
+    .map_err(|error| pulse.exception(py, error))?;
+    let [ends, counts, places] = [ends, counts, places].map(|array| array.into_pyarray(py));
+    Ok((PyBytes::new(py, &data), ends, counts, places))
 }

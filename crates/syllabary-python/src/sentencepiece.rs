@@ -1,9 +1,9 @@
 //! `SentencePieceTrainer`: counts sentences as they come, then learns pieces.
 
-use std::{path::PathBuf, time::Instant};
+use std::path::PathBuf;
 
-use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1, PyReadonlyArray2, ndarray::Array2};
-use pyo3::{exceptions::PyValueError, prelude::*, types::PyBytes};
+use numpy::PyReadonlyArray1;
+use pyo3::{prelude::*, types::PyBytes};
 use syllabary::train::{
     sentencepiece::{self, Character, Learning, PieceRules},
     sentences::{Found, SentenceOptions, Sentences},
@@ -13,48 +13,12 @@ use syllabary::train::{
 use crate::{
     convert,
     errors::to_python,
-    pieces, steps,
+    keeper::{Keeper, Merges},
+    pieces::{self, Placed},
+    steps,
     trainer::{Pulse, room},
     unigram,
 };
-
-/// Hands on what was learned, some at a time; keeps what that raises.
-struct Keeper {
-    keep: Option<Py<PyAny>>,
-    /// This often.
-    seconds: f64,
-    kept: usize,
-    last: Instant,
-    raised: Option<PyErr>,
-}
-
-impl Keeper {
-    fn new(keep: Option<(Py<PyAny>, f64)>) -> Keeper {
-        let (keep, seconds) = keep.unzip();
-        Keeper { keep, seconds: seconds.unwrap_or(0.0), kept: 0, last: Instant::now(), raised: None }
-    }
-
-    /// Whether to go on.
-    fn learned(&mut self, pairs: &[(u32, u32)], counts: &[u64]) -> bool {
-        let Some(keep) = &self.keep else { return true };
-        if self.raised.is_some() {
-            return false;
-        }
-        if pairs.len() == self.kept || self.last.elapsed().as_secs_f64() < self.seconds {
-            return true;
-        }
-        let flat = pairs[self.kept..].iter().flat_map(|&(left, right)| [left, right]).collect();
-        let new = counts[self.kept..].to_vec();
-        self.raised = Python::attach(|py| {
-            let pairs = Array2::from_shape_vec((new.len(), 2), flat)
-                .map_err(|error| PyValueError::new_err(error.to_string()))?;
-            keep.call1(py, (pairs.into_pyarray(py), new.into_pyarray(py)))
-        })
-        .err();
-        (self.kept, self.last) = (pairs.len(), Instant::now());
-        self.raised.is_none()
-    }
-}
 
 /// Collects sentences and learns pieces. For one thread: `syllabary.train` owns it.
 #[pyclass(module = "syllabary._engine")]
@@ -65,10 +29,6 @@ pub struct SentencePieceTrainer {
     threads: usize,
     memory: Option<usize>,
 }
-
-type Joined<'py> = (PyReadonlyArray2<'py, u32>, PyReadonlyArray1<'py, u64>);
-type Array<'py> = Bound<'py, PyArray1<u64>>;
-type Placed<'py> = (Bound<'py, PyBytes>, Array<'py>, Array<'py>, Array<'py>);
 
 #[pymethods]
 impl SentencePieceTrainer {
@@ -168,35 +128,26 @@ impl SentencePieceTrainer {
         alphabet: Vec<(char, u16, bool)>,
         room: usize,
         callback: Option<Py<PyAny>>,
-        known: Option<Joined<'_>>,
+        known: Option<Merges<'_>>,
         keep: Option<(Py<PyAny>, f64)>,
     ) -> PyResult<(Vec<String>, Vec<u64>)> {
         let made = |(text, script, refused)| Character { text, script, refused };
         let alphabet: Vec<Character> = alphabet.into_iter().map(made).collect();
         let (mut pulse, mut keeper) = (Pulse::new(callback), Keeper::new(keep));
-        let known = known.map(|(pairs, counts)| {
-            let pairs: Vec<_> = pairs.as_array().rows().into_iter().map(|row| (row[0], row[1])).collect();
-            (pairs, counts.as_array().to_vec())
-        });
-        let (memory, known) = (self.memory, known.unwrap_or_default());
-        keeper.kept = known.0.len();
+        let (memory, known) = (self.memory, keeper.begin(known)?);
         let learned = py.detach(|| {
             let progress = &mut |pairs: &[(u32, u32)], counts: &[u64]| {
                 let done = (pairs.len(), counts.last().copied().unwrap_or(0));
-                keeper.learned(pairs, counts) && pulse.beat(Some(done))
+                keeper.learned(pairs, counts, |&pair| pair) && pulse.beat(Some(done))
             };
             let learning = Learning { alphabet: &alphabet, room, threads: self.threads, memory, known };
             sentencepiece::learn(&self.found.words, self.rules, learning, progress)
         });
-        if let Some(raised) = keeper.raised.take() {
-            return Err(raised);
-        }
-        let (learned, pairs) = learned.map_err(|error| pulse.exception(py, error))?;
+        let (learned, pairs) = keeper.result(learned, |error| pulse.exception(py, error))?;
         let (texts, counts): (Vec<String>, Vec<u64>) =
             learned.into_iter().map(|piece| (piece.text, piece.count)).unzip();
-        keeper.seconds = 0.0;
-        keeper.learned(&pairs, &counts[..pairs.len()]);
-        keeper.raised.map_or(Ok((texts, counts)), Err)
+        keeper.end(&pairs, &counts[..pairs.len()], |&pair| pair)?;
+        Ok((texts, counts))
     }
 
     /// Words that were counted before, as `counts_and_places` gives them.
@@ -213,20 +164,10 @@ impl SentencePieceTrainer {
 
     /// All that is counted by now: words and sentences, where each ends, its count, and its place here.
     fn counts_and_places<'py>(&mut self, py: Python<'py>) -> PyResult<Placed<'py>> {
-        let (mut data, mut ends, mut counts) = (Vec::new(), Vec::new(), Vec::new());
-        let (sentences, mut pulse) = (&mut self.sentences, Pulse::new(None));
-        let saved = py.detach(|| {
-            sentences.save(&mut || pulse.beat(None), &mut |counted| {
-                data.extend_from_slice(counted.piece);
-                ends.push(data.len() as u64);
-                counts.push(counted.count);
-                Ok(())
-            })
-        });
-        saved.map_err(|error| pulse.exception(py, error))?;
-        let places: Vec<u64> = (0..ends.len() as u64).collect();
-        let [ends, counts, places] = [ends, counts, places].map(|array| array.into_pyarray(py));
-        Ok((PyBytes::new(py, &data), ends, counts, places))
+        let sentences = &mut self.sentences;
+        pieces::placed(py, |pulse, take| {
+            sentences.save(&mut || pulse.beat(None), &mut |counted| take(counted.piece, counted.count, None))
+        })
     }
 
     /// The number of distinct words that are counted by now.

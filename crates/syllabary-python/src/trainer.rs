@@ -16,7 +16,11 @@ use syllabary::{
     },
 };
 
-use crate::{convert, errors::to_python, pieces};
+use crate::{
+    convert,
+    errors::to_python,
+    pieces::{self, Array, Placed},
+};
 
 /// Signals are looked at, and progress is told, this often.
 const PULSE: Duration = Duration::from_millis(50);
@@ -124,10 +128,7 @@ impl Pulse {
     }
 }
 
-type Array<'py> = Bound<'py, PyArray1<u64>>;
 type Counts<'py> = (Bound<'py, PyBytes>, Array<'py>, Array<'py>);
-/// Texts back to back, where each ends, its count, its place in an order.
-pub type Placed<'py> = (Bound<'py, PyBytes>, Array<'py>, Array<'py>, Array<'py>);
 
 impl Trainer {
     fn counter(&mut self) -> PyResult<&mut Counter> {
@@ -137,11 +138,6 @@ impl Trainer {
     /// What was counted, and the memory that there is; nothing is left here.
     pub fn take(&mut self) -> PyResult<(Counter, usize, Option<usize>)> {
         Ok((self.counter.take().ok_or_else(used_up)?, self.threads, self.memory))
-    }
-
-    fn settle(&mut self, py: Python<'_>) -> PyResult<()> {
-        let (counter, mut pulse) = (self.counter()?, Pulse::new(None));
-        py.detach(|| counter.settle(&mut || pulse.beat(None))).map_err(|error| pulse.exception(py, error))
     }
 }
 
@@ -279,21 +275,11 @@ impl Trainer {
 
     /// The same, and where each piece was first seen: less is earlier.
     fn counts_and_places<'py>(&mut self, py: Python<'py>) -> PyResult<Placed<'py>> {
-        self.settle(py)?;
         let counter = self.counter()?;
-        let (mut data, mut ends, mut counts, mut firsts) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-        py.detach(|| {
-            counter.each_by_bytes(&mut |counted| {
-                data.extend_from_slice(counted.piece);
-                ends.push(data.len() as u64);
-                counts.push(counted.count);
-                firsts.push(counted.first);
-                Ok(())
-            })
+        pieces::placed(py, |pulse, take| {
+            counter.settle(&mut || pulse.beat(None))?;
+            counter.each_by_bytes(&mut |counted| take(counted.piece, counted.count, Some(counted.first)))
         })
-        .map_err(|error| to_python(py, error, None))?;
-        let [ends, counts, firsts] = [ends, counts, firsts].map(|array| array.into_pyarray(py));
-        Ok((PyBytes::new(py, &data), ends, counts, firsts))
     }
 
     #[getter]

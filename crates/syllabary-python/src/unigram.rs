@@ -5,7 +5,7 @@ use pyo3::{exceptions::PyValueError, prelude::*, types::PyBytes};
 use syllabary::{
     Error,
     train::{
-        huggingface_words::Counted,
+        huggingface_counted::Counted,
         unigram::{
             self, Branching, Limit, Rounds, Scored, SeedRules, UnigramOptions, Unknown,
             sentences::{Prepared, of_counter, of_words},

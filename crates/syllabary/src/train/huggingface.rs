@@ -15,8 +15,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::{
     GoOn, ask,
     huggingface_births::{Change, Side},
-    huggingface_limited::check_memory,
-    huggingface_names::{EDGE, GONE, Spelled, spell},
+    huggingface_learn::{check_memory, check_places},
+    huggingface_names::{EDGE, Each, GONE, Spelled, join, spell},
 };
 use crate::Error;
 
@@ -95,48 +95,39 @@ pub(super) struct Merging {
     after: Side,
 }
 
-/// Learns from words with their counts; `progress` is told how many merges are noted and the last one's count.
-/// memory: bytes of it, at most.
+/// Is told the merges noted by now, and their counts; says whether to go on.
+pub type Progress<'a> = dyn FnMut(&[(u32, u32, u32)], &[u64]) -> bool + 'a;
+
+/// Learns from words with their counts. memory: bytes of it, at most.
 ///
 /// # Errors
 /// `Error::Training` where memory does not suffice. `Error::TooLarge` beyond 2^32 symbols, pairs or names, or 2^63 symbols counted; `Error::Interrupted`.
-pub fn learn(
-    words: &[(&[u8], u64)],
+pub(super) fn learn(
+    words: &Each<'_>,
     options: &BpeTrainerOptions,
     memory: Option<usize>,
-    progress: &mut dyn FnMut(usize, u64) -> bool,
+    progress: &mut Progress<'_>,
 ) -> Result<Trained, Error> {
-    let mut spelled = spell(words, options, &mut || progress(0, 0))?;
+    let fits = |places| check_places(places, memory);
+    let mut spelled = spell(words, options, fits, &mut || progress(&[], &[]))?;
     let mut names = std::mem::take(&mut spelled.names);
     let mut ids = std::mem::take(&mut spelled.ids);
     let mut trained = Trained { first: names.len(), ..Trained::default() };
-    let mut state = Merging::new(spelled, options.max_token_length, &mut || progress(0, 0))?;
+    let mut state = Merging::new(spelled, options.max_token_length, &mut || progress(&[], &[]))?;
     while names.len() < options.vocab_size {
         check_memory(&state, memory)?;
-        let last = trained.counts.last().copied().unwrap_or(0);
-        if !progress(trained.merges.len(), last) {
+        if !progress(&trained.merges, &trained.counts) {
             return Err(Error::Interrupted);
         }
         let Some((entry, count)) = state.best() else { break };
         if count < options.min_frequency.max(1) {
             break;
         }
-        let (left, right) = state.pairs[state.entries[entry as usize].pair as usize].ids;
-        let rest = names[right as usize].as_str();
-        let rest = rest.strip_prefix(options.continuing_subword_prefix.as_str()).unwrap_or(rest);
-        let name = [names[left as usize].as_str(), rest].concat();
-        let id = match ids.get(&name) {
-            Some(&id) => id,
-            None => {
-                let id = index(names.len())?;
-                names.push(name.clone());
-                ids.insert(name, id);
-                id
-            }
-        };
-        trained.merges.push((left, right, id));
+        let pair = state.pairs[state.entries[entry as usize].pair as usize].ids;
+        let id = join(&mut names, &mut ids, pair, &options.continuing_subword_prefix)?;
+        trained.merges.push((pair.0, pair.1, id));
         trained.counts.push(count);
-        state.merge(entry, id, &mut || progress(trained.merges.len(), count))?;
+        state.merge(entry, id, &mut || progress(&trained.merges, &trained.counts))?;
     }
     trained.names = names;
     Ok(trained)
@@ -356,7 +347,7 @@ impl Merging {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use super::{super::huggingface_names::tests::of, *};
 
     #[test]
     fn a_name_is_used_again_and_a_count_falls_below_zero() {
@@ -368,7 +359,7 @@ mod tests {
             max_token_length: Some(3),
             ..BpeTrainerOptions::default()
         };
-        let trained = learn(&[(b"aaaa".as_slice(), 1)], &options, None, &mut |_, _| true).unwrap();
+        let trained = learn(&of(&[(b"aaaa", 1)]), &options, None, &mut |_, _| true).unwrap();
         assert_eq!(trained.names, ["a", "aa", "aaa", "aaaa"]);
         assert_eq!(trained.merges, [(0, 1, 1), (1, 2, 3), (1, 1, 2)]);
         assert_eq!(trained.counts, [1, 1, u64::MAX]);
@@ -378,7 +369,7 @@ mod tests {
     fn runs_merge_from_the_left_and_counts_pass_32_bits() {
         let options = BpeTrainerOptions { vocab_size: 3, ..BpeTrainerOptions::default() };
         let words = [(b"aaaaa".as_slice(), u64::from(u32::MAX))];
-        let trained = learn(&words, &options, None, &mut |_, _| true).unwrap();
+        let trained = learn(&of(&words), &options, None, &mut |_, _| true).unwrap();
         assert_eq!(trained.names, ["a", "aa", "aaa"]);
         assert_eq!(trained.counts, [4 * u64::from(u32::MAX), u64::from(u32::MAX)]);
     }
@@ -386,9 +377,9 @@ mod tests {
     #[test]
     fn too_many_and_interrupted() {
         let options = BpeTrainerOptions { vocab_size: 9, ..BpeTrainerOptions::default() };
-        let many = learn(&[(b"ab".as_slice(), u64::MAX)], &options, None, &mut |_, _| true);
+        let many = learn(&of(&[(b"ab", u64::MAX)]), &options, None, &mut |_, _| true);
         assert!(matches!(many, Err(Error::TooLarge(_))));
-        let ended = learn(&[(b"ab".as_slice(), 1)], &options, None, &mut |_, _| false);
+        let ended = learn(&of(&[(b"ab", 1)]), &options, None, &mut |_, _| false);
         assert_eq!(ended, Err(Error::Interrupted));
     }
 }

@@ -1,6 +1,7 @@
 //! Before the first merge: the alphabet, the first names by id, and all words in symbols.
 //!
 //! The rules stand in `reference/train_huggingface.py`: `kept_characters`, `first_names`, `decorated`, `symbols`.
+//! And the name that a merge makes.
 //! Leaves out: merging (`huggingface`).
 
 use std::{
@@ -10,7 +11,10 @@ use std::{
 
 use rustc_hash::FxHashMap;
 
-use super::{GoOn, ask, huggingface::BpeTrainerOptions};
+use super::{
+    GoOn, ask,
+    huggingface::{BpeTrainerOptions, index},
+};
 use crate::Error;
 
 /// Stands between words.
@@ -20,8 +24,10 @@ pub(super) const GONE: u32 = u32::MAX - 1;
 const NONE: u32 = u32::MAX;
 const CHARACTERS: usize = 0x11_0000;
 
+/// Sees a word and its count.
+pub(super) type Sees<'a> = dyn FnMut(&[u8], u64) -> Result<(), Error> + 'a;
 /// Calls with every word and its count, each time in the same order.
-pub(super) type Each<'a> = dyn Fn(&mut dyn FnMut(&[u8], u64) -> Result<(), Error>) -> Result<(), Error> + 'a;
+pub(super) type Each<'a> = dyn Fn(&mut Sees<'_>) -> Result<(), Error> + 'a;
 
 /// All words in a row, in symbols, and the names of these.
 #[derive(Debug, Default)]
@@ -268,29 +274,73 @@ fn add(names: &mut Vec<String>, ids: &mut FxHashMap<String, u32>, name: String) 
     Ok(())
 }
 
-/// Names and words before the first merge.
+/// The id of the name that a pair makes, which is a new one unless there is such a name.
 ///
 /// # Errors
-/// As `First::of`.
+/// `Error::TooLarge`.
+pub(super) fn join(
+    names: &mut Vec<String>,
+    ids: &mut FxHashMap<String, u32>,
+    (left, right): (u32, u32),
+    prefix: &str,
+) -> Result<u32, Error> {
+    let rest = names[right as usize].as_str();
+    let name = [names[left as usize].as_str(), rest.strip_prefix(prefix).unwrap_or(rest)].concat();
+    if let Some(&id) = ids.get(&name) {
+        return Ok(id);
+    }
+    let id = index(names.len())?;
+    names.push(name.clone());
+    ids.insert(name, id);
+    Ok(id)
+}
+
+/// Names and words before the first merge. fits: is asked whether so many places, each a symbol or an edge, fit.
+///
+/// # Errors
+/// As `First::of`, and as `fits`.
 pub(super) fn spell(
-    words: &[(&[u8], u64)],
+    words: &Each<'_>,
     options: &BpeTrainerOptions,
+    fits: impl FnOnce(usize) -> Result<(), Error>,
     go_on: &mut GoOn<'_>,
 ) -> Result<Spelled, Error> {
-    let first = First::of(&|f| words.iter().try_for_each(|&(word, count)| f(word, count)), options, go_on)?;
+    let first = First::of(words, options, go_on)?;
+    fits(first.places)?;
     let (flat, words_at) = (Vec::with_capacity(first.places), Vec::with_capacity(first.places));
     let mut spelled = Spelled { flat, words: words_at, ..Spelled::default() };
     spelled.flat.push(EDGE);
     spelled.words.push(0);
-    for (step, &(word, count)) in words.iter().enumerate() {
-        ask(go_on, step)?;
+    words(&mut |word, count| {
         let flat = &mut spelled.flat;
         first.spell(word, flat);
         flat.push(EDGE);
         spelled.words.resize(flat.len(), spelled.weights.len() as u32); // no more than places
         spelled.weights.push(count.cast_signed());
-    }
+        ask(go_on, spelled.weights.len())
+    })?;
     spelled.lengths = vec![1; first.places];
     (spelled.names, spelled.ids) = (first.names, first.ids);
     Ok(spelled)
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+
+    /// Words that are there.
+    pub fn of<'a>(words: &'a [(&'a [u8], u64)]) -> impl Fn(&mut Sees<'_>) -> Result<(), Error> + 'a {
+        |f| words.iter().try_for_each(|&(word, count)| f(word, count))
+    }
+
+    #[test]
+    fn a_name_that_is_there_keeps_its_id() {
+        let (mut names, mut ids) = (Vec::new(), FxHashMap::default());
+        for name in ["a", "##b", "ab"] {
+            add(&mut names, &mut ids, name.to_owned()).unwrap();
+        }
+        assert_eq!(join(&mut names, &mut ids, (0, 1), "##").unwrap(), 2);
+        assert_eq!(join(&mut names, &mut ids, (2, 1), "##").unwrap(), 3);
+        assert_eq!(names[3], "abb");
+    }
 }

@@ -4,15 +4,14 @@
 //! from a file is fed there line by line, each with its end: `lines` does the same. The order of words is that in
 //! which threads found them: what is learned does not depend on it (`huggingface`).
 
-use std::{
-    collections::BTreeMap,
-    sync::{
-        Arc, Mutex, PoisonError,
-        atomic::{AtomicBool, AtomicUsize, Ordering},
-    },
+use std::sync::{
+    Arc, Mutex, PoisonError,
+    atomic::{AtomicBool, AtomicUsize, Ordering},
 };
 
-use super::{GoOn, memory::Room, stored::Stored, table::PieceTable, tally::Tally};
+use super::{
+    GoOn, huggingface_counted::Counted, memory::Room, stored::Stored, table::PieceTable, tally::Tally,
+};
 use crate::{
     Error, aligned::Aligned, normalize::Normalizer, pretokenize::Pretokenizer, split::Split, step::Step,
     threads,
@@ -49,69 +48,6 @@ impl Found {
                 tally.add(word, 0, word.len(), count, 0)
             }
         }
-    }
-}
-
-/// All words of a corpus with their counts.
-pub enum Counted {
-    /// In memory.
-    Table(PieceTable),
-    /// Under a limit of memory.
-    Stored(Stored),
-}
-
-impl Counted {
-    /// The number of distinct words.
-    #[must_use]
-    pub fn len(&self) -> usize {
-        match self {
-            Counted::Table(table) => table.len(),
-            Counted::Stored(stored) => stored.len(),
-        }
-    }
-
-    /// Whether there is none.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
-    /// Calls `f` with every word, in no order, but each time in the same.
-    pub(super) fn each(&self, f: &mut impl FnMut(&[u8], u64) -> Result<(), Error>) -> Result<(), Error> {
-        match self {
-            Counted::Table(table) => table.iter().try_for_each(|(word, count)| f(word, count)),
-            Counted::Stored(stored) => stored.each(&mut |counted| f(counted.piece, counted.count)),
-        }
-    }
-
-    /// The characters of all words with their counts, by code point.
-    ///
-    /// # Errors
-    /// What the system refuses, where words are on disk.
-    pub fn characters(&self) -> Result<BTreeMap<char, u64>, Error> {
-        let mut counts = BTreeMap::new();
-        self.each(&mut |word, count| {
-            for character in String::from_utf8_lossy(word).chars() {
-                let total: &mut u64 = counts.entry(character).or_default();
-                *total = total.saturating_add(count);
-            }
-            Ok(())
-        })?;
-        Ok(counts)
-    }
-
-    /// The bytes of memory that words take which are on disk where there are too many.
-    pub(super) fn memory(&self) -> usize {
-        match self {
-            Counted::Table(_) => 0,
-            Counted::Stored(stored) => stored.memory(),
-        }
-    }
-
-    /// Those in memory; none under a limit of it.
-    pub fn iter(&self) -> impl Iterator<Item = (&[u8], u64)> {
-        let table = if let Counted::Table(table) = self { Some(table) } else { None };
-        table.into_iter().flat_map(PieceTable::iter)
     }
 }
 
@@ -378,8 +314,7 @@ mod tests {
         }
         words.feed_part("", true, threads, &mut || true).unwrap();
         let table = words.finish(&mut || true).unwrap();
-        let mut found: Vec<_> =
-            table.iter().map(|(word, count)| (String::from_utf8_lossy(word).into_owned(), count)).collect();
+        let mut found = table.most_frequent(0, usize::MAX, None, &mut || true).unwrap();
         found.sort();
         found
     }

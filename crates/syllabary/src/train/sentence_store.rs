@@ -3,18 +3,19 @@
 //! Under a limit of memory no word is held: each time that they are gone through, they are normalized anew. Leaves
 //! out counting (`sentences`), and what is learned (`sentencepiece`).
 
-use std::{cmp::Reverse, collections::BinaryHeap, path::PathBuf, sync::Arc};
+use std::{path::PathBuf, sync::Arc};
 
 use rustc_hash::FxHashSet;
 
 use super::{
     GoOn, ask,
+    frequent::Best,
     memory::Room,
     sentence_cutter::{Cutter, END, READY},
     sentence_words::{Characters, Ids, SentenceWords},
     sequences::{SEPARATOR, Sequences},
     stored::Stored,
-    tally::{Counted, Tally},
+    tally::Tally,
 };
 use crate::{
     Error,
@@ -39,41 +40,6 @@ pub enum Words {
 pub struct StoredWords {
     pub(super) stored: Stored,
     pub(super) cutter: Arc<Cutter>,
-}
-
-/// The most frequent words, of equals the smaller.
-struct Best {
-    heap: BinaryHeap<(Reverse<u64>, String)>,
-    bytes: usize,
-    most: usize,
-    /// So many bytes may be held.
-    memory: usize,
-}
-
-impl Best {
-    fn take(&mut self, counted: Counted<'_>) -> Result<(), Error> {
-        let word = std::str::from_utf8(counted.piece).unwrap_or_default();
-        let count = Reverse(counted.count);
-        let full = self.heap.len() >= self.most;
-        if full && self.heap.peek().is_none_or(|(last, text)| (count, word) > (*last, text.as_str())) {
-            return Ok(());
-        }
-        const WORD: usize = 128; // with the copies that become tokens
-        self.heap.push((count, word.to_owned()));
-        self.bytes += WORD + word.len();
-        if full && let Some((_, text)) = self.heap.pop() {
-            self.bytes -= WORD + text.len();
-        }
-        if self.bytes <= self.memory {
-            return Ok(());
-        }
-        Err(Error::Training(format!(
-            "the memory limit is too small for this vocabulary: over {} words, each of which is a token, need \
-             {} MiB; give a higher limit, or ask for fewer",
-            self.heap.len(),
-            self.memory >> 20
-        )))
-    }
 }
 
 impl Default for Words {
@@ -134,10 +100,9 @@ impl StoredWords {
             tally.add(text.as_bytes(), 0, text.len(), count, 0)
         })?;
         let words = Stored::of(&room, vec![tally], go_on)?;
-        let mut best = Best { heap: BinaryHeap::new(), bytes: 0, most, memory: memory / 2 };
+        let mut best = Best::new(most, memory / 2);
         words.each(&mut |counted| best.take(counted))?;
-        let best = best.heap.into_sorted_vec().into_iter();
-        Ok((best.map(|(Reverse(count), word)| (word, count)).collect(), total))
+        Ok((best.sorted(), total))
     }
 }
 

@@ -47,11 +47,6 @@ impl Stored {
         }
     }
 
-    /// The bytes of all pieces, if these are in memory.
-    pub(super) fn total_bytes(&self) -> Option<usize> {
-        if self.room.spilled().is_some() { None } else { Some(self.tally.total_bytes()) }
-    }
-
     /// The bytes of memory that they take.
     pub(super) fn memory(&self) -> usize {
         self.tally.memory()

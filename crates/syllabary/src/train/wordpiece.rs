@@ -14,10 +14,19 @@ use rustc_hash::FxHashMap;
 
 use super::{
     GoOn, ask,
-    huggingface::{BpeTrainerOptions, Trained, index},
-    huggingface_names::{EDGE, Spelled, spell},
+    huggingface::{BpeTrainerOptions, Progress, Trained, index},
+    huggingface_learn::{Known, of_others},
+    huggingface_names::{EDGE, Each, Spelled, join, spell},
 };
 use crate::Error;
+
+/// What a place takes when merging begins, and a pair besides its places: itself, its look-up, the lists of its symbols.
+const PLACE: usize = 32;
+const PAIR: usize = 2 * (56 + 24 + 16);
+/// What an entry of the queue takes.
+const WAITING: usize = size_of::<Waiting>();
+/// Entries of the queue that may be out of date.
+const SPARE: usize = 1 << 20;
 
 /// A pair as it was when it was put into the queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,46 +79,69 @@ struct Merging {
     of: FxHashMap<(u32, u32), u32>,
     queue: BinaryHeap<Waiting>,
     least: u64,
+    /// So many entries of the queue may be out of date, besides some for each pair.
+    spare: usize,
+    /// Places in the lists of pairs.
+    placed: usize,
 }
 
-/// Learns from words with their counts; `progress` is told how many merges are noted and the last one's count.
+/// Learns from words with their counts, on from known merges. memory: bytes of it, at most.
 ///
 /// # Errors
-/// `Error::TooLarge` beyond 2^32 symbols, pairs or names, or 2^63 symbols counted; `Error::Interrupted`.
-pub fn learn(
-    words: &[(&[u8], u64)],
+/// `Error::Training` where memory does not suffice, or known merges are not of these words. `Error::TooLarge` beyond 2^32
+/// symbols, pairs or names, or 2^63 symbols counted; `Error::Interrupted`.
+pub(super) fn learn(
+    words: &Each<'_>,
     options: &BpeTrainerOptions,
-    progress: &mut dyn FnMut(usize, u64) -> bool,
+    memory: Option<usize>,
+    known: &Known,
+    progress: &mut Progress<'_>,
 ) -> Result<Trained, Error> {
-    let mut spelled = spell(words, options, &mut || progress(0, 0))?;
+    let fits = |places: usize| check(places.saturating_mul(PLACE), memory);
+    let mut spelled = spell(words, options, fits, &mut || progress(&[], &[]))?;
     let mut names = std::mem::take(&mut spelled.names);
     let mut ids = std::mem::take(&mut spelled.ids);
     let mut trained = Trained { first: names.len(), ..Trained::default() };
-    let mut state = Merging::new(spelled, (names.len(), options.min_frequency), &mut || progress(0, 0))?;
-    while names.len() < options.vocab_size {
-        let Some(best) = state.best() else { break };
-        let (left, right) = best.ids;
-        let rest = names[right as usize].as_str();
-        let rest = rest.strip_prefix(options.continuing_subword_prefix.as_str()).unwrap_or(rest);
-        let name = [names[left as usize].as_str(), rest].concat();
-        let id = match ids.get(&name) {
-            Some(&id) => id,
-            None => {
-                let id = index(names.len())?;
-                names.push(name.clone());
-                ids.insert(name, id);
-                id
-            }
+    let mut state = Merging::new(spelled, (names.len(), options.min_frequency), &mut || progress(&[], &[]))?;
+    state.spare = memory.map_or(SPARE, |memory| (memory / (16 * WAITING)).min(SPARE));
+    let (prefix, mut done) = (options.continuing_subword_prefix.as_str(), known.0.iter().zip(&known.1));
+    if done.len() == 0 {
+        state.fill();
+    }
+    while done.len() > 0 || names.len() < options.vocab_size {
+        check(state.memory(), memory)?;
+        let left = done.len();
+        let best = match done.next() {
+            Some((&pair, &count)) => state.known(pair, count).ok_or_else(of_others)?,
+            None => match state.best() {
+                Some(best) => best,
+                None => break,
+            },
         };
-        trained.merges.push((left, right, id));
+        let id = join(&mut names, &mut ids, best.ids, prefix)?;
+        trained.merges.push((best.ids.0, best.ids.1, id));
         trained.counts.push(best.count);
-        if !progress(trained.merges.len(), best.count) {
+        if !progress(&trained.merges, &trained.counts) {
             return Err(Error::Interrupted);
         }
-        state.merge(best, id)?;
+        state.merge(best, id, left == 0)?;
+        if left == 1 {
+            state.fill();
+        }
     }
     trained.names = names;
     Ok(trained)
+}
+
+/// `Error::Training` where so many bytes are more than the memory given.
+fn check(needed: usize, memory: Option<usize>) -> Result<(), Error> {
+    let Some(memory) = memory.filter(|memory| needed > *memory) else { return Ok(()) };
+    Err(Error::Training(format!(
+        "the memory limit is too small for this corpus: WordPiece by likelihood holds all pairs of its distinct words, \
+         which need {} MiB or more where {} MiB are left; give a higher limit, or train as Hugging Face does",
+        needed.div_ceil(1 << 20),
+        memory >> 20,
+    )))
 }
 
 impl Merging {
@@ -122,6 +154,8 @@ impl Merging {
             of: FxHashMap::default(),
             queue: BinaryHeap::new(),
             least: least.max(1),
+            spare: SPARE,
+            placed: 0,
         };
         for at in 1..state.spelled.flat.len() {
             ask(go_on, at)?;
@@ -136,8 +170,21 @@ impl Merging {
                 state.came((left, right), place - 1, weight)?;
             }
         }
-        state.fill();
         Ok(state)
+    }
+
+    /// The bytes of memory that all takes; what grows by doubling is there twice meanwhile.
+    fn memory(&self) -> usize {
+        self.spelled.memory()
+            + 12 * self.placed
+            + PAIR * self.pairs.capacity()
+            + WAITING * self.queue.capacity() * 3 / 2
+    }
+
+    /// The pair that an earlier training has merged next, if it stands there so often.
+    fn known(&self, ids: (u32, u32), count: u64) -> Option<Waiting> {
+        let found = self.waiting(*self.of.get(&ids)?);
+        Some(found).filter(|found| found.count == count)
     }
 
     fn weight(&self, place: u32) -> u64 {
@@ -158,6 +205,7 @@ impl Merging {
         let known = &mut self.pairs[pair as usize];
         known.count += weight;
         known.places.push(place);
+        self.placed += 1;
         if !std::mem::replace(&mut known.listed, true) {
             self.with[ids.0 as usize].push(pair);
             if ids.0 != ids.1 {
@@ -197,14 +245,15 @@ impl Merging {
         }
     }
 
-    /// Merges a pair into `id` wherever it stands.
-    fn merge(&mut self, best: Waiting, id: u32) -> Result<(), Error> {
+    /// Merges a pair into `id` wherever it stands. queued: what has other scores waits anew.
+    fn merge(&mut self, best: Waiting, id: u32, queued: bool) -> Result<(), Error> {
         if id as usize == self.counts.len() {
             self.counts.push(0);
             self.with.push(Vec::new());
         }
         let merged = best.ids;
         let mut places = std::mem::take(&mut self.pairs[best.pair as usize].places);
+        self.placed -= places.len();
         places.sort_unstable();
         for place in places {
             if self.spelled.join(place, merged, id).is_none() {
@@ -228,9 +277,9 @@ impl Merging {
         changed.sort_unstable();
         changed.dedup();
         for symbol in changed {
-            self.again(symbol);
+            self.again(symbol, queued);
         }
-        if self.queue.len() > 4 * self.pairs.len() + (1 << 20) {
+        if self.queue.len() > 4 * self.pairs.len() + self.spare {
             self.fill();
         }
         Ok(())
@@ -238,7 +287,7 @@ impl Merging {
 
     /// Lets the pairs of a symbol wait with their new scores. Those that are nowhere leave its list: when they come
     /// again, both lists have them anew.
-    fn again(&mut self, symbol: u32) {
+    fn again(&mut self, symbol: u32, queued: bool) {
         let mut with = std::mem::take(&mut self.with[symbol as usize]);
         let mut kept = 0;
         for at in 0..with.len() {
@@ -246,10 +295,11 @@ impl Merging {
             let known = &mut self.pairs[pair as usize];
             if known.count == 0 {
                 known.listed = false;
+                self.placed -= known.places.len();
                 known.places = Vec::new();
                 continue;
             }
-            let waits = known.count >= self.least;
+            let waits = queued && known.count >= self.least;
             with[kept] = pair;
             kept += 1;
             if waits {
@@ -264,7 +314,7 @@ impl Merging {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use super::{super::huggingface_names::tests::of, *};
 
     #[test]
     fn products_of_192_bits() {
@@ -280,10 +330,15 @@ mod tests {
             continuing_subword_prefix: "##".to_owned(),
             ..BpeTrainerOptions::default()
         };
-        let words = [(b"ab".as_slice(), 50), (b"ac", 40), (b"qz", 3)];
-        let trained = learn(&words, &options, &mut |_, _| true).unwrap();
+        let words: [(&[u8], u64); 3] = [(b"ab", 50), (b"ac", 40), (b"qz", 3)];
+        let learn = |known, progress: &mut Progress<'_>| learn(&of(&words), &options, None, &known, progress);
+        let trained = learn(Known::default(), &mut |_, _| true).unwrap();
         assert_eq!(trained.names[trained.first..], ["qz"]);
         assert_eq!(trained.counts, [3]);
-        assert_eq!(learn(&words, &options, &mut |_, _| false), Err(Error::Interrupted));
+        assert_eq!(learn(Known::default(), &mut |_, _| false), Err(Error::Interrupted));
+        let pair = (trained.merges[0].0, trained.merges[0].1);
+        assert_eq!(learn((vec![pair], vec![3]), &mut |_, _| true), Ok(trained));
+        assert_eq!(learn((vec![pair], vec![4]), &mut |_, _| true), Err(of_others()));
+        assert_eq!(learn((vec![(8, 9)], vec![3]), &mut |_, _| true), Err(of_others()));
     }
 }

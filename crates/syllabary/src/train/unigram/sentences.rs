@@ -6,7 +6,7 @@ use super::{
     super::{
         GoOn, ask,
         count::Counter,
-        huggingface_words::Counted,
+        huggingface_counted::Counted,
         piece_rules::{Character, PieceRules, Script, Shape},
         sentence_store::{StoredWords, Words as Table},
         sentence_words::SentenceWords,
