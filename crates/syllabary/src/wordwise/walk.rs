@@ -7,9 +7,11 @@ use std::ops::Range;
 use super::{
     Wordwise,
     classes::{self, ALONE, Classes, SPACE, TOKEN, WORD},
+    letters::{self, Letters},
 };
 use crate::{
     Error,
+    aligned::Aligned,
     charwise::{
         memory::Memory,
         out::{Out, ROOM, RUN},
@@ -24,6 +26,7 @@ use crate::{
 #[derive(Debug, Default)]
 pub(crate) struct Work {
     classes: Classes,
+    letters: Letters,
     memory: Memory,
     run: Vec<u32>,
     made: String,
@@ -55,7 +58,7 @@ impl Wordwise {
             sink,
             stopped: false,
         };
-        let cutter = Cutter { tokenizer, model, isolates: self.isolates, work };
+        let cutter = Cutter { tokenizer, model, rules: self, work };
         let done = Walk { cutter, out: &mut out }.text(text);
         let done = if out.stopped { Err(Error::Interrupted) } else { done };
         out.flush();
@@ -74,7 +77,7 @@ impl Wordwise {
         work: &mut Work,
         places: &mut Vec<Range<usize>>,
     ) -> Result<(), Error> {
-        let mut cutter = Cutter { tokenizer, model, isolates: self.isolates, work };
+        let mut cutter = Cutter { tokenizer, model, rules: self, work };
         let mut cut = Cut::default();
         while let Some((range, _)) = cutter.next(text, &mut cut)? {
             places.push(range);
@@ -84,19 +87,27 @@ impl Wordwise {
 }
 
 impl Wordwise {
-    /// The tokens of a word of ASCII: of each its id, where it begins and ends in the word, and the number of its piece.
-    /// `None` where not every character stays in its place, or a character is unknown.
+    /// The tokens of a word of letters, or of ASCII: of each its id, where it begins and ends in the word, and the number
+    /// of its piece. `None` where it is not told here, or a character is unknown.
     pub(crate) fn located(
         &self,
         word: &str,
         (tokenizer, model): (&Tokenizer, &Model),
         work: &mut Work,
     ) -> Result<Option<Vec<[u32; 4]>>, Error> {
+        let mut found = Placed { row: Vec::new(), at: 0, piece: 0, is_whole: true };
+        if let Some(piece) = work.letters.write_placed(word) {
+            model.tokens(piece, &mut Dropout::NONE.coins(0), &mut found);
+            let Placed { mut row, is_whole, .. } = found;
+            for [_, start, end, _] in &mut row {
+                [*start, *end] = work.letters.original(*start as usize..*end as usize);
+            }
+            return Ok(is_whole.then_some(row));
+        }
         if !word.is_ascii() {
             return Ok(None);
         }
-        let mut found = Placed { row: Vec::new(), at: 0, piece: 0, is_whole: true };
-        let mut cutter = Cutter { tokenizer, model, isolates: self.isolates, work };
+        let mut cutter = Cutter { tokenizer, model, rules: self, work };
         // The steps (`LOCAL`) take ASCII away or change it, one for one; they add none.
         let length = cutter.pieces(word, &mut |at, piece| {
             found.at = at as u32;
@@ -119,7 +130,7 @@ struct Cut {
 struct Cutter<'w> {
     tokenizer: &'w Tokenizer,
     model: &'w Model,
-    isolates: bool,
+    rules: &'w Wordwise,
     work: &'w mut Work,
 }
 
@@ -225,7 +236,13 @@ impl Cutter<'_> {
     fn learn(&mut self, word: &str, ids: &mut Vec<u32>) -> Result<(), Error> {
         let model = self.model;
         let mut tokens = Tokens { ids, complete: true };
-        self.pieces(word, &mut |_, piece| model.tokens(piece, &mut Dropout::NONE.coins(0), &mut tokens))?;
+        if let Some(piece) = self.work.letters.write(word) {
+            if !piece.is_empty() {
+                model.tokens(piece, &mut Dropout::NONE.coins(0), &mut tokens);
+            }
+        } else {
+            self.pieces(word, &mut |_, piece| model.tokens(piece, &mut Dropout::NONE.coins(0), &mut tokens))?;
+        }
         if tokens.complete {
             return Ok(());
         }
@@ -259,8 +276,9 @@ impl Cutter<'_> {
     #[inline(never)]
     fn class(&mut self, character: &str) -> Result<u32, Error> {
         let mut pieces = Vec::new();
-        self.pieces(&["a", character, "a"].concat(), &mut |_, piece| pieces.push(piece.to_owned()))?;
-        let mut class = classes::of_pieces(&pieces, self.isolates);
+        let between = ["a", character, "a"].concat();
+        self.pieces(&between, &mut |_, piece| pieces.push(piece.to_owned()))?;
+        let mut class = classes::of_pieces(&pieces, self.rules.isolates);
         if let (ALONE, [_, piece, _]) = (class, &pieces[..]) {
             let mut ids = Vec::new();
             let mut tokens = Tokens { ids: &mut ids, complete: true };
@@ -269,7 +287,12 @@ impl Cutter<'_> {
                 class = id.checked_add(TOKEN).unwrap_or(ALONE);
             }
         }
-        let (code, _) = decode(character.as_bytes(), 0);
+        let (code, width) = decode(character.as_bytes(), 0);
+        if let (true, WORD, [piece]) = (self.rules.spells, class, &pieces[..]) {
+            let made = self.tokenizer.normalizer.apply(Aligned::new(&between, 0, true)?, None)?;
+            let becomes = letters::of_normalized(&made, width).filter(|_| made.text() == piece);
+            becomes.into_iter().for_each(|becomes| self.work.letters.put(code as u32, becomes));
+        }
         self.work.classes.put(code as u32, class);
         Ok(class)
     }
