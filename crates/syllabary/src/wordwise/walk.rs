@@ -17,7 +17,7 @@ use crate::{
         out::{Out, ROOM, RUN},
     },
     dropout::Dropout,
-    encode::{Key, SHORT, decode},
+    encode::{Key, LONGER, Longer, SHORT, decode},
     models::{Found, Model},
     tokenizer::Tokenizer,
 };
@@ -66,7 +66,8 @@ impl Wordwise {
         done
     }
 
-    /// Puts the places of the words of `text`, which has no special tokens, into `places`.
+    /// Puts the places of the words of `text`, which has no special tokens, into `places`; with its token the place of a
+    /// character that stands alone and is one.
     ///
     /// # Errors
     /// Those of the steps.
@@ -75,12 +76,12 @@ impl Wordwise {
         text: &str,
         (tokenizer, model): (&Tokenizer, &Model),
         work: &mut Work,
-        places: &mut Vec<Range<usize>>,
+        places: &mut Vec<(Range<usize>, Option<u32>)>,
     ) -> Result<(), Error> {
         let mut cutter = Cutter { tokenizer, model, rules: self, work };
         let mut cut = Cut::default();
-        while let Some((range, _)) = cutter.next(text, &mut cut)? {
-            places.push(range);
+        while let Some((range, class)) = cutter.next(text, &mut cut)? {
+            places.push((range, class.checked_sub(TOKEN)));
         }
         Ok(())
     }
@@ -208,6 +209,13 @@ impl<F: FnMut(&[u32]) -> bool> Walk<'_, '_, F> {
                 self.out.few(ids, count);
                 return Ok(());
             }
+        } else if range.len() <= LONGER {
+            let key = Longer::at(text.as_bytes(), range.start, range.len());
+            if let Some((ids, count)) = self.cutter.work.memory.some(&key, key.hash()) {
+                self.out.make_room();
+                self.out.some(ids, count);
+                return Ok(());
+            }
         }
         self.other_word(&text[range])
     }
@@ -251,47 +259,55 @@ impl Cutter<'_> {
 
     /// The pieces of a text, by the tokenizer's own steps, and where each begins in what they make of it; its length.
     fn pieces(&mut self, text: &str, each: &mut dyn FnMut(usize, &str)) -> Result<usize, Error> {
-        let Tokenizer { normalizer, pretokenizer, split, .. } = self.tokenizer;
         let mut made = std::mem::take(&mut self.work.made);
         made.clear();
-        let mut done = normalizer.write(text, &mut made);
-        if done.is_ok() {
-            let mut inner = Ok(());
-            done = pretokenizer.cut_text(&made, &mut |part| {
-                if inner.is_ok() {
-                    inner = split.pieces(part, &mut |piece| {
-                        each(piece.as_ptr() as usize - made.as_ptr() as usize, piece);
-                    });
-                }
-            });
-            done = done.and(inner);
-        }
+        let done = self.tokenizer.normalizer.write(text, &mut made);
+        let done = done.and_then(|()| self.cut(&made, each));
         let length = made.len();
         self.work.made = made;
         done.map(|()| length)
+    }
+
+    /// The pieces of a normalized text, and where each begins.
+    fn cut(&self, made: &str, each: &mut dyn FnMut(usize, &str)) -> Result<(), Error> {
+        let Tokenizer { pretokenizer, split, .. } = self.tokenizer;
+        let mut inner = Ok(());
+        let done = pretokenizer.cut_text(made, &mut |part| {
+            if inner.is_ok() {
+                inner = split.pieces(part, &mut |piece| {
+                    each(piece.as_ptr() as usize - made.as_ptr() as usize, piece);
+                });
+            }
+        });
+        done.and(inner)
     }
 
     /// The class of a character met for the first time.
     #[cold]
     #[inline(never)]
     fn class(&mut self, character: &str) -> Result<u32, Error> {
-        let mut pieces = Vec::new();
+        let (mut pieces, mut places) = (Vec::new(), Vec::new());
         let between = ["a", character, "a"].concat();
-        self.pieces(&between, &mut |_, piece| pieces.push(piece.to_owned()))?;
-        let mut class = classes::of_pieces(&pieces, self.rules.isolates);
-        if let (ALONE, [_, piece, _]) = (class, &pieces[..]) {
-            let mut ids = Vec::new();
-            let mut tokens = Tokens { ids: &mut ids, complete: true };
-            self.model.tokens(piece, &mut Dropout::NONE.coins(0), &mut tokens);
-            if let (true, [id]) = (tokens.complete, &ids[..]) {
-                class = id.checked_add(TOKEN).unwrap_or(ALONE);
-            }
-        }
+        let made = self.tokenizer.normalizer.apply(Aligned::new(&between, 0, true)?, None)?;
+        self.cut(made.text(), &mut |at, piece| {
+            pieces.push(piece.to_owned());
+            places.push(at..at + piece.len());
+        })?;
         let (code, width) = decode(character.as_bytes(), 0);
-        if let (true, WORD, [piece]) = (self.rules.spells, class, &pieces[..]) {
-            let made = self.tokenizer.normalizer.apply(Aligned::new(&between, 0, true)?, None)?;
-            let becomes = letters::of_normalized(&made, width).filter(|_| made.text() == piece);
-            becomes.into_iter().for_each(|becomes| self.work.letters.put(code as u32, becomes));
+        let mut class = classes::of_pieces(&pieces, self.rules.isolates);
+        match (class, &pieces[..]) {
+            (ALONE, [_, piece, _]) if made.original(places[1].clone()) == (1..1 + width) => {
+                let mut found = Placed { row: Vec::new(), at: 0, piece: 0, is_whole: true };
+                self.model.tokens(piece, &mut Dropout::NONE.coins(0), &mut found);
+                if let (true, [[id, ..]]) = (found.is_whole, &found.row[..]) {
+                    class = id.checked_add(TOKEN).unwrap_or(ALONE);
+                }
+            }
+            (WORD, [piece]) if self.rules.spells && piece == made.text() => {
+                let becomes = letters::of_normalized(&made, width).into_iter();
+                becomes.for_each(|becomes| self.work.letters.put(code as u32, becomes));
+            }
+            _ => {}
         }
         self.work.classes.put(code as u32, class);
         Ok(class)
