@@ -146,6 +146,12 @@ def test_offsets_as_pairs(tmp_path):
     flat, enabled = np.arange(6).reshape(3, 2), gc.isenabled()
     assert _engine.pairs(flat, np.array([0, 1, 1, 3])) == [[(0, 1)], [], [(2, 3), (4, 5)]]
     assert not any(map(gc.is_tracked, _engine.pairs(flat, np.array([0, 3]))[0]))
+    # More pairs, and larger numbers, than are kept to be used again; the same again; and no spans at all.
+    starts = np.random.default_rng(5).integers(0, [[300], [90_000], [2**40]], (3, 40_000)).ravel()
+    many = np.stack([starts, starts + np.arange(starts.size) % 40], axis=1)
+    many = np.concatenate([many[:50_000], many[:20_000], many[50_000:], [[-1, -(2**62)], [3, -4], [0, 0]]])
+    found = _engine.pairs(many, np.array([0, 60_000, len(many)]))
+    assert found == [[*map(tuple, part)] for part in (many[:60_000].tolist(), many[60_000:].tolist())]
     for bounds in ([0, 4], [-1, 2], [2, 1]):
         with pytest.raises(ValueError, match="no places of pairs"):
             _engine.pairs(flat, np.array(bounds))

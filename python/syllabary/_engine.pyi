@@ -132,6 +132,9 @@ class FullRows:
     def field(self, name: str) -> NDArray[np.int64]:
         """A field of all rows, shape (n,)."""
 
+    def lists(self, name: str) -> list[list[int]]:
+        """The same as lists, one a row."""
+
     def unknown(self) -> list[tuple[int, str]]:
         """Where Unigram's unknown token stands in all rows, and the normalized text that it stands for.
 

@@ -51,6 +51,10 @@ class Rows(Protocol):
         """
         ...
 
+    def lists(self, name: str) -> list[list[int]]:
+        """A field other than `offsets` and `spans` as lists, one a row."""
+        ...
+
     def unknown(self) -> Mapping[int, str]:
         """Unknown tokens that are spelled as the text, normalized, by their place in the fields."""
         ...
@@ -159,10 +163,9 @@ class EncodingBatch:
 
     def to_lists(self, field: str) -> list[Any]:
         """A field, by its name, as plain lists, one a row, each as long as its row: padded or not."""
-        flat = self._flat(field)
-        if self._length is not None:
-            return self._shaped(flat).tolist()  # type: ignore[no-any-return]
-        values, bounds = flat.tolist(), self._bounds.tolist()
+        if field not in ("offsets", "spans"):
+            return self._having(field).lists(field)
+        values, bounds = self._flat(field).tolist(), self._bounds.tolist()
         return [values[start:end] for start, end in pairwise(bounds)]
 
     def offset_pairs(self) -> list[list[tuple[int, int]]]:
@@ -198,10 +201,14 @@ class EncodingBatch:
     def _located(self) -> Rows:
         return self._rows if self._located_rows is None else self._located_rows()
 
-    def _flat(self, name: str) -> Array:
+    def _having(self, name: str) -> Rows:
+        """The rows that have a field."""
         if name not in FIELDS:
             raise ValueError(f"{name!r} is no field: give one of {', '.join(FIELDS)}")
-        return (self._located if name in ("offsets", "spans", "word_ids") else self._rows).field(name)
+        return self._located if name in ("offsets", "spans", "word_ids") else self._rows
+
+    def _flat(self, name: str) -> Array:
+        return self._having(name).field(name)
 
     def _shaped(self, flat: Array) -> Array:
         if self._length is None:

@@ -88,6 +88,10 @@ class EngineRows:
             self._trim_taken(found)
         return found
 
+    def lists(self, name: str) -> list[list[int]]:
+        """A field as lists, one a row; offsets have none here."""
+        return self._rows.lists(name)
+
     @cached_property
     def _ends(self) -> NDArray[np.uint32]:
         """Characters of white space at the ends of each token, by id."""

@@ -1,7 +1,9 @@
 //! `FullRows`: rows of full encodings, for `python/syllabary/tokenizer_full.py`.
 
+use std::sync::Arc;
+
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray2, ndarray::Array2};
-use pyo3::{exceptions::PyValueError, prelude::*};
+use pyo3::{exceptions::PyValueError, prelude::*, sync::PyOnceLock, types::PyList};
 use syllabary::{
     batch,
     full::{Field, Framing, Given, Item, Padding, Plan, Rows, Side, Strategy, Truncation},
@@ -12,6 +14,7 @@ use syllabary::{
 use crate::{
     convert::{self, Policy},
     errors::to_python_in_batch,
+    lists::{Integers, Uncollected},
     signals::interruptible,
 };
 
@@ -21,20 +24,27 @@ pub struct FullRows {
     located: Option<Located>,
     rows: Option<Rows>,
     unknown: Option<u32>,
+    /// Those of the tokenizer, made already.
+    integers: Arc<PyOnceLock<Integers>>,
 }
 
 /// Items, labels and trims of a `framing_plan.Plan`.
 type PlanParts = (Vec<(i64, u32, u32)>, Vec<Vec<i64>>, Vec<(bool, Vec<bool>)>);
 
 impl FullRows {
+    /// Of the tokens of texts.
+    pub fn new(located: Located, unknown: Option<u32>, integers: &Arc<PyOnceLock<Integers>>) -> FullRows {
+        FullRows { located: Some(located), rows: None, unknown, integers: Arc::clone(integers) }
+    }
+
     /// The tokens of texts.
-    pub fn new(
+    pub fn locate(
         py: Python<'_>,
         tokenizer: &Tokenizer,
         (texts, policy): (&Bound<'_, PyAny>, &Policy),
         want: &str,
         threads: usize,
-    ) -> PyResult<FullRows> {
+    ) -> PyResult<Located> {
         let want = match want {
             "ids" => Want::Ids,
             "byte" => Want::Bytes,
@@ -43,17 +53,29 @@ impl FullRows {
         };
         let (members, policy) = (convert::batch(texts)?, policy.get());
         let read = convert::read(&members)?;
-        let located = interruptible(
+        interruptible(
             py,
             |go_on| batch::locate(tokenizer, &read, policy, want, (threads, go_on)),
             |index, error| to_python_in_batch(error, index, &members[index]),
-        )?;
-        Ok(FullRows { located: Some(located), rows: None, unknown: tokenizer.spelled_unknown() })
+        )
     }
 
     fn rows(&self) -> PyResult<&Rows> {
         self.rows.as_ref().ok_or_else(|| PyValueError::new_err("the rows are not laid out"))
     }
+}
+
+fn field(name: &str) -> PyResult<Field> {
+    Ok(match name {
+        "ids" => Field::Ids,
+        "type_ids" => Field::TypeIds,
+        "attention_mask" => Field::AttentionMask,
+        "special_tokens_mask" => Field::SpecialTokensMask,
+        "word_ids" => Field::WordIds,
+        "sequence_ids" => Field::SequenceIds,
+        "items" => Field::Items,
+        other => return Err(PyValueError::new_err(format!("no field is called {other:?}"))),
+    })
 }
 
 fn plan((items, labels, trims): PlanParts) -> Plan {
@@ -135,18 +157,26 @@ impl FullRows {
     }
 
     fn field<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyArray1<i64>>> {
-        let field = match name {
-            "ids" => Field::Ids,
-            "type_ids" => Field::TypeIds,
-            "attention_mask" => Field::AttentionMask,
-            "special_tokens_mask" => Field::SpecialTokensMask,
-            "word_ids" => Field::WordIds,
-            "sequence_ids" => Field::SequenceIds,
-            "items" => Field::Items,
-            other => return Err(PyValueError::new_err(format!("no field is called {other:?}"))),
-        };
-        let rows = self.rows()?;
+        let (field, rows) = (field(name)?, self.rows()?);
         Ok(py.detach(|| rows.field(field)).into_pyarray(py))
+    }
+
+    /// A field as lists, one a row.
+    fn lists<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyList>> {
+        let (field, rows) = (field(name)?, self.rows()?);
+        let (values, bounds) = py.detach(|| (rows.field(field), rows.bounds()));
+        let _uncollected = Uncollected::new(py);
+        let (lists, mut numbers) = (PyList::empty(py), Vec::new());
+        for bound in bounds.windows(2) {
+            let row = &values[bound[0] as usize..bound[1] as usize];
+            numbers.clear();
+            numbers.extend(row.iter().map_while(|&value| u32::try_from(value).ok()));
+            match self.integers.get(py) {
+                Some(integers) if numbers.len() == row.len() => lists.append(integers.list(py, &numbers)?)?,
+                _ => lists.append(PyList::new(py, row)?)?,
+            }
+        }
+        Ok(lists)
     }
 
     /// Where Unigram's unknown token stands in all rows, with the text that it stands for.

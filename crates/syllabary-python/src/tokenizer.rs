@@ -1,6 +1,6 @@
 //! `Tokenizer`: the engine's tokenizer for the facade in `python/syllabary/tokenizer.py`.
 
-use std::path::PathBuf;
+use std::{path::PathBuf, sync::Arc};
 
 use numpy::{IntoPyArray, PyArray1, PyArray2, ndarray::Array2};
 use pyo3::{
@@ -49,7 +49,7 @@ const _: () = assert!(align_of::<Engine>() <= 16 && align_of::<syllabary::split:
 #[pyclass(frozen, module = "syllabary._engine")]
 pub struct Tokenizer {
     engine: Engine,
-    integers: PyOnceLock<Integers>,
+    integers: Arc<PyOnceLock<Integers>>,
 }
 
 fn ragged(py: Python<'_>, ragged: batch::Ragged) -> IdsAndOffsets<'_> {
@@ -175,7 +175,7 @@ impl Tokenizer {
         };
         py.detach(|| Engine::new(parts))
             .map_err(|error| to_python(py, error, None))
-            .map(|engine| Tokenizer { engine, integers: PyOnceLock::new() })
+            .map(|engine| Tokenizer { engine, integers: Arc::new(PyOnceLock::new()) })
     }
 
     #[pyo3(signature = (text, policy=Policy::Raise, dropout=0.0, seed=0))]
@@ -250,7 +250,9 @@ impl Tokenizer {
         want: &str,
         threads: usize,
     ) -> PyResult<FullRows> {
-        FullRows::new(py, &self.engine, (texts, &policy), want, threads)
+        self.integers(py)?;
+        let located = FullRows::locate(py, &self.engine, (texts, &policy), want, threads)?;
+        Ok(FullRows::new(located, self.engine.spelled_unknown(), &self.integers))
     }
 
     fn encode_files<'py>(

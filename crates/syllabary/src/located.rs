@@ -120,6 +120,12 @@ impl Tokenizer {
             let spelled = self.spelled_unknown().map(|id| Spellings { unknown: id, texts: unknown });
             let mut coins = Dropout::NONE.coins(0);
             let sink = |new: &[u32], places: &[std::ops::Range<usize>], word: u32| {
+                if let ([id], [place]) = (new, places) {
+                    ids.push(*id);
+                    spans.push([place.start as u32, place.end as u32]);
+                    words.push(word);
+                    return;
+                }
                 ids.extend_from_slice(new);
                 spans.extend(places.iter().map(|place| [place.start as u32, place.end as u32]));
                 words.resize(ids.len(), word);
@@ -139,7 +145,7 @@ impl Tokenizer {
 /// went before.
 fn to_characters(bytes: &[u8], spans: &mut [[u32; 2]]) {
     let is_start = |at: usize| bytes.get(at).is_none_or(|&byte| byte & 0xC0 != 0x80);
-    let starts = |from: usize, to: usize| bytes[from..to].iter().filter(|&&byte| byte & 0xC0 != 0x80).count();
+    let starts = |from: usize, to: usize| starts(bytes, from, to);
     // `index` is the number of characters that begin in `..at`; from `at` to `wide` all is ASCII.
     let (mut at, mut index, mut wide) = (0, 0, next_wide(bytes, 0));
     for [start, end] in spans {
@@ -165,8 +171,34 @@ fn to_characters(bytes: &[u8], spans: &mut [[u32; 2]]) {
     }
 }
 
+/// How many characters begin in a few of these bytes.
+#[inline]
+fn starts(bytes: &[u8], mut from: usize, to: usize) -> usize {
+    let mut count = 0;
+    while from < to {
+        let Some(&eight) = bytes[from..].first_chunk() else {
+            return count + bytes[from..to].iter().filter(|&&byte| byte & 0xC0 != 0x80).count();
+        };
+        let word = u64::from_le_bytes(eight);
+        // Of each byte the lowest bit: it is not of the form 10......
+        let begins = (!(word >> 7) | word >> 6) & 0x0101_0101_0101_0101;
+        let taken = (to - from).min(8);
+        let begins = begins & (u64::MAX >> (64 - 8 * taken));
+        // Their sum is in the highest byte.
+        count += (begins.wrapping_mul(0x0101_0101_0101_0101) >> 56) as usize;
+        from += taken;
+    }
+    count
+}
+
 /// The first byte from `from` on that is not ASCII, or the end.
 fn next_wide(bytes: &[u8], from: usize) -> usize {
+    if let Some(&eight) = bytes[from..].first_chunk() {
+        let wide = u64::from_le_bytes(eight) & 0x8080_8080_8080_8080;
+        if wide != 0 {
+            return from + wide.trailing_zeros() as usize / 8;
+        }
+    }
     let ascii = bytes[from..].chunks(64).take_while(|block| block.is_ascii()).map(<[u8]>::len).sum::<usize>();
     let start = from + ascii;
     bytes[start..].iter().position(|&byte| byte >= 0x80).map_or(bytes.len(), |at| start + at)

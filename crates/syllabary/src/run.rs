@@ -5,8 +5,9 @@
 
 mod fast;
 mod named;
+mod words;
 
-pub(crate) use fast::Found;
+pub(crate) use words::Words;
 
 use std::ops::Range;
 

@@ -127,10 +127,8 @@ pub struct Work {
     /// Pieces with the places of their tokens.
     pub(crate) spanned: PieceCache,
     pub(crate) row: Vec<u32>,
-    /// Words as they stand in text, with the tokens of each, their places and pieces.
-    pub(crate) located_words: PieceCache,
-    pub(crate) located: run::Found,
-    pub(crate) words: Vec<Range<usize>>,
+    /// Words as they stand in text, with the tokens of each, and their places.
+    pub(crate) words: Box<run::Words>,
     pub(crate) fast: Option<Box<FastWork>>,
     /// Whether it is that of the first thread, which may remember more than others.
     pub(crate) is_first: bool,

@@ -165,7 +165,7 @@ impl Memory {
 
     /// The ids of a segment of `LONGER` to `MIDDLE` bytes, if it is remembered and has not many more.
     #[inline]
-    pub(super) fn some(&self, key: &Longer, hash: u64) -> Option<(&[u32; MORE], usize)> {
+    pub(crate) fn some(&self, key: &Longer, hash: u64) -> Option<(&[u32; MORE], usize)> {
         let line = self.middle.line(hash)?;
         let slot = &line[usize::from(line[0].key != *key)];
         (slot.key == *key).then_some((&slot.ids, slot.count as usize))
@@ -173,7 +173,7 @@ impl Memory {
 
     /// Asks for the line of a segment of up to `MIDDLE` bytes.
     #[inline]
-    pub(super) fn ask(&self, length: usize, hash: u64) {
+    pub(crate) fn ask(&self, length: usize, hash: u64) {
         if length <= SHORT {
             self.short.line(hash).into_iter().for_each(fetch);
         } else {
@@ -203,6 +203,17 @@ impl Memory {
             APART => Some(&self.ids[slot.ids[0] as usize..][..slot.ids[1] as usize]),
             count => slot.ids.get(..count as usize),
         }
+    }
+
+    /// The ids of any segment, if it is remembered.
+    #[inline]
+    pub(crate) fn any(&self, segment: &[u8]) -> Option<&[u32]> {
+        if let Some(key) = Key::new(segment)
+            && let Some((ids, count)) = self.few(key, key.hash())
+        {
+            return ids.get(..count);
+        }
+        self.many(segment, true)
     }
 
     #[inline]

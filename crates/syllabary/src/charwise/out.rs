@@ -74,7 +74,7 @@ impl<F: FnMut(&[u32]) -> bool> Out<'_, F> {
 
     /// The same of more.
     #[inline]
-    pub(super) fn some(&mut self, ids: &[u32; MORE], count: usize) {
+    pub(crate) fn some(&mut self, ids: &[u32; MORE], count: usize) {
         self.run[self.written..self.written + MORE].copy_from_slice(ids);
         self.written += count;
         self.after_unknown = false;

@@ -3,6 +3,7 @@
 //! Adds: `Kind`, which names them, and `Model`, the one of a tokenizer. Leaves out: how text is cut into pieces and
 //! where these stand in it (`run`).
 
+mod lengths;
 pub(crate) mod unigram;
 mod wordlevel;
 mod wordpiece;

@@ -5,24 +5,32 @@
 //! ```
 //!
 //! The tokens stand in two tables, those that begin a piece and those that go on, these without their prefix: so no
-//! text is put together to be looked up. Leaves out the memory of pieces (`run`, `wordwise`).
+//! text is put together to be looked up; and only as long a token is looked up as there are with the same first bytes
+//! (`lengths`). Leaves out the memory of pieces (`run`, `wordwise`).
 
 use std::ops::Range;
 
-use super::Found;
+use super::{Found, lengths::Lengths};
 use crate::{Error, parts::Parts, vocab::Vocab};
 
 /// The tables of one tokenizer.
 #[derive(Debug)]
 pub(crate) struct WordPiece {
     /// Tokens that begin a piece.
-    first: Vocab,
+    first: Table,
     /// Tokens that go on, without the prefix, numbered from 0; and their ids.
-    next: Vocab,
+    next: Table,
     next_ids: Vec<u32>,
     unknown: Option<u32>,
     /// A piece of more characters is unknown.
     longest: usize,
+}
+
+/// Tokens by their bytes.
+#[derive(Debug)]
+struct Table {
+    tokens: Vocab,
+    lengths: Lengths,
 }
 
 impl WordPiece {
@@ -32,8 +40,8 @@ impl WordPiece {
         let going_on = vocab.iter().filter_map(|(id, bytes)| Some((id, bytes.strip_prefix(prefix)?)));
         let (next_ids, rests): (Vec<u32>, Vec<&[u8]>) = going_on.unzip();
         Ok(WordPiece {
-            first: Vocab::new(vocab.iter())?,
-            next: Vocab::new((0..).zip(rests))?,
+            first: Table::new(Vocab::new(vocab.iter())?),
+            next: Table::new(Vocab::new((0..).zip(rests))?),
             next_ids,
             unknown: parts.spelling.unknown,
             longest: parts.longest_piece.unwrap_or(usize::MAX),
@@ -45,7 +53,7 @@ impl WordPiece {
         // A character has a byte or more: only a piece of many bytes is counted.
         let too_long = piece.len() > self.longest && piece.chars().count() > self.longest;
         if !too_long {
-            match longest_token(&self.first, piece, 0) {
+            match self.first.longest_token(piece, 0) {
                 Some((id, end)) if end == piece.len() => return found.token(id, 0..end),
                 Some((id, end)) => {
                     if let Some(tokens) = self.going_on(piece, (id, end)) {
@@ -66,7 +74,7 @@ impl WordPiece {
         let mut tokens = Vec::with_capacity(8);
         tokens.push((first, 0..at));
         while at < piece.len() {
-            let (number, end) = longest_token(&self.next, piece, at)?;
+            let (number, end) = self.next.longest_token(piece, at)?;
             tokens.push((self.next_ids[number as usize], at..end));
             at = end;
         }
@@ -74,16 +82,20 @@ impl WordPiece {
     }
 }
 
-/// The longest token of a table that the piece goes on with, and where it ends.
-fn longest_token(table: &Vocab, piece: &str, start: usize) -> Option<(u32, usize)> {
-    let mut end = piece.len().min(start.saturating_add(table.longest()));
-    while end > start {
-        if piece.is_char_boundary(end)
-            && let Some(id) = table.id_at(piece.as_bytes(), start, end)
-        {
-            return Some((id, end));
-        }
-        end -= 1;
+impl Table {
+    fn new(tokens: Vocab) -> Table {
+        let lengths = Lengths::of(tokens.iter().map(|(_, bytes)| bytes), tokens.len());
+        Table { tokens, lengths }
     }
-    None
+
+    /// The longest token that the piece goes on with, and where it ends.
+    fn longest_token(&self, piece: &str, start: usize) -> Option<(u32, usize)> {
+        let longest = piece.len().min(start.saturating_add(self.tokens.longest()));
+        let (lengths, longer) = self.lengths.at(piece.as_bytes(), start);
+        let longer = longer.map(|shortest| (start + shortest..=longest).rev());
+        longer.into_iter().flatten().chain(lengths.map(|length| start + length)).find_map(|end| {
+            let id = piece.is_char_boundary(end).then(|| self.tokens.id_at(piece.as_bytes(), start, end));
+            Some((id.flatten()?, end))
+        })
+    }
 }

@@ -1,7 +1,7 @@
 //! Ways through the stages that save work where they give the same: tokens and spans of characters, and pieces whose
 //! tokens are remembered with their places.
 //!
-//! Leaves out the stages themselves (`run`).
+//! Leaves out the stages themselves (`run`), and words with spans (`words`).
 
 use std::ops::Range;
 
@@ -15,38 +15,7 @@ use crate::{
     offsets::Place,
     taken::Taken,
     tokenizer::Work,
-    wordwise::Wordwise,
 };
-
-/// Tokens of words, where they are in a stretch, and the numbers of their pieces in it.
-#[derive(Debug, Default)]
-pub(crate) struct Found {
-    ids: Vec<u32>,
-    spans: Vec<Range<usize>>,
-    pieces: Vec<u32>,
-    /// Pieces so far.
-    count: u32,
-}
-
-impl Found {
-    fn clear(&mut self) {
-        self.ids.clear();
-        self.spans.clear();
-        self.pieces.clear();
-        self.count = 0;
-    }
-
-    /// Adds a word that begins at a byte: of each token its id, where it begins and ends, and the number of its piece.
-    fn add(&mut self, row: &[u32], start: usize) {
-        let count = self.count;
-        for &[id, from, to, piece] in row.as_chunks::<4>().0 {
-            self.ids.push(id);
-            self.spans.push(start + from as usize..start + to as usize);
-            self.pieces.push(count + piece);
-            self.count = count + piece + 1;
-        }
-    }
-}
 
 impl<'a, const SPANS: bool, F: FnMut(&[u32], &[Range<usize>], u32)> Job<'a, SPANS, F> {
     /// The same, which notes what stands for the unknown token.
@@ -126,89 +95,6 @@ impl<'a, const SPANS: bool, F: FnMut(&[u32], &[Range<usize>], u32)> Job<'a, SPAN
         sink(&ids[done..], spans, word);
         self.word = word;
         Ok(())
-    }
-
-    /// Encodes a stretch of words with spans, each as it stands alone: its tokens are remembered with their places in
-    /// it. `false`, and nothing is done, if a token stands for nothing in its word (it then has its place beside
-    /// something in the text), or a word cannot be encoded.
-    pub(super) fn by_words(
-        &mut self,
-        (wordwise, model): (&Wordwise, &Model),
-        run: &str,
-        base: usize,
-    ) -> Result<bool, Error> {
-        let mut words = std::mem::take(&mut self.work.words);
-        let mut found = std::mem::take(&mut self.work.located);
-        words.clear();
-        found.clear();
-        let cut = wordwise.words(run, (self.tokenizer, model), &mut self.work.wordwise, &mut words);
-        let done = cut.and_then(|()| {
-            for word in &words {
-                if !self.word_located((wordwise, model), &run[word.clone()], word.start, &mut found)? {
-                    return Ok(false);
-                }
-            }
-            Ok(true)
-        });
-        if let Ok(true) = done {
-            let first = self.word.wrapping_add(1);
-            let mut at = 0;
-            for piece in found.pieces.chunk_by(|one, other| one == other) {
-                let tokens = at..at + piece.len();
-                at = tokens.end;
-                let spans = &mut found.spans[tokens.clone()];
-                spans.iter_mut().for_each(|span| *span = base + span.start..base + span.end);
-                (self.sink)(&found.ids[tokens], spans, first.wrapping_add(piece[0]));
-            }
-            self.word = self.word.wrapping_add(found.count);
-        }
-        (self.work.words, self.work.located) = (words, found);
-        done.map_err(|error| Place::Text(base).shift(error))
-    }
-
-    /// Adds the tokens of a word that begins at a byte; whether each stands for something in it.
-    fn word_located(
-        &mut self,
-        (wordwise, model): (&Wordwise, &Model),
-        word: &str,
-        start: usize,
-        found: &mut Found,
-    ) -> Result<bool, Error> {
-        if let Some(row) = self.work.located_words.get(word.as_bytes()) {
-            found.add(row, start);
-            return Ok(true);
-        }
-        let (tokenizer, buffers) = (self.tokenizer, &mut self.work.wordwise);
-        let row = match wordwise.located(word, (tokenizer, model), buffers)? {
-            Some(row) => row,
-            None => match self.row(word) {
-                Ok(row) => row,
-                // Which says where in all of the text.
-                Err(_) => return Ok(false),
-            },
-        };
-        if row.iter().any(|[_, start, end, _]| start == end) {
-            return Ok(false);
-        }
-        let flat = row.as_flattened();
-        self.work.located_words.insert(word.as_bytes(), flat);
-        found.add(flat, start);
-        Ok(true)
-    }
-
-    /// The tokens of a word by all stages: of each its id, where it begins and ends in the word, and the number of its
-    /// piece.
-    fn row(&mut self, word: &str) -> Result<Vec<[u32; 4]>, Error> {
-        let mut row = Vec::new();
-        let sink = |ids: &[u32], spans: &[Range<usize>], piece: u32| {
-            row.extend(
-                ids.iter().zip(spans).map(|(&id, span)| [id, span.start as u32, span.end as u32, piece]),
-            );
-        };
-        let job = Job::<true, _>::new(self.tokenizer, (word, self.policy), self.coins, self.work, sink);
-        let mut job = if self.trims { job } else { job.untrimmed() };
-        job.general(0..word.len())?;
-        Ok(row)
     }
 
     /// Puts the tokens that a model makes of a piece into the work buffers, a symbol each; or the ways to cut it,

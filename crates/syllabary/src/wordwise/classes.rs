@@ -17,7 +17,7 @@ pub(super) const WORD: u32 = 1;
 pub(super) const SPACE: u32 = 2;
 /// Always apart from what is around it.
 pub(super) const ALONE: u32 = 3;
-/// Alone, and a single token: its id, and so much more.
+/// Alone, and a single token, which stands for it: its id, and so much more.
 pub(super) const TOKEN: u32 = 4;
 
 /// Characters of up to three bytes; they have a table.

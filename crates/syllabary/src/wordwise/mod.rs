@@ -8,13 +8,15 @@
 //!
 //! So a word is normalized when it is met first, and never again: no text is rewritten, nothing is aligned. What a
 //! character does between two words, whether it is a space, a piece alone or a part of words, is found by trying it
-//! (`classes`), with the steps themselves: this way knows no rule of theirs.
+//! (`classes`), with the steps themselves: this way knows no rule of theirs. So is what becomes of a character inside a
+//! word (`letters`), where it does not matter what stands around it.
 //!
 //! Adds: `Wordwise`, which some tokenizers have, and the conditions for it. Leaves out offsets (`run` has those of each
 //! word), and tokens found in normalized text: the general way (`run`) does those, and gives the same ids for all the
 //! rest.
 
 mod classes;
+mod letters;
 mod walk;
 
 use crate::{models::Model, parts::Parts, pretokenize::Pretokenizer, step::Step};
@@ -28,10 +30,18 @@ const COMPOSING: [&str; 2] = ["NFC", "NFKC"];
 /// First steps of cutting that cut at all whitespace.
 const CUTTING: [&str; 3] = ["BertPreTokenizer", "Whitespace", "WhitespaceSplit"];
 
+/// Those that change each character by itself, and no more but the order of marks.
+const SINGLY: [&str; 5] = ["Bert", "Lowercase", "StripAccents", "NFD", "NFKD"];
+/// Steps of cutting, and splits, that only look at which kind a character is of.
+const BY_KIND: [&str; 5] = ["BertPreTokenizer", "Whitespace", "WhitespaceSplit", "Punctuation", "Digits"];
+const SPLITS: [&str; 3] = ["none", "whitespace", "whitespace-split"];
+
 /// Where text may be cut before anything else happens to it.
 pub(crate) struct Wordwise {
     /// Not at whitespace alone: some characters are always pieces of their own.
     isolates: bool,
+    /// What becomes of letters is known of each alone.
+    spells: bool,
 }
 
 impl Wordwise {
@@ -54,6 +64,9 @@ impl Wordwise {
         };
         let composes = parts.normalizer.iter().any(|step| is(step, &COMPOSING));
         let bert = parts.pretokenizer.first().is_some_and(|step| is(step, &CUTTING[..1]));
-        (local && cuts).then_some(Wordwise { isolates: bert && !composes })
+        let spells = parts.normalizer.iter().all(|step| is(step, &SINGLY))
+            && parts.pretokenizer.iter().all(|step| is(step, &BY_KIND))
+            && SPLITS.contains(&parts.split.kind());
+        (local && cuts).then_some(Wordwise { isolates: bert && !composes, spells })
     }
 }

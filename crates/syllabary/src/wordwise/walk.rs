@@ -7,15 +7,17 @@ use std::ops::Range;
 use super::{
     Wordwise,
     classes::{self, ALONE, Classes, SPACE, TOKEN, WORD},
+    letters::{self, Letters},
 };
 use crate::{
     Error,
+    aligned::Aligned,
     charwise::{
         memory::Memory,
         out::{Out, ROOM, RUN},
     },
     dropout::Dropout,
-    encode::{Key, SHORT, decode},
+    encode::{Key, LONGER, Longer, SHORT, decode},
     models::{Found, Model},
     tokenizer::Tokenizer,
 };
@@ -24,6 +26,7 @@ use crate::{
 #[derive(Debug, Default)]
 pub(crate) struct Work {
     classes: Classes,
+    letters: Letters,
     memory: Memory,
     run: Vec<u32>,
     made: String,
@@ -55,7 +58,7 @@ impl Wordwise {
             sink,
             stopped: false,
         };
-        let cutter = Cutter { tokenizer, model, isolates: self.isolates, work };
+        let cutter = Cutter { tokenizer, model, rules: self, work };
         let done = Walk { cutter, out: &mut out }.text(text);
         let done = if out.stopped { Err(Error::Interrupted) } else { done };
         out.flush();
@@ -63,7 +66,8 @@ impl Wordwise {
         done
     }
 
-    /// Puts the places of the words of `text`, which has no special tokens, into `places`.
+    /// Puts the places of the words of `text`, which has no special tokens, into `places`; with its token the place of a
+    /// character that stands alone and is one.
     ///
     /// # Errors
     /// Those of the steps.
@@ -72,31 +76,39 @@ impl Wordwise {
         text: &str,
         (tokenizer, model): (&Tokenizer, &Model),
         work: &mut Work,
-        places: &mut Vec<Range<usize>>,
+        places: &mut Vec<(Range<usize>, Option<u32>)>,
     ) -> Result<(), Error> {
-        let mut cutter = Cutter { tokenizer, model, isolates: self.isolates, work };
+        let mut cutter = Cutter { tokenizer, model, rules: self, work };
         let mut cut = Cut::default();
-        while let Some((range, _)) = cutter.next(text, &mut cut)? {
-            places.push(range);
+        while let Some((range, class)) = cutter.next(text, &mut cut)? {
+            places.push((range, class.checked_sub(TOKEN)));
         }
         Ok(())
     }
 }
 
 impl Wordwise {
-    /// The tokens of a word of ASCII: of each its id, where it begins and ends in the word, and the number of its piece.
-    /// `None` where not every character stays in its place, or a character is unknown.
+    /// The tokens of a word of letters, or of ASCII: of each its id, where it begins and ends in the word, and the number
+    /// of its piece. `None` where it is not told here, or a character is unknown.
     pub(crate) fn located(
         &self,
         word: &str,
         (tokenizer, model): (&Tokenizer, &Model),
         work: &mut Work,
     ) -> Result<Option<Vec<[u32; 4]>>, Error> {
+        let mut found = Placed { row: Vec::new(), at: 0, piece: 0, is_whole: true };
+        if let Some(piece) = work.letters.write_placed(word) {
+            model.tokens(piece, &mut Dropout::NONE.coins(0), &mut found);
+            let Placed { mut row, is_whole, .. } = found;
+            for [_, start, end, _] in &mut row {
+                [*start, *end] = work.letters.original(*start as usize..*end as usize);
+            }
+            return Ok(is_whole.then_some(row));
+        }
         if !word.is_ascii() {
             return Ok(None);
         }
-        let mut found = Placed { row: Vec::new(), at: 0, piece: 0, is_whole: true };
-        let mut cutter = Cutter { tokenizer, model, isolates: self.isolates, work };
+        let mut cutter = Cutter { tokenizer, model, rules: self, work };
         // The steps (`LOCAL`) take ASCII away or change it, one for one; they add none.
         let length = cutter.pieces(word, &mut |at, piece| {
             found.at = at as u32;
@@ -119,7 +131,7 @@ struct Cut {
 struct Cutter<'w> {
     tokenizer: &'w Tokenizer,
     model: &'w Model,
-    isolates: bool,
+    rules: &'w Wordwise,
     work: &'w mut Work,
 }
 
@@ -197,6 +209,13 @@ impl<F: FnMut(&[u32]) -> bool> Walk<'_, '_, F> {
                 self.out.few(ids, count);
                 return Ok(());
             }
+        } else if range.len() <= LONGER {
+            let key = Longer::at(text.as_bytes(), range.start, range.len());
+            if let Some((ids, count)) = self.cutter.work.memory.some(&key, key.hash()) {
+                self.out.make_room();
+                self.out.some(ids, count);
+                return Ok(());
+            }
         }
         self.other_word(&text[range])
     }
@@ -225,7 +244,13 @@ impl Cutter<'_> {
     fn learn(&mut self, word: &str, ids: &mut Vec<u32>) -> Result<(), Error> {
         let model = self.model;
         let mut tokens = Tokens { ids, complete: true };
-        self.pieces(word, &mut |_, piece| model.tokens(piece, &mut Dropout::NONE.coins(0), &mut tokens))?;
+        if let Some(piece) = self.work.letters.write(word) {
+            if !piece.is_empty() {
+                model.tokens(piece, &mut Dropout::NONE.coins(0), &mut tokens);
+            }
+        } else {
+            self.pieces(word, &mut |_, piece| model.tokens(piece, &mut Dropout::NONE.coins(0), &mut tokens))?;
+        }
         if tokens.complete {
             return Ok(());
         }
@@ -234,42 +259,56 @@ impl Cutter<'_> {
 
     /// The pieces of a text, by the tokenizer's own steps, and where each begins in what they make of it; its length.
     fn pieces(&mut self, text: &str, each: &mut dyn FnMut(usize, &str)) -> Result<usize, Error> {
-        let Tokenizer { normalizer, pretokenizer, split, .. } = self.tokenizer;
         let mut made = std::mem::take(&mut self.work.made);
         made.clear();
-        let mut done = normalizer.write(text, &mut made);
-        if done.is_ok() {
-            let mut inner = Ok(());
-            done = pretokenizer.cut_text(&made, &mut |part| {
-                if inner.is_ok() {
-                    inner = split.pieces(part, &mut |piece| {
-                        each(piece.as_ptr() as usize - made.as_ptr() as usize, piece);
-                    });
-                }
-            });
-            done = done.and(inner);
-        }
+        let done = self.tokenizer.normalizer.write(text, &mut made);
+        let done = done.and_then(|()| self.cut(&made, each));
         let length = made.len();
         self.work.made = made;
         done.map(|()| length)
+    }
+
+    /// The pieces of a normalized text, and where each begins.
+    fn cut(&self, made: &str, each: &mut dyn FnMut(usize, &str)) -> Result<(), Error> {
+        let Tokenizer { pretokenizer, split, .. } = self.tokenizer;
+        let mut inner = Ok(());
+        let done = pretokenizer.cut_text(made, &mut |part| {
+            if inner.is_ok() {
+                inner = split.pieces(part, &mut |piece| {
+                    each(piece.as_ptr() as usize - made.as_ptr() as usize, piece);
+                });
+            }
+        });
+        done.and(inner)
     }
 
     /// The class of a character met for the first time.
     #[cold]
     #[inline(never)]
     fn class(&mut self, character: &str) -> Result<u32, Error> {
-        let mut pieces = Vec::new();
-        self.pieces(&["a", character, "a"].concat(), &mut |_, piece| pieces.push(piece.to_owned()))?;
-        let mut class = classes::of_pieces(&pieces, self.isolates);
-        if let (ALONE, [_, piece, _]) = (class, &pieces[..]) {
-            let mut ids = Vec::new();
-            let mut tokens = Tokens { ids: &mut ids, complete: true };
-            self.model.tokens(piece, &mut Dropout::NONE.coins(0), &mut tokens);
-            if let (true, [id]) = (tokens.complete, &ids[..]) {
-                class = id.checked_add(TOKEN).unwrap_or(ALONE);
+        let (mut pieces, mut places) = (Vec::new(), Vec::new());
+        let between = ["a", character, "a"].concat();
+        let made = self.tokenizer.normalizer.apply(Aligned::new(&between, 0, true)?, None)?;
+        self.cut(made.text(), &mut |at, piece| {
+            pieces.push(piece.to_owned());
+            places.push(at..at + piece.len());
+        })?;
+        let (code, width) = decode(character.as_bytes(), 0);
+        let mut class = classes::of_pieces(&pieces, self.rules.isolates);
+        match (class, &pieces[..]) {
+            (ALONE, [_, piece, _]) if made.original(places[1].clone()) == (1..1 + width) => {
+                let mut found = Placed { row: Vec::new(), at: 0, piece: 0, is_whole: true };
+                self.model.tokens(piece, &mut Dropout::NONE.coins(0), &mut found);
+                if let (true, [[id, ..]]) = (found.is_whole, &found.row[..]) {
+                    class = id.checked_add(TOKEN).unwrap_or(ALONE);
+                }
             }
+            (WORD, [piece]) if self.rules.spells && piece == made.text() => {
+                let becomes = letters::of_normalized(&made, width).into_iter();
+                becomes.for_each(|becomes| self.work.letters.put(code as u32, becomes));
+            }
+            _ => {}
         }
-        let (code, _) = decode(character.as_bytes(), 0);
         self.work.classes.put(code as u32, class);
         Ok(class)
     }

@@ -1,0 +1,113 @@
+//! How long the tokens are that begin with the same bytes as a text.
+//!
+//! ```text
+//! playing    what begins with `play` and a table has: play, player    -> 6, 4 bytes
+//! ```
+//!
+//! Kept by a hash of their first bytes: lengths of other tokens may be among them, none is left out. Leaves out the
+//! tokens themselves (`vocab`).
+
+/// No length from here on is told.
+const MOST: usize = 31;
+/// The most bits of a hash.
+const BITS: u32 = 17;
+
+/// For the first bytes of a text the lengths of tokens, a bit each.
+#[derive(Debug)]
+pub(super) struct Lengths {
+    /// Those below 4, by the first byte.
+    one: [u32; 256],
+    /// Those below 8, by four bytes, and all others, by eight.
+    four: Box<[u32]>,
+    eight: Box<[u32]>,
+    bits: u32,
+}
+
+impl Lengths {
+    /// Of so many tokens; empty ones are not counted.
+    pub(super) fn of<'a>(tokens: impl Iterator<Item = &'a [u8]>, count: usize) -> Lengths {
+        let bits = (2 * count + 1).next_power_of_two().trailing_zeros().clamp(1, BITS);
+        let table = || vec![0; 1 << bits].into_boxed_slice();
+        let mut made = Lengths { one: [0; 256], four: table(), eight: table(), bits };
+        for token in tokens.filter(|token| !token.is_empty()) {
+            let place = match (token.len(), eight_bytes(token, 0)) {
+                (..4, first) => &mut made.one[first as usize & 0xFF],
+                (4..8, first) => &mut made.four[place(first << 32, bits)],
+                (_, first) => &mut made.eight[place(first, bits)],
+            };
+            *place |= 1 << token.len().min(MOST);
+        }
+        made
+    }
+
+    /// The lengths that a token of `text[start..]`, which is not empty, may have, longest first; before them any from
+    /// one on, if it is told.
+    #[inline]
+    pub(super) fn at(
+        &self,
+        text: &[u8],
+        start: usize,
+    ) -> (impl Iterator<Item = usize> + use<>, Option<usize>) {
+        let (first, rest) = (eight_bytes(text, start), text.len() - start);
+        let four = self.four[place(first << 32, self.bits)];
+        let eight = self.eight[place(first, self.bits)];
+        let found = self.one[first as usize & 0xFF]
+            | if rest >= 4 { four } else { 0 }
+            | if rest >= 8 { eight } else { 0 };
+        let longer = (rest >= MOST && found >> MOST != 0).then_some(MOST);
+        let mut lengths = found & (u32::MAX >> (31 - rest.min(MOST - 1)));
+        let each = std::iter::from_fn(move || {
+            let length = lengths.checked_ilog2()?;
+            lengths ^= 1 << length;
+            Some(length as usize)
+        });
+        (each, longer)
+    }
+}
+
+/// Where a table has the lengths of what begins with these bytes.
+#[inline(always)]
+fn place(bytes: u64, bits: u32) -> usize {
+    (bytes.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> (64 - bits)) as usize
+}
+
+/// The bytes from `start` on, the first the lowest, zeros behind the end.
+#[inline(always)]
+fn eight_bytes(text: &[u8], start: usize) -> u64 {
+    let rest = &text[start..];
+    match (rest.first_chunk(), text.last_chunk()) {
+        (Some(&bytes), _) => u64::from_le_bytes(bytes),
+        (None, Some(&bytes)) if !rest.is_empty() => u64::from_le_bytes(bytes) >> (8 * (8 - rest.len())),
+        _ => rest.iter().rev().fold(0, |bytes, &byte| bytes << 8 | u64::from(byte)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_length_is_left_out() {
+        let text: Vec<u8> = (0..200_u32).map(|at| (at * at % 7) as u8 + b'a').collect();
+        let tokens: Vec<&[u8]> = (0..90).map(|at| &text[at * 2..at * 2 + 1 + at * 5 % 20]).collect();
+        let long = &text[3..60];
+        let lengths = Lengths::of(tokens.iter().copied().chain([long, b""]), tokens.len() + 2);
+        let mut told = 0;
+        for start in 0..text.len() {
+            for end in start + 1..=text.len() {
+                let (found, longer) = lengths.at(&text[..end], start);
+                let found: Vec<usize> = found.collect();
+                told += found.len();
+                assert!(found.is_sorted_by(|one, other| one > other));
+                assert!(found.iter().all(|&length| length < MOST && start + length <= end));
+                let rest = &text[start..end];
+                assert!(tokens.iter().all(|token| !rest.starts_with(token) || found.contains(&token.len())));
+                assert!(!rest.starts_with(long) || longer.is_some());
+            }
+        }
+        let none = Lengths::of(std::iter::empty(), 0);
+        assert!((0..9).all(|start| none.at(b"abcdefghi", start).0.count() == 0));
+        // Few of those that are no token's.
+        assert!(told < 100_000, "{told}");
+    }
+}
