@@ -111,6 +111,7 @@ def make_often(patch: Any) -> None:
     patch.setattr(training_feed, "BATCH_DOCUMENTS", 200)
     patch.setattr(training_watched, "MARK", 10_000)
     patch.setattr(training_learning, "MOST", 40)
+    patch.setattr(training_learning, "SLICE", 1000.0)  # so that no slice ends by the clock
 
 
 @cache
