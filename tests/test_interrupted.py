@@ -151,14 +151,15 @@ def test_ctrl_c_while_documents_are_made() -> None:
 
 
 FIRST_ARRAY = """
-import os, signal, sys, threading, time, syllabary
+import os, signal, sys, threading, time
+from syllabary import train
 def interrupt():
     time.sleep(float(sys.argv[1]))
     os.kill(os.getpid(), signal.SIGINT)
 text = sys.stdin.read()
 try:
     threading.Thread(target=interrupt, daemon=True).start()
-    syllabary.train([text], num_merges=0, split="none")
+    train([text], num_merges=0, split="none")
     time.sleep(60)
 except KeyboardInterrupt:
     print("KeyboardInterrupt")
@@ -167,7 +168,10 @@ except KeyboardInterrupt:
 
 @pytest.mark.parametrize("delay", ["0.001", "0.005", "0.01", "0.02"])
 def test_ctrl_c_just_before_the_first_array_is_made(delay: str, long_text: str) -> None:
-    """While the engine ends its work the signal waits; it must come out as itself, whenever it was sent."""
+    """While the engine ends its work the signal waits; it must come out as itself, whenever it was sent.
+
+    All is imported before: what Python's own import makes of a signal is not ours.
+    """
     done = subprocess.run(
         [sys.executable, "-c", FIRST_ARRAY, delay],
         input=long_text[:2_000_000], text=True, capture_output=True, check=False, timeout=GUARD,

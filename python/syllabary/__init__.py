@@ -9,6 +9,9 @@ True
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+# Not later, and with it numpy: Ctrl-C while compiled modules are imported would leave a first call
+# as a panic, or as an ImportError.
+from syllabary import _engine as _engine
 from syllabary.encodings import names as encodings
 from syllabary.errors import (
     ChatError,
