@@ -74,13 +74,11 @@ def test_a_full_disk_is_an_error_with_the_path(
 
 
 LIMITED = """
-import resource, sys
+import builtins, resource, sys
 sys.path.insert(0, sys.argv[1])
 from pathlib import Path
 from train_runs import make_often, train
-class Patch:
-    setattr = staticmethod(setattr)
-make_often(Patch)
+make_often(builtins)
 resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[3]), resource.RLIM_INFINITY))
 try:
     train(Path(sys.argv[2]), "first-seen", Path("kept"))

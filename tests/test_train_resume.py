@@ -46,16 +46,12 @@ def often(monkeypatch: pytest.MonkeyPatch) -> None:
 # ---- killed ----
 
 KILLED = """
-import os, random, signal, sys
+import builtins, os, random, signal, sys
 from pathlib import Path
 sys.path.insert(0, sys.argv[1])
 from train_runs import make_often, saved, train
 from syllabary import training_checkpoint, training_checkpoint_files
-
-class Patch:
-    setattr = staticmethod(setattr)
-
-make_often(Patch)
+make_often(builtins)
 corpus, work, chains, modes = Path(sys.argv[2]), Path(sys.argv[3]), int(sys.argv[4]), sys.argv[5:]
 folder = work / "kept"
 EVENTS = ("open", "os.rename", "os.remove", "os.rmdir", "os.mkdir", "os.truncate")
@@ -141,12 +137,10 @@ def test_a_training_killed_again_and_again_ends_in_the_same_bytes(
 
 
 COMMAND = """
-import sys
+import builtins, sys
 sys.path.insert(0, sys.argv.pop(1))
 from train_runs import make_often
-class Patch:
-    setattr = staticmethod(setattr)
-make_often(Patch)
+make_often(builtins)
 from syllabary.cli import main
 main(sys.argv[1:])
 """

@@ -49,16 +49,14 @@ def often(monkeypatch: pytest.MonkeyPatch) -> None:
 # ---- full disks ----
 
 FULL = """
-import resource, sys
+import builtins, resource, sys
 sys.path.insert(0, sys.argv[1])
 from pathlib import Path
 from train_runs import make_often
 from test_train_resume_ends import KINDS
 import syllabary
 from syllabary import training_memory
-class Patch:
-    setattr = staticmethod(setattr)
-make_often(Patch)
+make_often(builtins)
 training_memory.LEAST = training_memory.READING = 0
 where = {"checkpoint": "kept"} if sys.argv[5] == "kept" else {"memory_limit": int(sys.argv[5])}
 resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[4]), resource.RLIM_INFINITY))
@@ -105,13 +103,11 @@ def test_a_full_disk_while_a_checkpoint_is_written(
 # ---- Ctrl-C on a terminal ----
 
 COMMAND = """
-import sys, time
+import builtins, sys, time
 sys.path.insert(0, sys.argv.pop(1))
 from train_runs import make_often
 from syllabary import training_checkpoint_files, training_watched
-class Patch:
-    setattr = staticmethod(setattr)
-make_often(Patch)
+make_often(builtins)
 def slow(owner, name):
     function = getattr(owner, name)
     def slowed(*arguments):

@@ -67,17 +67,13 @@ def often(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 KILLED = """
-import os, signal, sys
+import builtins, os, signal, sys
 from pathlib import Path
 sys.path.insert(0, sys.argv[1])
 from train_runs import make_often, saved
 from test_train_resume_models import MODELS, train
 from syllabary import training_checkpoint
-
-class Patch:
-    setattr = staticmethod(setattr)
-
-make_often(Patch)
+make_often(builtins)
 corpus, work, every = Path(sys.argv[2]), Path(sys.argv[3]), int(sys.argv[4])
 folder = work / "kept"
 

@@ -101,7 +101,10 @@ def write_corpus(folder: Path, characters: int = CHARACTERS) -> Path:
 
 
 def make_often(patch: Any) -> None:
-    """Write a checkpoint at every chance, and make many chances. patch: has pytest's `setattr`."""
+    """Write a checkpoint at every chance, and make many chances.
+
+    patch: has pytest's `setattr`, or, in a process of its own, is `builtins`.
+    """
     patch.setattr(
         os, "fsync", lambda _descriptor: None
     )  # what a killed process wrote is there: it saves time

@@ -4,20 +4,17 @@
 
 use std::ops::Range;
 
-#[cfg(target_arch = "x86_64")]
-use super::lanes;
 use super::{
     asked::{Asked, Name},
     found::{Found, Missed},
     inside::Inside,
+    key::Key,
+    memory::{FEW, Short, Slot},
     output::Output,
     pieces::{Fast, FastWork, Pieces},
 };
 #[cfg(target_arch = "x86_64")]
-use super::{
-    key::{Key, plain},
-    memory::Short,
-};
+use super::{key::plain, lanes};
 use crate::{Error, vocab::Vocab};
 
 /// Fewer pieces are looked up one by one.
@@ -60,13 +57,11 @@ impl<O: Output> Pieces<'_, O> {
         for (at, span) in spans().enumerate() {
             let (name, short) = (self.work.asked.name(at), &self.work.short);
             let slot = if let Name::Short(key) = name { short.find(key, key.hash() as u32) } else { None };
-            match slot.map(|slot| (slot, slot.few())) {
-                Some((_, Some((count, ids)))) => self.out.few(ids, count),
-                Some((slot, None)) => self.out.many(short.ids(slot)),
-                None => {
-                    self.work.are_new = true;
-                    self.one(text, span, name)?;
-                }
+            if let Some(slot) = slot {
+                hand_on(short, slot, &mut self.out);
+            } else {
+                self.work.are_new = true;
+                self.one(text, span, name)?;
             }
         }
         Ok(())
@@ -162,10 +157,7 @@ impl<O: Output> Pieces<'_, O> {
             let Some(slot) = slot else { return done };
             found.hand_on(*written, filled, &mut self.out);
             *written = filled;
-            match slot.few() {
-                Some((count, ids)) => self.out.few(ids, count),
-                None => self.out.many(short.ids(slot)),
-            }
+            hand_on(short, slot, &mut self.out);
         }
         missed.len()
     }
@@ -221,6 +213,15 @@ impl<O: Output> Pieces<'_, O> {
             }
         }
         inside.hand_on(written, known.end, &mut self.out);
+    }
+}
+
+/// Hands on the ids of a slot.
+#[inline(always)]
+fn hand_on(short: &Short, slot: &Slot<Key, FEW>, out: &mut impl Output) {
+    match slot.few() {
+        Some((count, ids)) => out.few(ids, count),
+        None => out.many(short.ids(slot)),
     }
 }
 

@@ -72,6 +72,13 @@ impl ShortTokens {
         ((hash >> 37) as usize & (self.some.len() - 1), 1 << (hash >> 32 & 31))
     }
 
+    /// Whether the filter has a token of this hash.
+    #[inline(always)]
+    fn may_have(&self, hash: u64) -> bool {
+        let (word, bit) = self.bit(hash);
+        self.some[word] & bit != 0
+    }
+
     #[inline(always)]
     fn line(&self, hash: u64) -> usize {
         (hash >> 14) as usize & (self.lines.len() - 1)
@@ -90,8 +97,7 @@ impl ShortTokens {
     #[inline]
     pub(crate) fn get(&self, key: Key) -> Option<u32> {
         let hash = key.mixed();
-        let (word, bit) = self.bit(hash);
-        if self.some[word] & bit == 0 {
+        if !self.may_have(hash) {
             return None;
         }
         let id = self.find(key, hash);
@@ -108,8 +114,7 @@ impl ShortTokens {
     #[inline(always)]
     pub(super) fn fetch_key(&self, key: Key) {
         let hash = key.mixed();
-        let (word, bit) = self.bit(hash);
-        if self.some[word] & bit != 0 {
+        if self.may_have(hash) {
             self.fetch(hash);
         }
     }
