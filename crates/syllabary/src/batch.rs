@@ -175,6 +175,12 @@ pub fn encode<T: Text>(
     (threads, go_on): (usize, GoOn<'_>),
 ) -> Result<Ragged, (usize, Error)> {
     let append = |start: usize, chunk: &[T], (work, bytes): (&mut Work, &mut Vec<u8>), made: &mut Ragged| {
+        let joins = !dropout.coins(0).any();
+        if joins
+            && tokenizer.encode_texts((chunk, policy), (work, bytes), made).map_err(|error| (start, error))?
+        {
+            return Ok(());
+        }
         for (index, text) in (start..).zip(chunk) {
             let coins = dropout.coins(first + index);
             text.read(bytes)
@@ -252,6 +258,15 @@ pub fn count<T: Text>(
 ) -> Result<Vec<usize>, (usize, Error)> {
     let counts: Vec<AtomicUsize> = texts.iter().map(|_| AtomicUsize::new(0)).collect();
     each_chunk(tokenizer, texts, (threads, go_on), &|(_, start), chunk, seat| {
+        let Seat { work, bytes, ends, .. } = seat;
+        if tokenizer.count_texts((chunk, policy), (work, bytes), ends).map_err(|error| (start, error))? {
+            let mut before = 0;
+            for (count, &end) in counts[start..].iter().zip(&*ends) {
+                count.store(end - before, Ordering::Relaxed);
+                before = end;
+            }
+            return Ok(());
+        }
         for (index, text) in (start..).zip(chunk) {
             let count = text.read(&mut seat.bytes);
             let count = count.and_then(|text| tokenizer.count(text, policy, &mut seat.work));

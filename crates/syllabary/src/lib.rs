@@ -35,6 +35,7 @@ mod offsets;
 mod pages;
 mod parts;
 mod places;
+mod plain;
 pub mod pool;
 pub mod pretokenize;
 mod run;

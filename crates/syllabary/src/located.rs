@@ -114,7 +114,7 @@ impl Tokenizer {
             let widths = self.widths();
             let Located { ids, spans, words, .. } = &mut *out;
             let mut spans = Spans { ids, spans, words, widths, origin: text.as_ptr() as usize, word: 0 };
-            self.plain(fast, (text, policy), work.fast(), &mut spans)?;
+            self.plain::<false>(fast, (text, policy), work.fast(), &mut spans)?;
         } else {
             let Located { ids, spans, words, unknown, .. } = &mut *out;
             let spelled = self.spelled_unknown().map(|id| Spellings { unknown: id, texts: unknown });

@@ -19,7 +19,7 @@ use crate::{
     charwise::{self, Charwise},
     decode::{Decoder, TextDecoder},
     dropout::{Coins, Dropout},
-    encode::{Buffer, Count, Fast, FastWork, Ids, Output, Pieces},
+    encode::{Buffer, Count, Fast, FastWork, Ids},
     matching::{self, Named, Stages},
     merge::{Merges, Origins, Scratch},
     models::{Model, Several},
@@ -107,9 +107,6 @@ pub struct Tokenizer {
     text_decoder: Option<TextDecoder>,
 }
 
-/// Between so many bytes of a long text it is asked whether to go on.
-const BLOCK: usize = if cfg!(test) { 1 << 6 } else { 1 << 20 };
-
 /// Memory and buffers that one thread reuses from text to text, with one tokenizer.
 #[derive(Debug, Default)]
 pub struct Work {
@@ -132,7 +129,7 @@ pub struct Work {
     pub(crate) fast: Option<Box<FastWork>>,
     /// Whether it is that of the first thread, which may remember more than others.
     pub(crate) is_first: bool,
-    buffer: Option<Box<Buffer>>,
+    pub(crate) buffer: Option<Box<Buffer>>,
     /// Asked between blocks of a long text.
     pub ask: Ask,
     pub(crate) charwise: charwise::Work,
@@ -264,7 +261,7 @@ impl Tokenizer {
         if let Some(fast) = self.fast.as_ref().filter(|_| !coins.any()) {
             let mut buffer = work.buffer.take().unwrap_or_default();
             let mut ids = Ids::new(out, &mut buffer);
-            let done = self.plain(fast, (text, policy), work.fast(), &mut ids);
+            let done = self.plain::<false>(fast, (text, policy), work.fast(), &mut ids);
             ids.finish();
             work.buffer = Some(buffer);
             return done;
@@ -276,65 +273,13 @@ impl Tokenizer {
     pub fn count(&self, text: &str, policy: SpecialPolicy<'_>, work: &mut Work) -> Result<usize, Error> {
         if let Some(fast) = &self.fast {
             let mut count = Count::default();
-            self.plain(fast, (text, policy), work.fast(), &mut count)?;
+            self.plain::<false>(fast, (text, policy), work.fast(), &mut count)?;
             return Ok(count.0);
         }
         let mut count = 0;
         let mut coins = Dropout::NONE.coins(0);
         self.each::<false>(text, policy, &mut coins, work, &mut |ids, _| count += ids.len())?;
         Ok(count)
-    }
-
-    /// Cuts `text` at special tokens and hands the ids of each and of what is between them to `out`.
-    pub(crate) fn plain(
-        &self,
-        fast: &Fast,
-        (text, policy): (&str, SpecialPolicy<'_>),
-        (work, ask): (&mut FastWork, &Ask),
-        out: &mut impl Output,
-    ) -> Result<(), Error> {
-        let mut pieces = Pieces { fast, vocab: &self.vocab, merges: &self.merges, work, out };
-        let with_special = policy.finds_special();
-        let (first, later) = (self.stages.first(with_special), self.stages.later(with_special));
-        let found = first.find(text);
-        found.iter().try_for_each(|found| policy.check(first.token(found), found.start))?;
-        let mut done = 0;
-        for end in found.iter().map(Some).chain([None]) {
-            let run = done..end.map_or(text.len(), |found| found.start);
-            let mut at = run.start;
-            for found in later.find(&text[run.clone()]) {
-                policy.check(later.token(&found), run.start + found.start)?;
-                self.blocks(&mut pieces, &text[at..run.start + found.start], ask)?;
-                pieces.out.named(found.id, run.start + found.start..run.start + found.end);
-                at = run.start + found.end;
-            }
-            self.blocks(&mut pieces, &text[at..run.end], ask)?;
-            if let Some(found) = end {
-                pieces.out.named(found.id, found.start..found.end);
-                done = found.end;
-            }
-        }
-        Ok(())
-    }
-
-    /// Encodes a stretch without special tokens: a long one block by block, cut where its split cuts whatever follows.
-    fn blocks<O: Output>(&self, pieces: &mut Pieces<'_, O>, text: &str, ask: &Ask) -> Result<(), Error> {
-        let (mut rest, mut reach) = (text, BLOCK);
-        while rest.len() > reach && ask.is_open() {
-            let end = (reach - 3..=reach).rev().find(|&at| rest.is_char_boundary(at)).unwrap_or(0);
-            match self.split.last_safe_cut(&rest[..end]) {
-                Some(cut) if cut > 0 => {
-                    let block;
-                    (block, rest) = rest.split_at(cut);
-                    pieces.text(&self.split, block)?;
-                    reach = BLOCK;
-                    ask.check()?;
-                }
-                // Where there is no such place for long, it is looked for in twice as much: linear in all.
-                _ => reach = reach.saturating_mul(2),
-            }
-        }
-        pieces.text(&self.split, rest)
     }
 
     /// The byte span in `text` of each of its tokens, in order.

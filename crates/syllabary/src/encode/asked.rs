@@ -20,6 +20,8 @@ pub(super) const UNSPACED: u8 = 0xE3;
 const LONG: Key = Key { low: 1, high: 0 };
 pub(super) const NONE: Key = Key { low: 2, high: 0 };
 pub(super) const APART: Key = Key { low: 3, high: 0 };
+/// Of what is no piece.
+pub(super) const MARK: Key = Key { low: 4, high: 0 };
 /// How far the length of a string is moved up in its key: that of a whole piece, and of a string inside one.
 pub(super) const PIECE: u64 = 56;
 pub(super) const INNER: u64 = 48;
@@ -32,6 +34,8 @@ pub(super) enum Name {
     /// Not remembered: of a script without spaces.
     Apart,
     None,
+    /// No piece: the end of a text or a token found in it.
+    Mark,
 }
 
 impl Name {
@@ -89,8 +93,14 @@ impl Asked {
             LONG => Name::Long(self.longs[at]),
             APART => Name::Apart,
             NONE => Name::None,
+            MARK => Name::Mark,
             key => Name::Short(key),
         }
+    }
+
+    /// Says that there is no piece.
+    pub(super) fn mark(&mut self, at: usize) {
+        (self.lows[at], self.highs[at]) = (MARK.low, MARK.high);
     }
 
     /// How many of these, from the first on, are neighbours of a script without spaces.
@@ -155,6 +165,7 @@ impl Asked {
                 LONG
             }
             Name::Apart => APART,
+            Name::Mark => MARK,
             Name::None => NONE,
         };
         self.set(lines, at, key);

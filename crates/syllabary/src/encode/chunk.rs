@@ -5,7 +5,7 @@
 use std::ops::Range;
 
 use super::{
-    asked::{Asked, Name},
+    asked::{Asked, MARK, Name},
     found::{Found, Missed},
     inside::Inside,
     key::Key,
@@ -28,8 +28,9 @@ impl<O: Output> Pieces<'_, O> {
         if ends.len() < WORTH {
             return self.few(text, (starts, ends));
         }
-        let FastWork { short, longer, asked, found, .. } = &mut *self.work;
+        let FastWork { short, longer, asked, found, joined, .. } = &mut *self.work;
         asked.ask((short.lines(), longer), text, (starts, ends));
+        joined.mark(asked);
         self.out.look(found, short.lines(), asked, ends.len());
         if found.missed().is_empty() {
             found.hand_on(0, found.filled(), &mut self.out);
@@ -45,7 +46,7 @@ impl<O: Output> Pieces<'_, O> {
     /// Encodes less than `WORTH` pieces, one by one; what they will be looked up by is asked for before, and where the
     /// text before had new pieces, the tokens too that they may be.
     fn few(&mut self, text: &[u8], (starts, ends): (&[usize], &[usize])) -> Result<(), Error> {
-        let FastWork { short, longer, asked, are_new, .. } = &mut *self.work;
+        let FastWork { short, longer, asked, are_new, joined, .. } = &mut *self.work;
         let spans = || starts.iter().copied().zip(ends.iter().copied());
         for (at, span) in spans().enumerate() {
             asked.one((short.lines(), longer), text, span, at);
@@ -54,8 +55,13 @@ impl<O: Output> Pieces<'_, O> {
             }
         }
         *are_new = false;
+        joined.mark(asked);
         for (at, span) in spans().enumerate() {
             let (name, short) = (self.work.asked.name(at), &self.work.short);
+            if name == Name::Mark {
+                self.work.joined.hand_on(&mut self.out);
+                continue;
+            }
             let slot = if let Name::Short(key) = name { short.find(key, key.hash() as u32) } else { None };
             if let Some(slot) = slot {
                 hand_on(short, slot, &mut self.out);
@@ -139,25 +145,33 @@ impl<O: Output> Pieces<'_, O> {
                 let (at, filled) = (usize::from(piece.at), usize::from(piece.filled));
                 found.hand_on(written, filled, &mut self.out);
                 written = filled;
-                self.put(inside, text, part, self.work.asked.name(at));
+                match self.work.asked.name(at) {
+                    Name::Mark => self.work.joined.hand_on(&mut self.out),
+                    name => self.put(inside, text, part, name),
+                }
             }
         }
         found.hand_on(written, found.filled(), &mut self.out);
         Ok(())
     }
 
-    /// Hands on what is remembered by now, up to the first piece that is not, and what was found before each; says how
-    /// many pieces.
+    /// Hands on what is remembered by now and marks, up to the first piece that is neither, and what was found before
+    /// each; says how many.
     #[inline]
     fn remembered(&mut self, missed: &[Missed], found: &Found, written: &mut usize) -> usize {
-        let FastWork { short, asked, .. } = &*self.work;
+        let FastWork { short, asked, joined, .. } = &mut *self.work;
         for (done, piece) in missed.iter().enumerate() {
             let (key, filled) = (asked.key(usize::from(piece.at)), usize::from(piece.filled));
             let slot = if key.high != 0 { short.find(key, key.hash() as u32) } else { None };
-            let Some(slot) = slot else { return done };
+            if slot.is_none() && key != MARK {
+                return done;
+            }
             found.hand_on(*written, filled, &mut self.out);
             *written = filled;
-            hand_on(short, slot, &mut self.out);
+            match slot {
+                Some(slot) => hand_on(short, slot, &mut self.out),
+                None => joined.hand_on(&mut self.out),
+            }
         }
         missed.len()
     }

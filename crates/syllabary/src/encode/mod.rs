@@ -14,6 +14,7 @@ mod chunk;
 mod cuts;
 mod found;
 mod inside;
+mod joined;
 mod key;
 #[cfg(target_arch = "x86_64")]
 mod lanes;
@@ -29,8 +30,9 @@ mod wide;
 mod windows;
 
 pub(crate) use cuts::decode;
+pub(crate) use joined::ALONE;
 pub(crate) use key::{Key, LONGER, Longer, SHORT, fetch};
-pub(crate) use output::{Buffer, Count, Ids, Output};
+pub(crate) use output::{Buffer, Count, Counts, Ids, Output, Texts};
 pub(crate) use pieces::{Fast, FastWork, Pieces};
 pub(crate) use spans::Spans;
 pub(crate) use tokens::ShortTokens;

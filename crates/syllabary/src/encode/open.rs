@@ -42,6 +42,7 @@ impl<O: Output> Pieces<'_, O> {
                 inside.end(false);
             }
             Name::Apart => return self.cut(inside, text, span, false),
+            Name::Mark => inside.end(false),
             Name::None => {
                 let Some(ids) = self.work.long.get(&text[span.0..span.1]) else {
                     return self.cut(inside, text, span, false);

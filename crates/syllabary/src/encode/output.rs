@@ -18,6 +18,8 @@ pub(crate) trait Output {
     fn named(&mut self, id: u32, _bytes: Range<usize>) {
         self.many(&[id]);
     }
+    /// The text ends.
+    fn ended(&mut self) {}
     /// All ids of these neighbouring pieces of `text`, the first of which begins at `start`, have been handed on.
     fn pieces(&mut self, _text: &[u8], _start: usize, _ends: &[usize]) {}
     /// Looks for the first `count` strings of `asked`; the ids of those found are in `found` then, to be taken with what comes between them.
@@ -58,6 +60,29 @@ impl<'o> Ids<'o> {
     }
 }
 
+/// Appends to a vector, and notes where each text ends; `finish` must be called at the end.
+pub(crate) struct Texts<'o> {
+    pub(crate) ids: Ids<'o>,
+    pub(crate) ends: &'o mut Vec<usize>,
+}
+
+impl Output for Texts<'_> {
+    #[inline(always)]
+    fn few(&mut self, ids: &[u32; FEW], count: usize) {
+        self.ids.few(ids, count);
+    }
+
+    #[inline(always)]
+    fn many(&mut self, ids: &[u32]) {
+        self.ids.many(ids);
+    }
+
+    #[inline]
+    fn ended(&mut self) {
+        self.ends.push(self.ids.out.len() + self.ids.filled);
+    }
+}
+
 impl<O: Output> Output for &mut O {
     #[inline(always)]
     fn few(&mut self, ids: &[u32; FEW], count: usize) {
@@ -77,6 +102,11 @@ impl<O: Output> Output for &mut O {
     #[inline(always)]
     fn named(&mut self, id: u32, bytes: Range<usize>) {
         O::named(self, id, bytes);
+    }
+
+    #[inline(always)]
+    fn ended(&mut self) {
+        O::ended(self);
     }
 
     #[inline(always)]
@@ -141,5 +171,28 @@ impl Output for Count {
     #[inline]
     fn look(&mut self, found: &mut Found, lines: Lines<'_>, asked: &Asked, count: usize) {
         self.0 += found.look::<false, false>(lines, asked, count);
+    }
+}
+
+/// Counts, and notes the count where each text ends.
+pub(crate) struct Counts<'o> {
+    pub(crate) count: Count,
+    pub(crate) ends: &'o mut Vec<usize>,
+}
+
+impl Output for Counts<'_> {
+    #[inline(always)]
+    fn few(&mut self, ids: &[u32; FEW], count: usize) {
+        self.count.few(ids, count);
+    }
+
+    #[inline]
+    fn many(&mut self, ids: &[u32]) {
+        self.count.many(ids);
+    }
+
+    #[inline]
+    fn ended(&mut self) {
+        self.ends.push(self.count.0);
     }
 }

@@ -1,0 +1,165 @@
+//! The bytes way, from a text or the texts of a batch to the pieces that `encode` takes: cut at special tokens, long
+//! stretches in blocks, short ones side by side.
+//!
+//! Leaves out dropout and the ways of other tokenizers (`tokenizer`), and threads (`batch`).
+
+use std::ops::Range;
+
+use crate::{
+    Error,
+    asking::Ask,
+    batch::{Ragged, Text},
+    encode::{ALONE, Count, Counts, Fast, FastWork, Ids, Output, Pieces, Texts},
+    tokenizer::{SpecialPolicy, Tokenizer, Work},
+};
+
+/// Between so many bytes of a long text it is asked whether to go on.
+const BLOCK: usize = if cfg!(test) { 1 << 6 } else { 1 << 20 };
+
+/// Hands on a token found in the text.
+fn name<const JOINED: bool, O: Output>(
+    pieces: &mut Pieces<'_, O>,
+    id: u32,
+    bytes: Range<usize>,
+) -> Result<(), Error> {
+    if JOINED {
+        return pieces.mark(Some(id));
+    }
+    pieces.out.named(id, bytes);
+    Ok(())
+}
+
+impl Tokenizer {
+    /// Appends the ids of the texts of a batch and where those of each end, if texts side by side can be encoded; whether
+    /// it did. It does not where something is wrong with one of them.
+    pub(crate) fn encode_texts<T: Text>(
+        &self,
+        texts: (&[T], SpecialPolicy<'_>),
+        (work, bytes): (&mut Work, &mut Vec<u8>),
+        made: &mut Ragged,
+    ) -> Result<bool, Error> {
+        let before = (made.ids.len(), made.offsets.len());
+        let mut buffer = work.buffer.take().unwrap_or_default();
+        let mut out = Texts { ids: Ids::new(&mut made.ids, &mut buffer), ends: &mut made.offsets };
+        let done = self.side_by_side(texts, work, bytes, &mut out);
+        out.ids.finish();
+        work.buffer = Some(buffer);
+        if done != Ok(true) {
+            made.ids.truncate(before.0);
+            made.offsets.truncate(before.1);
+        }
+        done
+    }
+
+    /// The same with the number of ids up to the end of each text; what was in `ends` is overwritten.
+    pub(crate) fn count_texts<T: Text>(
+        &self,
+        texts: (&[T], SpecialPolicy<'_>),
+        (work, bytes): (&mut Work, &mut Vec<u8>),
+        ends: &mut Vec<usize>,
+    ) -> Result<bool, Error> {
+        ends.clear();
+        self.side_by_side(texts, work, bytes, &mut Counts { count: Count::default(), ends })
+    }
+
+    fn side_by_side<T: Text>(
+        &self,
+        (texts, policy): (&[T], SpecialPolicy<'_>),
+        work: &mut Work,
+        bytes: &mut Vec<u8>,
+        out: &mut impl Output,
+    ) -> Result<bool, Error> {
+        let Some(fast) = self.fast.as_ref().filter(|_| texts.len() > 1 && self.split.walk("").is_some())
+        else {
+            return Ok(false);
+        };
+        let mut each = || {
+            for text in texts {
+                self.plain::<true>(fast, (text.read(bytes)?, policy), work.fast(), &mut *out)?;
+                self.pieces(fast, work.fast().0, &mut *out).mark(None)?;
+            }
+            self.pieces(fast, work.fast().0, &mut *out).chunk_joined()
+        };
+        match each() {
+            Ok(()) => Ok(true),
+            Err(Error::Interrupted) => Err(Error::Interrupted),
+            Err(_) => {
+                work.fast().0.forget_joined();
+                Ok(false)
+            }
+        }
+    }
+
+    fn pieces<'a, O: Output>(&'a self, fast: &'a Fast, work: &'a mut FastWork, out: O) -> Pieces<'a, O> {
+        Pieces { fast, vocab: &self.vocab, merges: &self.merges, work, out }
+    }
+
+    /// Cuts `text` at special tokens and hands the ids of each and of what is between them to `out`.
+    pub(crate) fn plain<const JOINED: bool>(
+        &self,
+        fast: &Fast,
+        (text, policy): (&str, SpecialPolicy<'_>),
+        (work, ask): (&mut FastWork, &Ask),
+        out: &mut impl Output,
+    ) -> Result<(), Error> {
+        let mut pieces = self.pieces(fast, work, out);
+        let with_special = policy.finds_special();
+        let (first, later) = (self.stages.first(with_special), self.stages.later(with_special));
+        let found = first.find(text);
+        found.iter().try_for_each(|found| policy.check(first.token(found), found.start))?;
+        let mut done = 0;
+        for end in found.iter().map(Some).chain([None]) {
+            let run = done..end.map_or(text.len(), |found| found.start);
+            let mut at = run.start;
+            for found in later.find(&text[run.clone()]) {
+                policy.check(later.token(&found), run.start + found.start)?;
+                self.stretch::<JOINED, _>(&mut pieces, &text[at..run.start + found.start], ask)?;
+                let place = run.start + found.start..run.start + found.end;
+                name::<JOINED, _>(&mut pieces, found.id, place)?;
+                at = run.start + found.end;
+            }
+            self.stretch::<JOINED, _>(&mut pieces, &text[at..run.end], ask)?;
+            if let Some(found) = end {
+                name::<JOINED, _>(&mut pieces, found.id, found.start..found.end)?;
+                done = found.end;
+            }
+        }
+        Ok(())
+    }
+
+    /// Encodes a stretch without special tokens; a short one of a batch waits for those after it.
+    fn stretch<const JOINED: bool, O: Output>(
+        &self,
+        pieces: &mut Pieces<'_, O>,
+        text: &str,
+        ask: &Ask,
+    ) -> Result<(), Error> {
+        if JOINED && text.len() <= ALONE {
+            return pieces.join(&self.split, text);
+        }
+        if JOINED {
+            pieces.chunk_joined()?;
+        }
+        self.blocks(pieces, text, ask)
+    }
+
+    /// Encodes a stretch without special tokens: a long one block by block, cut where its split cuts whatever follows.
+    fn blocks<O: Output>(&self, pieces: &mut Pieces<'_, O>, text: &str, ask: &Ask) -> Result<(), Error> {
+        let (mut rest, mut reach) = (text, BLOCK);
+        while rest.len() > reach && ask.is_open() {
+            let end = (reach - 3..=reach).rev().find(|&at| rest.is_char_boundary(at)).unwrap_or(0);
+            match self.split.last_safe_cut(&rest[..end]) {
+                Some(cut) if cut > 0 => {
+                    let block;
+                    (block, rest) = rest.split_at(cut);
+                    pieces.text(&self.split, block)?;
+                    reach = BLOCK;
+                    ask.check()?;
+                }
+                // Where there is no such place for long, it is looked for in twice as much: linear in all.
+                _ => reach = reach.saturating_mul(2),
+            }
+        }
+        pieces.text(&self.split, rest)
+    }
+}
