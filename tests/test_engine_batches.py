@@ -1,8 +1,8 @@
 """Batches of short texts, which the engine encodes side by side: the same as each text alone.
 
-Texts of every length around the bounds of what is joined, alone and mixed: empty ones, one character, some hundreds
-to a chunk, longer than is joined, with tokens found in them, and with what cannot be encoded. Leaves out the ids of one
-text, which the tests of engine and peers compare.
+Texts of every length around the bounds of what is joined, alone and mixed: empty ones, one character, some
+hundreds to a chunk, longer than is joined, with tokens found in them, and with what cannot be encoded. Leaves
+out the ids of one text, which the tests of engine and peers compare.
 """
 
 from __future__ import annotations
