@@ -18,6 +18,7 @@ use crate::{
     boundary,
     dropout::Coins,
     located::Spellings,
+    merge::PassedOver,
     models::Model,
     offsets::{Place, Source},
     scores::{FIXED, Merged, WALL},
@@ -327,11 +328,13 @@ impl<'a, const SPANS: bool, F: FnMut(&[u32], &[Range<usize>], u32)> Job<'a, SPAN
         let Work { ids, starts, scratch, origins, .. } = &mut *self.work;
         let starts = if SPANS { Some(starts) } else { None };
         let merges = &self.tokenizer.merges;
+        let scored = self.tokenizer.scores.is_some();
+        let passed_over = if scored { PassedOver::StaysApart } else { PassedOver::Waits };
         if self.tokenizer.notes {
             origins.clear();
-            merges.apply_noting(ids, starts, scratch, self.coins, origins)
+            merges.apply_noting(ids, starts, scratch, (self.coins, passed_over), origins)
         } else if self.coins.any() {
-            merges.apply_with_coins(ids, starts, scratch, self.coins)
+            merges.apply_with_coins(ids, starts, scratch, (self.coins, passed_over))
         } else {
             merges.apply(ids, starts, scratch)
         }

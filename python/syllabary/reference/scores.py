@@ -49,7 +49,10 @@ class Scores:
     ) -> Iterator[tuple[int, int]]:
         """Each merge as `(left, right)`: places in `symbols` of the two that became one, which is at `left`.
 
-        symbols: characters; `None` is one that nothing merges with. made: filled on the way.
+        symbols: characters; `None` is one that nothing merges with. made: filled on the way. coins: one is
+        drawn for each candidate when its turn comes; if it falls, these two never merge, whatever becomes of
+        their neighbours. (`dropout.places` tries again after each merge: that is for words. Here all of a text
+        is one sequence, in which something merges to the end, and whatever was passed over would too.)
 
         >>> scores = Scores({0: b"ab", 1: b"abc"}, {0: -1.0, 1: -2.0}, ())
         >>> list(scores.places([b"a", b"b", b"c", None, b"a", b"b"], {}))
@@ -71,17 +74,12 @@ class Scores:
 
         for left in range(len(texts) - 1):
             consider(left, left + 1)
-        passed_over: list[tuple[int, int, int, int]] = []
         while agenda:
-            candidate = heappop(agenda)
-            _rank, left, right, length = candidate
+            _rank, left, right, length = heappop(agenda)
             if not texts[left] or not texts[right] or len(texts[left]) + len(texts[right]) != length:
                 continue
             if coins is not None and coins.falls():
-                passed_over.append(candidate)
                 continue
-            while passed_over:
-                heappush(agenda, passed_over.pop())
             texts[left] += texts[right]
             texts[right] = b""
             after[left] = after[right]

@@ -3,6 +3,7 @@
 //! Candidates stand in order of rank and place. For each in turn a coin is drawn; one whose coin falls is passed
 //! over, the first other is merged, and those passed over are candidates again. When every one is passed over,
 //! the sequence is done. (Source: tokenizers, `models/bpe/word.rs`, which draws for stale candidates as well.)
+//! Where merging is by score, what is passed over stays apart. (Source: sentencepiece, `bpe_model.cc`.)
 
 use std::collections::BTreeSet;
 
@@ -11,6 +12,15 @@ use crate::{Error, dropout::Coins};
 
 /// No merge here.
 const NONE: u32 = u32::MAX;
+
+/// What becomes of a candidate whose coin falls.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum PassedOver {
+    /// It is a candidate again after the next merge: for words.
+    Waits,
+    /// These two never merge: for a whole text, in which something merges to the end.
+    StaysApart,
+}
 
 /// The linked list and the candidates, of which none is stale.
 #[derive(Debug, Default)]
@@ -28,14 +38,13 @@ pub(super) fn apply(
     ids: &mut Vec<u32>,
     starts: Option<&mut Vec<u32>>,
     scratch: &mut Scratch,
-    coins: &mut Coins,
+    (coins, passed_over): (&mut Coins, PassedOver),
     watch: &mut impl Watch,
 ) -> Result<(), Error> {
     scratch.links.reset(ids.len())?;
     scratch.fill(merges, ids, watch);
-    while let Some(&kept) = scratch.waiting.iter().find(|_| !coins.falls()) {
-        scratch.waiting.remove(&kept);
-        scratch.merge(merges, ids, kept.1, watch);
+    while let Some(at) = scratch.kept(coins, passed_over) {
+        scratch.merge(merges, ids, at, watch);
     }
     scratch.links.compact(ids, starts);
     Ok(())
@@ -51,6 +60,22 @@ impl Scratch {
                 watch.candidate(pair[0], pair[1], merge);
                 self.rank_at[at as usize] = merge.rank;
                 self.waiting.insert((merge.rank, at));
+            }
+        }
+    }
+
+    /// Takes out the first candidate whose coin does not fall; where it is.
+    fn kept(&mut self, coins: &mut Coins, passed_over: PassedOver) -> Option<u32> {
+        if passed_over == PassedOver::Waits {
+            let kept = *self.waiting.iter().find(|_| !coins.falls())?;
+            self.waiting.remove(&kept);
+            return Some(kept.1);
+        }
+        loop {
+            let (_rank, at) = self.waiting.pop_first()?;
+            self.rank_at[at as usize] = NONE;
+            if !coins.falls() {
+                return Some(at);
             }
         }
     }
