@@ -96,7 +96,7 @@ def test_those_passed_over_are_candidates_again() -> None:
 
 
 @pytest.mark.parametrize(
-    ("falls", "left"),
+    "falls, left",
     [
         ([], [2, 3]),
         ([True], [0, 4]),  # the second aa, whose ab is stale; then aab

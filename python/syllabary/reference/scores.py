@@ -49,10 +49,10 @@ class Scores:
     ) -> Iterator[tuple[int, int]]:
         """Each merge as `(left, right)`: places in `symbols` of the two that became one, which is at `left`.
 
-        symbols: characters; `None` is one that nothing merges with. made: filled on the way. coins: one is
-        drawn for each candidate when its turn comes; if it falls, these two never merge, whatever becomes of
-        their neighbours. (`dropout.places` tries again after each merge: that is for words. Here all of a text
-        is one sequence, in which something merges to the end, and whatever was passed over would too.)
+        symbols: characters; `None` is one that nothing merges with. made: filled on the way.
+        coins: one is drawn for each candidate when its turn comes; if it falls, these two never merge. Tried
+            again after each merge, as in `dropout.places`, which is for words, they all would in the end: a
+            text is one sequence here, in which something merges up to the end.
 
         >>> scores = Scores({0: b"ab", 1: b"abc"}, {0: -1.0, 1: -2.0}, ())
         >>> list(scores.places([b"a", b"b", b"c", None, b"a", b"b"], {}))
