@@ -24,7 +24,13 @@ Examples:
 )
 @click.argument("run", metavar="RUN")
 @click.argument("shards", metavar="SHARDS")
-@click.option("--split", type=click.Choice(["val", "train"]), default="val", show_default=True)
+@click.option(
+    "--split",
+    type=click.Choice(["val", "train"]),
+    default="val",
+    show_default=True,
+    help="Which part of SHARDS to predict.",
+)
 @click.option(
     "--stride", type=common.Number(1), metavar="N", help="Tokens from a window to the next.  [the block]"
 )
