@@ -67,7 +67,7 @@ PHRASES: Sequence[tuple[re.Pattern[str], str]] = tuple(
         (r"\bbeta_code=False leaves it", "--no-beta-code leaves it"),
         (r'\berrors="replace" reads', "--errors replace reads"),
         (r"\bgive kind='json'", "give --kind json"),
-        (r", or None$", ""),
+        (r", or None(?: for all)?$", ""),
         (r"\bresume=False\b", "--restart"),
         (r"\bremove them too, or cascade=True$", "remove them too, or give --cascade"),
         (r"\bforce=True\b", "--force"),
@@ -88,6 +88,9 @@ PHRASES: Sequence[tuple[re.Pattern[str], str]] = tuple(
         (r": draw a way by its score with sample\(alpha=\)$", "; from Python, tok.sample draws a way"),
         (r"^end=(?=['\"])", "--end "),
         (r"^max_tokens is ", "--max-tokens is "),
+        (r"^(?=temperature is )", "--"),
+        (r"^top_p is ", "--top-p is "),
+        (r"^block_size is ", "--block-size is "),
     )
 )
 

@@ -1,6 +1,6 @@
 """What a file is that is no tokenizer's, by its first bytes.
 
-Adds `mark`, for every format, and `stranger`, for a file of no known format. Leaves out: the formats themselves.
+Adds `mark`, for every format, and `stranger`, for a file of no known format. Leaves out: the formats.
 """
 
 from __future__ import annotations
