@@ -7,8 +7,12 @@
 
 use std::collections::BTreeSet;
 
-use super::{Merges, heap::Watch, links::Links};
-use crate::{Error, dropout::Coins};
+use super::{
+    Merges,
+    heap::{OFTEN, Watch},
+    links::Links,
+};
+use crate::{Error, asking::Ask, dropout::Coins};
 
 /// No merge here.
 const NONE: u32 = u32::MAX;
@@ -25,6 +29,7 @@ pub enum PassedOver {
 /// The linked list and the candidates, of which none is stale.
 #[derive(Debug, Default)]
 pub(super) struct Scratch {
+    pub(super) ask: Ask,
     links: Links,
     /// `(rank, place of the left symbol)`.
     waiting: BTreeSet<(u32, u32)>,
@@ -43,7 +48,12 @@ pub(super) fn apply(
 ) -> Result<(), Error> {
     scratch.links.reset(ids.len())?;
     scratch.fill(merges, ids, watch);
+    let mut taken = 0_u32;
     while let Some(at) = scratch.kept(coins, passed_over) {
+        taken = taken.wrapping_add(1);
+        if taken.is_multiple_of(OFTEN) {
+            scratch.ask.check()?;
+        }
         scratch.merge(merges, ids, at, watch);
     }
     scratch.links.compact(ids, starts);
@@ -54,14 +64,18 @@ impl Scratch {
     fn fill(&mut self, merges: &Merges, ids: &[u32], watch: &mut impl Watch) {
         self.rank_at.clear();
         self.rank_at.resize(ids.len(), NONE);
-        self.waiting.clear();
-        for (pair, at) in ids.windows(2).zip(0..) {
-            if let Some(merge) = merges.get(pair[0], pair[1]) {
+        let rank_at = &mut self.rank_at;
+        // All at once, which sorts them first: put in one by one, those of a long text took most of the time.
+        self.waiting = ids
+            .windows(2)
+            .zip(0..)
+            .filter_map(|(pair, at)| {
+                let merge = merges.get(pair[0], pair[1])?;
                 watch.candidate(pair[0], pair[1], merge);
-                self.rank_at[at as usize] = merge.rank;
-                self.waiting.insert((merge.rank, at));
-            }
-        }
+                rank_at[at as usize] = merge.rank;
+                Some((merge.rank, at))
+            })
+            .collect();
     }
 
     /// Takes out the first candidate whose coin does not fall; where it is.

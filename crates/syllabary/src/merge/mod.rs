@@ -29,7 +29,7 @@ use pairs::PairTable;
 pub use recover::recover;
 pub(crate) use runs::MAX_RUNS;
 
-use crate::{Error, dropout::Coins, vocab::Vocab};
+use crate::{Error, asking::Ask, dropout::Coins, vocab::Vocab};
 
 /// Sequences up to this length are merged by scanning: the heap costs more than it saves.
 const SCAN_LIMIT: usize = 48;
@@ -74,6 +74,23 @@ pub struct Scratch {
     forward: forward::Scratch,
     coins: coins::Scratch,
 }
+
+impl Scratch {
+    /// What `run` does, which may ask whether to go on, if there are many symbols.
+    #[inline]
+    pub(crate) fn asking<R>(&mut self, ask: &Ask, symbols: usize, run: impl FnOnce(&mut Scratch) -> R) -> R {
+        if symbols < LONG {
+            return run(self);
+        }
+        (self.heap.ask, self.coins.ask) = (ask.clone(), ask.clone());
+        let done = run(self);
+        (self.heap.ask, self.coins.ask) = Default::default();
+        done
+    }
+}
+
+/// So many symbols are long to merge.
+const LONG: usize = 1 << 16;
 
 /// So many bytes may be looked at to find all ways of cutting tokens in two; those of vocabularies in use are some
 /// ten million.
