@@ -112,6 +112,15 @@ def test_sentences_name_options_not_python(folder: Path, args: list[str], says: 
         assert python not in stderr
 
 
+def test_what_a_model_says_of_its_arguments() -> None:
+    for sentence, says in [
+        ("top_p is 2.0: give at most 1, or None for all", "--top-p is 2.0: give at most 1"),
+        ("temperature is nan: give 0 or more", "--temperature is nan: give 0 or more"),
+        ("block_size is 0: give a whole number", "--block-size is 0: give a whole number"),
+    ]:
+        assert words.spoken(sentence) == says
+
+
 def test_quoted_text_is_not_taken_for_an_option() -> None:
     for sentence in ("vocab_size.txt: byte 0xFF", "not in the alphabet: 'end_of_word'"):
         assert words.spoken(sentence) == sentence

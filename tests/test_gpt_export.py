@@ -247,7 +247,7 @@ def test_sample_draws_no_id_without_a_token(tmp_path: Path) -> None:
 def test_sample_refuses(run: Path, tmp_path: Path, tok: syllabary.Tokenizer) -> None:
     for arguments, message in (
         (["--temperature", "-1"], "temperature is -1.0"),
-        (["--top-p", "2"], "--top-p is 2.0"),
+        (["--top-p", "2"], "top_p is 2.0"),
         (["--device", "abacus"], "device is 'abacus'"),
     ):
         with pytest.raises(ModelError, match=message):
