@@ -16,6 +16,8 @@ use crate::{Error, asking::Ask, dropout::Coins};
 
 /// No merge here.
 const NONE: u32 = u32::MAX;
+/// So many symbols are many.
+const MANY: usize = 1 << 10;
 
 /// What becomes of a candidate whose coin falls.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -64,18 +66,16 @@ impl Scratch {
     fn fill(&mut self, merges: &Merges, ids: &[u32], watch: &mut impl Watch) {
         self.rank_at.clear();
         self.rank_at.resize(ids.len(), NONE);
+        self.waiting.clear();
         let rank_at = &mut self.rank_at;
+        let found = ids.windows(2).zip(0..).filter_map(|(pair, at)| {
+            let merge = merges.get(pair[0], pair[1])?;
+            watch.candidate(pair[0], pair[1], merge);
+            rank_at[at as usize] = merge.rank;
+            Some((merge.rank, at))
+        });
         // All at once, which sorts them first: put in one by one, those of a long text took most of the time.
-        self.waiting = ids
-            .windows(2)
-            .zip(0..)
-            .filter_map(|(pair, at)| {
-                let merge = merges.get(pair[0], pair[1])?;
-                watch.candidate(pair[0], pair[1], merge);
-                rank_at[at as usize] = merge.rank;
-                Some((merge.rank, at))
-            })
-            .collect();
+        if ids.len() < MANY { self.waiting.extend(found) } else { self.waiting = found.collect() }
     }
 
     /// Takes out the first candidate whose coin does not fall; where it is.

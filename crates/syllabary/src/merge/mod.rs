@@ -77,7 +77,7 @@ pub struct Scratch {
 
 impl Scratch {
     /// What `run` does, which may ask whether to go on, if there are many symbols.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn asking<R>(&mut self, ask: &Ask, symbols: usize, run: impl FnOnce(&mut Scratch) -> R) -> R {
         if symbols < LONG {
             return run(self);
