@@ -103,3 +103,5 @@ def test_a_character_above_the_limit() -> None:
 def test_wrong_arguments(arguments: dict[str, object], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         streamed.trained()["gpt2"].chunks("text", **arguments)
+    with pytest.raises(TypeError, match="boundaries=None: give a list, of paragraph, line"):
+        streamed.trained()["gpt2"].chunks("text", 4, boundaries=None)  # type: ignore[arg-type]

@@ -77,6 +77,24 @@ def test_what_cannot_be_saved_is_refused_before_training(
             ["train", "corpus.txt", "-o", "a.model", "--model", "word"],
             "--model word is sentencepiece's: give --like sentencepiece too, or --model wordlevel",
         ),
+        (
+            ["train", "corpus.txt", "-o", "a.json", "--superwords", "400", "--vocab-size", "300"],
+            "--superwords is 400, above --vocab-size 300",
+        ),
+        (
+            ["train", "corpus.txt", "-o", "a.json", "--superwords", "300", "--like", "huggingface"],
+            "--superwords and --like do not go together: leave --like out",
+        ),
+        (
+            ["train", "corpus.txt", "-o", "a.json", "--superwords", "300", "--model", "unigram"],
+            "--superwords does not go with --model unigram: leave it out",
+        ),
+        (
+            ["train", "corpus.txt", "-o", "a.json", "--superwords", "300", "--resume"],
+            "--superwords and --resume do not go together",
+        ),
+        (["edit", "th.json", "-o", "a.json", "--remove", "he"], "remove them too, or give --cascade"),
+        (["edit", "th.json"], "nothing is asked for: say what to change, or give --unreachable"),
         (["train", "few.txt", "-o", "few.json"], "warning: no pair is left that occurs 2 times (--min-freq"),
     ],
 )
@@ -84,12 +102,23 @@ def test_sentences_name_options_not_python(folder: Path, args: list[str], says: 
     Path("few.txt").write_text("abc", encoding="utf-8")
     syllabary.train(["abc"], num_merges=0, unit="char").save("few.json")
     syllabary.train([TEXT], vocab_size=256).save("bare.tiktoken")
+    if "th.json" in args:
+        syllabary.train(["the the the"], num_merges=2).save("th.json")
     if "unigram.json" in args:
         syllabary.train([TEXT], 270, model="unigram").save("unigram.json", format="syllabary")
     stderr = run(*args).stderr
     assert says in stderr
     for python in ("=True", "special=", "split=", "format=", "_size", "_merges", "min_", "end_of_word"):
         assert python not in stderr
+
+
+def test_what_a_model_says_of_its_arguments() -> None:
+    for sentence, says in [
+        ("top_p is 2.0: give at most 1, or None for all", "--top-p is 2.0: give at most 1"),
+        ("temperature is nan: give 0 or more", "--temperature is nan: give 0 or more"),
+        ("block_size is 0: give a whole number", "--block-size is 0: give a whole number"),
+    ]:
+        assert words.spoken(sentence) == says
 
 
 def test_quoted_text_is_not_taken_for_an_option() -> None:

@@ -17,6 +17,7 @@ import tokenizers_calls as calls
 from tokenizers_calls import outcome, text
 
 from syllabary.compat import tokenizers as ours
+from syllabary.compat.tokenizers import _whole
 
 SEEDS = 600 if os.environ.get("SYLLABARY_PROVE") else 60
 FLAGS = ("single_word", "lstrip", "rstrip", "normalized", "special")
@@ -108,3 +109,26 @@ def test_characters_without_a_token_are_dropped(text: str, marks: dict[str, Any]
         tokens = [(one.id, one.value, one.offsets) for one in tokenizer.model.tokenize(text)]
         found.append((encoding.ids, encoding.offsets, encoding.tokens, tokens))
     assert found[0] == found[1]
+
+
+def test_truncation_and_padding_leave_the_engine_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    """To make it anew takes a second with a large vocabulary, and callers set them for each batch."""
+    made = []
+    make = _whole.spec_of
+    monkeypatch.setattr(_whole, "spec_of", lambda document: made.append(document) or make(document))
+    found = []
+    for library in (ours, theirs):
+        tok = library.Tokenizer(library.models.WordLevel({"[UNK]": 0, "a": 1, "b": 2}, unk_token="[UNK]"))
+        tok.pre_tokenizer = library.pre_tokenizers.Whitespace()
+        rows = []
+        for length in (2, 3):
+            tok.enable_truncation(length, stride=1)
+            tok.enable_padding(length=length + 1)
+            full = tok.encode("a b a b a")
+            rows.append([(one.tokens, one.offsets) for one in [full, *full.overflowing]])
+            tok.no_truncation()
+            tok.no_padding()
+            rows.append([one.tokens for one in tok.encode_batch(["a b a", "b"])])
+        found.append(rows)
+    assert found[0] == found[1]
+    assert len(made) == 1

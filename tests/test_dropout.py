@@ -7,10 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+import sentencepiece
 from hypothesis import given
 from hypothesis import strategies as st
 from strategies import repetitive_texts, texts
@@ -71,6 +73,22 @@ def test_the_engine_draws_the_coins_of_the_reference(name: str, text: str, dropo
     assert engine.tokens(text, dropout=dropout, seed=seed) == reference.tokens(
         text, dropout=dropout, seed=seed
     )
+
+
+def test_a_text_has_about_as_many_tokens_as_sentencepiece_draws(tmp_path: Path) -> None:
+    """All of a text is one sequence there: what is passed over must not be tried again after each merge."""
+    lines = Path(syllabary.__file__).with_name("training.py").read_text("utf-8").split("\n")
+    lines = [line for line in lines if line.strip()]
+    engine = syllabary.train(lines, 400, like="sentencepiece", options={"character_coverage": 1.0})
+    engine.save(tmp_path / "m.model")
+    peer = sentencepiece.SentencePieceProcessor(model_file=str(tmp_path / "m.model"))
+    text = " ".join(lines)
+    assert len(engine.encode(text)) == len(peer.encode(text))
+    for dropout in (0.1, 0.5, 0.9):
+        drawn = len(engine.encode(text, dropout=dropout, seed=1))
+        theirs = len(peer.encode(text, enable_sampling=True, alpha=dropout, nbest_size=-1))
+        assert abs(drawn - theirs) < 0.04 * theirs, dropout
+    assert len(engine.encode(text, dropout=0.5, seed=1)) > 1.3 * len(engine.encode(text))
 
 
 @pytest.mark.parametrize("threads", [1, 3])

@@ -5,6 +5,7 @@ Leaves out: the peers (each has its test file) and files (`test_formats`).
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 import pickle
 import warnings
@@ -263,6 +264,23 @@ def test_a_million_of_one_letter(letter: str, prove: bool) -> None:
         ids = tok.encode_array(text)
         dropped = not splits.get(name).keep_unmatched
         assert tok.decode(ids) == ("".join(text.split()) if dropped else text)
+
+
+class Named(syllabary.Tokenizer):
+    """A child of a user's: other arguments, an attribute of its own."""
+
+    def __init__(self, name: str, spec: TokenizerSpec) -> None:
+        super().__init__(spec)
+        self.name = name
+
+
+def test_children_are_copied_and_pickled_as_what_they_are(corpus: list[str]) -> None:
+    named = Named("it", syllabary.train(corpus, 270).spec)
+    assert named.vocab_size == 270  # kept once asked for, and not pickled
+    for made in (pickle.loads(pickle.dumps(named)), copy.copy(named), copy.deepcopy(named)):
+        assert type(made) is Named
+        assert (made.name, made.encode("low")) == ("it", named.encode("low"))
+        assert vars(made).keys() <= vars(named).keys() - {"vocab"}
 
 
 def test_pickled(corpus: list[str]) -> None:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 import random
+from typing import Any
 
 import pytest
 import regex
 import streamed
 
 import syllabary
-from syllabary.errors import SyllabaryError
+from syllabary.errors import SpecialTokenError, SyllabaryError, TextError
 
 TEXTS = 100 if os.environ.get("SYLLABARY_PROVE") else 3
 NAMES = ["gpt2", "o200k", "gpt4, NFC", "none, characters", "none, NFD", "words, dropped spaces", "superwords"]
@@ -77,3 +78,26 @@ def test_wrong_arguments() -> None:
         tok.truncate_text("a", -1)
     with pytest.raises(TypeError, match=r"max_tokens is 1\.5: give an integer"):
         tok.truncate_text("a", 1.5)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("wrong", [None, b"text", ["text"], [], 3])
+def test_what_is_no_text(wrong: Any) -> None:
+    tok = streamed.trained()["gpt2"]
+    for call in (tok.truncate_text, tok.count_until, tok.chunks):
+        with pytest.raises(TypeError, match=f"text must be a str, not {type(wrong).__name__}"):
+            call(wrong, 3)
+
+
+def test_errors_are_told_as_those_of_the_whole_text() -> None:
+    """With their place in it, whatever part was being read."""
+    lines = ["some words and more of them"] * 3
+    model = syllabary.train(lines, 40, like="sentencepiece", options={"hard_vocab_limit": False})
+    own = syllabary.train(lines, 270, special_tokens=["<s>"])
+    text = "some words " * 1000
+    for tok in (model, own):
+        for call in (tok.count_until, tok.truncate_text):
+            with pytest.raises(TextError, match="at character 11000,"):
+                call(text + "\ud800 more", 10**6)
+    for side in ("left", "right"):
+        with pytest.raises(SpecialTokenError, match=r"'<s>' at character 11000\."):
+            own.truncate_text(text + "<s>" + text, 10**6, side=side)  # type: ignore[arg-type]

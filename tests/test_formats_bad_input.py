@@ -106,7 +106,7 @@ def test_the_wrong_value_anywhere(name: str, unit: str, tmp_path: Path) -> None:
         (b'{"model": 1' + b"0" * 5000 + b"}", "integer string conversion|must be an object"),
         (b'{"model": "\xff"}', "not UTF-8 at byte offset 11"),
         (b'{"model": {}\n "x"}', "line 2, column 2"),
-        (b"\xef\xbb\xbf{}", "not JSON"),
+        (b"\xef\xbb\xbf{}", "it begins with a byte order mark: save it as UTF-8 without one"),
         (b"null", "must be an object"),
     ],
     ids=lambda value: repr(value[:20]) if isinstance(value, bytes) else "",

@@ -145,7 +145,7 @@ def test_convert_names_what_is_lost(tmp_path: Path) -> None:
         ({"split": "gpt4"}, "the split 'gpt4'"),
         ({"split": r"\\S+|\\s+"}, "the split"),
         ({"split": "gpt2", "normalize": "NFC"}, "byte-level tokenizer with steps"),
-        ({"unit": "char"}, "other tokenizers than byte-level"),
+        ({"unit": "char"}, "other BPE than of bytes"),
         ({"unit": "char", "end_of_word": "</w>"}, "end_of_word"),
     ],
 )

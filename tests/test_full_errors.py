@@ -129,6 +129,35 @@ def test_text_that_is_wrong():
         TOK.encode_full_batch(["a", "\ud800"])
 
 
+@pytest.mark.parametrize("text, error", [("b\ud800", "lone surrogate"), ("b<s>", "special token '<s>'")])
+def test_it_says_which_text_is_wrong(text, error):
+    for texts, pairs, words, name in [
+        (["a", text], ["c", "d"], False, "text 1 of the batch"),
+        (["a", "b"], ["c", text], False, "pair 1 of the batch"),
+        (["a", "b"], [None, text], False, "pair 1 of the batch"),
+        ([["a", "b"], ["c", text]], None, True, "text 1 of the batch, word 1"),
+        ([["a"], ["c"]], [None, ["b", "c", text]], True, "pair 1 of the batch, word 2"),
+    ]:
+        with pytest.raises(ValueError, match=f"^{name}: .*{error}"):
+            TOK.encode_full_batch(texts, pairs, is_pretokenized=words)
+    for alone, pair, words, name in [
+        (text, None, False, "text"),
+        ("a", text, False, "pair"),
+        (["a", text], None, True, "text, word 1"),
+    ]:
+        with pytest.raises(ValueError, match=f"^{name}: .*{error}"):
+            TOK.encode_full(alone, pair, is_pretokenized=words)
+    with pytest.raises(TypeError, match="text must be a str, not NoneType"):
+        TOK.encode_full(None)
+    with pytest.raises(TypeError, match="pair must be a str, not bytes"):
+        TOK.encode_full("a", b"b")
+
+
+def test_a_batch_shows_how_large_it_is():
+    assert repr(PLAIN.encode_full_batch([])) == "<EncodingBatch: 0 rows>"
+    assert repr(PLAIN.encode_full_batch(["low", "low low"])) == "<EncodingBatch: 2 rows of 1 to 2 tokens>"
+
+
 def test_rows_of_different_lengths_make_no_array():
     batch = PLAIN.encode_full_batch(["low lower lowest", "low"])
     with pytest.raises(ValueError, match="make no array: give padding="):

@@ -64,6 +64,7 @@ run = {
     "encode_array": lambda: tok.encode_array(texts),
     "count": lambda: tok.count(texts),
     "offsets": lambda: tok.offsets(text * 2),
+    "dropout": lambda: tok.encode_array(text, dropout=0.1, seed=1),
 }.get(call, lambda: syllabary.train([texts], threads=1, **training[call]))
 begun = []
 def interrupt():
@@ -101,6 +102,12 @@ def test_encoding(what: str, call: str) -> None:
 
 def test_offsets() -> None:
     assert worked_on("bytes", "offsets") < SECOND
+
+
+@pytest.mark.parametrize("what", ["bytes", "sentencepiece"])
+def test_dropout(what: str) -> None:
+    """All of a text is merged at once where merging is by score."""
+    assert worked_on(what, "dropout") < SECOND
 
 
 @pytest.mark.parametrize(

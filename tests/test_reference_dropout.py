@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
-from itertools import pairwise, product
+from itertools import pairwise
 
 import pytest
 from hypothesis import given
@@ -95,16 +95,21 @@ def test_those_passed_over_are_candidates_again() -> None:
     assert list(places([0, 0, 0, 0], RULE, Told([True, True, False, False]))) == [(2, 2), (0, 2)]
 
 
-@pytest.mark.parametrize("falls", list(product([True, False], repeat=3)))
-def test_merging_by_score_draws_the_same(falls: tuple[bool, ...]) -> None:
-    """A stale candidate draws no coin in either."""
-    told = [*falls, *[False] * 9]
-    tok = ReferenceTokenizer(SCORED)
-    group = tok.groups("aaab", "raise", [])[0]
-    ids = [0, 0, 0, 1]
-    for at, result in places(ids, RULE, Told(told)):
-        ids[at : at + 2] = [result]
-    assert [token.id for token in group.tokens(Told(told))] == ids
+@pytest.mark.parametrize(
+    "falls, left",
+    [
+        ([], [2, 3]),
+        ([True], [0, 4]),  # the second aa, whose ab is stale; then aab
+        ([True, False, True], [0, 2, 1]),
+        ([True, True], [0, 4]),  # ab, then aab
+        ([True, True, True], [0, 0, 0, 1]),
+        ([False, True], [2, 0, 1]),  # aa, and neither merges ab
+    ],
+)
+def test_what_merging_by_score_passes_over_stays_apart(falls: list[bool], left: list[int]) -> None:
+    """`a a a b`: aa at 0, aa at 1, ab at 2; a coin each, in order of score and place."""
+    group = ReferenceTokenizer(SCORED).groups("aaab", "raise", [])[0]
+    assert [token.id for token in group.tokens(Told([*falls, *[False] * 9]))] == left
 
 
 @given(st.one_of(texts(), repetitive_texts("the a")), st.integers(0, 2**64 - 1))

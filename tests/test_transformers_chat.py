@@ -70,6 +70,22 @@ def test_ids_and_masks(folder: Path, theirs: Any) -> None:
     assert sum(expected["assistant_masks"]) > 10
 
 
+def test_what_would_be_passed_over_in_silence(tok: Tokenizer) -> None:
+    """Arguments of theirs are no variables of a template; a mask that nothing marks would train nothing."""
+    chat = [ASKS, ANSWERS]
+    for wrong in ({"truncation": True}, {"max_length": 5}, {"padding": True}, {"return_tensors": "pt"}):
+        with pytest.raises(TypeError, match=r"takes it$"):
+            tok.apply_chat_template(chat, chat_template="chatml", **wrong)
+    plain = {"padding": False, "truncation": False, "max_length": None, "return_tensors": None}
+    assert tok.apply_chat_template(chat, chat_template=CHATML, **plain) == tok.apply_chat_template(
+        chat, chat_template=CHATML
+    )
+    with pytest.raises(ChatError, match=r"no {% generation %} block"):
+        tok.apply_chat_template(
+            chat, chat_template="{{ messages }}", return_dict=True, return_assistant_tokens_mask=True
+        )
+
+
 def test_calls_of_theirs(folder: Path, theirs: Any) -> None:
     wrapped = syllabary.load(folder).as_transformers()
     assert wrapped.chat_template == theirs.chat_template

@@ -6,6 +6,7 @@ Adds the ids of a conversation and the mask of the assistant's tokens, exact by 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from importlib import import_module
 from typing import Any, TypeVar
@@ -18,6 +19,9 @@ from syllabary.formats.transformers_folder import Settings, settings, with_setti
 from syllabary.spec import TokenizerSpec
 
 Given = TypeVar("Given", bound="Conversing")
+# Arguments of transformers that no template can read there, and that mean nothing here.
+THEIRS = ("padding", "truncation", "max_length", "return_tensors", "tokenizer_kwargs")
+GENERATION = re.compile(r"\{%[-+]?\s*generation\s*[-+]?%\}")
 
 
 class Conversing:
@@ -82,7 +86,7 @@ class Conversing:
 
         tokenize: `False` gives the text. return_dict: `{"input_ids", "attention_mask"}`, and with
         return_assistant_tokens_mask `"assistant_masks"`: 1 for each token that holds a character of a
-        `{% generation %}` block.
+        `{% generation %}` block; without one in the template, `ChatError`.
 
         Special tokens in the text become their ids, whoever wrote them. Raises `ChatError` for a template
         that is missing, wrong or unsafe, and for messages that it refuses.
@@ -98,7 +102,16 @@ class Conversing:
             raise ChatError("return_assistant_tokens_mask needs return_dict=True and tokenize=True")
         if return_assistant_tokens_mask and continue_final_message:
             raise ChatError("return_assistant_tokens_mask and continue_final_message are either … or")
+        for name in THEIRS:
+            if variables.pop(name, None) not in (None, False):
+                raise TypeError(
+                    f"{name} is not an argument here: tok.as_transformers().apply_chat_template takes it"
+                )
         template = choose(self.settings.chat_templates, chat_template, tools)
+        if return_assistant_tokens_mask and not GENERATION.search(template):
+            raise ChatError(
+                "the chat template has no {% generation %} block: it does not tell what the assistant wrote"
+            )
         several = (
             isinstance(messages, (list, tuple)) and bool(messages) and isinstance(messages[0], (list, tuple))
         )

@@ -96,6 +96,12 @@ class EncodingBatch:
         """The number of rows."""
         return len(self._bounds) - 1
 
+    def __repr__(self) -> str:
+        """How many rows, and how long."""
+        lengths = sorted({int(length) for length in self.lengths})
+        long = f" of {lengths[0]}{f' to {lengths[-1]}' if lengths[1:] else ''} tokens" if lengths else ""
+        return f"<EncodingBatch: {len(self)} row{'' if len(self) == 1 else 's'}{long}>"
+
     def __getitem__(self, row: int) -> Encoding:
         """One row; its `overflowing` are the rows cut off of it, if those were asked for."""
         try:

@@ -6,8 +6,10 @@ cannot be truncated. Leaves out: arguments (`framing_arguments`), and what is ma
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from functools import cached_property
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -24,6 +26,7 @@ from syllabary.unicode import rewriting
 
 Array = NDArray[np.int64]
 Plans = tuple[Plan | None, Plan | None]
+FLAT = re.compile(r"text (\d+) of the batch: ")
 STRATEGIES = ("longest_first", "only_first", "only_second")
 
 
@@ -153,6 +156,22 @@ def flat_texts(given: Sequence[tuple[Any, Any]], is_pretokenized: bool) -> list[
     if is_pretokenized:
         return [word for pair in given for words in pair if words is not None for word in words]
     return [text for pair in given for text in pair if text is not None]
+
+
+def named(error: SyllabaryError, given: Sequence[tuple[Any, Any]], is_pretokenized: bool) -> SyllabaryError:
+    """An error that names one of the flat texts, which names the text or pair, and the word, instead."""
+    found = FLAT.match(str(error))
+    if found is None:
+        return error
+    names = (
+        f"{kind} {index} of the batch" + (f", word {word}" if is_pretokenized else "")
+        for index, pair in enumerate(given)
+        for kind, one in zip(("text", "pair"), pair, strict=True)
+        if one is not None
+        for word in range(len(one) if is_pretokenized else 1)
+    )
+    name = next(islice(names, int(found[1]), None))
+    return type(error)(f"{name}: {str(error)[found.end() :]}")
 
 
 def units(given: Sequence[tuple[Any, Any]], is_pretokenized: bool) -> Array:

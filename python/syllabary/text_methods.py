@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from syllabary import streaming
 from syllabary.arguments import integer
 from syllabary.chunking import LEVELS, Chunk, Chunker
+from syllabary.errors import SyllabaryError
 from syllabary.fitting import fitting
 from syllabary.reference.cuts import Cuts
 from syllabary.spec import TokenizerSpec
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from syllabary._engine import Tokenizer as Engine
 
 Special = Literal["raise", "allow", "text"] | Collection[str]
+Result = TypeVar("Result")
 
 
 class TextMethods:
@@ -79,8 +81,8 @@ class TextMethods:
 
     def count_until(self, text: str, limit: int, special: Special = "raise") -> int | None:
         """The number of ids of `text`, or `None` if it is above `limit`: then most of it is never read."""
-        most = at_least("limit", limit, 0)
-        return streaming.count_until(self._cuts(special), self._counter(special), text, most)
+        most, count = at_least("limit", limit, 0), self._counter(special)
+        return _placed(text, count, lambda: streaming.count_until(self._cuts(special), count, text, most))
 
     def truncate_text(
         self,
@@ -109,8 +111,8 @@ class TextMethods:
             raise ValueError(f'side={side!r}: text is cut away on the "left" or on the "right"')
         if unit not in ("char", "grapheme"):
             raise ValueError(f'unit={unit!r}: text is cut between "char" or "grapheme"')
-        most = at_least("max_tokens", max_tokens, 0)
-        return fitting(self._cuts(special), self._counter(special), text, most, side, unit)
+        most, count = at_least("max_tokens", max_tokens, 0), self._counter(special)
+        return _placed(text, count, lambda: fitting(self._cuts(special), count, text, most, side, unit))
 
     def chunks(
         self,
@@ -138,11 +140,12 @@ class TextMethods:
         most, shared = at_least("max_tokens", max_tokens, 1), at_least("overlap", overlap, 0)
         if shared >= most:
             raise ValueError(f"overlap is {shared}: give less than max_tokens, which is {most}")
+        if not isinstance(boundaries, Collection):
+            raise TypeError(f"boundaries={boundaries!r}: give a list, of {', '.join(LEVELS)}")
         unknown = [name for name in boundaries if name not in LEVELS]
         if isinstance(boundaries, str) or unknown:
             raise ValueError(f"boundaries={boundaries!r}: give some of {', '.join(LEVELS)}")
-        if not isinstance(text, str):
-            raise TypeError(f"text must be a str, not {type(text).__name__}")
+        _text(text)
         return Chunker(self._counter(special), text, most, shared, boundaries).chunks()
 
     # ---- inside ----
@@ -159,6 +162,23 @@ class TextMethods:
     @cached_property
     def _cuts_of(self) -> dict[str, Cuts]:
         return {"raise": Cuts(self._spec), "text": Cuts(self._spec, finds_special=False)}
+
+
+def _text(text: object) -> None:
+    """Raise `TypeError` for what is no text."""
+    if not isinstance(text, str):
+        raise TypeError(f"text must be a str, not {type(text).__name__}")
+
+
+def _placed(text: str, count: Callable[[str], int], run: Callable[[], Result]) -> Result:
+    """What `run` finds by reading parts of `text`; an error of a part is told as that of the whole."""
+    _text(text)
+    try:
+        return run()
+    except (SyllabaryError, UnicodeEncodeError) as error:
+        found = error
+    count(text)  # raises it, with its place
+    raise found
 
 
 def at_least(name: str, value: object, least: int) -> int:

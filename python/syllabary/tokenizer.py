@@ -303,9 +303,13 @@ class Tokenizer(Drawing, FullEncoding, TextMethods, Conversing):
         name = "none" if split.pattern is None else split.name or repr(split.pattern)
         return f"<syllabary.Tokenizer {self._spec.unit}, {self.vocab_size} tokens, split {name}>"
 
-    def __reduce__(self) -> tuple[type[Tokenizer], tuple[TokenizerSpec]]:
-        """Pickled as its data."""
-        return Tokenizer, (self._spec,)
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickled, and copied, as its data; of a child class, with its own attributes."""
+        if type(self) is Tokenizer:
+            return Tokenizer, (self._spec,)
+        inside = ("_spec", "_engine", "_encode", "_encode_array")
+        own = {name: one for name, one in vars(self).items() if name not in inside + tuple(dir(type(self)))}
+        return _as_child, (type(self), self._spec), own
 
     # ---- inside ----
 
@@ -356,6 +360,13 @@ class Tokenizer(Drawing, FullEncoding, TextMethods, Conversing):
     @cached_property
     def _reference(self) -> ReferenceTokenizer:
         return ReferenceTokenizer(self._spec)
+
+
+def _as_child(kind: type[Tokenizer], spec: TokenizerSpec) -> Tokenizer:
+    """A tokenizer of a child class, whatever its own constructor takes."""
+    made = kind.__new__(kind)
+    Tokenizer.__init__(made, spec)
+    return made
 
 
 def _plain(encode: Callable[..., Result], dropout: float) -> Callable[[str, str], Result]:

@@ -13,12 +13,13 @@ from typing import TYPE_CHECKING, Any, Literal
 from syllabary._engine import FullRows
 from syllabary._engine import Tokenizer as Engine
 from syllabary.arguments import thread_count
+from syllabary.errors import SyllabaryError
 from syllabary.formats.hf_framing import framing, with_framing
 from syllabary.framing import Framing, Padding, PostProcessor, Truncation
 from syllabary.framing_arguments import asked_framing, read_texts
 from syllabary.framing_plan import Plan, plan
 from syllabary.full_batch import EncodingBatch, Source
-from syllabary.full_rows import EngineRows, flat_texts
+from syllabary.full_rows import EngineRows, flat_texts, named
 from syllabary.reference.decode import spellings
 from syllabary.reference.encoding import Encoding
 from syllabary.spec import TokenizerSpec
@@ -86,19 +87,27 @@ class FullEncoding:
 
         The parts that truncation cuts off are its `overflowing`.
         """
-        return self.encode_full_batch(
-            [text],
-            [pair],
-            special=special,
-            add_special_tokens=add_special_tokens,
-            padding=padding,
-            truncation=truncation,
-            post_processor=post_processor,
-            is_pretokenized=is_pretokenized,
-            offsets=offsets,
-            overflow=True,
-            threads=1,
-        )[0]
+        for name, one in (("text", text), ("pair", pair)):
+            if not (is_pretokenized or isinstance(one, str) or (one is None and name == "pair")):
+                raise TypeError(
+                    f"{name} must be a str, not {type(one).__name__}; words go with is_pretokenized=True"
+                )
+        try:
+            return self.encode_full_batch(
+                [text],
+                [pair],
+                special=special,
+                add_special_tokens=add_special_tokens,
+                padding=padding,
+                truncation=truncation,
+                post_processor=post_processor,
+                is_pretokenized=is_pretokenized,
+                offsets=offsets,
+                overflow=True,
+                threads=1,
+            )[0]
+        except SyllabaryError as error:
+            raise type(error)(str(error).replace(" 0 of the batch", "", 1)) from None
 
     def encode_full_batch(
         self,
@@ -134,7 +143,10 @@ class FullEncoding:
             def run(texts: Any, policy: Any, threads: int) -> FullRows:
                 return self._engine.full_rows(texts, policy, unit or "ids", threads)
 
-            found = self._batch(run, flat, special, count)
+            try:
+                found = self._batch(run, flat, special, count)
+            except SyllabaryError as error:
+                raise named(error, given, is_pretokenized) from None
             byte = unit == "byte"
             names, taken = self._names, self._taken
             return EngineRows(found, given, is_pretokenized, asked, plans, overflow, names, taken, byte)

@@ -18,6 +18,7 @@ use crate::{
     boundary,
     dropout::Coins,
     located::Spellings,
+    merge::PassedOver,
     models::Model,
     offsets::{Place, Source},
     scores::{FIXED, Merged, WALL},
@@ -147,6 +148,7 @@ impl<'a, const SPANS: bool, F: FnMut(&[u32], &[Range<usize>], u32)> Job<'a, SPAN
         }
         let source =
             if tokenizer.exact { Source::Text(run, range.start) } else { self.normalized(run, range.start)? };
+        self.work.ask.check()?;
         let mut done = 0;
         for found in finder.find(source.text()) {
             let place = source.place();
@@ -324,17 +326,21 @@ impl<'a, const SPANS: bool, F: FnMut(&[u32], &[Range<usize>], u32)> Job<'a, SPAN
     /// Merges the symbols in the work buffers.
     #[inline]
     fn merge(&mut self) -> Result<(), Error> {
-        let Work { ids, starts, scratch, origins, .. } = &mut *self.work;
+        let Work { ids, starts, scratch, origins, ask, .. } = &mut *self.work;
         let starts = if SPANS { Some(starts) } else { None };
-        let merges = &self.tokenizer.merges;
-        if self.tokenizer.notes {
-            origins.clear();
-            merges.apply_noting(ids, starts, scratch, self.coins, origins)
-        } else if self.coins.any() {
-            merges.apply_with_coins(ids, starts, scratch, self.coins)
-        } else {
-            merges.apply(ids, starts, scratch)
-        }
+        let (merges, notes) = (&self.tokenizer.merges, self.tokenizer.notes);
+        let scored = self.tokenizer.scores.is_some();
+        let coins = (&mut *self.coins, if scored { PassedOver::StaysApart } else { PassedOver::Waits });
+        scratch.asking(ask, ids.len(), |scratch| {
+            if notes {
+                origins.clear();
+                merges.apply_noting(ids, starts, scratch, coins, origins)
+            } else if coins.0.any() {
+                merges.apply_with_coins(ids, starts, scratch, coins)
+            } else {
+                merges.apply(ids, starts, scratch)
+            }
+        })
     }
 
     /// Makes tokens of what is left after merging; the ids are then those of `work.ids` if it says so, else of

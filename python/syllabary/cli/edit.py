@@ -80,6 +80,8 @@ def edit(
     operations = list(_operations(truncate, extend, split, remove, cascade, keep_ids, add, add_special))
     if operations and output is None:
         raise click.UsageError("say with -o where the changed tokenizer goes")
+    if output is map_file is None and not unreachable:
+        raise click.UsageError("nothing is asked for: say what to change, or give --unreachable")
     new_ids, made_of = surgery.unchanged(tok), dict[int, tuple[int, ...]]()
     new = tok
     for operate in operations:

@@ -24,12 +24,20 @@ Examples:
 )
 @click.argument("run", metavar="RUN")
 @click.argument("shards", metavar="SHARDS")
-@click.option("--split", type=click.Choice(["val", "train"]), default="val", show_default=True)
+@click.option(
+    "--split",
+    type=click.Choice(["val", "train"]),
+    default="val",
+    show_default=True,
+    help="Which part of SHARDS to predict.",
+)
 @click.option(
     "--stride", type=common.Number(1), metavar="N", help="Tokens from a window to the next.  [the block]"
 )
 @click.option("--checkpoint", metavar="FILE", help="Instead of RUN's best, or else newest.")
-@click.option("--device", default="auto", show_default=True, help="cpu, cuda, cuda:1, mps, auto.")
+@click.option(
+    "--device", default="auto", show_default=True, metavar="NAME", help="cpu, cuda, cuda:1, mps, auto."
+)
 @click.option(
     "--json", "as_json", is_flag=True, help="One JSON object, with nats, tokens, bytes and seconds."
 )

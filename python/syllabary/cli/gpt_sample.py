@@ -35,26 +35,42 @@ Examples:
 @click.argument("run", metavar="RUN")
 @click.option("--prompt", default="", metavar="TEXT", help="What the text begins with; it is shown too.")
 @click.option(
-    "--max-tokens", type=common.Number(0), default=200, show_default=True, help="Tokens after the prompt."
+    "--max-tokens",
+    type=common.Number(0),
+    default=200,
+    show_default=True,
+    metavar="N",
+    help="Tokens after the prompt.",
 )
 @click.option(
     "--temperature",
     type=float,
     default=0.8,
     show_default=True,
+    metavar="X",
     help="Above 1 is wilder, 0 is always the likeliest token.",
 )
-@click.option("--top-k", type=common.Number(1), help="Draw from the K likeliest tokens only.")
+@click.option("--top-k", type=common.Number(1), metavar="K", help="Draw from the K likeliest tokens only.")
 @click.option(
-    "--top-p", type=float, help="Draw from the likeliest tokens that together have this probability."
+    "--top-p",
+    type=float,
+    metavar="P",
+    help="Draw from the likeliest tokens that together have this probability.",
 )
 @click.option(
-    "--seed", type=common.Number(0, 2**63), help="The same seed gives the same text; sample N has seed + N."
+    "--seed",
+    type=common.Number(0, 2**63),
+    metavar="N",
+    help="The same seed gives the same text; sample N has seed + N.",
 )
 @click.option("--stop", multiple=True, metavar="TEXT", help="End before this text (repeatable).")
-@click.option("--number", type=common.Number(1), default=1, show_default=True, help="How many texts.")
+@click.option(
+    "--number", type=common.Number(1), default=1, show_default=True, metavar="N", help="How many texts."
+)
 @click.option("--checkpoint", metavar="FILE", help="Instead of RUN's best, or else newest.")
-@click.option("--device", default="cpu", show_default=True, help="cpu, cuda, cuda:1, mps, auto.")
+@click.option(
+    "--device", default="cpu", show_default=True, metavar="NAME", help="cpu, cuda, cuda:1, mps, auto."
+)
 @click.option(
     "--errors",
     type=click.Choice(["ignore", "replace"]),

@@ -25,6 +25,7 @@ from syllabary.formats import (
     minbpe,
     sentencepiece,
     sentencepiece_vocab,
+    strangers,
     subword_nmt,
     syllabary_json,
     tekken,
@@ -84,6 +85,8 @@ def read(
     """
     hints = _hints(split, special_tokens)
     chosen, file = _find(Path(path), None if format is None else _named(format))
+    if what := strangers.mark(read_head(file)):
+        raise FormatError(f"{file}: {what}")
     if not os.path.isdir(path):
         return chosen.read(file, hints)
     texts = read_beside(Path(path))
@@ -224,11 +227,15 @@ def _find(path: Path, wanted: Format | None) -> tuple[Format, Path]:
     if wanted is not None:
         return wanted, path
     head = read_head(path)
+    if what := strangers.mark(head):
+        raise FormatError(f"{path}: {what}")
     for form in FORMATS:
         if form.sniff(path, head):
             return form, path
     if syllabary_json.of_integers(head):
         raise FormatError(f"{path}: a tokenizer of integers: open it with syllabary.IdTokenizer.load")
+    if what := strangers.stranger(head):
+        raise FormatError(f"{path}: {what}")
     raise FormatError(
         f"{path}: of no known format ({', '.join(names())}); if it is one, name it with format="
     )

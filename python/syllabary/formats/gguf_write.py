@@ -65,7 +65,7 @@ def write(spec: TokenizerSpec) -> bytes:
         ("byte", True),
         ("char", False),
     ):
-        raise cannot_hold(NAME, "other tokenizers than byte-level BPE, and sentencepiece's with scores")
+        raise cannot_hold(NAME, "other BPE than of bytes, or sentencepiece's with scores")
     texts, kinds = listed(spec)
     if spec.model == "unigram":
         return _file(spec, "t5", gguf_t5.pairs(spec, max(texts) + 1), texts, kinds)

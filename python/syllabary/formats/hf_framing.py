@@ -58,6 +58,12 @@ def framing(spec: TokenizerSpec) -> Framing:
     return Framing(processors, _truncation(root.optional("truncation")), _padding(root.optional("padding")))
 
 
+def read_frame(members: Mapping[str, object]) -> tuple[Truncation | None, Padding | None]:
+    """`truncation` and `padding` of a file that its own library wrote."""
+    root = Json(dict(members), "$", Path(NAME))
+    return _truncation(root.optional("truncation")), _padding(root.optional("padding"))
+
+
 def read_processors(value: Json) -> tuple[PostProcessor, ...]:
     """The steps of a post-processor, those of sequences in a row; `FormatError` for what is none."""
     trims_offsets(value)

@@ -44,7 +44,7 @@ def read_model(model: Json) -> Model:
     members = model.object(KEYS)
     kind = members.get("type")
     if kind is not None and kind.value != "BPE":
-        raise kind.error(f"the model {kind.value!r} is not supported here, only BPE")
+        raise kind.error(f"the model {kind.value!r} is none of BPE, WordPiece, Unigram and WordLevel")
     vocab = read_vocab(model.member("vocab"))
     prefix = model.optional("continuing_subword_prefix").optional_string() or None
     unknown = model.optional("unk_token").optional_string()

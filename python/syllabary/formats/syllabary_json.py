@@ -22,6 +22,7 @@ from syllabary.spec import Model, SplitSpec, Tables, TokenizerSpec, Unit
 
 NAME = "syllabary"
 ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False)  # json.dumps makes one for each line
+SPACE = b" \t\r\n"  # between what JSON says
 VERSIONS = (1, 2)  # 2 has members of `syllabary_steps`
 KEYS = (
     "format version unit split end_of_word fallback whole_pieces special_tokens added_tokens record tokens "
@@ -97,12 +98,12 @@ def read(path: Path, hints: Hints) -> TokenizerSpec:
 
 def sniff(path: Path, head: bytes) -> bool:
     """A JSON object that begins with our name."""
-    return head.replace(b" ", b"").replace(b"\n", b"").startswith(b'{"format":"syllabary"')
+    return head.translate(None, SPACE).startswith(b'{"format":"syllabary"')
 
 
 def of_integers(head: bytes) -> bool:
     """Whether it is the file of an `IdTokenizer`, which is no format of a tokenizer of text."""
-    return head.replace(b" ", b"").replace(b"\n", b"").startswith(b'{"format":"syllabary-ids"')
+    return head.translate(None, SPACE).startswith(b'{"format":"syllabary-ids"')
 
 
 def _version(root: Json) -> int:

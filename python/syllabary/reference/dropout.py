@@ -1,7 +1,7 @@
 """BPE-dropout: merges passed over at random, the same for a seed in both implementations and on any machine.
 
 Adds the coins of a text and merging with them. Leaves out: merging without (`merge`), and by score
-(`scores`, which takes the same coins).
+(`scores`, which takes the same coins to another rule: what is passed over there stays apart).
 Source of the rule: Hugging Face's `models/bpe/word.rs`, `merge_all`, but for its stale candidates, which draw
 no coin here, and its random numbers, which cannot be repeated.
 """

@@ -50,6 +50,9 @@ class Scores:
         """Each merge as `(left, right)`: places in `symbols` of the two that became one, which is at `left`.
 
         symbols: characters; `None` is one that nothing merges with. made: filled on the way.
+        coins: one is drawn for each candidate when its turn comes; if it falls, these two never merge. Tried
+            again after each merge, as in `dropout.places`, which is for words, they all would in the end: a
+            text is one sequence here, in which something merges up to the end.
 
         >>> scores = Scores({0: b"ab", 1: b"abc"}, {0: -1.0, 1: -2.0}, ())
         >>> list(scores.places([b"a", b"b", b"c", None, b"a", b"b"], {}))
@@ -71,17 +74,12 @@ class Scores:
 
         for left in range(len(texts) - 1):
             consider(left, left + 1)
-        passed_over: list[tuple[int, int, int, int]] = []
         while agenda:
-            candidate = heappop(agenda)
-            _rank, left, right, length = candidate
+            _rank, left, right, length = heappop(agenda)
             if not texts[left] or not texts[right] or len(texts[left]) + len(texts[right]) != length:
                 continue
             if coins is not None and coins.falls():
-                passed_over.append(candidate)
                 continue
-            while passed_over:
-                heappush(agenda, passed_over.pop())
             texts[left] += texts[right]
             texts[right] = b""
             after[left] = after[right]

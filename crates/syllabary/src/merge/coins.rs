@@ -3,18 +3,35 @@
 //! Candidates stand in order of rank and place. For each in turn a coin is drawn; one whose coin falls is passed
 //! over, the first other is merged, and those passed over are candidates again. When every one is passed over,
 //! the sequence is done. (Source: tokenizers, `models/bpe/word.rs`, which draws for stale candidates as well.)
+//! Where merging is by score, what is passed over stays apart. (Source: sentencepiece, `bpe_model.cc`.)
 
 use std::collections::BTreeSet;
 
-use super::{Merges, heap::Watch, links::Links};
-use crate::{Error, dropout::Coins};
+use super::{
+    Merges,
+    heap::{OFTEN, Watch},
+    links::Links,
+};
+use crate::{Error, asking::Ask, dropout::Coins};
 
 /// No merge here.
 const NONE: u32 = u32::MAX;
+/// So many symbols are many.
+const MANY: usize = 1 << 10;
+
+/// What becomes of a candidate whose coin falls.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum PassedOver {
+    /// It is a candidate again after the next merge: for words.
+    Waits,
+    /// These two never merge: for a whole text, in which something merges to the end.
+    StaysApart,
+}
 
 /// The linked list and the candidates, of which none is stale.
 #[derive(Debug, Default)]
 pub(super) struct Scratch {
+    pub(super) ask: Ask,
     links: Links,
     /// `(rank, place of the left symbol)`.
     waiting: BTreeSet<(u32, u32)>,
@@ -28,14 +45,18 @@ pub(super) fn apply(
     ids: &mut Vec<u32>,
     starts: Option<&mut Vec<u32>>,
     scratch: &mut Scratch,
-    coins: &mut Coins,
+    (coins, passed_over): (&mut Coins, PassedOver),
     watch: &mut impl Watch,
 ) -> Result<(), Error> {
     scratch.links.reset(ids.len())?;
     scratch.fill(merges, ids, watch);
-    while let Some(&kept) = scratch.waiting.iter().find(|_| !coins.falls()) {
-        scratch.waiting.remove(&kept);
-        scratch.merge(merges, ids, kept.1, watch);
+    let mut taken = 0_u32;
+    while let Some(at) = scratch.kept(coins, passed_over) {
+        taken = taken.wrapping_add(1);
+        if taken.is_multiple_of(OFTEN) {
+            scratch.ask.check()?;
+        }
+        scratch.merge(merges, ids, at, watch);
     }
     scratch.links.compact(ids, starts);
     Ok(())
@@ -46,11 +67,29 @@ impl Scratch {
         self.rank_at.clear();
         self.rank_at.resize(ids.len(), NONE);
         self.waiting.clear();
-        for (pair, at) in ids.windows(2).zip(0..) {
-            if let Some(merge) = merges.get(pair[0], pair[1]) {
-                watch.candidate(pair[0], pair[1], merge);
-                self.rank_at[at as usize] = merge.rank;
-                self.waiting.insert((merge.rank, at));
+        let rank_at = &mut self.rank_at;
+        let found = ids.windows(2).zip(0..).filter_map(|(pair, at)| {
+            let merge = merges.get(pair[0], pair[1])?;
+            watch.candidate(pair[0], pair[1], merge);
+            rank_at[at as usize] = merge.rank;
+            Some((merge.rank, at))
+        });
+        // All at once, which sorts them first: put in one by one, those of a long text took most of the time.
+        if ids.len() < MANY { self.waiting.extend(found) } else { self.waiting = found.collect() }
+    }
+
+    /// Takes out the first candidate whose coin does not fall; where it is.
+    fn kept(&mut self, coins: &mut Coins, passed_over: PassedOver) -> Option<u32> {
+        if passed_over == PassedOver::Waits {
+            let kept = *self.waiting.iter().find(|_| !coins.falls())?;
+            self.waiting.remove(&kept);
+            return Some(kept.1);
+        }
+        loop {
+            let (_rank, at) = self.waiting.pop_first()?;
+            self.rank_at[at as usize] = NONE;
+            if !coins.falls() {
+                return Some(at);
             }
         }
     }

@@ -8,11 +8,15 @@ use std::{cmp::Reverse, collections::BinaryHeap};
 use rustc_hash::FxHashMap;
 
 use super::{Merge, Merges, links::Links};
-use crate::Error;
+use crate::{Error, asking::Ask};
+
+/// Once in so many candidates it is asked whether to go on.
+pub(super) const OFTEN: u32 = 1 << 14;
 
 /// The linked list and the heap.
 #[derive(Debug, Default)]
 pub(super) struct Scratch {
+    pub(super) ask: Ask,
     links: Links,
     heap: BinaryHeap<Reverse<(u32, u32)>>,
 }
@@ -47,7 +51,12 @@ pub(super) fn apply(
 ) -> Result<(), Error> {
     scratch.links.reset(ids.len())?;
     scratch.fill(merges, ids, watch);
+    let mut taken = 0_u32;
     while let Some(Reverse((rank, at))) = scratch.heap.pop() {
+        taken = taken.wrapping_add(1);
+        if taken.is_multiple_of(OFTEN) {
+            scratch.ask.check()?;
+        }
         scratch.try_merge(merges, ids, rank, at, watch);
     }
     scratch.links.compact(ids, starts);

@@ -23,12 +23,13 @@ use std::sync::{
     atomic::{AtomicUsize, Ordering::Relaxed},
 };
 
+pub use coins::PassedOver;
 pub use heap::Origins;
 use pairs::PairTable;
 pub use recover::recover;
 pub(crate) use runs::MAX_RUNS;
 
-use crate::{Error, dropout::Coins, vocab::Vocab};
+use crate::{Error, asking::Ask, dropout::Coins, vocab::Vocab};
 
 /// Sequences up to this length are merged by scanning: the heap costs more than it saves.
 const SCAN_LIMIT: usize = 48;
@@ -73,6 +74,23 @@ pub struct Scratch {
     forward: forward::Scratch,
     coins: coins::Scratch,
 }
+
+impl Scratch {
+    /// What `run` does, which may ask whether to go on, if there are many symbols.
+    #[inline(always)]
+    pub(crate) fn asking<R>(&mut self, ask: &Ask, symbols: usize, run: impl FnOnce(&mut Scratch) -> R) -> R {
+        if symbols < LONG {
+            return run(self);
+        }
+        (self.heap.ask, self.coins.ask) = (ask.clone(), ask.clone());
+        let done = run(self);
+        (self.heap.ask, self.coins.ask) = Default::default();
+        done
+    }
+}
+
+/// So many symbols are long to merge.
+const LONG: usize = 1 << 16;
 
 /// So many bytes may be looked at to find all ways of cutting tokens in two; those of vocabularies in use are some
 /// ten million.
@@ -201,7 +219,7 @@ impl Merges {
         ids: &mut Vec<u32>,
         starts: Option<&mut Vec<u32>>,
         scratch: &mut Scratch,
-        coins: &mut Coins,
+        coins: (&mut Coins, PassedOver),
     ) -> Result<(), Error> {
         coins::apply(self, ids, starts, &mut scratch.coins, coins, &mut ())
     }
@@ -212,10 +230,10 @@ impl Merges {
         ids: &mut Vec<u32>,
         starts: Option<&mut Vec<u32>>,
         scratch: &mut Scratch,
-        coins: &mut Coins,
+        coins: (&mut Coins, PassedOver),
         origins: &mut Origins,
     ) -> Result<(), Error> {
-        if coins.any() {
+        if coins.0.any() {
             return coins::apply(self, ids, starts, &mut scratch.coins, coins, origins);
         }
         heap::apply(self, ids, starts, &mut scratch.heap, origins)
@@ -228,15 +246,26 @@ mod tests {
     use crate::dropout::{Dropout, Ways};
 
     /// The definition of dropout, word for word.
-    fn naive_with_coins(merges: &Merges, ids: &mut Vec<u32>, coins: &mut Coins) {
+    fn naive_with_coins(merges: &Merges, ids: &mut Vec<u32>, coins: &mut Coins, passed_over: PassedOver) {
+        let mut apart = vec![false; ids.len()]; // from the token after it, for ever
         loop {
             let mut found: Vec<_> = (0..ids.len().saturating_sub(1))
+                .filter(|&at| !apart[at])
                 .filter_map(|at| merges.get(ids[at], ids[at + 1]).map(|merge| (merge.rank, at, merge.id)))
                 .collect();
             found.sort_unstable();
-            let Some(&(_, at, id)) = found.iter().find(|_| !coins.falls()) else { return };
+            let kept = found.iter().find(|(_, at, _)| {
+                let falls = coins.falls();
+                apart[*at] = falls && passed_over == PassedOver::StaysApart;
+                !falls
+            });
+            let Some(&(_, at, id)) = kept else { return };
             ids[at] = id;
             ids.remove(at + 1);
+            apart.remove(at);
+            // Its pairs are others now.
+            apart[at] = false;
+            apart[at.saturating_sub(1)] = false;
         }
     }
 
@@ -258,10 +287,13 @@ mod tests {
                 ways: Ways::Best,
             }
             .coins(3);
-            let (mut expected, mut by_set) = (ids.clone(), ids);
-            naive_with_coins(&merges, &mut expected, &mut coins.clone());
-            merges.apply_with_coins(&mut by_set, None, &mut Scratch::default(), &mut coins.clone()).unwrap();
-            assert_eq!(expected, by_set);
+            for passed_over in [PassedOver::Waits, PassedOver::StaysApart] {
+                let (mut expected, mut by_set) = (ids.clone(), ids.clone());
+                naive_with_coins(&merges, &mut expected, &mut coins.clone(), passed_over);
+                let told = (&mut coins.clone(), passed_over);
+                merges.apply_with_coins(&mut by_set, None, &mut Scratch::default(), told).unwrap();
+                assert_eq!(expected, by_set, "{passed_over:?}");
+            }
         }
     }
 
@@ -313,7 +345,8 @@ mod tests {
             assert_eq!(starts, heap_starts);
             let mut by_coins = ids.clone();
             let mut coins = Dropout { probability: 0.0, seed: round, ways: Ways::Best }.coins(0);
-            merges.apply_with_coins(&mut by_coins, None, scratch, &mut coins).unwrap();
+            let told = (&mut coins, PassedOver::Waits);
+            merges.apply_with_coins(&mut by_coins, None, scratch, told).unwrap();
             assert_eq!(expected, by_coins, "coins that never fall: {list:?} on {ids:?}");
         }
     }

@@ -127,7 +127,7 @@ class Encoder:
             return one
 
         whole: WholeEngine | None = self._made("whole", lambda: WholeEngine.of(me))
-        made = None if whole is None else whole.encodings(inputs, special, offsets, again)
+        made = None if whole is None else whole.encodings(inputs, me._frame(), special, offsets, again)
         found = [alone(text) for text in range(len(inputs))] if made is None else made
         return pad(found, padding) if made is None else found
 
@@ -178,10 +178,10 @@ class Encoder:
         return cast("Tokenizer", self)
 
     def _made(self, name: str, make: Callable[[], Any]) -> Any:
-        """Something made of the components, made anew when one of them has changed."""
+        """Something made of the components (not of truncation and padding), anew when one has changed."""
         me = self._me
         stamp = (
-            me._added.changes, me._hides_special, me._frames,
+            me._added.changes, me._hides_special,
             *(one and one.stamp() for one in me._parts.values() if one is not None),
         )  # fmt: skip
         known = self._known

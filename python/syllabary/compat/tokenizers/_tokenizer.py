@@ -56,7 +56,6 @@ class Tokenizer(Encoder, Training):
         self._truncation: dict[str, Any] | None = None
         self._padding: dict[str, Any] | None = None
         self._hides_special = False
-        self._frames = 0  # how often truncation or padding was changed
         self._known: Any = None  # what was made of the components, and their stamp
 
     # ---- from and to files ----
@@ -118,14 +117,20 @@ class Tokenizer(Encoder, Training):
 
     def _document(self) -> dict[str, Any]:
         """The content of `tokenizer.json`."""
-        truncation, padding = self._truncation, self._padding
         return {
             "version": "1.0",
-            "truncation": truncation and {key: truncation[key] for key in TRUNCATION},
-            "padding": padding and {key: padding.get(key) for key in PADDING},
+            **self._frame(),
             "added_tokens": self._added.json(),
             **{place: None if self._parts[place] is None else self._parts[place].json() for place in PLACES},
             "model": self.model.json(),
+        }
+
+    def _frame(self) -> dict[str, Any]:
+        """Of that, what does not change the tokenizer itself."""
+        truncation, padding = self._truncation, self._padding
+        return {
+            "truncation": truncation and {key: truncation[key] for key in TRUNCATION},
+            "padding": padding and {key: padding.get(key) for key in PADDING},
         }
 
     def to_str(self, pretty: bool = False) -> str:
@@ -290,12 +295,10 @@ class Tokenizer(Encoder, Training):
                 "tokens), "
             )
         self._truncation = told
-        self._frames += 1
 
     def no_truncation(self) -> None:
         """Cut nothing."""
         self._truncation = None
-        self._frames += 1
 
     @property
     def truncation(self) -> dict[str, Any] | None:
@@ -329,12 +332,10 @@ class Tokenizer(Encoder, Training):
             else:
                 print(f"Ignored unknown kwarg option {name}")  # noqa: T201 (as theirs does)
         self._padding = told
-        self._frames += 1
 
     def no_padding(self) -> None:
         """Fill nothing up."""
         self._padding = None
-        self._frames += 1
 
     @property
     def padding(self) -> dict[str, Any] | None:

@@ -5,7 +5,7 @@ Adds `WholeEngine`, and which tokenizers and texts it is for. Leaves out: the ot
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from syllabary.compat.tokenizers._encoding import Encoding
@@ -13,6 +13,7 @@ from syllabary.compat.tokenizers._engines import spec_of
 from syllabary.compat.tokenizers._inputs import Input
 from syllabary.compat.tokenizers._rows import Rows, encodings_of
 from syllabary.errors import SyllabaryError
+from syllabary.formats.hf_framing import read_frame
 from syllabary.tokenizer import Tokenizer as Engine
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class WholeEngine:
-    """The engine of a tokenizer as it is now."""
+    """The engine of a tokenizer as it is now, but for truncation and padding, which are told at each call."""
 
     def __init__(self, engine: Engine, lost: int | None, framed: bool) -> None:
         """lost: the id of what is to be left out. framed: whether there is a post-processor."""
@@ -33,30 +34,40 @@ class WholeEngine:
         if _apart(tokenizer):
             return None
         try:
-            spec, lost = spec_of({**tokenizer._document(), "decoder": None})
+            left_out = dict.fromkeys(("decoder", "truncation", "padding"))
+            spec, lost = spec_of({**tokenizer._document(), **left_out})
             return WholeEngine(Engine(spec), lost, tokenizer.post_processor is not None)
         except (SyllabaryError, ValueError):
             return None
 
     def encodings(
-        self, inputs: list[Input], special: bool, offsets: bool, again: Callable[[int], Encoding]
+        self,
+        inputs: list[Input],
+        frame: Mapping[str, object],
+        special: bool,
+        offsets: bool,
+        again: Callable[[int], Encoding],
     ) -> list[Encoding] | None:
         """The encodings of texts; `None` where one holds what is to be left out, or is an error there.
 
+        frame: truncation and padding, as a file has them.
         again: encodes a text of the inputs the other way, padded as long as it is here.
         """
         if not inputs:
             return []
         words = not isinstance(inputs[0][0], str)
         try:
+            truncation, padding = read_frame(frame)
             batch = self.engine.encode_full_batch(
                 [text for text, _pair in inputs],
                 [pair for _text, pair in inputs],
                 special="allow",
                 add_special_tokens=special,
+                padding=padding or False,
+                truncation=truncation or False,
                 is_pretokenized=words,
                 offsets="char" if offsets else None,
-                overflow=self.engine.framing.truncation is not None,
+                overflow=truncation is not None,
             )
         except (SyllabaryError, ValueError):
             return None  # it is told by the other way, in their words
