@@ -9,10 +9,21 @@
 //! if each stood alone. Scripts without spaces are cut into short strings in this way, which repeat. Leaves out
 //! merges whose result is no token of the vocabulary: there are none.
 
+#[cfg(target_arch = "x86_64")]
+use std::arch::x86_64::{
+    __m512i, _mm512_and_si512, _mm512_mask_i32gather_epi32, _mm512_mullo_epi32, _mm512_or_si512,
+    _mm512_set1_epi32, _mm512_setzero_si512, _mm512_slli_epi32, _mm512_sllv_epi32, _mm512_srli_epi32,
+    _mm512_test_epi32_mask, _mm512_xor_si512,
+};
+
 use crate::vocab::Vocab;
 
 /// The table of pairs has so many bits, as a power of two: 64 KiB, and a twentieth of it is set by `o200k_base`.
 const PAIR_BITS: u32 = 19;
+/// How two characters are hashed.
+const PAIR_BEFORE: u32 = 0x9E37_79B1;
+const PAIR_AFTER: u32 = 0x85EB_CA77;
+const PAIR_BOTH: u32 = 0xC2B2_AE3D;
 
 /// Fewer equal characters are looked at one by one.
 const LONG_RUN: usize = 64;
@@ -140,8 +151,24 @@ fn width_of(byte: u8) -> usize {
 /// The bit of two characters.
 #[inline(always)]
 fn place(before: usize, after: usize) -> usize {
-    let mixed = (before as u32).wrapping_mul(0x9E37_79B1) ^ (after as u32).wrapping_mul(0x85EB_CA77);
-    (mixed.wrapping_mul(0xC2B2_AE3D) >> (u32::BITS - PAIR_BITS)) as usize
+    let mixed = (before as u32).wrapping_mul(PAIR_BEFORE) ^ (after as u32).wrapping_mul(PAIR_AFTER);
+    (mixed.wrapping_mul(PAIR_BOTH) >> (u32::BITS - PAIR_BITS)) as usize
+}
+
+/// Which of the bits at sixteen places are set, of those that are `wanted`.
+///
+/// # Safety
+/// The places of these are within the bits.
+#[cfg(target_arch = "x86_64")]
+#[inline]
+#[target_feature(enable = "avx512f")]
+unsafe fn have(wanted: u16, bits: *const i32, at: __m512i) -> u16 {
+    // SAFETY: the caller says so. Of 64 bits the lower 32 stand first, as on all processors of this kind.
+    let words = unsafe {
+        _mm512_mask_i32gather_epi32::<4>(_mm512_setzero_si512(), wanted, _mm512_srli_epi32::<5>(at), bits)
+    };
+    let bit = _mm512_and_si512(at, _mm512_set1_epi32(31));
+    _mm512_test_epi32_mask(words, _mm512_sllv_epi32(_mm512_set1_epi32(1), bit))
 }
 
 impl Cuts {
@@ -184,6 +211,33 @@ impl Cuts {
     #[inline(always)]
     pub(super) fn has_part(&self, before: u8, after: u8) -> bool {
         has(&*self.partial, usize::from(before) << 8 | usize::from(after))
+    }
+
+    /// `has_part` of sixteen places at once.
+    #[cfg(target_arch = "x86_64")]
+    #[inline]
+    #[target_feature(enable = "avx512f")]
+    pub(super) fn have_part(&self, before: __m512i, after: __m512i) -> u16 {
+        let at = _mm512_or_si512(_mm512_slli_epi32::<8>(before), after);
+        // SAFETY: bytes are below 256, and there are 65,536 bits.
+        unsafe { have(u16::MAX, self.partial.as_ptr().cast(), at) }
+    }
+
+    /// `has_pair` of those of sixteen that are `wanted`.
+    #[cfg(target_arch = "x86_64")]
+    #[inline]
+    #[target_feature(enable = "avx512f")]
+    pub(super) fn have_pair(&self, wanted: u16, before: __m512i, after: __m512i) -> u16 {
+        let times = |of, by: u32| _mm512_mullo_epi32(of, _mm512_set1_epi32(by as i32));
+        let mixed = times(_mm512_xor_si512(times(before, PAIR_BEFORE), times(after, PAIR_AFTER)), PAIR_BOTH);
+        // SAFETY: `PAIR_BITS` are left of the number.
+        unsafe {
+            have(
+                wanted,
+                self.characters.as_ptr().cast(),
+                _mm512_srli_epi32::<{ u32::BITS - PAIR_BITS }>(mixed),
+            )
+        }
     }
 
     /// The last place of a run of one character of ASCII that begins at `from` and has no cut; `from`, unless it is long.

@@ -11,6 +11,8 @@
 
 use std::ops::Range;
 
+#[cfg(target_arch = "x86_64")]
+use super::inside_wide;
 use super::{
     asked::{Asked, INNER, PIECE},
     cuts::{CHARACTERS, Cuts, LAST, character_at},
@@ -26,6 +28,10 @@ const STRINGS: usize = MANY / 2;
 const ROOM: usize = 4096;
 /// A thread keeps room for so many, whatever a long string took.
 const KEPT: usize = 1 << 16;
+
+/// Fewer bytes are cut character by character.
+#[cfg(target_arch = "x86_64")]
+const WIDE: usize = 24;
 
 /// Bits of an id in a `Character`; higher ids do not fit.
 const BITS: u32 = 20;
@@ -47,40 +53,56 @@ impl Character {
 
     #[inline(always)]
     fn count(self) -> usize {
-        (self.0 >> (3 * BITS) & 3) as usize
+        (self.0 >> Characters::COUNT & 3) as usize
     }
 
     #[inline(always)]
     fn is_before_others(self) -> bool {
-        self.0 >> 62 & 1 != 0
+        self.0 >> Characters::BEFORE & 1 != 0
     }
 
     #[inline(always)]
     fn is_after_others(self) -> bool {
-        self.0 >> 63 != 0
+        self.0 >> Characters::AFTER != 0
     }
 }
 
 /// What is known of each character of up to three bytes.
 #[derive(Debug)]
-struct Characters(Box<[Character]>);
+pub(super) struct Characters(Box<[Character; CHARACTERS]>);
 
 impl Characters {
+    /// The lowest bit of the number of ids, that of what stands before others, and that of what stands after, in an entry.
+    pub(super) const COUNT: u32 = 3 * BITS;
+    pub(super) const BEFORE: u32 = 62;
+    pub(super) const AFTER: u32 = 63;
+    /// Bits of an id.
+    pub(super) const BITS: u32 = BITS;
+
+    /// The entry of a code of at most sixteen bits.
+    #[cfg(target_arch = "x86_64")]
+    #[inline(always)]
+    pub(super) fn entry(&self, code: u32) -> u64 {
+        self.0[code as usize & LAST].0
+    }
+
     fn new(cuts: &Cuts) -> Characters {
         let flags = |code| cuts.sides(code).map(u64::from);
-        let character = |[before, after]: [u64; 2]| Character(before << 62 | after << 63);
-        Characters((0..CHARACTERS).map(|code| character(flags(code))).collect())
+        let character =
+            |[before, after]: [u64; 2]| Character(before << Characters::BEFORE | after << Characters::AFTER);
+        let all: Box<[Character]> = (0..CHARACTERS).map(|code| character(flags(code))).collect();
+        Characters(all.try_into().unwrap_or_else(|_| Box::new([Character(0); CHARACTERS])))
     }
 
     #[inline(always)]
     fn get(&self, code: usize) -> Character {
-        self.0.get(code.min(LAST)).copied().unwrap_or_default()
+        self.0[code.min(LAST)]
     }
 
     fn insert(&mut self, code: usize, ids: &[u32]) {
         if code < LAST && ids.len() <= MOST && ids.iter().all(|&id| id < 1 << BITS) {
             let known = ids.iter().rev().fold(0, |known, &id| known << BITS | u64::from(id));
-            self.0[code].0 |= known | (ids.len() as u64) << (3 * BITS);
+            self.0[code].0 |= known | (ids.len() as u64) << Characters::COUNT;
         }
     }
 }
@@ -106,10 +128,12 @@ pub(super) struct Inside {
     /// How many known ids come before each string.
     before: Box<[usize; STRINGS]>,
     strings: usize,
-    characters: Characters,
+    pub(super) characters: Characters,
     parts: Vec<Part>,
     pub(super) asked: Asked,
     pub(super) found: Found,
+    #[cfg(target_arch = "x86_64")]
+    wide: Option<inside_wide::Able>,
 }
 
 /// Where cutting stopped: everything before `from` is cut, which is in the piece of this number.
@@ -130,6 +154,19 @@ pub(super) enum Stop {
     },
 }
 
+/// Where cutting is.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Walk {
+    /// Where the piece begins, where what is not cut yet begins, and the next character.
+    pub(super) begin: usize,
+    pub(super) from: usize,
+    pub(super) at: usize,
+    /// The number of the piece.
+    pub(super) piece: usize,
+    /// How many ids there are.
+    pub(super) filled: usize,
+}
+
 impl Inside {
     pub(super) fn new(cuts: &Cuts) -> Inside {
         Inside {
@@ -144,7 +181,15 @@ impl Inside {
             parts: Vec::new(),
             asked: Asked::default(),
             found: Found::new(),
+            #[cfg(target_arch = "x86_64")]
+            wide: inside_wide::Able::new(),
         }
+    }
+
+    /// The same, which cuts one character after the other.
+    #[cfg(all(test, target_arch = "x86_64"))]
+    pub(super) fn without_wide(&mut self) {
+        self.wide = None;
     }
 
     pub(super) fn clear(&mut self) {
@@ -237,11 +282,25 @@ impl Inside {
         &mut self,
         cuts: &Cuts,
         text: &[u8],
-        (mut begin, mut from, mut at): (usize, usize, usize),
+        (begin, from, at): (usize, usize, usize),
         ends: &[usize],
     ) -> Stop {
-        let (mut filled, mut piece) = (self.filled, 0);
-        let mut end = ends[0];
+        let mut walk = Walk { begin, from, at, piece: 0, filled: self.filled };
+        #[cfg(target_arch = "x86_64")]
+        if let Some(able) = self.wide.filter(|_| ends[ends.len() - 1] - at >= WIDE) {
+            able.cut(self, cuts, text, &mut walk, ends);
+        }
+        let stop =
+            if walk.piece == ends.len() { Stop::Done } else { self.cut_on(cuts, text, &mut walk, ends) };
+        self.filled = walk.filled;
+        stop
+    }
+
+    /// The same, one character after the other.
+    #[inline]
+    fn cut_on(&mut self, cuts: &Cuts, text: &[u8], walk: &mut Walk, ends: &[usize]) -> Stop {
+        let Walk { mut begin, mut from, mut at, mut piece, mut filled } = *walk;
+        let mut end = ends[piece];
         let (mut code, mut width) = character_at(text, at);
         let mut character = self.characters.get(code);
         let stop = loop {
@@ -272,12 +331,29 @@ impl Inside {
             end = another;
             (at, code, width, character) = (next, after, after_width, following);
         };
-        self.filled = filled;
+        walk.filled = filled;
         stop
     }
 
+    /// Whether there is room for what so many characters may add to `filled` ids.
+    #[cfg(target_arch = "x86_64")]
     #[inline(always)]
-    fn push(&mut self, (start, end): (usize, usize), is_whole: bool, filled: usize) {
+    pub(super) fn has_room_for(&self, characters: usize, filled: usize) -> bool {
+        self.strings + characters <= STRINGS && filled + MOST * characters + FEW <= self.ids.len()
+    }
+
+    /// Writes the ids of a character, and what stands for those that it has not.
+    #[cfg(target_arch = "x86_64")]
+    #[inline(always)]
+    pub(super) fn put_four(&mut self, at: usize, ids: &[u32; FEW]) {
+        if let Some(room) = self.ids.get_mut(at..).and_then(<[u32]>::first_chunk_mut) {
+            *room = *ids;
+        }
+    }
+
+    /// Notes a string.
+    #[inline(always)]
+    pub(super) fn push(&mut self, (start, end): (usize, usize), is_whole: bool, filled: usize) {
         let at = self.strings;
         (self.starts[at], self.ends[at], self.before[at]) = (start, end, filled);
         self.kinds[at] = if is_whole { PIECE } else { INNER };

@@ -14,6 +14,8 @@ mod chunk;
 mod cuts;
 mod found;
 mod inside;
+#[cfg(target_arch = "x86_64")]
+mod inside_wide;
 mod joined;
 mod key;
 #[cfg(target_arch = "x86_64")]
