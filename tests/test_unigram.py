@@ -138,6 +138,38 @@ def test_ways_that_are_nearly_as_good(tmp_path: Path, others: str) -> None:
         assert ReferenceTokenizer(tok.spec).encode(many[-1]) == there["ids"]
 
 
+@pytest.mark.parametrize("fallback", [False, True])
+@pytest.mark.parametrize("pairs", [40, 400, 4000])
+def test_text_without_spaces(tmp_path: Path, pairs: int, fallback: bool) -> None:
+    """Parts between places that no token reaches over, of one character and of more, each nearly as good
+    in several ways.
+
+    pairs: the more tokens, the fewer such places among 200 characters, of which some have four bytes, some
+    are in longer tokens only and some in none.
+    """
+    source = random.Random(pairs)
+    letters = [chr(0x4E00 + 7 * at) for at in range(190)] + [chr(0x20000 + at) for at in range(10)]
+    models = (made.model_of(sentencepiece_model(tmp_path, number)) for number in range(50))
+    model = next(model for model in models if (6 in model.types) == fallback)
+    kept = [at for at, kind in enumerate(model.types) if kind in (2, 6)]
+    rows = [(model.texts[at], model.types[at], model.scores[at]) for at in kept]
+    names = {"".join(source.choices(letters, k=source.choice([2, 2, 2, 2, 3, 4, 12]))) for _ in range(pairs)}
+    for name in ["▁", ",", *letters[5:], *sorted(names)]:
+        score = -float(len(name)) - source.choice([0.0, 1e-3, 1e-5, 1e-7, 2e-7])
+        rows += [(name, 1, score)]
+    model.texts, model.types, model.scores = (list(column) for column in zip(*rows, strict=True))
+    model.starts, model.odd = [0] * len(rows), {}
+    model.layout = [record for record in model.layout if isinstance(record, bytes)]
+    data = model.write()
+    peer = sentencepiece.SentencePieceProcessor(model_proto=data)
+    tok = Tokenizer(to_spec(parse_model(data, Path("t.model")), Path("t.model")))
+    others = [",", " ", "ж", "жжжжжжж", ", and so on in ASCII, ", "\uff0c", "\U00030000"]
+    words = [*letters, *sorted(names), *others]
+    many = ["".join(source.choices(words, k=k)) for k in (1, 2, 3, 10, 100, 1000, 10_000, 40_000)]
+    for text in [*many, *many[:6], *("".join(source.choices(words, k=30)) for _ in range(200))]:
+        assert tok.encode(text) == peer.encode(text)
+
+
 def test_a_long_run_of_one_letter() -> None:
     fields = ("char", SplitSpec(None), {0: b"a", 1: b"aa", 2: b"aaaaaaaa"}, {}, None)
     scores = {0: -2.0, 1: -3.0, 2: -5.0}

@@ -3,7 +3,12 @@
 //! Where characters begin is found for 64 bytes at once, so that no character waits for the width of the one before.
 //! Leaves out segments (`encode`).
 
-use super::{Charwise, joins::BLOCK, letters::Letter, out::Out};
+use super::{
+    Charwise,
+    joins::BLOCK,
+    letters::{Letter, decode},
+    out::Out,
+};
 
 /// So many characters are written before blocks are worth their while.
 const FEW: usize = 4;
@@ -122,12 +127,13 @@ impl Charwise {
         while at < most
             && let Some(here) = four(bytes, at).filter(|&here| (here as u8) < 0xF0)
         {
-            let (letter, width) = self.letters.decode(here);
-            if letter.is_foreign() {
+            let (number, width) = decode(here);
+            if self.letters.is_foreign(number) {
                 (at, count) = (at + width, count + 1);
                 continue;
             }
-            let is_foreign = |next: u32| next as u8 >= 128 && self.letters.decode(next).0.is_foreign();
+            let (letter, _) = self.letters.decode(here);
+            let is_foreign = |next: u32| next as u8 >= 128 && self.letters.is_foreign(decode(next).0);
             if count == 0
                 || here as u8 != b' '
                 || letter.is_unknown()

@@ -50,8 +50,10 @@ impl Carry<'_> {
     /// Adds the ids of the run that are not in it, and unknown characters without an id.
     pub(super) fn fold(&mut self, run: &[u32]) {
         let unigram = &self.weigh.unigram;
-        let add = |sum: f64, ids: &[u32]| {
-            ids.iter().fold(sum, |sum, &id| unigram.round(sum + self.weigh.weights[id as usize]))
+        let weight = |id: &u32| self.weigh.weights[*id as usize];
+        let add = |sum: f64, ids: &[u32]| match unigram.is_single() {
+            true => f64::from(ids.iter().fold(sum as f32, |sum, id| sum + weight(id) as f32)),
+            false => ids.iter().fold(sum, |sum, id| sum + weight(id)),
         };
         let (mut sum, mut from) = (self.sum, self.folded.min(run.len()));
         for &(at, count) in &self.hidden {

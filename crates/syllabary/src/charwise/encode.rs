@@ -7,7 +7,7 @@ use std::ops::Range;
 use super::{
     Charwise, How, MARK,
     ahead::{AHEAD, Word},
-    alone::STRETCH,
+    alone::{BETWEEN_LOOKS, STRETCH},
     carry::{Carry, Kept},
     joins::BLOCK,
     memory::Memory,
@@ -24,11 +24,26 @@ use crate::{
     normalize::Normalizer,
 };
 
+/// Segments that are looked for together, and bytes of text behind which no further block is read.
+const SEGMENTS: usize = 3 * BLOCK;
+const BLOCKS: usize = 2 * BLOCK;
+
+// As a byte has one id at most.
+const _: () = assert!(BLOCKS + 2 * BLOCK <= BETWEEN_LOOKS);
+
+/// The key of a segment of a block, its hash, and where it ends.
+#[derive(Clone, Copy, Debug, Default)]
+struct Segment {
+    key: Key,
+    hash: u64,
+    end: usize,
+}
+
 /// Buffers that one thread reuses from text to text.
 #[derive(Debug)]
 pub(crate) struct Work {
-    /// The keys of the segments of a block, and their hashes.
-    places: [(Key, u64); BLOCK],
+    /// The segments of some blocks.
+    places: [Segment; SEGMENTS],
     /// Words that are looked for together.
     pub(super) ahead: [Word; AHEAD],
     pub(super) memory: Memory,
@@ -45,7 +60,7 @@ pub(crate) struct Work {
 impl Default for Work {
     fn default() -> Work {
         Work {
-            places: [Default::default(); BLOCK],
+            places: [Segment::default(); SEGMENTS],
             ahead: [Default::default(); AHEAD],
             memory: Memory::default(),
             lattice: Lattice::default(),
@@ -244,7 +259,7 @@ impl Charwise {
         }
     }
 
-    /// Writes the segments of the block that begins at `start`, but for the last; where that begins.
+    /// Writes the segments of the block that begins at `start`, and of some after it, but for the last; where that begins.
     #[inline]
     fn block<F: FnMut(&[u32]) -> bool>(
         &self,
@@ -256,24 +271,32 @@ impl Charwise {
         out: &mut Out<'_, F>,
     ) -> Result<usize, Error> {
         // All lines are asked for before any is needed: most of the time is spent waiting for them.
-        let Work { memory, places, .. } = &mut *work;
-        let (mut rest, mut at, mut count) = (cuts, start, 0);
-        while rest != 0 {
-            let end = start + rest.trailing_zeros() as usize;
-            rest &= rest - 1;
-            let key = Key::at(text.as_bytes(), at, SHORT.min(end - at));
-            let hash = key.hash();
-            memory.ask(SHORT, hash);
-            places[count] = (key, hash);
-            count += 1;
-            at = end;
+        let (bytes, Work { memory, places, .. }) = (text.as_bytes(), &mut *work);
+        let (mut rest, mut base, mut at, mut count) = (cuts, start, start, 0);
+        loop {
+            while rest != 0 {
+                let end = base + rest.trailing_zeros() as usize;
+                rest &= rest - 1;
+                let key = Key::at(bytes, at, SHORT.min(end - at));
+                let hash = key.hash();
+                memory.ask(SHORT, hash);
+                places[count] = Segment { key, hash, end };
+                count += 1;
+                at = end;
+            }
+            // The next block begins with the segment that this one ends in.
+            let Some(block) = bytes[at..].first_chunk::<BLOCK>().filter(|_| count + BLOCK <= SEGMENTS) else {
+                break;
+            };
+            (rest, base) = (self.joins.cuts_of(block), at);
+            if rest == 0 || at - start > BLOCKS {
+                break;
+            }
         }
-        (rest, at) = (cuts, start);
+        at = start;
         for place in 0..count {
-            let end = start + rest.trailing_zeros() as usize;
-            rest &= rest - 1;
             out.make_room();
-            let (key, hash) = work.places[place];
+            let Segment { key, hash, end } = work.places[place];
             match work.memory.few(key, hash).filter(|_| end - at <= SHORT) {
                 Some((ids, count)) => out.few(ids, count),
                 None => self.other_segment(&text[at..end], merges, work, out)?,

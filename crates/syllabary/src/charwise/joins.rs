@@ -24,8 +24,8 @@ pub(super) struct Joins {
 }
 
 #[inline]
-fn hash(left: char, right: char) -> u64 {
-    (u64::from(u32::from(left)) << 32 | u64::from(u32::from(right))).wrapping_mul(0x9E37_79B9_7F4A_7C15)
+fn hash(left: u32, right: u32) -> u64 {
+    (u64::from(left) << 32 | u64::from(right)).wrapping_mul(0x9E37_79B9_7F4A_7C15)
 }
 
 /// How many bytes of a block, from its start, are ASCII.
@@ -52,7 +52,7 @@ impl Joins {
             shift: 64 - size.trailing_zeros(),
         };
         for &(left, right) in neighbours {
-            let bit = hash(left, right) >> joins.shift;
+            let bit = hash(left.into(), right.into()) >> joins.shift;
             joins.bits[(bit / 64) as usize] |= 1 << (bit % 64);
             joins.put_ascii(left, right);
             let (left_space, right_space) = (left == space, right == space);
@@ -117,6 +117,12 @@ impl Joins {
     /// Whether two characters may; a space has been made what it stands for.
     #[inline]
     fn joins(&self, left: char, right: char) -> bool {
+        self.may_join(left.into(), right.into())
+    }
+
+    /// The same of their numbers.
+    #[inline]
+    pub(super) fn may_join(&self, left: u32, right: u32) -> bool {
         let bit = hash(left, right) >> self.shift;
         self.bits[(bit / 64) as usize] >> (bit % 64) & 1 == 1
     }

@@ -138,13 +138,10 @@ impl Letters {
         }
     }
 
-    /// Whether nothing stands for this character, and it is in no token.
+    /// Whether nothing stands for the character of the table that has this number, and it is in no token.
     #[inline]
-    pub(super) fn is_foreign(&self, char: char) -> bool {
-        match self.foreign.get(char as usize / 64) {
-            Some(bits) => bits >> (char as usize % 64) & 1 == 1,
-            None => self.get(char).is_foreign(),
-        }
+    pub(super) fn is_foreign(&self, number: u16) -> bool {
+        self.foreign[usize::from(number / 64)] >> (number % 64) & 1 == 1
     }
 
     fn change(&mut self, char: char, change: impl Fn(&mut Letter)) {
@@ -204,16 +201,23 @@ impl Letters {
     /// four bytes: some other one.
     #[inline]
     pub(super) fn decode(&self, bytes: u32) -> (Letter, usize) {
-        let byte = |at: u32| bytes >> (8 * at) & 0xFF;
-        let (is_two, is_three) = (u32::from(byte(0) >= 0xC0), u32::from(byte(0) >= 0xE0));
-        let (last, more) = (byte(1) & 0x3F, byte(2) & 0x3F);
-        let two = (byte(0) & 0x1F) << 6 | last;
-        // The bits of the first byte beyond the 16 of a character go.
-        let three = two << 6 | more;
-        // No branches: which width comes next is not to be foretold.
-        let code = if is_two == 0 { byte(0) } else { two };
-        let code = if is_three == 0 { code } else { three };
-        let width = 1 + (is_two + is_three) as usize;
-        (self.table[usize::from(code as u16)], width)
+        let (number, width) = decode(bytes);
+        (self.table[usize::from(number)], width)
     }
+}
+
+/// The number of a character of up to three bytes, which these four begin with, and its width.
+#[inline]
+pub(super) fn decode(bytes: u32) -> (u16, usize) {
+    let byte = |at: u32| bytes >> (8 * at) & 0xFF;
+    let (is_two, is_three) = (u32::from(byte(0) >= 0xC0), u32::from(byte(0) >= 0xE0));
+    let (last, more) = (byte(1) & 0x3F, byte(2) & 0x3F);
+    let two = (byte(0) & 0x1F) << 6 | last;
+    // The bits of the first byte beyond the 16 of a character go.
+    let three = two << 6 | more;
+    // No branches: which width comes next is not to be foretold.
+    let code = if is_two == 0 { byte(0) } else { two };
+    let code = if is_three == 0 { code } else { three };
+    let width = 1 + (is_two + is_three) as usize;
+    (code as u16, width)
 }

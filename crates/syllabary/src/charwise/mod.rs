@@ -20,6 +20,7 @@ pub(crate) mod out;
 mod pairs;
 mod shape;
 mod spans;
+mod stretch;
 #[cfg(test)]
 mod tests;
 mod weigh;

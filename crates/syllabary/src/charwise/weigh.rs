@@ -35,12 +35,7 @@ use crate::{
 /// No segment of a larger part of that is remembered.
 const PART: i32 = 6;
 /// Lattices of longer segments are not kept.
-const KEPT: usize = 1 << 16;
-/// A stretch ends before so many bytes of ASCII, or after so many bytes of all.
-const ASCII: usize = 16;
-const ENOUGH: usize = 1 << 10;
-/// Or behind so many characters that are in no token.
-const FOREIGN: usize = 4;
+pub(super) const KEPT: usize = 1 << 16;
 /// Segments of more characters are not remembered.
 const WORD: usize = 64;
 /// The longest word, in bytes, that is looked for as a whole.
@@ -175,38 +170,6 @@ impl Charwise {
         if is_known { kept } else { Kept::Never }
     }
 
-    /// Writes the ids of the text from byte `at` on, up to a place where it may be cut, and ASCII begins or enough is
-    /// read; that place. Nothing is remembered: words without spaces between take as long to look up as to solve.
-    pub(super) fn stretch<F: FnMut(&[u32]) -> bool>(
-        &self,
-        weigh: &Weigh,
-        text: &str,
-        at: usize,
-        work: &mut Work,
-        out: &mut Out<'_, F>,
-    ) -> usize {
-        let bytes = text.as_bytes();
-        let is_beyond = out.carry.as_ref().is_some_and(Carry::is_beyond);
-        let is_ascii = |next: usize| {
-            let ahead = bytes[next..].first_chunk::<ASCII>();
-            ahead.is_some_and(|ahead| ahead.iter().fold(0, |all, byte| all | byte) < 128)
-        };
-        let mut chars = text[at..].char_indices().map(|(offset, char)| (at + offset, char));
-        let mut foreign = 0;
-        let end = loop {
-            let Some((next, char)) = chars.next() else { break bytes.len() };
-            foreign = if self.letters.is_foreign(char) { foreign + 1 } else { 0 };
-            let may_end = next - at > ENOUGH || (!is_beyond && bytes[next] < 128 && is_ascii(next));
-            if foreign > FOREIGN && !is_beyond || may_end && self.may_cut(text, next) {
-                break next;
-            }
-        };
-        let segment = &text[at..end];
-        weigh.unigram.read(segment, |char| self.letters.canonical(char), &mut work.lattice);
-        self.write_solved(weigh, segment, work, out);
-        end
-    }
-
     /// Solves what was read into the lattice with the score of what stands before it, and writes its ids.
     fn write_solved<F: FnMut(&[u32]) -> bool>(
         &self,
@@ -215,11 +178,11 @@ impl Charwise {
         work: &mut Work,
         out: &mut Out<'_, F>,
     ) {
-        let (unigram, lattice) = (&weigh.unigram, &mut work.lattice);
         let so_far = out.settle();
-        unigram.solve::<false>(so_far, lattice);
+        weigh.unigram.solve::<false>(so_far, &mut work.lattice);
+        let lattice = &mut work.lattice;
         let carry = out.carry.take();
-        self.write_path(unigram, segment, lattice, out);
+        self.write_path(&weigh.unigram, segment, lattice, out);
         out.carry = carry.map(|carry| Carry { sum: lattice.score, folded: out.written, ..carry });
         if lattice.len() > KEPT {
             *lattice = Default::default();
@@ -250,7 +213,7 @@ impl Charwise {
     }
 
     /// Writes the ids of a way through the lattice.
-    fn write_path<F: FnMut(&[u32]) -> bool>(
+    pub(super) fn write_path<F: FnMut(&[u32]) -> bool>(
         &self,
         unigram: &Unigram,
         segment: &str,

@@ -13,6 +13,8 @@ const BITS: usize = 1 << 16;
 const BLOCK: usize = 32;
 /// No rule of a longer text is written here.
 pub(super) const LONGEST: usize = BLOCK;
+/// A space, put together.
+const SPACE: u32 = 2 << 24 | b' ' as u32;
 /// Room is made for so many bytes.
 const STEP: usize = 512;
 
@@ -23,6 +25,11 @@ pub(super) struct Calm {
     printable: bool,
     /// What characters become that begin one rule, which is for them alone: at most `LONGEST` bytes, and a space or none.
     singles: FxHashMap<usize, Box<str>>,
+    /// Those of them of up to three bytes, in pages of 64 characters: `put_together`, or 0. The first page has none.
+    pages: Box<[u16; BITS / 64]>,
+    few: Vec<[u32; 64]>,
+    /// Whether all from U+4000 to U+9FFF, most of Chinese, are calm.
+    han: bool,
     /// Characters that stand behind the first of a rule.
     joins: Box<[u64; BITS / 64]>,
 }
@@ -82,6 +89,58 @@ fn by_bytes(block: &[u8; BLOCK]) -> (u32, u32) {
     })
 }
 
+/// Up to three bytes and one more than their number, in the highest byte.
+fn put_together(text: &[u8]) -> Option<u32> {
+    let bytes = text.iter().rev().fold(0, |bytes, byte| bytes << 8 | u32::from(*byte));
+    (text.len() < 4).then_some(bytes | (text.len() as u32 + 1) << 24)
+}
+
+/// What characters become, if that is put together, by their pages.
+fn in_pages(singles: &FxHashMap<usize, Box<str>>) -> (Box<[u16; BITS / 64]>, Vec<[u32; 64]>) {
+    let (mut pages, mut few) = (Box::new([0; BITS / 64]), vec![[0; 64]]);
+    for (&code, made) in singles {
+        if let (Some(made), Some(page)) = (put_together(made.as_bytes()), pages.get_mut(code / 64)) {
+            if *page == 0 {
+                *page = few.len() as u16;
+                few.push([0; 64]);
+            }
+            few[usize::from(*page)][code % 64] = made;
+        }
+    }
+    (pages, few)
+}
+
+/// The bytes, as bits, that are in no character from U+4000 to U+9FFF.
+#[cfg(target_arch = "x86_64")]
+#[inline]
+fn not_han(block: &[u8; BLOCK]) -> u32 {
+    use std::arch::x86_64::*;
+    let half = |at: usize| {
+        // SAFETY: the block has 32 bytes, and SSE2 is part of x86-64.
+        unsafe {
+            let bytes = _mm_loadu_si128(block.as_ptr().add(at).cast());
+            // As signed numbers, bytes within a character are the lowest.
+            let within = _mm_cmplt_epi8(bytes, _mm_set1_epi8(0xC0u8 as i8));
+            let from = _mm_cmpgt_epi8(bytes, _mm_set1_epi8(0xE3u8 as i8));
+            let to = _mm_cmplt_epi8(bytes, _mm_set1_epi8(0xEAu8 as i8));
+            _mm_movemask_epi8(_mm_or_si128(within, _mm_and_si128(from, to))) as u32
+        }
+    };
+    !(half(0) | half(16) << 16)
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+#[inline]
+fn not_han(block: &[u8; BLOCK]) -> u32 {
+    not_han_by_bytes(block)
+}
+
+/// The same byte by byte.
+#[cfg(any(test, not(target_arch = "x86_64")))]
+fn not_han_by_bytes(block: &[u8; BLOCK]) -> u32 {
+    block.iter().rev().fold(0, |bits, byte| bits << 1 | u32::from(!matches!(byte, 0x80..0xC0 | 0xE4..0xEA)))
+}
+
 impl Calm {
     /// Of the characters for which these are true, and single ones with what they become.
     pub(super) fn new(
@@ -94,7 +153,16 @@ impl Calm {
             (0..BITS).filter(|&code| is(code)).for_each(|code| bits[code / 64] |= 1 << (code % 64));
             bits
         };
-        Calm { bits: bits(&is_calm), printable: (0x20..0x7F).all(&is_calm), singles, joins: bits(&joins) }
+        let (pages, few) = in_pages(&singles);
+        Calm {
+            bits: bits(&is_calm),
+            printable: (0x20..0x7F).all(&is_calm),
+            han: (0x4000..0xA000).all(&is_calm),
+            singles,
+            pages,
+            few,
+            joins: bits(&joins),
+        }
     }
 
     /// Writes what becomes of `text` behind `out`, from what is reached on as far as can be told here; `None` if a rule
@@ -149,6 +217,12 @@ impl Calm {
                     continue;
                 }
             }
+            if let Some((block, plain)) = self.han(text, at) {
+                out[written..written + BLOCK].copy_from_slice(block);
+                (at, written, after) = (at + plain, written + plain, false);
+                before = (told(at - 3, false), written - 3);
+                continue;
+            }
             let (code, width) = decode(u32::from_le_bytes(*four));
             let has = |bits: &[u64; BITS / 64]| bits[code / 64] >> (code % 64) & 1 == 1;
             if has(&self.bits) & (four[0] < 0xF0) {
@@ -162,19 +236,48 @@ impl Calm {
             if four[0] >= 0xF0 || has(&self.joins) {
                 return (before.0, before.1, ruled);
             }
-            let Some(made) = self.singles.get(&code) else { return (told(at, after), written, ruled) };
-            match made.as_bytes() {
-                [] => {}
-                [b' '] if after => {}
-                made => {
-                    out[written..written + made.len()].copy_from_slice(made);
-                    written += made.len();
-                    after = squeezes & (made == b" ");
-                }
-            }
+            let Some(made) = self.single(code, (written, after), squeezes, out) else {
+                return (told(at, after), written, ruled);
+            };
+            (written, after) = made;
             (at, ruled) = (at + width, written);
             before = (told(at, after), written);
         }
+    }
+
+    /// The block from byte `at` on, and how many bytes of it, more than one character, are calm Chinese.
+    #[inline]
+    fn han<'t>(&self, text: &'t [u8], at: usize) -> Option<(&'t [u8; BLOCK], usize)> {
+        if !self.han || !matches!(text[at], 0xE4..0xEA) {
+            return None;
+        }
+        let block = text[at..].first_chunk::<BLOCK>()?;
+        // Whole characters of three bytes stand before one that is another.
+        let plain = not_han(block).trailing_zeros() as usize / 3 * 3;
+        (plain > 3).then_some((block, plain))
+    }
+
+    /// Writes what becomes of a character that begins one rule, which is for it alone, behind so many bytes of `out`, and maybe
+    /// behind a space that takes in those after it; the same then. `None`: it begins others.
+    #[inline]
+    fn single(
+        &self,
+        code: usize,
+        (written, after): (usize, bool),
+        squeezes: bool,
+        out: &mut [u8],
+    ) -> Option<(usize, bool)> {
+        let made = self.few[usize::from(self.pages[code / 64])][code % 64];
+        if made == 0 {
+            // Longer than a space, and more than nothing.
+            let made = self.singles.get(&code)?.as_bytes();
+            out[written..written + made.len()].copy_from_slice(made);
+            return Some((written + made.len(), false));
+        }
+        let is_space = made == SPACE;
+        let length = if is_space & after { 0 } else { (made >> 24) as usize - 1 };
+        out[written..written + 4].copy_from_slice(&made.to_le_bytes());
+        Some((written + length, if length == 0 { after } else { squeezes & is_space }))
     }
 }
 
@@ -182,13 +285,13 @@ impl Calm {
 mod tests {
     use super::*;
 
-    /// A map in which `ω` becomes `oo`, a line feed a space, `x` nothing; `q` may begin a rule with U+0301.
+    /// A map in which `ω` becomes `oo`, `ψ` longer than pages hold, a line feed a space, `x` nothing; `q` may begin a rule with U+0301.
     fn calm() -> Calm {
-        let singles = [('ω', "oo"), ('\n', " "), ('x', "")];
+        let singles = [('ω', "oo"), ('\n', " "), ('x', ""), ('ψ', "psi!")];
         let singles = singles.map(|(char, made)| (char as usize, Box::from(made)));
         let follows = |code: usize| code == 0x301;
         Calm::new(
-            |code| !"ωx\n".contains(char::from_u32(code as u32).unwrap_or('x')) && !follows(code),
+            |code| !"ωx\nψ".contains(char::from_u32(code as u32).unwrap_or('x')) && !follows(code),
             follows,
             singles.into_iter().collect(),
         )
@@ -204,6 +307,7 @@ mod tests {
             states.push((out.clone(), at));
             let made = match char {
                 'ω' => "oo".to_owned(),
+                'ψ' => "psi!".to_owned(),
                 '\n' => " ".to_owned(),
                 'x' => String::new(),
                 char => char.to_string(),
@@ -214,7 +318,7 @@ mod tests {
             if !made.is_empty() {
                 after = squeezes && made == " ";
             }
-            if "ωx\n".contains(char) {
+            if "ωx\nψ".contains(char) {
                 states = vec![(out.clone(), at + char.len_utf8())];
             }
         }
@@ -228,9 +332,11 @@ mod tests {
             "a plain word of ASCII, and one more ",
             "α",
             "漢",
+            "漢字漢字漢字漢字漢字漢字",
             "ω",
             "\n",
             "x",
+            "ψ",
             " ",
             "  ",
             "q\u{301}",
@@ -243,7 +349,7 @@ mod tests {
             let mut text = String::new();
             for _ in 0..round % 40 {
                 state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-                let at = (state >> 33) as usize % if round % 3 == 0 { parts.len() } else { 8 };
+                let at = (state >> 33) as usize % if round % 3 == 0 { parts.len() } else { 10 };
                 text.push_str(parts[at]);
             }
             for squeezes in [false, true] {
@@ -268,6 +374,7 @@ mod tests {
             let mut block = [b'a'; BLOCK];
             (block[3], block[17], block[31]) = (byte, b' ', byte);
             assert_eq!(classes(&block), by_bytes(&block));
+            assert_eq!(not_han(&block), not_han_by_bytes(&block));
         }
     }
 }

@@ -6,6 +6,7 @@ use std::ops::{Add, Range, Sub};
 
 use super::{
     NONE, Unigram,
+    automaton::Automaton,
     trie::{Cell, Trie},
 };
 
@@ -18,6 +19,8 @@ pub(super) trait Sum: Copy + PartialOrd + Add<Output = Self> + Sub<Output = Self
     const FARTHEST: Self;
     /// The score of a text, which is in a cell in 32 bits, and this in 64.
     fn of(cell: &Cell, score: f64) -> Self;
+    /// The same of a row of the automaton.
+    fn at(automaton: &Automaton, row: u32) -> Self;
     /// A score that is of this precision already.
     fn exactly(score: f64) -> Self;
 }
@@ -31,6 +34,11 @@ impl Sum for f32 {
     #[inline]
     fn of(cell: &Cell, _score: f64) -> f32 {
         cell.score
+    }
+
+    #[inline]
+    fn at(automaton: &Automaton, row: u32) -> f32 {
+        automaton.rows[row as usize].score
     }
 
     fn exactly(score: f64) -> f32 {
@@ -47,6 +55,11 @@ impl Sum for f64 {
     #[inline]
     fn of(_cell: &Cell, score: f64) -> f64 {
         score
+    }
+
+    #[inline]
+    fn at(automaton: &Automaton, row: u32) -> f64 {
+        automaton.doubles[row as usize]
     }
 
     fn exactly(score: f64) -> f64 {
@@ -72,11 +85,13 @@ pub(super) struct Ways<S> {
     scores: Vec<S>,
     seconds: Vec<S>,
     lasts: Vec<Last>,
+    /// By the automaton: the rows of the last tokens.
+    rows: Vec<u32>,
 }
 
 impl<S> Default for Ways<S> {
     fn default() -> Ways<S> {
-        Ways { scores: Vec::new(), seconds: Vec::new(), lasts: Vec::new() }
+        Ways { scores: Vec::new(), seconds: Vec::new(), lasts: Vec::new(), rows: Vec::new() }
     }
 }
 
@@ -124,6 +139,77 @@ impl<S: Sum> Ways<S> {
     /// Finds the best way, `from` being the score of what stands before, and writes it to `path`; its score, and by how
     /// much it is better than any other, but for rounding, if that is asked for.
     pub(super) fn solve<const MARGIN: bool>(
+        &mut self,
+        unigram: &Unigram,
+        codes: &[u32],
+        from: f64,
+        path: &mut Vec<Edge>,
+    ) -> (f64, f64) {
+        match unigram.automaton.as_ref().filter(|_| unigram.is_near::<S>(from, codes.len())) {
+            Some(automaton) => self.pull::<MARGIN>(automaton, codes, from, path),
+            None => self.push::<MARGIN>(unigram, codes, from, path),
+        }
+    }
+
+    /// The same where no sum is counted anew: at each place all tokens that end there, the longest first.
+    pub(super) fn pull<const MARGIN: bool>(
+        &mut self,
+        automaton: &Automaton,
+        codes: &[u32],
+        from: f64,
+        path: &mut Vec<Edge>,
+    ) -> (f64, f64) {
+        let places = codes.len() + 1;
+        if self.scores.len() < places || self.rows.len() < places || self.seconds.len() < places {
+            self.scores.resize(places, S::LOWEST);
+            self.seconds.resize(places, S::LOWEST);
+            self.rows.resize(places, 0);
+        }
+        let (scores, rows) = (&mut self.scores[..places], &mut self.rows[..places]);
+        scores[0] = S::exactly(from);
+        let mut state = automaton.begin();
+        for (end, &code) in (1..).zip(codes) {
+            state = automaton.step(state, code);
+            let (mut best, mut second, mut last, mut id) = (S::LOWEST, S::LOWEST, 0, state.row());
+            loop {
+                let row = automaton.rows[id as usize];
+                let score = S::at(automaton, id) + scores[end - row.length()];
+                let is_better = score > best;
+                if MARGIN {
+                    let worse = if is_better { best } else { score };
+                    second = if worse > second { worse } else { second };
+                }
+                best = if is_better { score } else { best };
+                last = if is_better { id } else { last };
+                if row.length() == 1 {
+                    break;
+                }
+                id = row.shorter();
+            }
+            (scores[end], rows[end]) = (best, last);
+            if MARGIN {
+                self.seconds[end] = second;
+            }
+        }
+        path.clear();
+        let (mut end, mut least) = (codes.len(), S::HIGHEST);
+        while end > 0 {
+            let id = rows[end];
+            if MARGIN {
+                let better = scores[end] - self.seconds[end];
+                least = if better <= least { better } else { least };
+            }
+            let start = end - automaton.rows[id as usize].length();
+            let id = if id == automaton.unknown() { NONE } else { id };
+            path.push(Edge { start: start as u32, end: end as u32, id });
+            end = start;
+        }
+        path.reverse();
+        (scores[codes.len()].into(), least.into())
+    }
+
+    /// The same by all tokens that begin at each place.
+    pub(super) fn push<const MARGIN: bool>(
         &mut self,
         unigram: &Unigram,
         codes: &[u32],
@@ -200,5 +286,13 @@ impl<S: Sum> Ways<S> {
         }
         self.scores[place] = if is_better { score } else { best };
         self.lasts[place] = if is_better { last } else { self.lasts[place] };
+    }
+}
+
+impl Unigram {
+    /// Whether no sum of so many characters is counted anew, `from` being the score before them.
+    fn is_near<S: Sum>(&self, from: f64, count: usize) -> bool {
+        // One part in a hundred is more than sums are rounded by.
+        from.abs() + (count + 1) as f64 * self.heaviest < 0.99 * S::FARTHEST.into()
     }
 }

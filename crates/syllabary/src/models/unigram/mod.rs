@@ -2,16 +2,23 @@
 //!
 //! Leaves out which pieces are remembered (`charwise`).
 
+mod automaton;
+mod couples;
 mod draw;
 mod lattice;
 mod nbest;
 mod spelling;
+#[cfg(test)]
+mod tests;
 mod trie;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{Found, frozen};
 use crate::{Error, parts::Parts, vocab::Vocab};
+use automaton::Automaton;
+use couples::Couples;
+pub(crate) use couples::{Alone, FEW};
 pub(crate) use lattice::Lattice;
 pub(crate) use nbest::Several;
 use trie::{NONE, Trie};
@@ -25,6 +32,12 @@ const BONUS: f64 = 0.1;
 #[derive(Debug)]
 pub(crate) struct Unigram {
     trie: Trie,
+    /// The same, to be read character by character; not of texts too long or too many for it.
+    automaton: Option<Automaton>,
+    /// The beginnings of texts; not of too many characters.
+    couples: Option<Couples>,
+    /// The largest score, or that of an unknown character.
+    heaviest: f64,
     /// By id; that of a token that is not in the lattice is 0.
     scores: Vec<f64>,
     /// Where the search for the n best has others: characters of a frozen token count there, and not bytes.
@@ -78,7 +91,11 @@ impl Unigram {
         rows.iter().for_each(|&(_, id, score)| scores[id as usize] = score);
         let unknown_score = lowest - PENALTY;
         let trie = trie_of(&rows, &scores, unknown_score)?;
+        let heaviest = rows.iter().fold(unknown_score.abs(), |most, row| most.max(row.2.abs()));
         Ok(Unigram {
+            automaton: Automaton::new(&trie, scores.len(), single),
+            couples: Couples::new(&trie),
+            heaviest,
             trie,
             scores,
             search_scores: frozen(parts).map(|(text, id)| (id, bonus(text.chars().count()))).collect(),

@@ -13,6 +13,8 @@ pub(super) const NONE: u32 = u32::MAX;
 const BARREN: u32 = u32::MAX - 1;
 /// Characters below have their codes in a table.
 const TABLE: usize = 0x1_0000;
+/// A code that is none.
+const LATER: u16 = u16::MAX;
 /// So many places are tried for a node of several children before the end of the array is taken.
 const TRIES: usize = 256;
 
@@ -20,8 +22,8 @@ const TRIES: usize = 256;
 /// here.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Cell {
-    base: u32,
-    parent: u32,
+    pub(super) base: u32,
+    pub(super) parent: u32,
     pub(super) id: u32,
     pub(super) score: f32,
 }
@@ -46,7 +48,8 @@ pub(crate) struct Trie {
     /// By code the child of the first node, with its own number for its parent's; and their scores in 64 bits.
     firsts: Vec<Cell>,
     first_doubles: Vec<f64>,
-    table: Box<[u32]>,
+    /// `LATER` where the code is among the others.
+    table: Box<[u16]>,
     others: FxHashMap<char, u32>,
 }
 
@@ -97,7 +100,8 @@ impl Trie {
     fn weigh(&mut self, scores: &[f64], unknown: f64) {
         let score = |id: u32| scores.get(id as usize).copied().unwrap_or(f64::NEG_INFINITY);
         self.doubles = self.cells.iter().map(|cell| score(cell.id)).collect();
-        let last = self.table.iter().chain(self.others.values()).max().copied().unwrap_or(0);
+        let near = self.table.iter().copied().filter(|&code| code != LATER).map(u32::from);
+        let last = near.chain(self.others.values().copied()).max().unwrap_or(0);
         for (cell, score) in self.cells.iter_mut().zip(&self.doubles) {
             cell.score = *score as f32;
         }
@@ -113,12 +117,28 @@ impl Trie {
         }
     }
 
+    /// All cells, the first node's the first, with their scores in 64 bits; how many codes there are.
+    pub(super) fn nodes(&self) -> (&[Cell], &[f64], usize) {
+        (&self.cells, &self.doubles, self.firsts.len())
+    }
+
+    /// The score of an unknown character.
+    pub(super) fn unknown(&self) -> f64 {
+        self.first_doubles[0]
+    }
+
     /// The code of a character; 0 if it is in no text.
     #[inline]
     pub(super) fn code(&self, char: char) -> u32 {
+        self.code_of(u32::from(char))
+    }
+
+    /// The same of its number.
+    #[inline]
+    pub(super) fn code_of(&self, char: u32) -> u32 {
         match self.table.get(char as usize) {
-            Some(&code) => code,
-            None => self.others.get(&char).copied().unwrap_or(0),
+            Some(&code) if code != LATER => code.into(),
+            _ => char::from_u32(char).and_then(|char| self.others.get(&char)).copied().unwrap_or(0),
         }
     }
 
@@ -128,6 +148,12 @@ impl Trie {
     pub(super) fn first(&self, code: u32) -> (&Cell, f64, Place) {
         let cell = &self.firsts[code as usize];
         (cell, self.first_doubles[code as usize], Place { node: cell.parent, base: cell.base })
+    }
+
+    /// A node, as a place.
+    #[inline]
+    pub(super) fn place(&self, node: u32) -> Place {
+        Place { node, base: self.cells[node as usize].base }
     }
 
     /// The same of one more character.
@@ -158,7 +184,7 @@ impl Trie {
 }
 
 /// The codes of characters, from 1 on.
-fn codes(texts: &[(&str, u32)]) -> (Box<[u32]>, FxHashMap<char, u32>) {
+fn codes(texts: &[(&str, u32)]) -> (Box<[u16]>, FxHashMap<char, u32>) {
     let mut counts: FxHashMap<char, u32> = FxHashMap::default();
     texts.iter().flat_map(|(text, _)| text.chars()).for_each(|char| *counts.entry(char).or_default() += 1);
     let mut chars: Vec<(char, u32)> = counts.into_iter().collect();
@@ -166,8 +192,11 @@ fn codes(texts: &[(&str, u32)]) -> (Box<[u32]>, FxHashMap<char, u32>) {
     let (mut table, mut others) = (vec![0; TABLE].into_boxed_slice(), FxHashMap::default());
     for ((char, _), code) in chars.into_iter().zip(1..) {
         match table.get_mut(char as usize) {
-            Some(place) => *place = code,
-            None => drop(others.insert(char, code)),
+            Some(place) if code < u32::from(LATER) => *place = code as u16,
+            place => {
+                place.into_iter().for_each(|place| *place = LATER);
+                others.insert(char, code);
+            }
         }
     }
     (table, others)
