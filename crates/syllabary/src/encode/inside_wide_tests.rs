@@ -11,8 +11,11 @@ use crate::{
 const CHARACTERS: [&str; 14] =
     ["a", " ", "é", "ἀ", "字", "学", "孩", "。", "\u{3000}", "Ꮳ", "\u{FFFF}", "😀", "𠀀", "\u{7FF}"];
 
+/// Where a string is, what it is, and how many ids come before it.
+type Told = ((usize, usize), u64, usize);
+
 /// What a call leaves: where it stopped, the ids, and the strings.
-fn left(inside: &Inside, stop: Stop) -> (Stop, Vec<u32>, Vec<((usize, usize), u64, usize)>) {
+fn left(inside: &Inside, stop: Stop) -> (Stop, Vec<u32>, Vec<Told>) {
     let (strings, filled) = inside.mark();
     let mut ids = Vec::new();
     inside.hand_on(0, filled, &mut ids);
@@ -67,7 +70,7 @@ fn fifteen_at_a_time_are_each_alone() {
             ends.push(text.len());
         }
         // What stands behind the pieces, if anything, does not count.
-        text.extend_from_slice(&[&b""[..], b"\xFF", b"\xFFabc", &"字".repeat(30).into_bytes()][draw(4)]);
+        text.extend_from_slice([&b""[..], b"\xFF", b"\xFFabc", &"字".repeat(30).into_bytes()][draw(4)]);
         let first = if draw(3) > 0 { before } else { before + decode(&text, before).1 };
         let at = if first < ends[0] { first } else { before };
         let found = [&mut wide, &mut narrow].map(|inside| {
