@@ -1,8 +1,8 @@
-"""Ctrl-C in the middle of one long text: encoding it, counting its tokens, and training on it.
+"""Ctrl-C in the middle of one long text: encoding it, alone or in a batch, counting its tokens, and training.
 
 A signal comes from a thread of the process while it is at work; how long the process then works is told by
-the time of its processor, so that a busy machine changes nothing. Leaves out batches and commands
-(`test_interrupted`, `test_cli`).
+the time of its processor, so that a busy machine changes nothing. Leaves out batches of short texts and
+commands (`test_interrupted`, `test_cli`).
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ SCRIPT = """
 import os, random, signal, sys, threading, time, warnings
 import syllabary
 warnings.simplefilter("ignore")
-what, call = sys.argv[1], sys.argv[2]
+what, call, threads = sys.argv[1], sys.argv[2], int(sys.argv[3])
 draw = random.Random(4)
 table = bytes(97 + byte % 23 for byte in range(256))
 noise = bytearray(draw.randbytes(13_000_000).translate(table))
@@ -65,6 +65,9 @@ run = {
     "count": lambda: tok.count(texts),
     "offsets": lambda: tok.offsets(text * 2),
     "dropout": lambda: tok.encode_array(text, dropout=0.1, seed=1),
+    "batch to arrays": lambda: tok.encode_batch_array(["a", texts, "b", texts], threads=threads),
+    "batch to lists": lambda: tok.encode_batch(["a", texts, "b", texts], threads=threads),
+    "batch of counts": lambda: tok.count_batch(["a", texts, "b", texts], threads=threads),
 }.get(call, lambda: syllabary.train([texts], threads=1, **training[call]))
 begun = []
 def interrupt():
@@ -83,11 +86,10 @@ except KeyboardInterrupt:
 """
 
 
-def worked_on(what: str, call: str) -> float:
+def worked_on(what: str, call: str, threads: int = 1) -> float:
     """Seconds of the processor between the signal and the end."""
-    done = subprocess.run(
-        [sys.executable, "-c", SCRIPT, what, call], text=True, capture_output=True, check=False, timeout=GUARD
-    )
+    arguments = [sys.executable, "-c", SCRIPT, what, call, str(threads)]
+    done = subprocess.run(arguments, text=True, capture_output=True, check=False, timeout=GUARD)
     assert (done.returncode, done.stderr) == (0, ""), done.stderr
     return float(done.stdout)
 
@@ -98,6 +100,14 @@ def worked_on(what: str, call: str) -> float:
 )
 def test_encoding(what: str, call: str) -> None:
     assert worked_on(what, call) < SECOND
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("call", ["batch to arrays", "batch to lists", "batch of counts"])
+@pytest.mark.parametrize("what", ["bytes", "sentencepiece"])
+def test_long_texts_of_a_batch(what: str, call: str, threads: int) -> None:
+    """Two threads are both in a long text; the one that is told by Python may have done its own."""
+    assert worked_on(what, call, threads) < SECOND
 
 
 def test_offsets() -> None:

@@ -66,7 +66,7 @@ fn encode_window(
     }
     interruptible(
         py,
-        |go_on| batch::encode(tokenizer, &documents, policy, (Dropout::NONE, 0), (threads, go_on)),
+        |ask| batch::encode(tokenizer, &documents, policy, (Dropout::NONE, 0), (threads, ask)),
         |index, error| {
             let raised = to_python(py, error, Some(documents[index]));
             let document = index - files.partition_point(|&file| file < files[index]);

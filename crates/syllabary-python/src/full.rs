@@ -55,7 +55,7 @@ impl FullRows {
         let read = convert::read(&members)?;
         interruptible(
             py,
-            |go_on| batch::locate(tokenizer, &read, policy, want, (threads, go_on)),
+            |ask| batch::locate(tokenizer, &read, policy, want, (threads, ask)),
             |index, error| to_python_in_batch(error, index, &members[index]),
         )
     }

@@ -9,7 +9,7 @@ use std::{
 };
 
 use pyo3::prelude::*;
-use syllabary::{Error, asking::Ask, batch::GoOn};
+use syllabary::{Error, asking::Ask};
 
 /// Python is asked so often.
 const PULSE: Duration = Duration::from_millis(100);
@@ -18,11 +18,12 @@ const PULSE: Duration = Duration::from_millis(100);
 /// for an error and the index of its text.
 pub fn interruptible<T: Send>(
     py: Python<'_>,
-    job: impl FnOnce(GoOn<'_>) -> Result<T, (usize, Error)> + Send,
+    job: impl FnOnce(&Ask) -> Result<T, (usize, Error)> + Send,
     failed: impl FnOnce(usize, Error) -> PyErr,
 ) -> PyResult<T> {
-    let signals = Signals::default();
-    let done = py.detach(|| job(&|| signals.go_on()));
+    let signals = Arc::new(Signals::default());
+    let asked = Arc::clone(&signals);
+    let done = py.detach(|| job(&Ask::new(move || asked.go_on())));
     match signals.raised() {
         Some(raised) => Err(raised),
         None => done.map_err(|(index, error)| failed(index, error)),

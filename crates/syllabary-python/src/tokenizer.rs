@@ -118,7 +118,7 @@ impl Tokenizer {
         let read = convert::read(&members)?;
         interruptible(
             py,
-            |go_on| batch::encode(&self.engine, &read, policy, (dropout, 0), (threads, go_on)),
+            |ask| batch::encode(&self.engine, &read, policy, (dropout, 0), (threads, ask)),
             |index, error| to_python_in_batch(error, index, &members[index]),
         )
     }
@@ -317,7 +317,7 @@ impl Tokenizer {
         let read = convert::read(&members)?;
         let counts = interruptible(
             py,
-            |go_on| batch::count(&self.engine, &read, policy, (threads, go_on)),
+            |ask| batch::count(&self.engine, &read, policy, (threads, ask)),
             |index, error| to_python_in_batch(error, index, &members[index]),
         )?;
         Ok(counts.into_iter().map(|count| count as i64).collect::<Vec<_>>().into_pyarray(py))

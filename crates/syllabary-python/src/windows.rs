@@ -9,13 +9,14 @@ use pyo3::{
 };
 use syllabary::{
     Error,
+    asking::Ask,
     batch::{self, Ragged, Text as _},
     dropout::Dropout,
     pool::Seat,
     tokenizer::{SpecialPolicy, Tokenizer},
 };
 
-use crate::{errors::to_python_in_batch, lists::Integers, strings::Text};
+use crate::{errors::to_python_in_batch, lists::Integers, signals::interruptible, strings::Text};
 
 /// Bytes of text in the first window of a thread, and at most: as long as windows take less than `SOON`, they grow.
 const FIRST_BYTES: usize = 1 << 18;
@@ -53,24 +54,28 @@ impl Batch<'_> {
     ) -> PyResult<()> {
         let py = lists.py();
         let (mut first, mut bytes) = (0, FIRST_BYTES);
-        let mut offsets = Vec::new();
+        let mut made = Ragged { ids: std::mem::take(&mut seat.ids), offsets: Vec::new() };
         while first < self.texts.len() {
             py.check_signals()?;
             let began = Instant::now();
             let last = self.window(first, bytes.saturating_mul(self.threads));
-            let failed = |(index, error): (usize, Error)| {
+            let failed = |index: usize, error: Error| {
                 to_python_in_batch(error, first + index, &members[first + index])
             };
+            let (texts, policy, dropout) = (&self.texts[first..last], self.policy, (self.dropout, first));
             if self.threads == 1 {
-                py.detach(|| self.alone(first..last, seat, &mut offsets)).map_err(failed)?;
-                integers.append(lists, &seat.ids, &offsets)?;
+                made.ids.clear();
+                made.offsets.clear();
+                made.offsets.push(0);
+                let alone = |ask: &Ask| {
+                    batch::encode_alone(self.tokenizer, (texts, policy), dropout, (seat, ask), &mut made)
+                };
+                interruptible(py, alone, failed)?;
+                integers.append(lists, &made.ids, &made.offsets)?;
             } else {
-                let (texts, policy, dropout) = (&self.texts[first..last], self.policy, (self.dropout, first));
-                let Ragged { ids, offsets } = py
-                    .detach(|| {
-                        batch::encode(self.tokenizer, texts, policy, dropout, (self.threads, &|| true))
-                    })
-                    .map_err(failed)?;
+                let all =
+                    |ask: &Ask| batch::encode(self.tokenizer, texts, policy, dropout, (self.threads, ask));
+                let Ragged { ids, offsets } = interruptible(py, all, failed)?;
                 integers.append(lists, &ids, &offsets)?;
             }
             if began.elapsed() < SOON {
@@ -78,6 +83,7 @@ impl Batch<'_> {
             }
             first = last;
         }
+        seat.ids = made.ids;
         Ok(())
     }
 
@@ -90,27 +96,5 @@ impl Batch<'_> {
             size >= bytes
         });
         full.map_or(self.texts.len(), |at| first + at + 1)
-    }
-
-    /// Encodes texts on this thread; an error comes with the index of its text in the window.
-    fn alone(
-        &self,
-        window: std::ops::Range<usize>,
-        seat: &mut Seat,
-        offsets: &mut Vec<usize>,
-    ) -> Result<(), (usize, Error)> {
-        let Seat { work, ids, bytes, .. } = seat;
-        ids.clear();
-        offsets.clear();
-        offsets.push(0);
-        for (at, index) in window.enumerate() {
-            let coins = self.dropout.coins(index);
-            self.texts[index]
-                .read(bytes)
-                .and_then(|text| self.tokenizer.encode(text, self.policy, coins, work, ids))
-                .map_err(|error| (at, error))?;
-            offsets.push(ids.len());
-        }
-        Ok(())
     }
 }

@@ -1,7 +1,7 @@
 //! Many texts on several threads; the result does not depend on how many.
 //!
-//! The thread that asks is asked in turn, now and then, whether to go on (`GoOn`): a `false` ends all of them with
-//! `Error::Interrupted`.
+//! It is asked now and then whether to go on (`Ask`), between texts and between blocks of long ones: a `false` ends all
+//! threads with `Error::Interrupted`.
 
 use std::{
     collections::BTreeMap,
@@ -9,10 +9,12 @@ use std::{
         Mutex, MutexGuard, PoisonError,
         atomic::{AtomicUsize, Ordering},
     },
+    time::Duration,
 };
 
 use crate::{
     Error,
+    asking::Ask,
     dropout::Dropout,
     located::{Located, Want},
     pages,
@@ -24,11 +26,14 @@ use crate::{
 /// Texts a thread takes at a time hold about this many bytes.
 const CHUNK_BYTES: usize = 1 << 18;
 
+/// Within longer texts it is asked whether to go on.
+const LONG: usize = 1 << 20;
+
+/// Between questions while others work.
+const PAUSE: Duration = Duration::from_millis(1);
+
 /// An error, and the index of its text.
 type Failed = (usize, Error);
-
-/// Whether to go on; asked on the calling thread, about once in `CHUNK_BYTES` of text.
-pub type GoOn<'a> = &'a (dyn Fn() -> bool + Sync);
 
 /// A text of a batch, which need not be UTF-8 before its turn.
 pub trait Text: Sync {
@@ -92,20 +97,17 @@ fn chunks<T: Text>(texts: &[T]) -> Vec<(usize, &[T])> {
 fn each_chunk<T: Text>(
     tokenizer: &Tokenizer,
     texts: &[T],
-    (thread_count, go_on): (usize, GoOn<'_>),
+    (thread_count, ask): (usize, &Ask),
     job: &(impl Fn((usize, usize), &[T], &mut Seat) -> Result<(), Failed> + Sync),
 ) -> Result<(), Failed> {
     let chunks = chunks(texts);
     let cursor = AtomicUsize::new(0);
-    let worker = |go_on: GoOn<'_>| {
+    let worker = || {
         tokenizer.pool().with(|seat| {
             loop {
                 let index = cursor.fetch_add(1, Ordering::Relaxed);
                 let Some(&(start, chunk)) = chunks.get(index) else { return Ok(()) };
-                let done = match go_on() {
-                    true => job((index, start), chunk, seat),
-                    false => Err((start, Error::Interrupted)),
-                };
+                let done = asking(ask, (start, chunk), seat, |seat| job((index, start), chunk, seat));
                 if done.is_err() {
                     cursor.store(chunks.len(), Ordering::Relaxed);
                     return done;
@@ -114,27 +116,47 @@ fn each_chunk<T: Text>(
         })
     };
     let extra = thread_count.min(chunks.len()).saturating_sub(1);
+    let has_long = ask.is_open() && texts.iter().any(|text| text.size() >= LONG);
     let results: Vec<_> = std::thread::scope(|scope| {
-        let handles: Vec<_> = (0..extra).map_while(|_| threads::start(scope, || worker(&|| true))).collect();
-        let own = worker(go_on);
+        let handles: Vec<_> = (0..extra).map_while(|_| threads::start(scope, worker)).collect();
+        let own = worker();
+        // Only this thread may hear of Ctrl-C: others that are in a long text ask in vain.
+        while has_long && handles.iter().any(|handle| !handle.is_finished()) && ask.go_on() {
+            std::thread::sleep(PAUSE);
+        }
         handles.into_iter().map(threads::join).chain([own]).collect()
     });
     let failed = results.into_iter().filter_map(Result::err);
     failed.min_by_key(|&(index, _)| index).map_or(Ok(()), Err)
 }
 
+/// Does a job if it is to go on, and has it asked within long texts.
+fn asking<T: Text>(
+    ask: &Ask,
+    (start, chunk): (usize, &[T]),
+    seat: &mut Seat,
+    job: impl FnOnce(&mut Seat) -> Result<(), Failed>,
+) -> Result<(), Failed> {
+    ask.check().map_err(|error| (start, error))?;
+    if chunk.iter().any(|text| text.size() >= LONG) {
+        seat.work.ask = ask.clone();
+    }
+    let done = job(seat);
+    seat.work.ask = Ask::default();
+    done
+}
+
 /// The same on this thread.
 fn alone<T: Text>(
     tokenizer: &Tokenizer,
     texts: &[T],
-    go_on: GoOn<'_>,
+    ask: &Ask,
     mut job: impl FnMut(usize, &[T], &mut Seat) -> Result<(), Failed>,
 ) -> Result<(), Failed> {
     tokenizer.pool().with(|seat| {
-        chunks(texts).into_iter().try_for_each(|(start, chunk)| match go_on() {
-            true => job(start, chunk, seat),
-            false => Err((start, Error::Interrupted)),
-        })
+        chunks(texts)
+            .into_iter()
+            .try_for_each(|(start, chunk)| asking(ask, (start, chunk), seat, |seat| job(start, chunk, seat)))
     })
 }
 
@@ -166,39 +188,62 @@ impl Gathered {
     }
 }
 
+/// Appends the ids of some texts, of which the first has the number `first`, and where those of each end.
+fn append<T: Text>(
+    tokenizer: &Tokenizer,
+    (texts, policy): (&[T], SpecialPolicy<'_>),
+    (dropout, first): (Dropout, usize),
+    (work, bytes): (&mut Work, &mut Vec<u8>),
+    made: &mut Ragged,
+) -> Result<(), Failed> {
+    let drops = dropout.coins(0).any();
+    if !drops && tokenizer.encode_texts((texts, policy), (work, bytes), made).map_err(|error| (0, error))? {
+        return Ok(());
+    }
+    for (index, text) in texts.iter().enumerate() {
+        let coins = dropout.coins(first + index);
+        text.read(bytes)
+            .and_then(|text| tokenizer.encode(text, policy, coins, work, &mut made.ids))
+            .map_err(|error| (index, error))?;
+        made.offsets.push(made.ids.len());
+    }
+    Ok(())
+}
+
+/// Appends the ids of texts on this thread, with a seat that the caller has; else as `encode`.
+pub fn encode_alone<T: Text>(
+    tokenizer: &Tokenizer,
+    texts: (&[T], SpecialPolicy<'_>),
+    numbers: (Dropout, usize),
+    (seat, ask): (&mut Seat, &Ask),
+    made: &mut Ragged,
+) -> Result<(), (usize, Error)> {
+    asking(ask, (0, texts.0), seat, |seat| {
+        append(tokenizer, texts, numbers, (&mut seat.work, &mut seat.bytes), made)
+    })
+}
+
 /// Encodes every text; an error comes with the index of its text. `first` is the number of the first text.
 pub fn encode<T: Text>(
     tokenizer: &Tokenizer,
     texts: &[T],
     policy: SpecialPolicy<'_>,
     (dropout, first): (Dropout, usize),
-    (threads, go_on): (usize, GoOn<'_>),
+    (threads, ask): (usize, &Ask),
 ) -> Result<Ragged, (usize, Error)> {
-    let append = |start: usize, chunk: &[T], (work, bytes): (&mut Work, &mut Vec<u8>), made: &mut Ragged| {
-        let joins = !dropout.coins(0).any();
-        if joins
-            && tokenizer.encode_texts((chunk, policy), (work, bytes), made).map_err(|error| (start, error))?
-        {
-            return Ok(());
-        }
-        for (index, text) in (start..).zip(chunk) {
-            let coins = dropout.coins(first + index);
-            text.read(bytes)
-                .and_then(|text| tokenizer.encode(text, policy, coins, work, &mut made.ids))
-                .map_err(|error| (index, error))?;
-            made.offsets.push(made.ids.len());
-        }
-        Ok(())
+    let append = |start: usize, chunk: &[T], seat: (&mut Work, &mut Vec<u8>), made: &mut Ragged| {
+        let done = append(tokenizer, (chunk, policy), (dropout, first + start), seat, made);
+        done.map_err(|(index, error)| (start + index, error))
     };
     if threads < 2 || texts.len() < 2 {
         let mut whole = Ragged::for_texts(texts);
-        alone(tokenizer, texts, go_on, |start, chunk, seat| {
+        alone(tokenizer, texts, ask, |start, chunk, seat| {
             append(start, chunk, (&mut seat.work, &mut seat.bytes), &mut whole)
         })?;
         return Ok(whole);
     }
     let gathered = Mutex::new(Gathered { whole: Ragged::for_texts(texts), ..Gathered::default() });
-    each_chunk(tokenizer, texts, (threads, go_on), &|(index, start), chunk, seat| {
+    each_chunk(tokenizer, texts, (threads, ask), &|(index, start), chunk, seat| {
         let Seat { work, ids, ends, bytes } = seat;
         let mut made = Ragged { ids: std::mem::take(ids), offsets: std::mem::take(ends) };
         append(start, chunk, (work, bytes), &mut made)?;
@@ -214,11 +259,11 @@ pub fn locate<T: Text>(
     texts: &[T],
     policy: SpecialPolicy<'_>,
     want: Want,
-    (threads, go_on): (usize, GoOn<'_>),
+    (threads, ask): (usize, &Ask),
 ) -> Result<Located, (usize, Error)> {
     if threads < 2 || texts.len() < 2 {
         let mut whole = Located::for_texts(texts, want);
-        alone(tokenizer, texts, go_on, |start, chunk, seat| {
+        alone(tokenizer, texts, ask, |start, chunk, seat| {
             (start..).zip(chunk).try_for_each(|(index, text)| {
                 let done = text.read(&mut seat.bytes);
                 let done =
@@ -229,7 +274,7 @@ pub fn locate<T: Text>(
         return Ok(whole);
     }
     let done: Mutex<BTreeMap<usize, Located>> = Mutex::default();
-    each_chunk(tokenizer, texts, (threads, go_on), &|(index, start), chunk, seat| {
+    each_chunk(tokenizer, texts, (threads, ask), &|(index, start), chunk, seat| {
         let mut made = Located::for_texts(chunk, want);
         for (index, text) in (start..).zip(chunk) {
             let done = text.read(&mut seat.bytes);
@@ -254,10 +299,10 @@ pub fn count<T: Text>(
     tokenizer: &Tokenizer,
     texts: &[T],
     policy: SpecialPolicy<'_>,
-    (threads, go_on): (usize, GoOn<'_>),
+    (threads, ask): (usize, &Ask),
 ) -> Result<Vec<usize>, (usize, Error)> {
     let counts: Vec<AtomicUsize> = texts.iter().map(|_| AtomicUsize::new(0)).collect();
-    each_chunk(tokenizer, texts, (threads, go_on), &|(_, start), chunk, seat| {
+    each_chunk(tokenizer, texts, (threads, ask), &|(_, start), chunk, seat| {
         let Seat { work, bytes, ends, .. } = seat;
         if tokenizer.count_texts((chunk, policy), (work, bytes), ends).map_err(|error| (start, error))? {
             let mut before = 0;
