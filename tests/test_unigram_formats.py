@@ -104,7 +104,6 @@ def changed(change: Callable[[dict[str, Any]], object]) -> bytes:
 @pytest.mark.parametrize(
     "change, message",
     [
-        (lambda m: m["vocab"].append(["a", -1.0]), r"vocab\[3\]: 'a' is the name of id 1 already"),
         (lambda m: m["vocab"].append(["", -1.0]), r"vocab\[3\]: the name is empty"),
         (lambda m: m["vocab"].append(["b", "x"]), r"vocab\[3\]\[1\]: must be a score, .* not 'x'"),
         (lambda m: m["vocab"].append(["b", True]), r"vocab\[3\]\[1\]: must be a score"),

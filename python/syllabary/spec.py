@@ -96,7 +96,8 @@ class TokenizerSpec:
     scores: id -> score, with `merges=None`: any two neighbours whose joined bytes have a score merge, the
         highest score first, then leftmost (sentencepiece).
     unused: ids that may be merged through and are cut again into the two symbols they were last considered
-        to be made of (sentencepiece's UNUSED pieces).
+        to be made of (sentencepiece's UNUSED pieces); with `model="unigram"` they are never made: of a name
+        that stands twice in Hugging Face's list, the last id is the one that text becomes.
     unknown: id of a symbol that is not in the alphabet and has no fallback; `None`: it is an error.
     fuse_unknown: unknown symbols in a row become one token.
     byte_tokens: id -> the byte that it stands for, where other libraries spell it `<0x0A>`.

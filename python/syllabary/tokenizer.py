@@ -350,8 +350,10 @@ class Tokenizer(Drawing, FullEncoding, TextMethods, Conversing):
 
     @cached_property
     def _ids(self) -> dict[bytes, int]:
-        # Descending, so that of equal bytes the lowest id stays.
-        return {token: token_id for token_id, token in sorted(self.vocab.items(), reverse=True)}
+        # Descending, so that of equal bytes the lowest id stays; an unused one if there is no other.
+        found, idle = sorted(self.vocab.items(), reverse=True), self._spec.unused
+        ids = {token: token_id for token_id, token in found}
+        return ids | {token: token_id for token_id, token in found if token_id not in idle} if idle else ids
 
     @cached_property
     def _decoder_table(self) -> Decoder:

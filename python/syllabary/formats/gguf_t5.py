@@ -15,6 +15,7 @@ from dataclasses import replace
 from syllabary.formats import sentencepiece_reduce
 from syllabary.formats.gguf_container import Value
 from syllabary.formats.gguf_file import BYTE, NAME, NORMAL, PREFIX, UNKNOWN, UNUSED, File, named
+from syllabary.formats.hidden import refuse_hidden
 from syllabary.formats.record import cannot_hold
 from syllabary.formats.sentencepiece_charsmap import charsmap_fault
 from syllabary.spec import SplitSpec, Step, StepValue, TokenizerSpec
@@ -127,6 +128,7 @@ def pairs(spec: TokenizerSpec, count: int) -> dict[str, tuple[str, Value]]:
 
 def reduce(spec: TokenizerSpec) -> tuple[TokenizerSpec, list[str]]:
     """The nearest tokenizer that such a file can hold, and what is lost."""
+    refuse_hidden(spec, NAME)
     lost: list[str] = []
     if not spec.single_precision:
         spec, losses = sentencepiece_reduce.reduce(spec)

@@ -38,16 +38,16 @@ class Added:
         return not any(one.single_word or one.stage != "text" for one in self.matching.values())
 
 
-def read_added(entries: Json, vocab: Mapping[str, int], normalizes: bool) -> Added:
+def read_added(entries: Json, vocab: Mapping[str, int], normalizes: bool, size: int | None = None) -> Added:
     """The added tokens; `FormatError` for one given twice, or whose id would be another in their library.
 
     normalizes: whether there is a normalizer. Without one, and where all of them or none say `normalized`,
-    it makes no difference whether they do.
+    it makes no difference whether they do. size: how many ids the model has, where some have one name.
     """
     special, other = dict[str, int](), dict[str, int]()
     flags: dict[str, dict[str, bool]] = {}
     owners = {token_id: name for name, token_id in vocab.items()}
-    new = len(vocab)
+    new = len(vocab) if size is None else size
     for entry in entries.list() if entries.value is not None else ():
         entry.object(KEYS)
         text = entry.member("content").string()

@@ -87,14 +87,17 @@ def check_added(spec: TokenizerSpec, names: Mapping[int, str]) -> None:
 
 
 def names_of(spec: TokenizerSpec) -> dict[int, str]:
-    """`FormatError` if two ids would share a name, or one id would have two."""
+    """`FormatError` if two ids would share a name, or one id would have two.
+
+    In Unigram an id that is never made may have the name of a later one.
+    """
     names = {token_id: _name(token_id, token, spec) for token_id, token in spec.tokens.items()}
     for text, token_id in {**spec.special_tokens, **spec.added_tokens}.items():
         if names.setdefault(token_id, text) != text:
             raise cannot_hold(NAME, f"the id {token_id} for both {text!r} and {names[token_id]!r}")
     ids: dict[str, int] = {}
-    for token_id, name in names.items():
-        if name in ids:
+    for token_id, name in sorted(names.items()):
+        if name in ids and not (spec.model == "unigram" and ids[name] in spec.unused):
             raise cannot_hold(NAME, f"two ids ({ids[name]} and {token_id}) with the same spelling {name!r}")
         ids[name] = token_id
     return names

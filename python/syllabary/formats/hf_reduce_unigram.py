@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from syllabary.formats.hf_unigram import REWRITING
+from syllabary.formats.hidden import hidden
 from syllabary.spec import Matching, TokenizerSpec
 
 
@@ -33,19 +34,20 @@ def weighed(spec: TokenizerSpec) -> tuple[TokenizerSpec, str] | None:
         return None
     named = {**spec.special_tokens, **spec.added_tokens}
     lost: list[str] = []
+    never = spec.unused - hidden(spec).keys()
     counted = [score for token_id, score in spec.scores.items() if token_id not in spec.unused]
     lowest = min(counted, default=0.0)
     scores = {**dict.fromkeys(named.values(), max(0.0, lowest)), **spec.scores}
-    scores |= dict.fromkeys(spec.unused, lowest)
+    scores |= dict.fromkeys(spec.unused if spec.single_precision else never, lowest)
     scores |= {token_id: scores.get(token_id, lowest) for token_id in spec.byte_tokens}
     if spec.single_precision:
         lost.append(
             "that scores are added in 32 bits: where two ways to cut a piece are nearly as good, "
             "ids can change"
         )
-    if spec.unused:
+    if never:
         lost.append(
-            f"that {len(spec.unused)} pieces are never made: they have the lowest score, and ids can change"
+            f"that {len(never)} pieces are never made: they have the lowest score, and ids can change"
         )
     if not spec.fuse_unknown:
         lost.append("that unknown characters in a row stay apart: they become one token")
@@ -55,7 +57,12 @@ def weighed(spec: TokenizerSpec) -> tuple[TokenizerSpec, str] | None:
     if not lost:
         return None
     changed = replace(
-        spec, scores=scores, tokens=tokens, unused=frozenset(), single_precision=False, fuse_unknown=True
+        spec,
+        scores=scores,
+        tokens=tokens,
+        unused=spec.unused - never,
+        single_precision=False,
+        fuse_unknown=True,
     )
     return changed, "; ".join(lost)
 

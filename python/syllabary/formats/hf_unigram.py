@@ -2,9 +2,10 @@
 
 Adds what the file must be, and what its vocabulary means: the place in the list is the id; every name is
 found in text, those of special tokens too where they reach the model, and bytes (`<0x0A>`) by that very
-name as well.
-Source: tokenizers 0.23.3, `models/unigram/model.rs` and `serialization.rs`; a name given twice, of which they
-take the last, is refused. Leaves out: the best way to cut a piece (`reference.unigram`).
+name as well. Of a name that stands there more than once the last id is found, with its score; the ids before
+it are decoded, and their scores count where the lowest is looked for (`hidden`).
+Source: tokenizers 0.23.3, `models/unigram/model.rs` and `serialization.rs`. Leaves out: the best way to cut a
+piece (`reference.unigram`).
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from syllabary.formats.hf_decoder import read_decoder
 from syllabary.formats.hf_extras import trims_offsets
 from syllabary.formats.hf_split import read_cutting
 from syllabary.formats.hf_vocab import BYTE_NAME
+from syllabary.formats.hidden import hidden, hidden_of
 from syllabary.formats.record import cannot_hold
 from syllabary.formats.strict_json import Json
 from syllabary.reference.check_foreign import is_score
@@ -31,10 +33,11 @@ KEYS = ("type", "unk_id", "vocab", "byte_fallback")
 
 @dataclass(frozen=True, slots=True)
 class UnigramModel:
-    """The model. vocab: name -> id. scores: by id. where: of errors."""
+    """The model. vocab: name -> its last id. hidden: the ids before it. scores: by id. where: of errors."""
 
     where: Json
     vocab: Mapping[str, int]
+    hidden: Mapping[int, str]
     scores: Mapping[int, float]
     unknown: int | None
     byte_fallback: bool
@@ -52,30 +55,29 @@ def is_unigram(model: Json) -> bool:
 def read_unigram(model: Json) -> UnigramModel:
     """The model; `FormatError` with the place of what is none."""
     members = model.object(KEYS)
-    vocab: dict[str, int] = {}
+    names: dict[int, str] = {}
     scores: dict[int, float] = {}
     for token_id, row in enumerate(model.member("vocab").list()):
         items = list(row.list())
         if len(items) != 2:
             raise row.wrong("[name, score]")
         name = items[0].string()
-        if name in vocab:
-            raise row.error(f"{name!r} is the name of id {vocab[name]} already")
         if not name:
             raise row.error("the name is empty")
         if not is_score(items[1].value):
             raise items[1].error(f"must be a score, a finite number of 32 bits, not {items[1].value!r}")
-        vocab[name] = token_id
+        names[token_id] = name
         scores[token_id] = float(items[1].value)  # type: ignore[arg-type]
     unknown = None
     if "unk_id" in members and members["unk_id"].value is not None:
         unknown = members["unk_id"].id()
-        if unknown >= len(vocab):
-            raise members["unk_id"].error(f"is {unknown}, and the vocabulary ends with id {len(vocab) - 1}")
+        if unknown >= len(names):
+            raise members["unk_id"].error(f"is {unknown}, and the vocabulary ends with id {len(names) - 1}")
     fallback = members.get("byte_fallback")
     return UnigramModel(
         where=model,
-        vocab=vocab,
+        vocab={name: token_id for token_id, name in names.items()},
+        hidden=hidden_of(names),
         scores=scores,
         unknown=unknown,
         byte_fallback=fallback is not None and fallback.value is not None and fallback.boolean(),
@@ -83,11 +85,11 @@ def read_unigram(model: Json) -> UnigramModel:
 
 
 def tokens_of(model: UnigramModel, added: Added, always_cut: bool) -> tuple[dict[int, bytes], dict[int, int]]:
-    """The tokens that the model may find in text, and those that stand for a byte.
+    """The tokens that the model may find in text or that are hidden, and those that stand for a byte.
 
     always_cut: whether no text that holds an added token reaches the model.
     """
-    tokens: dict[int, bytes] = {}
+    tokens = {token_id: name.encode() for token_id, name in model.hidden.items()}
     bytes_found: dict[int, int] = {}
     for name, token_id in model.vocab.items():
         if name in added.ids and always_cut:
@@ -100,8 +102,11 @@ def tokens_of(model: UnigramModel, added: Added, always_cut: bool) -> tuple[dict
             raise where.error(f"the added token {name!r} stands for other text as well, as a byte")
         else:
             bytes_found[token_id] = int(byte[1], 16)
-            tokens[token_id] = bytes([bytes_found[token_id]])
-    return tokens, bytes_found
+    for token_id, name in model.hidden.items():
+        if model.vocab[name] in bytes_found:
+            bytes_found[token_id] = bytes_found[model.vocab[name]]
+    tokens |= {token_id: bytes([byte]) for token_id, byte in bytes_found.items()}
+    return dict(sorted(tokens.items())), dict(sorted(bytes_found.items()))
 
 
 def read_spec(root: Json) -> TokenizerSpec:
@@ -109,7 +114,8 @@ def read_spec(root: Json) -> TokenizerSpec:
     model = read_unigram(root.member("model"))
     normalizer = read_steps(root.optional("normalizer"), NORMALIZER)
     cutting, _by_bytes = read_cutting(root.optional("pre_tokenizer"))
-    added = read_added(root.optional("added_tokens"), model.vocab, normalizes=bool(normalizer))
+    size = len(model.scores)
+    added = read_added(root.optional("added_tokens"), model.vocab, bool(normalizer), size)
     tokens, byte_tokens = tokens_of(model, added, _always_cut(added, normalizer, cutting.steps))
     spec = TokenizerSpec(
         unit="char",
@@ -124,6 +130,7 @@ def read_spec(root: Json) -> TokenizerSpec:
         pretokenizer=cutting.steps,
         matching=added.matching,
         scores=model.scores,
+        unused=frozenset(model.hidden),
         unknown=model.unknown,
         fuse_unknown=True,
         byte_tokens=byte_tokens,
@@ -158,7 +165,7 @@ def check_unigram(spec: TokenizerSpec) -> None:
     """Raise `FormatError` for what a Unigram model of theirs does otherwise."""
     faults = {
         "scores that are added in 32 bits": spec.single_precision,
-        "pieces that are never made (unused)": bool(spec.unused),
+        "pieces that are never made (unused)": not spec.unused <= hidden(spec).keys(),
         "unknown characters in a row that stay apart": not spec.fuse_unknown,
         "offsets that give all of a character to the last of its bytes": spec.surface_offsets,
     }
@@ -171,9 +178,11 @@ def check_names(spec: TokenizerSpec, names: Mapping[int, str]) -> None:
     """Raise `FormatError` unless the names, read again, are the tokens that they were written from."""
     here = Json({"byte_fallback": True}, "$.model", Path(NAME))
     scores = spec.scores or {}
-    vocab = {names[token_id]: token_id for token_id in sorted(scores) if token_id in names}
-    model = UnigramModel(here, vocab, scores, spec.unknown, spec.fallback)
-    added = read_added(Json(write_added(spec), "$.added_tokens", Path(NAME)), vocab, bool(spec.normalizer))
+    listed = {token_id: names[token_id] for token_id in sorted(scores) if token_id in names}
+    vocab = {name: token_id for token_id, name in listed.items()}
+    model = UnigramModel(here, vocab, hidden_of(listed), scores, spec.unknown, spec.fallback)
+    entries = Json(write_added(spec), "$.added_tokens", Path(NAME))
+    added = read_added(entries, vocab, bool(spec.normalizer), len(scores))
     tokens, bytes_found = tokens_of(model, added, _always_cut(added, spec.normalizer, spec.pretokenizer))
     for token_id in spec.tokens.keys() ^ tokens.keys():
         there = "no text becomes" if token_id in spec.tokens else "text becomes"

@@ -166,15 +166,14 @@ def _carried(spec: TokenizerSpec, names: Mapping[int, str]) -> dict[str, object]
 
 
 def _same_added(spec: TokenizerSpec, entries: Json, names: Mapping[int, str]) -> bool:
-    vocab = model_vocab(spec, names)
+    vocab, normalizes = model_vocab(spec, names), bool(spec.normalizer)
+    size = len(spec.scores) if spec.model == "unigram" and spec.scores is not None else None
     try:
-        found = read_added(entries, vocab, normalizes=bool(spec.normalizer))
+        found = read_added(entries, vocab, normalizes, size)
     except FormatError:
         return False
-    written = read_added(
-        Json(write_added(spec), entries.where, entries.path), vocab, normalizes=bool(spec.normalizer)
-    )
-    return found == written
+    written = Json(write_added(spec), entries.where, entries.path)
+    return found == read_added(written, vocab, normalizes, size)
 
 
 def _same_options(spec: TokenizerSpec, options: Mapping[str, object]) -> dict[str, object]:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Iterable
 
+from syllabary.formats.hidden import refuse_hidden
 from syllabary.formats.sentencepiece_carried import NAME
 from syllabary.reference.symbols import shown
 from syllabary.reference.unigram import single
@@ -27,6 +28,7 @@ def reduce(spec: TokenizerSpec) -> tuple[TokenizerSpec, tuple[str, ...]]:
     """The nearest tokenizer that a `.model` may hold, and one sentence for each thing lost."""
     if spec.unit != "char":
         return spec, ()  # `write` refuses it as it is
+    refuse_hidden(spec, NAME)
     return _reduced(spec, (*RULES, _record))
 
 

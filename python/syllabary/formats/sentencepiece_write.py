@@ -11,6 +11,7 @@ import math
 from collections.abc import Mapping
 
 from syllabary.errors import FormatError
+from syllabary.formats.hidden import refuse_hidden
 from syllabary.formats.record import cannot_hold
 from syllabary.formats.sentencepiece_carried import NAME, from_carried, idle_of
 from syllabary.formats.sentencepiece_proto import (
@@ -66,6 +67,7 @@ def to_model(spec: TokenizerSpec) -> Model:
     """The model of a tokenizer; `FormatError` names what it cannot hold."""
     check_spec(spec)
     _check_kind(spec)
+    refuse_hidden(spec, NAME)
     spec = rewritten(spec)
     if (loss := first_loss(spec)) is not None:
         way_out = "convert it, which says all that is lost, or save as .syllabary.json"

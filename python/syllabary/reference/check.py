@@ -63,6 +63,8 @@ def check_spec(spec: TokenizerSpec) -> None:
         check_distinct({} if read is not None and read.merges is None else spec.tokens)
     elif spec.scores is not None:
         plain = spec.tokens.keys() - spec.byte_tokens.keys()
+        if spec.model == "unigram" and not spec.single_precision:  # as Hugging Face's library has it
+            plain -= spec.unused
         check_distinct({token_id: spec.tokens[token_id] for token_id in spec.scores if token_id in plain})
 
 

@@ -79,7 +79,7 @@ def check_matching(spec: TokenizerSpec) -> None:
 
 
 def check_byte_tokens(spec: TokenizerSpec) -> None:
-    """Tokens that stand for a byte: each for its own."""
+    """Tokens that stand for a byte: each for its own; an unused one may be given before the one in use."""
     if spec.byte_tokens and spec.unit != "char":
         raise VocabularyError(f'byte_tokens need unit="char", not {spec.unit!r}')
     before: dict[int, int] = {}
@@ -88,7 +88,7 @@ def check_byte_tokens(spec: TokenizerSpec) -> None:
             raise VocabularyError(f"byte_tokens: id {shown(token_id)} is no token")
         if type(value) is not int or not 0 <= value <= 255:
             raise VocabularyError(f"byte_tokens: the byte of id {token_id} is {shown(value)}: give 0 to 255")
-        if value in before:
+        if value in before and before[value] not in spec.unused:
             raise VocabularyError(
                 f"byte_tokens: ids {before[value]} and {token_id} are both byte 0x{value:02X}"
             )

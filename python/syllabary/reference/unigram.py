@@ -68,11 +68,13 @@ class Unigram:
     def __init__(self, spec: TokenizerSpec) -> None:
         """Of tokens with a score, and those that the normalizer leaves alone (`stage="frozen"`).
 
-        The score of these is found by trying sentencepiece 0.2.3; its source of 0.2.1 has another one.
+        The score of these is found by trying sentencepiece 0.2.3; its source of 0.2.1 has another one. Unused
+        tokens are not found; where the lowest score is looked for, Hugging Face's library counts theirs too.
         """
         self.spec = spec
         scores = spec.scores or {}
-        counted = [score for token_id, score in scores.items() if token_id not in spec.unused]
+        idle = spec.unused if spec.single_precision else ()
+        counted = [score for token_id, score in scores.items() if token_id not in idle]
         self.round = single if spec.single_precision else float
         self.unknown_score = self.round(min(counted, default=self.round(float("inf"))) - PENALTY)
         self.byte_ids = {value: token_id for token_id, value in spec.byte_tokens.items()}

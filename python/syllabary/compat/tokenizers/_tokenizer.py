@@ -248,7 +248,8 @@ class Tokenizer(Encoder, Training):
 
     def get_vocab_size(self, with_added_tokens: bool = True) -> int:
         """How many tokens there are."""
-        return len(self.get_vocab()) if with_added_tokens else int(self.model._size())
+        size, named = int(self.model._size()), len(self.get_vocab(with_added_tokens=False))
+        return size + len(self.get_vocab()) - named if with_added_tokens else size
 
     def token_to_id(self, token: str) -> int | None:
         """The id of a token."""

@@ -63,9 +63,12 @@ class Model(Component):
         """id -> token, made anew when the model was."""
         known = self.__dict__.get("_named")
         if known is None or known[0] is not self.values["vocab"]:
-            known = (self.values["vocab"], {number: text for text, number in self._vocab().items()})
+            known = (self.values["vocab"], self._numbered_names())
             self.__dict__["_named"] = known
         return cast(dict[int, str], known[1])
+
+    def _numbered_names(self) -> dict[int, str]:
+        return {number: text for text, number in self._vocab().items()}
 
     def token_to_id(self, token: str) -> int | None:
         """The id of a token."""
@@ -321,6 +324,9 @@ class Unigram(Model):
             known = (self.values["vocab"], numbered)
             self.__dict__["_numbered"] = known
         return cast(Vocab, known[1])
+
+    def _numbered_names(self) -> dict[int, str]:
+        return {number: token for number, (token, _score) in enumerate(self.values["vocab"])}
 
     def _size(self) -> int:
         return len(self.values["vocab"])

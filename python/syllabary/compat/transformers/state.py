@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from syllabary.formats.hf_read import read_document
+from syllabary.formats.hidden import hidden
 from syllabary.formats.strict_json import parse
 from syllabary.tokenizer import Tokenizer
 
@@ -52,7 +53,9 @@ def make(theirs: Any) -> Made:
     """The engine for a `tokenizers.Tokenizer`; `FormatError` names a component that we do not have."""
     spec = read_document(parse(theirs.to_str().encode("utf-8"), Path("tokenizer.json")))
     tok = Tokenizer(spec)
-    return Made(tok, state(theirs), _frame(theirs), frozenset(spec.special_tokens.values()))
+    # An id that only decodes is special by its name.
+    named = {token_id: name for token_id, name in hidden(spec).items() if name in spec.special_tokens}
+    return Made(tok, state(theirs), _frame(theirs), frozenset({*spec.special_tokens.values(), *named}))
 
 
 def state(theirs: Any) -> object:

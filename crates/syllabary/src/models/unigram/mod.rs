@@ -58,6 +58,8 @@ pub(crate) struct Unigram {
 
 impl Unigram {
     /// Of the tokens with a score, and those that the normalizer leaves alone.
+    ///
+    /// Unused ones are not in the lattice; in 64 bits their scores count where the lowest is looked for.
     pub(crate) fn new(parts: &Parts<'_>, vocab: &Vocab) -> Result<Unigram, Error> {
         let (spelling, single) = (&parts.spelling, parts.single_precision);
         let unused: FxHashSet<u32> = parts.unused.iter().copied().collect();
@@ -70,10 +72,13 @@ impl Unigram {
                     "scores: that of id {id} is no finite number of 32 bits"
                 )));
             }
-            if unused.contains(&id) {
+            let is_unused = unused.contains(&id);
+            if !(single && is_unused) {
+                lowest = score.min(lowest);
+            }
+            if is_unused {
                 continue;
             }
-            lowest = score.min(lowest);
             if let Some(byte) = byte_of.get(&id) {
                 rows.push((format!("<0x{byte:02X}>"), id, score));
             } else if let Some(bytes) = vocab.bytes(id) {
