@@ -30,7 +30,7 @@ def thread_count(threads: int | None) -> int:
     """`threads`, or one a core; `ValueError` below one and above `MAX_THREADS`."""
     if threads is None:
         return cores()
-    number = integer("threads", threads)
+    number = threads if type(threads) is int else integer("threads", threads)
     if not 1 <= number <= MAX_THREADS:
         raise ValueError(f"threads is {number}: give 1 to {MAX_THREADS}, or None for one a core")
     return number

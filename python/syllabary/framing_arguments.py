@@ -37,6 +37,8 @@ def read_texts(texts: Any, pairs: Any, is_pretokenized: bool) -> list[tuple[Any,
     `TypeError` for anything else, `ValueError` for pairs of another number.
     """
     firsts = texts if type(texts) is list else list(iterated("texts", texts, "str"))
+    if pairs is None and not is_pretokenized and {*map(type, firsts)} == {str}:
+        return [(text, None) for text in firsts]
     seconds = [None] * len(firsts) if pairs is None else list(iterated("pairs", pairs, "str or None"))
     if len(seconds) != len(firsts):
         raise ValueError(

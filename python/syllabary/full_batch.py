@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from itertools import pairwise
 from typing import Any, Protocol
@@ -17,8 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syllabary._engine import pairs
-from syllabary.framing import Padding
-from syllabary.framing_plan import Plan
+from syllabary.full_layout import Layout
 from syllabary.full_rows import found_as
 from syllabary.reference.encoding import Encoding, joined
 
@@ -60,23 +59,6 @@ class Rows(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class Source:
-    """What makes strings and nested rows of arrays.
-
-    names: id -> spelling. plans: for one text and for a pair; None where no text needs it.
-    taken: ids of tokens that take white space along, so that their spelling is that of the text.
-    texts: each text and pair as given. unit: of the offsets.
-    """
-
-    names: Mapping[int, str]
-    plans: tuple[Plan | None, Plan | None]
-    padding: Padding | None
-    taken: frozenset[int]
-    texts: Sequence[tuple[Any, Any]]
-    unit: str
-
-
 class EncodingBatch:
     """Rows of tokens: one a text (or pair), after it with `overflow=True` one for each part cut off.
 
@@ -86,11 +68,26 @@ class EncodingBatch:
     an `Encoding`), or as `to_lists`; `ValueError` says so.
     """
 
-    def __init__(self, rows: Rows, source: Source, located: Callable[[], Rows] | None = None) -> None:
-        """From the engine's rows. located: makes the same with offsets, where these have none."""
+    def __init__(
+        self,
+        rows: Rows,
+        layout: Layout,
+        given: Sequence[tuple[Any, Any]],
+        unit: str,
+        located: Callable[[], Rows] | None = None,
+    ) -> None:
+        """From the engine's rows. given: each text and pair. unit: of the offsets.
+
+        located: makes the same rows with offsets, where these have none.
+        """
         self._rows = rows
-        self._source = source
-        self._located_rows = located
+        self._bounds = rows.bounds()
+        self._layout = layout
+        self._given = given
+        self._unit = unit
+        self._locate = located
+        self._found_rows: Rows | None = None  # with offsets, once they are asked for
+        self._columns: dict[str, Array] = {}
 
     def __len__(self) -> int:
         """The number of rows."""
@@ -104,13 +101,9 @@ class EncodingBatch:
 
     def __getitem__(self, row: int) -> Encoding:
         """One row; its `overflowing` are the rows cut off of it, if those were asked for."""
-        try:
-            number = operator.index(row)
-        except TypeError:
-            raise TypeError(f"row {row!r}: give an integer") from None
-        at = number + len(self) if number < 0 else number
-        if not 0 <= at < len(self):
-            raise IndexError(f"row {row} of {len(self)}")
+        at = self._at(row)
+        if len(self._bounds) == 2:
+            return self._row(0)
         if at and self.samples[at] == self.samples[at - 1]:
             return self._row(at)
         count = int(np.searchsorted(self.samples, self.samples[at], "right")) - at
@@ -119,6 +112,11 @@ class EncodingBatch:
     def __iter__(self) -> Iterator[Encoding]:
         """Each row."""
         return (self[row] for row in range(len(self)))
+
+    def tokens(self, row: int) -> list[str]:
+        """How the tokens of a row are spelled, as `batch[row].tokens`."""
+        at = self._at(row)
+        return self._tokens(self._cell("ids", at), self._cell("special_tokens_mask", at), at)
 
     # ---- fields ----
 
@@ -191,9 +189,16 @@ class EncodingBatch:
 
     # ---- inside ----
 
-    @cached_property
-    def _bounds(self) -> Array:
-        return self._rows.bounds()
+    def _at(self, row: int) -> int:
+        """The number of a row, which may be counted from the end."""
+        try:
+            number = operator.index(row)
+        except TypeError:
+            raise TypeError(f"row {row!r}: give an integer") from None
+        at = number + len(self) if number < 0 else number
+        if not 0 <= at < len(self):
+            raise IndexError(f"row {row} of {len(self)}")
+        return at
 
     @cached_property
     def _length(self) -> int | None:
@@ -203,9 +208,11 @@ class EncodingBatch:
             return None
         return int(widths[0]) if len(widths) else 0
 
-    @cached_property
+    @property
     def _located(self) -> Rows:
-        return self._rows if self._located_rows is None else self._located_rows()
+        if self._found_rows is None and self._locate is not None:
+            self._found_rows = self._locate()
+        return self._rows if self._found_rows is None else self._found_rows
 
     def _having(self, name: str) -> Rows:
         """The rows that have a field."""
@@ -229,60 +236,76 @@ class EncodingBatch:
     def _unknown(self) -> Mapping[int, str]:
         return self._located.unknown()
 
-    @cached_property
-    def _columns(self) -> dict[str, Array]:
-        return {name: self._flat(name) for name in FIELDS}
+    def _cell(self, name: str, row: int) -> list[Any]:
+        """A field of a row as a list; of one row alone without an array in between."""
+        if len(self._bounds) == 2 and name != "spans":
+            return self._having(name).lists(name)[0]
+        if name not in self._columns:
+            self._columns[name] = self._flat(name)
+        flat: list[Any] = self._columns[name][self._bounds[row] : self._bounds[row + 1]].tolist()
+        return flat
+
+    def _places(self, row: int) -> list[tuple[int, int]]:
+        """The offsets of a row."""
+        if len(self._bounds) == 2:
+            return self.offset_pairs()[0]
+        return [(first, last) for first, last in self._cell("offsets", row)]
+
+    def _sample(self, row: int) -> int:
+        """The text that a row is of."""
+        return 0 if len(self._given) == 1 else int(self.samples[row])
 
     def _row(self, row: int) -> Encoding:
         """A row without what overflows."""
-        start, end = self._bounds[row], self._bounds[row + 1]
-        columns = {name: flat[start:end].tolist() for name, flat in self._columns.items()}
-        encoding = Encoding(
-            ids=columns["ids"],
-            offsets=[(first, last) for first, last in columns["offsets"]],
-            type_ids=columns["type_ids"],
-            attention_mask=columns["attention_mask"],
-            special_tokens_mask=columns["special_tokens_mask"],
-            word_ids=[None if word < 0 else word for word in columns["word_ids"]],
+        ids, special, words = (self._cell(name, row) for name in ("ids", "special_tokens_mask", "word_ids"))
+        return Encoding(
+            ids,
+            self._tokens(ids, special, row),
+            self._places(row),
+            self._cell("type_ids", row),
+            self._cell("attention_mask", row),
+            special,
+            [None if word < 0 else word for word in words] if -1 in words else words,
+            [],
+            _ranges(self._cell("sequence_ids", row), 1 + (self._given[self._sample(row)][1] is not None)),
         )
-        sample = int(self.samples[row])
-        texts = 1 + (self._source.texts[sample][1] is not None)
-        encoding.ranges = _ranges(columns["sequence_ids"], texts)
-        encoding.tokens = self._tokens(encoding, columns, sample, int(start))
-        return encoding
 
-    def _tokens(
-        self, encoding: Encoding, columns: Mapping[str, list[Any]], sample: int, start: int
-    ) -> list[str]:
-        """How the tokens of a row, which begins at `start`, are spelled."""
-        source = self._source
-        plan = source.plans[source.texts[sample][1] is not None]
-        items = () if plan is None else plan.items
-        fill = "" if source.padding is None else source.padding.pad_token
-        tokens = [
-            items[item].token if item >= 0 else fill if item == PAD else source.names[token_id]
-            for token_id, item in zip(encoding.ids, columns["items"], strict=True)
-        ]
-        if not source.taken.isdisjoint(encoding.ids):
-            for at, token_id in enumerate(encoding.ids):
-                item = columns["items"][at]
-                if start + at in self._unknown:
-                    tokens[at] = self._unknown[start + at]
-                elif token_id in source.taken and item in (-1, -2):
-                    word = encoding.word_ids[at] or 0
-                    tokens[at] = self._found(-1 - item, word, columns["spans"][at], sample)
+    def _tokens(self, ids: list[int], special: list[int], row: int) -> list[str]:
+        """How the tokens of a row are spelled."""
+        layout, names = self._layout, self._layout.spelled.names
+        if 1 not in special:  # all are of the text
+            tokens = [names[token_id] for token_id in ids]
+        else:
+            plan = layout.plans[self._given[self._sample(row)][1] is not None]
+            items, fill = () if plan is None else plan.items, layout.fill
+            tokens = [
+                items[item].token if item >= 0 else fill if item == PAD else names[token_id]
+                for token_id, item in zip(ids, self._cell("items", row), strict=True)
+            ]
+        if not layout.spelled.taken.isdisjoint(ids):
+            self._take(tokens, ids, row)
         return tokens
+
+    def _take(self, tokens: list[str], ids: list[int], row: int) -> None:
+        """Spell tokens that take white space along, and unknown ones, as they were found."""
+        taken, unknown, start = self._layout.spelled.taken, self._unknown, int(self._bounds[row])
+        sample = self._sample(row)
+        items, words, spans = (self._cell(name, row) for name in ("items", "word_ids", "spans"))
+        for at, token_id in enumerate(ids):
+            if start + at in unknown:
+                tokens[at] = unknown[start + at]
+            elif token_id in taken and items[at] in (-1, -2):
+                tokens[at] = self._found(-1 - items[at], max(words[at], 0), spans[at], sample)
 
     def _found(self, text: int, word: int, span: Sequence[int], sample: int) -> str:
         """What a token that takes white space along was found as."""
-        byte = self._source.unit == "byte"
-        return found_as(self._source.texts[sample][text], word, span, byte)
+        return found_as(self._given[sample][text], word, span, self._unit == "byte")
 
     def _nested(self, rows: list[Encoding], sample: int) -> Encoding:
         """Rows of one text, each with what overflows of it, as `encoding.joined` nests them."""
         if len(rows) == 1:
             return rows[0]
-        plan = self._source.plans[self._source.texts[sample][1] is not None]
+        plan = self._layout.plans[self._given[sample][1] is not None]
         counts = self._rows.parts()[sample]
         numbered = [
             Encoding([0], overflowing=[Encoding([part]) for part in range(1, counts[slot])])
@@ -303,11 +326,12 @@ class EncodingBatch:
 FIELDS = "ids type_ids attention_mask special_tokens_mask word_ids sequence_ids offsets spans items".split()
 
 
-def _ranges(sequence_ids: Sequence[int], texts: int) -> dict[int, tuple[int, int]]:
+def _ranges(sequence_ids: list[int], texts: int) -> dict[int, tuple[int, int]]:
     """The ranges of a row of so many texts, of its sequence ids."""
+    if texts == 1 and sequence_ids.count(0) == len(sequence_ids):
+        return {0: (0, len(sequence_ids))}
     found = dict.fromkeys(range(max(max(sequence_ids, default=-1) + 1, texts)), (0, 0))
-    for at, text in enumerate(sequence_ids):
-        if text >= 0:
-            start, end = found[text]
-            found[text] = (start if end else at, at + 1)
+    for text in found:
+        if text in sequence_ids:
+            found[text] = sequence_ids.index(text), len(sequence_ids) - sequence_ids[::-1].index(text)
     return found

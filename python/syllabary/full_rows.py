@@ -7,8 +7,7 @@ cannot be truncated. Leaves out: arguments (`framing_arguments`), and what is ma
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from functools import cached_property
+from collections.abc import Sequence
 from itertools import islice
 from typing import Any
 
@@ -17,17 +16,13 @@ from numpy.typing import NDArray
 
 from syllabary._engine import FullRows
 from syllabary.errors import SyllabaryError
-from syllabary.framing import Framing, Padding, Truncation
-from syllabary.framing_plan import Plan
+from syllabary.full_layout import Layout, white_ends
 from syllabary.reference.encoding import Encoding
-from syllabary.reference.trim import SPACE
 from syllabary.reference.truncation import truncate
-from syllabary.unicode import rewriting
 
 Array = NDArray[np.int64]
-Plans = tuple[Plan | None, Plan | None]
+ALONE, PAIRED = np.array([[1, -1]], np.int64), np.array([[1, 1]], np.int64)
 FLAT = re.compile(r"text (\d+) of the batch: ")
-STRATEGIES = ("longest_first", "only_first", "only_second")
 
 
 class EngineRows:
@@ -38,30 +33,17 @@ class EngineRows:
         rows: FullRows,
         given: Sequence[tuple[Any, Any]],
         is_pretokenized: bool,
-        framing: Framing,
-        plans: Plans,
+        layout: Layout,
         overflow: bool,
-        names: Mapping[int, str],
-        taken: frozenset[int],
         byte_offsets: bool,
     ) -> None:
         """Lay out rows of the engine; `ValueError` where texts cannot be truncated as asked."""
-        bad = rows.lay_out(
-            units(given, is_pretokenized),
-            is_pretokenized,
-            (_plan(plans[0]), _plan(plans[1])),
-            _truncation(framing.truncation),
-            _padding(framing.padding),
-            overflow,
-        )
+        bad = rows.lay_out(units(given, is_pretokenized), is_pretokenized, *layout.told, overflow)
         if bad is not None:
-            raise_truncation(bad, framing.truncation, plans)
+            raise_truncation(bad, layout)
         self._rows = rows
         self._given = given
-        self._trims = [plan is not None and bool(plan.trims) for plan in plans]
-        self._plans = plans
-        self._names = names
-        self._taken = taken
+        self._layout = layout
         self._byte_offsets = byte_offsets
 
     def bounds(self) -> Array:
@@ -82,27 +64,18 @@ class EngineRows:
 
     def field(self, name: str) -> Array:
         """A field of all rows. `spans` are offsets before white space is taken off them."""
-        if name == "spans" or (name == "offsets" and not any(self._trims)):
+        if name == "spans" or (name == "offsets" and not self._layout.trims):
             return self._rows.spans()
         if name != "offsets":
             return self._rows.field(name)
-        found = self._rows.spans(self._ends)
-        if self._taken:
+        found = self._rows.spans(self._layout.spelled.ends)
+        if self._layout.spelled.taken:
             self._trim_taken(found)
         return found
 
     def lists(self, name: str) -> list[list[int]]:
         """A field as lists, one a row; offsets have none here."""
         return self._rows.lists(name)
-
-    @cached_property
-    def _ends(self) -> NDArray[np.uint32]:
-        """Characters of white space at the ends of each token, by id."""
-        ends = np.zeros((max(self._names, default=-1) + 1, 2), np.uint32)
-        for token_id, name in self._names.items():
-            if name[:1] in WHITE or name[-1:] in WHITE:
-                ends[token_id] = white_ends(name)
-        return ends
 
     def unknown(self) -> dict[int, str]:
         """Unknown tokens that are spelled as the text."""
@@ -111,7 +84,7 @@ class EngineRows:
     def _trim_taken(self, found: Array) -> None:
         """Tokens that take white space along have that of the text at their ends."""
         items, ids = self.field("items"), self.field("ids")
-        places = np.flatnonzero((items < 0) & (items >= -2) & np.isin(ids, [*self._taken]))
+        places = np.flatnonzero((items < 0) & (items >= -2) & np.isin(ids, [*self._layout.spelled.taken]))
         if not len(places):
             return
         spans, words = self.field("spans"), self.field("word_ids")
@@ -122,7 +95,7 @@ class EngineRows:
             given = self._given[sample]
             source, span = given[-1 - int(items[at])], spans[at].tolist()
             text = found_as(source, int(words[at]), span, self._byte_offsets)
-            plan = self._plans[given[1] is not None]
+            plan = self._layout.plans[given[1] is not None]
             start, end = span
             for added, _firsts in () if plan is None else plan.trims:
                 before, after = white_ends(text)
@@ -131,15 +104,6 @@ class EngineRows:
                 start = min(start + before, end)
                 end = max(end - after, start) if end >= after else end
             found[at] = start, end
-
-
-WHITE = frozenset([SPACE, *rewriting.members("whitespace")])
-STRIPPED = "".join(WHITE)
-
-
-def white_ends(text: str) -> tuple[int, int]:
-    """How many characters at the beginning and at the end are white space (`reference.trim.white_ends`)."""
-    return len(text) - len(text.lstrip(STRIPPED)), len(text) - len(text.rstrip(STRIPPED))
 
 
 def found_as(source: Any, word: int, span: Sequence[int], byte_offsets: bool) -> str:
@@ -176,6 +140,8 @@ def named(error: SyllabaryError, given: Sequence[tuple[Any, Any]], is_pretokeniz
 
 def units(given: Sequence[tuple[Any, Any]], is_pretokenized: bool) -> Array:
     """How many of those each text and each pair has, -1 for no pair, shape (texts, 2)."""
+    if len(given) == 1 and not is_pretokenized:
+        return ALONE if given[0][1] is None else PAIRED
     if is_pretokenized:
         counts = [[-1 if words is None else len(words) for words in pair] for pair in given]
         return np.array(counts, np.int64).reshape(-1, 2)
@@ -184,36 +150,10 @@ def units(given: Sequence[tuple[Any, Any]], is_pretokenized: bool) -> Array:
     return found
 
 
-def raise_truncation(lengths: Sequence[int | None], truncation: Truncation | None, plans: Plans) -> None:
+def raise_truncation(lengths: Sequence[int | None], layout: Layout) -> None:
     """What the specification raises for texts of these lengths."""
     texts = [Encoding(ids=[0] * length) for length in lengths if length is not None]
-    plan = plans[len(texts) - 1]
+    plan, truncation = layout.plans[len(texts) - 1], layout.framing.truncation
     if truncation is not None and plan is not None:
         truncate(texts, truncation, plan.added)
     raise SyllabaryError(f"the engine cannot truncate texts of {lengths} tokens, and the specification can")
-
-
-def _plan(plan: Plan | None) -> Any:
-    if plan is None:
-        return None
-    items = [(item.token_id, item.type_id, item.over_type_id) for item in plan.items]
-    return (
-        items,
-        [list(labels) for labels in plan.labels],
-        [(add, list(firsts)) for add, firsts in plan.trims],
-    )
-
-
-def _truncation(truncation: Truncation | None) -> tuple[int, int, int, bool] | None:
-    if truncation is None:
-        return None
-    strategy = STRATEGIES.index(truncation.strategy)
-    return truncation.max_length, truncation.stride, strategy, truncation.direction == "left"
-
-
-def _padding(padding: Padding | None) -> tuple[int | None, int, int, int, bool] | None:
-    if padding is None:
-        return None
-    length = None if padding.length == "longest" else padding.length
-    side = padding.direction == "left"
-    return length, padding.multiple_of or 1, padding.pad_id, padding.pad_type_id, side

@@ -335,7 +335,8 @@ class Tokenizer(Drawing, FullEncoding, TextMethods, Conversing):
     ) -> Result:
         """What `run` of the engine gives for the texts; an error names the text."""
         many: Any = texts if type(texts) in (list, tuple) else list(iterated("texts", texts, "str"))
-        policy, count = self._policy(special), thread_count(threads)
+        policy = self._policy(special)
+        count = 1 if threads is None and len(many) == 1 else thread_count(threads)
         try:
             return run(many, policy, count, *drawn)
         except TextError:

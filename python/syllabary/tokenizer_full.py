@@ -6,7 +6,7 @@ rows (the engine, `reference.full`), and what is made of them (`full_batch`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -18,16 +18,17 @@ from syllabary.formats.hf_framing import framing, with_framing
 from syllabary.framing import Framing, Padding, PostProcessor, Truncation
 from syllabary.framing_arguments import asked_framing, read_texts
 from syllabary.framing_plan import Plan, plan
-from syllabary.full_batch import EncodingBatch, Source
+from syllabary.full_batch import EncodingBatch
+from syllabary.full_layout import Layout, Spellings
 from syllabary.full_rows import EngineRows, flat_texts, named
-from syllabary.reference.decode import spellings
 from syllabary.reference.encoding import Encoding
 from syllabary.spec import TokenizerSpec
 
 Special = Literal["raise", "allow", "text"] | Collection[str]
 OffsetUnit = Literal["char", "byte"]
 Words = Sequence[str]
-Plans = tuple[Plan | None, Plan | None]
+Given = Sequence[tuple[Any, Any]]  # each text and its pair, or None
+Asked = tuple[Any, Any, Any, bool]  # post-processors, truncation, padding, whether special tokens are added
 
 
 class FullEncoding:
@@ -93,19 +94,9 @@ class FullEncoding:
                     f"{name} must be a str, not {type(one).__name__}; words go with is_pretokenized=True"
                 )
         try:
-            return self.encode_full_batch(
-                [text],
-                [pair],
-                special=special,
-                add_special_tokens=add_special_tokens,
-                padding=padding,
-                truncation=truncation,
-                post_processor=post_processor,
-                is_pretokenized=is_pretokenized,
-                offsets=offsets,
-                overflow=True,
-                threads=1,
-            )[0]
+            given = read_texts([text], [pair], True) if is_pretokenized else [(text, pair)]
+            asked = (post_processor, truncation, padding, add_special_tokens)
+            return self._encodings(given, is_pretokenized, asked, special, offsets, True, 1)[0]
         except SyllabaryError as error:
             raise type(error)(str(error).replace(" 0 of the batch", "", 1)) from None
 
@@ -131,28 +122,10 @@ class FullEncoding:
         overflow: parts that truncation cuts off are rows of their own.
         """
         given = read_texts(texts, pairs, is_pretokenized)
-        count = thread_count(threads)
-        if offsets not in (None, "char", "byte"):
-            raise ValueError(f'offsets={offsets!r}: they are counted in "char" or "byte", or None for later')
-        asked = asked_framing(self._framing, post_processor, truncation, padding)
-        plans = self._plans(asked, given, bool(add_special_tokens))
-
-        def rows(unit: OffsetUnit | None) -> EngineRows:
-            flat = flat_texts(given, is_pretokenized)
-
-            def run(texts: Any, policy: Any, threads: int) -> FullRows:
-                return self._engine.full_rows(texts, policy, unit or "ids", threads)
-
-            try:
-                found = self._batch(run, flat, special, count)
-            except SyllabaryError as error:
-                raise named(error, given, is_pretokenized) from None
-            byte = unit == "byte"
-            names, taken = self._names, self._taken
-            return EngineRows(found, given, is_pretokenized, asked, plans, overflow, names, taken, byte)
-
-        source = Source(self._names, plans, asked.padding, self._taken, given, offsets or "char")
-        return EncodingBatch(rows(offsets), source, None if offsets else lambda: rows("char"))
+        if threads is not None:
+            thread_count(threads)
+        asked = (post_processor, truncation, padding, add_special_tokens)
+        return self._encodings(given, is_pretokenized, asked, special, offsets, overflow, threads)
 
     def num_special_tokens(self, pair: bool = False) -> int:
         """How many tokens the tokenizer's post-processor puts around a text, or around a pair."""
@@ -165,31 +138,56 @@ class FullEncoding:
         return framing(self.spec)
 
     @cached_property
-    def _names(self) -> Mapping[int, str]:
-        return spellings(self.spec)
-
-    @cached_property
-    def _taken(self) -> frozenset[int]:
-        """The tokens that are spelled as the text: white space goes along, or Unigram does not know it."""
-        named = {**self.spec.special_tokens, **self.spec.added_tokens}
-        flagged = {name for name, how in self.spec.matching.items() if how.lstrip or how.rstrip}
-        found = {token_id for name, token_id in named.items() if name in flagged}
-        if self.spec.model == "unigram" and self.spec.unknown is not None:
-            found.add(self.spec.unknown)
-        return frozenset(found)
+    def _spelled(self) -> Spellings:
+        return Spellings(self.spec)
 
     @cached_property
     def _own_plans(self) -> dict[tuple[int, bool], Plan]:
         return {}
 
-    def _plans(self, asked: Framing, given: Sequence[tuple[Any, Any]], add: bool) -> Plans:
-        """The plans of the rows that there are."""
-        kinds = {pair is not None for _text, pair in given}
+    @cached_property
+    def _layouts(self) -> dict[tuple[bool, bool, bool], tuple[Any, Any, Layout]]:
+        """The last layouts: by whether special tokens are added, to texts alone, and to pairs."""
+        return {}
+
+    def _encodings(
+        self, given: Given, words: bool, asked: Asked, special: Any, unit: OffsetUnit | None, *how: Any
+    ) -> EncodingBatch:
+        """The full encodings of texts and pairs. how: whether parts cut off are rows, the threads."""
+        overflow, threads = how
+        if unit not in (None, "char", "byte"):
+            raise ValueError(f'offsets={unit!r}: they are counted in "char" or "byte", or None for later')
+        layout = self._layout(given, *asked)
+
+        def rows(unit: OffsetUnit | None) -> EngineRows:
+            def run(texts: Any, policy: Any, count: int) -> FullRows:
+                return self._engine.full_rows(texts, policy, unit or "ids", count)
+
+            try:
+                found = self._batch(run, flat_texts(given, words), special, threads)
+            except SyllabaryError as error:
+                raise named(error, given, words) from None
+            return EngineRows(found, given, words, layout, overflow, unit == "byte")
+
+        later = None if unit else lambda: rows("char")
+        return EncodingBatch(rows(unit), layout, given, unit or "char", later)
+
+    def _layout(self, given: Given, processors: Any, truncation: Any, padding: Any, add: bool) -> Layout:
+        """How the rows are laid out; what was asked for last is at hand still."""
+        paired = {pair is not None for _text, pair in given}
+        kind = bool(add), False in paired, True in paired
+        last = self._layouts.get(kind)
+        if processors is None and last is not None and last[0] is truncation and last[1] is padding:
+            return last[2]
+        framing = asked_framing(self._framing, processors, truncation, padding)
         one, two = (
-            self._plan(asked.post_processor, 1 + pair, add) if pair in kinds else None
-            for pair in (False, True)
+            self._plan(framing.post_processor, texts, kind[0]) if there else None
+            for texts, there in zip((1, 2), kind[1:], strict=True)
         )
-        return one, two
+        layout = Layout.of(framing, (one, two), self._spelled)
+        if processors is None:
+            self._layouts[kind] = truncation, padding, layout
+        return layout
 
     def _plan(self, processors: Sequence[PostProcessor], texts: int, add: bool) -> Plan:
         """The plan for so many texts; that of the tokenizer's own processors is made once."""

@@ -126,9 +126,20 @@ class Component:
         """Another one when it was changed."""
         return id(self), self.changes
 
+    def kept(self, make: Callable[[], T]) -> T:
+        """What `make` makes of the component, until it is changed."""
+        stamp, known = self.stamp(), self.__dict__.get("_kept")
+        if known is None or known[0] != stamp:
+            known = self.__dict__["_kept"] = (stamp, make())
+        return cast(T, known[1])
+
     def parts(self) -> Sequence[Component]:
         """The components that it is made of: itself, or those of a sequence."""
         return (self,)
+
+    def all(self) -> Iterator[Component]:
+        """It and all that stand in it, whose changes are its own."""
+        yield self
 
     @property
     def is_custom(self) -> bool:
@@ -173,6 +184,7 @@ class Component:
     def __setstate__(self, state: bytes) -> None:
         """From its JSON."""
         found = from_json(type(self), json.loads(state))
+        self.__dict__.pop("_kept", None)
         self.__dict__.update(vars(found))
 
 
@@ -211,6 +223,12 @@ class Chain(Component):
     def parts(self) -> Sequence[Component]:
         """Its parts, sequences unfolded."""
         return [part for child in self.children for part in child.parts()]
+
+    def all(self) -> Iterator[Component]:
+        """Sequences in it too."""
+        yield self
+        for child in self.children:
+            yield from child.all()
 
     def record(self) -> object:
         """Its parts' records."""

@@ -15,6 +15,7 @@ from syllabary.compat.tokenizers import _component as part
 from syllabary.compat.tokenizers._encoding import Encoding
 from syllabary.compat.tokenizers._frame import pad, truncate
 from syllabary.compat.tokenizers._inputs import Input, read_inputs, read_sequence
+from syllabary.compat.tokenizers._known import Known
 from syllabary.compat.tokenizers._pipeline import Pipeline
 from syllabary.compat.tokenizers._whole import WholeEngine
 
@@ -22,12 +23,13 @@ if TYPE_CHECKING:
     from syllabary.compat.tokenizers._tokenizer import Tokenizer
 
 Result = TypeVar("Result")
+INTEGERS = {int}
 
 
 class Encoder:
     """The part of `Tokenizer` that encodes and decodes."""
 
-    _known: Any
+    _known: Known | None
 
     # ---- text -> encodings ----
 
@@ -107,8 +109,8 @@ class Encoder:
 
     def _encodings(self, inputs: list[Input], special: bool, offsets: bool) -> list[Encoding]:
         """The encodings of texts and pairs, padded to one length: by the engine, where that can be."""
-        me = self._me
-        pipeline: Pipeline = self._made("pipeline", lambda: Pipeline(me))
+        me, known = self._me, self._now()
+        pipeline: Pipeline = known.made("pipeline", lambda: Pipeline(me))
         padding = me._padding
 
         def alone(text: int) -> Encoding:
@@ -126,8 +128,8 @@ class Encoder:
                 one._pad(len(found[text]), {**padding, "direction": padding["direction"].lower()})
             return one
 
-        whole: WholeEngine | None = self._made("whole", lambda: WholeEngine.of(me))
-        made = None if whole is None else whole.encodings(inputs, me._frame(), special, offsets, again)
+        whole: WholeEngine | None = known.made("whole", lambda: WholeEngine.of(me))
+        made = None if whole is None else whole.encodings(inputs, me, special, offsets, again)
         found = [alone(text) for text in range(len(inputs))] if made is None else made
         return pad(found, padding) if made is None else found
 
@@ -135,16 +137,24 @@ class Encoder:
 
     def decode(self, ids: Sequence[int], skip_special_tokens: bool = True) -> str:
         """The text of ids; one that no token has is passed over."""
-        names, special = self._made("spellings", self._spellings), self._me._added.special
+        known = self._now()
+        added, names = known.made("spellings", self._spellings), known.made("names", self._me.model._names)
+        numbers = ids if type(ids) is list else list(ids)
+        if {*map(type, numbers)} != INTEGERS:
+            numbers = [part.count(number) for number in numbers]
         found = []
-        for number in ids:
-            name = names.get(part.count(number))
+        for number in numbers:
+            name = added.get(number)
             if name is None:
-                name = self._me.model._names().get(number)
-            if name is not None and not (skip_special_tokens and name in special):
+                name = names.get(number)
+            if name is not None:
                 found.append(name)
+            else:
+                part.count(number)  # raises for what can be no id
+        if skip_special_tokens and not known.special.isdisjoint(found):
+            found = [name for name in found if name not in known.special]
         decoder = self._me.decoder
-        return " ".join(found) if decoder is None else cast(str, decoder.decode(found))
+        return " ".join(found) if decoder is None else known.made("decoder", decoder.runs)(found)
 
     def decode_batch(self, sequences: Sequence[Sequence[int]], skip_special_tokens: bool = True) -> list[str]:
         """The texts of many."""
@@ -158,7 +168,7 @@ class Encoder:
 
     def id_to_token(self, id: int) -> str | None:  # noqa: A002 (their name)
         """The token of an id; an added one as it is after normalizing."""
-        found = self._made("spellings", self._spellings).get(part.count(id))
+        found = self._now().made("spellings", self._spellings).get(part.count(id))
         return self._me.model.id_to_token(id) if found is None else found  # type: ignore[no-any-return]
 
     def _spellings(self) -> dict[int, str]:
@@ -177,19 +187,12 @@ class Encoder:
     def _me(self) -> Tokenizer:
         return cast("Tokenizer", self)
 
-    def _made(self, name: str, make: Callable[[], Any]) -> Any:
-        """Something made of the components (not of truncation and padding), anew when one has changed."""
-        me = self._me
-        stamp = (
-            me._added.changes, me._hides_special,
-            *(one and one.stamp() for one in me._parts.values() if one is not None),
-        )  # fmt: skip
+    def _now(self) -> Known:
+        """What is made of the components, as these are now."""
         known = self._known
-        if known is None or known[0] != stamp:
-            known = self._known = (stamp, {})
-        if name not in known[1]:
-            known[1][name] = make()
-        return known[1][name]
+        if known is None or not known.holds(self._me):
+            known = self._known = Known(self._me)
+        return known
 
     def _check(self) -> None:
         """Raise for a model that is none."""

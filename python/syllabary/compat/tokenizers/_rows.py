@@ -6,12 +6,10 @@ Adds `encodings_of`. Leaves out: how rows are made (`syllabary.full_batch`), wha
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
-import numpy as np
-
-from syllabary.compat.tokenizers._encoding import COLUMNS, Encoding
+from syllabary.compat.tokenizers._encoding import Encoding
 from syllabary.full_batch import EncodingBatch
 from syllabary.reference.encoding import Encoding as Row
 
@@ -28,17 +26,22 @@ NAMES = {**PLAIN, "_tokens": "tokens", "_words": "word_ids", "_offsets": "offset
 class Rows:
     """The rows of a batch.
 
-    bare: without offsets, words and tokens, as `encode_batch_fast` gives them. framed: whether there is a
-    post-processor, which says type ids and which text tokens are of. again: encodes a text of the batch by
-    itself, for what follows from neither (what overflows of bare rows, and without a post-processor).
+    samples: the text of each. bare: without offsets, words and tokens, as `encode_batch_fast` gives them.
+    framed: whether there is a post-processor, which says type ids and which text tokens are of. again:
+    encodes a text of the batch by itself, for what follows from neither (what overflows of bare rows, and
+    without a post-processor).
     """
 
     def __init__(
-        self, batch: EncodingBatch, bare: bool, framed: bool, again: Callable[[int], Encoding]
+        self,
+        batch: EncodingBatch,
+        samples: Sequence[int],
+        bare: bool,
+        framed: bool,
+        again: Callable[[int], Encoding],
     ) -> None:
         """See the class."""
-        self.batch, self.bare, self.framed, self.again = batch, bare, framed, again
-        self.samples: list[int] = batch.samples.tolist()
+        self.batch, self.samples, self.bare, self.framed, self.again = batch, samples, bare, framed, again
         self.unknown: int | None = None  # a token that is shown as the text that it stands for (Unigram)
         self.fields: dict[str, list[Any]] = {}
         self.whole: dict[int, Row] = {}
@@ -50,18 +53,19 @@ class Rows:
         if name in PLAIN:
             return self.field(PLAIN[name])[at]
         if name == "_offsets":
-            return [(start, end) for start, end in self.field("offsets")[at]]
+            return self.field("offsets")[at]
         if name == "_words":
-            return [None if word < 0 else word for word in self.field("word_ids")[at]]
+            words = self.field("word_ids")[at]
+            return [None if word < 0 else word for word in words] if -1 in words else words
         if name != "_tokens" and (self.bare or not self.framed):
             return getattr(self.again(self.samples[at]), name)
         if self.unknown is not None and name in ("_tokens", "_overflowing"):
             return getattr(self.again(self.samples[at]), name)
+        if name == "_tokens":
+            return self.batch.tokens(at)
         if at not in self.whole:
             self.whole[at] = self.batch[at]
         row = self.whole[at]
-        if name == "_tokens":
-            return list(row.tokens)
         if name == "_overflowing":
             return [nested(one) for one in row.overflowing]
         if any(start == end for start, end in row.ranges.values()):
@@ -71,7 +75,8 @@ class Rows:
     def field(self, name: str) -> list[Any]:
         """A field of all rows."""
         if name not in self.fields:
-            self.fields[name] = self.batch.to_lists(name)
+            pairs = name == "offsets"
+            self.fields[name] = self.batch.offset_pairs() if pairs else self.batch.to_lists(name)
         return self.fields[name]
 
     def _bare(self, name: str, at: int) -> list[Any]:
@@ -81,9 +86,7 @@ class Rows:
         if name == "_words":
             return [None] * len(special)
         if name == "_tokens":
-            if at not in self.whole:
-                self.whole[at] = self.batch[at]
-            tokens = self.whole[at].tokens
+            tokens = self.batch.tokens(at)
             return [token if added else "" for token, added in zip(tokens, special, strict=True)]
         types = self.field("type_ids")[at]
         return [kind if added or self.framed else 0 for kind, added in zip(types, special, strict=True)]
@@ -101,11 +104,10 @@ def nested(row: Row) -> Encoding:
 
 def encodings_of(rows: Rows) -> list[Encoding]:
     """An encoding for each text, which takes its columns from the rows when they are asked for."""
-    found, first = [], np.flatnonzero(np.diff(rows.batch.samples, prepend=-1)).tolist()
-    for at in first:
-        made = Encoding()
-        for name in (*COLUMNS, "_overflowing", "_ranges"):
-            delattr(made, name)
-        made._row = (rows, at)
-        found.append(made)
+    found, samples = [], rows.samples
+    for at, sample in enumerate(samples):
+        if not at or sample != samples[at - 1]:
+            made = Encoding.__new__(Encoding)  # without columns
+            made._row = (rows, at)
+            found.append(made)
     return found

@@ -56,7 +56,7 @@ class Tokenizer(Encoder, Training):
         self._truncation: dict[str, Any] | None = None
         self._padding: dict[str, Any] | None = None
         self._hides_special = False
-        self._known: Any = None  # what was made of the components, and their stamp
+        self._known = None
 
     # ---- from and to files ----
 

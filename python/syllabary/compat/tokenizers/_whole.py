@@ -5,8 +5,9 @@ Adds `WholeEngine`, and which tokenizers and texts it is for. Leaves out: the ot
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from operator import is_
+from typing import TYPE_CHECKING, Any
 
 from syllabary.compat.tokenizers._encoding import Encoding
 from syllabary.compat.tokenizers._engines import spec_of
@@ -14,10 +15,13 @@ from syllabary.compat.tokenizers._inputs import Input
 from syllabary.compat.tokenizers._rows import Rows, encodings_of
 from syllabary.errors import SyllabaryError
 from syllabary.formats.hf_framing import read_frame
+from syllabary.framing import Padding, Truncation
 from syllabary.tokenizer import Tokenizer as Engine
 
 if TYPE_CHECKING:
     from syllabary.compat.tokenizers._tokenizer import Tokenizer
+
+Frame = tuple[Truncation | None, Padding | None]
 
 
 class WholeEngine:
@@ -27,6 +31,7 @@ class WholeEngine:
         """lost: the id of what is to be left out. framed: whether there is a post-processor."""
         self.engine, self.lost, self.framed = engine, lost, framed
         self.unknown = engine.spec.unknown if engine.spec.model == "unigram" else None
+        self._told: tuple[tuple[Any, Any], Frame] | None = None  # what it was told last, and that read
 
     @staticmethod
     def of(tokenizer: Tokenizer) -> WholeEngine | None:
@@ -43,24 +48,25 @@ class WholeEngine:
     def encodings(
         self,
         inputs: list[Input],
-        frame: Mapping[str, object],
+        tokenizer: Tokenizer,
         special: bool,
         offsets: bool,
         again: Callable[[int], Encoding],
     ) -> list[Encoding] | None:
         """The encodings of texts; `None` where one holds what is to be left out, or is an error there.
 
-        frame: truncation and padding, as a file has them.
+        tokenizer: which is told of truncation and padding.
         again: encodes a text of the inputs the other way, padded as long as it is here.
         """
         if not inputs:
             return []
         words = not isinstance(inputs[0][0], str)
+        paired = any(pair is not None for _text, pair in inputs)
         try:
-            truncation, padding = read_frame(frame)
+            truncation, padding = self._frame(tokenizer)
             batch = self.engine.encode_full_batch(
                 [text for text, _pair in inputs],
-                [pair for _text, pair in inputs],
+                [pair for _text, pair in inputs] if paired else None,
                 special="allow",
                 add_special_tokens=special,
                 padding=padding or False,
@@ -68,14 +74,23 @@ class WholeEngine:
                 is_pretokenized=words,
                 offsets="char" if offsets else None,
                 overflow=truncation is not None,
+                threads=1 if len(inputs) == 1 else None,
             )
         except (SyllabaryError, ValueError):
             return None  # it is told by the other way, in their words
-        rows = Rows(batch, not offsets, self.framed, again)
+        samples = range(len(inputs)) if truncation is None else batch.samples.tolist()
+        rows = Rows(batch, samples, not offsets, self.framed, again)
         rows.unknown = self.unknown
         if self.lost is not None and any(self.lost in ids for ids in rows.field("ids")):
             return None
         return encodings_of(rows)
+
+    def _frame(self, tokenizer: Tokenizer) -> Frame:
+        """Truncation and padding, read when the tokenizer was told something else."""
+        told = tokenizer._truncation, tokenizer._padding
+        if self._told is None or not all(map(is_, self._told[0], told)):
+            self._told = told, read_frame(tokenizer._frame())
+        return self._told[1]
 
 
 def _apart(tokenizer: Tokenizer) -> bool:

@@ -6,6 +6,7 @@ Adds the classes of tokenizers 0.23.3, with their arguments and attributes, `Dec
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from collections.abc import Sequence as Listed
 from typing import TYPE_CHECKING, Any
 
@@ -35,9 +36,14 @@ class Decoder(Component):
 
     def decode(self, tokens: Listed[str]) -> str:
         """The text of tokens."""
-        if not self.is_custom:
-            return Engine(self.steps()).decode(list(tokens))
-        strings = list(tokens)
+        return self.runs()(list(tokens))
+
+    def runs(self) -> Callable[[list[str]], str]:
+        """What decodes: the engine, as the decoder is now, or what calls the caller's code."""
+        return self.kept(lambda: self._by_parts if self.is_custom else Engine(self.steps()).decode)
+
+    def _by_parts(self, tokens: list[str]) -> str:
+        strings = tokens
         for one in self.parts():
             if isinstance(one, _Custom):
                 strings = list(called(one.made, "decode_chain", strings))

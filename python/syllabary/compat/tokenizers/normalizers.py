@@ -44,7 +44,7 @@ class Normalizer(Component):
             normalized = NormalizedString(sequence)
             self.normalize(normalized)
             return normalized.normalized
-        return Engine(self.steps()).plain(sequence)
+        return self.kept(lambda: Engine(self.steps())).plain(sequence)
 
 
 class _Custom(Custom, Normalizer):

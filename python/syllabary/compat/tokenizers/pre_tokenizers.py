@@ -63,8 +63,8 @@ class PreTokenizer(Component):
             pretok = PreTokenizedString(s)
             self.pre_tokenize(pretok)
             return [(text, offsets) for text, offsets, _tokens in pretok.get_splits()]
-        steps = self.steps()
-        return Engine(steps).cut(s) if steps else [(s, (0, len(s)))]
+        engine = self.kept(lambda: Engine(steps) if (steps := self.steps()) else None)
+        return [(s, (0, len(s)))] if engine is None else engine.cut(s)
 
 
 class _Custom(Custom, PreTokenizer):

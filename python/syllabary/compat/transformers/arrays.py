@@ -6,6 +6,7 @@ rows of several lengths, which make no array.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from syllabary.compat.transformers.state import Frame
 from syllabary.ragged import Ragged
 
 Array = NDArray[np.int64]
+Column = Callable[[int, Any, Any, Any], Array]
 
 
 def columns(ragged: Ragged, frame: Frame, room: int | None, asked: Asked) -> dict[str, Any] | None:
@@ -40,6 +42,34 @@ def columns(ragged: Ragged, frame: Frame, room: int | None, asked: Asked) -> dic
             np.put_along_axis(found, (first + sizes + at)[:, None], value, axis=1)
         return found
 
+    return _fields(column, ids, np.maximum(full, length), frame, asked)
+
+
+def columns_of_one(ids: NDArray[np.uint32], frame: Frame, room: int | None, asked: Asked) -> dict[str, Any]:
+    """The same for one text, whose ids are given."""
+    if room is not None and len(ids) > room:
+        ids = ids[:room] if asked.truncation_side == "right" else ids[len(ids) - room :]
+    full = len(ids) + len(frame)
+    length = max(asked.length(full), full)
+    start = length - full if asked.padding_side == "left" else 0
+    first = start + len(frame.before)
+    last = first + len(ids)
+
+    def column(fill: int, text: Any, before: Any, after: Any) -> Array:
+        found = np.full((1, length), fill, dtype=np.int64)
+        row = found[0]
+        row[first:last] = text
+        if before:
+            row[start:first] = before
+        if after:
+            row[last : last + len(after)] = after
+        return found
+
+    return _fields(column, ids, np.array([length]), frame, asked)
+
+
+def _fields(column: Column, ids: Any, lengths: Array, frame: Frame, asked: Asked) -> dict[str, Any]:
+    """The fields asked for. column: makes one of what stands in padding, texts, before and after them."""
     ends = (1,) * len(frame.before), (1,) * len(frame.after)
     data: dict[str, Any] = {"input_ids": column(asked.pad_id, ids, frame.before, frame.after)}
     if asked.return_token_type_ids:
@@ -49,7 +79,7 @@ def columns(ragged: Ragged, frame: Frame, room: int | None, asked: Asked) -> dic
     if asked.return_special_tokens_mask:
         data["special_tokens_mask"] = column(1, 0, *ends)
     if asked.return_length:
-        data["length"] = np.maximum(full, length)
+        data["length"] = lengths
     return data
 
 

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 
-@dataclass(frozen=True, slots=True)
-class Asked:
+class Asked(NamedTuple):
     """A call's options, their names and defaults as `transformers` has them, strategies as plain text."""
 
     add_special_tokens: bool = True
@@ -54,8 +52,7 @@ class Asked:
         return length + -length % self.pad_to_multiple_of if self.pad_to_multiple_of else length
 
 
-@dataclass(frozen=True, slots=True)
-class Texts:
+class Texts(NamedTuple):
     """The texts of a call: first and, where there is one, second; each a text or a list of words."""
 
     first: list[Any]

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from syllabary.compat.transformers.arrays import as_torch, columns
+from syllabary.compat.transformers.arrays import as_torch, columns, columns_of_one
 from syllabary.compat.transformers.asked import Asked, Texts
 from syllabary.compat.transformers.backend import BatchEncoding
 from syllabary.compat.transformers.rows import Row, Rows
@@ -22,12 +22,12 @@ from syllabary.framing import Padding, Truncation
 def encoded(made: Made, texts: Texts, asked: Asked) -> Any:
     """The `BatchEncoding` of a call."""
     data, rows = _plain(made, texts, asked) or _full(made, texts, asked)
-    tensors = asked.return_tensors
-    found = BatchEncoding(data, rows, tensor_type=tensors, n_sequences=1 if texts.second is None else 2)
-    if texts.batched or tensors is not None or asked.return_overflowing_tokens:
-        return found
-    one = {key: value[0] if value and isinstance(value[0], list) else value for key, value in found.items()}
-    return BatchEncoding(one, rows, n_sequences=found.n_sequences)
+    tensors, count = asked.return_tensors, 1 if texts.second is None else 2
+    if not texts.batched and tensors is None and not asked.return_overflowing_tokens:
+        data = {
+            key: value[0] if value and isinstance(value[0], list) else value for key, value in data.items()
+        }
+    return BatchEncoding(data, rows, tensor_type=tensors, n_sequences=count)
 
 
 # ---- ids and masks ----
@@ -49,7 +49,10 @@ def _plain(made: Made, texts: Texts, asked: Asked) -> tuple[dict[str, Any], Rows
     kind = str(getattr(asked.return_tensors, "value", asked.return_tensors))
     if kind in ("np", "pt"):
         ragged = made.tok.encode_batch_array(texts.first, asked.special)
-        arrays = columns(ragged, frame, room, asked)
+        one = len(texts.first) == 1
+        arrays = (
+            columns_of_one(ragged.ids, frame, room, asked) if one else columns(ragged, frame, room, asked)
+        )
         if arrays is not None:
             return (as_torch(arrays) if kind == "pt" else arrays), rows
     ids = made.tok.encode_batch(texts.first, asked.special)

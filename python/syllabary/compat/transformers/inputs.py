@@ -19,6 +19,8 @@ WRONG = (
 
 def read(text: Any, pair: Any, words: bool) -> Texts:
     """The texts; `ValueError` or `TypeError` for anything else, as `transformers` has it."""
+    if isinstance(text, str) and pair is None and not words:
+        return Texts([text], None, False)
     for name, one in (("text", text), ("text_pair", pair)):
         if one is not None and not isinstance(one, (str, *MANY)):
             raise ValueError(f"{name} is {type(one).__name__}: {WRONG}")

@@ -7,7 +7,6 @@ encoding (`encode`).
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import os
 from pathlib import Path
@@ -22,7 +21,7 @@ from syllabary.errors import UnknownSymbolError, UnknownTokenError
 from syllabary.files import write_atomic
 from syllabary.tokenizer import Tokenizer
 
-FIELDS = frozenset(one.name for one in dataclasses.fields(Asked))
+FIELDS = frozenset(Asked._fields)
 NONE = {"padding_strategy": "do_not_pad", "truncation_strategy": "do_not_truncate"}
 CONFIG = "tokenizer_config.json"
 SAVED_AS = "PreTrainedTokenizerFast"  # what AutoTokenizer of every version knows
@@ -72,13 +71,23 @@ class SyllabaryTokenizer(TokenizersBackend):  # type: ignore[misc]  # its types 
     def _engine(self) -> Made:
         held = self.__dict__
         made: Made | None = held.get("_made")
-        if made is None or (held["_handed_out"] and made.state != state(held["_theirs"])):
+        changed = held.pop("_touched", False) or held["_handed_out"]  # perhaps
+        if made is None or (changed and made.state != state(held["_theirs"])):
             made = held["_made"] = make(held["_theirs"])
         return made
 
+    def _add_tokens(self, new_tokens: list[Any], special_tokens: bool = False) -> int:
+        """Add tokens; the next call looks whether any was new."""
+        theirs = self.__dict__["_theirs"]
+        try:
+            return int((theirs.add_special_tokens if special_tokens else theirs.add_tokens)(new_tokens))
+        finally:
+            self.__dict__["_touched"] = True
+
     def __getstate__(self) -> dict[str, Any]:
         """Without the engine, which is made again; so that what was encoded changes no hash of it."""
-        held = {name: value for name, value in self.__dict__.items() if name != "deprecation_warnings"}
+        left_out = ("_touched", "deprecation_warnings")
+        held = {name: value for name, value in self.__dict__.items() if name not in left_out}
         return {**held, "_made": None, "_handed_out": False, "deprecation_warnings": {}}
 
     # ---- text -> ids ----

@@ -1,0 +1,115 @@
+"""What full encodings have in common, made once: how tokens are spelled, and how rows are laid out.
+
+Adds `Spellings`, of a tokenizer, and `Layout`, of what calls ask of it. Leaves out: the rows (`full_rows`),
+and which layout a call asks for (`tokenizer_full`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from syllabary.framing import Framing, Padding, Truncation
+from syllabary.framing_plan import Plan
+from syllabary.reference.decode import spellings
+from syllabary.reference.trim import SPACE
+from syllabary.spec import TokenizerSpec
+from syllabary.unicode import rewriting
+
+Plans = tuple[Plan | None, Plan | None]
+STRATEGIES = ("longest_first", "only_first", "only_second")
+WHITE = frozenset([SPACE, *rewriting.members("whitespace")])
+STRIPPED = "".join(WHITE)
+
+
+class Spellings:
+    """How the tokens of a tokenizer are spelled.
+
+    names: id -> spelling. taken: ids of the tokens that are spelled as the text: white space goes along, or
+    Unigram does not know it.
+    """
+
+    def __init__(self, spec: TokenizerSpec) -> None:
+        """Of a tokenizer."""
+        self.names = spellings(spec)
+        named = {**spec.special_tokens, **spec.added_tokens}
+        flagged = {name for name, how in spec.matching.items() if how.lstrip or how.rstrip}
+        found = {token_id for name, token_id in named.items() if name in flagged}
+        if spec.model == "unigram" and spec.unknown is not None:
+            found.add(spec.unknown)
+        self.taken = frozenset(found)
+
+    @cached_property
+    def ends(self) -> NDArray[np.uint32]:
+        """Characters of white space at the ends of each token, by id, shape (ids, 2)."""
+        ends = np.zeros((max(self.names, default=-1) + 1, 2), np.uint32)
+        for token_id, name in self.names.items():
+            if name[:1] in WHITE or name[-1:] in WHITE:
+                ends[token_id] = white_ends(name)
+        return ends
+
+
+def white_ends(text: str) -> tuple[int, int]:
+    """How many characters at the beginning and at the end are white space (`reference.trim.white_ends`)."""
+    return len(text) - len(text.lstrip(STRIPPED)), len(text) - len(text.rstrip(STRIPPED))
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """How rows are laid out.
+
+    plans: for one text and for a pair; None where no text needs it. told: plans, truncation and padding as
+    the engine takes them. trims: whether white space is taken off offsets.
+    """
+
+    framing: Framing
+    plans: Plans
+    spelled: Spellings
+    told: tuple[tuple[Any, Any], Any, Any]
+    trims: bool
+
+    @staticmethod
+    def of(framing: Framing, plans: Plans, spelled: Spellings) -> Layout:
+        """That of a framing and its plans."""
+        told = (
+            (_plan(plans[0]), _plan(plans[1])),
+            _truncation(framing.truncation),
+            _padding(framing.padding),
+        )
+        trims = any(plan is not None and bool(plan.trims) for plan in plans)
+        return Layout(framing, plans, spelled, told, trims)
+
+    @property
+    def fill(self) -> str:
+        """How padding is spelled."""
+        return "" if self.framing.padding is None else self.framing.padding.pad_token
+
+
+def _plan(plan: Plan | None) -> Any:
+    if plan is None:
+        return None
+    items = [(item.token_id, item.type_id, item.over_type_id) for item in plan.items]
+    return (
+        items,
+        [list(labels) for labels in plan.labels],
+        [(add, list(firsts)) for add, firsts in plan.trims],
+    )
+
+
+def _truncation(truncation: Truncation | None) -> tuple[int, int, int, bool] | None:
+    if truncation is None:
+        return None
+    strategy = STRATEGIES.index(truncation.strategy)
+    return truncation.max_length, truncation.stride, strategy, truncation.direction == "left"
+
+
+def _padding(padding: Padding | None) -> tuple[int | None, int, int, int, bool] | None:
+    if padding is None:
+        return None
+    length = None if padding.length == "longest" else padding.length
+    side = padding.direction == "left"
+    return length, padding.multiple_of or 1, padding.pad_id, padding.pad_type_id, side
