@@ -57,11 +57,21 @@ def encoding(record: dict[str, Any]) -> str:
         "arrays, and how many times each peer's speed that is. “First” is text that the process has not "
         "seen, “warm” the same text again. Medians of interleaved runs, each in a process of its own, "
         f"{'with equal ids' if all(row['equal'] for row in record['rows']) else 'rows of equal ids'}. "
-        f"{_elsewhere(record)}{', '.join(versions)}; {record['machine']['processor']}, "
-        f"{record['when'][:10]}: "
-        f"`{record['command']}`.",
+        f"{_elsewhere(record)}{', '.join(versions)}; {record['machine']['processor']}; {_commands(record)}.",
     ]
     return "\n".join(lines)
+
+
+def _commands(record: dict[str, Any]) -> str:
+    """What made the record: the last command, if parts of it were measured at other times."""
+    *others, last = record["command"].split(" ; ")
+    if not others:
+        return f"{record['when'][:10]}: `{last}`"
+    when, _, command = last.partition(": ")
+    since = record["when"][:10]
+    return (
+        f"{when[:10]}: `{command}`, other rows since {since} by the commands in `bench/results/encode.json`"
+    )
 
 
 def _times(cells: dict[tuple[str, ...], Any], vocab: str, corpus: str, peers: list[str], key: str) -> str:

@@ -1,6 +1,8 @@
 //! Text without spaces between words, where nothing is remembered: looking words up takes as long as solving them.
 //!
-//!     no token has these two characters side by side  =>  the best way passes the place between them
+//! ```text
+//! no token has these two characters side by side  =>  the best way passes the place between them
+//! ```
 //!
 //! So the best way through a text goes through the parts between such places, one after the other, each with the score of all that
 //! stands before it. Most parts of Chinese are one character, which has one way, and most others are two, which have two. Sums are

@@ -1,7 +1,9 @@
 //! All texts that end at a place, by one step a character: an automaton over the trie (Aho and Corasick's).
 //!
-//!     a state is the longest text, or beginning of one, that ends where one is
-//!     the longest text that ends there; the longest one that ends that, and so on, down to one character
+//! ```text
+//! a state is the longest text, or beginning of one, that ends where one is
+//! the longest text that ends there; the longest one that ends that, and so on, down to one character
+//! ```
 //!
 //! What a state leads to is its child in the trie by the next character, or else what the state of its end without the first
 //! character leads to. Texts are rows by id, and ids mostly go by scores, so that rows often needed lie together. Where the
