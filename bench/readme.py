@@ -69,9 +69,7 @@ def _commands(record: dict[str, Any]) -> str:
         return f"{record['when'][:10]}: `{last}`"
     when, _, command = last.partition(": ")
     since = record["when"][:10]
-    return (
-        f"{when[:10]}: `{command}`, other rows since {since} by the commands in `bench/results/encode.json`"
-    )
+    return f"{when[:10]}: `{command}`, the rest since {since} by those in `bench/results/encode.json`"
 
 
 def _times(cells: dict[tuple[str, ...], Any], vocab: str, corpus: str, peers: list[str], key: str) -> str:
