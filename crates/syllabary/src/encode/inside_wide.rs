@@ -22,6 +22,7 @@ use super::{
     inside::{Characters, Inside, Walk},
     key::SHORT,
 };
+use crate::split::has_vbmi;
 
 /// Bytes looked at together.
 const WINDOW: usize = 64;
@@ -37,15 +38,7 @@ pub(super) struct Able(());
 
 impl Able {
     pub(super) fn new() -> Option<Able> {
-        let there = is_x86_feature_detected!("avx512f")
-            && is_x86_feature_detected!("avx512bw")
-            && is_x86_feature_detected!("avx512vbmi")
-            && is_x86_feature_detected!("avx512vbmi2")
-            && is_x86_feature_detected!("bmi1")
-            && is_x86_feature_detected!("bmi2")
-            && is_x86_feature_detected!("lzcnt")
-            && is_x86_feature_detected!("popcnt");
-        there.then_some(Able(()))
+        has_vbmi().then_some(Able(()))
     }
 
     /// Cuts as many characters as it can; `walk` is where the others are.

@@ -6,7 +6,7 @@
 //! ```
 //!
 //! A mark is never found in the memory, so the look notes how many ids come before it, and it is handed on in its turn.
-//! Adds: `Joined`, what waits for its chunk. Leaves out which texts are joined (`tokenizer`), and the chunk (`chunk`).
+//! Adds: `Joined`, what waits for its chunk. Leaves out which texts are joined (`plain`), and the chunk (`chunk`).
 
 use super::{
     asked::Asked,
