@@ -22,7 +22,7 @@ use super::{
     inside::{Characters, Inside, Walk},
     key::SHORT,
 };
-use crate::split::has_vbmi;
+use crate::split::{PLACES, has_vbmi};
 
 /// Bytes looked at together.
 const WINDOW: usize = 64;
@@ -142,21 +142,11 @@ fn look(characters: &Characters, cuts: &Cuts, window: &[u8; WINDOW], at: usize, 
 }
 
 /// 0 to 63.
-const NUMBERS: [u8; WINDOW] = {
-    let (mut numbers, mut at) = ([0; WINDOW], 0);
-    while at < WINDOW {
-        numbers[at] = at as u8;
-        at += 1;
-    }
-    numbers
-};
-
-/// The same.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,avx512vbmi2,bmi1,bmi2,lzcnt,popcnt")]
 fn numbers() -> __m512i {
     // SAFETY: there are 64 bytes.
-    unsafe { _mm512_loadu_si512(NUMBERS.as_ptr().cast()) }
+    unsafe { _mm512_loadu_si512(PLACES.as_ptr().cast()) }
 }
 
 /// The codes of characters of up to three bytes.

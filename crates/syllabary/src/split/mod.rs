@@ -24,7 +24,7 @@ mod words;
 pub use classes::Tables;
 use classes::{Classes, WORD};
 #[cfg(target_arch = "x86_64")]
-pub(crate) use masks::avx512::has_vbmi;
+pub(crate) use masks::avx512::{PLACES, has_vbmi};
 use walk::Tier;
 pub(crate) use walk::Walk;
 

@@ -23,7 +23,7 @@ use super::{BLOCK, Lanes, Law, Masks, WINDOW, class_at};
 pub(in super::super) struct Avx512(());
 
 /// 0 to 63.
-const PLACES: [u8; BLOCK] = {
+pub(crate) const PLACES: [u8; BLOCK] = {
     let mut places = [0; BLOCK];
     let mut at = 0;
     while at < BLOCK {
