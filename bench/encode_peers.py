@@ -84,12 +84,13 @@ class Syllabary(Lane):
         import syllabary
 
         super().__init__(source, threads)
-        self.module = syllabary
+        # A name is imported when it is asked for, and what it needs: the others' modules are whole by now.
+        self.load_published = syllabary.load
 
     def load(self) -> None:
         """A rank file's name says the split."""
         options: dict[str, Any] = {"split": self.source.pattern} if self.source.pattern else {}
-        self.tok = self.module.load(self.source.published, **options)
+        self.tok = self.load_published(self.source.published, **options)
 
     def array(self, texts: list[str]) -> Any:
         """One array."""

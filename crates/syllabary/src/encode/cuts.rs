@@ -25,6 +25,9 @@ const PAIR_BEFORE: u32 = 0x9E37_79B1;
 const PAIR_AFTER: u32 = 0x85EB_CA77;
 const PAIR_BOTH: u32 = 0xC2B2_AE3D;
 
+/// Codes of so many characters are their bytes.
+const ASCII: usize = 0x80;
+
 /// Fewer equal characters are looked at one by one.
 const LONG_RUN: usize = 64;
 
@@ -175,24 +178,39 @@ impl Cuts {
     pub(crate) fn new(vocab: &Vocab) -> Cuts {
         let bits = || Box::new([0; PARTIAL]);
         let mut cuts = Cuts { partial: bits(), characters: Box::new([0; PAIRS]), sides: [bits(), bits()] };
-        vocab.iter().for_each(|(_, token)| cuts.add(token));
+        // Most neighbours are ASCII, and the same again and again: noted first, each added once.
+        let mut ascii = vec![false; ASCII * ASCII];
+        vocab.iter().for_each(|(_, token)| cuts.add(token, &mut ascii));
+        for at in (0..ascii.len()).filter(|&at| ascii[at]) {
+            cuts.add_pair([at / ASCII, at % ASCII]);
+        }
         cuts
     }
 
-    fn add(&mut self, token: &[u8]) {
-        for at in (1..token.len()).filter(|&at| !is_inside(token[at])) {
+    fn add(&mut self, token: &[u8], ascii: &mut [bool]) {
+        for (at, pair) in (1..).zip(token.windows(2)) {
+            let [before, after] = [usize::from(pair[0]), usize::from(pair[1])];
+            if before | after < ASCII {
+                ascii[before * ASCII + after] = true;
+                continue;
+            }
+            if is_inside(pair[1]) {
+                continue;
+            }
             match (character_before(token, at), character_after(token, at)) {
-                (Some(before), Some(after)) => {
-                    let codes = [code_of(before), code_of(after)];
-                    set(&mut *self.characters, place(codes[0], codes[1]));
-                    for (side, code) in self.sides.iter_mut().zip(codes) {
-                        set(&mut **side, code.min(LAST));
-                    }
-                }
+                (Some(before), Some(after)) => self.add_pair([code_of(before), code_of(after)]),
                 _ => {
                     set(&mut *self.partial, usize::from(token[at - 1]) << 8 | usize::from(token[at]));
                 }
             }
+        }
+    }
+
+    /// Adds two characters that stand side by side.
+    fn add_pair(&mut self, codes: [usize; 2]) {
+        set(&mut *self.characters, place(codes[0], codes[1]));
+        for (side, code) in self.sides.iter_mut().zip(codes) {
+            set(&mut **side, code.min(LAST));
         }
     }
 

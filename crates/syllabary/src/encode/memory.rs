@@ -200,6 +200,13 @@ impl Lines<'_> {
         fetch(&self.lines[place / LINE]);
     }
 
+    /// Ids that lie outside the slots, from a place on.
+    #[inline(always)]
+    pub(super) fn far(&self, start: usize) -> &[u32; FAR] {
+        const NOTHING: &[u32; FAR] = &[0; FAR];
+        self.far.get(start..).and_then(<[u32]>::first_chunk).unwrap_or(NOTHING)
+    }
+
     #[inline(always)]
     fn slot(&self, key: Key, place: usize) -> &Slot<Key, FEW> {
         let line = &self.lines[place / LINE].0;
@@ -210,13 +217,12 @@ impl Lines<'_> {
     /// first, which begins at this place; or else 0 and any.
     #[inline(always)]
     pub(super) fn any(&self, key: Key, place: usize) -> (usize, &[u32; FEW], &[u32; FAR]) {
-        const NOTHING: &[u32; FAR] = &[0; FAR];
         let slot = self.slot(key, place);
         let count = (slot.key.high >> Key::SHIFT) as usize;
         let is_far = slot.holds(key) & (count > FEW);
         // Where there are few, others are read, from the beginning.
         let start = slot.ids[0] as usize & usize::from(is_far).wrapping_neg();
-        let many: &[u32; FAR] = self.far.get(start..).and_then(<[u32]>::first_chunk).unwrap_or(NOTHING);
+        let many = self.far(start);
         let few = if is_far { many.first_chunk().unwrap_or(&slot.ids) } else { &slot.ids };
         let count = if is_far { slot.ids[1] as usize } else { count };
         (count & usize::from(slot.holds(key)).wrapping_neg(), few, many)

@@ -212,7 +212,8 @@ struct Heads {
     /// Bytes of the memory where their slots begin.
     slots: [usize; WIDE],
     counts: [usize; WIDE],
-    /// A bit for each that has few ids and was found.
+    /// A bit for each that was found, and for each of them that has few ids.
+    there: i32,
     good: i32,
 }
 
@@ -246,9 +247,10 @@ unsafe fn heads(base: *const u8, places: &[usize; WIDE], keys: (__m256i, __m256i
     let is_second = equal((second_low, second_high), keys);
     let counts = _mm256_srli_epi64::<60>(_mm256_blendv_epi8(first_high, second_high, is_second));
     let is_few = _mm256_cmpgt_epi64(_mm256_set1_epi64x(FEW as i64 + 1), counts);
-    let good = bits(_mm256_and_si256(_mm256_or_si256(is_first, is_second), is_few));
+    let is_there = _mm256_or_si256(is_first, is_second);
+    let (there, good) = (bits(is_there), bits(_mm256_and_si256(is_there, is_few)));
     let offset = _mm256_and_si256(is_second, _mm256_set1_epi64x(SLOT as i64));
-    let mut heads = Heads { slots: [0; WIDE], counts: [0; WIDE], good };
+    let mut heads = Heads { slots: [0; WIDE], counts: [0; WIDE], there, good };
     store(&mut heads.slots, _mm256_add_epi64(load(places), offset));
     store(&mut heads.counts, counts);
     heads
@@ -271,7 +273,7 @@ fn look<const KEEP: bool, const ENDS: bool>(
         // SAFETY: the places are of lines that were as many.
         let heads = unsafe { heads(lines.base(), places, (load(lows), load(highs))) };
         if heads.good != (1 << WIDE) - 1 {
-            sum += one_by_one::<KEEP, ENDS>(found, (lines, asked), &heads, done);
+            sum += one_by_one::<KEEP, ENDS>(found, lines, &heads, done);
         } else if KEEP {
             let room = found.ids.get_mut(found.filled..).and_then(<[u32]>::first_chunk_mut);
             let Some(room) = room else { break };
@@ -299,31 +301,50 @@ fn look<const KEEP: bool, const ENDS: bool>(
 #[target_feature(enable = "avx2")]
 fn one_by_one<const KEEP: bool, const ENDS: bool>(
     found: &mut Found,
-    (lines, asked): (Lines<'_>, &Asked),
+    lines: Lines<'_>,
     heads: &Heads,
     done: usize,
 ) -> usize {
     let mut sum = 0;
     for (lane, at) in (done..done + WIDE).enumerate() {
-        let count = heads.counts[lane];
-        // A key of no string has no higher half.
-        if asked.highs[at] == 0 {
+        let slot = heads.slots[lane];
+        if (heads.there >> lane) & 1 == 0 {
             found.miss::<ENDS>(at);
-        } else if (heads.good >> lane) & 1 == 0 {
-            sum += found.one::<KEEP, ENDS>(lines, asked, at);
-        } else if !KEEP {
-            sum += count;
-        } else if let Some(room) = found.ids.get_mut(found.filled..).and_then(<[u32]>::first_chunk_mut) {
+            continue;
+        }
+        let is_few = (heads.good >> lane) & 1 != 0;
+        // SAFETY: the slot is one that was looked at.
+        let (start, many) = unsafe { elsewhere(lines.base(), slot) };
+        let count = if is_few { heads.counts[lane] } else { many };
+        sum += count;
+        if KEEP && is_few {
+            let room = found.ids.get_mut(found.filled..).and_then(<[u32]>::first_chunk_mut);
+            let Some(room) = room else { continue };
             // SAFETY: the slot is one that was looked at.
-            unsafe { copy(room, lines.base(), heads.slots[lane]) };
+            unsafe { copy(room, lines.base(), slot) };
             found.filled += count;
-            if ENDS {
-                found.ends[at] = found.filled as u16;
-            }
-            sum += count;
+        } else if KEEP {
+            let room = found.ids.get_mut(found.filled..).and_then(<[u32]>::first_chunk_mut);
+            let Some(room) = room else { continue };
+            *room = *lines.far(start);
+            found.filled += count;
+        }
+        if ENDS && KEEP {
+            found.ends[at] = found.filled as u16;
         }
     }
     sum
+}
+
+/// Where the ids of a slot lie that has many, and how many they are.
+///
+/// # Safety
+/// The slot is in the memory.
+#[inline(always)]
+unsafe fn elsewhere(base: *const u8, slot: usize) -> (usize, usize) {
+    // SAFETY: the second half of the slot is ids.
+    let [start, count] = unsafe { base.add(slot + SLOT / 2).cast::<[u32; 2]>().read() };
+    (start as usize, count as usize)
 }
 
 /// Writes the ids of four strings one after the other and says how many they are.
