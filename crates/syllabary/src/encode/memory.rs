@@ -391,15 +391,5 @@ impl<K: Name, const N: usize, const WAYS: usize> Memory<K, N, WAYS> {
 }
 
 #[cfg(test)]
-impl Short {
-    /// The ids of a string that is in the line where one would look first.
-    pub(super) fn first(&self, key: Key) -> Option<&[u32]> {
-        let line = &self.lines[key.hash() as usize & (self.lines.len() - 1)].0;
-        let slot = line.iter().find(|slot| slot.holds(key) && !slot.is_empty())?;
-        Some(self.ids(slot))
-    }
-}
-
-#[cfg(test)]
 #[path = "memory_tests.rs"]
 mod tests;

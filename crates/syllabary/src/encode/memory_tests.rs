@@ -1,6 +1,15 @@
 //! The memory of short and longer strings.
 
 use super::*;
+
+impl Short {
+    /// The ids of a string that is in the line where one would look first.
+    pub(in crate::encode) fn first(&self, key: Key) -> Option<&[u32]> {
+        let line = &self.lines[key.hash() as usize & (self.lines.len() - 1)].0;
+        let slot = line.iter().find(|slot| slot.holds(key) && !slot.is_empty())?;
+        Some(self.ids(slot))
+    }
+}
 use crate::{drawn::drawn, encode::key::inner};
 
 fn longer(number: u64) -> Longer {
