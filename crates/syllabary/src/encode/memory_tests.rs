@@ -1,6 +1,7 @@
 //! The memory of short and longer strings.
 
 use super::*;
+use crate::{drawn::drawn, encode::key::inner};
 
 impl Short {
     /// The ids of a string that is in the line where one would look first.
@@ -10,7 +11,6 @@ impl Short {
         Some(self.ids(slot))
     }
 }
-use crate::{drawn::drawn, encode::key::inner};
 
 fn longer(number: u64) -> Longer {
     let text = format!("a longer one {number:06}");
