@@ -95,7 +95,9 @@ def test_tables_are_added_within_a_limit(way: str, small: Path) -> None:
 def test_tables_of_text_in_any_order_are_added(small: Path) -> None:
     table = PieceCounts.of(small / "0.txt", split="whitespace-split")
     table.save(small / "a.tsv")
-    count_pieces(None, small / "b.tsv", tables=[small / "a.tsv"] * 3, split="whitespace-split", memory_limit=200_000)
+    count_pieces(
+        None, small / "b.tsv", tables=[small / "a.tsv"] * 3, split="whitespace-split", memory_limit=200_000
+    )
     rows = [line.split("\t") for line in (small / "b.tsv").read_text("utf-8").splitlines()]
     assert rows == [[piece, str(3 * count)] for piece, count in table.most_common()]
 
@@ -130,7 +132,12 @@ def test_what_contradicts_is_told_before_anything_is_counted(small: Path) -> Non
         (["d.tsv"], {}, CorpusError, "says nothing of how its pieces were cut"),
         (["e"], {}, FileNotFoundError, r"e\.parquet"),
         ([], {"memory_limit": "x"}, TrainingError, "is no size"),
-        ([], {"memory_limit": 9, "checkpoint": small / "kept"}, TrainingError, "does not go with memory_limit"),
+        (
+            [],
+            {"memory_limit": 9, "checkpoint": small / "kept"},
+            TrainingError,
+            "does not go with memory_limit",
+        ),
         ([], {"like": "sentencepiece"}, TrainingError, "counts sentences"),
     ):
         files = [small / (name if "." in name else f"{name}.parquet") for name in tables]
@@ -160,7 +167,7 @@ def test_a_full_disk_is_told(small: Path) -> None:
         count_pieces(small / "0.txt", small / "full.parquet", split="latin")
 
 
-class Ended(Exception):
+class EndedError(Exception):
     """What a progress function raises."""
 
 
@@ -173,10 +180,10 @@ def test_counting_goes_on_after_an_end(file: bool, small: Path, monkeypatch: pyt
 
     def end(_told: object) -> None:
         if next(steps, None) is None:
-            raise Ended
+            raise EndedError
 
     whole = PieceCounts.of(source, split="latin")
-    with pytest.raises(Ended):
+    with pytest.raises(EndedError):
         count_pieces(source, out, split="latin", progress=end, checkpoint=kept)
     assert not out.exists()
     with pytest.raises(CheckpointError, match="another split"):

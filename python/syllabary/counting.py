@@ -51,7 +51,7 @@ class Counted:
         return self.pieces
 
     def hand(self, put: Takes, by_frequency: bool = False) -> None:
-        """Give the rows to `put` in batches: in order of their bytes; or, at last, the frequent ones first."""
+        """Give the rows to `put` in batches, in order of their bytes; or, last, the frequent ones first."""
 
         def take(data: bytes, ends: Any, counts: Any) -> None:
             put((np.frombuffer(data, np.uint8), ends, counts))

@@ -172,7 +172,7 @@ def rules_told(
     special_tokens: Sequence[str],
     normalize: Form | None,
 ) -> Rules:
-    """The rules of a file that says these of itself, or none; the arguments and errors as `PieceCounts.load`."""
+    """The rules of a file that says `rules` of itself; arguments and errors as of `PieceCounts.load`."""
     untold = like is None and split is ...
     if rules is None:
         if untold:

@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import builtins
 import dataclasses
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from syllabary._engine import Trainer
-from syllabary.errors import TrainingError
 from syllabary.spec import Form, SplitSpec, TrainOptions
 
 BATCH_ROWS = 1 << 16

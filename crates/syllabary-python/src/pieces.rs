@@ -117,12 +117,7 @@ impl Batches {
 }
 
 /// Hands over all that was counted, by bytes or the frequent pieces first.
-pub fn hand(
-    py: Python<'_>,
-    counter: &mut Counter,
-    mut batches: Batches,
-    by_frequency: bool,
-) -> PyResult<()> {
+pub fn hand(py: Python<'_>, counter: &mut Counter, mut batches: Batches, by_frequency: bool) -> PyResult<()> {
     let (handed, mut pulse) = py.detach(|| {
         let pulse = RefCell::new(Pulse::new(None));
         let go_on = &mut || pulse.borrow_mut().beat(None);
