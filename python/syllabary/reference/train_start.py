@@ -228,15 +228,15 @@ def lengths(start: Start) -> list[int]:
 
 
 def no_room(vocab_size: int, size: int) -> TrainingError:
-    """The error for a vocabulary that is no larger than the one it begins with, so that nothing is learned."""
+    """The error for a vocabulary no larger than the one it begins with: nothing would be learned."""
     return TrainingError(
-        f"vocab_size is {vocab_size}, but start has {size} tokens, so that nothing would be learned: set it to "
-        f"{size + 1} or more"
+        f"vocab_size is {vocab_size}, but start has {size} tokens, so that nothing would be learned: set it "
+        f"to {size + 1} or more"
     )
 
 
 def budget(options: TrainOptions, start: Start, symbols: int) -> int:
-    """How many tokens there is room for, besides new symbols; `TrainingError` if there is not even for these."""
+    """How many tokens there is room for beside new symbols; `TrainingError` if not even for these."""
     if options.num_merges is not None:
         return options.num_merges
     size = options.vocab_size or 0
