@@ -135,7 +135,7 @@ def test_unigram_is_trained_alike(seed: int, from_files: bool, tmp_path: Path) -
 
 @pytest.mark.parametrize("seed", range(8))
 def test_unigram_special_tokens_that_stand_in_the_text(seed: int) -> None:
-    """They are learned too, and have two ids: the same names, encodings and file, but for the scores' last digits."""
+    """They are learned too, and have two ids: the same names, cuts and added tokens."""
     found = []
     for t in LIBRARIES:
         source = random.Random(seed)
