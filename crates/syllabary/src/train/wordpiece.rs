@@ -26,6 +26,8 @@ use crate::Error;
 /// What a place takes in the words, and a pair besides its places: itself, its look-up, the lists of its symbols.
 const PLACE: usize = 16;
 const PAIR: usize = 2 * (56 + 24 + 16);
+/// What a noted place takes, in a list that may have room for twice as many.
+const NOTED: usize = 8;
 /// What an entry of the queue takes.
 const WAITING: usize = size_of::<Waiting>();
 /// Entries of the queue that may be out of date.
@@ -90,8 +92,10 @@ struct Merging {
     spare: usize,
     /// Places in the lists of pairs.
     placed: usize,
-    /// So many are looked for together, and from so many on those of new pairs are not noted.
+    /// So many are looked for together; with twice as many all are forgotten. None: nothing is noted yet.
     room: usize,
+    /// The bytes of memory for all, if they are limited.
+    most: Option<usize>,
 }
 
 /// Learns from words with their counts, on from known merges. memory: bytes of it, at most.
@@ -118,7 +122,7 @@ pub(super) fn learn(
         state.fill();
     }
     while done < known.0.len() || names.len() < options.vocab_size {
-        state.check(memory)?;
+        state.check()?;
         let go_on = &mut || progress(&trained.merges, &trained.counts);
         let best = match known.0.get(done..).filter(|left| !left.is_empty()) {
             Some(left) => Some(state.known(left, known.1[done], go_on)?),
@@ -169,7 +173,8 @@ impl Merging {
             least: least.max(1),
             spare: memory.map_or(SPARE, |memory| (memory / (16 * WAITING)).min(SPARE)),
             placed: 0,
-            room: if memory.is_some() { 0 } else { usize::MAX },
+            room: if memory.is_some() { 0 } else { usize::MAX / 2 },
+            most: memory,
         };
         for at in 1..state.spelled.flat.len() {
             ask(go_on, at)?;
@@ -184,16 +189,14 @@ impl Merging {
                 state.came((left, right), place - 1, weight)?;
             }
         }
-        if let Some(memory) = memory {
-            state.room = memory / places::SHARE;
-        }
+        state.room = state.room.max(1);
         Ok(state)
     }
 
     /// The bytes of memory that all takes; what grows by doubling is there twice meanwhile.
     fn memory(&self) -> usize {
         self.spelled.memory()
-            + 12 * self.placed
+            + NOTED * self.placed
             + PAIR * self.pairs.capacity()
             + WAITING * self.queue.capacity() * 3 / 2
     }
@@ -208,7 +211,7 @@ impl Merging {
             Some(&pair) => pair,
             None => {
                 let pair = index(self.pairs.len())?;
-                let placed = self.placed < self.room;
+                let placed = self.room > 0; // what is new is often next
                 self.pairs.push(Pair { ids, count: 0, stands: 0, places: Vec::new(), placed, listed: false });
                 self.of.insert(ids, pair);
                 pair

@@ -53,19 +53,26 @@ fn within_a_limit_the_same_is_learned() {
         continuing_subword_prefix: "##".to_owned(),
         ..BpeTrainerOptions::default()
     };
-    let learn = |memory, known| learn(&of(&words), &options, memory, &known, &mut |_, _| true).unwrap();
-    let whole = learn(None, Known::default());
+    let learn = |memory, known| super::learn(&of(&words), &options, memory, &known, &mut |_, _| true);
+    let whole = learn(None, Known::default()).unwrap();
     assert!(whole.merges.len() > 300);
-    // Of places there is room for a fraction of those that there are.
-    let little = Some(4 << 20);
-    assert!((4 << 20) / places::SHARE < words.iter().map(|(word, _)| word.len() - 1).sum::<usize>());
-    assert_eq!(learn(little, Known::default()), whole);
     let pairs: Vec<_> = whole.merges.iter().map(|&(left, right, _)| (left, right)).collect();
-    for done in [1, 100, pairs.len()] {
-        let known = (pairs[..done].to_vec(), whole.counts[..done].to_vec());
-        assert_eq!(learn(little, known.clone()), whole);
-        assert_eq!(learn(None, known), whole);
+    let known = |done: usize| (pairs[..done].to_vec(), whole.counts[..done].to_vec());
+    // Less and less: most places are forgotten time and again, until it does not do.
+    let mut fits = 0;
+    for memory in (5..40).rev().map(|tenths| Some(tenths << 17)) {
+        match learn(memory, Known::default()) {
+            Ok(trained) => assert_eq!(trained, whole),
+            Err(error) => {
+                assert!(matches!(error, Error::Training(_)));
+                break;
+            }
+        }
+        fits += 1;
+        for done in [1, 100, pairs.len()].into_iter().filter(|_| fits % 4 == 1) {
+            assert_eq!(learn(memory, known(done)).as_ref(), Ok(&whole));
+        }
     }
-    let refused = super::learn(&of(&words), &options, Some(1 << 20), &Known::default(), &mut |_, _| true);
-    assert!(matches!(refused, Err(Error::Training(_))));
+    assert!(0 < fits && fits < 35, "{fits}");
+    assert_eq!(learn(None, known(100)).as_ref(), Ok(&whole));
 }

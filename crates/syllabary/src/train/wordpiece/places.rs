@@ -5,7 +5,7 @@
 
 use rustc_hash::FxHashMap;
 
-use super::{Merging, Waiting, check};
+use super::{Merging, NOTED, Waiting, check};
 use crate::{
     Error,
     train::{
@@ -15,19 +15,17 @@ use crate::{
     },
 };
 
-/// For so many bytes of memory a place may be noted.
-pub(super) const SHARE: usize = 64;
 /// So many pairs are looked for together, at most.
 const TOGETHER: usize = 1 << 16;
 
 impl Merging {
     /// `Error::Training` where what is held takes more than the memory given, all places forgotten.
-    pub(super) fn check(&mut self, memory: Option<usize>) -> Result<(), Error> {
-        let Some(most) = memory else { return Ok(()) };
-        if self.placed > 2 * self.room.max(1) || (self.memory() > most && self.placed > 0) {
+    pub(super) fn check(&mut self) -> Result<(), Error> {
+        let Some(most) = self.most else { return Ok(()) };
+        if self.placed > 0 && (self.placed > 2 * self.room || self.memory() > most) {
             self.forget();
         }
-        check(self.memory(), memory)
+        check(self.memory(), self.most)
     }
 
     /// The pair that merges next, its places known; `None` if there is none.
@@ -78,13 +76,16 @@ impl Merging {
         Ok(next)
     }
 
-    /// Forgets all places.
+    /// Forgets all places; from now on there is room for those that take half of the memory that is left.
     fn forget(&mut self) {
         for pair in &mut self.pairs {
             pair.places = Vec::new();
             pair.placed = pair.stands == 0;
         }
         self.placed = 0;
+        if let Some(most) = self.most {
+            self.room = (most.saturating_sub(self.memory()) / (2 * NOTED)).max(1);
+        }
     }
 
     /// Notes where some pairs stand, of which nothing is noted.
