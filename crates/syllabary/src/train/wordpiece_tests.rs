@@ -1,3 +1,5 @@
+//! Tests of WordPiece by likelihood: what merges first, and the same within a limit of memory.
+
 use super::{
     super::{huggingface_learn::of_others, huggingface_names::tests::of},
     *,
