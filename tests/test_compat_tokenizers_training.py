@@ -133,6 +133,31 @@ def test_unigram_is_trained_alike(seed: int, from_files: bool, tmp_path: Path) -
     assert scores[1] == pytest.approx(scores[0], rel=1e-9)
 
 
+@pytest.mark.parametrize("seed", range(8))
+def test_unigram_special_tokens_that_stand_in_the_text(seed: int) -> None:
+    """They are learned too, and have two ids: the same names, cuts and added tokens."""
+    found = []
+    for t in LIBRARIES:
+        source = random.Random(seed)
+        tokenizer = t.Tokenizer(t.models.Unigram())
+        tokenizer.pre_tokenizer = t.pre_tokenizers.WhitespaceSplit()
+        lines = [text(source).lower() + source.choice([" <s>", " <s>x e", "<unk>", " "]) for _ in range(40)]
+        trainer = t.trainers.UnigramTrainer(
+            vocab_size=400,
+            special_tokens=source.choice([["<s>", "<unk>"], ["e", t.AddedToken("<s>", lstrip=True)]]),
+            unk_token=source.choice(["<unk>", "e", None]),
+            show_progress=False,
+        )
+        tokenizer.train_from_iterator(lines, trainer)
+        whole = json.loads(tokenizer.to_str())
+        names = sorted(name for name, _score in whole["model"]["vocab"])
+        encoded = [tokenizer.encode(line).tokens for line in (*lines, "<s>a e<unk>")]
+        size, added = tokenizer.get_vocab_size(), [one["content"] for one in whole["added_tokens"]]
+        found.append([names, encoded, size, added, whole["model"]["unk_id"], tokenizer.id_to_token(0)])
+        assert len(names) > len(set(names))
+    assert found[1] == found[0]
+
+
 def test_unigram_without_text_or_room() -> None:
     """Special tokens remain; too many characters are an `Exception` of the same words."""
     found = []

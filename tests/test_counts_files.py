@@ -21,7 +21,7 @@ from subword_nmt.learn_bpe import learn_bpe  # type: ignore[import-untyped]
 from test_counts import table_of
 
 import syllabary
-from syllabary import PieceCounts, counts_file, counts_parquet
+from syllabary import PieceCounts, counts_file, counts_parquet, piece_table
 from syllabary.corpus import Care, Corpus
 from syllabary.errors import CorpusError, FormatError, TrainingError
 
@@ -69,8 +69,8 @@ def test_other_tools_read_it(tmp_path: Path, table: PieceCounts) -> None:
 
 
 def test_large_tables_come_in_row_groups(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(counts_parquet, "GROUP", 1000)
-    monkeypatch.setattr(counts_parquet, "GROUP_BYTES", 5000)
+    monkeypatch.setattr(piece_table, "HAND_ROWS", 1000)
+    monkeypatch.setattr(piece_table, "HAND_BYTES", 5000)
     monkeypatch.setattr(counts_parquet, "ROWS", 300)
     monkeypatch.setattr(counts_file, "BATCH_ROWS", 700)
     rows = {f"{number * 7919 % 10_007:05}": number + 2**40 for number in range(10_007)}

@@ -8,6 +8,7 @@ the specification itself is tested with (`test_train_sentencepiece`).
 from __future__ import annotations
 
 import dataclasses
+import io
 import lzma
 import random
 import warnings
@@ -16,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import sentencepiece
 import sentencepiece_models as models
 from hypothesis import given
 from hypothesis import strategies as st
@@ -25,6 +27,7 @@ from strategies import corpora
 from test_train_sentencepiece import generated, mixed
 
 import syllabary
+from syllabary import training_sentencepiece
 from syllabary.errors import CorpusError, EarlyStopWarning, SyllabaryError, TextError, TrainingError
 from syllabary.formats import sentencepiece_write
 from syllabary.progress import Progress
@@ -147,6 +150,62 @@ def test_arguments_are_its_options(tmp_path: Path) -> None:
     home = models.peer((tmp_path / "t.model").read_bytes())
     assert [tok.encode(line, special="text") for line in lines] == [home.encode(line)[0] for line in lines]
     assert tok.spec.record["like"] == "sentencepiece"
+
+
+@pytest.mark.parametrize("model", ["bpe", "unigram"])
+def test_options_that_change_nothing_there_are_taken(model: str, tmp_path: Path) -> None:
+    """Those that commands of `spm_train` often have."""
+    lines, told = models.corpus(5, 80), {"vocab_size": 140, "num_threads": 1}
+    idle = {
+        "accept_language": ["en", "fr"], "mining_sentence_size": 200, "minloglevel": 3,
+        "self_test_sample_size": 2, "train_extremely_large_corpus": True, "training_sentence_size": 200,
+    }  # fmt: skip
+    assert set(idle) == set(training_sentencepiece.IDLE)
+    out = io.BytesIO()
+    sentencepiece.SentencePieceTrainer.train(
+        sentence_iterator=iter(lines), model_writer=out, model_type=model, **told, **idle
+    )
+    plain = syllabary.train(lines, model=model, like="sentencepiece", options=told)
+    tok = syllabary.train(lines, model=model, like="sentencepiece", options={**told, **idle})
+    assert tok.spec == plain.spec
+    tok.save(tmp_path / "t.model")
+    if model == "bpe":
+        assert (tmp_path / "t.model").read_bytes() == out.getvalue()
+    else:
+        assert [row[0] for row in pieces((tmp_path / "t.model").read_bytes())] == [
+            row[0] for row in pieces(out.getvalue())
+        ]
+    for name, value, says in (
+        ("accept_language", 5, "accept_language"),
+        ("self_test_sample_size", "5", "give an integer"),
+        ("train_extremely_large_corpus", 1, "give True or False"),
+    ):
+        with pytest.raises(TypeError, match=says):
+            syllabary.train(lines, like="sentencepiece", options={name: value})
+
+
+@pytest.mark.parametrize("text", ['a,"b,c",d', '"x""y",z', 'a"b,c', '"a,b', 'a,"b\nc"', " a, b", "", "a"])
+def test_lists_are_read_as_its_command_line_reads_them(text: str) -> None:
+    out, told = io.BytesIO(), {"vocab_size": 60, "hard_vocab_limit": False, "minloglevel": 3}
+    sentencepiece.SentencePieceTrainer.train(
+        sentence_iterator=iter(["to be or not"]), model_writer=out, user_defined_symbols=text, **told
+    )
+    found = [piece for piece, _score, kind in pieces(out.getvalue()) if kind == 4]
+    assert list(training_sentencepiece.read_option("user_defined_symbols", text)) == found  # type: ignore[call-overload]
+
+
+@pytest.mark.parametrize("text", ["true", "t", "1", "yes", "Y", "false", "F", "0", "no", "n", "2", "x", ""])
+def test_truth_is_read_as_its_command_line_reads_it(text: str) -> None:
+    out, read = io.BytesIO(), training_sentencepiece.read_option("byte_fallback", text)
+    try:
+        sentencepiece.SentencePieceTrainer.train(
+            sentence_iterator=iter(["to be or not"] * 9), model_writer=out, vocab_size=300,
+            hard_vocab_limit=False, minloglevel=3, byte_fallback=text,
+        )  # fmt: skip
+    except (ValueError, RuntimeError):
+        assert read == text
+    else:
+        assert read == any(kind == 6 for _piece, _score, kind in pieces(out.getvalue()))
 
 
 def test_progress_and_what_it_raises() -> None:

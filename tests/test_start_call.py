@@ -82,6 +82,7 @@ def test_what_is_not_given_is_as_the_start_was_trained() -> None:
         ({"like": "sentencepiece"}, "start does not go with like='sentencepiece'"),
         ({"special_tokens": ["<e>"]}, "'<e>' is none of start's"),
         ({"vocab_size": 200}, "vocab_size is 200, but start has 270 tokens"),
+        ({"vocab_size": 270}, "so that nothing would be learned: set it to 271 or more"),
     ],
 )
 def test_what_contradicts_the_start_is_refused(options: dict[str, Any], sentence: str) -> None:
@@ -110,6 +111,25 @@ def test_tokenizers_that_cannot_be_continued(shared: Path) -> None:
         syllabary.train(LOW, 300, start="tok.json")  # type: ignore[arg-type]
     with pytest.raises(syllabary.CorpusError, match="empty"):
         syllabary.train([""], 300, start=tok)
+
+
+def test_what_leaves_no_room_for_a_merge_is_told() -> None:
+    """Symbols of the text that are new are learned; where nothing at all would be, it is an error."""
+    start = syllabary.train(LOW, 30, unit="char")
+    size = start.vocab_size
+    for told in ({"vocab_size": size}, {"options": None, "vocab_size": size, "threads": 1}):
+        with pytest.raises(TrainingError, match=f"set it to {size + 1} or more"):
+            syllabary.train(["low"], start=start, **told)  # type: ignore[arg-type]
+    with pytest.raises(TrainingError, match=f"the text 3 new symbols: set it to {size + 3} or more"):
+        syllabary.train(["low χψω"], size + 1, start=start)
+    assert syllabary.train(["low χψω"], size + 3, start=start).vocab_size == size + 3
+    large = syllabary.train(LOW, 270)
+    grown = syllabary.train(LOW, 300, start=start)
+    assert grown.vocab_size > size
+    with pytest.warns(EarlyStopWarning, match="after 0 new merges with a vocabulary of 270"):
+        assert syllabary.train(["l o w"], start=large).merges == large.merges
+    with pytest.warns(EarlyStopWarning, match="after 0 new merges"):
+        syllabary.train(["l o w"], num_merges=1, start=large)
 
 
 def test_an_early_stop_points_here() -> None:

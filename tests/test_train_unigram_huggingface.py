@@ -117,6 +117,42 @@ def test_engine_specification_and_library_learn_the_same(seed: int) -> None:
     assert all(spec.tokens.get(i, t.encode()) == t.encode() for i, (t, _score) in enumerate(expected.vocab))
 
 
+@pytest.mark.parametrize("seed", range(DRAWN))
+def test_special_tokens_that_stand_in_the_text_have_two_ids(seed: int, tmp_path: Path) -> None:
+    """In the file, and in what is encoded with it; our specification and the engine too."""
+    source = random.Random(seed)
+    lines = [f"{line} <s>{line[:3]} <unk>"[source.randint(0, 2) :] for line in drawn(seed, 60)]
+    characters = len(set("".join(lines)))
+    told: dict[str, Any] = {"vocab_size": characters + source.choice([4, 9, 60, 300])}
+    often = Counter(character for line in lines for character in line if character != " ").most_common(3)
+    told["special_tokens"] = source.sample(["<s>", "<unk>", "s>", *(one for one, _count in often)], 3)
+    if source.random() < 0.7:
+        told["unk_token"] = source.choice(["<unk>", told["special_tokens"][1], often[0][0]])
+    peer = theirs(lines, **told)
+    vocab, unknown = vocab_of(peer)
+    names = Counter(name for name, _score in vocab)
+    assert max(names.values()) == 2
+    options = {name: tuple(value) if isinstance(value, list) else value for name, value in told.items()}
+    words = Counter(word for line in lines for word in line.split())
+    expected = reference.train(words, UnigramTrainerOptions(**options))
+    tok = ours(lines, **told)
+    file = file_of(tok, tmp_path)
+    assert file["model"]["vocab"] == [[name, score] for name, score in expected.vocab]
+    assert (file["model"]["unk_id"], expected.unknown) == (unknown, unknown)
+    assert Counter(name for name, _score in file["model"]["vocab"]) == names
+    first = len([score for _name, score in vocab if score == 0.0])
+    assert [name for name, _score in vocab[:first]] == [name for name, _score in expected.vocab[:first]]
+    alike(vocab[first:], expected.vocab[first:])
+    there = {one["content"] for one in json.loads(peer.to_str())["added_tokens"]}
+    added = [(one["id"], one["content"]) for one in file["added_tokens"]]
+    assert (sorted(added), {text for _id, text in added}) == (added, there)
+    last = {name: number for number, (name, _score) in enumerate(expected.vocab)}
+    assert all(last[text] == number for number, text in added)
+    mine = Peer.from_str(json.dumps(file))
+    for line in [*lines[:9], "<s>a<unk>b", "\u6f22<s>", ""]:
+        assert tok.encode(line, special="allow") == mine.encode(line, add_special_tokens=False).ids
+
+
 def test_threads_change_nothing(tmp_path: Path) -> None:
     lines = drawn(3, 400)
     files = [file_of(ours(lines, threads, vocab_size=60), tmp_path) for threads in (1, 2, 7)]
@@ -296,7 +332,6 @@ def test_few_pieces_are_told() -> None:
         ({"unk_token": ""}, TrainingError, "unk_token is empty"),
         ({"unk_token": 5}, TypeError, "give str or None"),
         ({"special_tokens": ["a", "a"]}, VocabularyError, "given twice"),
-        ({"special_tokens": ["t"]}, TrainingError, "learned from the text too"),
         ({"min_frequency": 2}, TrainingError, "is none of vocab_size, n_sub_iterations"),
         ({"continuing_subword_prefix": "#"}, TrainingError, "is none of"),
     ],

@@ -35,6 +35,7 @@ from syllabary.errors import (
 )
 
 if TYPE_CHECKING:
+    from syllabary.counting import count_pieces
     from syllabary.counts import PieceCounts
     from syllabary.full_batch import EncodingBatch
     from syllabary.ids import IdTokenizer
@@ -76,6 +77,7 @@ __all__ = [
     "UnknownSymbolError",
     "UnknownTokenError",
     "VocabularyError",
+    "count_pieces",
     "encodings",
     "load",
     "train",
@@ -92,6 +94,7 @@ _HOMES = {
     "Progress": "progress",
     "Ragged": "ragged",
     "Tokenizer": "tokenizer",
+    "count_pieces": "counting",
     "load": "opening",
     "train": "training",
     "train_ids": "training_ids",

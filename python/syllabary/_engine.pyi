@@ -287,6 +287,22 @@ class Trainer:
     ) -> tuple[builtins.bytes, NDArray[np.uint64], NDArray[np.uint64], NDArray[np.uint64]]:
         """The same, and where each piece was first seen, shape (n,): less is earlier."""
 
+    def hand_counts(
+        self,
+        take: Callable[[builtins.bytes, NDArray[np.uint64], NDArray[np.uint64]], object],
+        by_frequency: bool,
+        most: tuple[int, int],
+    ) -> None:
+        """The same as `counts`, given to `take` in batches of `most` pieces and bytes, or of one piece.
+
+        by_frequency: the most frequent pieces first, equals by their bytes. It is the last call: what is on
+        disk is in another order afterwards.
+        """
+
+    @property
+    def total(self) -> int:
+        """The counts of all pieces together."""
+
     def merging(
         self,
         spec: TrainOptions,

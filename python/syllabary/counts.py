@@ -20,14 +20,17 @@ from syllabary.arguments import listed, text_or_none, thread_count
 from syllabary.corpus import Source
 from syllabary.corpus.corpus import Corpus
 from syllabary.errors import CorpusError, TrainingError
-from syllabary.piece_table import PieceTable, Rules, arrays_of, sum_of
+from syllabary.piece_sums import sum_of
+from syllabary.piece_table import PieceTable, Rules, arrays_of
 from syllabary.progress import Report, reporter
 from syllabary.reference.assemble import check_options
-from syllabary.spec import Form, SplitSpec
+from syllabary.spec import Form, SplitSpec, TrainOptions
 from syllabary.training import LIKE, OURS, TOOLS
-from syllabary.training_feed import feed
+from syllabary.training_checkpoint import Checkpoint, opened
+from syllabary.training_feed import Takes, feed
 from syllabary.training_huggingface import by_lines
 from syllabary.training_own import HUGGINGFACE, SENTENCEPIECE
+from syllabary.training_watched import count
 
 Split = str | SplitSpec | EllipsisType | None
 
@@ -61,6 +64,7 @@ class PieceCounts(PieceTable):
         normalize: Form | None = None,
         threads: int | None = None,
         progress: bool | Report = False,
+        checkpoint: str | os.PathLike[str] | None = None,
     ) -> PieceCounts:
         """Count the pieces of a corpus. The result does not depend on `threads` or the order of documents.
 
@@ -71,21 +75,22 @@ class PieceCounts(PieceTable):
         special_tokens: boundaries in the text, which are not counted.
         normalize: "NFC", "NFD", "NFKC" or "NFKD": the text is brought into this form first.
         progress: a bar on stderr, or a function that takes `Progress`.
+        checkpoint: a folder, as for `syllabary.train`: after a kill the same call goes on from there.
 
         Raises `CorpusError` and `TrainingError` as `syllabary.train` does; a corpus without text has an empty
         table.
         """
         rules = rules_of(like, split, special_tokens, normalize)
-        # Text to be normalized comes without special tokens: what looks like one afterwards is none.
-        uncut = rules if rules.normalize is None else Rules(rules.split)
         read = source if isinstance(source, Corpus) else Corpus(source)
-        lines = like == HUGGINGFACE and by_lines(read)
-        trainer = Trainer(dataclasses.replace(uncut.options(), lines=lines), thread_count(threads))
-        with reporter(progress) as report:
-            parts = read.parts(rules.normalize is not None, plain=True)
-            size = feed(trainer, parts, rules.options(), report)
+        with (
+            opened(checkpoint, rules.options(), read, purpose(like)) as kept,
+            reporter(progress) as report,
+        ):
+            trainer = Trainer(fed_by(rules, like, read), thread_count(threads))
+            size = count_text(trainer, read, rules, report, kept)
+            arrays = arrays_of(trainer)
         corpus = read.record() if read.says_more else None
-        return cls(arrays_of(trainer), rules, size=size, documents=read.report.documents, corpus=corpus)
+        return cls(arrays, rules, size=size, documents=read.report.documents, corpus=corpus)
 
     @classmethod
     def sum(cls, tables: Iterable[PieceTable]) -> PieceCounts:
@@ -132,24 +137,60 @@ class PieceCounts(PieceTable):
         """
         place = Path(path)
         arrays, rules, about = counts_file.load(place)
-        untold = like is None and split is ...
-        if rules is None:
-            if untold:
-                raise CorpusError(
-                    f"{place} says nothing of how its pieces were cut: give split=, or like= of a tool, as "
-                    '"subword-nmt" for its dictionaries'
-                )
-            return cls(arrays, rules_of(like, split, special_tokens, normalize), **about)
-        given = rules.split if untold else split
-        cuts = _tool(like).get("cut_special", True)
-        tokens = special_tokens or (rules.special_tokens if cuts else ())
-        told = rules_of(like, given, tokens, normalize or rules.normalize)
-        if different := rules.differences(told):
-            what = "you say" if like is None else f"like={like!r} counts"
-            raise TrainingError(
-                f"{place} was counted otherwise than {what}: they differ in {' and in '.join(different)}"
+        return cls(arrays, rules_told(place, rules, like, split, special_tokens, normalize), **about)
+
+
+def fed_by(rules: Rules, like: str | None, read: Corpus) -> TrainOptions:
+    """The options of a trainer that is fed the text of a corpus."""
+    # Text to be normalized comes without special tokens: what looks like one afterwards is none.
+    uncut = rules if rules.normalize is None else Rules(rules.split)
+    return dataclasses.replace(uncut.options(), lines=like == HUGGINGFACE and by_lines(read))
+
+
+def purpose(like: str | None) -> dict[str, object]:
+    """What a checkpoint says of counting, besides options and corpus."""
+    return {"like": like, "purpose": "a table of counts"}
+
+
+def count_text(
+    trainer: Trainer, read: Corpus, rules: Rules, report: Report | None, kept: Checkpoint | None = None
+) -> int:
+    """Count a corpus; the bytes of its text."""
+    normalized = rules.normalize is not None
+
+    def feeding(taker: Takes) -> int:
+        return feed(taker, read.parts(normalized, plain=True), rules.options(), report)
+
+    return count(trainer, read, normalized, feeding, kept)
+
+
+def rules_told(
+    place: Path,
+    rules: Rules | None,
+    like: str | None,
+    split: Split,
+    special_tokens: Sequence[str],
+    normalize: Form | None,
+) -> Rules:
+    """The rules of a file that says `rules` of itself; arguments and errors as of `PieceCounts.load`."""
+    untold = like is None and split is ...
+    if rules is None:
+        if untold:
+            raise CorpusError(
+                f"{place} says nothing of how its pieces were cut: give split=, or like= of a tool, as "
+                '"subword-nmt" for its dictionaries'
             )
-        return cls(arrays, rules, **about)
+        return rules_of(like, split, special_tokens, normalize)
+    given = rules.split if untold else split
+    cuts = _tool(like).get("cut_special", True)
+    tokens = special_tokens or (rules.special_tokens if cuts else ())
+    told = rules_of(like, given, tokens, normalize or rules.normalize)
+    if different := rules.differences(told):
+        what = "you say" if like is None else f"like={like!r} counts"
+        raise TrainingError(
+            f"{place} was counted otherwise than {what}: they differ in {' and in '.join(different)}"
+        )
+    return rules
 
 
 def rules_of(like: str | None, split: Split, special_tokens: Sequence[str], normalize: Form | None) -> Rules:

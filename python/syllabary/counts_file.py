@@ -20,7 +20,8 @@ from syllabary import counts_parquet
 from syllabary.counts_parquet import check_utf8, module
 from syllabary.errors import CorpusError, FormatError, TrainingError
 from syllabary.files import open_atomic
-from syllabary.piece_table import BATCH_BYTES, BATCH_ROWS, LARGEST, Arrays, Gathered, PieceTable, Rules
+from syllabary.piece_sums import Gathered
+from syllabary.piece_table import BATCH_BYTES, BATCH_ROWS, LARGEST, Arrays, Rows, Rules, arrays_from, rows_of
 from syllabary.reference.symbols import shown
 
 # Suffix -> what stands between piece and count, and what is no part of a line at its ends.
@@ -47,7 +48,7 @@ def form_of(path: Path) -> str:
     return path.suffix.lower()
 
 
-def save(table: PieceTable, path: Path) -> None:
+def save(table: Rows, path: Path) -> None:
     """Put a table at `path`, whole or not at all; `FormatError` for what the format cannot hold."""
     check_place(path)
     if form_of(path) in TEXT:
@@ -61,42 +62,59 @@ def load(path: Path) -> tuple[Arrays, Rules | None, dict[str, Any]]:
 
     Raises `CorpusError`, with the row or line for what can be no piece or count.
     """
+    told = about(path)
+    gathered = Gathered()
+    for arrays, ascending in batches(path):
+        gathered.add(arrays, ascending)
     try:
-        return (_read_text(path), None, {}) if form_of(path) in TEXT else counts_parquet.read(path)
+        return gathered.arrays(), *told
     except TrainingError as error:  # of the sum of several rows
         raise CorpusError(f"{path}: {error}") from error
 
 
-def _write_text(table: PieceTable, path: Path) -> None:
-    separator, _ = TEXT[form_of(path)]
-    spoiling = np.flatnonzero(np.isin(table.data, np.frombuffer(b"\n\r" + separator, np.uint8)))
-    if len(spoiling):
-        row = int(np.searchsorted(table.ends, np.uint64(spoiling[0]), side="right"))
-        piece = next(table.pieces(np.array([row])))
-        raise FormatError(
-            f"{path}: piece {piece[:80]!r} holds {chr(table.data[spoiling[0]])!r}, which would spoil its "
-            "line: save the table as .parquet"
-        )
-    order = table.by_count()
-    with open_atomic(path) as file:
-        for start in range(0, len(order), BATCH_ROWS):
-            rows = order[start : start + BATCH_ROWS]
-            lines = zip(table.spelled(rows), table.counts[rows].tolist(), strict=True)
-            file.write(b"".join(b"%b%b%d\n" % (piece, separator, count) for piece, count in lines))
+def about(path: Path) -> tuple[Rules | None, dict[str, Any]]:
+    """What a file says of itself, as `load`; text says nothing."""
+    return (None, {}) if form_of(path) in TEXT else counts_parquet.about(path)
 
 
-def _read_text(path: Path) -> Arrays:
-    gathered = Gathered()
+def batches(path: Path) -> Iterator[tuple[Arrays, bool]]:
+    """The rows of a file in batches, each with whether its pieces are in order, each once; as `load`."""
+    if form_of(path) not in TEXT:
+        yield from counts_parquet.batches(path)
+        return
     pieces, counts, size = list[bytes](), list[int](), 0
     for piece, count in _rows(path):
         pieces.append(piece)
         counts.append(count)
         size += len(piece)
         if len(pieces) >= BATCH_ROWS or size >= BATCH_BYTES:
-            gathered.add(_arrays(pieces, counts), ascending=False)
+            yield arrays_from(pieces, counts), False
             pieces, counts, size = [], [], 0
-    gathered.add(_arrays(pieces, counts), ascending=False)
-    return gathered.arrays()
+    yield arrays_from(pieces, counts), False
+
+
+def _write_text(table: Rows, path: Path) -> None:
+    separator, _ = TEXT[form_of(path)]
+    spoiling = np.frombuffer(b"\n\r" + separator, np.uint8)
+
+    def check(arrays: Arrays) -> None:
+        data, ends, _ = arrays
+        found = np.flatnonzero(np.isin(data, spoiling))
+        if len(found):
+            row = int(np.searchsorted(ends, np.uint64(found[0]), side="right"))
+            piece = data[int(ends[row - 1]) if row else 0 : int(ends[row])].tobytes().decode()
+            raise FormatError(
+                f"{path}: piece {piece[:80]!r} holds {chr(data[found[0]])!r}, which would spoil its "
+                "line: save the table as .parquet"
+            )
+
+    table.hand(check)
+    with open_atomic(path) as file:
+
+        def put(arrays: Arrays) -> None:
+            file.write(b"".join(b"%b%b%d\n" % (piece, separator, count) for piece, count in rows_of(arrays)))
+
+        table.hand(put, by_frequency=True)
 
 
 def _rows(path: Path) -> Iterator[tuple[bytes, int]]:
@@ -118,8 +136,3 @@ def _rows(path: Path) -> Iterator[tuple[bytes, int]]:
                 raise CorpusError(f"{where}: the count {digits[:80].decode()} is above {LARGEST}")
             check_utf8(piece, where)
             yield piece, int(digits)
-
-
-def _arrays(pieces: list[bytes], counts: list[int]) -> Arrays:
-    lengths = np.fromiter(map(len, pieces), np.uint64, len(pieces))
-    return np.frombuffer(b"".join(pieces), np.uint8), np.cumsum(lengths), np.array(counts, np.uint64)

@@ -21,7 +21,7 @@ from syllabary.errors import CorpusError, FormatError, SyllabaryError
 from syllabary.files import open_atomic
 from syllabary.formats.strict_json import Json, parse
 from syllabary.formats.syllabary_json import SPLIT_KEYS, read_split
-from syllabary.piece_table import Arrays, Gathered, PieceTable, Rules
+from syllabary.piece_table import Arrays, Rows, Rules
 from syllabary.reference.symbols import shown
 from syllabary.spec import Form
 
@@ -31,8 +31,6 @@ MEMBERS = ("version", "split", "special_tokens", "normalize", "bytes", "document
 COLUMNS = ["piece", "count"]
 SUFFIXES = (".parquet", ".pq")
 ROWS = 1 << 16  # that are read at a time
-GROUP = 1 << 18  # rows of a row group
-GROUP_BYTES = 64 << 20
 LONGEST = 2**31 - 1  # bytes of a value
 
 
@@ -49,27 +47,31 @@ def is_table(path: Path) -> bool:
     return False
 
 
-def write(table: PieceTable, path: Path) -> None:
+def write(table: Rows, path: Path) -> None:
     """Put the table at `path`; `FormatError` for a piece that is too long."""
     pa, parquet = module("pyarrow", path), module("pyarrow.parquet", path)
     fields = [pa.field("piece", pa.string(), nullable=False), pa.field("count", pa.uint64(), nullable=False)]
     schema = pa.schema(fields, metadata={KEY: _metadata(table)})
-    longest = int(np.max(np.diff(table.ends, prepend=np.uint64(0)), initial=0))
-    if longest > LONGEST:
-        raise FormatError(f"{path}: a piece of {longest} bytes is longer than Parquet can hold: give a split")
     options = {"compression": "zstd", "use_dictionary": False, "write_page_checksum": True}
     with open_atomic(path) as file, parquet.ParquetWriter(file, schema, **options) as writer:
-        for start, stop in table.batches(GROUP, GROUP_BYTES):
-            begin, ends = table.begin(start), table.ends[start:stop]
-            offsets = np.concatenate((np.zeros(1, np.uint64), ends - np.uint64(begin))).astype(np.int32)
-            text = table.data[begin : int(ends[-1])]
+
+        def put(arrays: Arrays) -> None:
+            data, ends, counts = arrays
+            longest = int(np.max(np.diff(ends, prepend=np.uint64(0))))
+            if longest > LONGEST:
+                raise FormatError(
+                    f"{path}: a piece of {longest} bytes is longer than Parquet can hold: give a split"
+                )
+            offsets = np.concatenate((np.zeros(1, np.uint64), ends)).astype(np.int32)
             pieces = pa.Array.from_buffers(
-                pa.string(), stop - start, [None, pa.py_buffer(offsets), pa.py_buffer(text)]
+                pa.string(), len(ends), [None, pa.py_buffer(offsets), pa.py_buffer(data)]
             )
-            writer.write_batch(pa.record_batch([pieces, pa.array(table.counts[start:stop])], schema=schema))
+            writer.write_batch(pa.record_batch([pieces, pa.array(counts)], schema=schema))
+
+        table.hand(put)
 
 
-def _metadata(table: PieceTable) -> bytes:
+def _metadata(table: Rows) -> bytes:
     values = {
         "version": VERSION,
         "split": {key: getattr(table.rules.split, key) for key in SPLIT_KEYS},
@@ -82,22 +84,34 @@ def _metadata(table: PieceTable) -> bytes:
     return json.dumps(values).encode("ascii")
 
 
-def read(path: Path) -> tuple[Arrays, Rules | None, dict[str, Any]]:
-    """The arrays of a file; its rules and the other arguments of a table, if it says them.
+def about(path: Path) -> tuple[Rules | None, dict[str, Any]]:
+    """What a file says of itself: its rules and the other arguments of a table, if it says them.
+
+    Raises `CorpusError` for a file that is no table.
+    """
+    pa, parquet = module("pyarrow", path), module("pyarrow.parquet", path)
+    with path.open("rb") as file, _guard(pa, path):
+        return _about(pa, parquet.ParquetFile(file).schema_arrow, path)
+
+
+def _about(pa: Any, schema: Any, path: Path) -> tuple[Rules | None, dict[str, Any]]:
+    _check_columns(pa.types, schema, path)
+    return _read_metadata((schema.metadata or {}).get(KEY), path)
+
+
+def batches(path: Path) -> Iterator[tuple[Arrays, bool]]:
+    """The rows of a file in batches, each with whether its pieces are in order, each once.
 
     Raises `CorpusError`, with the row for what can be no piece or count.
     """
     pa, parquet = module("pyarrow", path), module("pyarrow.parquet", path)
-    gathered, row = Gathered(), 0
+    row = 0
     with path.open("rb") as file, _guard(pa, path):
         source = parquet.ParquetFile(file, page_checksum_verification=True)
-        schema = source.schema_arrow
-        _check_columns(pa.types, schema, path)
-        rules, about = _read_metadata((schema.metadata or {}).get(KEY), path)
+        _about(pa, source.schema_arrow, path)
         for batch in source.iter_batches(batch_size=ROWS, columns=COLUMNS, use_threads=False):
-            gathered.add(*_columns(pa, batch, path, row))
+            yield _columns(pa, batch, path, row)
             row += batch.num_rows
-    return gathered.arrays(), rules, about
 
 
 def _check_columns(types: Any, schema: Any, path: Path) -> None:

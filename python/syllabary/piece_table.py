@@ -1,21 +1,20 @@
 """A table of piece counts in flat arrays: what training from a table reads, and what is added.
 
-Adds the arrays with the rules by which their pieces were cut, and sums. `reference/counts.py` defines them.
-Leaves out: counting a corpus (`counts`), files (`counts_file`), and training (`training_table`).
+Adds the arrays with the rules by which their pieces were cut. `reference/counts.py` defines them.
+Leaves out: sums (`piece_sums`), counting (`counts`), files (`counts_file`), training (`training_table`).
 """
 
 from __future__ import annotations
 
 import builtins
 import dataclasses
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from syllabary._engine import Trainer
-from syllabary.errors import TrainingError
 from syllabary.spec import Form, SplitSpec, TrainOptions
 
 BATCH_ROWS = 1 << 16
@@ -23,10 +22,12 @@ BATCH_BYTES = 16 << 20
 LARGEST = 2**64 - 1
 LOW = np.uint64(2**32 - 1)
 HALF = np.uint64(32)
-# What adds up of two corpora's records; what else they hold says how each was read.
-ADDED = "documents bytes files unselected duplicates outside skipped encodings forms".split()
+# What is handed on, and written, together.
+HAND_ROWS = 1 << 18
+HAND_BYTES = 8 << 20
 
 Arrays = tuple[NDArray[np.uint8], NDArray[np.uint64], NDArray[np.uint64]]
+Takes = Callable[[Arrays], object]
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -66,6 +67,29 @@ def same_split(one: SplitSpec, other: SplitSpec) -> bool:
 def named(split: SplitSpec) -> str:
     """The name of a split, or its pattern."""
     return split.name or ("none" if split.pattern is None else repr(split.pattern))
+
+
+class Rows(Protocol):
+    """A table as it is saved: in memory, or counted and on disk."""
+
+    @property
+    def rules(self) -> Rules:
+        """How text became pieces."""
+
+    @property
+    def size(self) -> int | None:
+        """UTF-8 bytes of the text."""
+
+    @property
+    def documents(self) -> int | None:
+        """How many there were."""
+
+    @property
+    def corpus(self) -> Mapping[str, object] | None:
+        """How the text was read."""
+
+    def hand(self, put: Takes, by_frequency: bool = False) -> None:
+        """Give the rows to `put` in batches, in order of their bytes or the most frequent first."""
 
 
 class PieceTable:
@@ -145,9 +169,21 @@ class PieceTable:
         """The rows in ranges, each of at most so many rows and bytes, or of one row."""
         return _batches(self.ends, rows, size)
 
+    def hand(self, put: Takes, by_frequency: bool = False) -> None:
+        """Give the rows to `put` in batches, in order of their bytes or the most frequent first."""
+        if by_frequency:
+            order = self.by_count()
+            for at in range(0, len(order), HAND_ROWS):
+                rows = order[at : at + HAND_ROWS]
+                put(arrays_from(list(self.spelled(rows)), self.counts[rows]))
+            return
+        for start, stop in self.batches(HAND_ROWS, HAND_BYTES):
+            begin, ends = self.begin(start), self.ends[start:stop]
+            put((self.data[begin : int(ends[-1])], ends - np.uint64(begin), self.counts[start:stop]))
+
     def feed(self, trainer: Trainer) -> None:
         """Hand the table to a trainer."""
-        _feed(trainer, self.data, self.ends, self.counts)
+        feed(trainer, self.data, self.ends, self.counts)
 
     def pieces(self, rows: NDArray[np.intp]) -> Iterator[str]:
         """The pieces of some rows, shape (rows,)."""
@@ -173,6 +209,21 @@ class PieceTable:
         return np.argsort(~self.counts, kind="stable")
 
 
+def arrays_from(pieces: Sequence[builtins.bytes], counts: Sequence[int] | NDArray[np.uint64]) -> Arrays:
+    """Pieces and their counts as arrays."""
+    lengths = np.fromiter(map(len, pieces), np.uint64, len(pieces))
+    return np.frombuffer(b"".join(pieces), np.uint8), np.cumsum(lengths), np.array(counts, np.uint64)
+
+
+def rows_of(arrays: Arrays) -> Iterator[tuple[builtins.bytes, int]]:
+    """The rows of arrays, pieces as UTF-8."""
+    data, ends, counts = arrays
+    text = data.tobytes()
+    stops = ends.tolist()
+    for start, stop, count in zip([0, *stops[:-1]], stops, counts.tolist(), strict=True):
+        yield text[start:stop], count
+
+
 def _batches(ends: NDArray[np.uint64], rows: int, size: int) -> Iterator[tuple[int, int]]:
     """Rows whose pieces end there, in ranges; as `PieceTable.batches`."""
     start = 0
@@ -184,7 +235,7 @@ def _batches(ends: NDArray[np.uint64], rows: int, size: int) -> Iterator[tuple[i
         start = stop
 
 
-def _feed(
+def feed(
     trainer: Trainer, data: NDArray[np.uint8], ends: NDArray[np.uint64], counts: NDArray[np.uint64]
 ) -> None:
     """Hand pieces to a trainer, in batches: between them Ctrl-C is heard."""
@@ -210,123 +261,3 @@ def arrays_of(trainer: Trainer) -> Arrays:
     """What a trainer has counted."""
     data, ends, counts = trainer.counts()
     return np.frombuffer(data, np.uint8), ends, counts
-
-
-class Sum:
-    """Tables that are added, in any order."""
-
-    def __init__(self) -> None:
-        self.trainer = Trainer(Rules(SplitSpec(None)).options(), 1)
-        self.total = 0
-
-    def add(self, data: NDArray[np.uint8], ends: NDArray[np.uint64], counts: NDArray[np.uint64]) -> None:
-        """Add pieces in any order; a piece of several rows as often as they say together."""
-        _feed(self.trainer, data, ends, counts)
-        self.total += total_of(counts)
-
-    def arrays(self) -> Arrays:
-        """The sum; `TrainingError` if a count is past 2^64-1."""
-        found = arrays_of(self.trainer)
-        if total_of(found[2]) != self.total:
-            raise TrainingError(f"the counts of a piece add up to more than {LARGEST}, which is the most")
-        return found
-
-
-class Gathered:
-    """A table that comes in batches: kept as it is while the pieces are in order, else added up."""
-
-    def __init__(self) -> None:
-        self.parts = (bytearray(), bytearray(), bytearray())
-        self.last = b""
-        self.sum: Sum | None = None
-
-    def add(self, arrays: Arrays, ascending: bool) -> None:
-        """Add a batch; rows of count 0 are left out. ascending: it has its pieces in order, each once."""
-        data, ends, counts = _occurring(arrays)
-        if not len(ends):
-            return
-        first = data[: int(ends[0])].tobytes()
-        if self.sum is None and not (ascending and self.last < first):
-            self.sum = Sum()
-            self.sum.add(*self._kept())
-            self.parts = (bytearray(), bytearray(), bytearray())
-        if self.sum is not None:
-            self.sum.add(data, ends, counts)
-            return
-        self.last = data[int(ends[-2]) if len(ends) > 1 else 0 :].tobytes()
-        ends = ends + np.uint64(len(self.parts[0]))
-        for part, array in zip(self.parts, (data, ends, counts), strict=True):
-            part += np.ascontiguousarray(array).data.cast("B")
-
-    def arrays(self) -> Arrays:
-        """The table; `TrainingError` if a count is past 2^64-1."""
-        return self._kept() if self.sum is None else self.sum.arrays()
-
-    def _kept(self) -> Arrays:
-        data, ends, counts = self.parts
-        return np.frombuffer(data, np.uint8), np.frombuffer(ends, np.uint64), np.frombuffer(counts, np.uint64)
-
-
-def _occurring(arrays: Arrays) -> Arrays:
-    """The rows whose count is above 0."""
-    data, ends, counts = arrays
-    kept = counts > 0
-    if kept.all():
-        return arrays
-    lengths = np.diff(ends, prepend=np.uint64(0))
-    return (
-        data[np.repeat(kept, lengths.astype(np.int64))],
-        np.cumsum(lengths[kept], dtype=np.uint64),
-        counts[kept],
-    )
-
-
-def sum_of(tables: Iterable[PieceTable]) -> tuple[Arrays, Rules, dict[str, Any]]:
-    """What the sum of tables is made of: its arrays, rules, and the other arguments of its `__init__`.
-
-    Each table is asked for when it is its turn, so that one of them is in memory at a time.
-    Raises `TrainingError` for none at all, for a table by other rules than the first, saying what differs,
-    and for a count past 2^64-1.
-    """
-    rules: Rules | None = None
-    added, about = Sum(), dict[str, Any]()
-    for number, table in enumerate(tables):
-        more = {"size": table.size, "documents": table.documents, "corpus": table.corpus}
-        if rules is None:
-            rules, about = table.rules, more
-        elif different := rules.differences(table.rules):
-            raise TrainingError(
-                f"table {number} cannot be added to table 0: they differ in {' and in '.join(different)}; "
-                "count both texts in one way"
-            )
-        else:
-            about = {name: _both(name, about[name], more[name]) for name in more}
-        added.add(table.data, table.ends, table.counts)
-    if rules is None:
-        raise TrainingError("there is no table to add: give one or more")
-    return added.arrays(), rules, about
-
-
-def _both(name: str, one: Any, other: Any) -> Any:
-    """What is known of two corpora together: None if it is not known of one of them."""
-    if one is None or other is None:
-        return None
-    return one + other if name != "corpus" else _records(one, other)
-
-
-def _records(one: Mapping[str, Any], other: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    """The record of two corpora that were read alike; None if they were not."""
-    how, theirs = (
-        {name: value for name, value in record.items() if name not in ADDED} for record in (one, other)
-    )
-    if how != theirs or how.get("drop_duplicates"):  # a duplicate may be in both
-        return None
-    numbers: dict[str, Any] = {}
-    for name in ADDED:
-        found = [record[name] for record in (one, other) if name in record]
-        if found and isinstance(found[0], dict):
-            keys = sorted({key for counts in found for key in counts})
-            numbers[name] = {key: sum(counts.get(key, 0) for counts in found) for key in keys}
-        elif found:
-            numbers[name] = sum(found)
-    return how | numbers

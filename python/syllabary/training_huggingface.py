@@ -348,7 +348,7 @@ def document(trained: Trained | Scored, setup: Setup) -> dict[str, object]:
     """The content of the `tokenizer.json` that their library saves."""
     names = [text for text, _score in trained.vocab] if isinstance(trained, Scored) else trained.names
     ids = {name: number for number, name in enumerate(names) if name or setup.kind == "BPE"}
-    added = [
+    added: list[dict[str, Any]] = [
         {"id": ids[text], "content": text}
         | {name: name in setup.flags.get(text, ()) for name in FLAGS}
         | {"special": True}
@@ -358,7 +358,7 @@ def document(trained: Trained | Scored, setup: Setup) -> dict[str, object]:
         "version": "1.0",
         "truncation": None,
         "padding": None,
-        "added_tokens": added,
+        "added_tokens": sorted(added, key=lambda one: ids[one["content"]]),
         **setup.components,
         "model": _model_of_scores(trained) if isinstance(trained, Scored) else _model(trained, setup, ids),
     }

@@ -8,7 +8,9 @@ options, alphabet and finished tokenizer are taken as they are, and what other t
 
 from __future__ import annotations
 
+import csv
 import dataclasses
+import io
 import os
 from collections.abc import Iterable, Mapping
 from functools import partial
@@ -57,6 +59,17 @@ SAME = {
     "max_token_length": "max_sentencepiece_length",
     "fallback": "byte_fallback",
 }
+# Options that change nothing in the files of sentencepiece 0.2.3, with their defaults: they are taken, and do
+# nothing here either.
+IDLE: dict[str, object] = {
+    "accept_language": (),
+    "mining_sentence_size": 0,
+    "minloglevel": 0,
+    "self_test_sample_size": 0,
+    "train_extremely_large_corpus": False,
+    "training_sentence_size": 0,
+}
+TRUE, FALSE = ("", "true", "t", "1", "yes", "y"), ("false", "f", "0", "no", "n")
 NONE = ("end_of_word", "num_merges", "normalize")  # arguments of which None is that they are not given
 MOST = 2**63  # words
 # In the engine: goes with every script, and takes the one before it.
@@ -74,8 +87,11 @@ def options_of(
     True
     """
     found: dict[str, Any] = {SAME[name]: value for name, value in arguments.items()}
-    known = {item.name: item.default for item in dataclasses.fields(SentencePieceOptions)}
+    known = _defaults()
     for name, value in options.items():
+        if name in IDLE:
+            _checked(name, value, IDLE[name])
+            continue
         if name not in known:
             raise TrainingError(f"options: {name!r} is none of sentencepiece's: {', '.join(known)}")
         if name in found:
@@ -119,13 +135,11 @@ def read_option(name: str, text: str) -> object:
     >>> read_option("byte_fallback", "true"), read_option("unk_id", "3"), read_option("control_symbols", "a")
     (True, 3, ('a',))
     """
-    default = next(
-        (item.default for item in dataclasses.fields(SentencePieceOptions) if item.name == name), ""
-    )
+    default = {**IDLE, **_defaults()}.get(name, "")
     if isinstance(default, bool):
-        return {"true": True, "false": False}.get(text.lower(), text)
+        return text.lower() in TRUE if text.lower() in TRUE + FALSE else text
     if isinstance(default, tuple):
-        return tuple(text.split(","))
+        return _items(text)
     for kind in (int, float):
         if type(default) is kind:
             try:
@@ -133,6 +147,22 @@ def read_option(name: str, text: str) -> object:
             except ValueError:
                 return text
     return text
+
+
+def _defaults() -> dict[str, Any]:
+    """The options with their defaults."""
+    return {item.name: item.default for item in dataclasses.fields(SentencePieceOptions)}
+
+
+def _items(text: str) -> tuple[str, ...]:
+    """The items of a list between commas, some of them in double quotes, in which a comma stands for itself.
+
+    >>> _items('a,"b,c","d""e"')
+    ('a', 'b,c', 'd"e')
+    """
+    if '"' in text:
+        return tuple(next(csv.reader(io.StringIO(text, newline=""))))
+    return tuple(text.split(",")) if text else ()
 
 
 def _checked(name: str, value: Any, default: Any) -> Any:

@@ -61,10 +61,8 @@ def take_start(
         raise TrainingError(f"like={like!r} is not as start was trained (like {own}): leave like out")
     _check(spec, given, same)
     size = len(token_bytes(spec))
-    if isinstance(same["vocab_size"], int) and same["vocab_size"] < size:
-        raise TrainingError(
-            f"vocab_size is {same['vocab_size']}, but start has {size} tokens: set it to {size} or more"
-        )
+    if isinstance(same["vocab_size"], int) and same["vocab_size"] <= size:
+        raise train_start.no_room(same["vocab_size"], size)
     every_byte = spec.unit != "byte" or len(spec.alphabet) >= 256
     decided = {
         "split": spec.split,

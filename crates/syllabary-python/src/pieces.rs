@@ -1,8 +1,13 @@
 //! Tables of pieces as Python hands them over and gets them: their UTF-8 back to back, where each ends, its count.
 
+use std::cell::RefCell;
+
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
 use pyo3::{prelude::*, types::PyBytes};
-use syllabary::Error;
+use syllabary::{
+    Error,
+    train::{Counted, count::Counter},
+};
 
 use crate::{errors::to_python, trainer::Pulse};
 
@@ -66,4 +71,76 @@ pub fn placed(
     .map_err(|error| pulse.exception(py, error))?;
     let [ends, counts, places] = [ends, counts, places].map(|array| array.into_pyarray(py));
     Ok((PyBytes::new(py, &data), ends, counts, places))
+}
+
+/// A table on its way to Python, a batch at a time.
+pub struct Batches {
+    take: Py<PyAny>,
+    /// Pieces, and bytes of them, at most; of a longer piece one.
+    most: (usize, usize),
+    data: Vec<u8>,
+    ends: Vec<u64>,
+    counts: Vec<u64>,
+}
+
+impl Batches {
+    /// `take(data, ends, counts)` is given each.
+    pub fn new(take: Py<PyAny>, most: (usize, usize)) -> Batches {
+        Batches { take, most, data: Vec::new(), ends: Vec::new(), counts: Vec::new() }
+    }
+
+    pub fn put(&mut self, counted: Counted<'_>, pulse: &mut Pulse) -> Result<(), Error> {
+        let full = self.ends.len() == self.most.0 || self.data.len() + counted.piece.len() > self.most.1;
+        if full {
+            self.hand_over(pulse)?;
+        }
+        self.data.extend_from_slice(counted.piece);
+        self.ends.push(self.data.len() as u64);
+        self.counts.push(counted.count);
+        Ok(())
+    }
+
+    /// Hands over what there is; ends with `Error::Interrupted` where that raises something.
+    pub fn hand_over(&mut self, pulse: &mut Pulse) -> Result<(), Error> {
+        if self.ends.is_empty() {
+            return Ok(());
+        }
+        let taken = Python::attach(|py| {
+            let columns = [&mut self.ends, &mut self.counts].map(|all| std::mem::take(all).into_pyarray(py));
+            let data = PyBytes::new(py, &self.data);
+            self.data.clear();
+            let [ends, counts] = columns;
+            self.take.call1(py, (data, ends, counts)).map(drop)
+        });
+        taken.map_err(|error| pulse.ended(error))
+    }
+}
+
+/// Hands over all that was counted, by bytes or the frequent pieces first.
+pub fn hand(py: Python<'_>, counter: &mut Counter, mut batches: Batches, by_frequency: bool) -> PyResult<()> {
+    let (handed, mut pulse) = py.detach(|| {
+        let pulse = RefCell::new(Pulse::new(None));
+        let go_on = &mut || pulse.borrow_mut().beat(None);
+        let mut put = |counted: Counted<'_>| batches.put(counted, &mut pulse.borrow_mut());
+        let each = counter.settle(go_on).and_then(|()| match by_frequency {
+            true => counter.each_by_frequency(go_on, &mut put),
+            false => counter.each_by_bytes(&mut put),
+        });
+        let handed = each.and_then(|()| batches.hand_over(&mut pulse.borrow_mut()));
+        (handed, pulse.into_inner())
+    });
+    handed.map_err(|error| pulse.exception(py, error))
+}
+
+/// The counts of all pieces together.
+pub fn total(py: Python<'_>, counter: &mut Counter) -> PyResult<u128> {
+    let (mut pulse, mut total) = (Pulse::new(None), 0);
+    let summed = py.detach(|| {
+        counter.settle(&mut || pulse.beat(None))?;
+        counter.each(&mut |counted| {
+            total += u128::from(counted.count);
+            Ok(())
+        })
+    });
+    summed.map(|()| total).map_err(|error| pulse.exception(py, error))
 }

@@ -19,7 +19,7 @@ use syllabary::{
 use crate::{
     convert,
     errors::to_python,
-    pieces::{self, Array, Placed},
+    pieces::{self, Array, Batches, Placed},
 };
 
 /// Signals are looked at, and progress is told, this often.
@@ -117,6 +117,12 @@ impl Pulse {
     fn raise(&mut self, error: PyErr) -> (bool, bool) {
         self.raised.get_or_insert(error);
         (false, false)
+    }
+
+    /// Keeps what ends the work.
+    pub fn ended(&mut self, error: PyErr) -> Error {
+        self.raise(error);
+        Error::Interrupted
     }
 
     /// The exception for `error`: what a signal or the callback raised, if that is what ended the work.
@@ -280,6 +286,23 @@ impl Trainer {
             counter.settle(&mut || pulse.beat(None))?;
             counter.each_by_bytes(&mut |counted| take(counted.piece, counted.count, Some(counted.first)))
         })
+    }
+
+    /// All that was counted, in batches; nothing else is asked of a trainer afterwards.
+    fn hand_counts(
+        &mut self,
+        py: Python<'_>,
+        take: Py<PyAny>,
+        by_frequency: bool,
+        most: (usize, usize),
+    ) -> PyResult<()> {
+        pieces::hand(py, self.counter()?, Batches::new(take, most), by_frequency)
+    }
+
+    /// How many pieces were counted in all.
+    #[getter]
+    fn total(&mut self, py: Python<'_>) -> PyResult<u128> {
+        pieces::total(py, self.counter()?)
     }
 
     #[getter]

@@ -6,8 +6,10 @@ Leaves out: training from it (`train`).
 from __future__ import annotations
 
 import dataclasses
+import math
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -17,12 +19,16 @@ from syllabary import counts_file
 from syllabary.arguments import MAX_THREADS
 from syllabary.cli import common
 from syllabary.cli.corpus_options import care_options, corpus_options
-from syllabary.cli.tables import check_reading, load, parted, tables_option
+from syllabary.cli.tables import check_reading, load, parted, tables_option, told
+from syllabary.cli.train_resume import resume_options
 from syllabary.cli.words import plural, printable
 from syllabary.corpus.care import Care
 from syllabary.corpus.corpus import Corpus
 from syllabary.corpus.document import Reading
+from syllabary.counting import Counted, counting
 from syllabary.counts import PieceCounts
+from syllabary.piece_table import Arrays, Rows, rows_of
+from syllabary.progress import reporter
 
 
 @click.command(
@@ -35,6 +41,8 @@ Examples:
   $ syllabary count-pieces a.parquet b.parquet -o sum.parquet
   $ syllabary train sum.parquet -o tok.json --vocab-size 1000
   $ syllabary count-pieces sum.parquet -o - --top 10
+  $ syllabary count-pieces corpus.txt -o c.parquet --memory-limit "256 MiB"
+  $ syllabary count-pieces corpus.txt more.txt -o all.parquet --resume
   $ cat *.txt | syllabary count-pieces - -o words.txt --like subword-nmt
   $ syllabary train words.txt --counts --like subword-nmt -o c.bpe
 """,
@@ -61,6 +69,12 @@ Examples:
     metavar="N",
     help="Threads that count.  [default: one a core]",
 )
+@click.option(
+    "--memory-limit",
+    metavar="SIZE",
+    help='Memory to take at most, as "256 MiB"; pieces that exceed it go to temporary files.',
+)
+@resume_options
 @click.option("-q", "--quiet", is_flag=True, help="No progress bar and no summary.")
 @corpus_options
 @care_options
@@ -70,6 +84,8 @@ def count_pieces(
     top: int | None,
     tables: bool,
     threads: int | None,
+    memory_limit: str | None,
+    checkpoint: str | None,
     quiet: bool,
     reading: Reading,
     care: Care,
@@ -83,6 +99,8 @@ def count_pieces(
     """
     if top is not None and output != "-":
         raise click.UsageError("--top is for what is printed, by `-o -`: a table of a part is no table")
+    if output == "-" and checkpoint is not None:
+        raise click.UsageError("a checkpoint is kept until OUT is saved, and `-o -` saves nothing")
     if output != "-":
         counts_file.check_place(Path(output))
     given = {name: value for name, value in options.items() if value is not None and value != ()}
@@ -95,38 +113,49 @@ def count_pieces(
     corpus = None
     if texts:
         corpus = Corpus(common.source_of(texts), reading, dataclasses.replace(care, normalize=None))
-    counting = {"threads": threads, "progress": not quiet and common.draws()}
-    parts = _parts(found, corpus, given, counting)
-    table = next(parts) if len(found) + (corpus is not None) == 1 else PieceCounts.sum(parts)
-    if output == "-":
-        _show(table, top)
-    else:
-        table.save(output)
+    ways = {"threads": threads, "memory_limit": memory_limit, "checkpoint": checkpoint}
+    with _table(found, corpus, given, ways, not quiet and common.draws()) as table:
+        pieces, total = len(table), table.total
+        if output == "-":
+            _show(table, top)
+        else:
+            counts_file.save(table, Path(output))
     if not quiet:
         if corpus is not None:
             common.talk_of(corpus)
         seconds = time.perf_counter() - start
         saved = "" if output == "-" else f": saved as {printable(output)}"
-        common.talk(f"{plural(len(table), 'piece')}, {table.total:,} in all, {seconds:.1f} s{saved}")
+        common.talk(f"{plural(pieces, 'piece')}, {total:,} in all, {seconds:.1f} s{saved}")
 
 
-def _parts(
-    tables: list[str], corpus: Corpus | None, given: dict[str, Any], counting: dict[str, Any]
-) -> Iterator[PieceCounts]:
-    """The tables, then that of the text, which is cut as the first of them was."""
-    rules = None
-    for name in tables:
-        table = load(name, given)
-        rules = rules or table.rules
+@contextmanager
+def _table(
+    tables: list[str], corpus: Corpus | None, given: dict[str, Any], ways: dict[str, Any], draws: bool
+) -> Iterator[Counted | PieceCounts]:
+    """The sum of the tables and of the text, which is cut as they were."""
+    if corpus is None and len(tables) == 1 and ways["memory_limit"] is None:
+        yield load(tables[0], given)
+        return
+    known = given if corpus is not None else told(given)
+    with reporter(draws) as report, counting(corpus, tables, known, report=report, **ways) as table:
         yield table
-    if corpus is not None:
-        if rules is not None:
-            given = {name: getattr(rules, name) for name in ("split", "special_tokens", "normalize")}
-        yield PieceCounts.of(corpus, **given, **counting)
 
 
-def _show(table: PieceCounts, top: int | None) -> None:
+class _Enough(Exception):  # noqa: N818 (no error)
+    """So many rows as were asked for are printed."""
+
+
+def _show(table: Rows, top: int | None) -> None:
     """Print rows, the most frequent first."""
-    for piece, count in table.most_common(top):
-        shown = printable(piece.replace("\\", "\\\\"))
-        click.echo(f"{shown}\t{count}")
+    left = [math.inf if top is None else top]
+
+    def put(arrays: Arrays) -> None:
+        for piece, count in rows_of(arrays):
+            if not left[0]:
+                raise _Enough
+            left[0] -= 1
+            shown = printable(piece.decode().replace("\\", "\\\\"))
+            click.echo(f"{shown}\t{count}")
+
+    with suppress(_Enough):
+        table.hand(put, by_frequency=True)

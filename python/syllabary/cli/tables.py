@@ -54,10 +54,15 @@ def parted(files: Sequence[str], tables: bool) -> tuple[list[str], list[str]]:
 
 def load(name: str, options: Mapping[str, Any]) -> PieceCounts:
     """The table of a file. options: those of training; of them, what they say of a table must be true."""
-    told = {key: options[key] for key in ("like", "split", "normalize") if key in options}
+    return PieceCounts.load(name, **told(options))
+
+
+def told(options: Mapping[str, Any]) -> dict[str, Any]:
+    """What options of training say of a table, or of how text becomes one."""
+    found = {key: options[key] for key in ("like", "split", "normalize") if key in options}
     if LIKE.get(options.get("like", ""), {}).get("cut_special", True):
-        told["special_tokens"] = options.get("special_tokens", ())
-    return PieceCounts.load(name, **told)
+        found["special_tokens"] = options.get("special_tokens", ())
+    return found
 
 
 def table_of(

@@ -227,11 +227,22 @@ def lengths(start: Start) -> list[int]:
     return found
 
 
+def no_room(vocab_size: int, size: int) -> TrainingError:
+    """The error for a vocabulary no larger than the one it begins with: nothing would be learned."""
+    return TrainingError(
+        f"vocab_size is {vocab_size}, but start has {size} tokens, so that nothing would be learned: set it "
+        f"to {size + 1} or more"
+    )
+
+
 def budget(options: TrainOptions, start: Start, symbols: int) -> int:
-    """How many tokens there is room for; `TrainingError` if there are more than `vocab_size` already."""
+    """How many tokens there is room for beside new symbols; `TrainingError` if not even for these."""
     if options.num_merges is not None:
         return options.num_merges
-    room = (options.vocab_size or 0) - start.size - symbols
+    size = options.vocab_size or 0
+    room = size - start.size - symbols
+    if room + symbols <= 0:
+        raise no_room(size, start.size)
     if room < 0:
         raise TrainingError(
             f"vocab_size is {options.vocab_size}, but start has {start.size} tokens and the text {symbols} "

@@ -13,7 +13,8 @@ Where it differs from the other two ways:
      the last pruning (by loss), not that of scores, and in this order they fill the vocabulary, behind all
      characters of the text and of `initial_alphabet`. If characters fill it alone, all pieces are taken.
   4. Then come scores: special tokens first (0.0), the unknown token before them if it is none of them, and
-     the pieces, the most likely first.
+     the pieces, the most likely first. A special token that stands in the text too is learned like any
+     other: its name then has two ids, of which text becomes the second.
 
 What their trainer learns does not depend on the order of its hash tables, but for rounding (its scores differ
 from one run to the next by 1e-11), and for characters that were dropped on the way: each has a score of its
@@ -32,7 +33,7 @@ from dataclasses import dataclass
 
 from syllabary.errors import CorpusError, TrainingError
 from syllabary.reference.assemble import check_special_tokens
-from syllabary.reference.symbols import shown, utf8
+from syllabary.reference.symbols import utf8
 from syllabary.reference.train_unigram import UnigramSettings, by_count, learn, with_alphabet
 from syllabary.reference.train_unigram_lattice import Piece, double
 from syllabary.reference.train_unigram_seed import END, TEXTS
@@ -155,7 +156,7 @@ def _adds_unknown(options: UnigramTrainerOptions) -> bool:
 
 
 def finish(pieces: Sequence[Piece], alphabet: Sequence[str], options: UnigramTrainerOptions) -> Scored:
-    """The vocabulary of what was learned. `TrainingError` where a special token was learned too.
+    """The vocabulary of what was learned; a special token that was learned too is in it twice.
 
     >>> options = UnigramTrainerOptions(5, special_tokens=("<s>",), unk_token="?")
     >>> finish([("ab", -1.0), ("b", -2.0), ("ba", -0.5)], ["a", "b"], options)
@@ -175,10 +176,4 @@ def finish(pieces: Sequence[Piece], alphabet: Sequence[str], options: UnigramTra
         found[text] = score
         if len(found) == room:
             break
-    for text, _score in first:
-        if text in found:
-            raise TrainingError(
-                f"the token {shown(text)} was learned from the text too, and would have two ids: choose "
-                "another text, or cut it out with a pre_tokenizer"
-            )
     return Scored(first + sorted(found.items(), key=lambda piece: -piece[1]), unknown)

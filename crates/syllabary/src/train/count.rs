@@ -152,10 +152,26 @@ impl Counter {
     ) -> Result<(), Error> {
         match self.room.spilled() {
             Some(spill) => {
-                spill.sort_by_first(SORT_BYTES)?;
+                spill.sort(Order::First, SORT_BYTES, &mut || true)?;
                 spill.each(Order::First, f)
             }
             None => self.tally.each_by_first(f),
+        }
+    }
+
+    /// The same, the frequent ones first, equals by their bytes; afterwards the order by bytes is lost.
+    pub fn each_by_frequency(
+        &self,
+        go_on: &mut GoOn<'_>,
+        f: &mut impl FnMut(Counted<'_>) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        match self.room.spilled() {
+            Some(spill) => {
+                let share = self.room.bytes().unwrap_or(0) / 4;
+                spill.sort(Order::Frequent, share.max(SORT_BYTES), go_on)?;
+                spill.each(Order::Frequent, f)
+            }
+            None => self.tally.each_by(|count| u64::MAX - count, f),
         }
     }
 

@@ -43,6 +43,8 @@ struct Runs {
 pub(super) enum Order {
     Bytes,
     First,
+    /// The frequent ones first, equals by bytes.
+    Frequent,
 }
 
 impl Spill {
@@ -111,21 +113,29 @@ impl Spill {
         }
     }
 
-    /// Sorts the only run by where its pieces were first seen, with so many bytes of memory.
-    pub(super) fn sort_by_first(&self, memory: usize) -> Result<(), Error> {
+    /// Sorts the only run otherwise than by bytes, with so many bytes of memory.
+    pub(super) fn sort(
+        &self,
+        order: Order,
+        memory: usize,
+        go_on: &mut dyn FnMut() -> bool,
+    ) -> Result<(), Error> {
         let old = mem::take(&mut self.runs().paths);
-        let (mut bytes, mut held) = (0, Vec::<(u64, u64, Box<[u8]>)>::new());
-        let flush = |held: &mut Vec<(u64, u64, Box<[u8]>)>| {
-            held.sort_unstable_by_key(|&(first, _, _)| first);
+        let (mut bytes, mut held) = (0, Vec::<Head>::new());
+        let flush = |held: &mut Vec<Head>| {
+            held.sort_unstable();
             let mut run = Writer::new(self.new_path())?;
-            for (first, count, piece) in held.drain(..) {
+            for Head { piece, count, first, .. } in held.drain(..) {
                 run.put(Counted { piece: &piece, count, first })?;
             }
             run.end()
         };
-        each(&old, Order::Bytes, &mut |counted| {
-            bytes += counted.piece.len() + 48;
-            held.push((counted.first, counted.count, counted.piece.into()));
+        each(&old, Order::Bytes, &mut |Counted { piece, count, first }| {
+            bytes += piece.len() + size_of::<Head>() + 16;
+            held.push(Head { piece: piece.into(), count, first, order, run: 0 });
+            if held.len() & 0xffff == 0 && !go_on() {
+                return Err(Error::Interrupted);
+            }
             if bytes < memory {
                 return Ok(());
             }
@@ -190,10 +200,11 @@ struct Head {
 }
 
 impl Head {
-    fn key(&self) -> (&[u8], u64) {
+    fn key(&self) -> (u64, &[u8]) {
         match self.order {
-            Order::Bytes => (&self.piece, 0),
-            Order::First => (&[], self.first),
+            Order::Bytes => (0, &self.piece),
+            Order::First => (self.first, &[]),
+            Order::Frequent => (u64::MAX - self.count, &self.piece),
         }
     }
 }

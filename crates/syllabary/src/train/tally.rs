@@ -340,10 +340,21 @@ impl Tally {
 
     /// Calls `f` with every piece, by its bytes.
     pub fn each_by_bytes(&self, f: &mut impl FnMut(Counted<'_>) -> Result<(), Error>) -> Result<(), Error> {
+        self.each_by(|_| 0, f)
+    }
+
+    /// Calls `f` with every piece, by a key of its count, and by its bytes where keys are equal.
+    pub(super) fn each_by(
+        &self,
+        key: impl Fn(u64) -> u64,
+        f: &mut impl FnMut(Counted<'_>) -> Result<(), Error>,
+    ) -> Result<(), Error> {
         let mut order: Vec<usize> = (0..self.slots.len()).filter(|&at| self.slots[at][COUNT] > 0).collect();
         let mut buffers = ([0; 16], [0; 16]);
         order.sort_unstable_by(|&a, &b| {
-            self.bytes(&self.slots[a], &mut buffers.0).cmp(self.bytes(&self.slots[b], &mut buffers.1))
+            let (a, b) = (&self.slots[a], &self.slots[b]);
+            let by_bytes = || self.bytes(a, &mut buffers.0).cmp(self.bytes(b, &mut buffers.1));
+            key(a[COUNT]).cmp(&key(b[COUNT])).then_with(by_bytes)
         });
         order.into_iter().try_for_each(|at| self.show(&self.slots[at], f))
     }

@@ -6,7 +6,10 @@
 //!
 //! The specification is `reference/train_wordpiece.py`. A merge changes the counts of its two symbols, and so the
 //! scores of all their pairs: these go into the queue anew, and an entry that no longer tells its pair's counts is
-//! passed over. Leaves out: words and first names (`huggingface_words`, `huggingface_names`).
+//! passed over. Leaves out: words and first names (`huggingface_words`, `huggingface_names`), and which pairs' places are
+//! known under a limit of memory (`places`).
+
+mod places;
 
 use std::{cmp::Ordering, collections::BinaryHeap};
 
@@ -15,14 +18,16 @@ use rustc_hash::FxHashMap;
 use super::{
     GoOn, ask,
     huggingface::{BpeTrainerOptions, Progress, Trained, index},
-    huggingface_learn::{Known, of_others},
+    huggingface_learn::Known,
     huggingface_names::{EDGE, Each, Spelled, join, spell},
 };
 use crate::Error;
 
-/// What a place takes when merging begins, and a pair besides its places: itself, its look-up, the lists of its symbols.
-const PLACE: usize = 32;
+/// What a place takes in the words, and a pair besides its places: itself, its look-up, the lists of its symbols.
+const PLACE: usize = 16;
 const PAIR: usize = 2 * (56 + 24 + 16);
+/// What a noted place takes, in a list that may have room for twice as many.
+const NOTED: usize = 8;
 /// What an entry of the queue takes.
 const WAITING: usize = size_of::<Waiting>();
 /// Entries of the queue that may be out of date.
@@ -63,7 +68,11 @@ fn times(left: u64, right: u128) -> (u128, u64) {
 struct Pair {
     ids: (u32, u32),
     count: u64,
+    /// At so many places it stands.
+    stands: u32,
     places: Vec<u32>,
+    /// Whether these are all of them.
+    placed: bool,
     /// Whether the lists of its symbols have it.
     listed: bool,
 }
@@ -83,6 +92,10 @@ struct Merging {
     spare: usize,
     /// Places in the lists of pairs.
     placed: usize,
+    /// So many are looked for together; with twice as many all are forgotten. None: nothing is noted yet.
+    room: usize,
+    /// The bytes of memory for all, if they are limited.
+    most: Option<usize>,
 }
 
 /// Learns from words with their counts, on from known merges. memory: bytes of it, at most.
@@ -102,30 +115,29 @@ pub(super) fn learn(
     let mut names = std::mem::take(&mut spelled.names);
     let mut ids = std::mem::take(&mut spelled.ids);
     let mut trained = Trained { first: names.len(), ..Trained::default() };
-    let mut state = Merging::new(spelled, (names.len(), options.min_frequency), &mut || progress(&[], &[]))?;
-    state.spare = memory.map_or(SPARE, |memory| (memory / (16 * WAITING)).min(SPARE));
-    let (prefix, mut done) = (options.continuing_subword_prefix.as_str(), known.0.iter().zip(&known.1));
-    if done.len() == 0 {
+    let mut state =
+        Merging::new(spelled, (names.len(), options.min_frequency), memory, &mut || progress(&[], &[]))?;
+    let (prefix, mut done) = (options.continuing_subword_prefix.as_str(), 0);
+    if known.0.is_empty() {
         state.fill();
     }
-    while done.len() > 0 || names.len() < options.vocab_size {
-        check(state.memory(), memory)?;
-        let left = done.len();
-        let best = match done.next() {
-            Some((&pair, &count)) => state.known(pair, count).ok_or_else(of_others)?,
-            None => match state.best() {
-                Some(best) => best,
-                None => break,
-            },
+    while done < known.0.len() || names.len() < options.vocab_size {
+        state.check()?;
+        let go_on = &mut || progress(&trained.merges, &trained.counts);
+        let best = match known.0.get(done..).filter(|left| !left.is_empty()) {
+            Some(left) => Some(state.known(left, known.1[done], go_on)?),
+            None => state.best(go_on)?,
         };
+        let Some(best) = best else { break };
         let id = join(&mut names, &mut ids, best.ids, prefix)?;
         trained.merges.push((best.ids.0, best.ids.1, id));
         trained.counts.push(best.count);
         if !progress(&trained.merges, &trained.counts) {
             return Err(Error::Interrupted);
         }
-        state.merge(best, id, left == 0)?;
-        if left == 1 {
+        done += 1;
+        state.merge(best, id, done > known.0.len())?;
+        if done == known.0.len() {
             state.fill();
         }
     }
@@ -145,7 +157,12 @@ fn check(needed: usize, memory: Option<usize>) -> Result<(), Error> {
 }
 
 impl Merging {
-    fn new(spelled: Spelled, (symbols, least): (usize, u64), go_on: &mut GoOn<'_>) -> Result<Merging, Error> {
+    fn new(
+        spelled: Spelled,
+        (symbols, least): (usize, u64),
+        memory: Option<usize>,
+        go_on: &mut GoOn<'_>,
+    ) -> Result<Merging, Error> {
         let mut state = Merging {
             spelled,
             counts: vec![0; symbols],
@@ -154,8 +171,10 @@ impl Merging {
             of: FxHashMap::default(),
             queue: BinaryHeap::new(),
             least: least.max(1),
-            spare: SPARE,
+            spare: memory.map_or(SPARE, |memory| (memory / (16 * WAITING)).min(SPARE)),
             placed: 0,
+            room: if memory.is_some() { 0 } else { usize::MAX / 2 },
+            most: memory,
         };
         for at in 1..state.spelled.flat.len() {
             ask(go_on, at)?;
@@ -170,21 +189,16 @@ impl Merging {
                 state.came((left, right), place - 1, weight)?;
             }
         }
+        state.room = state.room.max(1);
         Ok(state)
     }
 
     /// The bytes of memory that all takes; what grows by doubling is there twice meanwhile.
     fn memory(&self) -> usize {
         self.spelled.memory()
-            + 12 * self.placed
+            + NOTED * self.placed
             + PAIR * self.pairs.capacity()
             + WAITING * self.queue.capacity() * 3 / 2
-    }
-
-    /// The pair that an earlier training has merged next, if it stands there so often.
-    fn known(&self, ids: (u32, u32), count: u64) -> Option<Waiting> {
-        let found = self.waiting(*self.of.get(&ids)?);
-        Some(found).filter(|found| found.count == count)
     }
 
     fn weight(&self, place: u32) -> u64 {
@@ -197,15 +211,19 @@ impl Merging {
             Some(&pair) => pair,
             None => {
                 let pair = index(self.pairs.len())?;
-                self.pairs.push(Pair { ids, count: 0, places: Vec::new(), listed: false });
+                let placed = self.room > 0; // what is new is often next
+                self.pairs.push(Pair { ids, count: 0, stands: 0, places: Vec::new(), placed, listed: false });
                 self.of.insert(ids, pair);
                 pair
             }
         };
         let known = &mut self.pairs[pair as usize];
         known.count += weight;
-        known.places.push(place);
-        self.placed += 1;
+        known.stands += 1;
+        if known.placed {
+            known.places.push(place);
+            self.placed += 1;
+        }
         if !std::mem::replace(&mut known.listed, true) {
             self.with[ids.0 as usize].push(pair);
             if ids.0 != ids.1 {
@@ -218,7 +236,9 @@ impl Merging {
     /// A pair that stood somewhere is gone.
     fn went(&mut self, ids: (u32, u32), weight: u64) {
         if let Some(&pair) = self.of.get(&ids) {
-            self.pairs[pair as usize].count -= weight;
+            let known = &mut self.pairs[pair as usize];
+            known.count -= weight;
+            known.stands -= 1;
         }
     }
 
@@ -235,8 +255,8 @@ impl Merging {
         self.queue = pairs.filter(|waiting| waiting.count >= self.least).collect();
     }
 
-    /// The pair that merges next; `None` if there is none.
-    fn best(&mut self) -> Option<Waiting> {
+    /// The pair that waits first; `None` if there is none. It no longer waits.
+    fn first(&mut self) -> Option<Waiting> {
         loop {
             let best = self.queue.pop()?;
             if best == self.waiting(best.pair) {
@@ -297,6 +317,7 @@ impl Merging {
                 known.listed = false;
                 self.placed -= known.places.len();
                 known.places = Vec::new();
+                known.placed = true;
                 continue;
             }
             let waits = queued && known.count >= self.least;
@@ -313,32 +334,5 @@ impl Merging {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::{super::huggingface_names::tests::of, *};
-
-    #[test]
-    fn products_of_192_bits() {
-        assert_eq!(times(u64::MAX, u128::MAX), ((u128::from(u64::MAX) << 64) - 1, 1));
-        assert!(times(3, 1 << 127) > times(2, (1 << 127) + 5));
-        assert_eq!(times(6, 7), (0, 42));
-    }
-
-    #[test]
-    fn what_stands_together_merges_before_what_is_frequent() {
-        let options = BpeTrainerOptions {
-            vocab_size: 9, // letters: a, b, c, q, z, and ##b, ##c, ##z
-            continuing_subword_prefix: "##".to_owned(),
-            ..BpeTrainerOptions::default()
-        };
-        let words: [(&[u8], u64); 3] = [(b"ab", 50), (b"ac", 40), (b"qz", 3)];
-        let learn = |known, progress: &mut Progress<'_>| learn(&of(&words), &options, None, &known, progress);
-        let trained = learn(Known::default(), &mut |_, _| true).unwrap();
-        assert_eq!(trained.names[trained.first..], ["qz"]);
-        assert_eq!(trained.counts, [3]);
-        assert_eq!(learn(Known::default(), &mut |_, _| false), Err(Error::Interrupted));
-        let pair = (trained.merges[0].0, trained.merges[0].1);
-        assert_eq!(learn((vec![pair], vec![3]), &mut |_, _| true), Ok(trained));
-        assert_eq!(learn((vec![pair], vec![4]), &mut |_, _| true), Err(of_others()));
-        assert_eq!(learn((vec![(8, 9)], vec![3]), &mut |_, _| true), Err(of_others()));
-    }
-}
+#[path = "wordpiece_tests.rs"]
+mod tests;
