@@ -184,6 +184,20 @@ def test_without_an_unknown_token_a_piece_is_named() -> None:
             made_of.encode("unable unaffordably")
 
 
+def test_words_side_by_side() -> None:
+    """Words are looked up several at a time: with what stands alone between them, up to one that is wrong."""
+    tok, reference = Tokenizer(SMALL), ReferenceTokenizer(SMALL)
+    for count in range(40):
+        text = "unable," * (count % 3) + "unafford un" * count + "?! " + "unx;" * (count % 7) + " un" * count
+        assert tok.encode(text) == reference.encode(text) == tok.encode_batch([text, text])[1]
+    spec = replace(SMALL, unknown=None)
+    for made_of in (Tokenizer(spec), ReferenceTokenizer(spec)):
+        with pytest.raises(
+            syllabary.UnknownSymbolError, match=r"'unaffordy'.*; the first is at character 140"
+        ):
+            made_of.encode("unable " * 20 + "unaffordy " + "unx? " * 40)
+
+
 def test_many_words_and_long_ones() -> None:
     """More words than a memory holds, and pieces beyond every limit of length."""
     words = [f"un{'x' * (number % 90)}" for number in range(5000)] + ["x" * 10_000, "un" + "x" * 1_100]

@@ -18,7 +18,8 @@ use syllabary::{
 
 use crate::{errors::to_python_in_batch, lists::Integers, signals::interruptible, strings::Text};
 
-/// Bytes of text in the first window of a thread, and at most: as long as windows take less than `SOON`, they grow.
+/// Bytes of text in the first window of a thread, and at most: as long as windows of several threads take less than `SOON`, they
+/// grow. Those of one thread do not, so that their ids are still in near caches when they become lists.
 const FIRST_BYTES: usize = 1 << 18;
 const MOST_BYTES: usize = 1 << 22;
 const SOON: Duration = Duration::from_millis(40);
@@ -78,7 +79,7 @@ impl Batch<'_> {
                 let Ragged { ids, offsets } = interruptible(py, all, failed)?;
                 integers.append(lists, &ids, &offsets)?;
             }
-            if began.elapsed() < SOON {
+            if self.threads > 1 && began.elapsed() < SOON {
                 bytes = (2 * bytes).min(MOST_BYTES);
             }
             first = last;

@@ -297,9 +297,13 @@ impl Charwise {
         for place in 0..count {
             out.make_room();
             let Segment { key, hash, end } = work.places[place];
-            match work.memory.few(key, hash).filter(|_| end - at <= SHORT) {
+            let is_short = end - at <= SHORT;
+            match work.memory.few(key, hash).filter(|_| is_short) {
                 Some((ids, count)) => out.few(ids, count),
-                None => self.other_segment(&text[at..end], merges, work, out)?,
+                None => {
+                    let is_new = is_short && work.memory.is_new(key, hash);
+                    self.other_segment(&text[at..end], is_new, merges, work, out)?;
+                }
             }
             at = end;
         }
@@ -316,26 +320,30 @@ impl Charwise {
         work: &mut Work,
         out: &mut Out<'_, F>,
     ) -> Result<(), Error> {
+        let mut is_new = false;
         if range.len() <= SHORT {
             let key = Key::at(text.as_bytes(), range.start, range.len());
-            if let Some((ids, count)) = work.memory.few(key, key.hash()) {
+            let hash = key.hash();
+            if let Some((ids, count)) = work.memory.few(key, hash) {
                 out.few(ids, count);
                 return Ok(());
             }
+            is_new = work.memory.is_new(key, hash);
         }
-        self.other_segment(&text[range], merges, work, out)
+        self.other_segment(&text[range], is_new, merges, work, out)
     }
 
-    /// The same for a segment that is long, has many ids or is not remembered.
+    /// The same for a segment that is long, has many ids or is not remembered; `is_new`: surely not.
     #[inline(never)]
     pub(super) fn other_segment<F: FnMut(&[u32]) -> bool>(
         &self,
         segment: &str,
+        is_new: bool,
         merges: &Merges,
         work: &mut Work,
         out: &mut Out<'_, F>,
     ) -> Result<(), Error> {
-        if let Some(ids) = work.memory.many(segment.as_bytes(), out.is_near()) {
+        if !is_new && let Some(ids) = work.memory.many(segment.as_bytes(), out.is_near()) {
             out.many(ids);
             return Ok(());
         }

@@ -171,6 +171,12 @@ impl Memory {
         (slot.key == *key).then_some((&slot.ids, slot.count as usize))
     }
 
+    /// Whether a short segment is not remembered.
+    #[inline]
+    pub(crate) fn is_new(&self, key: Key, hash: u64) -> bool {
+        self.short.line(hash).is_none_or(|[one, other]| !(one.is(key) | other.is(key)))
+    }
+
     /// Asks for the line of a segment of up to `MIDDLE` bytes.
     #[inline]
     pub(crate) fn ask(&self, length: usize, hash: u64) {

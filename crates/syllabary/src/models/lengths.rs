@@ -7,6 +7,8 @@
 //! Kept by a hash of their first bytes: lengths of other tokens may be among them, none is left out. Leaves out the
 //! tokens themselves (`vocab`).
 
+use crate::encode::fetch;
+
 /// No length from here on is told.
 const MOST: usize = 31;
 /// The most bits of a hash.
@@ -40,15 +42,15 @@ impl Lengths {
         made
     }
 
-    /// The lengths that a token of `text[start..]`, which is not empty, may have, longest first; before them any from
-    /// one on, if it is told.
+    /// The lengths that a token of `text[start..end]`, which is not empty, may have, longest first; before them any from
+    /// one on, if it is told. What stands behind the end does not matter.
     #[inline]
     pub(super) fn at(
         &self,
         text: &[u8],
-        start: usize,
+        (start, end): (usize, usize),
     ) -> (impl Iterator<Item = usize> + use<>, Option<usize>) {
-        let (first, rest) = (eight_bytes(text, start), text.len() - start);
+        let (first, rest) = (eight_bytes(text, start), end - start);
         let four = self.four[place(first << 32, self.bits)];
         let eight = self.eight[place(first, self.bits)];
         let found = self.one[first as usize & 0xFF]
@@ -62,6 +64,16 @@ impl Lengths {
             Some(length as usize)
         });
         (each, longer)
+    }
+
+    /// Asks for what `at` looks at, if the text does not end soon.
+    #[inline]
+    pub(super) fn ask(&self, text: &[u8], start: usize) {
+        if let Some(&bytes) = text[start..].first_chunk() {
+            let first = u64::from_le_bytes(bytes);
+            fetch(&self.four[place(first << 32, self.bits)]);
+            fetch(&self.eight[place(first, self.bits)]);
+        }
     }
 }
 
@@ -95,8 +107,10 @@ mod tests {
         let mut told = 0;
         for start in 0..text.len() {
             for end in start + 1..=text.len() {
-                let (found, longer) = lengths.at(&text[..end], start);
+                let (found, longer) = lengths.at(&text[..end], (start, end));
+                let (behind, _) = lengths.at(&text, (start, end));
                 let found: Vec<usize> = found.collect();
+                assert!(behind.eq(found.iter().copied()));
                 told += found.len();
                 assert!(found.is_sorted_by(|one, other| one > other));
                 assert!(found.iter().all(|&length| length < MOST && start + length <= end));
@@ -106,7 +120,7 @@ mod tests {
             }
         }
         let none = Lengths::of(std::iter::empty(), 0);
-        assert!((0..9).all(|start| none.at(b"abcdefghi", start).0.count() == 0));
+        assert!((0..9).all(|start| none.at(b"abcdefghi", (start, 9)).0.count() == 0));
         // Few of those that are no token's.
         assert!(told < 100_000, "{told}");
     }

@@ -75,6 +75,14 @@ impl Model {
         }
     }
 
+    /// Asks for what is needed first of a piece that begins with the bytes from `start` on.
+    #[inline]
+    pub(crate) fn ask(&self, text: &[u8], start: usize) {
+        if let Model::WordPiece(model) = self {
+            model.ask(text, start);
+        }
+    }
+
     /// Hands the tokens of a piece to `found`; those of a way drawn, if the coins are for that.
     pub(crate) fn tokens(&self, piece: &str, coins: &mut Coins, found: &mut impl Found) {
         match self {

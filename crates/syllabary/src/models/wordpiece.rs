@@ -8,10 +8,14 @@
 //! text is put together to be looked up; and only as long a token is looked up as there are with the same first bytes
 //! (`lengths`). Leaves out the memory of pieces (`run`, `wordwise`).
 
-use std::ops::Range;
-
 use super::{Found, lengths::Lengths};
 use crate::{Error, parts::Parts, vocab::Vocab};
+
+/// A piece of at most so many bytes is put where so many zeros are behind it: then what keys are made of is read at once.
+const WORD: usize = 64;
+const BEHIND: usize = 16;
+/// Tokens of a piece that need no vector.
+const FEW: usize = 8;
 
 /// The tables of one tokenizer.
 #[derive(Debug)]
@@ -52,33 +56,83 @@ impl WordPiece {
     pub(crate) fn tokens(&self, piece: &str, found: &mut impl Found) {
         // A character has a byte or more: only a piece of many bytes is counted.
         let too_long = piece.len() > self.longest && piece.chars().count() > self.longest;
-        if !too_long {
-            match self.first.longest_token(piece, 0) {
-                Some((id, end)) if end == piece.len() => return found.token(id, 0..end),
-                Some((id, end)) => {
-                    if let Some(tokens) = self.going_on(piece, (id, end)) {
-                        return tokens.into_iter().for_each(|(id, bytes)| found.token(id, bytes));
-                    }
-                }
-                None => {}
+        let mut room = [0; WORD + BEHIND];
+        let piece = match room.get_mut(..piece.len()).filter(|_| piece.len() <= WORD) {
+            Some(bytes) => {
+                bytes.copy_from_slice(piece.as_bytes());
+                Piece { bytes: &room, length: piece.len() }
             }
+            None => Piece { bytes: piece.as_bytes(), length: piece.len() },
+        };
+        if !too_long && let Some(tokens) = self.cut(piece) {
+            let mut start = 0;
+            for (id, end) in tokens.all() {
+                found.token(id, start..end);
+                start = end;
+            }
+            return;
         }
         match self.unknown {
-            Some(id) => found.token(id, 0..piece.len()),
-            None => found.missing(0..piece.len()),
+            Some(id) => found.token(id, 0..piece.length),
+            None => found.missing(0..piece.length),
         }
     }
 
-    /// All tokens, of which the first is known; `None` where none goes on.
-    fn going_on(&self, piece: &str, (first, mut at): (u32, usize)) -> Option<Vec<(u32, Range<usize>)>> {
-        let mut tokens = Vec::with_capacity(8);
-        tokens.push((first, 0..at));
-        while at < piece.len() {
+    /// All tokens; `None` where none goes on.
+    fn cut(&self, piece: Piece<'_>) -> Option<Tokens> {
+        let (first, mut at) = self.first.longest_token(piece, 0)?;
+        let mut tokens = Tokens::default();
+        tokens.push(first, at);
+        while at < piece.length {
             let (number, end) = self.next.longest_token(piece, at)?;
-            tokens.push((self.next_ids[number as usize], at..end));
+            tokens.push(self.next_ids[number as usize], end);
             at = end;
         }
         Some(tokens)
+    }
+
+    /// Asks for what is needed first of a piece that begins with these bytes.
+    #[inline]
+    pub(crate) fn ask(&self, text: &[u8], start: usize) {
+        self.first.lengths.ask(text, start);
+    }
+}
+
+/// A piece of so many of these bytes; there may be more behind it, of a short one there are zeros.
+#[derive(Clone, Copy)]
+struct Piece<'a> {
+    bytes: &'a [u8],
+    length: usize,
+}
+
+impl Piece<'_> {
+    /// Whether a character ends before byte `at`.
+    #[inline]
+    fn is_boundary(self, at: usize) -> bool {
+        self.bytes.get(at).is_none_or(|&byte| byte & 0xC0 != 0x80)
+    }
+}
+
+/// Tokens of a piece and where they end; few are put nowhere else.
+#[derive(Default)]
+struct Tokens {
+    few: [(u32, usize); FEW],
+    count: usize,
+    more: Vec<(u32, usize)>,
+}
+
+impl Tokens {
+    #[inline]
+    fn push(&mut self, id: u32, end: usize) {
+        match self.few.get_mut(self.count) {
+            Some(place) => *place = (id, end),
+            None => self.more.push((id, end)),
+        }
+        self.count += 1;
+    }
+
+    fn all(&self) -> impl Iterator<Item = (u32, usize)> + '_ {
+        self.few[..self.count.min(FEW)].iter().chain(&self.more).copied()
     }
 }
 
@@ -89,12 +143,13 @@ impl Table {
     }
 
     /// The longest token that the piece goes on with, and where it ends.
-    fn longest_token(&self, piece: &str, start: usize) -> Option<(u32, usize)> {
-        let longest = piece.len().min(start.saturating_add(self.tokens.longest()));
-        let (lengths, longer) = self.lengths.at(piece.as_bytes(), start);
+    #[inline]
+    fn longest_token(&self, piece: Piece<'_>, start: usize) -> Option<(u32, usize)> {
+        let longest = piece.length.min(start.saturating_add(self.tokens.longest()));
+        let (lengths, longer) = self.lengths.at(piece.bytes, (start, piece.length));
         let longer = longer.map(|shortest| (start + shortest..=longest).rev());
         longer.into_iter().flatten().chain(lengths.map(|length| start + length)).find_map(|end| {
-            let id = piece.is_char_boundary(end).then(|| self.tokens.id_at(piece.as_bytes(), start, end));
+            let id = piece.is_boundary(end).then(|| self.tokens.id_at(piece.bytes, start, end));
             Some((id.flatten()?, end))
         })
     }

@@ -15,6 +15,7 @@
 //! word), and tokens found in normalized text: the general way (`run`) does those, and gives the same ids for all the
 //! rest.
 
+mod ahead;
 mod classes;
 mod letters;
 mod walk;

@@ -1,11 +1,12 @@
-//! Encoding a stretch of text: walking its characters, word by word.
+//! Encoding a stretch of text: cutting it, and what becomes of a word that is not remembered.
 //!
-//! Leaves out what characters do (`classes`), the models (`models`) and special tokens.
+//! Leaves out the memory (`ahead`), what characters do (`classes`), the models (`models`) and special tokens.
 
 use std::ops::Range;
 
 use super::{
     Wordwise,
+    ahead::Walk,
     classes::{self, ALONE, Classes, SPACE, TOKEN, WORD},
     letters::{self, Letters},
 };
@@ -17,7 +18,7 @@ use crate::{
         out::{Out, ROOM, RUN},
     },
     dropout::Dropout,
-    encode::{Key, LONGER, Longer, SHORT, decode},
+    encode::decode,
     models::{Found, Model},
     tokenizer::Tokenizer,
 };
@@ -27,10 +28,10 @@ use crate::{
 pub(crate) struct Work {
     classes: Classes,
     letters: Letters,
-    memory: Memory,
+    pub(super) memory: Memory,
     run: Vec<u32>,
     made: String,
-    ids: Vec<u32>,
+    pub(super) ids: Vec<u32>,
 }
 
 impl Wordwise {
@@ -59,7 +60,7 @@ impl Wordwise {
             stopped: false,
         };
         let cutter = Cutter { tokenizer, model, rules: self, work };
-        let done = Walk { cutter, out: &mut out }.text(text);
+        let done = Walk::new(cutter, &mut out).text(text);
         let done = if out.stopped { Err(Error::Interrupted) } else { done };
         out.flush();
         work.run = run;
@@ -121,30 +122,24 @@ impl Wordwise {
 
 /// How far a text has been cut.
 #[derive(Debug, Default)]
-struct Cut {
+pub(super) struct Cut {
     at: usize,
     /// What stands behind the last word.
     between: Option<(Range<usize>, u32)>,
 }
 
 /// Cuts texts.
-struct Cutter<'w> {
+pub(super) struct Cutter<'w> {
     tokenizer: &'w Tokenizer,
-    model: &'w Model,
+    pub(super) model: &'w Model,
     rules: &'w Wordwise,
-    work: &'w mut Work,
-}
-
-/// One text on its way.
-struct Walk<'w, 'o, F> {
-    cutter: Cutter<'w>,
-    out: &'w mut Out<'o, F>,
+    pub(super) work: &'w mut Work,
 }
 
 impl Cutter<'_> {
     /// The next word, or what stands alone between two, and its class; whitespace is passed over.
     #[inline]
-    fn next(&mut self, text: &str, cut: &mut Cut) -> Result<Option<(Range<usize>, u32)>, Error> {
+    pub(super) fn next(&mut self, text: &str, cut: &mut Cut) -> Result<Option<(Range<usize>, u32)>, Error> {
         if let Some(between) = cut.between.take() {
             return Ok(Some(between));
         }
@@ -181,67 +176,9 @@ impl Cutter<'_> {
     }
 }
 
-impl<F: FnMut(&[u32]) -> bool> Walk<'_, '_, F> {
-    fn text(&mut self, text: &str) -> Result<(), Error> {
-        let mut cut = Cut::default();
-        while let Some((range, class)) = self.cutter.next(text, &mut cut)? {
-            match class {
-                WORD | ALONE => self.word(text, range)?,
-                _ => {
-                    self.out.make_room();
-                    self.out.few(&[class - TOKEN; 4], 1);
-                }
-            }
-            if self.out.stopped {
-                break;
-            }
-        }
-        Ok(())
-    }
-
-    /// The ids of a word.
-    #[inline]
-    fn word(&mut self, text: &str, range: Range<usize>) -> Result<(), Error> {
-        if range.len() <= SHORT {
-            let key = Key::at(text.as_bytes(), range.start, range.len());
-            if let Some((ids, count)) = self.cutter.work.memory.few(key, key.hash()) {
-                self.out.make_room();
-                self.out.few(ids, count);
-                return Ok(());
-            }
-        } else if range.len() <= LONGER {
-            let key = Longer::at(text.as_bytes(), range.start, range.len());
-            if let Some((ids, count)) = self.cutter.work.memory.some(&key, key.hash()) {
-                self.out.make_room();
-                self.out.some(ids, count);
-                return Ok(());
-            }
-        }
-        self.other_word(&text[range])
-    }
-
-    /// The same for a word that is long, has many ids or is not remembered.
-    #[inline(never)]
-    fn other_word(&mut self, word: &str) -> Result<(), Error> {
-        if let Some(ids) = self.cutter.work.memory.many(word.as_bytes(), true) {
-            self.out.many(ids);
-            return Ok(());
-        }
-        let mut ids = std::mem::take(&mut self.cutter.work.ids);
-        ids.clear();
-        let known = self.cutter.learn(word, &mut ids);
-        if known.is_ok() {
-            self.cutter.work.memory.put(word.as_bytes(), &ids, false);
-            self.out.many(&ids);
-        }
-        self.cutter.work.ids = ids;
-        known
-    }
-}
-
 impl Cutter<'_> {
     /// Normalizes, cuts and encodes a word.
-    fn learn(&mut self, word: &str, ids: &mut Vec<u32>) -> Result<(), Error> {
+    pub(super) fn learn(&mut self, word: &str, ids: &mut Vec<u32>) -> Result<(), Error> {
         let model = self.model;
         let mut tokens = Tokens { ids, complete: true };
         if let Some(piece) = self.work.letters.write(word) {

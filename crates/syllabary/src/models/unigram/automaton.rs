@@ -57,7 +57,7 @@ impl Row {
         (self.what % LENGTHS) as usize
     }
 
-    /// Of a text of more than one character.
+    /// Of one character: a row of one character that is never taken, so that nobody need ask.
     #[inline]
     pub(super) fn shorter(self) -> u32 {
         self.what / LENGTHS
@@ -70,7 +70,7 @@ pub(super) struct Automaton {
     nodes: Vec<Node>,
     /// By code the state behind one character.
     firsts: Vec<u32>,
-    /// By id; the last is that of an unknown character.
+    /// By id; behind them that of an unknown character, and one that is never taken.
     pub(super) rows: Vec<Row>,
     /// The scores of the rows in 64 bits, if they are asked for.
     pub(super) doubles: Vec<f64>,
@@ -81,7 +81,8 @@ impl Automaton {
     /// of 32 bits.
     pub(super) fn new(trie: &Trie, bound: usize, single: bool) -> Option<Automaton> {
         let (cells, scores, codes) = trie.nodes();
-        let unknown = u32::try_from(bound).ok().filter(|&bound| bound < u32::MAX / LENGTHS)?;
+        let unknown = u32::try_from(bound).ok().filter(|&bound| bound < u32::MAX / LENGTHS - 1)?;
+        let none = unknown + 1;
         let bases = cells.iter().map(|cell| cell.base as usize).max().unwrap_or(0);
         let mut made = Automaton {
             // Every step from every state stays inside.
@@ -90,9 +91,11 @@ impl Automaton {
                 cells.len().max(bases + codes)
             ],
             firsts: vec![0; codes],
-            rows: vec![Row::new(trie.unknown(), 1, 0); bound + 1],
+            rows: vec![Row::new(trie.unknown(), 1, none); bound + 1],
             doubles: if single { Vec::new() } else { vec![trie.unknown(); bound + 1] },
         };
+        made.rows.push(Row::new(f64::NEG_INFINITY, 1, none));
+        made.doubles.extend((!single).then_some(f64::NEG_INFINITY));
         for (node, cell) in made.nodes.iter_mut().zip(cells) {
             (node.base, node.parent) = (cell.base, cell.parent);
         }
@@ -119,7 +122,7 @@ impl Automaton {
                 let shorter = made.nodes[made.nodes[at as usize].other as usize].row;
                 made.nodes[at as usize].row = if cell.id == NONE { shorter } else { cell.id };
                 if let Some(row) = made.rows.get_mut(cell.id as usize) {
-                    *row = Row::new(scores[at as usize], depth, shorter);
+                    *row = Row::new(scores[at as usize], depth, if depth == 1 { none } else { shorter });
                 }
                 if let Some(double) = made.doubles.get_mut(cell.id as usize) {
                     *double = scores[at as usize];
@@ -137,7 +140,7 @@ impl Automaton {
     /// The row of an unknown character, which is no id.
     #[inline]
     pub(super) fn unknown(&self) -> u32 {
-        self.rows.len() as u32 - 1
+        self.rows.len() as u32 - 2
     }
 
     /// Before all characters.

@@ -171,7 +171,7 @@ impl<S: Sum> Ways<S> {
         for (end, &code) in (1..).zip(codes) {
             state = automaton.step(state, code);
             let (mut best, mut second, mut last, mut id) = (S::LOWEST, S::LOWEST, 0, state.row());
-            loop {
+            let mut take = |id: u32| {
                 let row = automaton.rows[id as usize];
                 let score = S::at(automaton, id) + scores[end - row.length()];
                 let is_better = score > best;
@@ -181,10 +181,16 @@ impl<S: Sum> Ways<S> {
                 }
                 best = if is_better { score } else { best };
                 last = if is_better { id } else { last };
-                if row.length() == 1 {
+                row
+            };
+            // Two at a time, if need be with one that is none: how many there are nothing foretells.
+            loop {
+                let one = take(id);
+                let other = take(one.shorter());
+                if other.length() == 1 {
                     break;
                 }
-                id = row.shorter();
+                id = other.shorter();
             }
             (scores[end], rows[end]) = (best, last);
             if MARGIN {

@@ -1,0 +1,156 @@
+//! Words of a text, several at a time: what is remembered of them.
+//!
+//! A second pass over a text of many words waited for the memory at most of them: so the lines of some words are asked for before
+//! the first is needed, and then, of those that are new, what the model looks at first. Leaves out how text is cut and what
+//! becomes of new words (`walk`).
+
+use std::ops::Range;
+
+use super::{
+    classes::{ALONE, TOKEN, WORD},
+    walk::{Cut, Cutter},
+};
+use crate::{
+    Error,
+    charwise::out::Out,
+    encode::{Key, LONGER, Longer, SHORT},
+};
+
+/// One text on its way.
+pub(super) struct Walk<'w, 'o, F> {
+    cutter: Cutter<'w>,
+    out: &'w mut Out<'o, F>,
+    /// A word was new.
+    learned: bool,
+}
+
+/// So many words are looked for together.
+const AHEAD: usize = 16;
+
+/// A word, or what stands alone, and its class; the hash of one that is not long.
+#[derive(Clone, Copy, Debug, Default)]
+struct Ahead {
+    start: usize,
+    end: usize,
+    class: u32,
+    hash: u64,
+}
+
+impl<'w, 'o, F: FnMut(&[u32]) -> bool> Walk<'w, 'o, F> {
+    pub(super) fn new(cutter: Cutter<'w>, out: &'w mut Out<'o, F>) -> Self {
+        Walk { cutter, out, learned: true }
+    }
+
+    /// Writes the ids of a text.
+    pub(super) fn text(&mut self, text: &str) -> Result<(), Error> {
+        let (mut cut, mut ahead) = (Cut::default(), [Ahead::default(); AHEAD]);
+        loop {
+            let (count, more) = self.ahead(text, &mut cut, &mut ahead);
+            if std::mem::take(&mut self.learned) {
+                self.ask_for_new(text, &ahead[..count]);
+            }
+            for word in &ahead[..count] {
+                self.out.make_room();
+                match word.class {
+                    WORD | ALONE => self.word(text, word)?,
+                    class => self.out.few(&[class - TOKEN; 4], 1),
+                }
+            }
+            if !more? || self.out.stopped {
+                return Ok(());
+            }
+        }
+    }
+
+    /// The next words: how many, and whether more may come. The lines of the memory in which they are looked for are asked
+    /// for before the first is needed. Tokens before the first word are written at once.
+    #[inline]
+    fn ahead(
+        &mut self,
+        text: &str,
+        cut: &mut Cut,
+        words: &mut [Ahead; AHEAD],
+    ) -> (usize, Result<bool, Error>) {
+        let mut count = 0;
+        while count < AHEAD && !self.out.stopped {
+            let (Range { start, end }, class) = match self.cutter.next(text, cut) {
+                Ok(Some(word)) => word,
+                Ok(None) => return (count, Ok(false)),
+                Err(error) => return (count, Err(error)),
+            };
+            let is_token = class >= TOKEN;
+            if is_token && count == 0 {
+                self.out.make_room();
+                self.out.few(&[class - TOKEN; 4], 1);
+                continue;
+            }
+            let length = end - start;
+            let hash = match length {
+                _ if is_token || length > LONGER => 0,
+                ..=SHORT => Key::at(text.as_bytes(), start, length).hash(),
+                _ => Longer::at(text.as_bytes(), start, length).hash(),
+            };
+            if !is_token && length <= LONGER {
+                self.cutter.work.memory.ask(length, hash);
+            }
+            words[count] = Ahead { start, end, class, hash };
+            count += 1;
+        }
+        (count, Ok(true))
+    }
+
+    /// Asks for what is needed of words that are not remembered.
+    #[inline]
+    fn ask_for_new(&self, text: &str, words: &[Ahead]) {
+        let Cutter { model, work, .. } = &self.cutter;
+        let (bytes, mut new, mut count) = (text.as_bytes(), [0; AHEAD], 0);
+        for &Ahead { start, end, class, hash } in words {
+            let length = end - start;
+            // No branch: which words are new is not to be foretold.
+            new[count] = start;
+            count += usize::from(
+                class < TOKEN && length <= SHORT && work.memory.is_new(Key::at(bytes, start, length), hash),
+            );
+        }
+        new[..count].iter().for_each(|&start| model.ask(bytes, start));
+    }
+
+    /// The ids of a word; there must be room.
+    #[inline]
+    fn word(&mut self, text: &str, &Ahead { start, end, hash, .. }: &Ahead) -> Result<(), Error> {
+        let length = end - start;
+        if length <= SHORT {
+            let key = Key::at(text.as_bytes(), start, length);
+            if let Some((ids, count)) = self.cutter.work.memory.few(key, hash) {
+                self.out.few(ids, count);
+                return Ok(());
+            }
+        } else if length <= LONGER {
+            let key = Longer::at(text.as_bytes(), start, length);
+            if let Some((ids, count)) = self.cutter.work.memory.some(&key, hash) {
+                self.out.some(ids, count);
+                return Ok(());
+            }
+        }
+        self.other_word(&text[start..end])
+    }
+
+    /// The same for a word that is long, has many ids or is not remembered.
+    #[inline(never)]
+    fn other_word(&mut self, word: &str) -> Result<(), Error> {
+        if let Some(ids) = self.cutter.work.memory.many(word.as_bytes(), true) {
+            self.out.many(ids);
+            return Ok(());
+        }
+        let mut ids = std::mem::take(&mut self.cutter.work.ids);
+        ids.clear();
+        self.learned = true;
+        let known = self.cutter.learn(word, &mut ids);
+        if known.is_ok() {
+            self.cutter.work.memory.put(word.as_bytes(), &ids, false);
+            self.out.many(&ids);
+        }
+        self.cutter.work.ids = ids;
+        known
+    }
+}
