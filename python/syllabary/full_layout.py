@@ -6,7 +6,7 @@ and which layout a call asks for (`tokenizer_full`).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -36,12 +36,22 @@ class Spellings:
     def __init__(self, spec: TokenizerSpec) -> None:
         """Of a tokenizer."""
         self.names = spellings(spec)
-        named = {**spec.special_tokens, **spec.added_tokens}
-        flagged = {name for name, how in spec.matching.items() if how.lstrip or how.rstrip}
-        found = {token_id for name, token_id in named.items() if name in flagged}
-        if spec.model == "unigram" and spec.unknown is not None:
-            found.add(spec.unknown)
-        self.taken = frozenset(found)
+        self.taken = taken(spec)
+
+    def grown(self, spec: TokenizerSpec, before: TokenizerSpec) -> Spellings:
+        """The same of a tokenizer that has only more added tokens than the one before, whose these are."""
+        old = {**before.special_tokens, **before.added_tokens}
+        new = {**spec.special_tokens, **spec.added_tokens}
+        changed = {text: token_id for text, token_id in new.items() if old.get(text) != token_id}
+        made = Spellings.__new__(Spellings)
+        names = {**self.names}
+        for text, token_id in old.items():
+            if new.get(text) != token_id:
+                names.pop(token_id, None)
+        few = replace(spec, tokens={}, special_tokens=changed, added_tokens={})
+        made.names = {**names, **spellings(few)}
+        made.taken = taken(spec)
+        return made
 
     @cached_property
     def ends(self) -> NDArray[np.uint32]:
@@ -51,6 +61,16 @@ class Spellings:
             if name[:1] in WHITE or name[-1:] in WHITE:
                 ends[token_id] = white_ends(name)
         return ends
+
+
+def taken(spec: TokenizerSpec) -> frozenset[int]:
+    """The ids of the tokens that are spelled as the text."""
+    named = {**spec.special_tokens, **spec.added_tokens}
+    flagged = {name for name, how in spec.matching.items() if how.lstrip or how.rstrip}
+    found = {token_id for name, token_id in named.items() if name in flagged}
+    if spec.model == "unigram" and spec.unknown is not None:
+        found.add(spec.unknown)
+    return frozenset(found)
 
 
 def white_ends(text: str) -> tuple[int, int]:

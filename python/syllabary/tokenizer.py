@@ -76,10 +76,22 @@ class Tokenizer(Drawing, FullEncoding, TextMethods, Conversing):
                 f"spec is {type(spec).__name__}: give a TokenizerSpec; syllabary.load opens a file"
             )
         check_spec(spec)
+        self._start(spec)
+
+    def _start(self, spec: TokenizerSpec) -> None:
+        """From data that is a tokenizer's."""
         self._spec = spec
         self._engine = Engine(spec)
         self._encode = _plain(self._engine.encode, spec.dropout)
         self._encode_array = _plain(self._engine.encode_array, spec.dropout)
+
+    def _grown(self, spec: TokenizerSpec) -> Tokenizer:
+        """The same with other added tokens, in which alone this data, which is a tokenizer's, differs."""
+        made = Tokenizer.__new__(Tokenizer)
+        made._start(spec)
+        if "_spelled" in self.__dict__:
+            made.__dict__["_spelled"] = self._spelled.grown(spec, self._spec)
+        return made
 
     @property
     def spec(self) -> TokenizerSpec:

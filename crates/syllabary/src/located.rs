@@ -5,6 +5,7 @@
 
 use crate::{
     Error,
+    asking::Ask,
     batch::Text,
     dropout::Dropout,
     encode::Spans,
@@ -12,6 +13,9 @@ use crate::{
     run::Job,
     tokenizer::{SpecialPolicy, Tokenizer, Work},
 };
+
+/// Spans between two questions whether to go on.
+const OFTEN: usize = 1 << 16;
 
 /// What is wanted of each token besides its id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -134,7 +138,7 @@ impl Tokenizer {
             job.untrimmed().spelling(spelled).all()?;
         }
         if want == Want::Characters && !text.is_ascii() {
-            to_characters(text.as_bytes(), &mut out.spans[first..]);
+            to_characters(text.as_bytes(), &mut out.spans[first..], &work.ask)?;
         }
         out.ends.push(out.ids.len());
         Ok(())
@@ -143,12 +147,15 @@ impl Tokenizer {
 
 /// Turns byte spans into character spans, as `offsets::to_characters`. In ASCII, characters are bytes less those that
 /// went before.
-fn to_characters(bytes: &[u8], spans: &mut [[u32; 2]]) {
+fn to_characters(bytes: &[u8], spans: &mut [[u32; 2]], ask: &Ask) -> Result<(), Error> {
     let is_start = |at: usize| bytes.get(at).is_none_or(|&byte| byte & 0xC0 != 0x80);
     let starts = |from: usize, to: usize| starts(bytes, from, to);
     // `index` is the number of characters that begin in `..at`; from `at` to `wide` all is ASCII.
     let (mut at, mut index, mut wide) = (0, 0, next_wide(bytes, 0));
-    for [start, end] in spans {
+    for (number, [start, end]) in spans.iter_mut().enumerate() {
+        if number.is_multiple_of(OFTEN) {
+            ask.check()?;
+        }
         let (from, to) = (*start as usize, *end as usize);
         if from >= at && to <= wide && from < to {
             (*start, *end) = ((index + from - at) as u32, (index + to - at) as u32);
@@ -169,6 +176,7 @@ fn to_characters(bytes: &[u8], spans: &mut [[u32; 2]]) {
             wide = next_wide(bytes, at);
         }
     }
+    Ok(())
 }
 
 /// How many characters begin in a few of these bytes.
@@ -217,7 +225,7 @@ mod tests {
         }
         let mut plain: Vec<_> = spans.iter().map(|&[start, end]| start as usize..end as usize).collect();
         crate::tokenizer::to_characters(text, &mut plain);
-        to_characters(text.as_bytes(), &mut spans);
+        to_characters(text.as_bytes(), &mut spans, &Ask::default()).unwrap();
         let found: Vec<_> = spans.iter().map(|&[start, end]| start as usize..end as usize).collect();
         assert_eq!(found, plain);
     }

@@ -12,6 +12,7 @@ use std::{ops::Range, sync::Arc};
 
 use crate::{
     Error,
+    asking::Ask,
     dropout::{Coins, Ways},
     matching::Stage,
     parts::Parts,
@@ -43,6 +44,10 @@ pub(crate) trait Found {
     fn before(&mut self, id: u32, bytes: Range<usize>);
     /// What has no token, and no unknown one.
     fn missing(&mut self, bytes: Range<usize>);
+    /// Whether to go on with a long piece; after a `false` what was found is worth nothing.
+    fn ask(&self) -> Ask {
+        Ask::default()
+    }
 }
 
 /// A model with its tables.

@@ -17,6 +17,9 @@ use crate::{
     tokenizer::Work,
 };
 
+/// It is asked whether to go on behind longer pieces, and within.
+const LONG: usize = 1 << 16;
+
 impl<'a, const SPANS: bool, F: FnMut(&[u32], &[Range<usize>], u32)> Job<'a, SPANS, F> {
     /// The same, which notes what stands for the unknown token.
     pub(crate) fn spelling(mut self, spelled: Option<Spellings<'a>>) -> Self {
@@ -114,6 +117,9 @@ impl<'a, const SPANS: bool, F: FnMut(&[u32], &[Range<usize>], u32)> Job<'a, SPAN
         }
         let mut taken = Taken::<SPANS> { work: self.work, at, place, complete: true };
         model.tokens(piece, self.coins, &mut taken);
+        if piece.len() > LONG {
+            taken.work.ask.check()?;
+        }
         if taken.complete { Ok(()) } else { Err(Failed::Unknown) }
     }
 
@@ -154,6 +160,10 @@ impl<'a, const SPANS: bool, F: FnMut(&[u32], &[Range<usize>], u32)> Job<'a, SPAN
         }
         self.make(piece, 0, Place::Text(0))?;
         self.settle(Place::Text(0))?;
+        let is_long = piece.len() > LONG;
+        if is_long {
+            self.work.ask.check()?;
+        }
         if let Some(spelled) = &mut self.spelled {
             let Work { ids, tokens, .. } = &*self.work;
             let places = tokens.spans.iter().map(|span| [span.start as u32, span.end as u32]);
@@ -164,12 +174,17 @@ impl<'a, const SPANS: bool, F: FnMut(&[u32], &[Range<usize>], u32)> Job<'a, SPAN
             self.make(piece, at, place)?;
             return self.hand_on(piece, place);
         }
-        let Work { ids, tokens, spanned, row, .. } = &mut *self.work;
-        row.clear();
-        row.extend_from_slice(ids);
-        row.extend(tokens.spans.iter().flat_map(|span| [span.start as u32, span.end as u32]));
-        spanned.insert(piece.as_bytes(), row);
-        tokens.spans.iter_mut().for_each(|span| *span = original(span.start, span.end));
+        let Work { ids, tokens, spanned, row, ask, .. } = &mut *self.work;
+        if !is_long {
+            row.clear();
+            row.extend_from_slice(ids);
+            row.extend(tokens.spans.iter().flat_map(|span| [span.start as u32, span.end as u32]));
+            spanned.insert(piece.as_bytes(), row);
+        }
+        for block in tokens.spans.chunks_mut(LONG) {
+            ask.check()?;
+            block.iter_mut().for_each(|span| *span = original(span.start, span.end));
+        }
         (self.sink)(ids, &tokens.spans, self.word);
         Ok(())
     }

@@ -18,7 +18,6 @@ from typing import Any
 from syllabary.errors import UnknownSymbolError
 from syllabary.formats.hf_read import read_document
 from syllabary.formats.strict_json import Json
-from syllabary.reference.check import token_bytes
 from syllabary.spec import Matching, TokenizerSpec
 from syllabary.tokenizer import Tokenizer
 
@@ -39,11 +38,20 @@ def spec_of(document: Mapping[str, Any]) -> tuple[TokenizerSpec, int | None]:
 
     `FormatError` for what ours cannot do as theirs does.
     """
-    spec = read_document(Json(dict(document), "$", WHERE))
-    model = document["model"]
+    spec = read_spec(document)
+    return with_lost(spec, document["model"])
+
+
+def read_spec(document: Mapping[str, Any]) -> TokenizerSpec:
+    """The tokenizer of a `tokenizer.json`; `FormatError` for what ours cannot do as theirs does."""
+    return read_document(Json(dict(document), "$", WHERE))
+
+
+def with_lost(spec: TokenizerSpec, model: Mapping[str, Any]) -> tuple[TokenizerSpec, int | None]:
+    """The same with an id for what is to be left out, and this id; `None` where nothing is, by the model."""
     if model.get("type", "BPE") != "BPE" or model.get("unk_token") is not None or spec.unknown is not None:
         return spec, None
-    lost = max(token_bytes(spec), default=-1) + 1
+    lost = max((*spec.tokens, *spec.special_tokens.values(), *spec.added_tokens.values()), default=-1) + 1
     spec = dataclasses.replace(
         spec,
         unknown=lost,

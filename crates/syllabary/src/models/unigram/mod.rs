@@ -124,10 +124,10 @@ impl Unigram {
     /// Finds the best way through what was read, `from` being the score of what stands before it; by how much it is
     /// better than any other, but for rounding, if that is asked for.
     pub(crate) fn solve<const MARGIN: bool>(&self, from: f64, lattice: &mut Lattice) -> f64 {
-        let Lattice { codes, single, double, path, .. } = lattice;
+        let Lattice { codes, single, double, path, ask, .. } = lattice;
         let (score, margin) = match self.single {
-            true => single.solve::<MARGIN>(self, codes, from, path),
-            false => double.solve::<MARGIN>(self, codes, from, path),
+            true => single.solve::<MARGIN>(self, (codes, ask), from, path),
+            false => double.solve::<MARGIN>(self, (codes, ask), from, path),
         };
         lattice.score = score;
         margin
@@ -135,7 +135,7 @@ impl Unigram {
 
     /// The tokens of a piece.
     pub(crate) fn tokens(&self, piece: &str, found: &mut impl Found) {
-        let mut lattice = Lattice::default();
+        let mut lattice = Lattice { ask: found.ask(), ..Lattice::default() };
         self.read(piece, |char| char, &mut lattice);
         self.solve::<false>(0.0, &mut lattice);
         self.spell(piece, &lattice, found);
