@@ -22,6 +22,7 @@ from syllabary.formats.hf_read import read_document
 from syllabary.formats.strict_json import parse
 
 TEXTS = ("low lower lowest", "a <one> b<two>c", "LOW <Three>x [PAD] é <one><one>", " <two> w é <one>")
+TRAINED = ["low lower lowest abc é <>[] widest window of it all"] * 9
 NORMALIZER = {"type": "Lowercase"}
 BYTES = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": True}
 
@@ -29,12 +30,12 @@ BYTES = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "
 def document(kind: str, normalizes: bool) -> dict[str, Any]:
     """A small file of a kind of model."""
     options = {
-        "bytes": {"vocab_size": 270, "split": "gpt2"},
+        "bytes": {"vocab_size": 264, "split": "gpt2"},
         "characters": {"vocab_size": 30, "unit": "char", "end_of_word": "</w>", "split": "whitespace"},
         "wordpiece": {"model": "wordpiece", "options": {"vocab_size": 40}},
-        "unigram": {"model": "unigram", "like": "huggingface", "options": {"vocab_size": 40}},
+        "unigram": {"model": "unigram", "like": "huggingface", "options": {"vocab_size": 28}},
     }[kind]
-    tok = syllabary.train(["low lower lowest abc é <>[]"] * 9, **options)
+    tok = syllabary.train(TRAINED, **options)
     found: dict[str, Any] = json.loads(hf_write.write(tok.spec))
     if normalizes:
         found["normalizer"] = NORMALIZER
@@ -52,7 +53,7 @@ def seen(tokenizer: Tokenizer) -> list[Any]:
     for text in TEXTS:
         try:
             one = tokenizer.encode(text)
-            found.append((one.ids, one.tokens, one.offsets, one.word_ids, tokenizer.decode(one.ids)))
+            found.append((one.ids, one.tokens, one.offsets, one.word_ids, tokenizer.decode(one.ids, False)))
         except Exception as error:  # noqa: BLE001 (the same in both)
             found.append(str(error))
     return found
@@ -89,7 +90,7 @@ def test_it_is_not_read_anew(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_with_transformers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("transformers")
-    tok = syllabary.train(["low lower lowest"] * 9, 270, split="gpt2", special_tokens=["<end>"])
+    tok = syllabary.train(TRAINED, 264, split="gpt2", special_tokens=["<end>"])
     theirs = tok.as_transformers()
     theirs("low")
     monkeypatch.setattr("syllabary.compat.transformers.state.parse", None)  # the file is not read again
