@@ -1,6 +1,6 @@
-"""Tokens added to a tokenizer that has been used: what is made of them at once is what the whole file says.
+"""Tokens added to a tokenizer that has been used: what they make of it is what its whole file says.
 
-Over `compat.tokenizers` and `as_transformers()`, whose engines are made of the one before (`formats.hf_grown`).
+Over `compat.tokenizers` and `as_transformers()`, whose engines grow (`formats.hf_grown`).
 Leaves out what added tokens are (`test_compat_tokenizers_added`, `test_formats_added`).
 """
 

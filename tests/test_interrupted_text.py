@@ -113,6 +113,13 @@ def test_long_texts_of_a_batch(what: str, call: str, threads: int) -> None:
     assert worked_on(what, call, threads) < SECOND
 
 
+@pytest.mark.parametrize("call", ["full", "full without offsets", "full batch"])
+@pytest.mark.parametrize("what", ["bytes", "sentencepiece", "unigram", "wordpiece"])
+def test_full_encodings(what: str, call: str) -> None:
+    """Where text is normalized and spelled with the place of each byte."""
+    assert worked_on(what, call) < SECOND
+
+
 def test_offsets() -> None:
     assert worked_on("bytes", "offsets") < SECOND
 

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from syllabary.framing import Framing, Padding, Truncation
 from syllabary.framing_plan import Plan
 from syllabary.reference.decode import spellings
+from syllabary.reference.full import spelled_as_found
 from syllabary.reference.trim import SPACE
 from syllabary.spec import TokenizerSpec
 from syllabary.unicode import rewriting
@@ -68,8 +69,9 @@ def taken(spec: TokenizerSpec) -> frozenset[int]:
     named = {**spec.special_tokens, **spec.added_tokens}
     flagged = {name for name, how in spec.matching.items() if how.lstrip or how.rstrip}
     found = {token_id for name, token_id in named.items() if name in flagged}
-    if spec.model == "unigram" and spec.unknown is not None:
-        found.add(spec.unknown)
+    unknown = spelled_as_found(spec)
+    if unknown is not None:
+        found.add(unknown)
     return frozenset(found)
 
 

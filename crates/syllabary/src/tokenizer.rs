@@ -19,8 +19,8 @@ use crate::{
     charwise::{self, Charwise},
     decode::{Decoder, TextDecoder},
     dropout::{Coins, Dropout},
-    encode::{Buffer, Count, Fast, FastWork, Ids},
-    matching::{self, Named, Stages},
+    encode::{Buffer, Count, Fast, FastWork, Ids, Measures},
+    matching::{self, Named, Stage, Stages},
     merge::{Merges, Origins, Scratch},
     models::{Model, Several},
     normalize::Normalizer,
@@ -98,6 +98,8 @@ pub struct Tokenizer {
     pub(crate) fast: Option<Fast>,
     /// The bytes of each token, or its characters, if they are its symbols; filled when spans are asked for.
     pub(crate) widths: OnceLock<Box<[u32]>>,
+    /// Likewise.
+    measures: OnceLock<Measures>,
     pool: Pool,
     /// The fast way, for tokenizers of characters.
     pub(crate) charwise: Option<Charwise>,
@@ -105,6 +107,9 @@ pub struct Tokenizer {
     pub(crate) wordwise: Option<Wordwise>,
     decoder: Decoder,
     text_decoder: Option<TextDecoder>,
+    /// Tokens that full encodings spell as what they were found as: Unigram's unknown one, and those that are looked for
+    /// in normalized text and take white space along.
+    pub(crate) spelled: Box<[u32]>,
 }
 
 /// Memory and buffers that one thread reuses from text to text, with one tokenizer.
@@ -178,6 +183,7 @@ impl Tokenizer {
         let one_piece = parts.split.kind() == "none" && pretokenizer.is_empty();
         let has_unused = scores.as_ref().is_some_and(Scores::has_unused);
         let exact = normalizer.is_identity() && pretokenizer.is_empty();
+        let spelled = spelled(&named, !normalizer.is_identity() && scores.is_none(), model.as_ref());
         let joins = spelling.unit == Unit::Word
             || has_unused
             || (scores.is_some() && spelling.fuse_unknown && !one_piece);
@@ -205,7 +211,9 @@ impl Tokenizer {
             pretokenizer,
             decoder,
             text_decoder,
+            spelled,
             widths: OnceLock::new(),
+            measures: OnceLock::new(),
             pool: Pool::default(),
         })
     }
@@ -232,6 +240,11 @@ impl Tokenizer {
             let width = |bytes: &[u8]| bytes.iter().filter(is_start).count() as u32;
             (0..self.vocab.id_bound()).map(|id| self.vocab.bytes(id).map_or(0, width)).collect()
         })
+    }
+
+    /// What is known of each token for its place in the text.
+    pub(crate) fn measures(&self) -> &Measures {
+        self.measures.get_or_init(|| Measures::new(&self.vocab))
     }
 
     /// The way from ids back to bytes, without steps.
@@ -319,6 +332,16 @@ impl Tokenizer {
             result => result,
         }
     }
+}
+
+/// The ids of tokens that are spelled as what they were found as (`Tokenizer::spelled`).
+fn spelled(named: &[Named], normalizes: bool, model: Option<&Model>) -> Box<[u32]> {
+    let takes = |token: &&Named| {
+        normalizes
+            && token.matching.stage == Stage::Normalized
+            && (token.matching.lstrip || token.matching.rstrip)
+    };
+    named.iter().filter(takes).map(|token| token.id).chain(model.and_then(Model::spelled)).collect()
 }
 
 /// Symbols that are whole pieces and have another id than the first of their bytes.

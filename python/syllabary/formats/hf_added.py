@@ -78,7 +78,7 @@ def _flags(entry: Json) -> dict[str, bool]:
 
 
 def matching_of(flags: Mapping[str, Mapping[str, bool]], normalizes: bool) -> dict[str, Matching]:
-    """Those that are not found plainly in the text, of all, by their flags. normalizes: as in `read_added`."""
+    """Those that are not found plainly in the text, of all by their flags. normalizes: as in `read_added`."""
     staged = normalizes or len({one["normalized"] for one in flags.values()}) > 1
     found = {
         text: Matching(

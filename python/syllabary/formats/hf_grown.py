@@ -1,4 +1,4 @@
-"""Added tokens that come later: the tokenizer of a `tokenizer.json` with more of them, without reading it again.
+"""Added tokens that come later: the tokenizer of a `tokenizer.json` with more of them, not read again.
 
 Adds `grown`, which gives what `hf_read` gives of the file with the new tokens, or `None` where they change
 more than themselves. Leaves out: who adds tokens (`compat`), and what added tokens are (`hf_added`).
@@ -78,7 +78,7 @@ def _matching(spec: TokenizerSpec, tokens: Entries) -> dict[str, Matching]:
 
 
 def _may_be_reached(spec: TokenizerSpec, tokens: Entries) -> bool:
-    """Whether the model may know the text of an added token as one of its own, if it is not cut out before."""
+    """Whether the model may know the text of an added token as its own, if it is not cut out before."""
     marks = spec.continuing_prefix or "", spec.end_of_word or ""
     return spec.whole_pieces or any(is_symbol(one.content, *marks) for one in tokens.values())
 

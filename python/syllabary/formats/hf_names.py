@@ -52,7 +52,11 @@ def model_vocab(spec: TokenizerSpec, names: Mapping[int, str]) -> dict[str, int]
         return {names[token_id]: token_id for token_id in sorted(spec.scores or {})}
     if spec.model != "bpe":
         return {names[token_id]: token_id for token_id in sorted(spec.tokens)}
-    reached = {token_id for token_id in names.keys() - spec.tokens.keys() if _would_reach(token_id, names[token_id], spec)}
+    reached = {
+        token_id
+        for token_id in names.keys() - spec.tokens.keys()
+        if _would_reach(token_id, names[token_id], spec)
+    }
     carried = spec.carried.get("huggingface")
     size = carried.get("model_size") if isinstance(carried, Mapping) else None
     for start in (size, min(reached, default=None)):

@@ -45,7 +45,11 @@ def write(spec: TokenizerSpec) -> bytes:
 def dumps(found: dict[str, Any]) -> str:
     """The same as `json.dumps(found, ensure_ascii=False, indent=2)`, whose layout is Python's and slow."""
     model = found["model"]
-    if [*found][-1] != "model" or [*model][-2:] != ["vocab", "merges"] or not (model["vocab"] and model["merges"]):
+    if (
+        [*found][-1] != "model"
+        or [*model][-2:] != ["vocab", "merges"]
+        or not (model["vocab"] and model["merges"])
+    ):
         return json.dumps(found, ensure_ascii=False, indent=2)
     head = json.dumps({**found, "model": {**model, "vocab": 0, "merges": 0}}, ensure_ascii=False, indent=2)
     head = head.removesuffix('"vocab": 0,\n    "merges": 0\n  }\n}')

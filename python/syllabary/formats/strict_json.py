@@ -91,8 +91,8 @@ class Json:
     def ids(self) -> dict[str, int]:
         """An object of text -> id."""
         found = self.value
-        plain = isinstance(found, dict) and set(map(type, found.values())) <= {int}
-        if plain and found and 0 <= min(found.values()) and max(found.values()) <= MAX_ID:
+        plain = isinstance(found, dict) and set(map(type, found.values())) == {int}
+        if isinstance(found, dict) and plain and min(found.values()) >= 0 and max(found.values()) <= MAX_ID:
             with suppress(UnicodeEncodeError):
                 "".join(found).encode("utf-8")
                 return dict(found)

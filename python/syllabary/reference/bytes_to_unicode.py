@@ -42,7 +42,7 @@ def spell(token: bytes) -> str:
     >>> spell(b" the"), spell("é".encode())
     ('Ġthe', 'Ã©')
     """
-    return codecs.charmap_decode(token, "strict", SPELLED)[0]  # type: ignore[arg-type]
+    return codecs.charmap_decode(token, "strict", SPELLED)[0]
 
 
 def unspell(spelling: str) -> bytes:

@@ -80,6 +80,11 @@ impl Model {
         }
     }
 
+    /// The unknown token, where text is spelled by it.
+    pub(crate) fn spelled(&self) -> Option<u32> {
+        if let Model::Unigram(model) = self { model.spelled() } else { None }
+    }
+
     /// Hands the tokens of a piece to `found`; those of a way drawn, if the coins are for that.
     pub(crate) fn tokens(&self, piece: &str, coins: &mut Coins, found: &mut impl Found) {
         match self {

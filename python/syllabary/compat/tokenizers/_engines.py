@@ -18,6 +18,7 @@ from typing import Any
 from syllabary.errors import UnknownSymbolError
 from syllabary.formats.hf_read import read_document
 from syllabary.formats.strict_json import Json
+from syllabary.reference.full import spelled_as_found
 from syllabary.spec import Matching, TokenizerSpec
 from syllabary.tokenizer import Tokenizer
 
@@ -94,6 +95,7 @@ class ModelEngine:
         self.nbest: int | None = None
         self._spec, self.lost = spec_of({"model": dict(model)})
         self._tokenizer = Tokenizer(self._spec)
+        self._found = spelled_as_found(self._spec)
         marks = (self._spec.continuing_prefix, self._spec.end_of_word)
         self._plain = marks == (None, None) and not self._spec.whole_pieces
 
@@ -155,6 +157,6 @@ class ModelEngine:
 
     def _name(self, number: int, word: str, place: Place) -> str:
         """The token's name; of an unknown word in Unigram the word, as there."""
-        if self.model.get("type") == "Unigram" and number == self.model.get("unk_id"):
+        if number == self._found:
             return word.encode()[slice(*place)].decode()
         return str(self.names.get(number, ""))

@@ -169,9 +169,11 @@ impl Unigram {
         if self.single { f64::from(sum as f32) } else { sum }
     }
 
-    /// The unknown token.
-    pub(crate) fn unknown_id(&self) -> Option<u32> {
-        self.unknown
+    /// The unknown token, if unknown text is spelled by it: not where it is a byte itself, and all text has bytes.
+    pub(crate) fn spelled(&self) -> Option<u32> {
+        let is_byte =
+            |ids: &[u32; 256]| !ids.contains(&NONE) && self.unknown.is_some_and(|id| ids.contains(&id));
+        self.unknown.filter(|_| !self.bytes.as_ref().is_some_and(|ids| is_byte(ids)))
     }
 
     /// Whether an edge of the lattice is unknown text.
