@@ -290,7 +290,8 @@ class EncodingBatch:
 
     def _take(self, tokens: list[str], ids: list[int], row: int) -> None:
         """Spell tokens that take white space along, and unknown ones, as they were found."""
-        taken, unknown, start = self._layout.spelled.taken, self._unknown, int(self._bounds[row])
+        spelled, unknown, start = self._layout.spelled, self._unknown, int(self._bounds[row])
+        taken = spelled.taken - spelled.noted
         sample = self._sample(row)
         items, words, spans = (self._cell(name, row) for name in ("items", "word_ids", "spans"))
         for at, token_id in enumerate(ids):

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from syllabary.framing import Framing, Padding, Truncation
 from syllabary.framing_plan import Plan
-from syllabary.reference.decode import spellings
+from syllabary.reference.decode import both_ways, found_normalized, model_spellings, spellings
 from syllabary.reference.full import spelled_as_found
 from syllabary.reference.trim import SPACE
 from syllabary.spec import TokenizerSpec
@@ -30,14 +30,15 @@ STRIPPED = "".join(WHITE)
 class Spellings:
     """How the tokens of a tokenizer are spelled.
 
-    names: id -> spelling. taken: ids of the tokens that are spelled as the text: white space goes along, or
-    Unigram does not know it.
+    names: id -> spelling. taken: ids of those spelled as they were found: white space goes along, Unigram
+    does not know it, or an ordinary token may be found in normalized text. noted: of those the ones
+    of which the engine notes what they were found as, or else their names count.
     """
 
     def __init__(self, spec: TokenizerSpec) -> None:
         """Of a tokenizer."""
-        self.names = spellings(spec)
-        self.taken = taken(spec)
+        self.names = model_spellings(spec)
+        self.taken, self.noted = taken(spec), noted(spec)
 
     def grown(self, spec: TokenizerSpec, before: TokenizerSpec) -> Spellings:
         """The same of a tokenizer that has only more added tokens than the one before, whose these are."""
@@ -51,7 +52,7 @@ class Spellings:
                 names.pop(token_id, None)
         few = replace(spec, tokens={}, special_tokens=changed, added_tokens={})
         made.names = {**names, **spellings(few)}
-        made.taken = taken(spec)
+        made.taken, made.noted = taken(spec), noted(spec)
         return made
 
     @cached_property
@@ -72,7 +73,12 @@ def taken(spec: TokenizerSpec) -> frozenset[int]:
     unknown = spelled_as_found(spec)
     if unknown is not None:
         found.add(unknown)
-    return frozenset(found)
+    return frozenset(found) | both_ways(spec)
+
+
+def noted(spec: TokenizerSpec) -> frozenset[int]:
+    """Of those the ids of tokens that are looked for in text that steps have normalized."""
+    return taken(spec) & found_normalized(spec)
 
 
 def white_ends(text: str) -> tuple[int, int]:

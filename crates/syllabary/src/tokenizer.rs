@@ -108,7 +108,7 @@ pub struct Tokenizer {
     decoder: Decoder,
     text_decoder: Option<TextDecoder>,
     /// Tokens that full encodings spell as what they were found as: Unigram's unknown one, and those that are looked for
-    /// in normalized text and take white space along.
+    /// in normalized text and take white space along, or are ordinary tokens as well.
     pub(crate) spelled: Box<[u32]>,
 }
 
@@ -183,7 +183,8 @@ impl Tokenizer {
         let one_piece = parts.split.kind() == "none" && pretokenizer.is_empty();
         let has_unused = scores.as_ref().is_some_and(Scores::has_unused);
         let exact = normalizer.is_identity() && pretokenizer.is_empty();
-        let spelled = spelled(&named, !normalizer.is_identity() && scores.is_none(), model.as_ref());
+        let normalizes = !normalizer.is_identity() && scores.is_none();
+        let spelled = spelled((&named, &vocab), normalizes, model.as_ref());
         let joins = spelling.unit == Unit::Word
             || has_unused
             || (scores.is_some() && spelling.fuse_unknown && !one_piece);
@@ -335,11 +336,11 @@ impl Tokenizer {
 }
 
 /// The ids of tokens that are spelled as what they were found as (`Tokenizer::spelled`).
-fn spelled(named: &[Named], normalizes: bool, model: Option<&Model>) -> Box<[u32]> {
+fn spelled((named, vocab): (&[Named], &Vocab), normalizes: bool, model: Option<&Model>) -> Box<[u32]> {
     let takes = |token: &&Named| {
         normalizes
             && token.matching.stage == Stage::Normalized
-            && (token.matching.lstrip || token.matching.rstrip)
+            && (token.matching.lstrip || token.matching.rstrip || vocab.bytes(token.id).is_some())
     };
     named.iter().filter(takes).map(|token| token.id).chain(model.and_then(Model::spelled)).collect()
 }

@@ -15,6 +15,7 @@ from functools import reduce
 from typing import Literal
 
 from syllabary.framing import Framing, Padding
+from syllabary.reference.decode import model_spellings
 from syllabary.reference.encoding import Encoding, joined, pad
 from syllabary.reference.groups import Fixed, Scored, Token
 from syllabary.reference.models import Modelled
@@ -90,7 +91,7 @@ def alone(tokenizer: ReferenceTokenizer, text: Text, asked: Asked) -> Encoding:
 
 
 def _text(tokenizer: ReferenceTokenizer, text: str, asked: Asked) -> Encoding:
-    names = tokenizer.names
+    names = model_spellings(tokenizer.spec)
     row = Encoding()
     for token, word, taken in _tokens(tokenizer, text, asked.special):
         row.ids.append(token.id)

@@ -33,7 +33,7 @@ class Known:
         self._added, self._hides = tokenizer._added.changes, tokenizer._hides_special
 
     def holds(self, tokenizer: Tokenizer, but_added: bool = False) -> bool:
-        """Whether the components are the same still, and none was changed; added tokens too, unless `but_added`."""
+        """Whether the components are as they were, and (unless `but_added`) the added tokens too."""
         return (
             (*tokenizer._parts.values(),) == self._parts
             and [one.changes for one in self._all] == self._changes
