@@ -14,7 +14,6 @@ use std::ops::Range;
 use crate::{
     Error,
     aligned::Aligned,
-    alphabet::Unit,
     boundary,
     dropout::Coins,
     located::Spellings,
@@ -305,21 +304,6 @@ impl<'a, const SPANS: bool, F: FnMut(&[u32], &[Range<usize>], u32)> Job<'a, SPAN
         self.work.starts.clear();
         self.work.symbols.clear();
         self.work.fixed.clear();
-    }
-
-    /// A piece that is a token at once; its symbols are those of its unit.
-    fn put_whole(&mut self, id: u32, piece: &str, at: usize, place: Place<'_>) {
-        self.begin();
-        self.work.ids.push(id);
-        if SPANS {
-            self.work.starts.push(0);
-            let bytes = self.tokenizer.unit == Unit::Byte;
-            let starts = (0..piece.len()).filter(|&start| bytes || piece.is_char_boundary(start));
-            self.work.symbols.extend(starts.map(|start| {
-                let width = if bytes { 1 } else { piece[start..].chars().next().map_or(1, char::len_utf8) };
-                place.original(at + start..at + start + width)
-            }));
-        }
     }
 
     /// Appends the initial symbols of a piece to the work buffers.

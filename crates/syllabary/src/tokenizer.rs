@@ -156,18 +156,9 @@ impl Tokenizer {
         let vocab = parts.vocab()?;
         parts.check(&vocab)?;
         let spelling = parts.spelling;
-        let mut alphabet = Alphabet::new(&spelling, parts.alphabet.iter().copied())?;
+        let alphabet = Alphabet::new(&spelling, parts.alphabet.iter().copied())?;
         let model = Model::new(&parts, &vocab)?;
-        let merges = match (&parts.merges, &parts.scores) {
-            _ if model.is_some() => Merges::from_list(&[])?,
-            (Some(list), _) => Merges::from_list(list)?,
-            (None, Some(scores)) => {
-                let (merges, chars) = scores::pairs(&vocab, scores)?;
-                alphabet = alphabet.with_virtual(chars);
-                merges
-            }
-            (None, None) => Merges::from_ranks(vocab.clone()),
-        };
+        let (merges, alphabet) = merging(&parts, &vocab, alphabet, model.is_none())?;
         let normalizer = Normalizer::new(&parts.normalizer)?;
         let pretokenizer = Pretokenizer::new(&parts.pretokenizer)?;
         let named = matching::named(&parts.special, &parts.added, &parts.matching)?;
@@ -333,6 +324,24 @@ impl Tokenizer {
             result => result,
         }
     }
+}
+
+/// The merges, and the symbols that they merge.
+fn merging(
+    parts: &Parts<'_>,
+    vocab: &Arc<Vocab>,
+    alphabet: Alphabet,
+    merging: bool,
+) -> Result<(Merges, Alphabet), Error> {
+    Ok(match (&parts.merges, &parts.scores) {
+        _ if !merging => (Merges::from_list(&[])?, alphabet),
+        (Some(list), _) => (Merges::from_list(list)?, alphabet),
+        (None, Some(scores)) => {
+            let (merges, chars) = scores::pairs(vocab, scores)?;
+            (merges, alphabet.with_virtual(chars))
+        }
+        (None, None) => (Merges::from_ranks(vocab.clone()), alphabet),
+    })
 }
 
 /// The ids of tokens that are spelled as what they were found as (`Tokenizer::spelled`).

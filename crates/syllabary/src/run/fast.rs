@@ -8,6 +8,7 @@ use std::ops::Range;
 use super::{Failed, Job};
 use crate::{
     Error,
+    alphabet::Unit,
     charwise::{Charwise, Stretch},
     dropout::Ways,
     located::Spellings,
@@ -98,6 +99,21 @@ impl<'a, const SPANS: bool, F: FnMut(&[u32], &[Range<usize>], u32)> Job<'a, SPAN
         sink(&ids[done..], spans, word);
         self.word = word;
         Ok(())
+    }
+
+    /// A piece that is a token at once; its symbols are those of its unit.
+    pub(super) fn put_whole(&mut self, id: u32, piece: &str, at: usize, place: Place<'_>) {
+        self.begin();
+        self.work.ids.push(id);
+        if SPANS {
+            self.work.starts.push(0);
+            let bytes = self.tokenizer.unit == Unit::Byte;
+            let starts = (0..piece.len()).filter(|&start| bytes || piece.is_char_boundary(start));
+            self.work.symbols.extend(starts.map(|start| {
+                let width = if bytes { 1 } else { piece[start..].chars().next().map_or(1, char::len_utf8) };
+                place.original(at + start..at + start + width)
+            }));
+        }
     }
 
     /// Puts the tokens that a model makes of a piece into the work buffers, a symbol each; or the ways to cut it,
