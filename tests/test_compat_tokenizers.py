@@ -114,8 +114,8 @@ def test_characters_without_a_token_are_dropped(text: str, marks: dict[str, Any]
 def test_truncation_and_padding_leave_the_engine_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
     """To make it anew takes a second with a large vocabulary, and callers set them for each batch."""
     made = []
-    make = _whole.spec_of
-    monkeypatch.setattr(_whole, "spec_of", lambda document: made.append(document) or make(document))
+    make = _whole.read_spec
+    monkeypatch.setattr(_whole, "read_spec", lambda document: made.append(document) or make(document))
     found = []
     for library in (ours, theirs):
         tok = library.Tokenizer(library.models.WordLevel({"[UNK]": 0, "a": 1, "b": 2}, unk_token="[UNK]"))

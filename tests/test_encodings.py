@@ -134,8 +134,11 @@ def test_an_absent_file_says_where_to_put_it(cache: Path) -> None:
 def test_a_damaged_file_is_not_used(cache: Path) -> None:
     path = cache / cache_name(get("r50k_base").url)
     path.write_bytes(b"IQ== 0\n")
-    with pytest.raises(UnknownEncodingError, match="is not that file"):
+    with pytest.raises(UnknownEncodingError, match="is not that file") as caught:
         locate("r50k_base")
+    assert "the file of 'r50k_base' is another one on this machine: put https" in str(caught.value)
+    digest = hashlib.sha256(path.read_bytes()).hexdigest()
+    assert f"{path} is not that file (its SHA-256 is {digest}, not" in str(caught.value)
 
 
 def test_the_order_of_cache_folders(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -64,6 +64,9 @@ run = {
     "encode_array": lambda: tok.encode_array(texts),
     "count": lambda: tok.count(texts),
     "offsets": lambda: tok.offsets(text * 2),
+    "full": lambda: tok.encode_full(texts),
+    "full without offsets": lambda: tok.encode_full_batch(["a", texts]),
+    "full batch": lambda: tok.encode_full_batch(["a", texts, "b", texts], offsets="char", threads=threads),
     "dropout": lambda: tok.encode_array(text, dropout=0.1, seed=1),
     "batch to arrays": lambda: tok.encode_batch_array(["a", texts, "b", texts], threads=threads),
     "batch to lists": lambda: tok.encode_batch(["a", texts, "b", texts], threads=threads),
@@ -108,6 +111,13 @@ def test_encoding(what: str, call: str) -> None:
 def test_long_texts_of_a_batch(what: str, call: str, threads: int) -> None:
     """Two threads are both in a long text; the one that is told by Python may have done its own."""
     assert worked_on(what, call, threads) < SECOND
+
+
+@pytest.mark.parametrize("call", ["full", "full without offsets", "full batch"])
+@pytest.mark.parametrize("what", ["bytes", "sentencepiece", "unigram", "wordpiece"])
+def test_full_encodings(what: str, call: str) -> None:
+    """Where text is normalized and spelled with the place of each byte."""
+    assert worked_on(what, call) < SECOND
 
 
 def test_offsets() -> None:

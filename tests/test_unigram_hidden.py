@@ -19,6 +19,7 @@ from tokenizers import models, pre_tokenizers, trainers
 import syllabary
 from syllabary.compat import tokenizers as ours
 from syllabary.convert import convert
+from syllabary.formats.hidden import refuse_hidden
 from syllabary.reference import ReferenceTokenizer
 from syllabary.spec import SplitSpec, TokenizerSpec
 from syllabary.tokenizer import Tokenizer
@@ -158,6 +159,18 @@ def test_a_special_token_that_the_trainer_learns_once_more(tmp_path: Path) -> No
             convert(path, tmp_path / name)
     with pytest.raises(syllabary.FormatError, match="cannot hold"):
         tok.save(tmp_path / "t.model")
+
+
+def test_all_such_names_are_told(tmp_path: Path) -> None:
+    vocab = [*([f"t{at % 12}", -1.0] for at in range(24)), ["<unk>", -2.0]]
+    (tmp_path / "tokenizer.json").write_text(
+        json.dumps({"model": {"type": "Unigram", "unk_id": 24, "vocab": vocab}}), encoding="utf-8"
+    )
+    spec = syllabary.load(tmp_path / "tokenizer.json").spec
+    with pytest.raises(syllabary.FormatError) as caught:
+        refuse_hidden(spec, "a file")
+    listed = ", ".join(f"'t{at}'" for at in range(8))
+    assert f"cannot hold {listed} and 4 more, each as the name of several ids" in str(caught.value)
 
 
 def test_what_is_unused_is_not_found() -> None:

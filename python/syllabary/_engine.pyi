@@ -136,7 +136,7 @@ class FullRows:
         """The same as lists, one a row."""
 
     def unknown(self) -> list[tuple[int, str]]:
-        """Where Unigram's unknown token stands in all rows, and the normalized text that it stands for.
+        """Where tokens stand in all rows that are spelled as they were found, and the normalized text.
 
         Empty if tokens were not located.
         """

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from functools import cached_property
 from itertools import pairwise
 from typing import Any, Protocol
@@ -18,6 +17,7 @@ from numpy.typing import NDArray
 
 from syllabary._engine import pairs
 from syllabary.full_layout import Layout
+from syllabary.full_row import Row
 from syllabary.full_rows import found_as
 from syllabary.reference.encoding import Encoding, joined
 
@@ -82,6 +82,7 @@ class EncodingBatch:
         """
         self._rows = rows
         self._bounds = rows.bounds()
+        self._alone = len(self._bounds) == 2
         self._layout = layout
         self._given = given
         self._unit = unit
@@ -100,14 +101,15 @@ class EncodingBatch:
         return f"<EncodingBatch: {len(self)} row{'' if len(self) == 1 else 's'}{long}>"
 
     def __getitem__(self, row: int) -> Encoding:
-        """One row; its `overflowing` are the rows cut off of it, if those were asked for."""
+        """One row; its `overflowing` are the rows cut off of it, if those were asked for.
+
+        Its fields become lists when they are asked for: until then it keeps the batch.
+        """
         at = self._at(row)
-        if len(self._bounds) == 2:
-            return self._row(0)
-        if at and self.samples[at] == self.samples[at - 1]:
-            return self._row(at)
-        count = int(np.searchsorted(self.samples, self.samples[at], "right")) - at
-        return self._nested([self._row(one) for one in range(at, at + count)], int(self.samples[at]))
+        if self._alone or (at and self.samples[at] == self.samples[at - 1]):
+            return Row.of(self, at)
+        end = int(np.searchsorted(self.samples, self.samples[at], "right"))
+        return self._nested(range(at, end), int(self.samples[at]))
 
     def __iter__(self) -> Iterator[Encoding]:
         """Each row."""
@@ -238,7 +240,7 @@ class EncodingBatch:
 
     def _cell(self, name: str, row: int) -> list[Any]:
         """A field of a row as a list; of one row alone without an array in between."""
-        if len(self._bounds) == 2 and name != "spans":
+        if self._alone and name != "spans":
             return self._having(name).lists(name)[0]
         if name not in self._columns:
             self._columns[name] = self._flat(name)
@@ -247,7 +249,7 @@ class EncodingBatch:
 
     def _places(self, row: int) -> list[tuple[int, int]]:
         """The offsets of a row."""
-        if len(self._bounds) == 2:
+        if self._alone:
             return self.offset_pairs()[0]
         return [(first, last) for first, last in self._cell("offsets", row)]
 
@@ -255,20 +257,20 @@ class EncodingBatch:
         """The text that a row is of."""
         return 0 if len(self._given) == 1 else int(self.samples[row])
 
-    def _row(self, row: int) -> Encoding:
-        """A row without what overflows."""
-        ids, special, words = (self._cell(name, row) for name in ("ids", "special_tokens_mask", "word_ids"))
-        return Encoding(
-            ids,
-            self._tokens(ids, special, row),
-            self._places(row),
-            self._cell("type_ids", row),
-            self._cell("attention_mask", row),
-            special,
-            [None if word < 0 else word for word in words] if -1 in words else words,
-            [],
-            _ranges(self._cell("sequence_ids", row), 1 + (self._given[self._sample(row)][1] is not None)),
-        )
+    def column(self, name: str, row: Encoding, at: int) -> Any:
+        """A field of a row, the `Encoding` at `at`; nothing overflows of it."""
+        if name in PLAIN:
+            return self._rows.lists(name)[0] if self._alone else self._cell(name, at)
+        if name == "tokens":
+            return self._tokens(row.ids, row.special_tokens_mask, at)
+        if name == "offsets":
+            return self._places(at)
+        if name == "word_ids":
+            words = self._cell(name, at)
+            return [None if word < 0 else word for word in words] if -1 in words else words
+        if name == "ranges":
+            return _ranges(self._cell("sequence_ids", at), 1 + (self._given[self._sample(at)][1] is not None))
+        return []
 
     def _tokens(self, ids: list[int], special: list[int], row: int) -> list[str]:
         """How the tokens of a row are spelled."""
@@ -288,7 +290,8 @@ class EncodingBatch:
 
     def _take(self, tokens: list[str], ids: list[int], row: int) -> None:
         """Spell tokens that take white space along, and unknown ones, as they were found."""
-        taken, unknown, start = self._layout.spelled.taken, self._unknown, int(self._bounds[row])
+        spelled, unknown, start = self._layout.spelled, self._unknown, int(self._bounds[row])
+        taken = spelled.taken - spelled.noted
         sample = self._sample(row)
         items, words, spans = (self._cell(name, row) for name in ("items", "word_ids", "spans"))
         for at, token_id in enumerate(ids):
@@ -301,10 +304,10 @@ class EncodingBatch:
         """What a token that takes white space along was found as."""
         return found_as(self._given[sample][text], word, span, self._unit == "byte")
 
-    def _nested(self, rows: list[Encoding], sample: int) -> Encoding:
+    def _nested(self, rows: range, sample: int) -> Encoding:
         """Rows of one text, each with what overflows of it, as `encoding.joined` nests them."""
         if len(rows) == 1:
-            return rows[0]
+            return Row.of(self, rows[0])
         plan = self._layout.plans[self._given[sample][1] is not None]
         counts = self._rows.parts()[sample]
         numbered = [
@@ -317,12 +320,14 @@ class EncodingBatch:
         by_parts = {tuple(node.ids): row for node, row in zip((tree, *tree.overflowing), rows, strict=True)}
 
         def grown(node: Encoding) -> Encoding:
-            row = by_parts[tuple(node.ids)]
-            return replace(row, overflowing=[*map(grown, node.overflowing)])
+            made = Row.of(self, by_parts[tuple(node.ids)])
+            made.overflowing = [*map(grown, node.overflowing)]
+            return made
 
         return grown(tree)
 
 
+PLAIN = frozenset(["ids", "type_ids", "attention_mask", "special_tokens_mask"])
 FIELDS = "ids type_ids attention_mask special_tokens_mask word_ids sequence_ids offsets spans items".split()
 
 

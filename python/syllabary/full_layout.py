@@ -6,7 +6,7 @@ and which layout a call asks for (`tokenizer_full`).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 
 from syllabary.framing import Framing, Padding, Truncation
 from syllabary.framing_plan import Plan
-from syllabary.reference.decode import spellings
+from syllabary.reference.decode import both_ways, found_normalized, model_spellings, spellings
+from syllabary.reference.full import spelled_as_found
 from syllabary.reference.trim import SPACE
 from syllabary.spec import TokenizerSpec
 from syllabary.unicode import rewriting
@@ -29,19 +30,30 @@ STRIPPED = "".join(WHITE)
 class Spellings:
     """How the tokens of a tokenizer are spelled.
 
-    names: id -> spelling. taken: ids of the tokens that are spelled as the text: white space goes along, or
-    Unigram does not know it.
+    names: id -> spelling. taken: ids of those spelled as they were found: white space goes along, Unigram
+    does not know it, or an ordinary token may be found in normalized text. noted: of those the ones
+    of which the engine notes what they were found as, or else their names count.
     """
 
     def __init__(self, spec: TokenizerSpec) -> None:
         """Of a tokenizer."""
-        self.names = spellings(spec)
-        named = {**spec.special_tokens, **spec.added_tokens}
-        flagged = {name for name, how in spec.matching.items() if how.lstrip or how.rstrip}
-        found = {token_id for name, token_id in named.items() if name in flagged}
-        if spec.model == "unigram" and spec.unknown is not None:
-            found.add(spec.unknown)
-        self.taken = frozenset(found)
+        self.names = model_spellings(spec)
+        self.taken, self.noted = taken(spec), noted(spec)
+
+    def grown(self, spec: TokenizerSpec, before: TokenizerSpec) -> Spellings:
+        """The same of a tokenizer that has only more added tokens than the one before, whose these are."""
+        old = {**before.special_tokens, **before.added_tokens}
+        new = {**spec.special_tokens, **spec.added_tokens}
+        changed = {text: token_id for text, token_id in new.items() if old.get(text) != token_id}
+        made = Spellings.__new__(Spellings)
+        names = {**self.names}
+        for text, token_id in old.items():
+            if new.get(text) != token_id:
+                names.pop(token_id, None)
+        few = replace(spec, tokens={}, special_tokens=changed, added_tokens={})
+        made.names = {**names, **spellings(few)}
+        made.taken, made.noted = taken(spec), noted(spec)
+        return made
 
     @cached_property
     def ends(self) -> NDArray[np.uint32]:
@@ -51,6 +63,22 @@ class Spellings:
             if name[:1] in WHITE or name[-1:] in WHITE:
                 ends[token_id] = white_ends(name)
         return ends
+
+
+def taken(spec: TokenizerSpec) -> frozenset[int]:
+    """The ids of the tokens that are spelled as the text."""
+    named = {**spec.special_tokens, **spec.added_tokens}
+    flagged = {name for name, how in spec.matching.items() if how.lstrip or how.rstrip}
+    found = {token_id for name, token_id in named.items() if name in flagged}
+    unknown = spelled_as_found(spec)
+    if unknown is not None:
+        found.add(unknown)
+    return frozenset(found) | both_ways(spec)
+
+
+def noted(spec: TokenizerSpec) -> frozenset[int]:
+    """Of those the ids of tokens that are looked for in text that steps have normalized."""
+    return taken(spec) & found_normalized(spec)
 
 
 def white_ends(text: str) -> tuple[int, int]:

@@ -39,7 +39,8 @@ TOKENS_A_TEXT = 12
 def sample(tok: Tokenizer) -> Iterator[str]:
     """The lines above, then texts of random tokens of the vocabulary, then its special tokens in text."""
     yield from LINES
-    ids = [token_id for token_id in tok.vocab if token_id not in set(tok.special_tokens.values())]
+    special = set(tok.special_tokens.values())
+    ids = [token_id for token_id in tok.vocab if token_id not in special]
     chance = random.Random(0)
     if ids:
         for _ in range(RANDOM_TEXTS):

@@ -50,7 +50,7 @@ Result = TypeVar("Result")
 
 
 class Tokenizer(Drawing, FullEncoding, TextMethods, Conversing):
-    """Text to ids and back. Immutable; threads may share it, processes may pickle it.
+    """Text to ids and back. Immutable; threads may share it, processes may pickle it; equal data, equal.
 
     Every method that reads text takes `special`: `"raise"` (an error that names the special token found),
     `"allow"` (its id), `"text"` (ordinary text), or a set of names to allow. Added tokens that are not
@@ -76,10 +76,33 @@ class Tokenizer(Drawing, FullEncoding, TextMethods, Conversing):
                 f"spec is {type(spec).__name__}: give a TokenizerSpec; syllabary.load opens a file"
             )
         check_spec(spec)
+        self._start(spec)
+
+    def _start(self, spec: TokenizerSpec) -> None:
+        """From data that is a tokenizer's."""
         self._spec = spec
         self._engine = Engine(spec)
         self._encode = _plain(self._engine.encode, spec.dropout)
         self._encode_array = _plain(self._engine.encode_array, spec.dropout)
+
+    def _grown(self, spec: TokenizerSpec) -> Tokenizer:
+        """The same with other added tokens, in which alone this data, which is a tokenizer's, differs."""
+        made = Tokenizer.__new__(Tokenizer)
+        made._start(spec)
+        if "_spelled" in self.__dict__:
+            made.__dict__["_spelled"] = self._spelled.grown(spec, self._spec)
+        return made
+
+    def __eq__(self, other: object) -> bool:
+        """Whether the other is of the same class and has equal data (`spec`), with its record of training."""
+        if type(other) is not type(self):
+            return NotImplemented
+        return self is other or self._spec == other._spec
+
+    def __hash__(self) -> int:
+        """Of how many tokens there are, and how text is cut."""
+        spec = self._spec
+        return hash((len(spec.tokens), spec.unit, spec.split, frozenset(spec.special_tokens.items())))
 
     @property
     def spec(self) -> TokenizerSpec:

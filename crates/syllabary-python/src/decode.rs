@@ -9,7 +9,7 @@ use pyo3::{
     exceptions::{PyRuntimeError, PyTypeError, PyValueError},
     ffi,
     prelude::*,
-    types::{PyBytes, PyList, PyString},
+    types::{PyByteArray, PyBytes, PyList, PyString},
 };
 use syllabary::decode::{Begun, Decoder};
 
@@ -40,6 +40,7 @@ pub fn with_ids<R>(
     } else if !read_list(values, buffer)? {
         if values.is_instance_of::<PyString>()
             || values.is_instance_of::<PyBytes>()
+            || values.is_instance_of::<PyByteArray>()
             || !values.hasattr(pyo3::intern!(values.py(), "__iter__"))?
         {
             let kind = type_name(values);

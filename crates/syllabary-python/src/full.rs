@@ -23,7 +23,6 @@ use crate::{
 pub struct FullRows {
     located: Option<Located>,
     rows: Option<Rows>,
-    unknown: Option<u32>,
     /// Those of the tokenizer, made already.
     integers: Arc<PyOnceLock<Integers>>,
 }
@@ -33,8 +32,8 @@ type PlanParts = (Vec<(i64, u32, u32)>, Vec<Vec<i64>>, Vec<(bool, Vec<bool>)>);
 
 impl FullRows {
     /// Of the tokens of texts.
-    pub fn new(located: Located, unknown: Option<u32>, integers: &Arc<PyOnceLock<Integers>>) -> FullRows {
-        FullRows { located: Some(located), rows: None, unknown, integers: Arc::clone(integers) }
+    pub fn new(located: Located, integers: &Arc<PyOnceLock<Integers>>) -> FullRows {
+        FullRows { located: Some(located), rows: None, integers: Arc::clone(integers) }
     }
 
     /// The tokens of texts.
@@ -179,9 +178,9 @@ impl FullRows {
         Ok(lists)
     }
 
-    /// Where Unigram's unknown token stands in all rows, with the text that it stands for.
+    /// Where tokens stand in all rows that are spelled as what they were found as, and as what.
     fn unknown(&self) -> PyResult<Vec<(usize, &str)>> {
-        Ok(self.rows()?.spelled(self.unknown))
+        Ok(self.rows()?.spelled())
     }
 
     /// ends: by id, how many characters of white space a token begins and ends with; `None`: spans stay as they are.

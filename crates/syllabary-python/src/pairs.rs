@@ -19,6 +19,9 @@ use crate::lists::Uncollected;
 const PAIRS: usize = 1 << 15;
 const INTEGERS: usize = 1 << 16;
 
+/// Pairs between two looks for Ctrl-C.
+const OFTEN: usize = 1 << 16;
+
 /// The pairs of `flat`, shape (n, 2), as one list a row: those from one bound to before the next.
 #[pyfunction]
 pub fn pairs<'py>(
@@ -35,7 +38,13 @@ pub fn pairs<'py>(
         let row = range
             .and_then(|(start, end)| all.get(start..end))
             .ok_or_else(|| PyValueError::new_err("the bounds of rows are no places of pairs"))?;
-        let made = row.iter().map(|&pair| kept.pair(pair)).collect::<PyResult<Vec<_>>>()?;
+        let mut made = Vec::with_capacity(row.len());
+        for block in row.chunks(OFTEN) {
+            py.check_signals()?;
+            for &pair in block {
+                made.push(kept.pair(pair)?);
+            }
+        }
         rows.append(PyList::new(py, made)?)?;
     }
     Ok(rows)

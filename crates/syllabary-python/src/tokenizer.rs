@@ -252,7 +252,7 @@ impl Tokenizer {
     ) -> PyResult<FullRows> {
         self.integers(py)?;
         let located = FullRows::locate(py, &self.engine, (texts, &policy), want, threads)?;
-        Ok(FullRows::new(located, self.engine.spelled_unknown(), &self.integers))
+        Ok(FullRows::new(located, &self.integers))
     }
 
     fn encode_files<'py>(

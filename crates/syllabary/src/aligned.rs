@@ -11,7 +11,7 @@
 
 use std::{ops::Range, sync::Arc};
 
-use crate::error::Error;
+use crate::{asking::Ask, error::Error};
 
 /// First and last-but-one byte of the original.
 pub type Span = (u32, u32);
@@ -24,7 +24,12 @@ struct Whole {
     spans: Option<Vec<Span>>,
     /// How many bytes of `text`, from its beginning, start at byte 0 of the original.
     at_zero: usize,
+    /// Whether to go on with what is made of a long text.
+    ask: Ask,
 }
+
+/// Characters between two questions whether to go on.
+const OFTEN: usize = 1 << 16;
 
 /// A text and, if it is tracked, for each of its bytes the bytes of the original that it stands for.
 #[derive(Debug, Clone)]
@@ -40,15 +45,28 @@ impl Aligned {
     /// # Errors
     /// `Error::TooLarge` if it is tracked and ends beyond 4 GiB of the original.
     pub fn new(text: &str, base: usize, tracked: bool) -> Result<Aligned, Error> {
-        let spans = if tracked { Some(identity(text, base)?) } else { None };
+        Aligned::asking(text, base, tracked, Ask::default())
+    }
+
+    /// The same, which asks now and then whether to go on, as does all that is made of it.
+    ///
+    /// # Errors
+    /// Also `Error::Interrupted`.
+    pub(crate) fn asking(text: &str, base: usize, tracked: bool, ask: Ask) -> Result<Aligned, Error> {
+        let spans = if tracked { Some(identity(text, base, &ask)?) } else { None };
         let at_zero = if base == 0 { text.chars().next().map_or(0, char::len_utf8) } else { 0 };
-        Ok(Aligned::from_parts(text.to_owned(), spans, at_zero))
+        Ok(Aligned::from_parts(text.to_owned(), spans, at_zero, ask))
     }
 
     /// A text with its spans, of which the first `at_zero` start at byte 0 of the original.
-    pub(crate) fn from_parts(text: String, spans: Option<Vec<Span>>, at_zero: usize) -> Aligned {
+    pub(crate) fn from_parts(text: String, spans: Option<Vec<Span>>, at_zero: usize, ask: Ask) -> Aligned {
         let end = text.len();
-        Aligned { whole: Arc::new(Whole { text, spans, at_zero }), start: 0, end }
+        Aligned { whole: Arc::new(Whole { text, spans, at_zero, ask }), start: 0, end }
+    }
+
+    /// Whether to go on: what is made of a text after a `false` is unfinished.
+    pub(crate) fn ask(&self) -> &Ask {
+        &self.whole.ask
     }
 
     /// The text.
@@ -124,6 +142,10 @@ pub(crate) struct Rewriter<'a> {
     from_zero: usize,
     /// The byte of `from` that is read next.
     offset: usize,
+    ask: Ask,
+    /// Bytes written when it is asked next.
+    next: usize,
+    stopped: bool,
 }
 
 impl<'a> Rewriter<'a> {
@@ -139,7 +161,20 @@ impl<'a> Rewriter<'a> {
             from_spans: part.spans().unwrap_or(&[]),
             from_zero: part.at_zero(),
             offset: 0,
+            ask: part.ask().clone(),
+            next: if part.ask().is_open() { OFTEN } else { usize::MAX },
+            stopped: false,
         }
+    }
+
+    /// Whether work is to end, what was written being unfinished; to be asked often.
+    #[inline]
+    pub(crate) fn is_stopped(&mut self) -> bool {
+        if self.text.len() >= self.next {
+            self.next = self.text.len() + OFTEN;
+            self.stopped |= !self.ask.go_on();
+        }
+        self.stopped
     }
 
     /// Reads on in `part`, which comes after the one before in the same original.
@@ -260,12 +295,12 @@ impl<'a> Rewriter<'a> {
         let end = self.text.len();
         let at_zero = if self.all_at_zero { end } else { self.at_zero };
         debug_assert!(self.spans.as_ref().is_none_or(|spans| spans.len() == end));
-        Aligned::from_parts(self.text, self.spans, at_zero)
+        Aligned::from_parts(self.text, self.spans, at_zero, self.ask)
     }
 }
 
 /// The spans of a text that is its own original, from byte `base` on.
-fn identity(text: &str, base: usize) -> Result<Vec<Span>, Error> {
+fn identity(text: &str, base: usize, ask: &Ask) -> Result<Vec<Span>, Error> {
     if base.checked_add(text.len()).and_then(|end| u32::try_from(end).ok()).is_none() {
         return Err(Error::TooLarge(format!(
             "the text ends at byte {}, and offsets end at 4 GiB; encode it in parts",
@@ -274,10 +309,14 @@ fn identity(text: &str, base: usize) -> Result<Vec<Span>, Error> {
     }
     let mut spans = Vec::with_capacity(text.len());
     let mut at = base as u32;
-    for c in text.chars() {
-        let end = at + c.len_utf8() as u32;
-        spans.resize(spans.len() + c.len_utf8(), (at, end));
-        at = end;
+    let mut chars = text.chars();
+    while !chars.as_str().is_empty() {
+        ask.check()?;
+        for c in chars.by_ref().take(OFTEN) {
+            let end = at + c.len_utf8() as u32;
+            spans.resize(spans.len() + c.len_utf8(), (at, end));
+            at = end;
+        }
     }
     Ok(spans)
 }

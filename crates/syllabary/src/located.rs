@@ -3,15 +3,22 @@
 //! Adds: `Located` and `Tokenizer::locate`, which is as fast as encoding where nothing rewrites the text. Leaves out:
 //! rows of them (`full`), threads (`batch`), and offsets that leave out white space.
 
+use std::cell::Cell;
+
 use crate::{
     Error,
+    asking::Ask,
     batch::Text,
     dropout::Dropout,
     encode::Spans,
     models::Model,
+    pages,
     run::Job,
     tokenizer::{SpecialPolicy, Tokenizer, Work},
 };
+
+/// Spans between two questions whether to go on.
+const OFTEN: usize = 1 << 16;
 
 /// What is wanted of each token besides its id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,29 +42,39 @@ pub struct Located {
     pub words: Vec<u32>,
     /// For each text, where its tokens end.
     pub ends: Vec<usize>,
-    /// What each unknown token of Unigram stands for, in their order, after normalizing: it is spelled so.
-    pub unknown: Vec<Box<str>>,
+    /// The places of tokens that are spelled as they were found (`Tokenizer::spelled`), and as what, after normalizing.
+    pub found: Vec<(usize, Box<str>)>,
 }
 
-/// Notes what stands for the unknown token.
+/// Notes what tokens were found as.
 #[derive(Debug)]
 pub(crate) struct Spellings<'a> {
-    unknown: u32,
-    texts: &'a mut Vec<Box<str>>,
+    /// Those that are spelled so, and of them the one that a model makes of a piece.
+    spelled: &'a [u32],
+    unknown: Option<u32>,
+    /// How many tokens have been handed on.
+    done: &'a Cell<usize>,
+    texts: &'a mut Vec<(usize, Box<str>)>,
 }
 
 impl Spellings<'_> {
-    /// A token, found as `taken`.
+    /// The token that is handed on next, found as `taken`.
     pub(crate) fn token(&mut self, id: u32, taken: &str) {
-        if id == self.unknown {
-            self.texts.push(taken.into());
+        self.at(0, id, taken);
+    }
+
+    fn at(&mut self, ahead: usize, id: u32, taken: &str) {
+        if self.spelled.contains(&id) {
+            self.texts.push((self.done.get() + ahead, taken.into()));
         }
     }
 
-    /// The tokens of a piece, and the bytes of it where each stands.
+    /// The tokens of a piece, which are handed on next, and the bytes of it where each stands.
     pub(crate) fn tokens(&mut self, piece: &str, ids: &[u32], places: &[[u32; 2]]) {
-        for (&id, &[start, end]) in ids.iter().zip(places) {
-            self.token(id, &piece[start as usize..end as usize]);
+        for (ahead, (&id, &[start, end])) in ids.iter().zip(places).enumerate() {
+            if Some(id) == self.unknown {
+                self.at(ahead, id, &piece[start as usize..end as usize]);
+            }
         }
     }
 }
@@ -68,10 +85,13 @@ impl Located {
         let bytes: usize = texts.iter().map(Text::size).sum();
         let mut made = Located::default();
         // Room that nobody touches costs nothing; where there is no such room, the vectors grow.
-        let _ = made.ids.try_reserve_exact(bytes / 3 + 1024);
+        let _ = made.ids.try_reserve_exact(bytes / 4 * 3 + 1024);
+        pages::advise(&mut made.ids);
         if want != Want::Ids {
-            let _ = made.spans.try_reserve_exact(bytes / 3);
-            let _ = made.words.try_reserve_exact(bytes / 3);
+            let _ = made.spans.try_reserve_exact(bytes / 4 * 3);
+            let _ = made.words.try_reserve_exact(bytes / 4 * 3);
+            pages::advise(&mut made.spans);
+            pages::advise(&mut made.words);
         }
         made.ends.reserve(texts.len());
         made
@@ -83,17 +103,12 @@ impl Located {
         self.ids.append(&mut other.ids);
         self.spans.append(&mut other.spans);
         self.words.append(&mut other.words);
-        self.unknown.append(&mut other.unknown);
+        self.found.extend(other.found.into_iter().map(|(place, text)| (base + place, text)));
         self.ends.extend(other.ends.into_iter().map(|end| base + end));
     }
 }
 
 impl Tokenizer {
-    /// The unknown token, where each is spelled as the text that it stands for.
-    pub fn spelled_unknown(&self) -> Option<u32> {
-        if let Some(Model::Unigram(model)) = &self.model { model.unknown_id() } else { None }
-    }
-
     /// Appends the tokens of `text` to `out`.
     pub fn locate(
         &self,
@@ -111,15 +126,26 @@ impl Tokenizer {
                 "a text of 4 GiB or more has no offsets; encode it in parts".to_owned(),
             ));
         } else if let Some(fast) = &self.fast {
-            let widths = self.widths();
             let Located { ids, spans, words, .. } = &mut *out;
-            let mut spans = Spans { ids, spans, words, widths, origin: text.as_ptr() as usize, word: 0 };
-            self.plain::<false>(fast, (text, policy), work.fast(), &mut spans)?;
+            let (known, made) = ((self.vocab(), self.measures()), (ids, spans, words));
+            if want == Want::Bytes || text.is_ascii() {
+                let mut spans = Spans::<false>::new(text, known, made);
+                self.plain::<false>(fast, (text, policy), work.fast(), &mut spans)?;
+            } else {
+                let mut spans = Spans::<true>::new(text, known, made);
+                self.plain::<false>(fast, (text, policy), work.fast(), &mut spans)?;
+            }
+            out.ends.push(out.ids.len());
+            return Ok(());
         } else {
-            let Located { ids, spans, words, unknown, .. } = &mut *out;
-            let spelled = self.spelled_unknown().map(|id| Spellings { unknown: id, texts: unknown });
+            let Located { ids, spans, words, found, .. } = &mut *out;
+            let done = Cell::new(ids.len());
+            let unknown = self.model.as_ref().and_then(Model::spelled);
+            let spelled = Spellings { spelled: &self.spelled, unknown, done: &done, texts: found };
+            let spelled = (!self.spelled.is_empty()).then_some(spelled);
             let mut coins = Dropout::NONE.coins(0);
             let sink = |new: &[u32], places: &[std::ops::Range<usize>], word: u32| {
+                done.set(done.get() + new.len());
                 if let ([id], [place]) = (new, places) {
                     ids.push(*id);
                     spans.push([place.start as u32, place.end as u32]);
@@ -134,7 +160,7 @@ impl Tokenizer {
             job.untrimmed().spelling(spelled).all()?;
         }
         if want == Want::Characters && !text.is_ascii() {
-            to_characters(text.as_bytes(), &mut out.spans[first..]);
+            to_characters(text.as_bytes(), &mut out.spans[first..], &work.ask)?;
         }
         out.ends.push(out.ids.len());
         Ok(())
@@ -143,12 +169,15 @@ impl Tokenizer {
 
 /// Turns byte spans into character spans, as `offsets::to_characters`. In ASCII, characters are bytes less those that
 /// went before.
-fn to_characters(bytes: &[u8], spans: &mut [[u32; 2]]) {
+fn to_characters(bytes: &[u8], spans: &mut [[u32; 2]], ask: &Ask) -> Result<(), Error> {
     let is_start = |at: usize| bytes.get(at).is_none_or(|&byte| byte & 0xC0 != 0x80);
     let starts = |from: usize, to: usize| starts(bytes, from, to);
     // `index` is the number of characters that begin in `..at`; from `at` to `wide` all is ASCII.
     let (mut at, mut index, mut wide) = (0, 0, next_wide(bytes, 0));
-    for [start, end] in spans {
+    for (number, [start, end]) in spans.iter_mut().enumerate() {
+        if number.is_multiple_of(OFTEN) {
+            ask.check()?;
+        }
         let (from, to) = (*start as usize, *end as usize);
         if from >= at && to <= wide && from < to {
             (*start, *end) = ((index + from - at) as u32, (index + to - at) as u32);
@@ -169,6 +198,7 @@ fn to_characters(bytes: &[u8], spans: &mut [[u32; 2]]) {
             wide = next_wide(bytes, at);
         }
     }
+    Ok(())
 }
 
 /// How many characters begin in a few of these bytes.
@@ -217,7 +247,7 @@ mod tests {
         }
         let mut plain: Vec<_> = spans.iter().map(|&[start, end]| start as usize..end as usize).collect();
         crate::tokenizer::to_characters(text, &mut plain);
-        to_characters(text.as_bytes(), &mut spans);
+        to_characters(text.as_bytes(), &mut spans, &Ask::default()).unwrap();
         let found: Vec<_> = spans.iter().map(|&[start, end]| start as usize..end as usize).collect();
         assert_eq!(found, plain);
     }

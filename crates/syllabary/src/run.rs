@@ -14,7 +14,6 @@ use std::ops::Range;
 use crate::{
     Error,
     aligned::Aligned,
-    alphabet::Unit,
     boundary,
     dropout::Coins,
     located::Spellings,
@@ -28,6 +27,8 @@ use crate::{
 
 /// Once in so many pieces it is asked whether to go on.
 const OFTEN: u32 = 1 << 12;
+/// Tokens likewise, where each is little work.
+const MANY: usize = 1 << 16;
 
 /// Why a piece cannot be encoded.
 enum Failed {
@@ -169,7 +170,7 @@ impl<'a, const SPANS: bool, F: FnMut(&[u32], &[Range<usize>], u32)> Job<'a, SPAN
 
     fn normalized(&self, run: &str, base: usize) -> Result<Source<'static>, Error> {
         let tokenizer = self.tokenizer;
-        let given = Aligned::new(run, base, SPANS)?;
+        let given = Aligned::asking(run, base, SPANS, self.work.ask.clone())?;
         let made = match tokenizer.stages.frozen(self.policy.finds_special()) {
             Some(frozen) => tokenizer.normalizer.apply(given, Some(&frozen)),
             None => tokenizer.normalizer.apply(given, None),
@@ -186,7 +187,12 @@ impl<'a, const SPANS: bool, F: FnMut(&[u32], &[Range<usize>], u32)> Job<'a, SPAN
             Source::Text(text, base) => self.part(text, Place::Text(*base))?,
             Source::Made(aligned) => {
                 let pretokenizer = &self.tokenizer.pretokenizer;
+                let mut count = 0_u32;
                 pretokenizer.for_each(vec![aligned.clone()], &mut |part| {
+                    count = count.wrapping_add(1);
+                    if count.is_multiple_of(OFTEN) {
+                        self.work.ask.check()?;
+                    }
                     self.part(part.text(), Place::Made(&part))
                 })?;
             }
@@ -300,26 +306,14 @@ impl<'a, const SPANS: bool, F: FnMut(&[u32], &[Range<usize>], u32)> Job<'a, SPAN
         self.work.fixed.clear();
     }
 
-    /// A piece that is a token at once; its symbols are those of its unit.
-    fn put_whole(&mut self, id: u32, piece: &str, at: usize, place: Place<'_>) {
-        self.begin();
-        self.work.ids.push(id);
-        if SPANS {
-            self.work.starts.push(0);
-            let bytes = self.tokenizer.unit == Unit::Byte;
-            let starts = (0..piece.len()).filter(|&start| bytes || piece.is_char_boundary(start));
-            self.work.symbols.extend(starts.map(|start| {
-                let width = if bytes { 1 } else { piece[start..].chars().next().map_or(1, char::len_utf8) };
-                place.original(at + start..at + start + width)
-            }));
-        }
-    }
-
     /// Appends the initial symbols of a piece to the work buffers.
     #[inline]
     fn spell(&mut self, piece: &str, at: usize, place: Place<'_>) -> Result<(), Failed> {
-        let mut spelled = Spelled::<SPANS> { work: self.work, at, place, complete: true };
+        let mut spelled = Spelled::<SPANS> { work: self.work, at, place, complete: true, stopped: false };
         self.tokenizer.alphabet.spell_to(piece, &mut spelled);
+        if spelled.stopped {
+            return Err(Failed::Other(Error::Interrupted));
+        }
         if spelled.complete { Ok(()) } else { Err(Failed::Unknown) }
     }
 
@@ -348,25 +342,29 @@ impl<'a, const SPANS: bool, F: FnMut(&[u32], &[Range<usize>], u32)> Job<'a, SPAN
     #[inline]
     fn settle(&mut self, place: Place<'_>) -> Result<bool, Error> {
         let (tokenizer, text) = (self.tokenizer, self.text);
-        let Work { ids, starts, symbols, fixed, tokens, origins, .. } = &mut *self.work;
+        let Work { ids, starts, symbols, fixed, tokens, origins, ask, .. } = &mut *self.work;
         let merged = Merged { ids, starts, symbols, fixed, exact: place.is_exact() };
         if let Some(scores) = &tokenizer.scores
             && !scores.settled(merged.ids)
         {
             let tables = (&tokenizer.alphabet, &*tokenizer.vocab);
-            scores.resolve::<SPANS>(tables, origins, merged, tokens)?;
+            scores.resolve::<SPANS>(tables, (origins, ask), merged, tokens)?;
             return Ok(false);
         }
         if SPANS {
             let trim = tokenizer.trim.as_ref().filter(|_| self.trims);
             tokens.spans.clear();
-            tokens.spans.extend(merged.ids.iter().enumerate().map(|(at, &id)| {
-                let symbols = merged.symbols_of(at);
-                match trim {
-                    Some(trim) => trim.token(&tokenizer.vocab, id, text, &merged.symbols[symbols]),
-                    None => merged.span(symbols),
-                }
-            }));
+            tokens.spans.reserve(merged.ids.len());
+            for (block, ids) in merged.ids.chunks(MANY).enumerate() {
+                ask.check()?;
+                tokens.spans.extend(ids.iter().zip(block * MANY..).map(|(&id, at)| {
+                    let symbols = merged.symbols_of(at);
+                    match trim {
+                        Some(trim) => trim.token(&tokenizer.vocab, id, text, &merged.symbols[symbols]),
+                        None => merged.span(symbols),
+                    }
+                }));
+            }
         }
         Ok(true)
     }

@@ -15,6 +15,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::{
     Error,
     alphabet::{Alphabet, Spelling, VIRTUAL, virtual_char},
+    asking::Ask,
     merge::{self, Merge, Merges, Origins},
     unknown::quoted,
     vocab::Vocab,
@@ -22,6 +23,9 @@ use crate::{
 
 /// A token is cut again at most so many times over (as sentencepiece).
 const MAX_DEPTH: usize = 100;
+
+/// Once in so many tokens it is asked whether to go on.
+const OFTEN: usize = 1 << 16;
 
 /// What merging by scores needs besides the pairs.
 #[derive(Debug, Default)]
@@ -149,11 +153,11 @@ impl Scores {
     /// Cuts unused tokens again, then spells what is no token with bytes or as unknown.
     ///
     /// # Errors
-    /// `Error::UnknownSymbol` for what can be neither; its place is known only with spans.
+    /// `Error::UnknownSymbol` for what can be neither; its place is known only with spans. `Error::Interrupted`.
     pub(crate) fn resolve<const SPANS: bool>(
         &self,
         (alphabet, vocab): (&Alphabet, &Vocab),
-        origins: &Origins,
+        (origins, ask): (&Origins, &Ask),
         merged: Merged<'_>,
         tokens: &mut Tokens,
     ) -> Result<(), Error> {
@@ -172,6 +176,9 @@ impl Scores {
             first_lost: 0,
         };
         for (at, &id) in merged.ids.iter().enumerate() {
+            if at.is_multiple_of(OFTEN) {
+                ask.check()?;
+            }
             let symbols = if SPANS { merged.symbols_of(at) } else { 0..0 };
             match id {
                 WALL => {}

@@ -5,6 +5,7 @@
 use std::ops::Range;
 
 use crate::{
+    asking::Ask,
     models::Found,
     offsets::Place,
     spell::{Edge, Symbols},
@@ -44,6 +45,10 @@ impl<const SPANS: bool> Found for Taken<'_, SPANS> {
     fn missing(&mut self, _bytes: Range<usize>) {
         self.complete = false;
     }
+
+    fn ask(&self) -> Ask {
+        self.work.ask.clone()
+    }
 }
 
 /// Takes symbols as they are spelled.
@@ -52,11 +57,24 @@ pub(crate) struct Spelled<'w, const SPANS: bool> {
     pub(crate) at: usize,
     pub(crate) place: Place<'w>,
     pub(crate) complete: bool,
+    /// Whether work is to end.
+    pub(crate) stopped: bool,
 }
+
+/// Symbols between two questions whether to go on, where they have places.
+const OFTEN: usize = 1 << 16;
 
 impl<const SPANS: bool> Symbols for Spelled<'_, SPANS> {
     #[inline]
     fn found(&mut self, id: u32, span: Range<usize>, edge: Edge) {
+        if SPANS {
+            if self.stopped {
+                return;
+            }
+            if self.work.symbols.len() % OFTEN == OFTEN - 1 {
+                self.stopped = !self.work.ask.go_on();
+            }
+        }
         self.work.ids.push(id);
         if SPANS {
             let Range { start, end } = self.place.original(self.at + span.start..self.at + span.end);

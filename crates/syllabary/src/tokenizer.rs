@@ -19,8 +19,8 @@ use crate::{
     charwise::{self, Charwise},
     decode::{Decoder, TextDecoder},
     dropout::{Coins, Dropout},
-    encode::{Buffer, Count, Fast, FastWork, Ids},
-    matching::{self, Named, Stages},
+    encode::{Buffer, Count, Fast, FastWork, Ids, Measures},
+    matching::{self, Named, Stage, Stages},
     merge::{Merges, Origins, Scratch},
     models::{Model, Several},
     normalize::Normalizer,
@@ -98,6 +98,8 @@ pub struct Tokenizer {
     pub(crate) fast: Option<Fast>,
     /// The bytes of each token, or its characters, if they are its symbols; filled when spans are asked for.
     pub(crate) widths: OnceLock<Box<[u32]>>,
+    /// Likewise.
+    measures: OnceLock<Measures>,
     pool: Pool,
     /// The fast way, for tokenizers of characters.
     pub(crate) charwise: Option<Charwise>,
@@ -105,6 +107,9 @@ pub struct Tokenizer {
     pub(crate) wordwise: Option<Wordwise>,
     decoder: Decoder,
     text_decoder: Option<TextDecoder>,
+    /// Tokens that full encodings spell as what they were found as: Unigram's unknown one, and those that are looked for
+    /// in normalized text and take white space along, or are ordinary tokens as well.
+    pub(crate) spelled: Box<[u32]>,
 }
 
 /// Memory and buffers that one thread reuses from text to text, with one tokenizer.
@@ -151,18 +156,9 @@ impl Tokenizer {
         let vocab = parts.vocab()?;
         parts.check(&vocab)?;
         let spelling = parts.spelling;
-        let mut alphabet = Alphabet::new(&spelling, parts.alphabet.iter().copied())?;
+        let alphabet = Alphabet::new(&spelling, parts.alphabet.iter().copied())?;
         let model = Model::new(&parts, &vocab)?;
-        let merges = match (&parts.merges, &parts.scores) {
-            _ if model.is_some() => Merges::from_list(&[])?,
-            (Some(list), _) => Merges::from_list(list)?,
-            (None, Some(scores)) => {
-                let (merges, chars) = scores::pairs(&vocab, scores)?;
-                alphabet = alphabet.with_virtual(chars);
-                merges
-            }
-            (None, None) => Merges::from_ranks(vocab.clone()),
-        };
+        let (merges, alphabet) = merging(&parts, &vocab, alphabet, model.is_none())?;
         let normalizer = Normalizer::new(&parts.normalizer)?;
         let pretokenizer = Pretokenizer::new(&parts.pretokenizer)?;
         let named = matching::named(&parts.special, &parts.added, &parts.matching)?;
@@ -178,6 +174,8 @@ impl Tokenizer {
         let one_piece = parts.split.kind() == "none" && pretokenizer.is_empty();
         let has_unused = scores.as_ref().is_some_and(Scores::has_unused);
         let exact = normalizer.is_identity() && pretokenizer.is_empty();
+        let normalizes = !normalizer.is_identity() && scores.is_none();
+        let spelled = spelled((&named, &vocab), normalizes, model.as_ref());
         let joins = spelling.unit == Unit::Word
             || has_unused
             || (scores.is_some() && spelling.fuse_unknown && !one_piece);
@@ -205,7 +203,9 @@ impl Tokenizer {
             pretokenizer,
             decoder,
             text_decoder,
+            spelled,
             widths: OnceLock::new(),
+            measures: OnceLock::new(),
             pool: Pool::default(),
         })
     }
@@ -232,6 +232,11 @@ impl Tokenizer {
             let width = |bytes: &[u8]| bytes.iter().filter(is_start).count() as u32;
             (0..self.vocab.id_bound()).map(|id| self.vocab.bytes(id).map_or(0, width)).collect()
         })
+    }
+
+    /// What is known of each token for its place in the text.
+    pub(crate) fn measures(&self) -> &Measures {
+        self.measures.get_or_init(|| Measures::new(&self.vocab))
     }
 
     /// The way from ids back to bytes, without steps.
@@ -319,6 +324,34 @@ impl Tokenizer {
             result => result,
         }
     }
+}
+
+/// The merges, and the symbols that they merge.
+fn merging(
+    parts: &Parts<'_>,
+    vocab: &Arc<Vocab>,
+    alphabet: Alphabet,
+    merging: bool,
+) -> Result<(Merges, Alphabet), Error> {
+    Ok(match (&parts.merges, &parts.scores) {
+        _ if !merging => (Merges::from_list(&[])?, alphabet),
+        (Some(list), _) => (Merges::from_list(list)?, alphabet),
+        (None, Some(scores)) => {
+            let (merges, chars) = scores::pairs(vocab, scores)?;
+            (merges, alphabet.with_virtual(chars))
+        }
+        (None, None) => (Merges::from_ranks(vocab.clone()), alphabet),
+    })
+}
+
+/// The ids of tokens that are spelled as what they were found as (`Tokenizer::spelled`).
+fn spelled((named, vocab): (&[Named], &Vocab), normalizes: bool, model: Option<&Model>) -> Box<[u32]> {
+    let takes = |token: &&Named| {
+        normalizes
+            && token.matching.stage == Stage::Normalized
+            && (token.matching.lstrip || token.matching.rstrip || vocab.bytes(token.id).is_some())
+    };
+    named.iter().filter(takes).map(|token| token.id).chain(model.and_then(Model::spelled)).collect()
 }
 
 /// Symbols that are whole pieces and have another id than the first of their bytes.

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import sys
 import tempfile
+from collections.abc import Iterator
 from contextlib import suppress
 from hashlib import sha1, sha256
 from pathlib import Path
@@ -103,17 +104,26 @@ def absent(
 
     why: what went wrong with the download. fetch: whether the caller wanted one.
     """
-    damaged = [f"; {path} is not that file (its SHA-256 differs): remove it" for path in _candidates(url)
-               if (data := _read(path)) is not None and sha256(data).hexdigest() != digest]  # fmt: skip
+    damaged = [f"; {path} is not that file (its SHA-256 is {other}, not {digest}): remove it"
+               for path, other in _others(url, digest)]  # fmt: skip
     if why is None and fetch and (variable := offline()) is not None:
         why = f"and {variable}={os.environ[variable]} forbids fetching it"
     folder = kept_in() or next(iter(cache_folders()), None)
     place = f"at {folder / cache_name(url)}, " if folder is not None else ""
+    where = "is another one on this machine" if damaged else "is not on this machine"
     return UnknownEncodingError(
-        f"the file of {name!r} is not on this machine{', ' + why if why else ''}: put {url} {place}"
+        f"the file of {name!r} {where}{', ' + why if why else ''}: put {url} {place}"
         f"or set TIKTOKEN_CACHE_DIR to a folder that has it as {cache_name(url)}, or load the file by path"
         f"{''.join(damaged)}"
     )
+
+
+def _others(url: str, digest: str) -> Iterator[tuple[Path, str]]:
+    """Files by the name of a URL's file that have another SHA-256, and theirs."""
+    for path in _candidates(url):
+        data = _read(path)
+        if data is not None and (other := sha256(data).hexdigest()) != digest:
+            yield path, other
 
 
 def _candidates(url: str) -> list[Path]:

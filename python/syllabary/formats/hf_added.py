@@ -35,7 +35,12 @@ class Added:
     @property
     def plain(self) -> bool:
         """Whether all are found wherever they stand in the text, before anything else happens to it."""
-        return not any(one.single_word or one.stage != "text" for one in self.matching.values())
+        return all_plain(self.matching)
+
+
+def all_plain(matching: Mapping[str, Matching]) -> bool:
+    """Whether all are found wherever they stand in the text, before anything else happens to it."""
+    return not any(one.single_word or one.stage != "text" for one in matching.values())
 
 
 def read_added(entries: Json, vocab: Mapping[str, int], normalizes: bool, size: int | None = None) -> Added:
@@ -61,9 +66,7 @@ def read_added(entries: Json, vocab: Mapping[str, int], normalizes: bool, size: 
         if owners.setdefault(token_id, text) != text:
             raise entry.error(f"{text!r} has the id {token_id} of {owners[token_id]!r}")
         (special if flags[text]["special"] else other)[text] = token_id
-    stages = {one["normalized"] for one in flags.values()}
-    staged = normalizes or len(stages) > 1
-    return Added(special, other, _matching(flags, staged))
+    return Added(special, other, matching_of(flags, normalizes))
 
 
 def _flags(entry: Json) -> dict[str, bool]:
@@ -74,8 +77,9 @@ def _flags(entry: Json) -> dict[str, bool]:
     return flags
 
 
-def _matching(flags: Mapping[str, Mapping[str, bool]], staged: bool) -> dict[str, Matching]:
-    """Those that are not found plainly in the text."""
+def matching_of(flags: Mapping[str, Mapping[str, bool]], normalizes: bool) -> dict[str, Matching]:
+    """Those that are not found plainly in the text, of all by their flags. normalizes: as in `read_added`."""
+    staged = normalizes or len({one["normalized"] for one in flags.values()}) > 1
     found = {
         text: Matching(
             stage="normalized" if one["normalized"] and staged else "text",

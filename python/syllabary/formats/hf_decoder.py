@@ -27,10 +27,10 @@ def read_decoder(component: Json, spec: TokenizerSpec, names: Iterable[str]) -> 
     if component.value is None:
         return (JOIN,)
     steps = read_steps(component, DECODER)
-    return None if _joins_bytes(steps, spec, names) and not _respelled(spec) else steps
+    return None if _joins_bytes(steps, spec, names) and not respelled(spec) else steps
 
 
-def _respelled(spec: TokenizerSpec) -> bool:
+def respelled(spec: TokenizerSpec) -> bool:
     """Whether an added token is decoded as it was normalized: their library does so, joining does not."""
     return bool(spec.normalizer) and any(
         how.stage == "normalized" and normalize.apply(spec.normalizer, Aligned.of(text)).text != text

@@ -104,14 +104,17 @@ def _plain_merges(
     """The same where nothing is wrong or special, at a third of the time; else `None`."""
     found: list[tuple[str, str, str]] = []
     for merge in merges if isinstance(merges, list) else [None]:
-        version = isinstance(merge, str) and merge.startswith("#version")
-        parts = merge.split(" ") if isinstance(merge, str) else merge
-        if version or not isinstance(parts, list) or len(parts) != 2:
+        parts = merge.split(" ") if type(merge) is str else merge
+        if type(parts) is not list or len(parts) != 2:
             return None
         left, right = parts
-        if not isinstance(left, str) or not isinstance(right, str) or not right.startswith(prefix):
+        if type(left) is not str or type(right) is not str or left.startswith("#version"):
             return None
-        joined = left + right[len(prefix) :]
+        joined = left + right
+        if prefix:
+            if not right.startswith(prefix):
+                return None
+            joined = left + right[len(prefix) :]
         if left not in vocab or right not in vocab or joined not in vocab:
             return None
         found.append((left, right, joined))

@@ -7,6 +7,8 @@ text, is refused. Leaves out: names -> tokens (`hf_vocab`); the rest of the file
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 
 from syllabary.formats.hf_added import read_added, write_added
@@ -50,14 +52,19 @@ def model_vocab(spec: TokenizerSpec, names: Mapping[int, str]) -> dict[str, int]
         return {names[token_id]: token_id for token_id in sorted(spec.scores or {})}
     if spec.model != "bpe":
         return {names[token_id]: token_id for token_id in sorted(spec.tokens)}
-    reached = {token_id for token_id, name in names.items() if _would_reach(token_id, name, spec)}
+    reached = {
+        token_id
+        for token_id in names.keys() - spec.tokens.keys()
+        if _would_reach(token_id, names[token_id], spec)
+    }
     carried = spec.carried.get("huggingface")
     size = carried.get("model_size") if isinstance(carried, Mapping) else None
     for start in (size, min(reached, default=None)):
         apart = range(start, len(names)) if isinstance(start, int) and start >= 0 else range(0)
         if reached <= set(apart) and all(_can_be_apart(token_id, spec, names) for token_id in apart):
             return {names[token_id]: token_id for token_id in sorted(names) if token_id not in apart}
-    return {names[token_id]: token_id for token_id in sorted(names)}
+    ids = sorted(names)
+    return dict(zip(map(names.__getitem__, ids), ids, strict=True))
 
 
 def _can_be_apart(token_id: int, spec: TokenizerSpec, names: Mapping[int, str]) -> bool:
@@ -91,10 +98,15 @@ def names_of(spec: TokenizerSpec) -> dict[int, str]:
 
     In Unigram an id that is never made may have the name of a later one.
     """
-    names = {token_id: _name(token_id, token, spec) for token_id, token in spec.tokens.items()}
+    if spec.unit == "byte":
+        names = dict(zip(spec.tokens, map(spell, spec.tokens.values()), strict=True))
+    else:
+        names = {token_id: _name(token_id, token, spec) for token_id, token in spec.tokens.items()}
     for text, token_id in {**spec.special_tokens, **spec.added_tokens}.items():
         if names.setdefault(token_id, text) != text:
             raise cannot_hold(NAME, f"the id {token_id} for both {text!r} and {names[token_id]!r}")
+    if len(set(names.values())) == len(names):
+        return names
     ids: dict[str, int] = {}
     for token_id, name in sorted(names.items()):
         if name in ids and not (spec.model == "unigram" and ids[name] in spec.unused):
@@ -104,8 +116,6 @@ def names_of(spec: TokenizerSpec) -> dict[int, str]:
 
 
 def _name(token_id: int, token: bytes, spec: TokenizerSpec) -> str:
-    if spec.unit == "byte":
-        return spell(token)
     if token_id in spec.byte_tokens or (spec.fallback and len(token) == 1 and token[0] >= 0x80):
         return f"<0x{token[0]:02X}>"
     try:
@@ -120,7 +130,11 @@ def _check_alphabet(spec: TokenizerSpec, names: Mapping[int, str]) -> None:
     """Every name of one symbol's length is a symbol there, special or not."""
     symbols = {names[token_id] for token_id in spec.alphabet.values()}
     prefix, suffix = spec.continuing_prefix or "", spec.end_of_word or ""
-    for name, token_id in model_vocab(spec, names).items():
+    vocab: Mapping[str, int] = model_vocab(spec, names)
+    if not prefix and not suffix:  # most names are longer, and tokens
+        tokens = spec.tokens.keys()
+        vocab = {name: at for name, at in vocab.items() if len(name) == 1 or at not in tokens}
+    for name, token_id in vocab.items():
         single = is_symbol(name, prefix, suffix)
         ours = single and name in symbols
         known = single and (spec.unit == "char" or name in CHARACTER_TO_BYTE)
@@ -151,6 +165,8 @@ def _means_itself(name: str, spec: TokenizerSpec) -> bool:
 
 def _check_merges(spec: TokenizerSpec, merges: Merges, names: Mapping[int, str]) -> None:
     """Merges are told by spelling alone there."""
+    if spec.unit == "byte":  # each byte has its character: names join as tokens do
+        return
     prefix = spec.continuing_prefix or ""
     for left, right, result in merges:
         if names[left] + names[right].removeprefix(prefix) != names[result]:
@@ -163,7 +179,9 @@ def _check_merges(spec: TokenizerSpec, merges: Merges, names: Mapping[int, str])
 def _check_read_back(spec: TokenizerSpec, merges: Merges, names: Mapping[int, str]) -> None:
     """The names, read again, are the tokens, symbols and merges that they were written from."""
     nowhere = Json({"byte_fallback": True}, "$", Path(NAME))
-    vocab = model_vocab(spec, names)
+    vocab = whole = model_vocab(spec, names)
+    if spec.unit == "byte":
+        spec, merges, vocab = _unsure(spec, merges, vocab)
     model = Model(
         where=nowhere,
         vocab=vocab,
@@ -177,12 +195,29 @@ def _check_read_back(spec: TokenizerSpec, merges: Merges, names: Mapping[int, st
         whole_pieces=spec.whole_pieces,
     )
     normalizes = bool(spec.normalizer)
-    added = read_added(Json(write_added(spec), "$.added_tokens", Path(NAME)), vocab, normalizes)
+    added = read_added(Json(write_added(spec), "$.added_tokens", Path(NAME)), whole, normalizes)
     cut = added.plain and not normalizes and not _rewrites(spec)
     back = of_bytes(model, added, cut) if spec.unit == "byte" else of_characters(model, added, cut)
     if back is None:
         raise cannot_hold(NAME, "names that mean more than bytes there")
     _check_same(spec, back, merges)
+
+
+def _unsure(
+    spec: TokenizerSpec, merges: Merges, vocab: Mapping[str, int]
+) -> tuple[TokenizerSpec, Merges, dict[str, int]]:
+    """Of tokens of bytes, merges and names those that need a look.
+
+    A name of several characters that no added token has is one of bytes, and read so, whatever the rest is.
+    """
+    named = {*spec.special_tokens, *spec.added_tokens}
+    tokens = spec.tokens.keys()
+    kept = {at for name, at in vocab.items() if len(name) == 1 or name in named or at not in tokens}
+    several = kept.difference(spec.alphabet.values())
+    merges = tuple(merge for merge in merges if not several.isdisjoint(merge))
+    kept.update(chain.from_iterable(merges))
+    found = replace(spec, tokens={token_id: spec.tokens[token_id] for token_id in kept & tokens})
+    return found, merges, {name: at for name, at in vocab.items() if at in kept}
 
 
 def _check_same(spec: TokenizerSpec, back: Vocabulary, merges: Merges) -> None:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 from syllabary.formats.hf_added import Added
 from syllabary.formats.hf_model import Model
-from syllabary.reference.bytes_to_unicode import CHARACTER_TO_BYTE, unspell
+from syllabary.reference.bytes_to_unicode import CHARACTER_TO_BYTE, are_spelled, unspell
 
 BYTE_NAME = re.compile(r"<0x([0-9A-F]{2})>")
 
@@ -37,25 +37,30 @@ def of_bytes(model: Model, added: Added, always_cut: bool) -> Vocabulary | None:
     """
     if model.prefix or model.suffix:
         return None
-    spelled = {name for name in model.vocab if all(map(CHARACTER_TO_BYTE.__contains__, name))}
+    spelled = set(model.vocab)
+    if not are_spelled(spelled):
+        spelled = {name for name in model.vocab if are_spelled([name])}
     if model.byte_fallback and not spelled >= CHARACTER_TO_BYTE.keys():
         return None
     merged = {name for merge in model.merges for name in merge}
     if not merged <= spelled:
         return None
-    means_itself = {name for name in added.ids if name not in spelled or unspell(name) == name.encode()}
-    tokens, unreached = dict[int, bytes](), dict[str, int]()
-    for name, token_id in model.vocab.items():
+    names = added.ids
+    means_itself = {name for name in names if name not in spelled or unspell(name) == name.encode()}
+    plain = spelled.difference(names)
+    tokens = {token_id: unspell(name) for name, token_id in model.vocab.items() if name in plain}
+    unreached = dict[str, int]()
+    for name in [name for name in model.vocab if name not in plain]:
+        token_id = model.vocab[name]
         if name not in spelled:
-            if name not in added.ids:
+            if name not in names:
                 unreached[name] = token_id
             continue
-        if name in added.ids:
-            reached = len(name) == 1 or model.whole_pieces
-            if name not in merged and not (reached and not (always_cut and name in means_itself)):
-                continue
-            if name not in means_itself:
-                return None
+        reached = len(name) == 1 or model.whole_pieces
+        if name not in merged and not (reached and not (always_cut and name in means_itself)):
+            continue
+        if name not in means_itself:
+            return None
         tokens[token_id] = unspell(name)
     alphabet = {token: token_id for token_id, token in tokens.items() if len(token) == 1}
     return Vocabulary(tokens, alphabet, _by_id(model), unreached=unreached)
@@ -114,4 +119,4 @@ def _byte_tokens(model: Model, added: Added) -> dict[int, int]:
 
 def _by_id(model: Model) -> tuple[tuple[int, int, int], ...]:
     vocab = model.vocab
-    return tuple((vocab[left], vocab[right], vocab[result]) for left, right, result in model.merges)
+    return tuple([(vocab[left], vocab[right], vocab[result]) for left, right, result in model.merges])

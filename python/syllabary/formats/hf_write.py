@@ -12,6 +12,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from syllabary.errors import FormatError
 from syllabary.formats import hf_unigram
@@ -38,7 +39,33 @@ TRIMMING: Component = {
 
 def write(spec: TokenizerSpec) -> bytes:
     """The file, laid out as their library does it; `FormatError` names what it cannot hold."""
-    return json.dumps(document(spec), ensure_ascii=False, indent=2).encode("utf-8")
+    return dumps(document(spec)).encode("utf-8")
+
+
+def dumps(found: dict[str, Any]) -> str:
+    """The same as `json.dumps(found, ensure_ascii=False, indent=2)`, whose layout is Python's and slow."""
+    model = found["model"]
+    if (
+        [*found][-1] != "model"
+        or [*model][-2:] != ["vocab", "merges"]
+        or not (model["vocab"] and model["merges"])
+    ):
+        return json.dumps(found, ensure_ascii=False, indent=2)
+    head = json.dumps({**found, "model": {**model, "vocab": 0, "merges": 0}}, ensure_ascii=False, indent=2)
+    head = head.removesuffix('"vocab": 0,\n    "merges": 0\n  }\n}')
+    vocab = json.dumps(model["vocab"], ensure_ascii=False, separators=(",\n      ", ": "))
+    lefts, rights = zip(*model["merges"], strict=True)
+    names = [*{*lefts, *rights}]
+    lines = json.dumps(names, ensure_ascii=False, separators=("\n", ":"))[1:-1].split("\n")
+    shown = dict(zip(names, lines, strict=True))
+    pairs = zip(map(shown.__getitem__, lefts), map(shown.__getitem__, rights), strict=True)
+    merges = "\n      ],\n      [\n        ".join(map(",\n        ".join, pairs))
+    return "".join(
+        (
+            f'{head}"vocab": {{\n      {vocab[1:-1]}\n    }},\n    "merges": [\n      [\n        ',
+            f"{merges}\n      ]\n    ]\n  }}\n}}",
+        )
+    )
 
 
 def document(spec: TokenizerSpec) -> dict[str, object]:

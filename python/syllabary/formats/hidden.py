@@ -14,6 +14,8 @@ from syllabary.reference.symbols import shown
 from syllabary.reference.unigram import names
 from syllabary.spec import TokenizerSpec
 
+MOST = 8  # names in a sentence
+
 
 def hidden_of(named: Mapping[int, str]) -> dict[int, str]:
     """The ids, with their names, that have the name of a later one.
@@ -36,7 +38,14 @@ def hidden(spec: TokenizerSpec) -> dict[int, str]:
 
 
 def refuse_hidden(spec: TokenizerSpec, format_name: str) -> None:
-    """Raise `FormatError` if there is such an id."""
-    for name in hidden(spec).values():
-        fault = f"{shown(name)} as the name of several ids, of which text becomes the last"
-        raise cannot_hold(format_name, fault)
+    """Raise `FormatError` that names such ids, if there are any."""
+    names = [*dict.fromkeys(hidden(spec).values())]
+    if not names:
+        return
+    listed, more = ", ".join(map(shown, names[:MOST])), len(names) - MOST
+    if len(names) == 1:
+        fault = f"{listed} as the name of several ids, of which text becomes the last"
+    else:
+        many = f" and {more} more" if more > 0 else ""
+        fault = f"{listed}{many}, each as the name of several ids, of which text becomes the last"
+    raise cannot_hold(format_name, fault)

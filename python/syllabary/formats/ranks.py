@@ -7,7 +7,7 @@ first. Adds `recover_merges`, the merge list that does the same. Leaves out: how
 from __future__ import annotations
 
 from collections.abc import Mapping
-from itertools import pairwise
+from itertools import chain, pairwise
 
 from syllabary._engine import recover_merges as engine_merges
 from syllabary.errors import FormatError
@@ -24,8 +24,9 @@ def recover_merges(tokens: Mapping[int, bytes]) -> tuple[Merge, ...]:
     ((0, 1, 2), (2, 0, 3))
     """
     ids = sorted(tokens)
-    found = engine_merges([tokens[token_id] for token_id in ids])
-    return tuple((ids[left], ids[right], ids[made]) for left, right, made in found)
+    found = engine_merges([*map(dict(tokens).__getitem__, ids)])
+    flat = map(ids.__getitem__, chain.from_iterable(found))
+    return tuple(zip(flat, flat, flat, strict=True))
 
 
 def check_rank_order(spec: TokenizerSpec, name: str) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Collection, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -89,7 +90,13 @@ class Json:
 
     def ids(self) -> dict[str, int]:
         """An object of text -> id."""
-        members = self.object()
+        found = self.value
+        plain = isinstance(found, dict) and set(map(type, found.values())) == {int}
+        if isinstance(found, dict) and plain and min(found.values()) >= 0 and max(found.values()) <= MAX_ID:
+            with suppress(UnicodeEncodeError):
+                "".join(found).encode("utf-8")
+                return dict(found)
+        members = self.object()  # which say where the error is
         return {self._checked(key): member.id() for key, member in members.items()}
 
     def _checked(self, text: str) -> str:

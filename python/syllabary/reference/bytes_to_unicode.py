@@ -6,6 +6,10 @@ trainers use. Leaves out: what the bytes are of (`symbols`), files that are spel
 
 from __future__ import annotations
 
+import codecs
+from collections.abc import Iterable
+from typing import Any
+
 from syllabary.spec import ByteOrder
 
 
@@ -27,6 +31,9 @@ def bytes_to_unicode() -> dict[int, str]:
 
 BYTE_TO_CHARACTER = bytes_to_unicode()
 CHARACTER_TO_BYTE = {character: byte for byte, character in BYTE_TO_CHARACTER.items()}
+# The same as tables of Python's codecs, which read and write a token at once.
+SPELLED = "".join(BYTE_TO_CHARACTER[byte] for byte in range(256))
+UNSPELLED: Any = codecs.charmap_build(SPELLED)
 
 
 def spell(token: bytes) -> str:
@@ -35,7 +42,7 @@ def spell(token: bytes) -> str:
     >>> spell(b" the"), spell("é".encode())
     ('Ġthe', 'Ã©')
     """
-    return "".join(BYTE_TO_CHARACTER[byte] for byte in token)
+    return codecs.charmap_decode(token, "strict", SPELLED)[0]
 
 
 def unspell(spelling: str) -> bytes:
@@ -44,7 +51,19 @@ def unspell(spelling: str) -> bytes:
     >>> unspell("Ġthe")
     b' the'
     """
-    return bytes(CHARACTER_TO_BYTE[character] for character in spelling)
+    try:
+        return codecs.charmap_encode(spelling, "strict", UNSPELLED)[0]
+    except UnicodeEncodeError as error:
+        raise KeyError(spelling[error.start]) from None
+
+
+def are_spelled(names: Iterable[str]) -> bool:
+    """Whether all of these are written as GPT-2 does.
+
+    >>> are_spelled(["Ġthe", "é"]), are_spelled(["the", " the"])
+    (True, False)
+    """
+    return CHARACTER_TO_BYTE.keys() >= set("".join(names))
 
 
 def byte_alphabet(order: ByteOrder) -> list[bytes]:

@@ -252,7 +252,7 @@ def all_join(tokens: Mapping[int, bytes], merges: tuple[tuple[int, int, int], ..
     (True, False)
     """
     try:
-        joined = list(map(tokens.__getitem__, chain.from_iterable(merges)))
+        joined = list(map(dict(tokens).__getitem__, chain.from_iterable(merges)))
     except KeyError:
         return False
     lefts, rights, results = (joined[place::3] for place in range(3))

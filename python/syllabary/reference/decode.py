@@ -114,6 +114,27 @@ def spellings(spec: TokenizerSpec) -> dict[int, str]:
     return found
 
 
+def model_spellings(spec: TokenizerSpec) -> dict[int, str]:
+    """The same, but of an ordinary token that is looked for in normalized text as well its own name."""
+    found = spellings(spec)
+    for token_id in both_ways(spec):
+        found[token_id] = _spelled(spec.tokens[token_id], spec)
+    return found
+
+
+def both_ways(spec: TokenizerSpec) -> frozenset[int]:
+    """The ids of tokens that are looked for in normalized text, and are ordinary ones too."""
+    return found_normalized(spec) & (spec.tokens.keys() - spec.byte_tokens.keys())
+
+
+def found_normalized(spec: TokenizerSpec) -> frozenset[int]:
+    """The ids of tokens that are looked for in text that steps have normalized; none where scores merge."""
+    if not spec.normalizer or (spec.scores is not None and spec.model == "bpe"):
+        return frozenset()
+    named = {**spec.special_tokens, **spec.added_tokens}
+    return frozenset(named[text] for text, how in spec.matching.items() if how.stage == "normalized")
+
+
 def _spelled(token: bytes, spec: TokenizerSpec) -> str:
     if spec.unit == "byte":
         return spell(token)

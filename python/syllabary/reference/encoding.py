@@ -14,6 +14,7 @@ from syllabary.framing import Padding, Side
 from syllabary.reference.aligned import Span
 
 COLUMNS = ("ids", "tokens", "offsets", "type_ids", "attention_mask", "special_tokens_mask", "word_ids")
+FIELDS = (*COLUMNS, "overflowing", "ranges")
 
 
 @dataclass(slots=True)
@@ -41,6 +42,11 @@ class Encoding:
 
     def __len__(self) -> int:
         return len(self.ids)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Encoding):
+            return NotImplemented
+        return all(getattr(self, name) == getattr(other, name) for name in FIELDS)
 
     @property
     def n_sequences(self) -> int:

@@ -15,6 +15,7 @@ from functools import reduce
 from typing import Literal
 
 from syllabary.framing import Framing, Padding
+from syllabary.reference.decode import model_spellings
 from syllabary.reference.encoding import Encoding, joined, pad
 from syllabary.reference.groups import Fixed, Scored, Token
 from syllabary.reference.models import Modelled
@@ -22,9 +23,11 @@ from syllabary.reference.postprocess import added, process
 from syllabary.reference.special import Policy
 from syllabary.reference.tokenizer import ReferenceTokenizer, to_characters
 from syllabary.reference.truncation import truncate
+from syllabary.spec import TokenizerSpec
 
 OffsetUnit = Literal["char", "byte"]
 Text = str | Sequence[str]  # words, if it is no str
+BYTES = 256
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +91,7 @@ def alone(tokenizer: ReferenceTokenizer, text: Text, asked: Asked) -> Encoding:
 
 
 def _text(tokenizer: ReferenceTokenizer, text: str, asked: Asked) -> Encoding:
-    names = tokenizer.names
+    names = model_spellings(tokenizer.spec)
     row = Encoding()
     for token, word, taken in _tokens(tokenizer, text, asked.special):
         row.ids.append(token.id)
@@ -113,7 +116,9 @@ def _tokens(
     number = -1
     for group in tokenizer.all_known(text, special):
         found = list(group.fixed.values()) if isinstance(group, Scored) else []
-        texts = iter(unknown_texts(group, tokenizer.spec.unknown) if isinstance(group, Modelled) else ())
+        texts = iter(
+            unknown_texts(group, spelled_as_found(tokenizer.spec)) if isinstance(group, Modelled) else ()
+        )
         last: object = group
         for token in group.tokens():
             fixed = next((one for one in found if one is token), None)
@@ -123,6 +128,12 @@ def _tokens(
             if isinstance(group, Modelled) and tokenizer.spec.model == "unigram":
                 taken = next(texts, None)
             yield token, number, taken
+
+
+def spelled_as_found(spec: TokenizerSpec) -> int | None:
+    """Unigram's unknown token, which is spelled as text; not where it is a byte, and all text has bytes."""
+    is_byte = spec.unknown in spec.byte_tokens and len({*spec.byte_tokens.values()}) == BYTES
+    return None if spec.model != "unigram" or (spec.fallback and is_byte) else spec.unknown
 
 
 def unknown_texts(group: Modelled, unknown: int | None) -> Iterator[str | None]:

@@ -36,5 +36,5 @@ pub(crate) use joined::ALONE;
 pub(crate) use key::{Key, LONGER, Longer, SHORT, fetch};
 pub(crate) use output::{Buffer, Count, Counts, Ids, Output, Texts};
 pub(crate) use pieces::{Fast, FastWork, Pieces};
-pub(crate) use spans::Spans;
+pub(crate) use spans::{Measures, Spans};
 pub(crate) use tokens::ShortTokens;

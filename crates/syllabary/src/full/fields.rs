@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use super::{Item, Padding, Plan, Row, Rows, Side};
+use crate::pages;
 
 /// A field of all tokens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,7 +42,7 @@ impl Field {
 impl Rows {
     /// A field of all rows, one after the other.
     pub fn field(&self, field: Field) -> Vec<i64> {
-        let mut out = Vec::with_capacity(self.rows.iter().map(|row| row.length.max(self.padded)).sum());
+        let mut out = pages::with_capacity(self.rows.iter().map(|row| row.length.max(self.padded)).sum());
         for row in &self.rows {
             let Some(plan) = self.plan(row) else { continue };
             let labels = &plan.labels[row.over];
@@ -91,7 +92,7 @@ impl Rows {
     /// `None`: they stay.
     pub fn spans(&self, ends: Option<&dyn Fn(u32) -> [u32; 2]>) -> Vec<i64> {
         let mut out =
-            Vec::with_capacity(2 * self.rows.iter().map(|row| row.length.max(self.padded)).sum::<usize>());
+            pages::with_capacity(2 * self.rows.iter().map(|row| row.length.max(self.padded)).sum::<usize>());
         for row in &self.rows {
             let Some(plan) = self.plan(row) else { continue };
             let fill = |_: &Padding| 0;
@@ -119,13 +120,13 @@ impl Rows {
         out
     }
 
-    /// Where `unknown` stands among the tokens of all rows, with the text that it stands for; `None`: nowhere.
-    pub fn spelled(&self, unknown: Option<u32>) -> Vec<(usize, &str)> {
-        let Some(unknown) = unknown else { return Vec::new() };
-        let ids = self.located.ids.iter();
-        let places: Vec<usize> =
-            ids.enumerate().filter(|&(_, &id)| id == unknown).map(|(place, _)| place).collect();
+    /// Where tokens stand among those of all rows that are spelled as what they were found as, and as what.
+    pub fn spelled(&self) -> Vec<(usize, &str)> {
+        let found = &self.located.found;
         let (mut out, mut at) = (Vec::new(), 0);
+        if found.is_empty() {
+            return out;
+        }
         for row in &self.rows {
             let Some(plan) = self.plan(row) else { continue };
             let filled = |side| {
@@ -141,10 +142,9 @@ impl Rows {
                 };
                 let tokens = self.parts[part].clone();
                 part += 1;
-                let first = places.partition_point(|&place| place < tokens.start);
-                let here = places[first..].iter().take_while(|&&place| place < tokens.end);
-                let texts = here.zip(self.located.unknown.iter().skip(first));
-                out.extend(texts.map(|(&place, text)| (at + place - tokens.start, &**text)));
+                let first = found.partition_point(|&(place, _)| place < tokens.start);
+                let here = found[first..].iter().take_while(|&&(place, _)| place < tokens.end);
+                out.extend(here.map(|(place, text)| (at + place - tokens.start, &**text)));
                 at += tokens.len();
             }
             at += filled(Side::Right);

@@ -12,6 +12,7 @@ use std::{ops::Range, sync::Arc};
 
 use crate::{
     Error,
+    asking::Ask,
     dropout::{Coins, Ways},
     matching::Stage,
     parts::Parts,
@@ -43,6 +44,10 @@ pub(crate) trait Found {
     fn before(&mut self, id: u32, bytes: Range<usize>);
     /// What has no token, and no unknown one.
     fn missing(&mut self, bytes: Range<usize>);
+    /// Whether to go on with a long piece; after a `false` what was found is worth nothing.
+    fn ask(&self) -> Ask {
+        Ask::default()
+    }
 }
 
 /// A model with its tables.
@@ -81,6 +86,11 @@ impl Model {
         if let Model::WordPiece(model) = self {
             model.ask(text, start);
         }
+    }
+
+    /// The unknown token, where text is spelled by it.
+    pub(crate) fn spelled(&self) -> Option<u32> {
+        if let Model::Unigram(model) = self { model.spelled() } else { None }
     }
 
     /// Hands the tokens of a piece to `found`; those of a way drawn, if the coins are for that.

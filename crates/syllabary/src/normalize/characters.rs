@@ -60,6 +60,9 @@ fn each_character(
             Fate::Kept => {}
             fate => {
                 let out = out.get_or_insert_with(|| Rewriter::new(part));
+                if out.is_stopped() {
+                    break;
+                }
                 out.copy(at);
                 match fate {
                     Fate::Becomes(new) => out.replace_bytes(new, end - at),
@@ -92,6 +95,9 @@ pub(super) fn lowercase(part: &Aligned) -> Option<Aligned> {
         let mut lower = c.to_lowercase();
         if lower.len() > 1 || lower.clone().next() != Some(c) {
             let out = out.get_or_insert_with(|| Rewriter::new(part));
+            if out.is_stopped() {
+                break;
+            }
             out.copy(at);
             if let Some(first) = lower.next() {
                 out.replace(first);
@@ -166,7 +172,7 @@ pub(crate) fn write_bytes(out: &mut Rewriter<'_>, text: &str, table: &[char; 256
     let plain = |byte: &u8| matches!(byte, b'!'..=b'~');
     let bytes = text.as_bytes();
     let mut at = 0;
-    while at < bytes.len() {
+    while at < bytes.len() && !out.is_stopped() {
         let run = bytes[at..].iter().position(|byte| !plain(byte)).unwrap_or(bytes.len() - at);
         at += run;
         out.copy(at);
@@ -212,7 +218,10 @@ impl Bert {
     pub(super) fn apply(&self, part: &Aligned) -> Option<Aligned> {
         let mut text: Option<Aligned> = None;
         let mut run = |step: &dyn Fn(&Aligned) -> Option<Aligned>| {
-            if let Some(new) = step(text.as_ref().unwrap_or(part)) {
+            let from = text.as_ref().unwrap_or(part);
+            if from.ask().go_on()
+                && let Some(new) = step(from)
+            {
                 text = Some(new);
             }
         };
@@ -293,6 +302,9 @@ fn space_out(part: &Aligned) -> Option<Aligned> {
     let mut out: Option<Rewriter<'_>> = None;
     for (at, c) in text.char_indices().filter(|(_, c)| is_chinese(*c)) {
         let out = out.get_or_insert_with(|| Rewriter::new(part));
+        if out.is_stopped() {
+            break;
+        }
         out.copy(at);
         out.write(' ', at);
         out.copy(at + c.len_utf8());

@@ -71,6 +71,9 @@ pub(super) fn apply(form: Form, part: &Aligned) -> Option<Aligned> {
     let mut at = 0;
     while let Some((start, end)) = next_unsure(form, text, at) {
         let out = out.get_or_insert_with(|| Rewriter::new(part));
+        if out.is_stopped() {
+            break;
+        }
         out.copy(start);
         form.write(&text[start..end], out);
         at = end;

@@ -84,6 +84,7 @@ impl Normalizer {
             if let Some(new) = step.apply(&text, frozen)? {
                 text = new;
             }
+            text.ask().check()?;
             if text.len() > limit {
                 return Err(too_large());
             }

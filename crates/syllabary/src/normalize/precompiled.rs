@@ -38,6 +38,9 @@ pub(super) fn apply(map: &Charsmap, part: &Aligned) -> Result<Option<Aligned>, E
         if writer.out.written() > limit {
             return Err(too_large());
         }
+        if writer.out.is_stopped() {
+            return Err(Error::Interrupted);
+        }
     }
     writer.flush();
     Ok(if writer.modified { Some(writer.out.finish()) } else { None })

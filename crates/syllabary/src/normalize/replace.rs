@@ -92,7 +92,7 @@ pub(super) fn apply(finder: &Finder, content: &str, part: &Aligned) -> Result<Op
     finder.find(text, &mut |start, end| {
         let out = out.get_or_insert_with(|| Rewriter::new(part));
         too_long |= out.written() > limit;
-        if !too_long {
+        if !too_long && !out.is_stopped() {
             out.copy(start);
             out.skip(end - start);
             out.insert_text(content);

@@ -9,6 +9,7 @@
 use super::{Frozen, calm::Reached, charsmap::Charsmap, too_large};
 use crate::{
     aligned::{Aligned, Span},
+    asking::Ask,
     error::Error,
     step::Step,
 };
@@ -31,9 +32,24 @@ struct Output {
     /// Bytes written that come from before byte `zero` of the text read.
     at_zero: usize,
     zero: usize,
+    ask: Ask,
+    /// Turns of the loop that writes.
+    turns: u32,
 }
 
+/// Turns between two questions whether to go on.
+const OFTEN: u32 = 1 << 12;
+/// Characters likewise, where each is little work.
+const MANY: usize = 1 << 16;
+
 impl Output {
+    /// Whether to go on; asked once in a while.
+    #[inline]
+    fn asked(&mut self) -> Result<(), Error> {
+        self.turns = self.turns.wrapping_add(1);
+        if self.turns.is_multiple_of(OFTEN) { self.ask.check() } else { Ok(()) }
+    }
+
     fn push(&mut self, text: &str, place: usize) {
         self.text.push_str(text);
         if let Some(places) = &mut self.places {
@@ -78,15 +94,24 @@ impl SentencePiece {
             places: part.is_tracked().then(Vec::new),
             at_zero: 0,
             zero: part.at_zero(),
+            ask: part.ask().clone(),
+            turns: 0,
         };
         let end = self.run(text, frozen, self.space, &mut out)?;
-        Ok(finish(part, out, end))
+        finish(part, out, end)
     }
 
     /// Writes what becomes of `text` behind what `out` holds, without alignment and without frozen tokens. `spaced`:
     /// with spaces where marks would be.
     pub(crate) fn write_plain(&self, text: &str, spaced: bool, out: &mut String) -> Result<(), Error> {
-        let mut output = Output { text: std::mem::take(out), places: None, at_zero: 0, zero: 0 };
+        let mut output = Output {
+            text: std::mem::take(out),
+            places: None,
+            at_zero: 0,
+            zero: 0,
+            ask: Ask::default(),
+            turns: 0,
+        };
         let space = if spaced { " " } else { self.space };
         let result = self.run(text, None, space, &mut output);
         *out = output.text;
@@ -112,6 +137,7 @@ impl SentencePiece {
         let copies = frozen.is_none() && out.places.is_none() && at >= out.zero && space == " ";
         let mut after_space = self.remove_extra_whitespaces;
         while at < text.len() {
+            out.asked()?;
             if copies && text.is_char_boundary(at) {
                 let (from, squeezes) = (Reached { at, after_space }, self.remove_extra_whitespaces);
                 let reached = self.map.calm.write(text, from, (squeezes, limit), &mut out.text);
@@ -250,18 +276,23 @@ fn copy(text: &str, at: usize, out: &mut Output) {
 }
 
 /// The text written with the spans of the original: a character ends where the next begins.
-fn finish(part: &Aligned, out: Output, end: usize) -> Aligned {
-    let spans = out.places.map(|places| {
+fn finish(part: &Aligned, out: Output, end: usize) -> Result<Aligned, Error> {
+    let mut spans = None;
+    if let Some(places) = &out.places {
         let originals = part.spans().unwrap_or(&[]);
         let last = originals.last().map_or(0, |span| span.1);
         let original = |place: usize| originals.get(place).map_or(last, |span: &Span| span.0);
-        let mut spans = Vec::with_capacity(places.len());
+        let mut made = Vec::with_capacity(places.len());
         let mut chars = out.text.char_indices().peekable();
-        while let Some((at, c)) = chars.next() {
-            let next = chars.peek().map_or(end, |(next, _)| places[*next] as usize);
-            spans.resize(spans.len() + c.len_utf8(), (original(places[at] as usize), original(next)));
+        while chars.peek().is_some() {
+            out.ask.check()?;
+            for _ in 0..MANY {
+                let Some((at, c)) = chars.next() else { break };
+                let next = chars.peek().map_or(end, |(next, _)| places[*next] as usize);
+                made.resize(made.len() + c.len_utf8(), (original(places[at] as usize), original(next)));
+            }
         }
-        spans
-    });
-    Aligned::from_parts(out.text, spans, out.at_zero)
+        spans = Some(made);
+    }
+    Ok(Aligned::from_parts(out.text, spans, out.at_zero, out.ask))
 }

@@ -139,6 +139,7 @@ fn run(
         return Ok(());
     }
     if let Some(parts) = step.rewritten(&parts) {
+        parts.first().map_or(Ok(()), |part| part.ask().check())?;
         return run(rest, parts, each);
     }
     if rest.is_empty() {
@@ -301,6 +302,9 @@ fn mark_spaces(out: &mut Rewriter<'_>, part: &Aligned, mark: char, prepend: Prep
         out.write(mark, 0);
     }
     for (at, _) in text.match_indices(' ') {
+        if out.is_stopped() {
+            break;
+        }
         out.copy(at);
         out.replace_bytes(mark, 1);
     }

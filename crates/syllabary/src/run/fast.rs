@@ -8,6 +8,7 @@ use std::ops::Range;
 use super::{Failed, Job};
 use crate::{
     Error,
+    alphabet::Unit,
     charwise::{Charwise, Stretch},
     dropout::Ways,
     located::Spellings,
@@ -16,6 +17,9 @@ use crate::{
     taken::Taken,
     tokenizer::Work,
 };
+
+/// It is asked whether to go on behind longer pieces, and within.
+const LONG: usize = 1 << 16;
 
 impl<'a, const SPANS: bool, F: FnMut(&[u32], &[Range<usize>], u32)> Job<'a, SPANS, F> {
     /// The same, which notes what stands for the unknown token.
@@ -97,6 +101,21 @@ impl<'a, const SPANS: bool, F: FnMut(&[u32], &[Range<usize>], u32)> Job<'a, SPAN
         Ok(())
     }
 
+    /// A piece that is a token at once; its symbols are those of its unit.
+    pub(super) fn put_whole(&mut self, id: u32, piece: &str, at: usize, place: Place<'_>) {
+        self.begin();
+        self.work.ids.push(id);
+        if SPANS {
+            self.work.starts.push(0);
+            let bytes = self.tokenizer.unit == Unit::Byte;
+            let starts = (0..piece.len()).filter(|&start| bytes || piece.is_char_boundary(start));
+            self.work.symbols.extend(starts.map(|start| {
+                let width = if bytes { 1 } else { piece[start..].chars().next().map_or(1, char::len_utf8) };
+                place.original(at + start..at + start + width)
+            }));
+        }
+    }
+
     /// Puts the tokens that a model makes of a piece into the work buffers, a symbol each; or the ways to cut it,
     /// if several are asked for.
     pub(super) fn modelled(
@@ -114,6 +133,9 @@ impl<'a, const SPANS: bool, F: FnMut(&[u32], &[Range<usize>], u32)> Job<'a, SPAN
         }
         let mut taken = Taken::<SPANS> { work: self.work, at, place, complete: true };
         model.tokens(piece, self.coins, &mut taken);
+        if piece.len() > LONG {
+            taken.work.ask.check()?;
+        }
         if taken.complete { Ok(()) } else { Err(Failed::Unknown) }
     }
 
@@ -154,6 +176,10 @@ impl<'a, const SPANS: bool, F: FnMut(&[u32], &[Range<usize>], u32)> Job<'a, SPAN
         }
         self.make(piece, 0, Place::Text(0))?;
         self.settle(Place::Text(0))?;
+        let is_long = piece.len() > LONG;
+        if is_long {
+            self.work.ask.check()?;
+        }
         if let Some(spelled) = &mut self.spelled {
             let Work { ids, tokens, .. } = &*self.work;
             let places = tokens.spans.iter().map(|span| [span.start as u32, span.end as u32]);
@@ -164,12 +190,17 @@ impl<'a, const SPANS: bool, F: FnMut(&[u32], &[Range<usize>], u32)> Job<'a, SPAN
             self.make(piece, at, place)?;
             return self.hand_on(piece, place);
         }
-        let Work { ids, tokens, spanned, row, .. } = &mut *self.work;
-        row.clear();
-        row.extend_from_slice(ids);
-        row.extend(tokens.spans.iter().flat_map(|span| [span.start as u32, span.end as u32]));
-        spanned.insert(piece.as_bytes(), row);
-        tokens.spans.iter_mut().for_each(|span| *span = original(span.start, span.end));
+        let Work { ids, tokens, spanned, row, ask, .. } = &mut *self.work;
+        if !is_long {
+            row.clear();
+            row.extend_from_slice(ids);
+            row.extend(tokens.spans.iter().flat_map(|span| [span.start as u32, span.end as u32]));
+            spanned.insert(piece.as_bytes(), row);
+        }
+        for block in tokens.spans.chunks_mut(LONG) {
+            ask.check()?;
+            block.iter_mut().for_each(|span| *span = original(span.start, span.end));
+        }
         (self.sink)(ids, &tokens.spans, self.word);
         Ok(())
     }

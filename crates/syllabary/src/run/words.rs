@@ -20,6 +20,12 @@ use crate::{
     wordwise::Wordwise,
 };
 
+/// Once in so many words it is asked whether to go on.
+const OFTEN: usize = 1 << 12;
+
+/// And once in so many pieces.
+const MANY: usize = 1 << 16;
+
 /// The memory is asked for a word so many words ahead.
 const AHEAD: usize = 6;
 
@@ -144,9 +150,13 @@ impl<const SPANS: bool, F: FnMut(&[u32], &[Range<usize>], u32)> Job<'_, SPANS, F
         let mut found = std::mem::take(&mut self.work.words.found);
         places.clear();
         found.clear();
-        let cut = wordwise.words(run, (self.tokenizer, model), &mut self.work.wordwise, &mut places);
+        let work = (&mut *self.work.wordwise, &self.work.ask);
+        let cut = wordwise.words(run, (self.tokenizer, model), work, &mut places);
         let done = cut.and_then(|()| {
             for (at, (word, token)) in places.iter().enumerate() {
+                if at.is_multiple_of(OFTEN) {
+                    self.work.ask.check()?;
+                }
                 if let Some((next, None)) = places.get(at + AHEAD) {
                     ask(&self.work.words.tiles, run.as_bytes(), next);
                 }
@@ -161,7 +171,10 @@ impl<const SPANS: bool, F: FnMut(&[u32], &[Range<usize>], u32)> Job<'_, SPANS, F
         });
         if let Ok(true) = done {
             let (first, mut at) = (self.word.wrapping_add(1), 0);
-            for &(number, end) in &found.pieces {
+            for (count, &(number, end)) in found.pieces.iter().enumerate() {
+                if count % MANY == MANY - 1 {
+                    self.work.ask.check()?;
+                }
                 (self.sink)(&found.ids[at..end], &found.spans[at..end], first.wrapping_add(number));
                 at = end;
             }

@@ -13,6 +13,7 @@ use super::{
 use crate::{
     Error,
     aligned::Aligned,
+    asking::Ask,
     charwise::{
         memory::Memory,
         out::{Out, ROOM, RUN},
@@ -22,6 +23,9 @@ use crate::{
     models::{Found, Model},
     tokenizer::Tokenizer,
 };
+
+/// Once in so many words it is asked whether to go on.
+const OFTEN: usize = 1 << 16;
 
 /// Memory and buffers that one thread reuses from text to text.
 #[derive(Debug, Default)]
@@ -71,18 +75,21 @@ impl Wordwise {
     /// character that stands alone and is one.
     ///
     /// # Errors
-    /// Those of the steps.
+    /// Those of the steps, and `Error::Interrupted`.
     pub(crate) fn words(
         &self,
         text: &str,
         (tokenizer, model): (&Tokenizer, &Model),
-        work: &mut Work,
+        (work, ask): (&mut Work, &Ask),
         places: &mut Vec<(Range<usize>, Option<u32>)>,
     ) -> Result<(), Error> {
         let mut cutter = Cutter { tokenizer, model, rules: self, work };
         let mut cut = Cut::default();
         while let Some((range, class)) = cutter.next(text, &mut cut)? {
             places.push((range, class.checked_sub(TOKEN)));
+            if places.len().is_multiple_of(OFTEN) {
+                ask.check()?;
+            }
         }
         Ok(())
     }

@@ -128,7 +128,7 @@ class Encoder:
                 one._pad(len(found[text]), {**padding, "direction": padding["direction"].lower()})
             return one
 
-        whole: WholeEngine | None = known.made("whole", lambda: WholeEngine.of(me))
+        whole: WholeEngine | None = known.made("whole", lambda: WholeEngine.of(me, known.before.get("whole")))
         made = None if whole is None else whole.encodings(inputs, me, special, offsets, again)
         found = [alone(text) for text in range(len(inputs))] if made is None else made
         return pad(found, padding) if made is None else found
@@ -191,7 +191,7 @@ class Encoder:
         """What is made of the components, as these are now."""
         known = self._known
         if known is None or not known.holds(self._me):
-            known = self._known = Known(self._me)
+            known = self._known = Known(self._me, known)
         return known
 
     def _check(self) -> None:

@@ -18,7 +18,7 @@ from typing import Any
 from syllabary.errors import UnknownSymbolError
 from syllabary.formats.hf_read import read_document
 from syllabary.formats.strict_json import Json
-from syllabary.reference.check import token_bytes
+from syllabary.reference.full import spelled_as_found
 from syllabary.spec import Matching, TokenizerSpec
 from syllabary.tokenizer import Tokenizer
 
@@ -39,11 +39,20 @@ def spec_of(document: Mapping[str, Any]) -> tuple[TokenizerSpec, int | None]:
 
     `FormatError` for what ours cannot do as theirs does.
     """
-    spec = read_document(Json(dict(document), "$", WHERE))
-    model = document["model"]
+    spec = read_spec(document)
+    return with_lost(spec, document["model"])
+
+
+def read_spec(document: Mapping[str, Any]) -> TokenizerSpec:
+    """The tokenizer of a `tokenizer.json`; `FormatError` for what ours cannot do as theirs does."""
+    return read_document(Json(dict(document), "$", WHERE))
+
+
+def with_lost(spec: TokenizerSpec, model: Mapping[str, Any]) -> tuple[TokenizerSpec, int | None]:
+    """The same with an id for what is to be left out, and this id; `None` where nothing is, by the model."""
     if model.get("type", "BPE") != "BPE" or model.get("unk_token") is not None or spec.unknown is not None:
         return spec, None
-    lost = max(token_bytes(spec), default=-1) + 1
+    lost = max((*spec.tokens, *spec.special_tokens.values(), *spec.added_tokens.values()), default=-1) + 1
     spec = dataclasses.replace(
         spec,
         unknown=lost,
@@ -86,6 +95,7 @@ class ModelEngine:
         self.nbest: int | None = None
         self._spec, self.lost = spec_of({"model": dict(model)})
         self._tokenizer = Tokenizer(self._spec)
+        self._found = spelled_as_found(self._spec)
         marks = (self._spec.continuing_prefix, self._spec.end_of_word)
         self._plain = marks == (None, None) and not self._spec.whole_pieces
 
@@ -147,6 +157,6 @@ class ModelEngine:
 
     def _name(self, number: int, word: str, place: Place) -> str:
         """The token's name; of an unknown word in Unigram the word, as there."""
-        if self.model.get("type") == "Unigram" and number == self.model.get("unk_id"):
+        if number == self._found:
             return word.encode()[slice(*place)].decode()
         return str(self.names.get(number, ""))

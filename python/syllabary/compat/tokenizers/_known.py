@@ -16,11 +16,14 @@ if TYPE_CHECKING:
 class Known:
     """Things made of the components, by name, and how the components were then.
 
-    special: the texts of the special tokens.
+    special: the texts of the special tokens. before: things made when nothing but added tokens was another.
     """
 
-    def __init__(self, tokenizer: Tokenizer) -> None:
-        """Of the components as they are now; nothing is made yet."""
+    def __init__(self, tokenizer: Tokenizer, last: Known | None = None) -> None:
+        """Of the components as they are now; nothing is made yet. last: what was known before."""
+        self.before: dict[str, Any] = {}
+        if last is not None and last.holds(tokenizer, but_added=True):
+            self.before = {**last.before, **last._things}
         self.special = frozenset(tokenizer._added.special)
         self._things: dict[str, Any] = {}
         self._parts = tuple(tokenizer._parts.values())
@@ -29,13 +32,13 @@ class Known:
         self._vocab = tokenizer.model.values["vocab"]  # training replaces it
         self._added, self._hides = tokenizer._added.changes, tokenizer._hides_special
 
-    def holds(self, tokenizer: Tokenizer) -> bool:
-        """Whether the components are the same still, and none was changed."""
+    def holds(self, tokenizer: Tokenizer, but_added: bool = False) -> bool:
+        """Whether the components are as they were, and (unless `but_added`) the added tokens too."""
         return (
             (*tokenizer._parts.values(),) == self._parts
             and [one.changes for one in self._all] == self._changes
             and self._parts[-1].values["vocab"] is self._vocab
-            and tokenizer._added.changes == self._added
+            and (but_added or tokenizer._added.changes == self._added)
             and tokenizer._hides_special == self._hides
         )
 

@@ -10,12 +10,15 @@ from operator import is_
 from typing import TYPE_CHECKING, Any
 
 from syllabary.compat.tokenizers._encoding import Encoding
-from syllabary.compat.tokenizers._engines import spec_of
+from syllabary.compat.tokenizers._engines import read_spec, with_lost
 from syllabary.compat.tokenizers._inputs import Input
 from syllabary.compat.tokenizers._rows import Rows, encodings_of
 from syllabary.errors import SyllabaryError
 from syllabary.formats.hf_framing import read_frame
+from syllabary.formats.hf_grown import Entries, entries, grown
 from syllabary.framing import Padding, Truncation
+from syllabary.reference.full import spelled_as_found
+from syllabary.spec import TokenizerSpec
 from syllabary.tokenizer import Tokenizer as Engine
 
 if TYPE_CHECKING:
@@ -27,21 +30,37 @@ Frame = tuple[Truncation | None, Padding | None]
 class WholeEngine:
     """The engine of a tokenizer as it is now, but for truncation and padding, which are told at each call."""
 
-    def __init__(self, engine: Engine, lost: int | None, framed: bool) -> None:
-        """lost: the id of what is to be left out. framed: whether there is a post-processor."""
+    def __init__(
+        self, engine: Engine, lost: int | None, framed: bool, read: TokenizerSpec, added: Entries
+    ) -> None:
+        """lost: the id of what is to be left out. framed: whether there is a post-processor.
+
+        read: the engine's data without that id. added: its added tokens.
+        """
         self.engine, self.lost, self.framed = engine, lost, framed
-        self.unknown = engine.spec.unknown if engine.spec.model == "unigram" else None
+        self.read, self.added = read, added
+        self.unknown = spelled_as_found(engine.spec)
         self._told: tuple[tuple[Any, Any], Frame] | None = None  # what it was told last, and that read
 
     @staticmethod
-    def of(tokenizer: Tokenizer) -> WholeEngine | None:
-        """`None` where the engine would do something otherwise (`_apart`), or cannot be made."""
+    def of(tokenizer: Tokenizer, before: WholeEngine | None = None) -> WholeEngine | None:
+        """`None` where the engine would do something otherwise (`_apart`), or cannot be made.
+
+        before: that of the same components with other added tokens.
+        """
         if _apart(tokenizer):
             return None
         try:
+            added, framed = entries(tokenizer._added.tokens), tokenizer.post_processor is not None
+            model, size = tokenizer.model.values, tokenizer.model._size()
+            read = None if before is None else grown(before.read, before.added, added, size)
+            if read is not None and before is not None:
+                spec, lost = with_lost(read, model)
+                return WholeEngine(before.engine._grown(spec), lost, framed, read, added)
             left_out = dict.fromkeys(("decoder", "truncation", "padding"))
-            spec, lost = spec_of({**tokenizer._document(), **left_out})
-            return WholeEngine(Engine(spec), lost, tokenizer.post_processor is not None)
+            read = read_spec({**tokenizer._document(), **left_out})
+            spec, lost = with_lost(read, model)
+            return WholeEngine(Engine(spec), lost, framed, read, added)
         except (SyllabaryError, ValueError):
             return None
 
@@ -97,15 +116,11 @@ def _apart(tokenizer: Tokenizer) -> bool:
     """Whether a tokenizer is one for the other way.
 
     Where a component is Python code, and where the engine differs: special tokens as ordinary text, Unigram
-    that draws, an empty sequence of post-processors (which says which text tokens are of), a token that takes
-    along white space that is normalized (and is spelled so).
+    that draws, an empty sequence of post-processors (which says which text tokens are of).
     """
     parts = [one for one in tokenizer._parts.values() if one is not None]
     if any(one.is_custom for one in parts) or tokenizer.encode_special_tokens:
         return True
     if getattr(tokenizer.model, "alpha", None) is not None:
         return True
-    if tokenizer.post_processor is not None and not tokenizer.post_processor.parts():
-        return True
-    takes = any(token.normalized and (token.lstrip or token.rstrip) for _number, token in tokenizer._added)
-    return takes and tokenizer.normalizer is not None
+    return tokenizer.post_processor is not None and not tokenizer.post_processor.parts()

@@ -10,6 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from syllabary.formats.hf_grown import Entries, entries, grown
 from syllabary.formats.hf_read import read_document
 from syllabary.formats.hidden import hidden
 from syllabary.formats.strict_json import parse
@@ -39,9 +40,10 @@ class Made:
     """tok: our tokenizer. state: what it was made of. frame: around one text; `None`: not simply that."""
 
     tok: Tokenizer
-    state: object
+    state: tuple[object, object]
     frame: Frame | None
     special: frozenset[int] = field(default_factory=frozenset)
+    added: Entries = field(default_factory=dict)
 
     @cached_property
     def known(self) -> frozenset[int]:
@@ -49,25 +51,36 @@ class Made:
         return frozenset(self.tok.vocab)
 
 
-def make(theirs: Any) -> Made:
-    """The engine for a `tokenizers.Tokenizer`; `FormatError` names a component that we do not have."""
-    spec = read_document(parse(theirs.to_str().encode("utf-8"), Path("tokenizer.json")))
-    tok = Tokenizer(spec)
+def make(theirs: Any, last: Made | None = None) -> Made:
+    """The engine for a `tokenizers.Tokenizer`; `FormatError` names a component that we do not have.
+
+    last: what was made of it before: where tokens were only added, they are added to that.
+    """
+    now, added = state(theirs), entries(theirs.get_added_tokens_decoder())
+    spec = None
+    if last is not None and now[0] == last.state[0]:
+        spec = grown(last.tok.spec, last.added, added, theirs.get_vocab_size(False))
+    if spec is not None and last is not None:
+        tok = last.tok._grown(spec)
+    else:
+        spec = read_document(parse(theirs.to_str().encode("utf-8"), Path("tokenizer.json")))
+        tok = Tokenizer(spec)
     # An id that only decodes is special by its name.
     named = {token_id: name for token_id, name in hidden(spec).items() if name in spec.special_tokens}
-    return Made(tok, state(theirs), _frame(theirs), frozenset({*spec.special_tokens.values(), *named}))
+    special = frozenset({*spec.special_tokens.values(), *named})
+    return Made(tok, now, _frame(theirs), special, added)
 
 
-def state(theirs: Any) -> object:
-    """What ids depend on and can be changed in place, the vocabulary by its size alone."""
+def state(theirs: Any) -> tuple[object, object]:
+    """What ids depend on and can be changed in place, the vocabulary by its size alone; the added tokens."""
     parts = [getattr(theirs, name) for name in COMPONENTS]
     model = theirs.model
-    return (
+    of_model = (
         [None if part is None else part.__getstate__() for part in parts],
         [getattr(model, name, None) for name in OPTIONS],
-        (type(model).__name__, theirs.get_vocab_size(False), theirs.get_vocab_size(True)),
-        repr(theirs.get_added_tokens_decoder()),
+        (type(model).__name__, theirs.get_vocab_size(False)),
     )
+    return of_model, (theirs.get_vocab_size(True), repr(theirs.get_added_tokens_decoder()))
 
 
 def _frame(theirs: Any) -> Frame | None:

@@ -73,7 +73,7 @@ class SyllabaryTokenizer(TokenizersBackend):  # type: ignore[misc]  # its types 
         made: Made | None = held.get("_made")
         changed = held.pop("_touched", False) or held["_handed_out"]  # perhaps
         if made is None or (changed and made.state != state(held["_theirs"])):
-            made = held["_made"] = make(held["_theirs"])
+            made = held["_made"] = make(held["_theirs"], made)
         return made
 
     def _add_tokens(self, new_tokens: list[Any], special_tokens: bool = False) -> int:

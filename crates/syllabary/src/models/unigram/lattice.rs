@@ -9,6 +9,10 @@ use super::{
     automaton::Automaton,
     trie::{Cell, Trie},
 };
+use crate::asking::Ask;
+
+/// Characters between two questions whether to go on.
+const OFTEN: usize = 1 << 16;
 
 /// Sums of scores, as they are kept.
 pub(super) trait Sum: Copy + PartialOrd + Add<Output = Self> + Sub<Output = Self> + Into<f64> {
@@ -106,6 +110,8 @@ pub(crate) struct Lattice {
     /// The best way, from its end to its beginning; its score, with that of what stands before.
     pub(crate) path: Vec<Edge>,
     pub(crate) score: f64,
+    /// Whether to go on with a long piece: after a `false` the way is unfinished.
+    pub(crate) ask: Ask,
 }
 
 impl Lattice {
@@ -117,6 +123,9 @@ impl Lattice {
         self.codes.reserve(piece.len());
         self.starts.reserve(piece.len() + 1);
         for (at, char) in piece.char_indices() {
+            if self.codes.len().is_multiple_of(OFTEN) && !self.ask.go_on() {
+                break;
+            }
             self.codes.push(trie.code(canonical(char)));
             self.starts.push(at as u32);
         }
@@ -141,13 +150,13 @@ impl<S: Sum> Ways<S> {
     pub(super) fn solve<const MARGIN: bool>(
         &mut self,
         unigram: &Unigram,
-        codes: &[u32],
+        (codes, ask): (&[u32], &Ask),
         from: f64,
         path: &mut Vec<Edge>,
     ) -> (f64, f64) {
         match unigram.automaton.as_ref().filter(|_| unigram.is_near::<S>(from, codes.len())) {
-            Some(automaton) => self.pull::<MARGIN>(automaton, codes, from, path),
-            None => self.push::<MARGIN>(unigram, codes, from, path),
+            Some(automaton) => self.pull::<MARGIN>(automaton, (codes, ask), from, path),
+            None => self.push::<MARGIN>(unigram, (codes, ask), from, path),
         }
     }
 
@@ -155,7 +164,7 @@ impl<S: Sum> Ways<S> {
     pub(super) fn pull<const MARGIN: bool>(
         &mut self,
         automaton: &Automaton,
-        codes: &[u32],
+        (codes, ask): (&[u32], &Ask),
         from: f64,
         path: &mut Vec<Edge>,
     ) -> (f64, f64) {
@@ -165,10 +174,14 @@ impl<S: Sum> Ways<S> {
             self.seconds.resize(places, S::LOWEST);
             self.rows.resize(places, 0);
         }
+        path.clear();
         let (scores, rows) = (&mut self.scores[..places], &mut self.rows[..places]);
         scores[0] = S::exactly(from);
         let mut state = automaton.begin();
         for (end, &code) in (1..).zip(codes) {
+            if end % OFTEN == 0 && !ask.go_on() {
+                return (0.0, 0.0);
+            }
             state = automaton.step(state, code);
             let (mut best, mut second, mut last, mut id) = (S::LOWEST, S::LOWEST, 0, state.row());
             let mut take = |id: u32| {
@@ -197,7 +210,6 @@ impl<S: Sum> Ways<S> {
                 self.seconds[end] = second;
             }
         }
-        path.clear();
         let (mut end, mut least) = (codes.len(), S::HIGHEST);
         while end > 0 {
             let id = rows[end];
@@ -218,7 +230,7 @@ impl<S: Sum> Ways<S> {
     pub(super) fn push<const MARGIN: bool>(
         &mut self,
         unigram: &Unigram,
-        codes: &[u32],
+        (codes, ask): (&[u32], &Ask),
         from: f64,
         path: &mut Vec<Edge>,
     ) -> (f64, f64) {
@@ -226,6 +238,9 @@ impl<S: Sum> Ways<S> {
         self.clear(count + 1, MARGIN);
         self.scores[0] = S::exactly(from);
         for (start, &code) in codes.iter().enumerate() {
+            if start.is_multiple_of(OFTEN) && !ask.go_on() {
+                break;
+            }
             let mut so_far = self.scores[start];
             if so_far > S::FARTHEST || S::ZERO - so_far > S::FARTHEST {
                 self.count_anew(start, so_far, unigram.longest);
@@ -239,7 +254,7 @@ impl<S: Sum> Ways<S> {
                 self.offer::<MARGIN>(end, S::of(cell, score) + so_far, (start as u32, cell.id));
             }
         }
-        let margin = self.walk_back(count, MARGIN, path);
+        let margin = self.walk_back(count, MARGIN, (path, ask));
         (self.scores[count].into(), margin.into())
     }
 
@@ -256,7 +271,7 @@ impl<S: Sum> Ways<S> {
     }
 
     /// Writes the best way to a place to `path`; by how much it is better than any other, if that is asked for.
-    fn walk_back(&self, mut end: usize, margin: bool, path: &mut Vec<Edge>) -> S {
+    fn walk_back(&self, mut end: usize, margin: bool, (path, ask): (&mut Vec<Edge>, &Ask)) -> S {
         path.clear();
         let mut least = S::HIGHEST;
         while end > 0 {
@@ -266,6 +281,9 @@ impl<S: Sum> Ways<S> {
                 least = if better <= least { better } else { least };
             }
             path.push(Edge { start, end: end as u32, id });
+            if path.len().is_multiple_of(OFTEN) && !ask.go_on() {
+                break;
+            }
             end = start as usize;
         }
         path.reverse();

@@ -124,10 +124,10 @@ impl Unigram {
     /// Finds the best way through what was read, `from` being the score of what stands before it; by how much it is
     /// better than any other, but for rounding, if that is asked for.
     pub(crate) fn solve<const MARGIN: bool>(&self, from: f64, lattice: &mut Lattice) -> f64 {
-        let Lattice { codes, single, double, path, .. } = lattice;
+        let Lattice { codes, single, double, path, ask, .. } = lattice;
         let (score, margin) = match self.single {
-            true => single.solve::<MARGIN>(self, codes, from, path),
-            false => double.solve::<MARGIN>(self, codes, from, path),
+            true => single.solve::<MARGIN>(self, (codes, ask), from, path),
+            false => double.solve::<MARGIN>(self, (codes, ask), from, path),
         };
         lattice.score = score;
         margin
@@ -135,7 +135,7 @@ impl Unigram {
 
     /// The tokens of a piece.
     pub(crate) fn tokens(&self, piece: &str, found: &mut impl Found) {
-        let mut lattice = Lattice::default();
+        let mut lattice = Lattice { ask: found.ask(), ..Lattice::default() };
         self.read(piece, |char| char, &mut lattice);
         self.solve::<false>(0.0, &mut lattice);
         self.spell(piece, &lattice, found);
@@ -169,9 +169,11 @@ impl Unigram {
         if self.single { f64::from(sum as f32) } else { sum }
     }
 
-    /// The unknown token.
-    pub(crate) fn unknown_id(&self) -> Option<u32> {
-        self.unknown
+    /// The unknown token, if unknown text is spelled by it: not where it is a byte itself, and all text has bytes.
+    pub(crate) fn spelled(&self) -> Option<u32> {
+        let is_byte =
+            |ids: &[u32; 256]| !ids.contains(&NONE) && self.unknown.is_some_and(|id| ids.contains(&id));
+        self.unknown.filter(|_| !self.bytes.as_ref().is_some_and(|ids| is_byte(ids)))
     }
 
     /// Whether an edge of the lattice is unknown text.

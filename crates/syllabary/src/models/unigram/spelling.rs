@@ -5,11 +5,17 @@
 use super::{Lattice, NONE, Unigram, lattice::Edge};
 use crate::models::Found;
 
+/// Tokens between two questions whether to go on.
+const OFTEN: usize = 1 << 16;
+
 impl Unigram {
     /// Hands the tokens of the best way to `found`; unknown characters in a row are one text.
     pub(super) fn spell(&self, piece: &str, lattice: &Lattice, found: &mut impl Found) {
         let mut unknown: Option<(u32, u32)> = None;
-        for edge in &lattice.path {
+        for (number, edge) in lattice.path.iter().enumerate() {
+            if number.is_multiple_of(OFTEN) && !lattice.ask.go_on() {
+                return;
+            }
             if edge.id == NONE || Some(edge.id) == self.unknown {
                 unknown = Some((unknown.map_or(edge.start, |(start, _)| start), edge.end));
                 continue;

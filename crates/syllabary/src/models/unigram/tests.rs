@@ -3,6 +3,7 @@
 use super::{FEW, NONE, Unigram, lattice::Ways};
 use crate::{
     alphabet::Unit,
+    asking::Ask,
     drawn::drawn,
     models::{Kind, Model},
     parts::Parts,
@@ -51,7 +52,7 @@ fn texts(draw: &mut Draw, letters: &[char]) -> Vec<(String, f64)> {
 }
 
 fn agree(unigram: &Unigram, codes: &[u32], from: f64) {
-    let (mut left, mut right) = (Vec::new(), Vec::new());
+    let (mut left, mut right, ask) = (Vec::new(), Vec::new(), Ask::default());
     let automaton = unigram.automaton.as_ref().unwrap();
     let mut ids = [0; FEW];
     let few = unigram.cut_few(&codes[..codes.len().min(FEW)], from, &mut ids);
@@ -59,12 +60,12 @@ fn agree(unigram: &Unigram, codes: &[u32], from: f64) {
     macro_rules! both {
         ($sum:ty) => {
             let mut ways = Ways::<$sum>::default();
-            let pushed = ways.push::<true>(unigram, codes, from, &mut left);
-            assert_eq!(ways.pull::<true>(automaton, codes, from, &mut right), pushed);
+            let pushed = ways.push::<true>(unigram, (codes, &ask), from, &mut left);
+            assert_eq!(ways.pull::<true>(automaton, (codes, &ask), from, &mut right), pushed);
             assert_eq!(left, right);
-            assert_eq!(ways.pull::<false>(automaton, codes, from, &mut right).0, pushed.0);
+            assert_eq!(ways.pull::<false>(automaton, (codes, &ask), from, &mut right).0, pushed.0);
             assert_eq!(left, right);
-            let pushed = ways.push::<false>(unigram, &codes[..codes.len().min(FEW)], from, &mut left);
+            let pushed = ways.push::<false>(unigram, (&codes[..codes.len().min(FEW)], &ask), from, &mut left);
             let path: Vec<u32> = left.iter().map(|edge| edge.id).collect();
             let expected = (!path.contains(&NONE)).then_some((path, pushed.0));
             assert_eq!(few, expected);
