@@ -46,6 +46,18 @@ def integer(name: str, value: object) -> int:
     raise TypeError(f"{name} is {value!r}: give an integer")
 
 
+def place(name: str, index: object, count: int, wanted: str = "an integer") -> int:
+    """Which of `count` an index names, from the end if negative; `TypeError`, `IndexError` beyond them."""
+    try:
+        number = operator.index(index)  # type: ignore[arg-type]
+    except TypeError:
+        raise TypeError(f"{name} {index!r}: give {wanted}") from None
+    at = number + count if number < 0 else number
+    if not 0 <= at < count:
+        raise IndexError(f"{name} {index} of {count}")
+    return at
+
+
 def text_or_none(name: str, value: object) -> None:
     """`TypeError` for what is neither, `TextError` for a lone surrogate."""
     if value is None:

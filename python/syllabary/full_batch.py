@@ -6,7 +6,6 @@ are made (the engine, as `reference.full` says), and what a field means (`refere
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import pairwise
@@ -16,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syllabary._engine import pairs
+from syllabary.arguments import place
 from syllabary.full_layout import Layout
 from syllabary.full_row import Row
 from syllabary.full_rows import found_as
@@ -193,14 +193,7 @@ class EncodingBatch:
 
     def _at(self, row: int) -> int:
         """The number of a row, which may be counted from the end."""
-        try:
-            number = operator.index(row)
-        except TypeError:
-            raise TypeError(f"row {row!r}: give an integer") from None
-        at = number + len(self) if number < 0 else number
-        if not 0 <= at < len(self):
-            raise IndexError(f"row {row} of {len(self)}")
-        return at
+        return place("row", row, len(self))
 
     @cached_property
     def _length(self) -> int | None:

@@ -5,13 +5,14 @@ Adds views by document. Leaves out: files of ids (`syllabary.shards`, when it co
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import overload
 
 import numpy as np
 from numpy.typing import NDArray
+
+from syllabary.arguments import place
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -41,13 +42,7 @@ class Ragged:
         """A view of one document's ids, or of several; `IndexError` beyond the last."""
         if isinstance(index, slice):
             return [self[at] for at in range(*index.indices(len(self)))]
-        try:
-            number = operator.index(index)
-        except TypeError:
-            raise TypeError(f"document {index!r}: give an integer or a slice") from None
-        at = number + len(self) if number < 0 else number
-        if not 0 <= at < len(self):
-            raise IndexError(f"document {index} of {len(self)}")
+        at = place("document", index, len(self), "an integer or a slice")
         return self.ids[self.offsets[at] : self.offsets[at + 1]]
 
     def __iter__(self) -> Iterator[NDArray[np.uint32]]:

@@ -12,7 +12,7 @@ use pyo3::{
 use syllabary::{
     Error,
     alphabet::Spelling,
-    asking::Ask,
+    asking::{Ask, LONG},
     batch::{self, Text as _},
     dropout::Dropout,
     nbest::Way,
@@ -36,9 +36,6 @@ use crate::{
 
 /// Text shorter than this is encoded without releasing the GIL: handing it over would cost more.
 const DETACH_BYTES: usize = 4096;
-
-/// Text from here on is encoded block by block, and Ctrl-C is heard between two of them.
-const ASKING_BYTES: usize = 1 << 20;
 
 type IdsAndOffsets<'py> = (Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<i64>>);
 
@@ -76,7 +73,7 @@ impl Tokenizer {
             let failed = |error| on_string(error, text);
             let done = match read.size() {
                 ..DETACH_BYTES => run(seat).map_err(failed),
-                DETACH_BYTES..ASKING_BYTES => py.detach(|| run(seat)).map_err(failed),
+                DETACH_BYTES..LONG => py.detach(|| run(seat)).map_err(failed),
                 _ => {
                     let asking = |ask| {
                         seat.work.ask = ask;

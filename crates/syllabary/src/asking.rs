@@ -6,6 +6,9 @@ use std::{fmt, sync::Arc};
 
 use crate::Error;
 
+/// In text of so many bytes and more it is asked whether to go on, between as many.
+pub const LONG: usize = 1 << 20;
+
 /// A question that the caller answers, or none: then work goes on to its end.
 #[derive(Clone, Default)]
 pub struct Ask(Option<Arc<dyn Fn() -> bool + Send + Sync>>);

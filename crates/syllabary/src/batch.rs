@@ -14,7 +14,7 @@ use std::{
 
 use crate::{
     Error,
-    asking::Ask,
+    asking::{Ask, LONG},
     dropout::Dropout,
     located::{Located, Want},
     pages,
@@ -25,9 +25,6 @@ use crate::{
 
 /// Texts a thread takes at a time hold about this many bytes.
 const CHUNK_BYTES: usize = 1 << 18;
-
-/// Within longer texts it is asked whether to go on.
-const LONG: usize = 1 << 20;
 
 /// Between questions while others work.
 const PAUSE: Duration = Duration::from_millis(1);

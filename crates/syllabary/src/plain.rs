@@ -7,14 +7,14 @@ use std::ops::Range;
 
 use crate::{
     Error,
-    asking::Ask,
+    asking::{Ask, LONG},
     batch::{Ragged, Text},
     encode::{ALONE, Count, Counts, Fast, FastWork, Ids, Output, Pieces, Texts},
     tokenizer::{SpecialPolicy, Tokenizer, Work},
 };
 
 /// Between so many bytes of a long text it is asked whether to go on.
-const BLOCK: usize = if cfg!(test) { 1 << 6 } else { 1 << 20 };
+const BLOCK: usize = if cfg!(test) { 1 << 6 } else { LONG };
 
 /// Hands on a token found in the text.
 fn name<const JOINED: bool, O: Output>(

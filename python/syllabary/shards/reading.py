@@ -6,7 +6,6 @@ training (`syllabary.gpt.data`) and other formats (`export`).
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -17,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from syllabary.arguments import integer
+from syllabary.arguments import integer, place
 from syllabary.errors import FormatError, ShardError
 from syllabary.formats import syllabary_json
 from syllabary.formats.record import Hints
@@ -64,13 +63,7 @@ class Split:
 
     def __getitem__(self, index: int) -> Ids:
         """The ids of document `index`, a view; `IndexError` beyond the last."""
-        try:
-            number = operator.index(index)
-        except TypeError:
-            raise TypeError(f"document {index!r}: give an integer") from None
-        at = number + len(self) if number < 0 else number
-        if not 0 <= at < len(self):
-            raise IndexError(f"document {index} of {len(self)}")
+        at = place("document", index, len(self))
         return self.ids[self.offsets[at] : self.offsets[at + 1]]
 
     def __iter__(self) -> Iterator[Ids]:
