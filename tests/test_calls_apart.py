@@ -51,7 +51,7 @@ def test_tokens_of_a_row() -> None:
     for texts in (["low"], ["lower lowest low", "low", ""], []):
         batch = tok.encode_full_batch(texts, overflow=True)
         rows = range(len(batch))
-        assert [batch.tokens(row) for row in rows] == [batch._row(row).tokens for row in rows]
+        assert [batch.tokens(row) for row in rows] == [batch[row].tokens for row in rows]
         assert [batch[row] for row in rows] == list(batch)
     assert batch.tokens.__doc__
     with pytest.raises(IndexError, match="row 0 of 0"):

@@ -213,8 +213,8 @@ def _unsure(
     named = {*spec.special_tokens, *spec.added_tokens}
     tokens = spec.tokens.keys()
     kept = {at for name, at in vocab.items() if len(name) == 1 or name in named or at not in tokens}
-    several = kept.difference(spec.alphabet.values())
-    merges = tuple(merge for merge in merges if not several.isdisjoint(merge))
+    watched = kept.difference(spec.alphabet.values()).union(vocab[name] for name in named & vocab.keys())
+    merges = tuple(merge for merge in merges if not watched.isdisjoint(merge))
     kept.update(chain.from_iterable(merges))
     found = replace(spec, tokens={token_id: spec.tokens[token_id] for token_id in kept & tokens})
     return found, merges, {name: at for name, at in vocab.items() if at in kept}
