@@ -6,6 +6,7 @@ accepted, in a process whose peak is read. Leaves out: what the tables are (`tes
 
 from __future__ import annotations
 
+import errno
 import os
 import random
 import subprocess
@@ -18,8 +19,16 @@ import pytest
 from test_cli import run
 
 import syllabary
-from syllabary import PieceCounts, count_pieces, piece_table, training_checkpoint, training_memory
+from syllabary import (
+    PieceCounts,
+    count_pieces,
+    counts_file,
+    piece_table,
+    training_checkpoint,
+    training_memory,
+)
 from syllabary.errors import CheckpointError, CorpusError, FormatError, TrainingError
+from syllabary.files import open_atomic
 from syllabary.piece_table import Rules
 from syllabary.splits import get
 
@@ -126,7 +135,12 @@ def test_what_contradicts_is_told_before_anything_is_counted(small: Path) -> Non
     (small / "d.tsv").write_bytes(b"a\t1\n")
     never = (number for number in [1 / 0 for _ in ()])
     for tables, options, error, words in (
-        (["a", "b"], {}, TrainingError, r"table 1 cannot be added to table 0: they differ in the split"),
+        (
+            ["a", "b"],
+            {},
+            TrainingError,
+            r"b\.parquet cannot be added to .*a\.parquet: they differ in the split",
+        ),
         (["a"], {"split": "latin"}, TrainingError, "was counted otherwise than you say"),
         (["a", "c"], {}, CorpusError, "damaged or truncated Parquet file"),
         (["d.tsv"], {}, CorpusError, "says nothing of how its pieces were cut"),
@@ -233,6 +247,42 @@ def test_the_verb_goes_on(small: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert "`-o -` saves nothing" in result.stderr
     result = run("count-pieces", "0.txt", "-o", "a.parquet", "--resume", "--memory-limit", "1 GB")
     assert "leave one of them out" in result.stderr
+
+
+def test_the_verb_leaves_what_it_reads_and_checkpoints_of_others(
+    small: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(small)
+    text = Path("0.txt").read_bytes()
+    for name in ("0.txt", "./0.txt"):
+        result = run("count-pieces", "0.txt", "-o", name, "--like", "subword-nmt")
+        assert result.exit_code == 1
+        assert "is read as text, and the table would take its place" in result.stderr
+    assert Path("0.txt").read_bytes() == text
+    PieceCounts.of("0.txt", checkpoint="kept").save("a.parquet")
+    before = sorted(Path("kept").iterdir())
+    for tables in (["a.parquet"], ["a.parquet", "a.parquet"]):
+        result = run("count-pieces", *tables, "-o", "b.parquet", "--checkpoint", "kept")
+        assert result.exit_code == 1
+        assert "there are tables alone" in result.stderr
+    assert sorted(Path("kept").iterdir()) == before
+    assert not Path("b.parquet").exists()
+
+
+def test_long_pieces_of_a_table_are_read_a_few_at_a_time(small: Path) -> None:
+    rows = {f"{number:04}" + "x" * 9_000: 1 for number in range(2_000)}
+    counted(rows).save(small / "long.parquet")
+    sizes = [len(arrays[0]) for arrays, _ascending in counts_file.batches(small / "long.parquet")]
+    assert sum(sizes) == sum(map(len, rows))
+    assert max(sizes) <= 8 << 20
+
+
+def test_an_error_names_the_file_that_it_is_of(tmp_path: Path) -> None:
+    for name, told in ((None, tmp_path / "out"), (str(tmp_path / "run-1"), tmp_path / "run-1")):
+        with pytest.raises(OSError, match="No space left") as caught, open_atomic(tmp_path / "out"):
+            raise OSError(errno.ENOSPC, "No space left on device", name)
+        assert caught.value.filename == str(told)
+    assert list(tmp_path.iterdir()) == []
 
 
 PEAK = r"""

@@ -133,6 +133,10 @@ def counting(
             "checkpoint does not go with memory_limit here, under which nothing of the counts is kept: leave "
             "one of them out, or count the corpus in parts and add their tables"
         )
+    if source is None and checkpoint is not None:
+        raise TrainingError(
+            "a checkpoint is of a text that is counted, and there are tables alone: leave it out"
+        )
     files = [Path(name) for name in listed("tables", tables, (str, os.PathLike))]
     rules, abouts = _rules(source, files, told)
     read = source if isinstance(source, Corpus) or source is None else Corpus(source)
@@ -159,12 +163,12 @@ def _rules(
     told = {"like": None, "split": ..., "special_tokens": (), "normalize": None, **told}
     rules: Rules | None = None
     abouts: list[dict[str, Any]] = []
-    for number, path in enumerate(files):
+    for path in files:
         said, about = counts_file.about(path)
         found = rules_told(path, said, **told)
         if rules is None:
             rules = found
-        check_alike(number, rules, found)
+        check_alike(f"{path}", f"{files[0]}", rules, found)
         abouts.append({"size": None, "documents": None, "corpus": None, **about})
     if rules is None:
         if source is None:

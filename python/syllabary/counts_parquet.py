@@ -30,7 +30,9 @@ VERSION = 1
 MEMBERS = ("version", "split", "special_tokens", "normalize", "bytes", "documents", "corpus")
 COLUMNS = ["piece", "count"]
 SUFFIXES = (".parquet", ".pq")
-ROWS = 1 << 16  # that are read at a time
+ROWS = 1 << 14  # that are read at a time, at most; of long pieces less
+BATCH_BYTES = 4 << 20
+BUFFER = 1 << 18  # of a column that is read: not all of a row group
 LONGEST = 2**31 - 1  # bytes of a value
 
 
@@ -107,11 +109,19 @@ def batches(path: Path) -> Iterator[tuple[Arrays, bool]]:
     pa, parquet = module("pyarrow", path), module("pyarrow.parquet", path)
     row = 0
     with path.open("rb") as file, _guard(pa, path):
-        source = parquet.ParquetFile(file, page_checksum_verification=True)
+        source = parquet.ParquetFile(file, page_checksum_verification=True, buffer_size=BUFFER)
         _about(pa, source.schema_arrow, path)
-        for batch in source.iter_batches(batch_size=ROWS, columns=COLUMNS, use_threads=False):
+        rows = _rows_together(source.metadata)
+        for batch in source.iter_batches(batch_size=rows, columns=COLUMNS, use_threads=False):
             yield _columns(pa, batch, path, row)
             row += batch.num_rows
+
+
+def _rows_together(metadata: Any) -> int:
+    """How many rows are read at a time, by what a row takes in the largest row group."""
+    groups = [metadata.row_group(number) for number in range(metadata.num_row_groups)]
+    row = max((group.total_byte_size // max(group.num_rows, 1) for group in groups), default=0)
+    return max(1, min(ROWS, BATCH_BYTES // max(row, 1)))
 
 
 def _check_columns(types: Any, schema: Any, path: Path) -> None:

@@ -75,7 +75,8 @@ def open_atomic(path: Path) -> Iterator[BinaryIO]:
     except BaseException as error:
         with contextlib.suppress(FileNotFoundError):
             temporary.unlink()
-        if isinstance(error, OSError):
+        # What else went wrong meanwhile, as a full disk elsewhere, names its own file.
+        if isinstance(error, OSError) and str(error.filename or temporary) == str(temporary):
             error.filename, error.filename2 = str(path), None
         raise
     _sync_folder(target.parent)

@@ -105,11 +105,11 @@ def about_both(one: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, An
     return {name: _both(name, one[name], other[name]) for name in one}
 
 
-def check_alike(number: int, first: Rules, rules: Rules) -> None:
-    """`TrainingError` for a table by other rules than table 0, saying what differs."""
+def check_alike(name: str, first_name: str, first: Rules, rules: Rules) -> None:
+    """`TrainingError` for a table by other rules than the first, saying what differs."""
     if different := first.differences(rules):
         raise TrainingError(
-            f"table {number} cannot be added to table 0: they differ in {' and in '.join(different)}; "
+            f"{name} cannot be added to {first_name}: they differ in {' and in '.join(different)}; "
             "count both texts in one way"
         )
 
@@ -127,7 +127,7 @@ def sum_of(tables: Iterable[PieceTable]) -> tuple[Arrays, Rules, dict[str, Any]]
         if rules is None:
             rules, about = table.rules, about_of(table)
         else:
-            check_alike(number, rules, table.rules)
+            check_alike(f"table {number}", "table 0", rules, table.rules)
             about = about_both(about, about_of(table))
         added.add(table.data, table.ends, table.counts)
     if rules is None:
