@@ -22,7 +22,7 @@ use super::tally::{Counted, Tally};
 use crate::Error;
 
 /// So many runs are merged at a time.
-const FAN_IN: usize = 64;
+const FAN_IN: usize = if cfg!(test) { 3 } else { 64 };
 const BUFFER: usize = 1 << 16;
 
 /// Runs in a folder.
@@ -90,30 +90,36 @@ impl Spill {
     /// Merges the runs until one is left; gives the number of its pieces.
     pub(super) fn merge(&self, go_on: &mut dyn FnMut() -> bool) -> Result<usize, Error> {
         loop {
-            let mut some: Vec<PathBuf> = mem::take(&mut self.runs().paths);
-            let later = some.split_off(some.len().min(FAN_IN));
-            let last = later.is_empty();
-            self.runs().paths.extend(later);
-            let into = self.new_path();
-            let mut pieces = 0;
-            let mut run = Writer::new(into)?;
-            let merged = each(&some, Order::Bytes, &mut |counted| {
-                pieces += 1;
-                if pieces & 0xffff == 0 && !go_on() {
-                    return Err(Error::Interrupted);
-                }
-                run.put(counted)
-            });
-            some.iter().for_each(|path| drop(fs::remove_file(path)));
-            merged?;
-            run.end()?;
-            if last {
+            let is_last = self.runs().paths.len() <= FAN_IN;
+            let pieces = self.merge_some(Order::Bytes, go_on)?;
+            if is_last {
                 return Ok(pieces);
             }
         }
     }
 
-    /// Sorts the only run otherwise than by bytes, with so many bytes of memory.
+    /// Merges the first runs, which are sorted so, into one that comes last; gives the number of its pieces.
+    fn merge_some(&self, order: Order, go_on: &mut dyn FnMut() -> bool) -> Result<usize, Error> {
+        let mut some: Vec<PathBuf> = mem::take(&mut self.runs().paths);
+        let later = some.split_off(some.len().min(FAN_IN));
+        self.runs().paths.extend(later);
+        let into = self.new_path();
+        let mut pieces = 0;
+        let mut run = Writer::new(into)?;
+        let merged = each(&some, order, &mut |counted| {
+            pieces += 1;
+            if pieces & 0xffff == 0 && !go_on() {
+                return Err(Error::Interrupted);
+            }
+            run.put(counted)
+        });
+        some.iter().for_each(|path| drop(fs::remove_file(path)));
+        merged?;
+        run.end()?;
+        Ok(pieces)
+    }
+
+    /// Sorts the only run otherwise than by bytes, with so many bytes of memory, into no more runs than are merged at a time.
     pub(super) fn sort(
         &self,
         order: Order,
@@ -144,6 +150,9 @@ impl Spill {
         })?;
         flush(&mut held)?;
         old.iter().for_each(|path| drop(fs::remove_file(path)));
+        while self.runs().paths.len() > FAN_IN {
+            self.merge_some(order, go_on)?;
+        }
         Ok(())
     }
 
@@ -302,4 +311,38 @@ fn each(
         }
     }
     now.map_or(Ok(()), |(piece, count, first)| f(Counted { piece: &piece, count, first }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn many_runs_are_merged_a_few_at_a_time_in_every_order() {
+        let folder = std::env::temp_dir().join(format!("syllabary-spill-{}", std::process::id()));
+        fs::create_dir_all(&folder).unwrap();
+        let spill = Spill::new(folder.clone());
+        let pieces: Vec<(String, u64)> =
+            (0..500_u64).map(|number| (format!("{number:03}"), 1 + number * 7 % 13)).collect();
+        let mut run = Writer::new(spill.new_path()).unwrap();
+        for (first, (piece, count)) in (0..).zip(&pieces) {
+            run.put(Counted { piece: piece.as_bytes(), count: *count, first }).unwrap();
+        }
+        run.end().unwrap();
+        // A hundred bytes hold one or two pieces: some hundreds of runs.
+        spill.sort(Order::Frequent, 100, &mut || true).unwrap();
+        assert!((1..=FAN_IN).contains(&spill.runs().paths.len()));
+        let mut found = Vec::new();
+        let mut note = |counted: Counted<'_>| {
+            found.push((String::from_utf8(counted.piece.to_vec()).unwrap(), counted.count));
+            Ok(())
+        };
+        spill.each(Order::Frequent, &mut note).unwrap();
+        let mut expected = pieces;
+        expected.sort_by(|(piece, count), (other, others)| others.cmp(count).then(piece.cmp(other)));
+        assert_eq!(found, expected);
+        drop(spill);
+        assert_eq!(fs::read_dir(&folder).unwrap().count(), 0);
+        fs::remove_dir(folder).unwrap();
+    }
 }
