@@ -288,7 +288,7 @@ impl Trainer {
         })
     }
 
-    /// All that was counted, in batches; nothing else is asked of a trainer afterwards.
+    /// All that was counted, in batches; once it was handed over by frequency, nothing else is asked of a trainer.
     fn hand_counts(
         &mut self,
         py: Python<'_>,
