@@ -295,8 +295,8 @@ class Trainer:
     ) -> None:
         """The same as `counts`, given to `take` in batches of `most` pieces and bytes, or of one piece.
 
-        by_frequency: the most frequent pieces first, equals by their bytes. Then it is the last call: what is on
-        disk is in another order afterwards.
+        by_frequency: the most frequent pieces first, equals by their bytes. It is then the last call: what
+        is on disk is in another order afterwards.
         """
 
     @property
