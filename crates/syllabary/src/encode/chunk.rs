@@ -15,7 +15,7 @@ use super::{
 };
 #[cfg(target_arch = "x86_64")]
 use super::{key::plain, lanes};
-use crate::{Error, vocab::Vocab};
+use crate::{Error, merge::Merges, vocab::Vocab};
 
 /// Fewer pieces are looked up one by one.
 const WORTH: usize = 16;
@@ -36,7 +36,7 @@ impl<O: Output> Pieces<'_, O> {
             found.hand_on(0, found.filled(), &mut self.out);
             return Ok(());
         }
-        self.work.learn(self.fast, self.vocab);
+        self.work.learn(self.fast, self.vocab, self.merges);
         let (found, mut inside) = (std::mem::take(&mut self.work.found), self.work.take_inside(self.fast));
         let done = self.others(text, (starts, ends), &found, &mut inside);
         (self.work.found, self.work.inside) = (found, Some(inside));
@@ -182,7 +182,8 @@ impl<O: Output> Pieces<'_, O> {
         #[cfg(target_arch = "x86_64")]
         if let Some(lanes) = self.fast.lanes {
             let FastWork { short, unknown, .. } = &mut *self.work;
-            learn((self.fast, lanes, self.vocab), short, unknown, (&inside.asked, &inside.found));
+            let known = (self.fast, self.vocab, self.merges);
+            learn(known, lanes, (short, unknown), (&inside.asked, &inside.found));
         }
     }
 
@@ -245,11 +246,11 @@ impl FastWork {
     }
 
     /// Encodes the short pieces that were not found and are not remembered, many at a time.
-    fn learn(&mut self, fast: &Fast, vocab: &Vocab) {
+    fn learn(&mut self, fast: &Fast, vocab: &Vocab, merges: &Merges) {
         #[cfg(target_arch = "x86_64")]
         if let Some(lanes) = fast.lanes {
             let FastWork { short, asked, found, unknown, .. } = self;
-            learn((fast, lanes, vocab), short, unknown, (asked, found));
+            learn((fast, vocab, merges), lanes, (short, unknown), (asked, found));
         }
     }
 }
@@ -258,9 +259,9 @@ impl FastWork {
 #[cfg(target_arch = "x86_64")]
 #[inline(never)]
 fn learn(
-    (fast, lanes, vocab): (&Fast, lanes::Able, &Vocab),
-    short: &mut Short,
-    unknown: &mut Vec<(Key, u32)>,
+    (fast, vocab, merges): (&Fast, &Vocab, &Merges),
+    lanes: lanes::Able,
+    (short, unknown): (&mut Short, &mut Vec<(Key, u32)>),
     (asked, found): (&Asked, &Found),
 ) {
     unknown.clear();
@@ -282,7 +283,7 @@ fn learn(
     }
     if unknown.len() >= lanes::FEWEST {
         let keys = unknown.iter().map(|&(key, _)| plain(key));
-        lanes.merge(keys, &fast.bytes, tokens, &mut |number, ids| {
+        lanes.merge(keys, lanes::Rules::of(&fast.bytes, vocab, merges), &mut |number, ids| {
             let (key, hash) = unknown[number];
             short.insert_new(key, hash, ids);
         });

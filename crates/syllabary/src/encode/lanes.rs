@@ -3,23 +3,22 @@
 //! The algorithm is that of `short`, and so are its tables. What is asked once for each merge there (the least rank,
 //! the symbols beside it, the bytes of the two new pairs, whether they may be tokens at all) is asked here for
 //! sixteen strings with a few instructions; only those of the new pairs that the filter lets pass are looked up one
-//! by one. A string that is done leaves its lane to the next.
+//! by one: by their bytes or, where merges are a list, by the two ids. A string that is done leaves its lane to the
+//! next.
 //!
-//! Adds: `Lanes`, for rank vocabularies. Leaves out lists of merges, strings of more than `SHORT` bytes, and machines
-//! without these instructions: there `short` merges one string after the other.
+//! Adds: `Lanes`. Leaves out strings of more than `SHORT` bytes, and machines without these instructions: there `short`
+//! merges one string after the other.
+
+mod vectors;
 
 use std::arch::x86_64::{
     __m512i, _mm_bsrli_si128, _mm_set_epi64x, _mm256_set1_epi32, _mm256_sllv_epi32, _mm256_test_epi32_mask,
-    _mm512_add_epi32, _mm512_and_si512, _mm512_andnot_si512, _mm512_castsi512_si256, _mm512_cmpge_epu64_mask,
-    _mm512_cmpneq_epi32_mask, _mm512_cvtepi64_epi32, _mm512_cvtepu8_epi32, _mm512_cvtepu32_epi64,
-    _mm512_extracti64x4_epi64, _mm512_i32gather_epi32, _mm512_i64gather_epi32, _mm512_loadu_si512,
-    _mm512_lzcnt_epi32, _mm512_mask_cmpneq_epi32_mask, _mm512_mask_i32gather_epi32,
-    _mm512_mask_i32scatter_epi32, _mm512_mask_or_epi32, _mm512_mask_xor_epi32, _mm512_maskz_andnot_epi64,
-    _mm512_maskz_compress_epi32, _mm512_min_epu32, _mm512_mul_epu32, _mm512_or_si512, _mm512_ror_epi64,
-    _mm512_set1_epi32, _mm512_set1_epi64, _mm512_setr_epi32, _mm512_setzero_si512, _mm512_slli_epi32,
-    _mm512_slli_epi64, _mm512_sllv_epi32, _mm512_sllv_epi64, _mm512_srli_epi32, _mm512_srli_epi64,
-    _mm512_srlv_epi64, _mm512_storeu_si512, _mm512_sub_epi32, _mm512_sub_epi64, _mm512_ternarylogic_epi64,
-    _mm512_xor_si512,
+    _mm512_add_epi32, _mm512_and_si512, _mm512_cmpneq_epi32_mask, _mm512_cvtepi64_epi32,
+    _mm512_cvtepu8_epi32, _mm512_i32gather_epi32, _mm512_i64gather_epi32, _mm512_mask_cmpneq_epi32_mask,
+    _mm512_mask_i32gather_epi32, _mm512_mask_or_epi32, _mm512_mask_xor_epi32, _mm512_maskz_compress_epi32,
+    _mm512_min_epu32, _mm512_mul_epu32, _mm512_or_si512, _mm512_ror_epi64, _mm512_set1_epi32,
+    _mm512_set1_epi64, _mm512_setzero_si512, _mm512_slli_epi32, _mm512_sllv_epi32, _mm512_srli_epi64,
+    _mm512_sub_epi32, _mm512_sub_epi64, _mm512_xor_si512,
 };
 
 use super::{
@@ -27,6 +26,11 @@ use super::{
     short::{BytePairs, NONE, PLACE_BITS},
     tokens::ShortTokens,
 };
+use crate::{
+    merge::{Merges, PairTable, Rule},
+    vocab::Vocab,
+};
+use vectors::{highest, load, lowest, made, numbers, scatter, shifted, store, wide};
 
 /// Strings at a time, and bytes of a string, and one more.
 const LANES: usize = 16;
@@ -57,13 +61,37 @@ impl Able {
     pub(super) fn merge(
         self,
         strings: impl ExactSizeIterator<Item = Key>,
-        pairs: &BytePairs,
-        tokens: &ShortTokens,
+        rules: Rules<'_>,
         done: &mut impl FnMut(usize, &[u32]),
     ) {
         let mut lanes = Lanes::new();
-        // SAFETY: `self` exists, so the processor has all features that the function has.
-        unsafe { lanes.run(strings, pairs, tokens, done) }
+        // SAFETY: `self` exists, so the processor has all features that the functions have.
+        unsafe {
+            match rules.list {
+                Some(_) => lanes.run::<true>(strings, rules, done),
+                None => lanes.run::<false>(strings, rules, done),
+            }
+        }
+    }
+}
+
+/// What merges, and into what.
+#[derive(Clone, Copy)]
+pub(super) struct Rules<'a> {
+    pairs: &'a BytePairs,
+    /// All tokens: what two symbols become is one of them.
+    tokens: &'a ShortTokens,
+    /// Where merges are a list; or else a token's id is its rank.
+    list: Option<&'a PairTable>,
+}
+
+impl<'a> Rules<'a> {
+    pub(super) fn of(pairs: &'a BytePairs, vocab: &'a Vocab, merges: &'a Merges) -> Rules<'a> {
+        let list = match merges.rule() {
+            Rule::Listed(table) => Some(table),
+            Rule::Ranked(_) => None,
+        };
+        Rules { pairs, tokens: vocab.short(), list }
     }
 }
 
@@ -89,13 +117,14 @@ struct Lanes {
 }
 
 /// The new pairs of each lane, that of the new symbol with the next and that of the one before with the new one: their
-/// keys and hashes, and where the rank goes.
+/// keys and hashes, where the first of the two is, and so where the rank goes, and where the second is.
 #[repr(C, align(64))]
 struct Asked {
     low: [[u64; LANES]; 2],
     high: [[u64; LANES]; 2],
     hash: [[u64; LANES]; 2],
     place: [Row; 2],
+    second: [Row; 2],
 }
 
 /// What a step finds out about each lane.
@@ -109,52 +138,6 @@ struct Found {
     has_left: u16,
 }
 
-#[inline]
-#[target_feature(enable = "avx512f,avx512cd,avx512vl,bmi1,bmi2,lzcnt,popcnt")]
-fn load<T, const N: usize>(from: &[T; N]) -> __m512i {
-    const { assert!(size_of::<[T; N]>() >= 64) };
-    // SAFETY: there are at least 64 bytes.
-    unsafe { _mm512_loadu_si512(from.as_ptr().cast()) }
-}
-
-#[inline]
-#[target_feature(enable = "avx512f,avx512cd,avx512vl,bmi1,bmi2,lzcnt,popcnt")]
-fn store<T, const N: usize>(to: &mut [T; N], value: __m512i) {
-    const { assert!(size_of::<[T; N]>() >= 64) };
-    // SAFETY: there is room for 64 bytes, and any bits are integers; `T` is `u32` or `u64` in this file.
-    unsafe { _mm512_storeu_si512(to.as_mut_ptr().cast(), value) }
-}
-
-/// Writes to `table[place][lane]`, or to `table[lane][place]`, as `index` says: each is below 256.
-#[inline]
-#[target_feature(enable = "avx512f,avx512cd,avx512vl,bmi1,bmi2,lzcnt,popcnt")]
-fn scatter(table: &mut [Row; LANES], which: u16, index: __m512i, value: __m512i) {
-    let index = _mm512_and_si512(index, _mm512_set1_epi32((LANES * LANES - 1) as i32));
-    // SAFETY: the table has 256 places, and no index is higher.
-    unsafe { _mm512_mask_i32scatter_epi32::<4>(table.as_mut_ptr().cast(), which, index, value) }
-}
-
-/// 0 to 15.
-#[inline]
-#[target_feature(enable = "avx512f,avx512cd,avx512vl,bmi1,bmi2,lzcnt,popcnt")]
-fn numbers() -> __m512i {
-    _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15)
-}
-
-/// The lowest bit of each.
-#[inline]
-#[target_feature(enable = "avx512f,avx512cd,avx512vl,bmi1,bmi2,lzcnt,popcnt")]
-fn lowest(bits: __m512i) -> __m512i {
-    _mm512_and_si512(bits, _mm512_sub_epi32(_mm512_setzero_si512(), bits))
-}
-
-/// The place of the highest bit of each.
-#[inline]
-#[target_feature(enable = "avx512f,avx512cd,avx512vl,bmi1,bmi2,lzcnt,popcnt")]
-fn highest(bits: __m512i) -> __m512i {
-    _mm512_sub_epi32(_mm512_set1_epi32(31), _mm512_lzcnt_epi32(bits))
-}
-
 impl Lanes {
     fn new() -> Lanes {
         let (rows, halves) = ([[0; LANES]; 2], [[0; LANES]; 2]);
@@ -164,7 +147,7 @@ impl Lanes {
             live: [0; LANES],
             end: [0; LANES],
             bytes: halves,
-            asked: Asked { low: halves, high: halves, hash: halves, place: rows },
+            asked: Asked { low: halves, high: halves, hash: halves, place: rows, second: rows },
             passed: 0,
             strings: [0; LANES],
             busy: 0,
@@ -172,14 +155,13 @@ impl Lanes {
     }
 
     #[target_feature(enable = "avx512f,avx512cd,avx512vl,bmi1,bmi2,lzcnt,popcnt")]
-    fn run(
+    fn run<const LISTED: bool>(
         &mut self,
         strings: impl ExactSizeIterator<Item = Key>,
-        pairs: &BytePairs,
-        tokens: &ShortTokens,
+        rules: Rules<'_>,
         done: &mut impl FnMut(usize, &[u32]),
     ) {
-        let mut strings = strings.enumerate();
+        let (mut strings, pairs) = (strings.enumerate(), rules.pairs);
         for lane in 0..LANES {
             if let Some((number, key)) = strings.next() {
                 self.take(lane, number, key, pairs);
@@ -187,7 +169,7 @@ impl Lanes {
             }
         }
         while self.busy != 0 {
-            let mut finished = self.step(tokens);
+            let mut finished = self.step::<LISTED>(rules);
             while finished != 0 {
                 let lane = finished.trailing_zeros() as usize % LANES;
                 finished &= finished - 1;
@@ -199,7 +181,7 @@ impl Lanes {
                     None => self.busy &= !(1 << lane),
                 }
             }
-            self.answer(tokens);
+            self.answer::<LISTED>(rules);
         }
     }
 
@@ -234,7 +216,7 @@ impl Lanes {
     /// Does the next merge of every lane and asks for the two new pairs; gives the lanes that had none.
     #[inline]
     #[target_feature(enable = "avx512f,avx512cd,avx512vl,bmi1,bmi2,lzcnt,popcnt")]
-    fn step(&mut self, tokens: &ShortTokens) -> u32 {
+    fn step<const LISTED: bool>(&mut self, rules: Rules<'_>) -> u32 {
         let mut least = [0, 1, 2, 3].map(|place| load(&self.waiting[place]));
         for (place, row) in self.waiting.iter().enumerate().skip(4) {
             least[place % 4] = _mm512_min_epu32(least[place % 4], load(row));
@@ -243,37 +225,58 @@ impl Lanes {
             _mm512_min_epu32(_mm512_min_epu32(least[0], least[1]), _mm512_min_epu32(least[2], least[3]));
         let none = _mm512_set1_epi32(NONE as i32);
         let active = _mm512_cmpneq_epi32_mask(least, none);
-        let found = self.join(least, active);
+        let found = self.join(least, made::<LISTED>(least, rules.pairs.results()), active);
         let column = |place| _mm512_add_epi32(_mm512_slli_epi32::<4>(place), numbers());
         scatter(&mut self.waiting, active, column(found.at), none);
         scatter(&mut self.waiting, found.has_left, column(found.left), none);
         store(&mut self.asked.place[0], found.at);
         store(&mut self.asked.place[1], found.left);
+        if LISTED {
+            store(&mut self.asked.second[0], found.next);
+            store(&mut self.asked.second[1], found.at);
+        }
         self.passed = 0;
         for which in 0..2 {
             let (from, to, wanted) = match which {
                 0 => (found.at, found.end, found.has_next),
                 _ => (found.left, found.next, found.has_left),
             };
+            let tokens = rules.tokens;
             let may_be = self.ask::<0>(which, from, to, tokens) | self.ask::<1>(which, from, to, tokens) << 8;
             self.passed |= (may_be & u32::from(wanted)) << (LANES * which);
         }
         let mut passed = self.passed;
         while passed != 0 {
-            tokens.fetch(self.asked.hash.as_flattened()[passed.trailing_zeros() as usize]);
+            let which = passed.trailing_zeros() as usize;
             passed &= passed - 1;
+            match rules.list {
+                Some(list) if LISTED => {
+                    let (left, right) = self.pair(which);
+                    list.fetch(left, right);
+                }
+                _ => rules.tokens.fetch(self.asked.hash.as_flattened()[which]),
+            }
         }
         self.busy & !u32::from(active)
     }
 
-    /// Takes the symbol after the place of the least rank into the one there.
+    /// The two symbols of a new pair.
     #[inline]
     #[target_feature(enable = "avx512f,avx512cd,avx512vl,bmi1,bmi2,lzcnt,popcnt")]
-    fn join(&mut self, least: __m512i, active: u16) -> Found {
+    fn pair(&self, which: usize) -> (u32, u32) {
+        let ids = &self.ids[which % LANES];
+        let place = |rows: &[Row; 2]| rows.as_flattened()[which] as usize % LANES;
+        (ids[place(&self.asked.place)], ids[place(&self.asked.second)])
+    }
+
+    /// Takes the symbol after the place of the least rank into the one there, which becomes `made`.
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512cd,avx512vl,bmi1,bmi2,lzcnt,popcnt")]
+    fn join(&mut self, least: __m512i, made: __m512i, active: u16) -> Found {
         let (zero, one) = (_mm512_setzero_si512(), _mm512_set1_epi32(1));
         let at = _mm512_and_si512(least, _mm512_set1_epi32(LANES as i32 - 1));
-        let made = _mm512_add_epi32(_mm512_slli_epi32::<4>(numbers()), at);
-        scatter(&mut self.ids, active, made, _mm512_srli_epi32::<PLACE_BITS>(least));
+        let there = _mm512_add_epi32(_mm512_slli_epi32::<4>(numbers()), at);
+        scatter(&mut self.ids, active, there, made);
         let bit = _mm512_sllv_epi32(one, at);
         let (live, end) = (load(&self.live), load(&self.end));
         let after = _mm512_and_si512(live, _mm512_sub_epi32(zero, _mm512_add_epi32(bit, bit)));
@@ -337,50 +340,26 @@ impl Lanes {
     /// Looks up what has passed the filter.
     #[inline]
     #[target_feature(enable = "avx512f,avx512cd,avx512vl,bmi1,bmi2,lzcnt,popcnt")]
-    fn answer(&mut self, tokens: &ShortTokens) {
-        let Asked { low, high, hash, place } = &self.asked;
-        let (low, high) = (low.as_flattened(), high.as_flattened());
-        let (hash, place) = (hash.as_flattened(), place.as_flattened());
+    fn answer<const LISTED: bool>(&mut self, rules: Rules<'_>) {
         while self.passed != 0 {
             let which = self.passed.trailing_zeros() as usize;
             self.passed &= self.passed - 1;
-            let rank = tokens.find(Key { low: low[which], high: high[which] }, hash[which]);
-            let at = place[which];
+            let Asked { low, high, hash, place, .. } = &self.asked;
+            let rank = match rules.list {
+                Some(list) if LISTED => {
+                    let (left, right) = self.pair(which);
+                    list.get(left, right).map_or(NONE, |merge| merge.rank)
+                }
+                _ => {
+                    let key = Key { low: low.as_flattened()[which], high: high.as_flattened()[which] };
+                    rules.tokens.find(key, hash.as_flattened()[which])
+                }
+            };
+            let at = place.as_flattened()[which];
             self.waiting[at as usize % LANES][which % LANES] =
                 if rank == NONE { NONE } else { rank << PLACE_BITS | at };
         }
     }
-}
-
-/// Eight of sixteen numbers, wider.
-#[inline]
-#[target_feature(enable = "avx512f,avx512cd,avx512vl,bmi1,bmi2,lzcnt,popcnt")]
-fn wide<const HALF: usize>(numbers: __m512i) -> __m512i {
-    _mm512_cvtepu32_epi64(match HALF {
-        0 => _mm512_castsi512_si256(numbers),
-        _ => _mm512_extracti64x4_epi64::<1>(numbers),
-    })
-}
-
-/// The key of `length` bytes from the byte `from` on, of two times eight. Shifting by 64 or more, or by less than
-/// nothing, gives nothing.
-#[inline]
-#[target_feature(enable = "avx512f,avx512cd,avx512vl,bmi1,bmi2,lzcnt,popcnt")]
-fn shifted(low: __m512i, high: __m512i, from: __m512i, length: __m512i) -> (__m512i, __m512i) {
-    let (word, ones) = (_mm512_set1_epi64(64), _mm512_set1_epi64(-1));
-    let by = _mm512_slli_epi64::<3>(from);
-    const ANY: i32 = 0xFE;
-    let first = _mm512_ternarylogic_epi64::<ANY>(
-        _mm512_srlv_epi64(low, by),
-        _mm512_sllv_epi64(high, _mm512_sub_epi64(word, by)),
-        _mm512_srlv_epi64(high, _mm512_sub_epi64(by, word)),
-    );
-    let bits = _mm512_slli_epi64::<3>(length);
-    let first = _mm512_andnot_si512(_mm512_sllv_epi64(ones, bits), first);
-    let is_long = _mm512_cmpge_epu64_mask(bits, word);
-    let after = _mm512_sllv_epi64(ones, _mm512_sub_epi64(bits, word));
-    let second = _mm512_maskz_andnot_epi64(is_long, after, _mm512_srlv_epi64(high, by));
-    (first, _mm512_or_si512(second, _mm512_slli_epi64::<56>(length)))
 }
 
 #[cfg(test)]

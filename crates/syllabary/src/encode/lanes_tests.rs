@@ -5,6 +5,7 @@ use crate::{
     drawn::{all_bytes, drawing, drawn, parts_of},
     encode::short,
     merge::Merges,
+    parts::Parts,
 };
 
 /// All bytes, and strings over few letters, which join and overlap in many ways; some of the highest byte.
@@ -20,30 +21,56 @@ fn tokens(draw: &mut impl FnMut(usize) -> usize, letters: usize) -> Vec<Vec<u8>>
     all
 }
 
+/// Any of the ways to cut tokens in two others, in any order, so that some tokens come before their parts.
+fn listed(draw: &mut impl FnMut(usize) -> usize, tokens: &[Vec<u8>]) -> Vec<(u32, u32, u32)> {
+    let id = |bytes: &[u8]| tokens.iter().position(|token| token == bytes).map(|id| id as u32);
+    let mut merges = Vec::new();
+    for (whole, token) in (0..).zip(tokens) {
+        for cut in 1..token.len() {
+            if draw(3) > 0
+                && let (Some(left), Some(right)) = (id(&token[..cut]), id(&token[cut..]))
+            {
+                merges.insert(draw(merges.len() + 1), (left, right, whole));
+            }
+        }
+    }
+    merges
+}
+
+/// Strings by lanes and one by one; says how many symbols were merged.
+fn compare(able: Able, (parts, vocab, merges): (&Parts<'_>, &Vocab, &Merges), strings: &[Vec<u8>]) -> usize {
+    let pairs = BytePairs::new(parts, vocab, merges).unwrap();
+    let keys: Vec<Key> = strings.iter().filter_map(|string| Key::new(string)).collect();
+    let (mut found, mut merged) = (vec![None; strings.len()], 0);
+    able.merge(keys.into_iter(), Rules::of(&pairs, vocab, merges), &mut |number, ids| {
+        assert_eq!(found[number].replace(ids.to_vec()), None);
+    });
+    for (string, found) in strings.iter().zip(found) {
+        let (ids, count) = short::merge::<16>(&pairs, merges, string, (0, string.len()));
+        merged += string.len() - count;
+        assert_eq!(found.as_deref(), Some(&ids[..count]), "{string:?} {:?}", parts.merges);
+    }
+    merged
+}
+
 #[test]
 fn sixteen_at_once_are_each_alone() {
     let Some(able) = Able::new() else { return };
     let mut draw = drawing(11);
-    let mut merged = 0;
+    let mut merged = [0; 2];
     for round in 0..drawn(100, 300) {
         let letters = 1 + round % 5;
         let tokens = tokens(&mut draw, letters);
-        let (vocab, parts) = parts_of(&tokens);
-        let merges = Merges::from_ranks(vocab.clone());
-        let pairs = BytePairs::new(&parts, &vocab, &merges).unwrap();
+        let (vocab, mut parts) = parts_of(&tokens);
         let strings: Vec<Vec<u8>> = (0..draw(60))
             .map(|_| (0..1 + draw(SHORT)).map(|_| 255 - draw(letters + 1) as u8).collect())
             .collect();
-        let keys: Vec<Key> = strings.iter().filter_map(|string| Key::new(string)).collect();
-        let mut found = vec![None; strings.len()];
-        able.merge(keys.into_iter(), &pairs, vocab.short(), &mut |number, ids| {
-            assert_eq!(found[number].replace(ids.to_vec()), None);
-        });
-        for (string, found) in strings.iter().zip(found) {
-            let (ids, count) = short::merge::<16>(&pairs, &merges, string, (0, string.len()));
-            merged += string.len() - count;
-            assert_eq!(found.as_deref(), Some(&ids[..count]), "{string:?} {tokens:?}");
-        }
+        merged[0] += compare(able, (&parts, &vocab, &Merges::from_ranks(vocab.clone())), &strings);
+        let list = listed(&mut draw, &tokens);
+        let merges = Merges::from_list(&list).unwrap();
+        parts.merges = Some(list);
+        merged[1] += compare(able, (&parts, &vocab, &merges), &strings);
     }
-    assert!(merged > drawn(3_300, 10_000), "{merged}");
+    let [by_rank, listed] = merged;
+    assert!(by_rank > drawn(3_300, 10_000) && listed > drawn(2_000, 6_000), "{merged:?}");
 }

@@ -17,7 +17,7 @@ use super::{
 use crate::{
     Error,
     cache::PieceCache,
-    merge::{Merges, Rule, Scratch},
+    merge::{Merges, Scratch},
     parts::Parts,
     split::Split,
     vocab::Vocab,
@@ -98,7 +98,7 @@ impl Fast {
             cuts: Cuts::new(vocab),
             whole_pieces: parts.whole_pieces,
             #[cfg(target_arch = "x86_64")]
-            lanes: lanes::Able::new().filter(|_| matches!(merges.rule(), Rule::Ranked(_))),
+            lanes: lanes::Able::new(),
         })
     }
 }

@@ -25,7 +25,7 @@ use std::sync::{
 
 pub use coins::PassedOver;
 pub use heap::Origins;
-use pairs::PairTable;
+pub(crate) use pairs::PairTable;
 pub use recover::recover;
 pub(crate) use runs::MAX_RUNS;
 

@@ -1,6 +1,7 @@
 //! The table of pairs that merge: open addressing, four slots a cache line.
 
 use super::Merge;
+use crate::encode::fetch;
 
 #[derive(Clone, Copy, Debug)]
 #[repr(C, align(16))]
@@ -26,13 +27,26 @@ impl PairTable {
         PairTable { slots: vec![EMPTY; (2 * count + 1).next_power_of_two()].into() }
     }
 
+    /// Where a pair is looked for first.
+    #[inline]
+    fn home(&self, left: u32, right: u32) -> usize {
+        let key = u64::from(left) << 32 | u64::from(right);
+        let product = u128::from(key ^ 0x9E37_79B9_7F4A_7C15) * 0xD1B5_4A32_D192_ED03_u128;
+        (product as u64 ^ (product >> 64) as u64) as usize & (self.slots.len() - 1)
+    }
+
+    /// Asks for the slot of a pair ahead of its use.
+    #[cfg(target_arch = "x86_64")]
+    #[inline]
+    pub(crate) fn fetch(&self, left: u32, right: u32) {
+        fetch(&self.slots[self.home(left, right)]);
+    }
+
     /// The slot of a pair: where it is, or the empty one where it belongs.
     #[inline]
     fn place(&self, left: u32, right: u32) -> usize {
-        let key = u64::from(left) << 32 | u64::from(right);
-        let product = u128::from(key ^ 0x9E37_79B9_7F4A_7C15) * 0xD1B5_4A32_D192_ED03_u128;
         let mask = self.slots.len() - 1;
-        let mut at = (product as u64 ^ (product >> 64) as u64) as usize & mask;
+        let mut at = self.home(left, right);
         loop {
             let slot = &self.slots[at];
             if (slot.left == left && slot.right == right) || slot.merge.rank == NONE {
