@@ -94,6 +94,28 @@ def test_trimming_at_the_beginning(text: str, prefix: bool, tmp_path: Path) -> N
     check(peer, tmp_path, (text,))
 
 
+SPACED = ["<unk>", "Ġthe", "Ġ", "a", "##b", "Ġab", "##Ġ", "ĠĠ", "the", "ab", "bĠ"]
+
+
+@pytest.mark.parametrize("kind", ["WordPiece", "WordLevel", "Unigram"])
+@pytest.mark.parametrize("cuts", [True, False])
+@pytest.mark.parametrize("text", ["the ab the", " the  ab ", "a the", "ab  日本 the", "", " ", "é the\u3000a"])
+def test_trimmed_offsets_of_other_models(kind: str, cuts: bool, text: str, tmp_path: Path) -> None:
+    """Space by space, as of merges: `tok.offsets` too."""
+    vocab = {name: at for at, name in enumerate(SPACED)}
+    scored = [(name, -len(SPACED) + at / 2) for name, at in vocab.items()]
+    model = models.Unigram(scored, 0) if kind == "Unigram" else getattr(models, kind)(vocab, unk_token="<unk>")
+    peer = Theirs(model)
+    peer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=cuts)
+    peer.post_processor = processors.ByteLevel(add_prefix_space=False)
+    check(peer, tmp_path, (text,))
+    tok = syllabary.load(tmp_path / "tokenizer.json")
+    places = [(start, end) for start, end in tok.offsets(text).tolist()]
+    assert places == ReferenceTokenizer(tok.spec).offsets(text)
+    if kind != "Unigram" and "日" not in text and "é" not in text:  # no unknown token, which is not trimmed
+        assert places == peer.encode(text).offsets
+
+
 @pytest.mark.parametrize("unknown", [0, 3 + 0x41, 3 + 0xC3])
 @pytest.mark.parametrize("falls", [False, True])
 def test_an_unknown_token_that_is_a_byte(falls: bool, unknown: int, tmp_path: Path) -> None:
