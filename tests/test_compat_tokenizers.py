@@ -6,9 +6,12 @@ Adds series of drawn calls to whole tokenizers. Leaves out: the components one b
 
 from __future__ import annotations
 
+import copy
+import json
 import os
 import pickle
 import random
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -132,3 +135,26 @@ def test_truncation_and_padding_leave_the_engine_as_it_is(monkeypatch: pytest.Mo
         found.append(rows)
     assert found[0] == found[1]
     assert len(made) == 1
+
+
+def test_merges_of_an_older_file(tmp_path: Path) -> None:
+    """Written as one string each: shown, saved and handed on as the pairs that they are."""
+    vocab = {"a": 0, "b": 1, "ab": 2, "c": 3, "abc": 4}
+    model = {"type": "BPE", "vocab": vocab, "merges": ["a b", "ab c"]}
+    file = json.dumps({"version": "1.0", "model": model})
+    mine, yours = ours.Tokenizer.from_str(file), theirs.Tokenizer.from_str(file)
+    assert mine.model.merges == [["a", "b"], ["ab", "c"]]
+    assert repr(mine.model) == repr(yours.model)
+    assert mine.to_str() == yours.to_str()
+    for made in (pickle.loads(pickle.dumps(mine)), copy.deepcopy(mine), mine):
+        assert made.encode("abcab").tokens == ["abc", "ab"]
+    for name, tokenizer in (("mine", mine), ("yours", yours)):
+        (tmp_path / name).mkdir()
+        tokenizer.model.save(str(tmp_path / name))
+    assert (tmp_path / "mine/merges.txt").read_text() == (tmp_path / "yours/merges.txt").read_text()
+
+
+@pytest.mark.parametrize("place", ["normalizers", "pre_tokenizers", "processors", "decoders"])
+def test_an_empty_sequence_is_as_true_as_theirs(place: str) -> None:
+    """As in `if tokenizer.pre_tokenizer:`; only that of normalizers has a length there."""
+    assert bool(getattr(ours, place).Sequence([])) == bool(getattr(theirs, place).Sequence([]))
