@@ -19,6 +19,7 @@ import tokenizers as theirs
 import tokenizers_calls as calls
 from tokenizers_calls import outcome, text
 
+import syllabary
 from syllabary.compat import tokenizers as ours
 from syllabary.compat.tokenizers import _whole
 
@@ -158,3 +159,27 @@ def test_merges_of_an_older_file(tmp_path: Path) -> None:
 def test_an_empty_sequence_is_as_true_as_theirs(place: str) -> None:
     """As in `if tokenizer.pre_tokenizer:`; only that of normalizers has a length there."""
     assert bool(getattr(ours, place).Sequence([])) == bool(getattr(theirs, place).Sequence([]))
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"added_tokens": [{"id": 3}]}, {"added_tokens": [3]}, {"added_tokens": 7}, {"truncation": True},
+        {"padding": "longest"}, {"normalizer": "NFC"}, {"normalizer": {"type": "Sequence", "normalizers": [None]}},
+        {"pre_tokenizer": [["ByteLevel"]]}, {"post_processor": {"type": "BertProcessing", "sep": [], "cls": 3}},
+        {"decoder": True}, {"model": {"type": "BPE", "vocab": {"a": "0"}, "merges": []}},
+        {"model": {"type": "BPE", "vocab": {"a": 0, "b": None}, "merges": [{}]}},
+        {"model": {"type": "Unigram", "vocab": [["a"]], "unk_id": 0}},
+        {"model": {"type": "Unigram", "vocab": [3], "unk_id": 0}},
+        {"model": {"type": "BPE", "vocab": {"a": 0}, "merges": [""]}},
+        {"model": {"type": "BPE", "vocab": {"a": 0}, "merges": [[]]}},
+    ],
+)  # fmt: skip
+def test_a_damaged_file_is_an_error_that_says_where(changes: dict[str, Any]) -> None:
+    """Whatever stands in the place of what should: never one of Python's own kinds of errors."""
+    file = json.dumps({"version": "1.0", "model": {"type": "BPE", "vocab": {"a": 0}, "merges": []}, **changes})
+    with pytest.raises(Exception):  # noqa: B017 (they raise it bare)
+        theirs.Tokenizer.from_str(file)
+    with pytest.raises(ValueError, match="tokenizer|component|merge") as error:
+        ours.Tokenizer.from_str(file)
+    assert isinstance(error.value, syllabary.SyllabaryError)
