@@ -1,7 +1,7 @@
-r"""Patterns of Hugging Face's files whose sets mean something else to Oniguruma than to us: `[^\w\s]`, `[[:punct:]]`.
+r"""Patterns whose sets mean something else to Oniguruma than to us: `[^\w\s]`, `[[:punct:]]`.
 
-Asks the library about every character (every day about one in 61 of the rare ones). Leaves out: what is refused, and what means the same to both
-(`test_formats_bad_input`).
+Asks Hugging Face's library about every character (every day about one in 61 of the rare ones). Leaves out:
+what is refused, and what means the same to both (`test_formats_bad_input`).
 """
 
 from __future__ import annotations
@@ -23,7 +23,8 @@ CHARACTERS = "".join(chr(code) for code in range(0x110000) if not 0xD800 <= code
 SETS = [
     *(f"[{one}]" for one in IN_SETS),
     *(f"[^{one}]" for one in IN_SETS),
-    r"[^\w\s]", r"[\w.'-]", r"[\W_]", r"[^\W\d_]", r"[[\w]&&[^\d]]", r"[\W&&\p{L}]", r"[^[:alpha:]\p{N}[:space:]]",
+    r"[^\w\s]", r"[\w.'-]", r"[\W_]", r"[^\W\d_]", r"[[\w]&&[^\d]]", r"[\W&&\p{L}]",
+    r"[^[:alpha:]\p{N}[:space:]]",
 ]  # fmt: skip
 
 

@@ -65,7 +65,9 @@ def test_tokens_found_in_normalized_text(name: str, sides: str, tmp_path: Path) 
 
 @pytest.mark.parametrize("kind", ["WordLevel", "WordPiece", "BPE"])
 @pytest.mark.parametrize("side", ["lstrip", "rstrip"])
-@pytest.mark.parametrize("processor", [None, processors.ByteLevel(), processors.ByteLevel(add_prefix_space=False)])
+@pytest.mark.parametrize(
+    "processor", [None, processors.ByteLevel(), processors.ByteLevel(add_prefix_space=False)]
+)
 def test_what_the_model_makes_is_spelled_by_its_vocabulary(
     kind: str, side: str, processor: Any, tmp_path: Path
 ) -> None:
@@ -77,7 +79,9 @@ def test_what_the_model_makes_is_spelled_by_its_vocabulary(
     peer.post_processor = processor
     names = ["<unk>", "Ġ", " " if side == "lstrip" else "low"]
     peer.add_special_tokens([AddedToken(name, **{side: True}) for name in names])
-    check(peer, tmp_path, ("low x ", "日本 a", "a <unk> é", "x\u3000<unk>y", "Ġ x Ġ", "low  low", "\u3000aa  x"))
+    check(
+        peer, tmp_path, ("low x ", "日本 a", "a <unk> é", "x\u3000<unk>y", "Ġ x Ġ", "low  low", "\u3000aa  x")
+    )
     peer.normalizer = normalizers.Replace("é", "  low ")
     peer.add_tokens([AddedToken("aa", single_word=True)])
     check(peer, tmp_path, ("low x ", "é日本 a", "a <unk> é", "éé", "aa aaa", "éaa"))
@@ -99,12 +103,16 @@ SPACED = ["<unk>", "Ġthe", "Ġ", "a", "##b", "Ġab", "##Ġ", "ĠĠ", "the", "ab
 
 @pytest.mark.parametrize("kind", ["WordPiece", "WordLevel", "Unigram"])
 @pytest.mark.parametrize("cuts", [True, False])
-@pytest.mark.parametrize("text", ["the ab the", " the  ab ", "a the", "ab  日本 the", "", " ", "é the\u3000a"])
+@pytest.mark.parametrize(
+    "text", ["the ab the", " the  ab ", "a the", "ab  日本 the", "", " ", "é the\u3000a"]
+)
 def test_trimmed_offsets_of_other_models(kind: str, cuts: bool, text: str, tmp_path: Path) -> None:
     """Space by space, as of merges: `tok.offsets` too."""
     vocab = {name: at for at, name in enumerate(SPACED)}
     scored = [(name, -len(SPACED) + at / 2) for name, at in vocab.items()]
-    model = models.Unigram(scored, 0) if kind == "Unigram" else getattr(models, kind)(vocab, unk_token="<unk>")
+    model = (
+        models.Unigram(scored, 0) if kind == "Unigram" else getattr(models, kind)(vocab, unk_token="<unk>")
+    )
     peer = Theirs(model)
     peer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=cuts)
     peer.post_processor = processors.ByteLevel(add_prefix_space=False)

@@ -100,7 +100,9 @@ def test_tensors(pair: Pair) -> None:
     with pytest.raises(ValueError, match="Unable to create tensor"):
         ours(TEXTS, return_tensors="pt")
     asked = {"padding": "max_length", "max_length": 6, "truncation": False, "add_special_tokens": False}
-    for one, other in zip(*(tok(TEXTS, **asked, return_tensors="np")["input_ids"] for tok in pair), strict=True):
+    for one, other in zip(
+        *(tok(TEXTS, **asked, return_tensors="np")["input_ids"] for tok in pair), strict=True
+    ):
         assert one.tolist() == other.tolist()  # rows above the length stay as long as they are
     with pytest.raises(ValueError, match="Unable to create tensor"):
         ours(TEXTS, **asked, return_tensors="pt")

@@ -1,7 +1,7 @@
 """Folders as `transformers` saves them, of tokenizers trained here, and calls drawn at random.
 
-Adds five shapes: bytes as GPT-2 (without and with a template), BERT, Llama with a fallback to bytes, T5. Leaves
-out: what is compared (`test_transformers*`).
+Adds five shapes: bytes as GPT-2 (without and with a template), BERT, Llama with a fallback to bytes, T5.
+Leaves out: what is compared (`test_transformers*`).
 """
 
 from __future__ import annotations
@@ -11,7 +11,16 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from tokenizers import AddedToken, Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
+from tokenizers import (
+    AddedToken,
+    Tokenizer,
+    decoders,
+    models,
+    normalizers,
+    pre_tokenizers,
+    processors,
+    trainers,
+)
 
 TEXTS = [
     "Hello world, how are you doing today? I hope all is well, my friend!",

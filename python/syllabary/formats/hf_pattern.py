@@ -2,7 +2,7 @@ r"""Which patterns mean the same to Oniguruma (Ruby's dialect, in Hugging Face's
 
 Adds `check_portable`: only what is on its list passes, so a pattern read from a file is never given another
 meaning; and `portable`, which first spells so that they mean the same to us: `^` and `$`, that match at every
-line in Ruby, `\w` in a set, where Oniguruma leaves out `¹²³¼½¾`, which it has outside, and `[:punct:]` and the
+line in Ruby; `\w` in a set, where Oniguruma leaves out `¹²³¼½¾`, which it has outside; `[:punct:]` and the
 like. Not on the list, because the dialects differ: `{1,3}+` and `{2}?`, flags other than `(?i:...)`,
 letters that fold to or from several (`ss`), `\xE9`, named groups.
 Leaves out: writing our patterns for Oniguruma (`syllabary.reference.pattern.to_onig`).
