@@ -116,8 +116,6 @@ def drawn_peer(kind: str, draw: random.Random) -> Tokenizer:
         made = Tokenizer.from_str(tokenizer_json(kind))
         if (processor := drawn_processor(draw)) is not None:
             made.post_processor = processor
-        if kind == "unigram" and '"trim_offsets":true' in made.to_str():
-            continue  # a tokenizer of scores refuses it
         try:
             if draw.random() < 0.7:
                 made.enable_truncation(

@@ -69,8 +69,10 @@ def _verb(*args: str) -> None:
 def test_a_closed_stdout_or_stderr(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as patch:
         patch.setattr("sys.stdout", None)
-        with pytest.raises(common.Failure, match="stdout is closed"):
-            _verb("decode", "-t", "tok.json", "97")
+        asked = (["decode", "97"], ["encode", "ab"], ["encode", "--json", "ab"], ["count", "tok.json"])
+        for verb, *more in (*asked, ["chunk", "tok.json", "--max-tokens", "9"]):
+            with pytest.raises(common.Failure, match="stdout is closed"):
+                _verb(verb, "-t", "tok.json", *more)
     monkeypatch.setattr("sys.stderr", None)
     Path("b.txt").write_text("abab")
     _verb("train", "b.txt", "--num-merges", "1", "-o", "out.json")

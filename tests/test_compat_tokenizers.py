@@ -6,9 +6,12 @@ Adds series of drawn calls to whole tokenizers. Leaves out: the components one b
 
 from __future__ import annotations
 
+import copy
+import json
 import os
 import pickle
 import random
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,6 +19,7 @@ import tokenizers as theirs
 import tokenizers_calls as calls
 from tokenizers_calls import outcome, text
 
+import syllabary
 from syllabary.compat import tokenizers as ours
 from syllabary.compat.tokenizers import _whole
 
@@ -132,3 +136,53 @@ def test_truncation_and_padding_leave_the_engine_as_it_is(monkeypatch: pytest.Mo
         found.append(rows)
     assert found[0] == found[1]
     assert len(made) == 1
+
+
+def test_merges_of_an_older_file(tmp_path: Path) -> None:
+    """Written as one string each: shown, saved and handed on as the pairs that they are."""
+    vocab = {"a": 0, "b": 1, "ab": 2, "c": 3, "abc": 4}
+    model = {"type": "BPE", "vocab": vocab, "merges": ["a b", "ab c"]}
+    file = json.dumps({"version": "1.0", "model": model})
+    mine, yours = ours.Tokenizer.from_str(file), theirs.Tokenizer.from_str(file)
+    assert mine.model.merges == [["a", "b"], ["ab", "c"]]
+    assert repr(mine.model) == repr(yours.model)
+    assert mine.to_str() == yours.to_str()
+    for made in (pickle.loads(pickle.dumps(mine)), copy.deepcopy(mine), mine):
+        assert made.encode("abcab").tokens == ["abc", "ab"]
+    for name, tokenizer in (("mine", mine), ("yours", yours)):
+        (tmp_path / name).mkdir()
+        tokenizer.model.save(str(tmp_path / name))
+    assert (tmp_path / "mine/merges.txt").read_text() == (tmp_path / "yours/merges.txt").read_text()
+
+
+@pytest.mark.parametrize("place", ["normalizers", "pre_tokenizers", "processors", "decoders"])
+def test_an_empty_sequence_is_as_true_as_theirs(place: str) -> None:
+    """As in `if tokenizer.pre_tokenizer:`; only that of normalizers has a length there."""
+    assert bool(getattr(ours, place).Sequence([])) == bool(getattr(theirs, place).Sequence([]))
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"added_tokens": [{"id": 3}]}, {"added_tokens": [3]}, {"added_tokens": 7}, {"truncation": True},
+        {"padding": "longest"}, {"normalizer": "NFC"}, {"pre_tokenizer": [["ByteLevel"]]},
+        {"normalizer": {"type": "Sequence", "normalizers": [3]}},
+        {"post_processor": {"type": "BertProcessing", "sep": [], "cls": 3}},
+        {"decoder": True}, {"model": {"type": "BPE", "vocab": {"a": "0"}, "merges": []}},
+        {"model": {"type": "BPE", "vocab": {"a": 0, "b": None}, "merges": [{}]}},
+        {"model": {"type": "Unigram", "vocab": [["a"]], "unk_id": 0}},
+        {"model": {"type": "Unigram", "vocab": [3], "unk_id": 0}},
+        {"model": {"type": "BPE", "vocab": {"a": 0}, "merges": [""]}},
+        {"model": {"type": "BPE", "vocab": {"a": 0}, "merges": [[]]}},
+    ],
+)  # fmt: skip
+def test_a_damaged_file_is_an_error_that_says_where(changes: dict[str, Any]) -> None:
+    """Whatever stands in the place of what should: never one of Python's own kinds of errors."""
+    file = json.dumps(
+        {"version": "1.0", "model": {"type": "BPE", "vocab": {"a": 0}, "merges": []}, **changes}
+    )
+    with pytest.raises(Exception):  # noqa: B017, PT011 (they raise it bare)
+        theirs.Tokenizer.from_str(file)
+    with pytest.raises(ValueError, match=r"tokenizer|component|merge") as error:
+        ours.Tokenizer.from_str(file)
+    assert isinstance(error.value, syllabary.SyllabaryError)

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tokenizers import AddedToken, models, normalizers
+from tokenizers import AddedToken, models, normalizers, pre_tokenizers, processors
 from tokenizers import Tokenizer as Theirs
 
 import syllabary
@@ -61,6 +61,67 @@ def test_tokens_found_in_normalized_text(name: str, sides: str, tmp_path: Path) 
     peer.normalizer = NORMALIZERS[name]
     peer.add_tokens([AddedToken(text, normalized=True, **flags) for text in ("<One>", " [b] ", "é", "low")])
     check(peer, tmp_path, TEXTS)
+
+
+@pytest.mark.parametrize("kind", ["WordLevel", "WordPiece", "BPE"])
+@pytest.mark.parametrize("side", ["lstrip", "rstrip"])
+@pytest.mark.parametrize(
+    "processor", [None, processors.ByteLevel(), processors.ByteLevel(add_prefix_space=False)]
+)
+def test_what_the_model_makes_is_spelled_by_its_vocabulary(
+    kind: str, side: str, processor: Any, tmp_path: Path
+) -> None:
+    """Though the token takes white space along where it is found: the unknown one, and `Ġ`."""
+    vocab = {name: at for at, name in enumerate(["<unk>", " ", "Ġ", "a", "low", "▁", "aa"])}
+    more = {"merges": []} if kind == "BPE" else {}
+    peer = Theirs(getattr(models, kind)(vocab, unk_token="<unk>", **more))
+    peer.pre_tokenizer = pre_tokenizers.Split(" ", "merged_with_previous")
+    peer.post_processor = processor
+    names = ["<unk>", "Ġ", " " if side == "lstrip" else "low"]
+    peer.add_special_tokens([AddedToken(name, **{side: True}) for name in names])
+    check(
+        peer, tmp_path, ("low x ", "日本 a", "a <unk> é", "x\u3000<unk>y", "Ġ x Ġ", "low  low", "\u3000aa  x")
+    )
+    peer.normalizer = normalizers.Replace("é", "  low ")
+    peer.add_tokens([AddedToken("aa", single_word=True)])
+    check(peer, tmp_path, ("low x ", "é日本 a", "a <unk> é", "éé", "aa aaa", "éaa"))
+
+
+@pytest.mark.parametrize("prefix", [True, False])
+@pytest.mark.parametrize("text", ["x  a", "xx a b", "b a", " a", "a <b> c", "<b> <b>"])
+def test_trimming_at_the_beginning(text: str, prefix: bool, tmp_path: Path) -> None:
+    """One space in front of the first token is not taken off, wherever it stands in the text."""
+    peer = Theirs(models.WordLevel({"<unk>": 0, "a": 1, "b": 2}, unk_token="<unk>"))
+    peer.pre_tokenizer = pre_tokenizers.Split("x", "removed")
+    peer.post_processor = processors.ByteLevel(add_prefix_space=prefix)
+    peer.add_special_tokens([AddedToken(" ", lstrip=True), AddedToken("<b>", lstrip=True)])
+    check(peer, tmp_path, (text,))
+
+
+SPACED = ["<unk>", "Ġthe", "Ġ", "a", "##b", "Ġab", "##Ġ", "ĠĠ", "the", "ab", "bĠ"]
+
+
+@pytest.mark.parametrize("kind", ["WordPiece", "WordLevel", "Unigram"])
+@pytest.mark.parametrize("cuts", [True, False])
+@pytest.mark.parametrize(
+    "text", ["the ab the", " the  ab ", "a the", "ab  日本 the", "", " ", "é the\u3000a"]
+)
+def test_trimmed_offsets_of_other_models(kind: str, cuts: bool, text: str, tmp_path: Path) -> None:
+    """Space by space, as of merges: `tok.offsets` too."""
+    vocab = {name: at for at, name in enumerate(SPACED)}
+    scored = [(name, -len(SPACED) + at / 2) for name, at in vocab.items()]
+    model = (
+        models.Unigram(scored, 0) if kind == "Unigram" else getattr(models, kind)(vocab, unk_token="<unk>")
+    )
+    peer = Theirs(model)
+    peer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=cuts)
+    peer.post_processor = processors.ByteLevel(add_prefix_space=False)
+    check(peer, tmp_path, (text,))
+    tok = syllabary.load(tmp_path / "tokenizer.json")
+    places = [(start, end) for start, end in tok.offsets(text).tolist()]
+    assert places == ReferenceTokenizer(tok.spec).offsets(text)
+    if kind != "Unigram" and "日" not in text and "é" not in text:  # no unknown token, which is not trimmed
+        assert places == peer.encode(text).offsets
 
 
 @pytest.mark.parametrize("unknown", [0, 3 + 0x41, 3 + 0xC3])

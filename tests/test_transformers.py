@@ -99,6 +99,13 @@ def test_tensors(pair: Pair) -> None:
             same(ours(TEXTS[0], **asked), theirs(TEXTS[0], **asked), asked)
     with pytest.raises(ValueError, match="Unable to create tensor"):
         ours(TEXTS, return_tensors="pt")
+    asked = {"padding": "max_length", "max_length": 6, "truncation": False, "add_special_tokens": False}
+    for one, other in zip(
+        *(tok(TEXTS, **asked, return_tensors="np")["input_ids"] for tok in pair), strict=True
+    ):
+        assert one.tolist() == other.tolist()  # rows above the length stay as long as they are
+    with pytest.raises(ValueError, match="Unable to create tensor"):
+        ours(TEXTS, **asked, return_tensors="pt")
 
 
 def test_encode_tokenize_and_targets(pair: Pair) -> None:
@@ -118,6 +125,21 @@ def test_encode_tokenize_and_targets(pair: Pair) -> None:
         same(ours(one, **asked), theirs(one, **asked), (one, two))
     pairs = [(TEXTS[0], TEXTS[1]), (TEXTS[2], "")]
     same(ours(pairs), theirs(pairs), "a batch of pairs")
+
+
+def test_a_template_that_is_not_around_the_text(tmp_path: Path) -> None:
+    """What it says of the text holds without special tokens too."""
+    folder = write("bytes", tmp_path)
+    made = json.loads((folder / "tokenizer.json").read_text("utf-8"))
+    twice = processors.TemplateProcessing(single="$A <s> $A", pair="$B $A", special_tokens=[("<s>", 0)])
+    made["post_processor"] = json.loads(twice.__getstate__())
+    (folder / "tokenizer.json").write_text(json.dumps(made), "utf-8")
+    ours, theirs = both(folder)
+    for special in (True, False):
+        same(ours("one", add_special_tokens=special), theirs("one", add_special_tokens=special), special)
+        assert ours.tokenize("one two", add_special_tokens=special) == theirs.tokenize(
+            "one two", add_special_tokens=special
+        )
 
 
 def test_decode(pair: Pair) -> None:

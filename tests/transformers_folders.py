@@ -1,7 +1,7 @@
 """Folders as `transformers` saves them, of tokenizers trained here, and calls drawn at random.
 
-Adds four shapes: bytes as GPT-2 (without and with a template), BERT, Llama with a fallback to bytes. Leaves
-out: what is compared (`test_transformers*`).
+Adds five shapes: bytes as GPT-2 (without and with a template), BERT, Llama with a fallback to bytes, T5.
+Leaves out: what is compared (`test_transformers*`).
 """
 
 from __future__ import annotations
@@ -11,7 +11,16 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
+from tokenizers import (
+    AddedToken,
+    Tokenizer,
+    decoders,
+    models,
+    normalizers,
+    pre_tokenizers,
+    processors,
+    trainers,
+)
 
 TEXTS = [
     "Hello world, how are you doing today? I hope all is well, my friend!",
@@ -92,7 +101,23 @@ def llama() -> Tokenizer:
     return tok
 
 
-SHAPES = {"bytes": byte_level, "roberta": roberta, "bert": bert, "llama": llama}
+def t5() -> Tokenizer:
+    """As T5's: Unigram, whose unknown token is spelled as the text; `<mask>` takes white space along."""
+    tok = Tokenizer(models.Unigram())
+    tok.pre_tokenizer = pre_tokenizers.Metaspace()
+    tok.decoder = decoders.Metaspace()
+    special: list[Any] = ["<pad>", "</s>", "<unk>", AddedToken("<mask>", lstrip=True, special=True)]
+    trainer = trainers.UnigramTrainer(
+        vocab_size=90, special_tokens=special, unk_token="<unk>", show_progress=False
+    )
+    tok.train_from_iterator(TEXTS[:2] * 4, trainer)
+    tok.post_processor = processors.TemplateProcessing(
+        single="$A </s>", pair="$A </s> $B </s>", special_tokens=[("</s>", 1)]
+    )
+    return tok
+
+
+SHAPES = {"bytes": byte_level, "roberta": roberta, "bert": bert, "llama": llama, "t5": t5}
 ROBERTA = {"bos_token": "<s>", "eos_token": "</s>", "pad_token": "<pad>", "mask_token": "<mask>"}
 SETTINGS: dict[str, dict[str, Any]] = {
     "bytes": {**ROBERTA, "model_max_length": 64, "padding_side": "left"},
@@ -106,6 +131,7 @@ SETTINGS: dict[str, dict[str, Any]] = {
         "model_input_names": ["input_ids", "token_type_ids", "attention_mask"],
         "clean_up_tokenization_spaces": True,
     },
+    "t5": {"eos_token": "</s>", "pad_token": "<pad>", "unk_token": "<unk>", "mask_token": "<mask>"},
     "llama": {"bos_token": "<s>", "eos_token": "</s>", "unk_token": "<unk>", "truncation_side": "left"},
 }
 

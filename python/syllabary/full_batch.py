@@ -291,7 +291,9 @@ class EncodingBatch:
             if start + at in unknown:
                 tokens[at] = unknown[start + at]
             elif token_id in taken and items[at] in (-1, -2):
-                tokens[at] = self._found(-1 - items[at], max(words[at], 0), spans[at], sample)
+                found = self._found(-1 - items[at], max(words[at], 0), spans[at], sample)
+                if spelled.is_found(token_id, found):
+                    tokens[at] = found
 
     def _found(self, text: int, word: int, span: Sequence[int], sample: int) -> str:
         """What a token that takes white space along was found as."""

@@ -24,7 +24,7 @@ from syllabary.unicode import rewriting
 Plans = tuple[Plan | None, Plan | None]
 STRATEGIES = ("longest_first", "only_first", "only_second")
 WHITE = frozenset([SPACE, *rewriting.members("whitespace")])
-STRIPPED = "".join(WHITE)
+STRIPPED, SPACES = "".join(WHITE), "".join(sorted(WHITE - {SPACE}))
 
 
 class Spellings:
@@ -32,13 +32,14 @@ class Spellings:
 
     names: id -> spelling. taken: ids of those spelled as they were found: white space goes along, Unigram
     does not know it, or an ordinary token may be found in normalized text. noted: of those the ones
-    of which the engine notes what they were found as, or else their names count.
+    of which the engine notes what they were found as, or else their names count. apart: those that take
+    white space along -> their names, by which they are known from what a model makes.
     """
 
     def __init__(self, spec: TokenizerSpec) -> None:
         """Of a tokenizer."""
         self.names = model_spellings(spec)
-        self.taken, self.noted = taken(spec), noted(spec)
+        self.taken, self.noted, self.apart = taken(spec), noted(spec), flagged(spec)
 
     def grown(self, spec: TokenizerSpec, before: TokenizerSpec) -> Spellings:
         """The same of a tokenizer that has only more added tokens than the one before, whose these are."""
@@ -52,8 +53,13 @@ class Spellings:
                 names.pop(token_id, None)
         few = replace(spec, tokens={}, special_tokens=changed, added_tokens={})
         made.names = {**names, **spellings(few)}
-        made.taken, made.noted = taken(spec), noted(spec)
+        made.taken, made.noted, made.apart = taken(spec), noted(spec), flagged(spec)
         return made
+
+    def is_found(self, token_id: int, text: str) -> bool:
+        """Whether a token that stands for this was found in the text, and not made of it by the model."""
+        names = self.apart.get(token_id, ())
+        return any(name in text and name.strip(SPACES) == text.strip(SPACES) for name in names)
 
     @cached_property
     def ends(self) -> NDArray[np.uint32]:
@@ -67,13 +73,21 @@ class Spellings:
 
 def taken(spec: TokenizerSpec) -> frozenset[int]:
     """The ids of the tokens that are spelled as the text."""
-    named = {**spec.special_tokens, **spec.added_tokens}
-    flagged = {name for name, how in spec.matching.items() if how.lstrip or how.rstrip}
-    found = {token_id for name, token_id in named.items() if name in flagged}
+    found = set(flagged(spec))
     unknown = spelled_as_found(spec)
     if unknown is not None:
         found.add(unknown)
     return frozenset(found) | both_ways(spec)
+
+
+def flagged(spec: TokenizerSpec) -> dict[int, set[str]]:
+    """The tokens that take white space along -> their names."""
+    named = {**spec.special_tokens, **spec.added_tokens}
+    found: dict[int, set[str]] = {}
+    for name, how in spec.matching.items():
+        if (how.lstrip or how.rstrip) and name in named:
+            found.setdefault(named[name], set()).add(name)
+    return found
 
 
 def noted(spec: TokenizerSpec) -> frozenset[int]:

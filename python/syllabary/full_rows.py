@@ -16,7 +16,9 @@ from numpy.typing import NDArray
 
 from syllabary._engine import FullRows
 from syllabary.errors import SyllabaryError
+from syllabary.framing_plan import Plan
 from syllabary.full_layout import Layout, white_ends
+from syllabary.reference.aligned import Span
 from syllabary.reference.encoding import Encoding
 from syllabary.reference.truncation import truncate
 
@@ -87,23 +89,33 @@ class EngineRows:
         places = np.flatnonzero((items < 0) & (items >= -2) & np.isin(ids, [*self._layout.spelled.taken]))
         if not len(places):
             return
-        spans, words = self.field("spans"), self.field("word_ids")
-        bounds, samples = self.bounds(), self.samples()
+        spans, words, unknown = self.field("spans"), self.field("word_ids"), self.unknown()
+        bounds, samples, spelled = self.bounds(), self.samples(), self._layout.spelled
         rows = np.searchsorted(bounds, places, "right") - 1
         for at, row in zip(places.tolist(), rows.tolist(), strict=True):
-            sample = int(samples[row])
-            given = self._given[sample]
-            source, span = given[-1 - int(items[at])], spans[at].tolist()
-            text = found_as(source, int(words[at]), span, self._byte_offsets)
+            given = self._given[int(samples[row])]
+            text, span = -1 - int(items[at]), spans[at].tolist()
+            token = unknown.get(at)
+            if token is None and int(ids[at]) not in spelled.noted:
+                token = found_as(given[text], int(words[at]), span, self._byte_offsets)
+                token = token if spelled.is_found(int(ids[at]), token) else None
             plan = self._layout.plans[given[1] is not None]
-            start, end = span
-            for added, _firsts in () if plan is None else plan.trims:
-                before, after = white_ends(text)
-                if before == 1 and added and start == 0:
-                    before = 0
-                start = min(start + before, end)
-                end = max(end - after, start) if end >= after else end
-            found[at] = start, end
+            if token is None or plan is None:
+                continue  # spelled as the others are
+            is_first = at == bounds[row] or items[at - 1] != items[at]
+            found[at] = trimmed(span, white_ends(token), plan, is_first, text)
+
+
+def trimmed(span: Sequence[int], ends: Span, plan: Plan, is_first: bool, text: int) -> Span:
+    """The span of a token without the white space at its ends. is_first: of its text."""
+    start, end = span
+    for added, firsts in plan.trims:
+        before, after = ends
+        if before == 1 and added and (start == 0 or (is_first and firsts[text])):
+            before = 0
+        start = min(start + before, end)
+        end = max(end - after, start) if end >= after else end
+    return start, end
 
 
 def found_as(source: Any, word: int, span: Sequence[int], byte_offsets: bool) -> str:

@@ -18,6 +18,19 @@ pub(crate) struct Taken<'w, const SPANS: bool> {
     pub(crate) at: usize,
     pub(crate) place: Place<'w>,
     pub(crate) complete: bool,
+    /// The piece, where each of its characters is to be a symbol, not each token.
+    pub(crate) letters: Option<&'w str>,
+}
+
+impl<const SPANS: bool> Taken<'_, SPANS> {
+    /// Each character of a token, of which some may be taken off.
+    #[cold]
+    fn characters(&mut self, piece: &str, bytes: Range<usize>) {
+        for (start, letter) in piece[bytes.clone()].char_indices() {
+            let start = self.at + bytes.start + start;
+            self.work.symbols.push(self.place.original(start..start + letter.len_utf8()));
+        }
+    }
 }
 
 impl<const SPANS: bool> Found for Taken<'_, SPANS> {
@@ -27,7 +40,10 @@ impl<const SPANS: bool> Found for Taken<'_, SPANS> {
         work.ids.push(id);
         if SPANS {
             work.starts.push(work.symbols.len() as u32);
-            work.symbols.push(self.place.original(self.at + bytes.start..self.at + bytes.end));
+            match self.letters {
+                Some(piece) if !bytes.is_empty() => self.characters(piece, bytes),
+                _ => work.symbols.push(self.place.original(self.at + bytes.start..self.at + bytes.end)),
+            }
         }
     }
 

@@ -74,7 +74,7 @@ def chunk(
 
     if output is None:
         for line in lines():
-            click.echo(line)
+            common.data(line)
     else:
         with open_atomic(Path(output)) as file:
             file.writelines(f"{line}\n".encode() for line in lines())

@@ -139,6 +139,13 @@ def talk(message: str = "") -> None:
     click.echo(message[:start] + words.printable(message[start:], keep=OURS), err=True)
 
 
+def data(line: object = "", nl: bool = True) -> None:
+    """Write a line of data to stdout."""
+    if sys.stdout is None:  # click says nothing then
+        raise Failure("stdout is closed")
+    click.echo(line, nl=nl)
+
+
 def write(data: bytes) -> None:
     """Write data to stdout, byte for byte."""
     if sys.stdout is None:

@@ -64,7 +64,7 @@ def convert(
     for loss in report.losses:
         common.talk(click.style("lost:", fg="yellow", bold=True) + f" {loss}")
     if as_json:
-        click.echo(json.dumps(report.as_data(), ensure_ascii=False))
+        common.data(json.dumps(report.as_data(), ensure_ascii=False))
     tried = plural(report.texts, "text")
     same = f"{report.same_ids} in the same ids, {report.same_tokens} in the same tokens"
     common.talk(f"{', '.join(report.files)}: {report.format}; tried on {tried}: {same}")

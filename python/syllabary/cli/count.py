@@ -61,14 +61,14 @@ def count(
     report.check(reading, Care())
     common.talk_of(report)
     if not files:
-        click.echo(counts[0])
+        common.data(counts[0])
         return
     rows = list(zip(counts, files, strict=True))
     if len(rows) > 1:
         rows.append((sum(counts), "total"))
     width = len(str(rows[-1][0]))
     for number, name in rows:
-        click.echo(f"{number:>{width}} {printable(name)}")
+        common.data(f"{number:>{width}} {printable(name)}")
 
 
 def _tokens(tok: Tokenizer, text: str, special: Any, limit: int | None) -> int:

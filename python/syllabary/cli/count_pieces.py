@@ -168,7 +168,7 @@ def _show(table: Rows, top: int | None) -> None:
                 raise _Enough
             left[0] -= 1
             shown = printable(piece.decode().replace("\\", "\\\\"))
-            click.echo(f"{shown}\t{count}")
+            common.data(f"{shown}\t{count}")
 
     with suppress(_Enough):
         table.hand(put, by_frequency=True)

@@ -98,7 +98,7 @@ def edit(
     if unreachable:
         found = surgery.unreachable(new)
         for token_id, why in found.items():
-            click.echo(f"{token_id}\t{why}\t{colour.quoted(new.id_to_token(token_id))}")
+            common.data(f"{token_id}\t{why}\t{colour.quoted(new.id_to_token(token_id))}")
         common.talk(f"{plural(len(found), 'token')} of {new.vocab_size:,} never come up")
 
 

@@ -76,9 +76,9 @@ def encode(
         ids = tok.encode(document, special=special, dropout=dropout, seed=own_seed)
         if tokens:
             for id_ in ids:
-                click.echo(f"{id_}\t{colour.quoted(tok.id_to_token(id_))}")
+                common.data(f"{id_}\t{colour.quoted(tok.id_to_token(id_))}")
         else:
-            click.echo(json.dumps(ids) if as_json else " ".join(map(str, ids)))
+            common.data(json.dumps(ids) if as_json else " ".join(map(str, ids)))
 
 
 def _texts(text: tuple[str, ...], files: tuple[str, ...], reading: Reading) -> Iterator[str]:
@@ -96,6 +96,6 @@ def _stream(tok: Tokenizer, special: Any) -> None:
     )  # what is there, without waiting for more
     before = ""
     for ids in tok.encode_stream(iter(lambda: read(BLOCK), b""), special):
-        click.echo(before + " ".join(map(str, ids)), nl=False)
+        common.data(before + " ".join(map(str, ids)), nl=False)
         before = " "
-    click.echo()
+    common.data()

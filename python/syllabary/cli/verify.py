@@ -56,7 +56,7 @@ def verify(
     except ImportError as error:
         raise common.Failure(str(error)) from error
     if as_json:
-        click.echo(json.dumps(report.as_data(), ensure_ascii=False))
+        common.data(json.dumps(report.as_data(), ensure_ascii=False))
     found = report.difference
     if found is None:
         common.talk(

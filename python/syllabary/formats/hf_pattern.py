@@ -1,10 +1,10 @@
 r"""Which patterns mean the same to Oniguruma (Ruby's dialect, in Hugging Face's library) and to us.
 
 Adds `check_portable`: only what is on its list passes, so a pattern read from a file is never given another
-meaning; and `portable`, which first spells `^` and `$`, that match at every line in Ruby, so that they do
-for us. Not on the list, because the dialects differ: `{1,3}+` and `{2}?`, flags other than `(?i:...)`,
-letters that fold to or from several (`ss`), `[:alpha:]`, `\w` in a set (where Oniguruma leaves out
-`¹²³¼½¾`, which it has outside), `\h`, `\xE9`, named groups.
+meaning; and `portable`, which first spells so that they mean the same to us: `^` and `$`, that match at every
+line in Ruby; `\w` in a set, where Oniguruma leaves out `¹²³¼½¾`, which it has outside; `[:punct:]` and the
+like. Not on the list, because the dialects differ: `{1,3}+` and `{2}?`, flags other than `(?i:...)`,
+letters that fold to or from several (`ss`), `\xE9`, named groups.
 Leaves out: writing our patterns for Oniguruma (`syllabary.reference.pattern.to_onig`).
 """
 
@@ -19,7 +19,7 @@ from syllabary.reference.pattern import to_regex
 # Classes that both have, and on whose every character they agree.
 NAMES = (
     "L N M P S Z C Lu Ll Lt Lm Lo Mn Mc Me Nd Nl No Pc Pd Ps Pe Pi Pf Po Sm Sc Sk So Zs Zl Zp Cc Cf Han "
-    "Hiragana Katakana Hangul Latin Greek Cyrillic Arabic Hebrew Thai"
+    "Hiragana Katakana Hangul Latin Greek Cyrillic Arabic Hebrew Thai Alphabetic Uppercase Lowercase"
 ).split()
 CLASS = rf"\\[pP]\{{\^?(?:{'|'.join(NAMES)})\}}|\\[sSdD]"
 CHARACTER = r"\\x\{[0-9A-Fa-f]{1,8}\}|\\[nrt]|\\[^\w\s]"
@@ -37,10 +37,35 @@ TOKEN = re.compile(
     """,
     re.VERBOSE,
 )
+# What may stand in a set, and what it means there, equal on every character (`test_formats_hf_pattern`).
+WORD = r"[\w&&[^¹²³¼½¾]]"
+IN_SETS = {
+    r"\w": WORD,
+    r"\W": rf"[^{WORD}]",
+    r"\h": r"0-9A-Fa-f",
+    "[:alpha:]": r"\p{Alphabetic}",
+    "[:alnum:]": r"\p{Alphabetic}\p{Nd}",
+    "[:upper:]": r"\p{Uppercase}",
+    "[:lower:]": r"\p{Lowercase}",
+    "[:punct:]": r"\p{P}\p{S}",
+    "[:^punct:]": r"[^\p{P}\p{S}]",
+    "[:digit:]": r"\p{Nd}",
+    "[:^digit:]": r"[^\p{Nd}]",
+    "[:space:]": r"\s",
+    "[:^space:]": r"\S",
+    "[:blank:]": r"\p{Zs}\t",
+    "[:cntrl:]": r"\p{Cc}",
+    "[:word:]": WORD,
+    "[:^word:]": rf"[^{WORD}]",
+    "[:ascii:]": r"\x{0}-\x{7F}",
+    "[:xdigit:]": r"0-9A-Fa-f",
+}
 # What a set is made of. Sets in sets mean the same to both, and so does `&&` between two parts.
 MEMBER = re.compile(
     rf"""
-    (?P<open> \[\^? (?!:) )
+    (?P<ours> {re.escape(WORD)} )
+  | (?P<theirs> (?:{"|".join(map(re.escape, IN_SETS))}) (?!-[^\]]) )
+  | (?P<open> \[\^? (?!:) )
   | (?P<close> \] )
   | (?P<both> && )
   | (?P<member> (?:{CLASS}) (?!-[^\]])
@@ -59,10 +84,10 @@ PLACES = {"^": r"(?:\A|(?<=\n)(?!\z))", "$": r"(?=\n|\z)"}
 def portable(pattern: str) -> str:
     r"""A pattern in Ruby's dialect -> one that means the same to both; `PatternError` if that is not known.
 
-    >>> portable(r"\s+$")
-    '\\s+(?=\\n|\\z)'
+    >>> portable(r"\s+$|[^\w[:space:]]")
+    '\\s+(?=\\n|\\z)|[^[\\w&&[^¹²³¼½¾]]\\s]'
     """
-    written = _walk(pattern, PLACES)
+    written = _walk(pattern, PLACES, IN_SETS)
     to_regex(written, "onig")  # raises for what we cannot run
     return written
 
@@ -75,39 +100,41 @@ def check_portable(pattern: str) -> None:
     Traceback (most recent call last):
     syllabary.errors.PatternError: '$' at offset 4 may mean something else in Ruby's dialect of patterns
     """
-    to_regex(_walk(pattern, {}), "onig")
+    to_regex(_walk(pattern, {}, {}), "onig")
 
 
-def _walk(pattern: str, places: Mapping[str, str]) -> str:
-    """The pattern with `^` and `$` spelled as `places` says; one that it does not spell is refused."""
+def _walk(pattern: str, places: Mapping[str, str], in_sets: Mapping[str, str]) -> str:
+    """The pattern with `^`, `$` and parts of sets spelled as is said; what is not is refused."""
     written, at, folds = "", 0, list[int]()  # where the open (?i: groups began, -1 for another group
     while at < len(pattern):
         found = TOKEN.match(pattern, at)
         if found is None or (found.lastgroup == "place" and found[0] not in places):
             raise _unknown(pattern, at)
-        end = found.end() if found.lastgroup != "set" else _end_of_set(pattern, at)
+        plain = places.get(found[0], found[0]) if found.lastgroup == "place" else found[0]
+        plain, end = (plain, found.end()) if found.lastgroup != "set" else _set(pattern, at, in_sets)
         if found.lastgroup in ("open", "fold"):
             folds.append(found.end() if found.lastgroup == "fold" else -1)
         elif found.lastgroup == "close" and folds:
             _check_fold(pattern, folds.pop(), found.start())
-        written += places[found[0]] if found.lastgroup == "place" else pattern[at:end]
+        written += plain
         at = end
     return written
 
 
-def _end_of_set(pattern: str, start: int) -> int:
-    """Where the set that begins at `start` ends: none of its parts empty, nor `[:alpha:]`."""
-    depth, last, at = 0, "", start
+def _set(pattern: str, start: int, in_sets: Mapping[str, str]) -> tuple[str, int]:
+    """The set that begins at `start`, and where it ends: none of its parts empty."""
+    depth, last, at, written = 0, "", start, ""
     while True:
         found = MEMBER.match(pattern, at)
         kind = found.lastgroup if found is not None else None
         empty = last in ("open", "both") and kind in ("close", "both")
-        if found is None or kind is None or empty:
+        if found is None or kind is None or empty or (kind == "theirs" and found[0] not in in_sets):
             raise _unknown(pattern, at)
+        written += in_sets[found[0]] if kind == "theirs" else found[0]
         depth += {"open": 1, "close": -1}.get(kind, 0)
         at, last = found.end(), kind
         if depth == 0:
-            return at
+            return written, at
 
 
 def _check_fold(pattern: str, start: int, end: int) -> None:

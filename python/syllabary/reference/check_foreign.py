@@ -55,8 +55,8 @@ def check_foreign(spec: TokenizerSpec) -> None:
     check_spellings(spec)
     if isinstance(spec.dropout, bool) or not 0 <= spec.dropout <= 1:
         raise VocabularyError(f"dropout is {spec.dropout}: give a probability from 0 to 1")
-    if spec.trim_offsets and (spec.unit == "word" or spec.scores is not None):
-        raise VocabularyError('trim_offsets=True needs unit="byte" or "char", and merges')
+    if spec.trim_offsets and (spec.unit == "word" or (spec.scores is not None and spec.model == "bpe")):
+        raise VocabularyError('trim_offsets=True needs unit="byte" or "char", and no scores to merge by')
 
 
 def check_matching(spec: TokenizerSpec) -> None:

@@ -118,13 +118,18 @@ def model_spellings(spec: TokenizerSpec) -> dict[int, str]:
     """The same, but of an ordinary token that is looked for in normalized text as well its own name."""
     found = spellings(spec)
     for token_id in both_ways(spec):
-        found[token_id] = _spelled(spec.tokens[token_id], spec)
+        if token_id in spec.tokens:
+            found[token_id] = _spelled(spec.tokens[token_id], spec)
+        else:  # the unknown token
+            named = {**spec.special_tokens, **spec.added_tokens}
+            found[token_id] = next(text for text, named_id in named.items() if named_id == token_id)
     return found
 
 
 def both_ways(spec: TokenizerSpec) -> frozenset[int]:
     """The ids of tokens that are looked for in normalized text, and are ordinary ones too."""
-    return found_normalized(spec) & (spec.tokens.keys() - spec.byte_tokens.keys())
+    ordinary = spec.tokens.keys() - spec.byte_tokens.keys()
+    return found_normalized(spec) & (ordinary | {spec.unknown})
 
 
 def found_normalized(spec: TokenizerSpec) -> frozenset[int]:

@@ -116,8 +116,8 @@ impl<'a, const SPANS: bool, F: FnMut(&[u32], &[Range<usize>], u32)> Job<'a, SPAN
         }
     }
 
-    /// Puts the tokens that a model makes of a piece into the work buffers, a symbol each; or the ways to cut it,
-    /// if several are asked for.
+    /// Puts the tokens that a model makes of a piece into the work buffers, a symbol each, or where white space is
+    /// taken off them a symbol for each character; or the ways to cut it, if several are asked for.
     pub(super) fn modelled(
         &mut self,
         model: &Model,
@@ -131,7 +131,8 @@ impl<'a, const SPANS: bool, F: FnMut(&[u32], &[Range<usize>], u32)> Job<'a, SPAN
             self.work.several.push(several);
             return if complete { Ok(()) } else { Err(Failed::Unknown) };
         }
-        let mut taken = Taken::<SPANS> { work: self.work, at, place, complete: true };
+        let letters = (self.trims && self.tokenizer.trim.is_some()).then_some(piece);
+        let mut taken = Taken::<SPANS> { work: self.work, at, place, complete: true, letters };
         model.tokens(piece, self.coins, &mut taken);
         if piece.len() > LONG {
             taken.work.ask.check()?;

@@ -238,6 +238,10 @@ class Chain(Component):
         """How many parts it has."""
         return len(self.children)
 
+    def __bool__(self) -> bool:
+        """True, but for normalizers, whose length theirs knows."""
+        return bool(self.children) or self.listed != "normalizers"
+
     def __iter__(self) -> Iterator[Component]:
         """Its parts."""
         return iter(self.children)

@@ -23,9 +23,10 @@ from syllabary.compat.tokenizers.models import Model
 from syllabary.compat.tokenizers.normalizers import Normalizer
 from syllabary.compat.tokenizers.pre_tokenizers import PreTokenizer
 from syllabary.compat.tokenizers.processors import PostProcessor
+from syllabary.errors import FormatError
 from syllabary.files import read_bounded, write_atomic
 from syllabary.formats.hf_extras import check_extras
-from syllabary.formats.hf_read import TOP_KEYS
+from syllabary.formats.hf_read import TOP_KEYS, read_document
 from syllabary.formats.strict_json import parse
 
 WHERE = Path("tokenizer.json")
@@ -96,8 +97,13 @@ class Tokenizer(Encoder, Training):
         root.object(TOP_KEYS)
         check_extras(root)
         made = Tokenizer.__new__(Tokenizer)
-        made._load({key: value.value for key, value in root.object().items()}, root.member("model").value)
-        made._check()
+        document = {key: value.value for key, value in root.object().items()}
+        try:
+            made._load(document, root.member("model").value)
+            made._check()
+        except (AttributeError, LookupError, TypeError) as error:
+            read_document(root)  # says where it is, as of any damaged file
+            raise FormatError(f"{path.name}: no tokenizer that the library writes: {error!r}") from error
         return made
 
     def _load(self, document: Mapping[str, Any], model: Any) -> None:

@@ -154,6 +154,11 @@ def pairs(merges: Any) -> list[list[str]]:
     return found
 
 
+def parted(merges: list[Any]) -> list[Any]:
+    """Merges as pairs, which older files write as one string each."""
+    return [one.split(" ") for one in merges] if merges and isinstance(merges[0], str) else merges
+
+
 def single(value: float | None) -> float | None:
     """A number of 32 bits, as theirs are."""
     return None if value is None else float(np.float32(value))
@@ -191,7 +196,7 @@ class BPE(Model):
     byte_fallback = Member[bool](part.flag, False)
     ignore_merges = Member[bool](part.flag, False)
     vocab = Member[Any](ids)
-    merges = Member[Any](pairs)
+    merges = Member[Any](pairs, get=parted)
 
     def __init__(self, vocab: Any = None, merges: Any = None, **kwargs: Any) -> None:
         """From a vocabulary and merges, or the paths of their files (deprecated), and options."""
@@ -211,6 +216,11 @@ class BPE(Model):
             files.check_merges(self.values)
         except ValueError as error:
             raise Exception(f"Error while initializing BPE: {error}") from error
+
+    def json(self) -> dict[str, object]:
+        """As `tokenizer.json` has it; what older files write in another way, as theirs does."""
+        self.values["merges"] = parted(self.values["merges"])
+        return super().json()
 
     @staticmethod
     def read_file(vocab: str, merges: str) -> tuple[Vocab, list[tuple[str, str]]]:

@@ -26,7 +26,7 @@ def columns(ragged: Ragged, frame: Frame, room: int | None, asked: Asked) -> dic
     full = sizes + len(frame)
     longest = int(full.max(initial=0))
     length = max(asked.length(longest), longest)
-    if not len(full) or (not asked.pads and int(full.min()) != length):
+    if not len(full) or max(asked.length(longest), int(full.min())) != length:
         return None
     starts = length - full if asked.padding_side == "left" else np.zeros_like(full)
     first = starts + len(frame.before)

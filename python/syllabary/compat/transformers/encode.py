@@ -36,7 +36,7 @@ def encoded(made: Made, texts: Texts, asked: Asked) -> Any:
 def _plain(made: Made, texts: Texts, asked: Asked) -> tuple[dict[str, Any], Rows] | None:
     """The fast way, or `None` where it is not enough."""
     frame = made.frame if asked.add_special_tokens else Frame()
-    if frame is None or texts.second is not None or asked.is_split_into_words:
+    if made.frame is None or frame is None or texts.second is not None or asked.is_split_into_words:
         return None
     if asked.return_offsets_mapping or asked.return_overflowing_tokens:
         return None

@@ -91,6 +91,8 @@ def _frame(theirs: Any) -> Frame | None:
     inner = theirs.encode(next((token.content for token in added.values()), "a"), add_special_tokens=False)
     whole = theirs.post_processor.process(inner, None, True)
     size, places = len(inner.ids), whole.sequence_ids
+    if len(theirs.post_processor.process(inner, None, False).ids) != size:
+        return None  # the text stands in several places
     if not size or places.count(0) != size:
         return Frame() if size and whole.ids == inner.ids and not any(whole.type_ids) else None
     start = places.index(0)

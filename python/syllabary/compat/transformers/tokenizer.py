@@ -139,10 +139,9 @@ class SyllabaryTokenizer(TokenizersBackend):  # type: ignore[misc]  # its types 
     def tokenize(
         self, text: str, pair: str | None = None, add_special_tokens: bool = False, **kwargs: Any
     ) -> list[str]:
-        """The tokens as the vocabulary spells them."""
+        """The tokens as the vocabulary spells them; Unigram's unknown one as the text that it stands for."""
         found = self._encode_plus(text, pair, add_special_tokens=add_special_tokens, **kwargs)
-        tokens: list[str] = self.convert_ids_to_tokens(found["input_ids"])
-        return tokens
+        return list(found.tokens())
 
     # ---- ids -> text ----
 
