@@ -24,11 +24,13 @@ from syllabary.corpus.corpus import Corpus
 from syllabary.counts import Split, count_text, fed_by, purpose, rules_of, rules_told
 from syllabary.errors import TrainingError
 from syllabary.piece_sums import about_both, check_alike, past_largest
-from syllabary.piece_table import Rules, Takes, feed, total_of
+from syllabary.piece_table import LARGEST, Rules, Takes, feed, rows_of, total_of
 from syllabary.progress import Report, reporter
 from syllabary.spec import Form
-from syllabary.training_checkpoint import Checkpoint, opened
+from syllabary.training_checkpoint import Checkpoint, in_blocks, opened
 from syllabary.training_memory import limited
+
+SOUGHT = 1_000  # pieces whose count may be past the most
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +86,7 @@ def count_pieces(
     like, split, special_tokens, normalize: as for `PieceCounts.of`; of a table they must be true.
     memory_limit: bytes, or as "256 MiB": so much memory at most is taken on top of what the process has;
         pieces that exceed it go to files in the system's temporary folder.
-    checkpoint: a folder, as for `syllabary.train`; not under a limit, where nothing of the counts is kept.
+    checkpoint: a folder, as for `syllabary.train`; under a limit too: what was counted is kept in files.
 
     Raises as `PieceCounts.of`, `load`, `sum` and `save` do; `TrainingError` for a limit that is none or too
     small.
@@ -128,11 +130,6 @@ def counting(
 
     told: like, split, special_tokens and normalize, those that are said.
     """
-    if memory_limit is not None and checkpoint is not None:
-        raise TrainingError(
-            "checkpoint does not go with memory_limit here, under which nothing of the counts is kept: leave "
-            "one of them out, or count the corpus in parts and add their tables"
-        )
     if source is None and checkpoint is not None:
         raise TrainingError(
             "a checkpoint is of a text that is counted, and there are tables alone: leave it out"
@@ -146,7 +143,7 @@ def counting(
             trainer = Trainer(Rules(rules.split).options(), 1, room)
         else:
             trainer = Trainer(fed_by(rules, like, read), thread_count(threads), room)
-            with opened(checkpoint, rules.options(), read, purpose(like)) as kept:
+            with opened(checkpoint, rules.options(), read, purpose(like), write=in_blocks) as kept:
                 abouts.append(_count(trainer, read, rules, report, kept))
         total = _add(trainer, files)
         pieces = trainer.distinct_pieces
@@ -188,12 +185,33 @@ def _count(
 
 
 def _add(trainer: Trainer, files: Sequence[Path]) -> int:
-    """Add tables to what is counted; all of it. `TrainingError` for a count past 2^64-1."""
+    """Add tables to what is counted; all of it. `TrainingError` with a file for a count past 2^64-1."""
     total = trainer.total
     for path in files:
         for (data, ends, counts), _ascending in counts_file.batches(path):
             feed(trainer, data, ends, counts)
             total += total_of(counts)
     if files and trainer.total != total:
-        raise past_largest()
+        raise _past_largest(trainer, files)
     return total
+
+
+def _past_largest(trainer: Trainer, files: Sequence[Path]) -> TrainingError:
+    """The error with the file from which a count is past the most; where the text alone makes it so with the
+    last file that has the piece, with that."""
+    sums: dict[bytes, int] = {}
+
+    def note(data: bytes, ends: Any, counts: Any) -> None:
+        found = np.flatnonzero(counts == LARGEST)[: SOUGHT - len(sums)].tolist()
+        sums.update((data[int(ends[row - 1]) if row else 0 : int(ends[row])], 0) for row in found)
+
+    trainer.hand_counts(note, False, (piece_table.HAND_ROWS, piece_table.HAND_BYTES))
+    last = files[-1], b""
+    for path in files:
+        for arrays, _ascending in counts_file.batches(path):
+            for piece, count in rows_of(arrays):
+                if piece in sums:
+                    last, sums[piece] = (path, piece), sums[piece] + count
+                    if sums[piece] > LARGEST:
+                        return past_largest(*last)
+    return past_largest(*last)

@@ -26,7 +26,7 @@ from syllabary.progress import Report, reporter
 from syllabary.reference.assemble import check_options
 from syllabary.spec import Form, SplitSpec, TrainOptions
 from syllabary.training import LIKE, OURS, TOOLS
-from syllabary.training_checkpoint import Checkpoint, opened
+from syllabary.training_checkpoint import Checkpoint, in_blocks, opened
 from syllabary.training_feed import Takes, feed
 from syllabary.training_huggingface import by_lines
 from syllabary.training_own import HUGGINGFACE, SENTENCEPIECE
@@ -83,7 +83,7 @@ class PieceCounts(PieceTable):
         rules = rules_of(like, split, special_tokens, normalize)
         read = source if isinstance(source, Corpus) else Corpus(source)
         with (
-            opened(checkpoint, rules.options(), read, purpose(like)) as kept,
+            opened(checkpoint, rules.options(), read, purpose(like), write=in_blocks) as kept,
             reporter(progress) as report,
         ):
             trainer = Trainer(fed_by(rules, like, read), thread_count(threads))

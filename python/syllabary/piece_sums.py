@@ -7,6 +7,7 @@ that are larger than memory (`counting`).
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from numpy.typing import NDArray
 from syllabary._engine import Trainer
 from syllabary.errors import TrainingError
 from syllabary.piece_table import LARGEST, Arrays, PieceTable, Rows, Rules, arrays_of, feed, total_of
+from syllabary.reference.symbols import shown
 from syllabary.spec import SplitSpec
 
 # What adds up of two corpora's records; what else they hold says how each was read.
@@ -41,9 +43,13 @@ class Sum:
         return found
 
 
-def past_largest() -> TrainingError:
-    """The error for a sum of counts that 64 bits do not hold."""
-    return TrainingError(f"the counts of a piece add up to more than {LARGEST}, which is the most")
+def past_largest(path: Path | None = None, piece: bytes = b"") -> TrainingError:
+    """The error for a sum of counts that 64 bits do not hold: of which piece, and with which file."""
+    of = f"the piece {shown(piece.decode())}" if piece else "a piece"
+    most = f"add up to more than {LARGEST}, which is the most"
+    return TrainingError(
+        f"the counts of {of} {most}" if path is None else f"{path}: with it the counts of {of} {most}"
+    )
 
 
 class Gathered:

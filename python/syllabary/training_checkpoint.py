@@ -20,20 +20,29 @@ import os
 import re
 import secrets
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from syllabary import piece_table
+from syllabary._engine import Trainer
 from syllabary.corpus.corpus import Corpus
 from syllabary.corpus.report import Report
 from syllabary.errors import CheckpointError, TrainingError
 from syllabary.files import write_atomic
 from syllabary.piece_table import PieceTable
 from syllabary.spec import TrainOptions
-from syllabary.training_checkpoint_files import Journal, read_counts, way_out, write_counts
+from syllabary.training_checkpoint_files import (
+    BLOCK,
+    Journal,
+    read_counts,
+    way_out,
+    write_blocks,
+    write_counts,
+)
 from syllabary.training_checkpoint_state import (
     STATE,
     TABLE,
@@ -61,20 +70,39 @@ SECONDS = 30.0  # between two writes while counting
 SHARE = 20.0  # times as long as a write took, at least, is counted before the next
 
 clock = time.monotonic
+Writes = Callable[[Path, Any], None]  # a table at a path, of what a trainer has counted
+
+
+def in_order(path: Path, trainer: Counts) -> None:
+    """Write all that is counted, held in memory, with its order of first appearance."""
+    write_counts(path, *trainer.counts_and_places())
+
+
+def in_blocks(path: Path, trainer: Trainer) -> None:
+    """The same without an order, by batches: it need not fit into memory."""
+    most = BLOCK, piece_table.HAND_BYTES
+    write_blocks(path, lambda take: trainer.hand_counts(take, False, most))
 
 
 class Checkpoint:
     """The checkpoint of one training. state: what was found, and then what was written last."""
 
     def __init__(
-        self, folder: Path, plan: Plan, files: list[list[Any]] | None, tabled: bool, limited: bool = False
+        self,
+        folder: Path,
+        plan: Plan,
+        files: list[list[Any]] | None,
+        tabled: bool,
+        limited: bool = False,
+        write: Writes = in_order,
     ) -> None:
         """tabled: whether what is counted is kept: of words it is not, nor of a table that is given, nor
-        (limited) under a limit of memory."""
+        (limited) of a training under a limit of memory. write: puts it into a file."""
         self.folder, self.plan, self.files = folder, plan, files
         self.tabled, self.limited = tabled and not limited, limited
         self.state: State | None = None
         self.journal = Journal(folder / MERGES, clock)
+        self._write_table = write
         self._next = clock() + SECONDS
         self._took = 0.0
 
@@ -192,7 +220,7 @@ class Checkpoint:
         if self.tabled:
             number = TABLE.fullmatch(old or "")
             table = f"counts-{int(number[1]) + 1 if number else 0}.bin"
-            write_counts(self.folder / table, *trainer.counts_and_places())
+            self._write_table(self.folder / table, trainer)
         self._write(table, seen, whole, size, report or {})
         if old is not None:
             (self.folder / old).unlink()
@@ -230,11 +258,12 @@ def opened(
     source: Corpus | PieceTable,
     more: Mapping[str, object],
     tabled: bool = True,
+    write: Writes = in_order,
 ) -> Iterator[Checkpoint | None]:
     """The checkpoint in a folder, made if it is not there, and nobody else's meanwhile; None for none.
 
     more: plain JSON values besides options and source that decide the result. tabled: what is counted may
-        be kept: not under a limit of memory.
+        be kept: not of a training under a limit of memory. write: puts it into a file.
     Raises `CheckpointError` for a folder that holds something else, or a checkpoint of something else, or
     is in use; `TrainingError` for an empty name; `OSError` with the path.
     """
@@ -253,7 +282,7 @@ def opened(
         kept = Checkpoint(path, plan, None, tabled=False)
     else:
         words = isinstance(options, TrainOptions) and options.unit == "word"
-        kept = Checkpoint(path, plan, file_list(source), not words, limited=not tabled)
+        kept = Checkpoint(path, plan, file_list(source), not words, not tabled, write)
     path.mkdir(exist_ok=True)
     foreign = sorted(name for name in os.listdir(path) if not OURS.fullmatch(name))
     if foreign and not (path / STATE).exists():

@@ -3,6 +3,9 @@
     counts-N.bin   magic, version, pieces n, bytes m (little-endian uint32, uint64, uint64); where each piece
                    ends, its count, its place in the order of first appearance (uint64 (n,) each); the pieces'
                    UTF-8, back to back; BLAKE2b-128 of all that
+                   or, of a table that need not fit into memory, without an order: magic, version 2; blocks of
+                   pieces n, bytes m (uint64), ends and counts (uint64 (n,) each), UTF-8, the last block
+                   empty; BLAKE2b-128 of all that
     merges.bin     a line of JSON and the alphabet, with a checksum; then records of merges, each with its
                    number n (uint32), n times left, right (uint32), count (uint64), and the CRC-32 of it
                    and of all before
@@ -21,9 +24,9 @@ import mmap
 import os
 import struct
 import zlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,9 +37,12 @@ from syllabary.files import open_atomic, write_atomic
 MAGIC = b"syllabary-counts"
 VERSION = 1
 HEAD = struct.Struct("<16sIQQ")
+IN_BLOCKS = struct.pack("<16sI", MAGIC, 2)
+BLOCK_HEAD = struct.Struct("<QQ")
 DIGEST = 16  # bytes
 BLOCK = 1 << 16  # pieces that are read, and handed on, together
 CHUNK = 16 << 20  # bytes written, or checked, at a time
+LESS = 1 << 20  # the same of a table in blocks
 SYNC = 5.0  # seconds between two times that merges are forced to the disk
 LARGEST = 4 << 30  # bytes of `merges.bin`
 LINE = 1 << 16  # bytes of the head of `merges.bin`, at most
@@ -82,11 +88,71 @@ def write_counts(
     put(path, chunks())
 
 
+def write_blocks(path: Path, hand: Callable[[Callable[[bytes, Any, Any], None]], None]) -> None:
+    """Write a table whose blocks `hand` gives to what it is told. Raises `OSError` with the path."""
+    digest = hashlib.blake2b(digest_size=DIGEST)
+    with open_atomic(path) as file:
+
+        def put(*chunks: Any) -> None:
+            for chunk in chunks:
+                digest.update(chunk)
+                file.write(chunk)
+
+        def take(data: bytes, ends: Any, counts: Any) -> None:
+            columns = [np.ascontiguousarray(column, "<u8") for column in (ends, counts)]
+            put(BLOCK_HEAD.pack(len(ends), len(data)), *columns, data)
+
+        put(IN_BLOCKS)
+        hand(take)
+        put(BLOCK_HEAD.pack(0, 0))
+        file.write(digest.digest())
+
+
 def read_counts(path: Path) -> Iterator[Block]:
-    """The table, block by block, the pieces in the order of their first appearance.
+    """The table, block by block, the pieces in the order of their first appearance, if it has that.
 
     `CheckpointError` for a file that is damaged, cut short or of something else, before the first block.
     """
+    try:
+        with path.open("rb") as file:
+            if file.read(len(IN_BLOCKS)) == IN_BLOCKS:
+                _check_digest(path, file)
+                yield from _read_blocks(path, file)
+                return
+    except FileNotFoundError as error:
+        raise _broken(path, "is missing") from error
+    yield from _read_whole(path)
+
+
+def _check_digest(path: Path, file: BinaryIO) -> None:
+    """`CheckpointError` for a file that is not as it was written; afterwards it is behind its head."""
+    digest, left = hashlib.blake2b(digest_size=DIGEST), os.fstat(file.fileno()).st_size - DIGEST
+    file.seek(0)
+    while left > 0 and (chunk := file.read(min(left, LESS))):
+        digest.update(chunk)
+        left -= len(chunk)
+    if left or file.read() != digest.digest():
+        raise _broken(path, "is cut short or damaged (its checksum differs)")
+    file.seek(len(IN_BLOCKS))
+
+
+def _read_blocks(path: Path, file: BinaryIO) -> Iterator[Block]:
+    left = os.fstat(file.fileno()).st_size - len(IN_BLOCKS) - DIGEST
+    while (left := left - BLOCK_HEAD.size) >= 0:
+        pieces, size = BLOCK_HEAD.unpack(file.read(BLOCK_HEAD.size))
+        left -= 16 * pieces + size
+        if left < 0 or (pieces == 0 and (size or left)):
+            break
+        if pieces == 0:
+            return
+        ends, counts = np.frombuffer(file.read(16 * pieces), "<u8").reshape(2, pieces).astype(np.uint64)
+        if ends[-1] != size or (ends[1:] < ends[:-1]).any():
+            break
+        yield file.read(size), ends, counts
+    raise _broken(path, "contradicts itself")
+
+
+def _read_whole(path: Path) -> Iterator[Block]:
     try:
         with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as view:
             ends, counts, order, data = _table(path, view)

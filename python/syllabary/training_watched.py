@@ -118,10 +118,11 @@ class Watched:
         """
         if self._read < self._then.read:
             raise self._differs()
-        if not self._kept.whole and self._trainer.distinct_pieces:
-            report = dataclasses.asdict(corpus.report)
-            with self._interrupts.held():
-                self._kept.save(self._trainer, self._seen(), whole=True, size=size, report=report)
+        if not self._kept.whole:
+            with self._changing():
+                if self._trainer.distinct_pieces:
+                    report = dataclasses.asdict(corpus.report)
+                    self._kept.save(self._trainer, self._seen(), whole=True, size=size, report=report)
 
     def leave(self) -> None:
         """Training ends before its end: write what is counted, if that takes no time worth mentioning."""
@@ -131,7 +132,7 @@ class Watched:
 
     def _write_if_due(self) -> None:
         if self._kept.due and self._worth:
-            with self._interrupts.held():
+            with self._changing():
                 self._kept.save(self._trainer, self._seen())
 
     @property
@@ -146,7 +147,8 @@ class Watched:
 
     @contextlib.contextmanager
     def _changing(self) -> Iterator[None]:
-        """Ctrl-C waits; whatever else is raised leaves a trainer that does not fit what was read."""
+        """The first Ctrl-C waits; whatever is raised leaves a trainer that does not fit what was read: a
+        second one where counts are added up for a table, too."""
         with self._interrupts.held():
             self._whole = False
             yield

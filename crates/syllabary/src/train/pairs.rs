@@ -166,8 +166,9 @@ impl Pairs {
 
     /// The same of its first places, which take the list.
     pub fn fetch_places(&self, pair: PairIndex) {
-        let some = self.pairs[pair as usize].places.as_slice().iter().take(TOGETHER);
-        some.for_each(|&place| self.sequences.fetch(place));
+        let pair = &self.pairs[pair as usize];
+        let span = self.spans[pair.left as usize] + self.spans[pair.right as usize];
+        pair.places.as_slice().iter().take(TOGETHER).for_each(|&place| self.sequences.fetch(place, span));
     }
 
     /// Its first place in the sequences as they now are.
@@ -203,10 +204,11 @@ impl Pairs {
         self.after.slots.push(0);
         // The token before is the new one too: born in this very merge.
         let (mut twins, mut twin_places) = (Neighbour::new(id), PlaceList::default());
-        places.iter().take(TOGETHER).for_each(|&place| self.sequences.fetch(place));
+        let span = self.spans[id as usize];
+        places.iter().take(TOGETHER).for_each(|&place| self.sequences.fetch(place, span));
         for (at, &place) in places.iter().enumerate() {
             ask(go_on, at)?;
-            places.get(at + TOGETHER).into_iter().for_each(|&place| self.sequences.fetch(place));
+            places.get(at + TOGETHER).into_iter().for_each(|&place| self.sequences.fetch(place, span));
             if stands(&self.sequences, &self.spans, (left, right), place) {
                 self.merge_at(place, left, &mut twins, &mut twin_places);
             }

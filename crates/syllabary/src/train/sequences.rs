@@ -299,11 +299,12 @@ impl Sequences {
         self.counts[step]
     }
 
-    /// Asks for a place and how often it counts, so that they are at hand.
+    /// Asks for a place, what comes `span` places later, and how often they count, so that they are at hand.
     #[inline]
-    pub fn fetch(&self, at: u32) {
+    pub fn fetch(&self, at: u32, span: u32) {
         if let Places::Memory(places) = &self.places {
             places.get(at as usize).into_iter().for_each(fetch);
+            places.get(at as usize + span as usize).into_iter().for_each(fetch);
             self.blocks.get(at as usize >> 6).into_iter().for_each(fetch);
         }
     }
