@@ -61,8 +61,8 @@ impl Wide {
             Wide { two: [[0; BLOCK]; 4], three: [[0; BLOCK]; 2], some: [[0; BLOCK]; 2], bit: [0; BLOCK] };
         for second in 0..BLOCK {
             wide.bit[second] = 1 << (second % 8);
-            for first in 0..32 {
-                let is_calm = bits[first] >> second & 1 == 1;
+            for (first, page) in bits[..32].iter().enumerate() {
+                let is_calm = page >> second & 1 == 1;
                 wide.two[first / 8][second] |= u8::from(is_calm) << (first % 8);
             }
             for first in 0..16 {
