@@ -23,9 +23,12 @@ pub(super) struct Joins {
     shift: u32,
 }
 
+/// What a pair is multiplied by.
+pub(super) const SPREAD: u64 = 0x9E37_79B9_7F4A_7C15;
+
 #[inline]
 fn hash(left: u32, right: u32) -> u64 {
-    (u64::from(left) << 32 | u64::from(right)).wrapping_mul(0x9E37_79B9_7F4A_7C15)
+    (u64::from(left) << 32 | u64::from(right)).wrapping_mul(SPREAD)
 }
 
 /// How many bytes of a block, from its start, are ASCII.
@@ -125,6 +128,12 @@ impl Joins {
     pub(super) fn may_join(&self, left: u32, right: u32) -> bool {
         let bit = hash(left, right) >> self.shift;
         self.bits[(bit / 64) as usize] >> (bit % 64) & 1 == 1
+    }
+
+    /// The bits, and how many places to the right the hash of a pair is shifted to be the number of one.
+    #[cfg(target_arch = "x86_64")]
+    pub(super) fn bits(&self) -> (&[u64], u32) {
+        (&self.bits, self.shift)
     }
 
     /// The end of the segment that begins at byte `at`: the first place after it where text may be cut.

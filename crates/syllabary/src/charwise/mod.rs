@@ -21,6 +21,8 @@ mod pairs;
 mod shape;
 mod spans;
 mod stretch;
+#[cfg(target_arch = "x86_64")]
+mod stretch_wide;
 #[cfg(test)]
 mod tests;
 mod weigh;

@@ -26,19 +26,19 @@ const ENOUGH: usize = 1 << 10;
 const FOREIGN: usize = 4;
 
 /// So many characters are read together: their codes, and whether text may be cut between them, are waited for once.
-const READ: usize = 32;
+pub(super) const READ: usize = 32;
 
 /// Characters that are read together.
 #[derive(Debug)]
-struct Read {
+pub(super) struct Read {
     /// The numbers of the characters, behind that of the one before them.
-    chars: [u32; READ + 1],
-    codes: [u32; READ],
+    pub(super) chars: [u32; READ + 1],
+    pub(super) codes: [u32; READ],
     /// The bytes where they begin, and where the last ends.
-    starts: [usize; READ + 1],
-    count: usize,
+    pub(super) starts: [usize; READ + 1],
+    pub(super) count: usize,
     /// As bits, before which of them no place is to cut.
-    opens: u32,
+    pub(super) opens: u32,
 }
 
 /// A part as far as it is read: where it begins, how many characters, and the codes of the first ones.
@@ -157,10 +157,16 @@ impl Charwise {
     /// Reads the next characters of a stretch.
     fn read(&self, weigh: &Weigh, text: &str, reached: &Reached, read: &mut Read) {
         (read.chars[0], read.starts[0], read.count) = (read.chars[read.count], reached.end, 0);
-        read.decode(text, self.letters.canonical(' '));
+        let space = self.letters.canonical(' ');
         let mut opens = 0;
-        let neighbours = read.chars.iter().zip(&read.chars[1..=read.count]);
-        for (place, (&left, &right)) in neighbours.enumerate() {
+        #[cfg(target_arch = "x86_64")]
+        if let Some(able) = weigh.able {
+            opens = able.read(&weigh.unigram, &self.joins, space, text.as_bytes(), read);
+        }
+        let known = read.count;
+        read.decode(text, space);
+        for place in known..read.count {
+            let (left, right) = (read.chars[place], read.chars[place + 1]);
             read.codes[place] = weigh.unigram.code(right);
             opens |= u32::from(self.joins.may_join(left, right)) << place;
         }

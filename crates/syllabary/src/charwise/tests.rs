@@ -2,6 +2,7 @@
 
 use crate::{
     alphabet::{Spelling, Unit},
+    models::Kind,
     parts::Parts,
     split::{Split, Tables},
     step::{Step, Value},
@@ -73,4 +74,48 @@ fn only_where_ids_depend_on_nothing_else() {
         parts.spelling.fallback = true;
         parts.merges = Some(vec![(1, 6, 10), (10, 8, 7)]);
     }));
+}
+
+#[cfg(target_arch = "x86_64")]
+#[test]
+fn sixteen_characters_are_read_as_one_by_one() {
+    use super::{
+        How,
+        stretch::{READ, Read},
+        stretch_wide::Able,
+    };
+    let Some(able) = Able::new() else { return };
+    let tokens = ["▁", "a", "é", "漢", "字", "漢字", "aé", "é漢", "▁a", "字▁"];
+    let mut parts = Parts::plain(Unit::Char, Split::new(None, Tables::Tiktoken, true).unwrap());
+    parts.tokens = (0..).zip(tokens.map(str::as_bytes)).collect();
+    parts.scores = Some((0..10).map(|id| (id, -f64::from(id))).collect());
+    parts.special = vec![("<unk>".to_owned(), 10)];
+    parts.spelling.unknown = Some(10);
+    parts.model = Kind::Unigram;
+    let tokenizer = Tokenizer::new(parts).unwrap();
+    let charwise = tokenizer.charwise.as_ref().unwrap();
+    let How::Weigh(weigh) = &charwise.how else { panic!("another way") };
+    let letters: Vec<char> = "a é漢字漢字漢字ж。字漢\u{ffff}😀x".chars().collect();
+    let mut state = 3u64;
+    for round in 0..2000 {
+        let mut text = String::new();
+        for _ in 0..60 {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            let among = if round % 2 == 0 { 13 } else { letters.len() };
+            text.push(letters[(state >> 33) as usize % among]);
+        }
+        let mut read =
+            Read { chars: [7; READ + 1], codes: [0; READ], starts: [0; READ + 1], count: 0, opens: 0 };
+        let opens = able.read(&weigh.unigram, &charwise.joins, '▁', text.as_bytes(), &mut read);
+        let mut before = 7;
+        for (place, (at, char)) in text.char_indices().take(read.count).enumerate() {
+            let number = if char == ' ' { u32::from('▁') } else { char.into() };
+            assert_eq!((read.chars[place + 1], read.starts[place]), (number, at));
+            assert_eq!(read.codes[place], weigh.unigram.code(number));
+            assert_eq!(opens >> place & 1 == 1, charwise.joins.may_join(before, number));
+            assert_eq!(read.starts[place + 1], at + char.len_utf8());
+            before = number;
+        }
+        assert!(round % 2 == 1 || read.count >= 16);
+    }
 }

@@ -15,6 +15,8 @@
 
 use std::sync::Arc;
 
+#[cfg(target_arch = "x86_64")]
+use super::stretch_wide::Able;
 use super::{
     Charwise, How, MARK,
     ahead::are_dense,
@@ -50,6 +52,9 @@ pub(super) struct Weigh {
     pub(super) heaviest: f64,
     /// Segments are words.
     words: bool,
+    /// The processor reads sixteen characters at once.
+    #[cfg(target_arch = "x86_64")]
+    pub(super) able: Option<Able>,
 }
 
 impl Charwise {
@@ -284,7 +289,14 @@ impl Weigh {
         }
         let unknown = unigram.unknown_score().abs();
         let heaviest = weights.iter().fold(unknown, |most, weight| most.max(weight.abs()));
-        Weigh { unigram: unigram.clone(), weights, heaviest, words }
+        Weigh {
+            unigram: unigram.clone(),
+            weights,
+            heaviest,
+            words,
+            #[cfg(target_arch = "x86_64")]
+            able: Able::new(),
+        }
     }
 }
 

@@ -7,16 +7,19 @@
 
 use rustc_hash::FxHashMap;
 
+#[cfg(target_arch = "x86_64")]
+use super::calm_wide::Wide;
+
 /// Characters below have a bit.
-const BITS: usize = 1 << 16;
+pub(super) const BITS: usize = 1 << 16;
 /// Bytes of ASCII that are written together.
-const BLOCK: usize = 32;
+pub(super) const BLOCK: usize = 32;
 /// No rule of a longer text is written here.
 pub(super) const LONGEST: usize = BLOCK;
 /// A space, put together.
 const SPACE: u32 = 2 << 24 | b' ' as u32;
 /// Room is made for so many bytes.
-const STEP: usize = 512;
+pub(super) const STEP: usize = 512;
 
 /// What is known of single characters.
 pub(super) struct Calm {
@@ -32,6 +35,9 @@ pub(super) struct Calm {
     han: bool,
     /// Characters that stand behind the first of a rule.
     joins: Box<[u64; BITS / 64]>,
+    /// The same, to be asked for 64 bytes at once.
+    #[cfg(target_arch = "x86_64")]
+    wide: Option<Box<Wide>>,
 }
 
 /// How far a text is written, and whether behind a space that takes in those after it.
@@ -43,7 +49,7 @@ pub(super) struct Reached {
 
 /// The character that these four bytes begin with, and its width; one of four bytes is another one.
 #[inline]
-fn decode(bytes: u32) -> (usize, usize) {
+pub(super) fn decode(bytes: u32) -> (usize, usize) {
     let byte = |at: u32| bytes >> (8 * at) & 0xFF;
     let (is_two, is_three) = (byte(0) >= 0xC0, byte(0) >= 0xE0);
     let two = (byte(0) & 0x1F) << 6 | byte(1) & 0x3F;
@@ -57,7 +63,7 @@ fn decode(bytes: u32) -> (usize, usize) {
 /// As bits, which bytes are not from space to `~`, and which are spaces.
 #[cfg(target_arch = "x86_64")]
 #[inline]
-fn classes(block: &[u8; BLOCK]) -> (u32, u32) {
+pub(super) fn classes(block: &[u8; BLOCK]) -> (u32, u32) {
     use std::arch::x86_64::*;
     let class = |half: usize| {
         // SAFETY: the block has 32 bytes, and SSE2 is part of x86-64.
@@ -76,13 +82,13 @@ fn classes(block: &[u8; BLOCK]) -> (u32, u32) {
 
 #[cfg(not(target_arch = "x86_64"))]
 #[inline]
-fn classes(block: &[u8; BLOCK]) -> (u32, u32) {
+pub(super) fn classes(block: &[u8; BLOCK]) -> (u32, u32) {
     by_bytes(block)
 }
 
 /// The same byte by byte.
 #[cfg(any(test, not(target_arch = "x86_64")))]
-fn by_bytes(block: &[u8; BLOCK]) -> (u32, u32) {
+pub(super) fn by_bytes(block: &[u8; BLOCK]) -> (u32, u32) {
     block.iter().rev().fold((0, 0), |(strange, spaces), byte| {
         let is_strange = !(b' '..0x7F).contains(byte);
         (strange << 1 | u32::from(is_strange), spaces << 1 | u32::from(*byte == b' '))
@@ -113,7 +119,7 @@ fn in_pages(singles: &FxHashMap<usize, Box<str>>) -> (Box<[u16; BITS / 64]>, Vec
 /// The bytes, as bits, that are in no character from U+4000 to U+9FFF.
 #[cfg(target_arch = "x86_64")]
 #[inline]
-fn not_han(block: &[u8; BLOCK]) -> u32 {
+pub(super) fn not_han(block: &[u8; BLOCK]) -> u32 {
     use std::arch::x86_64::*;
     let half = |at: usize| {
         // SAFETY: the block has 32 bytes, and SSE2 is part of x86-64.
@@ -131,13 +137,13 @@ fn not_han(block: &[u8; BLOCK]) -> u32 {
 
 #[cfg(not(target_arch = "x86_64"))]
 #[inline]
-fn not_han(block: &[u8; BLOCK]) -> u32 {
+pub(super) fn not_han(block: &[u8; BLOCK]) -> u32 {
     not_han_by_bytes(block)
 }
 
 /// The same byte by byte.
 #[cfg(any(test, not(target_arch = "x86_64")))]
-fn not_han_by_bytes(block: &[u8; BLOCK]) -> u32 {
+pub(super) fn not_han_by_bytes(block: &[u8; BLOCK]) -> u32 {
     block.iter().rev().fold(0, |bits, byte| bits << 1 | u32::from(!matches!(byte, 0x80..0xC0 | 0xE4..0xEA)))
 }
 
@@ -154,14 +160,17 @@ impl Calm {
             bits
         };
         let (pages, few) = in_pages(&singles);
+        let (bits, joins, printable) = (bits(&is_calm), bits(&joins), (0x20..0x7F).all(&is_calm));
         Calm {
-            bits: bits(&is_calm),
-            printable: (0x20..0x7F).all(&is_calm),
+            #[cfg(target_arch = "x86_64")]
+            wide: Some(&bits).filter(|_| printable).and_then(|bits| Wide::new(bits)),
+            bits,
+            printable,
             han: (0x4000..0xA000).all(&is_calm),
             singles,
             pages,
             few,
-            joins: bits(&joins),
+            joins,
         }
     }
 
@@ -175,7 +184,7 @@ impl Calm {
         out: &mut String,
     ) -> Option<Reached> {
         let mut bytes = std::mem::take(out).into_bytes();
-        let (reached, written, ruled) = self.put(text.as_bytes(), from, squeezes, &mut bytes);
+        let (reached, written, ruled) = self.put_here(text.as_bytes(), from, squeezes, &mut bytes);
         bytes.truncate(written);
         debug_assert!(std::str::from_utf8(&bytes).is_ok());
         // SAFETY: they are whole characters of a text and whole texts of rules, behind what was text.
@@ -183,8 +192,41 @@ impl Calm {
         (ruled <= limit).then_some(reached)
     }
 
+    /// Whether a character is calm.
+    #[inline]
+    pub(super) fn is_calm(&self, code: usize) -> bool {
+        self.bits[code / 64] >> (code % 64) & 1 == 1
+    }
+
+    /// Whether it stands behind the first of a rule.
+    #[inline]
+    pub(super) fn joins(&self, code: usize) -> bool {
+        self.joins[code / 64] >> (code % 64) & 1 == 1
+    }
+
+    /// `put`, as fast as the processor can.
+    fn put_here(
+        &self,
+        text: &[u8],
+        from: Reached,
+        squeezes: bool,
+        out: &mut Vec<u8>,
+    ) -> (Reached, usize, usize) {
+        #[cfg(target_arch = "x86_64")]
+        if let Some(wide) = &self.wide {
+            return wide.put(self, text, from, squeezes, out);
+        }
+        self.put(text, from, squeezes, out)
+    }
+
     /// The same: what is reached, and the length of `out`, which has more behind it, then and when a rule wrote last.
-    fn put(&self, text: &[u8], from: Reached, squeezes: bool, out: &mut Vec<u8>) -> (Reached, usize, usize) {
+    pub(super) fn put(
+        &self,
+        text: &[u8],
+        from: Reached,
+        squeezes: bool,
+        out: &mut Vec<u8>,
+    ) -> (Reached, usize, usize) {
         let (Reached { mut at, after_space: mut after }, mut written, mut ruled) = (from, out.len(), 0);
         // As all was before the last character, which may begin a rule with the next.
         let mut before = (from, written);
@@ -224,8 +266,7 @@ impl Calm {
                 continue;
             }
             let (code, width) = decode(u32::from_le_bytes(*four));
-            let has = |bits: &[u64; BITS / 64]| bits[code / 64] >> (code % 64) & 1 == 1;
-            if has(&self.bits) & (four[0] < 0xF0) {
+            if self.is_calm(code) & (four[0] < 0xF0) {
                 let is_space = four[0] == b' ';
                 before = (told(at, after), written);
                 out[written..written + 4].copy_from_slice(four);
@@ -233,7 +274,7 @@ impl Calm {
                 (at, after) = (at + width, is_space & squeezes);
                 continue;
             }
-            if four[0] >= 0xF0 || has(&self.joins) {
+            if four[0] >= 0xF0 || self.joins(code) {
                 return (before.0, before.1, ruled);
             }
             let Some(made) = self.single(code, (written, after), squeezes, out) else {
@@ -260,7 +301,7 @@ impl Calm {
     /// Writes what becomes of a character that begins one rule, which is for it alone, behind so many bytes of `out`, and maybe
     /// behind a space that takes in those after it; the same then. `None`: it begins others.
     #[inline]
-    fn single(
+    pub(super) fn single(
         &self,
         code: usize,
         (written, after): (usize, bool),
@@ -278,103 +319,5 @@ impl Calm {
         let length = if is_space & after { 0 } else { (made >> 24) as usize - 1 };
         out[written..written + 4].copy_from_slice(&made.to_le_bytes());
         Some((written + length, if length == 0 { after } else { squeezes & is_space }))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// A map in which `ω` becomes `oo`, `ψ` longer than pages hold, a line feed a space, `x` nothing; `q` may begin a rule with U+0301.
-    fn calm() -> Calm {
-        let singles = [('ω', "oo"), ('\n', " "), ('x', ""), ('ψ', "psi!")];
-        let singles = singles.map(|(char, made)| (char as usize, Box::from(made)));
-        let follows = |code: usize| code == 0x301;
-        Calm::new(
-            |code| !"ωx\nψ".contains(char::from_u32(code as u32).unwrap_or('x')) && !follows(code),
-            follows,
-            singles.into_iter().collect(),
-        )
-    }
-
-    /// The same character by character, up to the end or U+0301 or a character of four bytes.
-    fn slow(text: &str, squeezes: bool) -> (String, usize) {
-        let (mut out, mut after, mut states) = (String::new(), squeezes, Vec::new());
-        for (at, char) in text.char_indices() {
-            if char == '\u{301}' || char.len_utf8() == 4 {
-                return states.pop().unwrap_or((out, at));
-            }
-            states.push((out.clone(), at));
-            let made = match char {
-                'ω' => "oo".to_owned(),
-                'ψ' => "psi!".to_owned(),
-                '\n' => " ".to_owned(),
-                'x' => String::new(),
-                char => char.to_string(),
-            };
-            if !(made == " " && after) {
-                out.push_str(&made);
-            }
-            if !made.is_empty() {
-                after = squeezes && made == " ";
-            }
-            if "ωx\nψ".contains(char) {
-                states = vec![(out.clone(), at + char.len_utf8())];
-            }
-        }
-        (out, text.len())
-    }
-
-    #[test]
-    fn writes_what_characters_become() {
-        let mut state = 7u64;
-        let parts = [
-            "a plain word of ASCII, and one more ",
-            "α",
-            "漢",
-            "漢字漢字漢字漢字漢字漢字",
-            "ω",
-            "\n",
-            "x",
-            "ψ",
-            " ",
-            "  ",
-            "q\u{301}",
-            "😀",
-            "é~",
-            "\u{7f}",
-        ];
-        let calm = calm();
-        for round in 0..3000 {
-            let mut text = String::new();
-            for _ in 0..round % 40 {
-                state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-                let at = (state >> 33) as usize % if round % 3 == 0 { parts.len() } else { 10 };
-                text.push_str(parts[at]);
-            }
-            for squeezes in [false, true] {
-                let mut out = "before".to_owned();
-                let from = Reached { at: 0, after_space: squeezes };
-                let reached = calm.write(&text, from, (squeezes, usize::MAX), &mut out).unwrap();
-                let (expected, end) = slow(&text, squeezes);
-                // The last characters may be left.
-                assert!(reached.at <= end && reached.at + 8 > end, "{text:?}");
-                assert!(expected.starts_with(&out[6..]), "{text:?}: {out:?}");
-                let rest = slow(&text[..reached.at], squeezes).0;
-                assert_eq!(rest, out[6..], "{text:?}");
-            }
-        }
-        let mut out = String::new();
-        assert_eq!(calm.write("aωaaaa", Reached { at: 0, after_space: true }, (true, 2), &mut out), None);
-    }
-
-    #[test]
-    fn classes_are_those_of_bytes() {
-        for byte in 0..=255u8 {
-            let mut block = [b'a'; BLOCK];
-            (block[3], block[17], block[31]) = (byte, b' ', byte);
-            assert_eq!(classes(&block), by_bytes(&block));
-            assert_eq!(not_han(&block), not_han_by_bytes(&block));
-        }
     }
 }

@@ -4,6 +4,10 @@
 //! the text before or after (`special`).
 
 mod calm;
+#[cfg(test)]
+mod calm_tests;
+#[cfg(target_arch = "x86_64")]
+mod calm_wide;
 mod characters;
 mod charsmap;
 mod charsmap_check;

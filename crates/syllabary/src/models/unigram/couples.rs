@@ -108,6 +108,12 @@ impl Unigram {
         self.trie.code_of(char)
     }
 
+    /// The numbers of the first characters, `LATER` for one that is to be asked for.
+    #[cfg(target_arch = "x86_64")]
+    pub(crate) fn codes(&self) -> &[u16; 0x1_0000] {
+        self.trie.table()
+    }
+
     /// Asks for what is needed of two characters, given by their codes.
     #[inline]
     pub(crate) fn ask(&self, left: u32, right: u32) {

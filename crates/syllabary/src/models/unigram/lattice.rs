@@ -196,10 +196,11 @@ impl<S: Sum> Ways<S> {
                 last = if is_better { id } else { last };
                 row
             };
-            // Two at a time, if need be with one that is none: how many there are nothing foretells.
+            // Three at a time, if need be with one that is none: how many there are nothing foretells.
             loop {
                 let one = take(id);
                 let other = take(one.shorter());
+                let other = take(other.shorter());
                 if other.length() == 1 {
                     break;
                 }

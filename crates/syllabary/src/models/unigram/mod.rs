@@ -21,6 +21,7 @@ use couples::Couples;
 pub(crate) use couples::{Alone, FEW};
 pub(crate) use lattice::Lattice;
 pub(crate) use nbest::Several;
+pub(crate) use trie::LATER;
 use trie::{NONE, Trie};
 
 /// An unknown character's score is so much below the lowest.

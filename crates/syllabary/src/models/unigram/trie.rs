@@ -14,7 +14,7 @@ const BARREN: u32 = u32::MAX - 1;
 /// Characters below have their codes in a table.
 const TABLE: usize = 0x1_0000;
 /// A code that is none.
-const LATER: u16 = u16::MAX;
+pub(crate) const LATER: u16 = u16::MAX;
 /// So many places are tried for a node of several children before the end of the array is taken.
 const TRIES: usize = 256;
 
@@ -49,7 +49,7 @@ pub(crate) struct Trie {
     firsts: Vec<Cell>,
     first_doubles: Vec<f64>,
     /// `LATER` where the code is among the others.
-    table: Box<[u16]>,
+    table: Box<[u16; TABLE]>,
     others: FxHashMap<char, u32>,
 }
 
@@ -142,6 +142,11 @@ impl Trie {
         }
     }
 
+    /// The codes of the first characters, `LATER` for one that is to be asked for.
+    pub(super) fn table(&self) -> &[u16; TABLE] {
+        &self.table
+    }
+
     /// The first character of these, as a text of its own or as an unknown one: its id, its scores and where it is, for
     /// `next`.
     #[inline]
@@ -184,12 +189,12 @@ impl Trie {
 }
 
 /// The codes of characters, from 1 on.
-fn codes(texts: &[(&str, u32)]) -> (Box<[u16]>, FxHashMap<char, u32>) {
+fn codes(texts: &[(&str, u32)]) -> (Box<[u16; TABLE]>, FxHashMap<char, u32>) {
     let mut counts: FxHashMap<char, u32> = FxHashMap::default();
     texts.iter().flat_map(|(text, _)| text.chars()).for_each(|char| *counts.entry(char).or_default() += 1);
     let mut chars: Vec<(char, u32)> = counts.into_iter().collect();
     chars.sort_unstable_by_key(|&(char, count)| (std::cmp::Reverse(count), char));
-    let (mut table, mut others) = (vec![0; TABLE].into_boxed_slice(), FxHashMap::default());
+    let (mut table, mut others) = (Box::new([0; TABLE]), FxHashMap::default());
     for ((char, _), code) in chars.into_iter().zip(1..) {
         match table.get_mut(char as usize) {
             Some(place) if code < u32::from(LATER) => *place = code as u16,

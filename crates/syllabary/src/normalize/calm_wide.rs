@@ -1,0 +1,275 @@
+//! The same as `calm`, 64 bytes at a time, with AVX-512 VBMI.
+//!
+//! ```text
+//! a byte that begins a character: is that calm?  ASCII by comparing, two bytes by a table of 2,048 bits that lies in registers,
+//! three bytes by whether all 64 that begin with the same two are, or none; only of the others the bit is looked up
+//! ```
+//!
+//! What is left are the few characters that change, and spaces that go, as bits of one number; between them text is copied. Leaves
+//! out what those become (`Calm::single`).
+
+use std::arch::x86_64::{
+    __m512i, __mmask64, _mm512_and_si512, _mm512_cmpeq_epi8_mask, _mm512_cmpge_epu8_mask,
+    _mm512_cmplt_epi8_mask, _mm512_cmplt_epu8_mask, _mm512_loadu_si512, _mm512_mask_permutexvar_epi8,
+    _mm512_maskz_loadu_epi8, _mm512_maskz_permutexvar_epi8, _mm512_permutexvar_epi8, _mm512_set1_epi8,
+    _mm512_storeu_si512, _mm512_test_epi8_mask,
+};
+
+use super::calm::{BITS, Calm, Reached, STEP, decode};
+use crate::split::has_vbmi;
+
+/// Bytes that are looked at together.
+const BLOCK: usize = 64;
+/// No character is longer.
+const WIDEST: usize = 4;
+
+/// Which characters are calm, by their second byte: a bit for each of eight first bytes. Exists only where the processor has the
+/// instructions.
+#[derive(Debug)]
+#[repr(C, align(64))]
+pub(super) struct Wide {
+    /// Of two bytes, from C0, C8, D0 and D8 on.
+    two: [[u8; BLOCK]; 4],
+    /// Of three bytes, from E0 and E8 on: whether all are; whether some are.
+    three: [[u8; BLOCK]; 2],
+    some: [[u8; BLOCK]; 2],
+    /// The bit of a first byte.
+    bit: [u8; BLOCK],
+}
+
+/// A block: where characters begin, which of them are not calm, and spaces.
+#[derive(Clone, Copy, Debug)]
+struct Block {
+    begins: u64,
+    strange: u64,
+    spaces: u64,
+}
+
+/// Where one is: in the text and in what is written, when a rule wrote last, and where one was before what was copied last.
+struct Walk {
+    at: usize,
+    after: bool,
+    written: usize,
+    ruled: usize,
+    from: (Reached, usize),
+}
+
+impl Wide {
+    /// Of a bit for each character of up to three bytes.
+    pub(super) fn new(bits: &[u64; BITS / 64]) -> Option<Box<Wide>> {
+        let mut wide =
+            Wide { two: [[0; BLOCK]; 4], three: [[0; BLOCK]; 2], some: [[0; BLOCK]; 2], bit: [0; BLOCK] };
+        for second in 0..BLOCK {
+            wide.bit[second] = 1 << (second % 8);
+            for (first, page) in bits[..32].iter().enumerate() {
+                let is_calm = page >> second & 1 == 1;
+                wide.two[first / 8][second] |= u8::from(is_calm) << (first % 8);
+            }
+            for first in 0..16 {
+                let page = bits[first << 6 | second];
+                wide.three[first / 8][second] |= u8::from(page == u64::MAX) << (first % 8);
+                wide.some[first / 8][second] |= u8::from(page != 0) << (first % 8);
+            }
+        }
+        has_vbmi().then(|| Box::new(wide))
+    }
+
+    /// As `Calm::put`.
+    pub(super) fn put(
+        &self,
+        calm: &Calm,
+        text: &[u8],
+        from: Reached,
+        squeezes: bool,
+        out: &mut Vec<u8>,
+    ) -> (Reached, usize, usize) {
+        // SAFETY: this exists, so the processor has all features that the function has.
+        unsafe { self.walk(calm, text, from, squeezes, out) }
+    }
+
+    #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,avx512vbmi2,bmi1,bmi2,lzcnt,popcnt")]
+    fn walk(
+        &self,
+        calm: &Calm,
+        text: &[u8],
+        from: Reached,
+        squeezes: bool,
+        out: &mut Vec<u8>,
+    ) -> (Reached, usize, usize) {
+        let Reached { at, after_space: after } = from;
+        let mut walk = Walk { at, after, written: out.len(), ruled: 0, from: (from, out.len()) };
+        while walk.at < text.len() {
+            let block = self.look(calm, &text[walk.at..]);
+            if let Some((reached, written)) = walk.block(calm, text, block, squeezes, out) {
+                return (reached, written, walk.ruled);
+            }
+        }
+        (Reached { at: walk.at, after_space: walk.after }, walk.written, walk.ruled)
+    }
+
+    /// What the characters are that text begins with.
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,avx512vbmi2,bmi1,bmi2,lzcnt,popcnt")]
+    fn look(&self, calm: &Calm, text: &[u8]) -> Block {
+        let (first, second) = (load(text), load(text.get(1..).unwrap_or_default()));
+        let set = |byte: u8| _mm512_set1_epi8(byte as i8);
+        let begins = !_mm512_cmplt_epi8_mask(first, set(0xC0));
+        let wide = _mm512_cmpge_epu8_mask(first, set(0xC0));
+        let plain = _mm512_cmpge_epu8_mask(first, set(0x20)) & _mm512_cmplt_epu8_mask(first, set(0x7F));
+        let spaces = _mm512_cmpeq_epi8_mask(first, set(b' '));
+        let (mut strange, mut unsure) = (begins & !plain, begins & !plain & !wide);
+        if wide != 0 {
+            let eight = _mm512_and_si512(first, set(0xF8));
+            let of = |byte: u8| _mm512_cmpeq_epi8_mask(eight, set(byte));
+            let table = |row: &[u8; BLOCK]| load_all(row);
+            let found = _mm512_maskz_permutexvar_epi8(of(0xC0), second, table(&self.two[0]));
+            let found = _mm512_mask_permutexvar_epi8(found, of(0xC8), second, table(&self.two[1]));
+            let found = _mm512_mask_permutexvar_epi8(found, of(0xD0), second, table(&self.two[2]));
+            let found = _mm512_mask_permutexvar_epi8(found, of(0xD8), second, table(&self.two[3]));
+            let found = _mm512_mask_permutexvar_epi8(found, of(0xE0), second, table(&self.three[0]));
+            let found = _mm512_mask_permutexvar_epi8(found, of(0xE8), second, table(&self.three[1]));
+            let some = _mm512_maskz_permutexvar_epi8(of(0xE0), second, table(&self.some[0]));
+            let some = _mm512_mask_permutexvar_epi8(some, of(0xE8), second, table(&self.some[1]));
+            let bit = _mm512_permutexvar_epi8(first, table(&self.bit));
+            strange &= !_mm512_test_epi8_mask(found, bit);
+            unsure |= strange & _mm512_test_epi8_mask(some, bit);
+        }
+        while unsure != 0 {
+            let place = unsure.trailing_zeros() as usize;
+            if let Some(four) = text.get(place..).and_then(<[u8]>::first_chunk::<WIDEST>) {
+                let (code, _) = decode(u32::from_le_bytes(*four));
+                strange ^= u64::from(calm.is_calm(code)) << place;
+            }
+            unsure &= unsure - 1;
+        }
+        Block { begins, strange, spaces }
+    }
+}
+
+impl Walk {
+    /// Writes a block; if all has to end in it, what is reached, and the length of what is written then.
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,avx512vbmi2,bmi1,bmi2,lzcnt,popcnt")]
+    fn block(
+        &mut self,
+        calm: &Calm,
+        text: &[u8],
+        block: Block,
+        squeezes: bool,
+        out: &mut Vec<u8>,
+    ) -> Option<(Reached, usize)> {
+        let Block { begins, strange, spaces } = block;
+        let bytes = &text[self.at..];
+        // What begins behind it may end in the next block.
+        let whole = BLOCK + 1 - WIDEST;
+        let stop = (whole + (begins >> whole).trailing_zeros() as usize).min(BLOCK).min(bytes.len());
+        let events = strange | if squeezes { spaces & spaces << 1 } else { 0 };
+        let mut place = 0;
+        while place < stop {
+            if self.written + 2 * BLOCK > out.len() {
+                out.resize(self.written + STEP, 0);
+            }
+            // A space may go because of what a rule wrote.
+            let left = events >> place | u64::from(self.after) & spaces >> place;
+            let end = (place + left.trailing_zeros() as usize).min(stop);
+            if end > place {
+                self.copy(bytes, (place, end), spaces, squeezes, out);
+            }
+            if end == stop {
+                place = stop;
+                break;
+            }
+            if spaces >> end & 1 == 1 {
+                // All of a run of them go.
+                place = (end + (spaces >> end).trailing_ones() as usize).min(stop);
+                (self.after, self.from) =
+                    (true, (Reached { at: self.at + place, after_space: true }, self.written));
+                continue;
+            }
+            match self.change(calm, text, self.at + end, squeezes, out) {
+                Ok(width) => place = end + width,
+                Err(reached) => return Some(reached),
+            }
+            self.from = (Reached { at: self.at + place, after_space: self.after }, self.written);
+        }
+        self.at += place;
+        None
+    }
+
+    /// Writes what becomes of the character at a place, which is not calm; its width, or, if that cannot be told here, what is
+    /// reached.
+    #[inline]
+    fn change(
+        &mut self,
+        calm: &Calm,
+        text: &[u8],
+        at: usize,
+        squeezes: bool,
+        out: &mut [u8],
+    ) -> Result<usize, (Reached, usize)> {
+        let four = text[at..].first_chunk::<WIDEST>().filter(|four| four[0] < 0xF0);
+        let known = four.map(|four| decode(u32::from_le_bytes(*four))).filter(|&(code, _)| !calm.joins(code));
+        let Some((code, width)) = known else { return Err(self.before(text, at, squeezes)) };
+        match calm.single(code, (self.written, self.after), squeezes, out) {
+            None => Err((Reached { at, after_space: self.after }, self.written)),
+            Some(made) => {
+                (self.written, self.after) = made;
+                self.ruled = self.written;
+                Ok(width)
+            }
+        }
+    }
+
+    /// Writes what stands from one place of a block to another, and is calm.
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,avx512vbmi2,bmi1,bmi2,lzcnt,popcnt")]
+    fn copy(
+        &mut self,
+        bytes: &[u8],
+        (place, end): (usize, usize),
+        spaces: u64,
+        squeezes: bool,
+        out: &mut [u8],
+    ) {
+        let copied = load(&bytes[place..]);
+        let room = &mut out[self.written..self.written + BLOCK];
+        // SAFETY: there is room for 64 bytes.
+        unsafe { _mm512_storeu_si512(room.as_mut_ptr().cast(), copied) };
+        self.from = (Reached { at: self.at + place, after_space: self.after }, self.written);
+        self.written += end - place;
+        self.after = squeezes & (spaces >> (end - 1) & 1 == 1);
+    }
+
+    /// As all was before the last character before a place, as far as that was copied.
+    #[cold]
+    fn before(&self, text: &[u8], at: usize, squeezes: bool) -> (Reached, usize) {
+        let (from, written) = self.from;
+        let copied = &text[from.at..at];
+        let Some(last) = copied.iter().rposition(|byte| byte & 0xC0 != 0x80).filter(|&last| last > 0) else {
+            return self.from;
+        };
+        let after_space = squeezes && copied[last - 1] == b' ';
+        (Reached { at: from.at + last, after_space }, written + last)
+    }
+}
+
+/// The first 64 bytes; zeros for those that are not there.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512vbmi,avx512vbmi2,bmi1,bmi2,lzcnt,popcnt")]
+fn load(text: &[u8]) -> __m512i {
+    match text.first_chunk() {
+        Some(block) => load_all(block),
+        None => {
+            let there: __mmask64 = (1 << text.len()) - 1;
+            // SAFETY: what is not there is not read.
+            unsafe { _mm512_maskz_loadu_epi8(there, text.as_ptr().cast()) }
+        }
+    }
+}
+
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512vbmi,avx512vbmi2,bmi1,bmi2,lzcnt,popcnt")]
+fn load_all(block: &[u8; BLOCK]) -> __m512i {
+    // SAFETY: there are 64 bytes.
+    unsafe { _mm512_loadu_si512(block.as_ptr().cast()) }
+}
