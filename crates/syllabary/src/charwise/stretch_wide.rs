@@ -105,8 +105,8 @@ fn sixteen(
         _mm512_cmpeq_epi32_mask(chars, number(b' '.into())),
         number(space.into()),
     );
-    // The last number of the table is no character of a text.
-    let other = _mm512_cmpge_epu32_mask(first, number(0xF0)) | _mm512_cmpeq_epi32_mask(chars, number(0xFFFF));
+    // What is no number of the table, and its last one, which has none behind it.
+    let other = _mm512_cmpge_epu32_mask(first, number(0xF0)) | _mm512_cmpge_epu32_mask(chars, number(0xFFFF));
     let whole = (begins & ((1 << WHOLE) - 1)).count_ones().min(LANES as u32);
     let count = whole.min(other.trailing_zeros()) as usize;
     let there = ((1u32 << count) - 1) as u16;
