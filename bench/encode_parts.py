@@ -30,6 +30,7 @@ FEW = ("english", "greek", "chinese")
 FAST = ("gigatoken", "fastokens", RC3)
 ALL = (*FAST, "tiktoken", "tokenizers")
 OURS = "syllabary"
+LISTED = "syllabary, tokenizer.json"
 TWO, PAIR = "syllabary, 2 threads", "syllabary, 2 processes"
 QUARTER = "syllabary, a quarter"
 THIRD = "syllabary, a third"
@@ -123,6 +124,16 @@ def first_pass(setup: Setup, vocabs: Sequence[str], corpora: Sequence[str]) -> I
             tasks = setup.tasks(FAST, "array", vocab, texts, passes=4)
             tasks |= setup.tasks(["tiktoken"], "array", vocab, texts) | tasks
             yield Cell("first-pass", corpus, vocab, tasks, once=("tiktoken",))
+
+
+def listed(setup: Setup, vocabs: Sequence[str], corpora: Sequence[str]) -> Iterator[Cell]:
+    """Arrays by a tokenizer.json, whose merges are a list: the first pass, and warm ones."""
+    if not setup.source(vocabs[0], None).json:
+        return
+    for corpus in corpora:
+        texts = setup.texts(corpus, "documents")
+        tasks = setup.tasks(FAST, "array", vocabs[0], texts, passes=4)
+        yield Cell("listed", corpus, vocabs[0], tasks | {OURS: tasks[OURS]._replace(lane=LISTED)})
 
 
 def lists(setup: Setup, vocabs: Sequence[str], corpora: Sequence[str]) -> Iterator[Cell]:
@@ -227,6 +238,7 @@ def pattern(setup: Setup, vocabs: Sequence[str], corpora: Sequence[str]) -> Iter
 
 PARTS: dict[str, Callable[[Setup, Sequence[str], Sequence[str]], Iterator[Cell]]] = {
     "first-pass": first_pass,
+    "listed": listed,
     "lists": lists,
     "short": short,
     "threads": threads,

@@ -2,8 +2,7 @@
 
 A lane has `load` (timed by the task `load`), then `array`, `lists`, `decode` and so on as far as the library
 has them; `documents` gives the ids of a result document by document, after the clock has stopped.
-fastokens and tokenizers take a rank file by a tokenizer.json made from it (`encode_text.py`).
-Leaves out: clocks, memory, digests.
+fastokens and tokenizers take a rank file by a tokenizer.json made from it. Leaves out: clocks, memory, digests.
 """
 
 from __future__ import annotations
@@ -122,6 +121,14 @@ class Syllabary(Lane):
         """To bytes."""
         data: bytes = self.tok.decode_bytes(ids)
         return data
+
+
+class SyllabaryListed(Syllabary):
+    """Ours from the tokenizer.json, whose merges are a list."""
+
+    def load(self) -> None:
+        """The file that fastokens and tokenizers read."""
+        self.tok = self.load_published(self.source.json)
 
 
 class Gigatoken(Lane):
@@ -383,6 +390,7 @@ class SentencePiece(Lane):
 
 LANES: dict[str, type[Lane]] = {
     "syllabary": Syllabary,
+    "syllabary, tokenizer.json": SyllabaryListed,
     "gigatoken": Gigatoken,
     "fastokens": Fastokens,
     RC3: Pipeline,

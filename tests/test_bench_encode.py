@@ -85,6 +85,21 @@ def test_the_lanes_of_each_part_give_the_same(
     assert bool(goals) == (part != "load")  # r50k's loading has no goal
 
 
+def test_a_list_of_merges_gives_the_ids_of_the_ranks(
+    corpora: Path, shared: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    parts, lane = (bench(name, monkeypatch) for name in ("encode_parts", "encode_lane"))
+    folders = parts.Folders(corpora, shared / "vocabs", tmp_path)
+    setup = parts.Setup(folders, tmp_path, 0.02, ["syllabary", "tokenizers"], ["tokenizers"])
+    (cell,) = parts.PARTS["listed"](setup, ["r50k"], ["english"])
+    (task,) = cell.tasks.values()
+    listed, ranked = lane.answer(task), lane.answer(task._replace(lane="syllabary"))
+    assert task.lane == "syllabary, tokenizer.json"
+    assert listed["digest"] == ranked["digest"] is not None
+    alone = parts.Setup(folders, tmp_path, 0.02, ["syllabary"], [])  # then no tokenizer.json is made
+    assert list(parts.PARTS["listed"](alone, ["r50k"], ["english"])) == []
+
+
 def test_what_is_missing_is_said(corpora: Path, tmp_path: Path) -> None:
     done = run("--corpora", corpora, "--vocabs", tmp_path, "--output", tmp_path / "out", "--only", "load")
     assert done.returncode == 1
