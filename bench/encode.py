@@ -181,7 +181,7 @@ def told(cell: Cell, rows: Sequence[dict[str, Any]]) -> None:
 def installed(peers: Path) -> dict[str, str | None]:
     """Versions; None for what is not installed."""
     found: dict[str, str | None] = {}
-    for name in LANES:
+    for name in (name for name in LANES if name != LISTED):
         try:
             found[name] = version(name) if name != RC3 else None
         except PackageNotFoundError:
