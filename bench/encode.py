@@ -37,7 +37,7 @@ from common import RESULTS, processor
 from encode_chart import draw
 from encode_goals import goals, per_byte
 from encode_lane import Task
-from encode_parts import CORPORA, LISTED, OURS, PARTS, RANKS, Cell, Folders, Setup
+from encode_parts import CORPORA, LISTED, OWN, PARTS, RANKS, Cell, Folders, Setup
 from encode_peers import LANES, RC3
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -104,7 +104,7 @@ def turns(cell: Cell, repeats: int) -> dict[str, list[Answer]]:
             try:
                 answers[name].append((run_pair if name in cell.pairs else run)(tasks[name]))
             except RuntimeError as error:
-                if tasks[name].lane in (OURS, LISTED):
+                if tasks[name].lane in OWN:
                     raise
                 print(f"left out: {error}", file=sys.stderr)
                 del answers[name]
@@ -144,7 +144,7 @@ def compare(cell: Cell, rows: Sequence[dict[str, Any]]) -> list[str]:
     ours: dict[str, dict[str, Any]] = {}
     for one in rows:
         task = cell.tasks[one["lane"]]
-        if task.lane in (OURS, LISTED) and not task.head:
+        if task.lane in OWN and not task.head:
             ours.setdefault(task.texts, one)
     errors = []
     for other in rows:

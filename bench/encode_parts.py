@@ -31,6 +31,7 @@ FAST = ("gigatoken", "fastokens", RC3)
 ALL = (*FAST, "tiktoken", "tokenizers")
 OURS = "syllabary"
 LISTED = "syllabary, tokenizer.json"
+OWN = (OURS, LISTED)
 TWO, PAIR = "syllabary, 2 threads", "syllabary, 2 processes"
 QUARTER = "syllabary, a quarter"
 THIRD = "syllabary, a third"

@@ -2,7 +2,7 @@
 
 A lane has `load` (timed by the task `load`), then `array`, `lists`, `decode` and so on as far as the library
 has them; `documents` gives the ids of a result document by document, after the clock has stopped.
-fastokens and tokenizers take a rank file by a tokenizer.json made from it. Leaves out: clocks, memory, digests.
+fastokens and tokenizers take a rank file as a tokenizer.json. Leaves out: clocks, memory, digests.
 """
 
 from __future__ import annotations
