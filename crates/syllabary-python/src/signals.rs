@@ -4,7 +4,11 @@
 //! (`windows`).
 
 use std::{
-    sync::{Arc, Mutex, PoisonError},
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
+    thread::{self, ThreadId},
     time::{Duration, Instant},
 };
 
@@ -45,27 +49,42 @@ pub fn interruptible_text<T: Send>(
     }
 }
 
-/// When Python was last asked, and what its handlers have raised.
-struct Signals(Mutex<(Instant, Option<PyErr>)>);
+/// Python hears of signals in its main thread alone, so only the thread that called asks it; others are told.
+struct Signals {
+    caller: ThreadId,
+    stopped: AtomicBool,
+    /// When Python was last asked, and what its handlers have raised.
+    state: Mutex<(Instant, Option<PyErr>)>,
+}
 
 impl Default for Signals {
     fn default() -> Self {
-        Signals(Mutex::new((Instant::now(), None)))
+        Signals {
+            caller: thread::current().id(),
+            stopped: AtomicBool::new(false),
+            state: Mutex::new((Instant::now(), None)),
+        }
     }
 }
 
 impl Signals {
     fn go_on(&self) -> bool {
-        let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if state.1.is_some() || state.0.elapsed() < PULSE {
-            return state.1.is_none();
+        if !self.stopped.load(Ordering::Relaxed) && thread::current().id() == self.caller {
+            self.ask();
         }
-        state.0 = Instant::now();
-        state.1 = Python::attach(|py| py.check_signals()).err();
-        state.1.is_none()
+        !self.stopped.load(Ordering::Relaxed)
+    }
+
+    fn ask(&self) {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        if state.0.elapsed() >= PULSE {
+            state.1 = Python::attach(|py| py.check_signals()).err();
+            state.0 = Instant::now();
+            self.stopped.store(state.1.is_some(), Ordering::Relaxed);
+        }
     }
 
     fn raised(&self) -> Option<PyErr> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).1.take()
+        self.state.lock().unwrap_or_else(PoisonError::into_inner).1.take()
     }
 }
