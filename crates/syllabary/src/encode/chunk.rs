@@ -283,7 +283,7 @@ fn learn(
     }
     if unknown.len() >= lanes::FEWEST {
         let keys = unknown.iter().map(|&(key, _)| plain(key));
-        lanes.merge(keys, lanes::Rules::of(&fast.bytes, vocab, merges), &mut |number, ids| {
+        lanes.merge(keys, lanes::Rules::of(&fast.bytes, vocab, merges), &mut |number, ids, _| {
             let (key, hash) = unknown[number];
             short.insert_new(key, hash, ids);
         });

@@ -57,12 +57,13 @@ impl Able {
         there.then_some(Able(()))
     }
 
-    /// Merges strings and hands the number of each with its ids to `done`, in any order.
+    /// Merges strings and hands the number of each to `done`, with its ids and a bit for each byte where one of them
+    /// begins, in any order.
     pub(super) fn merge(
         self,
         strings: impl ExactSizeIterator<Item = Key>,
         rules: Rules<'_>,
-        done: &mut impl FnMut(usize, &[u32]),
+        done: &mut impl FnMut(usize, &[u32], u32),
     ) {
         let mut lanes = Lanes::new();
         // SAFETY: `self` exists, so the processor has all features that the functions have.
@@ -159,7 +160,7 @@ impl Lanes {
         &mut self,
         strings: impl ExactSizeIterator<Item = Key>,
         rules: Rules<'_>,
-        done: &mut impl FnMut(usize, &[u32]),
+        done: &mut impl FnMut(usize, &[u32], u32),
     ) {
         let (mut strings, pairs) = (strings.enumerate(), rules.pairs);
         for lane in 0..LANES {
@@ -173,9 +174,9 @@ impl Lanes {
             while finished != 0 {
                 let lane = finished.trailing_zeros() as usize % LANES;
                 finished &= finished - 1;
-                let mut out = [0; LANES];
-                store(&mut out, _mm512_maskz_compress_epi32(self.live[lane] as u16, load(&self.ids[lane])));
-                done(self.strings[lane], &out[..self.live[lane].count_ones() as usize]);
+                let (live, mut out) = (self.live[lane], [0; LANES]);
+                store(&mut out, _mm512_maskz_compress_epi32(live as u16, load(&self.ids[lane])));
+                done(self.strings[lane], &out[..live.count_ones() as usize], live);
                 match strings.next() {
                     Some((number, key)) => self.take(lane, number, key, pairs),
                     None => self.busy &= !(1 << lane),

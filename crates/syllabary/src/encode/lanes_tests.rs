@@ -42,13 +42,14 @@ fn compare(able: Able, (parts, vocab, merges): (&Parts<'_>, &Vocab, &Merges), st
     let pairs = BytePairs::new(parts, vocab, merges).unwrap();
     let keys: Vec<Key> = strings.iter().filter_map(|string| Key::new(string)).collect();
     let (mut found, mut merged) = (vec![None; strings.len()], 0);
-    able.merge(keys.into_iter(), Rules::of(&pairs, vocab, merges), &mut |number, ids| {
-        assert_eq!(found[number].replace(ids.to_vec()), None);
+    able.merge(keys.into_iter(), Rules::of(&pairs, vocab, merges), &mut |number, ids, begins| {
+        assert_eq!(found[number].replace((ids.to_vec(), u64::from(begins))), None);
     });
     for (string, found) in strings.iter().zip(found) {
         let (ids, count) = short::merge::<16>(&pairs, merges, string, (0, string.len()));
+        let (_, begins) = short::merge_to_places(&pairs, merges, string, (0, string.len()));
         merged += string.len() - count;
-        assert_eq!(found.as_deref(), Some(&ids[..count]), "{string:?} {:?}", parts.merges);
+        assert_eq!(found, Some((ids[..count].to_vec(), begins)), "{string:?} {:?}", parts.merges);
     }
     merged
 }

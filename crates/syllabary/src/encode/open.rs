@@ -10,6 +10,7 @@ use super::{
     output::Output,
     pieces::{FastWork, Pieces},
     short,
+    windows::Known,
 };
 use crate::{Error, merge::MAX_RUNS};
 
@@ -189,10 +190,14 @@ impl<O: Output> Pieces<'_, O> {
             let few = few.map(|(byte, count)| (self.fast.bytes.ids()[usize::from(byte)], count));
             self.merges.apply_to_runs(&few, ids)
         });
-        if by_runs.is_some()
-            || few.is_none()
-                && windows.merge((&self.fast.bytes, self.merges), text, (start, end), ids).is_some()
-        {
+        let known = Known {
+            bytes: &self.fast.bytes,
+            vocab: self.vocab,
+            merges: self.merges,
+            #[cfg(target_arch = "x86_64")]
+            lanes: self.fast.lanes,
+        };
+        if by_runs.is_some() || few.is_none() && windows.merge(known, text, (start, end), ids).is_some() {
             return Ok(());
         }
         ids.clear();

@@ -1,9 +1,9 @@
 //! Merging of a long string in windows: each by itself, and the next from where they fit together.
 //!
 //! ```text
-//! tokens of a window             [a b c d e f]  the last may be others where more follows: [a b c d]
-//! tokens of the next, from there         [e' f' g h …]
-//! d and e' by themselves become d and e'  =>  a b c d e' f' g h … is right so far
+//! tokens of a window             [a b c d e f]
+//! tokens of another, beyond it         [x d e' g h …]   d is in both: a b c, d e' g h … is right so far
+//! where there is no such token   [a b c d] e' f'        d and e' by themselves become d and e': right too
 //! ```
 //!
 //! Tokens are those of a whole string if each two neighbours, merged by themselves, become these two. For suppose that
@@ -11,9 +11,14 @@
 //! that end has merged as it does when they are alone, as each step takes the lowest rank, leftmost, of all and so
 //! of these; then it would be taken there too. Within a window neighbours are right for the same reason. Where windows
 //! do not fit after some tries, as with tokens of many spaces, another way must be taken (`merge`).
+//!
+//! Windows that others may fit into are merged ahead, many at a time, where the processor can (`ahead`).
 
-use super::short::{self, BytePairs};
-use crate::merge::Merges;
+mod ahead;
+
+use super::short;
+use ahead::Ahead;
+pub(super) use ahead::Known;
 
 /// Bytes merged at a time: more cost more for each, fewer are merged again too often.
 const WINDOW: usize = 32;
@@ -31,6 +36,45 @@ const KEPT: usize = 1 << 16;
 pub(crate) struct Windows {
     /// Where each token begins.
     starts: Vec<usize>,
+    ahead: Ahead,
+}
+
+/// Some bytes of the string, merged by themselves.
+#[derive(Clone, Copy, Debug)]
+struct Window {
+    start: usize,
+    end: usize,
+    /// A bit for each byte where a token begins, and one for the end.
+    bounds: u64,
+    /// The tokens, one after the other.
+    ids: [u32; WINDOW],
+}
+
+impl Window {
+    /// Merges the bytes of `span`, at most `WINDOW`.
+    fn of(known: Known<'_>, text: &[u8], (start, end): (usize, usize)) -> Window {
+        let (places, live) = short::merge_to_places(known.bytes, known.merges, text, (start, end));
+        let (mut ids, mut left) = ([0; WINDOW], live);
+        for id in ids.iter_mut().take(live.count_ones() as usize) {
+            *id = places[left.trailing_zeros() as usize];
+            left &= left - 1;
+        }
+        Window { start, end, bounds: live | 1 << (end - start), ids }
+    }
+
+    /// Its ends of tokens behind `at`, which is one of them or where it begins.
+    fn after(&self, at: usize) -> u64 {
+        self.bounds & (u64::MAX << (at - self.start) << 1)
+    }
+
+    /// The end of its last token but `AGAIN`, if that is behind `at`; or else `at`.
+    fn kept(&self, at: usize) -> usize {
+        let mut ends = self.after(at);
+        for _ in 0..AGAIN.min(ends.count_ones() as usize) {
+            ends ^= 1 << ends.ilog2();
+        }
+        ends.checked_ilog2().map_or(at, |last| self.start + last as usize)
+    }
 }
 
 impl Windows {
@@ -38,59 +82,75 @@ impl Windows {
     /// not fit together.
     pub(super) fn merge(
         &mut self,
-        (bytes, merges): (&BytePairs, &Merges),
+        known: Known<'_>,
         text: &[u8],
         (start, end): (usize, usize),
         ids: &mut Vec<u32>,
     ) -> Option<()> {
         self.starts.clear();
         self.starts.shrink_to(KEPT);
-        let (mut at, mut left) = (start, MOST_WORK * (end - start));
-        let (mut furthest, mut back) = (start, 0);
+        self.ahead.begin(start, end);
+        let mut left = MOST_WORK * (end - start);
+        // All tokens before `at` are in `ids`; one of the window's ends there, or it begins there.
+        let (mut at, mut furthest, mut back) = (start, start, 0);
+        let mut window = Window::of(known, text, (start, end.min(start + WINDOW)));
         loop {
-            let to = end.min(at + WINDOW);
-            left = left.checked_sub(to - at)?;
-            let (window, live) = short::merge_to_places(bytes, merges, text, (at, to));
-            if let Some(&last) = self.starts.last() {
-                let second = live & (live - 1);
-                let next = if second == 0 { to } else { at + second.trailing_zeros() as usize };
-                if !are_apart((bytes, merges), text, [last, at, next]) {
-                    back += 1;
-                    if back > MOST_BACK {
-                        return None;
-                    }
-                    ids.pop();
-                    self.starts.pop();
-                    at = last;
-                    continue;
-                }
+            while let Some((next, to)) = self.ahead.fits(known, text, &window, at) {
+                self.take(&window, (at, to), ids);
+                (window, at) = (next, to);
             }
-            let again = if to == end { 0 } else { AGAIN };
-            let kept = (live.count_ones() as usize).saturating_sub(again);
-            let (mut count, mut places) = (0, live);
-            while count < kept {
-                let place = places.trailing_zeros() as usize;
-                places &= places - 1;
-                ids.push(window[place]);
-                self.starts.push(at + place);
-                count += 1;
+            if window.end == end {
+                self.take(&window, (at, end), ids);
+                return Some(());
             }
-            match (kept, places) {
-                (0, _) => return None,
-                (_, 0) => return Some(()),
-                _ => at += places.trailing_zeros() as usize,
+            let to = window.kept(at);
+            if to == window.start {
+                return None;
             }
+            self.take(&window, (at, to), ids);
+            at = to;
             if at > furthest {
                 (furthest, back) = (at, 0);
             }
+            loop {
+                let to = end.min(at + WINDOW);
+                left = left.checked_sub(to - at)?;
+                window = Window::of(known, text, (at, to));
+                let first = at + window.after(at).trailing_zeros() as usize;
+                let Some(&last) = self.starts.last() else { break };
+                if are_apart(known, text, [last, at, first]) {
+                    break;
+                }
+                back += 1;
+                if back > MOST_BACK {
+                    return None;
+                }
+                ids.pop();
+                self.starts.pop();
+                at = last;
+            }
+        }
+    }
+
+    /// Takes the tokens of a window from one of its places to another.
+    fn take(&mut self, window: &Window, (from, to): (usize, usize), ids: &mut Vec<u32>) {
+        let below = |place: usize| (1_u64 << (place - window.start)) - 1;
+        let count = |bits: u64| bits.count_ones() as usize;
+        let mut begins = window.bounds & below(to) & !below(from);
+        let first = count(window.bounds & below(from));
+        ids.extend_from_slice(&window.ids[first..first + count(begins)]);
+        while begins != 0 {
+            self.starts.push(window.start + begins.trailing_zeros() as usize);
+            begins &= begins - 1;
         }
     }
 }
 
 /// Whether the bytes from the first place to the last, merged by themselves, are two tokens that meet at the second.
-fn are_apart((bytes, merges): (&BytePairs, &Merges), text: &[u8], [start, middle, end]: [usize; 3]) -> bool {
+fn are_apart(known: Known<'_>, text: &[u8], [start, middle, end]: [usize; 3]) -> bool {
     end - start <= short::MOST
-        && short::merge_to_places(bytes, merges, text, (start, end)).1 == 1 | 1 << (middle - start)
+        && short::merge_to_places(known.bytes, known.merges, text, (start, end)).1
+            == 1 | 1 << (middle - start)
 }
 
 #[cfg(test)]
