@@ -53,13 +53,19 @@ fn compare(parts: &Parts<'_>, vocab: &Vocab, merges: &Merges, text: &[u8], done:
     }
 }
 
-/// Whether both ways did at least as many, and windows ahead were of use.
+/// Whether both ways did at least as many, and windows ahead were of use where there are any.
 fn many(done: &Done, strings: usize, fitted: usize) -> bool {
-    #[cfg(target_arch = "x86_64")]
-    let fitted = if crate::encode::lanes::Able::new().is_some() { fitted } else { 0 };
-    #[cfg(not(target_arch = "x86_64"))]
-    let fitted = 0 * fitted;
-    done.plain > strings && done.ahead > strings && done.fitted >= fitted
+    done.plain > strings && done.ahead > strings && (done.fitted >= fitted || !merges_ahead())
+}
+
+#[cfg(target_arch = "x86_64")]
+fn merges_ahead() -> bool {
+    crate::encode::lanes::Able::new().is_some()
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+fn merges_ahead() -> bool {
+    false
 }
 
 #[test]

@@ -22,6 +22,7 @@ use crate::{
 /// Bytes from the beginning of a window to that of the next.
 const STRIDE: usize = 9;
 /// Windows merged at a time.
+#[cfg(target_arch = "x86_64")]
 const MANY: usize = 64;
 /// Shorter strings are not worth it.
 const FEWEST: usize = 128;
