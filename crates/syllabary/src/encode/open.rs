@@ -10,7 +10,6 @@ use super::{
     output::Output,
     pieces::{FastWork, Pieces},
     short,
-    windows::Known,
 };
 use crate::{Error, merge::MAX_RUNS};
 
@@ -190,13 +189,7 @@ impl<O: Output> Pieces<'_, O> {
             let few = few.map(|(byte, count)| (self.fast.bytes.ids()[usize::from(byte)], count));
             self.merges.apply_to_runs(&few, ids)
         });
-        let known = Known {
-            bytes: &self.fast.bytes,
-            vocab: self.vocab,
-            merges: self.merges,
-            #[cfg(target_arch = "x86_64")]
-            lanes: self.fast.lanes,
-        };
+        let known = (self.fast, self.vocab, self.merges);
         if by_runs.is_some() || few.is_none() && windows.merge(known, text, (start, end), ids).is_some() {
             return Ok(());
         }

@@ -102,16 +102,17 @@ pub(crate) fn merge<const N: usize>(
     merged(bytes, merges, text, span).rest()
 }
 
-/// Merges at least one byte and at most `MOST`; gives the ids at the places of their first bytes, and a bit for each of
-/// these places.
-pub(super) fn merge_to_places(
+/// The same of at least one byte; gives the ids, as many as bits of the other, which are set at the places of their first
+/// bytes.
+pub(super) fn merge_with_places<const N: usize>(
     bytes: &BytePairs,
     merges: &Merges,
     text: &[u8],
     span: (usize, usize),
-) -> ([u32; MOST], u64) {
+) -> ([u32; N], u64) {
     let state = merged(bytes, merges, text, span);
-    (state.ids, state.live)
+    let places = state.live;
+    (state.rest().0, places)
 }
 
 #[inline(always)]

@@ -3,7 +3,8 @@
 //! ```text
 //! tokens of a window             [a b c d e f]
 //! tokens of another, beyond it         [x d e' g h …]   d is in both: a b c, d e' g h … is right so far
-//! where there is no such token   [a b c d] e' f'        d and e' by themselves become d and e': right too
+//! where there is no such token   [a b c d] e' f'        d and e' by themselves become d and e': right too, be e' of a
+//!                                                       window beyond or of one that begins there
 //! ```
 //!
 //! Tokens are those of a whole string if each two neighbours, merged by themselves, become these two. For suppose that
@@ -16,9 +17,12 @@
 
 mod ahead;
 
-use super::short;
+use super::{pieces::Fast, short};
+use crate::{merge::Merges, vocab::Vocab};
 use ahead::Ahead;
-pub(super) use ahead::Known;
+
+/// What merges.
+type Known<'a> = (&'a Fast, &'a Vocab, &'a Merges);
 
 /// Bytes merged at a time: more cost more for each, fewer are merged again too often.
 const WINDOW: usize = 32;
@@ -53,12 +57,8 @@ struct Window {
 impl Window {
     /// Merges the bytes of `span`, at most `WINDOW`.
     fn of(known: Known<'_>, text: &[u8], (start, end): (usize, usize)) -> Window {
-        let (places, live) = short::merge_to_places(known.bytes, known.merges, text, (start, end));
-        let (mut ids, mut left) = ([0; WINDOW], live);
-        for id in ids.iter_mut().take(live.count_ones() as usize) {
-            *id = places[left.trailing_zeros() as usize];
-            left &= left - 1;
-        }
+        let (fast, _, merges) = known;
+        let (ids, live) = short::merge_with_places(&fast.bytes, merges, text, (start, end));
         Window { start, end, bounds: live | 1 << (end - start), ids }
     }
 
@@ -147,10 +147,12 @@ impl Windows {
 }
 
 /// Whether the bytes from the first place to the last, merged by themselves, are two tokens that meet at the second.
-fn are_apart(known: Known<'_>, text: &[u8], [start, middle, end]: [usize; 3]) -> bool {
-    end - start <= short::MOST
-        && short::merge_to_places(known.bytes, known.merges, text, (start, end)).1
-            == 1 | 1 << (middle - start)
+fn are_apart((fast, _, merges): Known<'_>, text: &[u8], [start, middle, end]: [usize; 3]) -> bool {
+    if end - start > short::MOST {
+        return false;
+    }
+    let (_, places) = short::merge_with_places::<{ short::MOST }>(&fast.bytes, merges, text, (start, end));
+    places == 1 | 1 << (middle - start)
 }
 
 #[cfg(test)]

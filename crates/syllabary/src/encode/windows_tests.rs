@@ -3,7 +3,6 @@
 use super::*;
 use crate::{
     drawn::{all_bytes, drawing, drawn, parts_of},
-    encode::short::BytePairs,
     merge::{Merges, Scratch},
     parts::Parts,
     vocab::Vocab,
@@ -33,18 +32,19 @@ struct Done {
 
 /// Compares with all at once, windows one after the other and merged ahead.
 fn compare(parts: &Parts<'_>, vocab: &Vocab, merges: &Merges, text: &[u8], done: &mut Done) {
-    let bytes = &BytePairs::new(parts, vocab, merges).unwrap();
+    #[cfg_attr(not(target_arch = "x86_64"), expect(unused_mut))]
+    let mut fast = Fast::new(parts, vocab, merges).unwrap();
+    #[cfg(target_arch = "x86_64")]
+    let able = fast.lanes.take();
     let mut expected: Vec<u32> = text.iter().map(|&byte| u32::from(byte)).collect();
     merges.apply(&mut expected, None, &mut Scratch::default()).unwrap();
     let mut windows = Windows::default();
     for ahead in [false, true] {
-        let known = Known {
-            bytes,
-            vocab,
-            merges,
-            #[cfg(target_arch = "x86_64")]
-            lanes: if ahead { crate::encode::lanes::Able::new() } else { None },
-        };
+        #[cfg(target_arch = "x86_64")]
+        if ahead {
+            fast.lanes = able;
+        }
+        let known = (&fast, vocab, merges);
         let mut ids = Vec::new();
         let merged = windows.merge(known, text, (0, text.len()), &mut ids).is_some();
         assert!(!merged || ids == expected, "{ids:?} for {expected:?} of {text:?} by {merges:?}");

@@ -7,17 +7,10 @@
 //!
 //! Leaves out machines that merge one string after the other: there nothing is merged ahead.
 
-use super::{WINDOW, Window, are_apart};
+use super::{Known, WINDOW, Window, are_apart};
+use crate::encode::key::SHORT;
 #[cfg(target_arch = "x86_64")]
-use crate::encode::{
-    key::Key,
-    lanes::{Able, Rules},
-};
-use crate::{
-    encode::{key::SHORT, short::BytePairs},
-    merge::Merges,
-    vocab::Vocab,
-};
+use crate::encode::{key::Key, lanes::Rules};
 
 /// Bytes from the beginning of a window to that of the next.
 const STRIDE: usize = 9;
@@ -30,18 +23,6 @@ const FEWEST: usize = 128;
 const MOST_MISSED: usize = 16;
 /// Places tried where two windows have no token in common.
 const MOST_TRIED: u32 = 3;
-
-/// What merges.
-#[derive(Clone, Copy)]
-pub(in crate::encode) struct Known<'a> {
-    pub(in crate::encode) bytes: &'a BytePairs,
-    #[cfg_attr(not(target_arch = "x86_64"), expect(dead_code))]
-    pub(in crate::encode) vocab: &'a Vocab,
-    pub(in crate::encode) merges: &'a Merges,
-    /// Whether many strings are merged at once.
-    #[cfg(target_arch = "x86_64")]
-    pub(in crate::encode) lanes: Option<Able>,
-}
 
 /// The tokens of a window.
 #[derive(Clone, Copy, Debug, Default)]
@@ -70,7 +51,7 @@ impl Ahead {
     pub(super) fn begin(&mut self, start: usize, end: usize) {
         let luck = if end - start < FEWEST { 0 } else { MOST_MISSED };
         self.windows.clear();
-        *self = Ahead { start, end, windows: std::mem::take(&mut self.windows), first: 0, next: 0, luck };
+        (self.start, self.end, self.first, self.next, self.luck) = (start, end, 0, 0, luck);
     }
 
     /// A window that goes on where `window` ends, and the end of a token behind `at` or there, that both have.
@@ -116,8 +97,14 @@ impl Ahead {
 
     /// Sees to it that the windows of these numbers are merged; whether they are.
     #[cfg(target_arch = "x86_64")]
-    fn merge(&mut self, known: Known<'_>, text: &[u8], lowest: usize, highest: usize) -> bool {
-        let Some(lanes) = known.lanes else { return false };
+    fn merge(
+        &mut self,
+        (fast, vocab, merges): Known<'_>,
+        text: &[u8],
+        lowest: usize,
+        highest: usize,
+    ) -> bool {
+        let Some(lanes) = fast.lanes else { return false };
         if self.first <= lowest && highest < self.first + self.windows.len() {
             return true;
         }
@@ -130,8 +117,7 @@ impl Ahead {
             let at = start + (lowest + number) * STRIDE;
             Key::at(text, at, SHORT.min(end - at))
         });
-        let rules = Rules::of(known.bytes, known.vocab, known.merges);
-        lanes.merge(keys, rules, &mut |number, ids, live| {
+        lanes.merge(keys, Rules::of(&fast.bytes, vocab, merges), &mut |number, ids, live| {
             let at = start + (lowest + number) * STRIDE;
             let window = &mut windows[number];
             window.bounds = live | 1 << SHORT.min(end - at);
