@@ -32,6 +32,8 @@ small = ["low lower lowest abc cde " * 3] * 3
 lines = [text[:90_000].replace("w", "\\n")]
 tok = {
     "bytes": lambda: syllabary.train(small, 300),
+    "one word": lambda: syllabary.train(small, 300),
+    "word cut": lambda: syllabary.train(small, 300),
     "pattern": lambda: syllabary.train(small, 300, split=r"\\w+|\\W+"),
     "characters": lambda: syllabary.train(lines, 320, unit="char", end_of_word="</w>", fallback=True),
     "sentencepiece": lambda: syllabary.train(
@@ -60,6 +62,10 @@ training = {
     },
 }
 texts = text * (4 if call in training else 12)
+if what == "one word":  # of bytes of which any two stand in a token, or may
+    texts = draw.randbytes(40_000_000).translate((b"lower st" * 32).replace(b" ", b"o")).decode()
+elif what == "word cut":
+    texts = texts.replace(" ", "")
 run = {
     "encode_array": lambda: tok.encode_array(texts),
     "count": lambda: tok.count(texts),
@@ -99,7 +105,18 @@ def worked_on(what: str, call: str, threads: int = 1) -> float:
 
 @pytest.mark.parametrize("call", ["encode_array", "count"])
 @pytest.mark.parametrize(
-    "what", ["bytes", "pattern", "characters", "sentencepiece", "identity", "unigram", "wordpiece"]
+    "what",
+    [
+        "bytes",
+        "one word",
+        "word cut",
+        "pattern",
+        "characters",
+        "sentencepiece",
+        "identity",
+        "unigram",
+        "wordpiece",
+    ],
 )
 def test_encoding(what: str, call: str) -> None:
     assert worked_on(what, call) < SECOND
@@ -107,7 +124,7 @@ def test_encoding(what: str, call: str) -> None:
 
 @pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize("call", ["batch to arrays", "batch to lists", "batch of counts"])
-@pytest.mark.parametrize("what", ["bytes", "sentencepiece"])
+@pytest.mark.parametrize("what", ["bytes", "one word", "word cut", "sentencepiece"])
 def test_long_texts_of_a_batch(what: str, call: str, threads: int) -> None:
     """Two threads are both in a long text; the one that is told by Python may have done its own."""
     assert worked_on(what, call, threads) < SECOND

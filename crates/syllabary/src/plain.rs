@@ -76,9 +76,9 @@ impl Tokenizer {
         let mut each = || {
             for text in texts {
                 self.plain::<true>(fast, (text.read(bytes)?, policy), work.fast(), &mut *out)?;
-                self.pieces(fast, work.fast().0, &mut *out).mark(None)?;
+                self.pieces(fast, work.fast(), &mut *out).mark(None)?;
             }
-            self.pieces(fast, work.fast().0, &mut *out).chunk_joined()
+            self.pieces(fast, work.fast(), &mut *out).chunk_joined()
         };
         match each() {
             Ok(()) => Ok(true),
@@ -90,8 +90,13 @@ impl Tokenizer {
         }
     }
 
-    fn pieces<'a, O: Output>(&'a self, fast: &'a Fast, work: &'a mut FastWork, out: O) -> Pieces<'a, O> {
-        Pieces { fast, vocab: &self.vocab, merges: &self.merges, work, out }
+    fn pieces<'a, O: Output>(
+        &'a self,
+        fast: &'a Fast,
+        (work, ask): (&'a mut FastWork, &'a Ask),
+        out: O,
+    ) -> Pieces<'a, O> {
+        Pieces { fast, vocab: &self.vocab, merges: &self.merges, work, out, ask }
     }
 
     /// Cuts `text` at special tokens and hands the ids of each and of what is between them to `out`.
@@ -99,7 +104,7 @@ impl Tokenizer {
         &self,
         fast: &Fast,
         (text, policy): (&str, SpecialPolicy<'_>),
-        (work, ask): (&mut FastWork, &Ask),
+        work: (&mut FastWork, &Ask),
         out: &mut impl Output,
     ) -> Result<(), Error> {
         let mut pieces = self.pieces(fast, work, out);
@@ -113,12 +118,12 @@ impl Tokenizer {
             let mut at = run.start;
             for found in later.find(&text[run.clone()]) {
                 policy.check(later.token(&found), run.start + found.start)?;
-                self.stretch::<JOINED, _>(&mut pieces, &text[at..run.start + found.start], ask)?;
+                self.stretch::<JOINED, _>(&mut pieces, &text[at..run.start + found.start])?;
                 let place = run.start + found.start..run.start + found.end;
                 name::<JOINED, _>(&mut pieces, found.id, place)?;
                 at = run.start + found.end;
             }
-            self.stretch::<JOINED, _>(&mut pieces, &text[at..run.end], ask)?;
+            self.stretch::<JOINED, _>(&mut pieces, &text[at..run.end])?;
             if let Some(found) = end {
                 name::<JOINED, _>(&mut pieces, found.id, found.start..found.end)?;
                 done = found.end;
@@ -132,7 +137,6 @@ impl Tokenizer {
         &self,
         pieces: &mut Pieces<'_, O>,
         text: &str,
-        ask: &Ask,
     ) -> Result<(), Error> {
         if JOINED && text.len() <= ALONE {
             return pieces.join(&self.split, text);
@@ -140,11 +144,12 @@ impl Tokenizer {
         if JOINED {
             pieces.chunk_joined()?;
         }
-        self.blocks(pieces, text, ask)
+        self.blocks(pieces, text)
     }
 
     /// Encodes a stretch without special tokens: a long one block by block, cut where its split cuts whatever follows.
-    fn blocks<O: Output>(&self, pieces: &mut Pieces<'_, O>, text: &str, ask: &Ask) -> Result<(), Error> {
+    fn blocks<O: Output>(&self, pieces: &mut Pieces<'_, O>, text: &str) -> Result<(), Error> {
+        let ask = pieces.ask;
         let (mut rest, mut reach) = (text, BLOCK);
         while rest.len() > reach && ask.is_open() {
             let end = (reach - 3..=reach).rev().find(|&at| rest.is_char_boundary(at)).unwrap_or(0);

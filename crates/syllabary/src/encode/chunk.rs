@@ -82,6 +82,10 @@ impl<O: Output> Pieces<'_, O> {
             self.look_inside(&mut inside, text);
             self.put(&mut inside, text, 0, name);
             let Ok(Some(from)) = done else { break };
+            if let Err(error) = self.ask.check() {
+                done = Err(error);
+                break;
+            }
             inside.clear();
             done =
                 self.go_on(&mut inside, text, (span.0, from), &[span.1]).map(|rest| rest.map(|(_, at)| at));
@@ -136,6 +140,7 @@ impl<O: Output> Pieces<'_, O> {
                 };
                 done += rest.map_or(count, |(pieces, _)| pieces);
                 if rest.is_some() {
+                    self.ask.check()?;
                     break;
                 }
             }
@@ -195,11 +200,11 @@ impl<O: Output> Pieces<'_, O> {
         if !is_new {
             return self.put_all(inside, text, strings, known);
         }
-        let Pieces { fast, vocab, merges, .. } = *self;
+        let Pieces { fast, vocab, merges, ask, .. } = *self;
         let mut ids = std::mem::take(&mut self.work.ids);
         ids.clear();
         let work = &mut *self.work;
-        Pieces { fast, vocab, merges, work, out: &mut ids }.put_all(inside, text, strings, known);
+        Pieces { fast, vocab, merges, work, out: &mut ids, ask }.put_all(inside, text, strings, known);
         self.out.many(&ids);
         match name {
             Name::Short(key) => self.work.short.insert_new(key, key.hash() as u32, &ids),

@@ -176,7 +176,7 @@ impl<O: Output> Pieces<'_, O> {
 
     /// Merges a string of any length into `work.ids`.
     fn merge(&mut self, text: &[u8], start: usize, end: usize) -> Result<(), Error> {
-        let FastWork { ids, windows, scratch, .. } = &mut *self.work;
+        let (ask, FastWork { ids, windows, scratch, .. }) = (self.ask, &mut *self.work);
         ids.clear();
         if end - start <= short::MOST {
             let (found, count) =
@@ -190,12 +190,12 @@ impl<O: Output> Pieces<'_, O> {
             self.merges.apply_to_runs(&few, ids)
         });
         let known = (self.fast, self.vocab, self.merges);
-        if by_runs.is_some() || few.is_none() && windows.merge(known, text, (start, end), ids).is_some() {
+        if by_runs.is_some() || few.is_none() && windows.merge(known, text, (start, end), (ids, ask))? {
             return Ok(());
         }
         ids.clear();
         ids.extend(text[start..end].iter().map(|&byte| self.fast.bytes.ids()[usize::from(byte)]));
-        self.merges.apply(ids, None, scratch)
+        scratch.asking(ask, ids.len(), |scratch| self.merges.apply(ids, None, scratch))
     }
 }
 

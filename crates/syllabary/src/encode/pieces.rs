@@ -16,6 +16,7 @@ use super::{
 };
 use crate::{
     Error,
+    asking::Ask,
     cache::PieceCache,
     merge::{Merges, Scratch},
     parts::Parts,
@@ -110,6 +111,8 @@ pub(crate) struct Pieces<'a, O> {
     pub(crate) merges: &'a Merges,
     pub(crate) work: &'a mut FastWork,
     pub(crate) out: O,
+    /// Asked within long pieces.
+    pub(crate) ask: &'a Ask,
 }
 
 impl<O: Output> Pieces<'_, O> {

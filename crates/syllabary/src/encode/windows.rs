@@ -18,7 +18,7 @@
 mod ahead;
 
 use super::{pieces::Fast, short};
-use crate::{merge::Merges, vocab::Vocab};
+use crate::{Error, asking::Ask, merge::Merges, vocab::Vocab};
 use ahead::Ahead;
 
 /// What merges.
@@ -32,6 +32,8 @@ const AGAIN: usize = 2;
 /// given up before it costs much.
 const MOST_BACK: usize = 8;
 const MOST_WORK: usize = 4;
+/// It is asked whether to go on behind so many bytes.
+const OFTEN: usize = if cfg!(test) { 1 << 6 } else { 1 << 16 };
 /// Places are kept for so many tokens.
 const KEPT: usize = 1 << 16;
 
@@ -78,34 +80,39 @@ impl Window {
 }
 
 impl Windows {
-    /// Merges `text[start..end]`, which is not empty, into `ids`, which are; `None`, and they are of no use, where windows do
-    /// not fit together.
+    /// Merges `text[start..end]`, which is not empty, into `ids`, which are; `false`, and they are of no use, where windows do
+    /// not fit together. `ask` is asked now and then.
     pub(super) fn merge(
         &mut self,
         known: Known<'_>,
         text: &[u8],
         (start, end): (usize, usize),
-        ids: &mut Vec<u32>,
-    ) -> Option<()> {
+        (ids, ask): (&mut Vec<u32>, &Ask),
+    ) -> Result<bool, Error> {
         self.starts.clear();
         self.starts.shrink_to(KEPT);
         self.ahead.begin(start, end);
         let mut left = MOST_WORK * (end - start);
         // All tokens before `at` are in `ids`; one of the window's ends there, or it begins there.
-        let (mut at, mut furthest, mut back) = (start, start, 0);
+        let (mut at, mut furthest, mut back, mut asked) = (start, start, 0, start);
         let mut window = Window::of(known, text, (start, end.min(start + WINDOW)));
         loop {
-            while let Some((next, to)) = self.ahead.fits(known, text, &window, at) {
+            if at > asked + OFTEN {
+                ask.check()?;
+                asked = at;
+            }
+            if let Some((next, to)) = self.ahead.fits(known, text, &window, at) {
                 self.take(&window, (at, to), ids);
                 (window, at) = (next, to);
+                continue;
             }
             if window.end == end {
                 self.take(&window, (at, end), ids);
-                return Some(());
+                return Ok(true);
             }
             let to = window.kept(at);
             if to == window.start {
-                return None;
+                return Ok(false);
             }
             self.take(&window, (at, to), ids);
             at = to;
@@ -114,7 +121,8 @@ impl Windows {
             }
             loop {
                 let to = end.min(at + WINDOW);
-                left = left.checked_sub(to - at)?;
+                let Some(less) = left.checked_sub(to - at) else { return Ok(false) };
+                left = less;
                 window = Window::of(known, text, (at, to));
                 let first = at + window.after(at).trailing_zeros() as usize;
                 let Some(&last) = self.starts.last() else { break };
@@ -123,7 +131,7 @@ impl Windows {
                 }
                 back += 1;
                 if back > MOST_BACK {
-                    return None;
+                    return Ok(false);
                 }
                 ids.pop();
                 self.starts.pop();

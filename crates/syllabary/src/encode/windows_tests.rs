@@ -46,7 +46,7 @@ fn compare(parts: &Parts<'_>, vocab: &Vocab, merges: &Merges, text: &[u8], done:
         }
         let known = (&fast, vocab, merges);
         let mut ids = Vec::new();
-        let merged = windows.merge(known, text, (0, text.len()), &mut ids).is_some();
+        let merged = windows.merge(known, text, (0, text.len()), (&mut ids, &Ask::default())).unwrap();
         assert!(!merged || ids == expected, "{ids:?} for {expected:?} of {text:?} by {merges:?}");
         *(if ahead { &mut done.ahead } else { &mut done.plain }) += usize::from(merged);
         done.fitted += windows.ahead.fitted();
@@ -134,4 +134,21 @@ fn what_does_not_fit_is_left_to_others() {
     assert_eq!((done.plain, done.ahead), (0, 0));
     compare(&parts, &vocab, &merges, &[b'x'; 1000], &mut done);
     assert_eq!((done.plain, done.ahead), (1, 1));
+}
+
+#[test]
+fn it_is_asked_on_the_way() {
+    let tokens = all_bytes();
+    let (vocab, parts) = parts_of(&tokens);
+    let merges = Merges::from_ranks(vocab.clone());
+    let fast = Fast::new(&parts, &vocab, &merges).unwrap();
+    let asked = std::sync::Arc::new(std::sync::atomic::AtomicUsize::new(0));
+    let count = asked.clone();
+    let ask = Ask::new(move || count.fetch_add(1, std::sync::atomic::Ordering::Relaxed) < 3);
+    let mut ids = Vec::new();
+    let done =
+        Windows::default().merge((&fast, &vocab, &merges), &[b'x'; 10_000], (0, 10_000), (&mut ids, &ask));
+    assert!(matches!(done, Err(Error::Interrupted)), "{done:?}");
+    assert_eq!(asked.load(std::sync::atomic::Ordering::Relaxed), 4);
+    assert!(ids.len() < 1_000, "{}", ids.len());
 }
