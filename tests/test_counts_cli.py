@@ -188,7 +188,7 @@ def test_tables_by_different_rules_are_not_added(folder: Path) -> None:
         said = wrong(
             verb, "a.parquet", "b.parquet", "-o", "x.parquet" if verb == "count-pieces" else "x.json"
         )
-        assert "they differ in the split (o200k and gpt2)" in said
+        assert "b.parquet cannot be added to a.parquet: they differ in the split (o200k and gpt2)" in said
 
 
 @pytest.mark.parametrize(

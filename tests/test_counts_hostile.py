@@ -43,7 +43,10 @@ GUARD = 120
         ({"piece": ["a", ""], "count": [1, 1]}, "row 2: the piece is empty"),
         ({"piece": [b"a", b"b\xff"], "count": [1, 1]}, r"row 2: the piece .* is not UTF-8"),
         ({"piece": [b"\xed\xa0\x80"], "count": [1]}, r"row 1: the piece .* is not UTF-8"),
-        ({"piece": ["a", "a"], "count": pa.array([2**64 - 1, 1], pa.uint64())}, "add up to more than"),
+        (
+            {"piece": ["a", "a"], "count": pa.array([2**64 - 1, 1], pa.uint64())},
+            "piece 'a' add up to more than",
+        ),
     ],
 )
 def test_parquet_that_is_no_table(tmp_path: Path, columns: dict[str, Any], words: str) -> None:
@@ -129,7 +132,7 @@ def test_damaged_bytes(tmp_path: Path, table: PieceCounts, prove: bool) -> None:
         ("a.txt", b"a\rb 1\n", "line 1: .* is not a piece"),
         ("a.txt", b"a 1\nb\xff 1\n", r"line 2: the piece .* is not UTF-8 \(invalid start byte at byte 1\)"),
         ("a.txt", b"\xef\xbb\xbf", "line 1: .* is not a piece"),
-        ("a.txt", b"a 18446744073709551615\na 1\n", "add up to more than"),
+        ("a.txt", b"a 18446744073709551615\na 1\n", "piece 'a' add up to more than"),
         ("a.tsv", b"a 1\n", "line 1: .* is not a piece, a tab and a count"),
         ("a.tsv", b"a\tb\t1\n", "line 1: .* is not a piece"),
     ],

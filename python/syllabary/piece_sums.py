@@ -6,7 +6,7 @@ that are larger than memory (`counting`).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -36,10 +36,11 @@ class Sum:
         self.total += total_of(counts)
 
     def arrays(self) -> Arrays:
-        """The sum; `TrainingError` if a count is past 2^64-1."""
-        found = arrays_of(self.trainer)
-        if total_of(found[2]) != self.total:
-            raise past_largest()
+        """The sum; `TrainingError`, with the first such piece, if a count is past 2^64-1."""
+        found = data, ends, counts = arrays_of(self.trainer)
+        if total_of(counts) != self.total:
+            row = int(np.argmax(counts == LARGEST))  # the engine stops there
+            raise past_largest(piece=data[int(ends[row - 1]) if row else 0 : int(ends[row])].tobytes())
         return found
 
 
@@ -120,9 +121,10 @@ def check_alike(name: str, first_name: str, first: Rules, rules: Rules) -> None:
         )
 
 
-def sum_of(tables: Iterable[PieceTable]) -> tuple[Arrays, Rules, dict[str, Any]]:
+def sum_of(tables: Iterable[PieceTable], names: Sequence[str] = ()) -> tuple[Arrays, Rules, dict[str, Any]]:
     """What the sum of tables is made of: its arrays, rules, and the other arguments of its `__init__`.
 
+    names: of the tables in errors, as their files; else they are called by their number.
     Each table is asked for when it is its turn, so that one of them is in memory at a time.
     Raises `TrainingError` for none at all, for a table by other rules than the first, saying what differs,
     and for a count past 2^64-1.
@@ -133,7 +135,8 @@ def sum_of(tables: Iterable[PieceTable]) -> tuple[Arrays, Rules, dict[str, Any]]
         if rules is None:
             rules, about = table.rules, about_of(table)
         else:
-            check_alike(f"table {number}", "table 0", rules, table.rules)
+            first, this = (names[at] if names else f"table {at}" for at in (0, number))
+            check_alike(this, first, rules, table.rules)
             about = about_both(about, about_of(table))
         added.add(table.data, table.ends, table.counts)
     if rules is None:

@@ -22,6 +22,7 @@ from syllabary.corpus.document import Reading
 from syllabary.counts import PieceCounts
 from syllabary.counts_parquet import is_table
 from syllabary.errors import CorpusError
+from syllabary.piece_sums import sum_of
 from syllabary.training import LIKE
 
 # The columns of a table of counts, in a file that is read as documents.
@@ -83,7 +84,10 @@ def table_of(
     check_reading(found[0], reading, care)
     if len(found) == 1:
         return load(found[0], options)
-    return PieceCounts.sum(load(name, options) for name in found)
+    arrays, rules, about = sum_of(
+        (load(name, options) for name in found), [printable(name) for name in found]
+    )
+    return PieceCounts(arrays, rules, **about)
 
 
 def check_reading(name: str, reading: Reading, care: Care) -> None:
