@@ -17,7 +17,7 @@ use super::{
 pub(super) const UNSPACED: u8 = 0xE3;
 /// In place of the key of a piece that has a longer one, none, or is of a script without spaces; no slot holds them,
 /// not even an empty one.
-const LONG: Key = Key { low: 1, high: 0 };
+pub(super) const LONG: Key = Key { low: 1, high: 0 };
 pub(super) const NONE: Key = Key { low: 2, high: 0 };
 pub(super) const APART: Key = Key { low: 3, high: 0 };
 /// Of what is no piece.
@@ -86,6 +86,12 @@ impl Asked {
     #[inline(always)]
     pub(super) fn key(&self, at: usize) -> Key {
         Key { low: self.lows[at], high: self.highs[at] }
+    }
+
+    /// The longer key of a piece that has one.
+    #[inline(always)]
+    pub(super) fn long(&self, at: usize) -> Longer {
+        self.longs[at]
     }
 
     pub(super) fn name(&self, at: usize) -> Name {

@@ -9,7 +9,7 @@ use super::{
     found::{Found, Missed},
     inside::Inside,
     key::Key,
-    memory::{FEW, Short, Slot},
+    memory::{FAR, FEW, Short, Slot},
     output::Output,
     pieces::{Fast, FastWork, Pieces},
 };
@@ -31,7 +31,7 @@ impl<O: Output> Pieces<'_, O> {
         let FastWork { short, longer, asked, found, joined, .. } = &mut *self.work;
         asked.ask((short.lines(), longer), text, (starts, ends));
         joined.mark(asked);
-        self.out.look(found, short.lines(), asked, ends.len());
+        self.out.look(found, (short.lines(), longer), asked, ends.len());
         if found.missed().is_empty() {
             found.hand_on(0, found.filled(), &mut self.out);
             return Ok(());
@@ -63,8 +63,12 @@ impl<O: Output> Pieces<'_, O> {
                 continue;
             }
             let slot = if let Name::Short(key) = name { short.find(key, key.hash() as u32) } else { None };
+            let longer = &self.work.longer;
+            let long = if let Name::Long(key) = name { longer.find(key, key.hash() as u32) } else { None };
             if let Some(slot) = slot {
                 hand_on(short, slot, &mut self.out);
+            } else if let Some(slot) = long {
+                self.out.many(longer.ids(slot));
             } else {
                 self.work.are_new = true;
                 self.one(text, span, name)?;
@@ -183,7 +187,7 @@ impl<O: Output> Pieces<'_, O> {
 
     /// Looks up the strings of `inside`.
     fn look_inside(&mut self, inside: &mut Inside, text: &[u8]) {
-        inside.look(self.work.short.lines(), text);
+        inside.look((self.work.short.lines(), &self.work.longer), text);
         #[cfg(target_arch = "x86_64")]
         if let Some(lanes) = self.fast.lanes {
             let FastWork { short, unknown, .. } = &mut *self.work;
@@ -209,7 +213,7 @@ impl<O: Output> Pieces<'_, O> {
         match name {
             Name::Short(key) => self.work.short.insert_new(key, key.hash() as u32, &ids),
             // What falls into bytes or characters of two is cut as soon.
-            Name::Long(key) if key.is_ascii() || 2 * ids.len() <= key.length() => {
+            Name::Long(key) if key.is_ascii() || ids.len() <= FAR => {
                 self.work.longer.insert_new(key, key.hash() as u32, &ids);
             }
             _ => {}

@@ -7,8 +7,8 @@
 #[cfg(target_arch = "x86_64")]
 use super::wide;
 use super::{
-    asked::Asked,
-    memory::{FAR, FEW, Lines},
+    asked::{Asked, LONG},
+    memory::{FAR, FEW, Lines, Longers},
     output::Output,
 };
 
@@ -65,18 +65,18 @@ impl Found {
     #[inline]
     pub(super) fn look<const KEEP: bool, const ENDS: bool>(
         &mut self,
-        lines: Lines<'_>,
+        memory: (Lines<'_>, &Longers),
         asked: &Asked,
         count: usize,
     ) -> usize {
         (self.filled, self.misses) = (0, 0);
         #[cfg(target_arch = "x86_64")]
         let (done, mut sum) =
-            wide::Able::new().map_or((0, 0), |able| able.look::<KEEP, ENDS>(self, lines, asked, count));
+            wide::Able::new().map_or((0, 0), |able| able.look::<KEEP, ENDS>(self, memory, asked, count));
         #[cfg(not(target_arch = "x86_64"))]
         let (done, mut sum) = (0, 0);
         for at in done..count {
-            sum += self.one::<KEEP, ENDS>(lines, asked, at);
+            sum += self.one::<KEEP, ENDS>(memory, asked, at);
         }
         sum
     }
@@ -85,11 +85,14 @@ impl Found {
     #[inline]
     pub(super) fn one<const KEEP: bool, const ENDS: bool>(
         &mut self,
-        lines: Lines<'_>,
+        (lines, longer): (Lines<'_>, &Longers),
         asked: &Asked,
         at: usize,
     ) -> usize {
         let (key, place) = (asked.key(at), asked.places[at]);
+        if key == LONG {
+            return self.long::<KEEP, ENDS>(longer, asked, at);
+        }
         let count = if KEEP {
             let (count, few, many) = lines.any(key, place);
             if let Some(room) = self.ids.get_mut(self.filled..).and_then(<[u32]>::first_chunk_mut) {
@@ -108,6 +111,35 @@ impl Found {
         };
         if count == 0 {
             self.miss::<ENDS>(at);
+        }
+        count
+    }
+
+    /// The same for one of more than `SHORT` bytes.
+    #[inline]
+    pub(super) fn long<const KEEP: bool, const ENDS: bool>(
+        &mut self,
+        longer: &Longers,
+        asked: &Asked,
+        at: usize,
+    ) -> usize {
+        let Some((count, few, many)) = longer.any(asked.long(at)) else {
+            self.miss::<ENDS>(at);
+            return 0;
+        };
+        if KEEP {
+            if let Some(room) = self.ids.get_mut(self.filled..).and_then(<[u32]>::first_chunk_mut) {
+                *room = *few;
+            }
+            if let Some(many) = many
+                && let Some(room) = self.ids.get_mut(self.filled..).and_then(<[u32]>::first_chunk_mut)
+            {
+                *room = *many;
+            }
+            self.filled += count;
+        }
+        if ENDS {
+            self.ends[at] = self.filled as u16;
         }
         count
     }

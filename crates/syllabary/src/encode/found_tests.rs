@@ -4,7 +4,7 @@ use super::*;
 use crate::encode::{
     asked::Name,
     key::{Key, LONGER, Longer},
-    memory::{Longers, Short},
+    memory::{FAR, Longers, Short},
 };
 
 struct Draw(u64);
@@ -31,15 +31,15 @@ fn drawn(draw: &mut Draw) -> (Vec<u8>, Vec<usize>) {
     (text.into_bytes(), ends)
 }
 
-/// Remembers some of the short pieces, with few ids or many.
-fn remember(memory: &mut Short, text: &[u8], ends: &[usize], draw: &mut Draw) {
+/// Remembers some of the pieces, with few ids or many.
+fn remember((memory, longer): (&mut Short, &mut Longers), text: &[u8], ends: &[usize], draw: &mut Draw) {
     let mut start = 0;
     for &end in ends {
-        if let Some(key) = Key::new(&text[start..end])
-            && draw.below(3) > 0
-        {
-            let ids: Vec<u32> = (0..1 + draw.below(end - start)).map(|_| draw.below(1000) as u32).collect();
-            memory.insert_new(key, key.hash() as u32, &ids);
+        let ids: Vec<u32> = (0..1 + draw.below(end - start)).map(|_| draw.below(1000) as u32).collect();
+        match name(&text[start..end]) {
+            Name::Short(key) if draw.below(3) > 0 => memory.insert_new(key, key.hash() as u32, &ids),
+            Name::Long(key) if draw.below(3) > 0 => longer.insert_new(key, key.hash() as u32, &ids),
+            _ => {}
         }
         start = end;
     }
@@ -58,29 +58,34 @@ fn name(piece: &[u8]) -> Name {
 }
 
 /// By definition: ids of what the first look finds.
-fn expected(memory: &Short, names: &[Name]) -> (Vec<u32>, Vec<Missed>) {
-    let (mut ids, mut missed) = (Vec::new(), Vec::new());
+fn expected((memory, longer): (&Short, &Longers), names: &[Name]) -> (Vec<u32>, Vec<u16>, Vec<Missed>) {
+    let (mut ids, mut ends, mut missed) = (Vec::new(), Vec::new(), Vec::new());
     for (at, name) in names.iter().enumerate() {
         let found = match name {
             Name::Short(key) => memory.first(*key),
+            Name::Long(key) => {
+                let slot = longer.find(*key, key.hash() as u32);
+                slot.map(|slot| longer.ids(slot)).filter(|ids| ids.len() <= FAR)
+            }
             _ => None,
         };
         match found {
             Some(found) => ids.extend_from_slice(found),
             None => missed.push(Missed { at: at as u16, filled: ids.len() as u16 }),
         }
+        ends.push(ids.len() as u16);
     }
-    (ids, missed)
+    (ids, ends, missed)
 }
 
 #[test]
 fn wide_looks_are_those_of_one_string_after_the_other() {
     let mut draw = Draw(1);
-    let (mut memory, longer) = (Short::default(), Longers::default());
-    let (mut hits, mut misses) = (0, 0);
+    let (mut memory, mut longer) = (Short::default(), Longers::default());
+    let (mut hits, mut long, mut misses) = (0, 0, 0);
     for _ in 0..crate::drawn::drawn(1000, 3000) {
         let (text, ends) = drawn(&mut draw);
-        remember(&mut memory, &text, &ends, &mut draw);
+        remember((&mut memory, &mut longer), &text, &ends, &mut draw);
         let lines = memory.lines();
         let mut asked = Asked::default();
         let starts: Vec<usize> = [0].into_iter().chain(ends.iter().copied()).take(ends.len()).collect();
@@ -96,39 +101,43 @@ fn wide_looks_are_those_of_one_string_after_the_other() {
             assert_eq!(alone.places[at], asked.places[at]);
             assert_eq!(alone.places[at], lines.place(alone.key(at).hash()));
         }
-        let (ids, missed) = expected(&memory, &names);
+        let (ids, places, missed) = expected((&memory, &longer), &names);
+        let both = (lines, &longer);
         let mut found = Found::new();
         let one_by_one = |asked: &Asked, found: &mut Found| {
             (found.filled, found.misses) = (0, 0);
-            (0..ends.len()).map(|at| found.one::<true, true>(lines, asked, at)).sum()
+            (0..ends.len()).map(|at| found.one::<true, true>(both, asked, at)).sum()
         };
-        for count in [found.look::<true, true>(lines, &asked, ends.len()), one_by_one(&alone, &mut found)] {
+        for count in [found.look::<true, true>(both, &asked, ends.len()), one_by_one(&alone, &mut found)] {
             assert_eq!(count, ids.len());
         }
         for wide in [true, false] {
             if wide {
-                found.look::<true, true>(lines, &asked, ends.len());
+                found.look::<true, true>(both, &asked, ends.len());
             } else {
                 one_by_one(&alone, &mut found);
             }
             let mut out = Vec::new();
             found.hand_on(0, found.filled(), &mut out);
             assert_eq!(out, ids);
-            let mut end = 0;
-            for at in 0..ends.len() {
-                let first = memory.first(asked.key(at)).unwrap_or_default();
-                assert_eq!(found.span(at), (end, end + first.len()));
-                assert_eq!(ids[end..end + first.len()], *first);
-                end += first.len();
-            }
+            let spans: Vec<_> = (0..ends.len()).map(|at| found.span(at)).collect();
+            let begins = [0].into_iter().chain(places.iter().copied());
+            assert!(
+                spans
+                    .iter()
+                    .copied()
+                    .eq(begins.map(usize::from).zip(places.iter().copied().map(usize::from)))
+            );
             assert_eq!(found.missed(), missed);
         }
-        assert_eq!(found.look::<false, false>(lines, &asked, ends.len()), ids.len());
+        assert_eq!(found.look::<false, false>(both, &asked, ends.len()), ids.len());
         let missed_too: Vec<u16> = found.missed().iter().map(|missed| missed.at).collect();
         assert_eq!(missed_too, missed.iter().map(|missed| missed.at).collect::<Vec<_>>());
+        let is_missed = |at| missed.iter().any(|missed| usize::from(missed.at) == at);
+        long += (0..names.len()).filter(|&at| asked.key(at) == LONG && !is_missed(at)).count();
         hits += names.len() - missed.len();
         misses += missed.len();
     }
     let enough = crate::drawn::drawn(15_000, 50_000);
-    assert!(hits > enough && misses > enough, "{hits} {misses}");
+    assert!(hits > enough && misses > enough && 10 * long > enough, "{hits} {misses} {long}");
 }

@@ -18,7 +18,7 @@ use super::{
     cuts::{CHARACTERS, Cuts, LAST, character_at},
     found::{Found, MANY},
     key::{LONGER, SHORT},
-    memory::{FEW, Lines},
+    memory::{FEW, Lines, Longers},
     output::Output,
 };
 
@@ -254,10 +254,14 @@ impl Inside {
     }
 
     /// Looks up the strings.
-    pub(super) fn look(&mut self, lines: Lines<'_>, text: &[u8]) {
+    pub(super) fn look(&mut self, memory: (Lines<'_>, &Longers), text: &[u8]) {
         let count = self.strings;
-        self.asked.ask_short(lines, text, (&self.starts[..count], &self.ends[..count], &self.kinds[..count]));
-        self.found.look::<true, true>(lines, &self.asked, count);
+        self.asked.ask_short(
+            memory.0,
+            text,
+            (&self.starts[..count], &self.ends[..count], &self.kinds[..count]),
+        );
+        self.found.look::<true, true>(memory, &self.asked, count);
     }
 
     /// Where a string begins and ends, what it is, and how many known ids come before it.

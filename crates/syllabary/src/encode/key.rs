@@ -135,11 +135,6 @@ impl Longer {
         (first | second | third | last & (u64::MAX >> 8)) & HIGH == 0
     }
 
-    /// How many bytes the string has.
-    pub(super) fn length(self) -> usize {
-        (self.0[3] >> 56) as usize
-    }
-
     /// A hash of all its bits, good in its lowest 32.
     #[inline(always)]
     pub(crate) fn hash(self) -> u64 {

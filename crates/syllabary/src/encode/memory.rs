@@ -20,7 +20,7 @@ pub(crate) const FAR: usize = SHORT + 1;
 
 /// Strings of up to `SHORT` bytes: 8 MiB, and 2 MiB of ids that do not fit into their slots.
 pub(crate) type Short = Memory<Key, FEW, 2>;
-/// Strings of up to `LONGER` bytes: 4 MiB, and 2 MiB.
+/// Strings of up to `LONGER` bytes: 4 MiB, and 4 MiB.
 pub(crate) type Longers = Memory<Longer, 8, 1>;
 
 /// What a memory finds strings by. In a slot, the highest bits are the count of ids.
@@ -74,7 +74,7 @@ impl Name for Longer {
     const NONE: Longer = Longer::NONE;
     const SHIFT: u32 = 61;
     const LINES: usize = 1 << 16;
-    const MOST_FAR: usize = 1 << 19;
+    const MOST_FAR: usize = 1 << 20;
 
     #[inline(always)]
     fn hash(self) -> u64 {
@@ -235,6 +235,21 @@ impl Lines<'_> {
         let count = (slot.key.high >> Key::SHIFT) as usize;
         let count = if count > FEW { slot.ids[1] as usize } else { count };
         count & usize::from(slot.holds(key)).wrapping_neg()
+    }
+}
+
+impl Longers {
+    /// The number of ids of `key`, if it is there and they are no more than `FAR`; they are the first of the few or,
+    /// if there are many, of those.
+    #[inline(always)]
+    pub(super) fn any(&self, key: Longer) -> Option<(usize, &[u32; 8], Option<&[u32; FAR]>)> {
+        let slot = self.find(key, key.hash() as u32)?;
+        if let Some((count, ids)) = slot.few() {
+            return Some((count, ids, None));
+        }
+        let [start, count, ..] = slot.ids.map(|id| id as usize);
+        let many = self.far.get(start..).and_then(<[u32]>::first_chunk).filter(|_| count <= FAR)?;
+        Some((count, &slot.ids, Some(many)))
     }
 }
 

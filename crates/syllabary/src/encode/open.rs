@@ -33,14 +33,8 @@ impl<O: Output> Pieces<'_, O> {
                 inside.many(short.ids(slot));
                 inside.end(false);
             }
-            Name::Long(key) => {
-                let longer = &self.work.longer;
-                let Some(slot) = longer.find(key, key.hash() as u32) else {
-                    return self.cut(inside, text, span, true);
-                };
-                inside.many(longer.ids(slot));
-                inside.end(false);
-            }
+            // One that was learned since is cut once more: that is seldom, and asking anew is not.
+            Name::Long(_) => return self.cut(inside, text, span, true),
             Name::Apart => return self.cut(inside, text, span, false),
             Name::Mark => inside.end(false),
             Name::None => {

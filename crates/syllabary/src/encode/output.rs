@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::{
     asked::Asked,
     found::Found,
-    memory::{FEW, Lines},
+    memory::{FEW, Lines, Longers},
 };
 
 /// Takes ids in the order of the text.
@@ -24,8 +24,8 @@ pub(crate) trait Output {
     fn pieces(&mut self, _text: &[u8], _start: usize, _ends: &[usize]) {}
     /// Looks for the first `count` strings of `asked`; the ids of those found are in `found` then, to be taken with what comes between them.
     #[inline(always)]
-    fn look(&mut self, found: &mut Found, lines: Lines<'_>, asked: &Asked, count: usize) {
-        found.look::<true, false>(lines, asked, count);
+    fn look(&mut self, found: &mut Found, memory: (Lines<'_>, &Longers), asked: &Asked, count: usize) {
+        found.look::<true, false>(memory, asked, count);
     }
 }
 
@@ -95,8 +95,8 @@ impl<O: Output> Output for &mut O {
     }
 
     #[inline(always)]
-    fn look(&mut self, found: &mut Found, lines: Lines<'_>, asked: &Asked, count: usize) {
-        O::look(self, found, lines, asked, count);
+    fn look(&mut self, found: &mut Found, memory: (Lines<'_>, &Longers), asked: &Asked, count: usize) {
+        O::look(self, found, memory, asked, count);
     }
 
     #[inline(always)]
@@ -169,8 +169,8 @@ impl Output for Count {
 
     /// Takes the number of ids found at once.
     #[inline]
-    fn look(&mut self, found: &mut Found, lines: Lines<'_>, asked: &Asked, count: usize) {
-        self.0 += found.look::<false, false>(lines, asked, count);
+    fn look(&mut self, found: &mut Found, memory: (Lines<'_>, &Longers), asked: &Asked, count: usize) {
+        self.0 += found.look::<false, false>(memory, asked, count);
     }
 }
 

@@ -19,7 +19,7 @@ use std::arch::x86_64::{
 };
 
 use super::{
-    asked::{APART, Asked, NONE, PIECE, UNSPACED},
+    asked::{APART, Asked, LONG, NONE, PIECE, UNSPACED},
     found::{BEYOND, Found, MANY},
     key::{HASH_DOWN, HASH_HIGH, HASH_LOW, HASH_TURN, LONGER, SHORT, fetch_byte},
     memory::{FEW, LINE, Lines, Longers, SLOT},
@@ -79,12 +79,12 @@ impl Able {
     pub(super) fn look<const KEEP: bool, const ENDS: bool>(
         self,
         found: &mut Found,
-        lines: Lines<'_>,
+        memory: (Lines<'_>, &Longers),
         asked: &Asked,
         count: usize,
     ) -> (usize, usize) {
         // SAFETY: `self` exists, so the processor has the instructions.
-        unsafe { look::<KEEP, ENDS>(found, lines, asked, count) }
+        unsafe { look::<KEEP, ENDS>(found, memory, asked, count) }
     }
 }
 
@@ -260,7 +260,7 @@ unsafe fn heads(base: *const u8, places: &[usize; WIDE], keys: (__m256i, __m256i
 #[target_feature(enable = "avx2")]
 fn look<const KEEP: bool, const ENDS: bool>(
     found: &mut Found,
-    lines: Lines<'_>,
+    (lines, longer): (Lines<'_>, &Longers),
     asked: &Asked,
     count: usize,
 ) -> (usize, usize) {
@@ -273,7 +273,7 @@ fn look<const KEEP: bool, const ENDS: bool>(
         // SAFETY: the places are of lines that were as many.
         let heads = unsafe { heads(lines.base(), places, (load(lows), load(highs))) };
         if heads.good != (1 << WIDE) - 1 {
-            sum += one_by_one::<KEEP, ENDS>(found, lines, &heads, done);
+            sum += one_by_one::<KEEP, ENDS>(found, (lines, longer), (asked, done), &heads);
         } else if KEEP {
             let room = found.ids.get_mut(found.filled..).and_then(<[u32]>::first_chunk_mut);
             let Some(room) = room else { break };
@@ -301,15 +301,19 @@ fn look<const KEEP: bool, const ENDS: bool>(
 #[target_feature(enable = "avx2")]
 fn one_by_one<const KEEP: bool, const ENDS: bool>(
     found: &mut Found,
-    lines: Lines<'_>,
+    (lines, longer): (Lines<'_>, &Longers),
+    (asked, done): (&Asked, usize),
     heads: &Heads,
-    done: usize,
 ) -> usize {
     let mut sum = 0;
     for (lane, at) in (done..done + WIDE).enumerate() {
         let slot = heads.slots[lane];
         if (heads.there >> lane) & 1 == 0 {
-            found.miss::<ENDS>(at);
+            if asked.key(at) == LONG {
+                sum += found.long::<KEEP, ENDS>(longer, asked, at);
+            } else {
+                found.miss::<ENDS>(at);
+            }
             continue;
         }
         let is_few = (heads.good >> lane) & 1 != 0;
