@@ -37,7 +37,7 @@ const LANES: usize = 16;
 const _: () = assert!(SHORT < LANES);
 
 /// Fewer strings than this are merged sooner one by one.
-pub(super) const FEWEST: usize = 5;
+pub(super) const FEWEST: usize = 3;
 
 type Row = [u32; LANES];
 
