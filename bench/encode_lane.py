@@ -2,13 +2,13 @@
 
     python bench/encode_lane.py TASK        TASK: JSON, see `Task`
 
-The process binds itself to the cores given, imports the library, reads the texts, writes to 256 MiB of large
-pages and gives them back (`ready_memory`), begins its peak anew (VmHWM in /proc/self/status), loads the vocabulary and encodes one short string; then the clock runs. The last line
-printed is JSON: `seconds` of each pass (the first is the first time that this process sees the text) and
-`cpu_seconds`; `peak_mb`, from before the vocabulary to the end of the first pass, without the result
-(`load_peak_mb`: before the clock runs; `warm_peak_mb`: to the end of the last pass; `work_peak_mb`: above
-what is held when the clock begins, if the system tells); `ids`, and digests of
-the ids of all texts and of the first tenth.
+The process binds itself to the cores given, imports the library, reads the texts, writes to large pages and
+gives them back (`ready_memory`), begins its peak anew (VmHWM in /proc/self/status), loads the vocabulary and
+encodes one short string; then the clock runs. The last line printed is JSON: `seconds` of each pass (the first
+is the first time that this process sees the text) and `cpu_seconds`; `peak_mb`, from before the vocabulary to
+the end of the first pass, without the result (`load_peak_mb`: before the clock runs; `warm_peak_mb`: to the end
+of the last pass; `work_peak_mb`: above what is held when the clock begins, if the system tells); `ids`, and
+digests of the ids of all texts and of the first tenth.
 Leaves out: turns, medians, comparison.
 """
 
@@ -16,20 +16,18 @@ from __future__ import annotations
 
 import hashlib
 import json
-import mmap
 import os
 import sys
 import time
 from collections.abc import Callable, Iterable
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from encode_peers import LANES, Source
 from encode_text import load
+from memory import forgotten, memory, peak, ready_memory
 
 WARM_UP = "The quick brown fox, 1 of 2."
 HEAD = 10  # the first of so many parts
-READY = 256 << 20  # bytes
 
 
 class Task(NamedTuple):
@@ -73,42 +71,6 @@ class Digest:
     def told(self) -> dict[str, Any]:
         """For the answer."""
         return {"ids": self.ids, "digest": self.hash.hexdigest()[:16], "head_digest": self.head}
-
-
-def memory(field: str) -> float:
-    """VmHWM (the most that this process has held) or VmRSS (what it holds), in MB."""
-    for line in Path("/proc/self/status").read_text().splitlines():
-        if line.startswith(f"{field}:"):
-            return int(line.split()[1]) * 1024 / 1e6
-    raise SystemExit(f"this system does not tell a process its memory: no {field} in /proc/self/status")
-
-
-def peak() -> float:
-    """The most so far."""
-    return memory("VmHWM")
-
-
-def forgotten() -> bool:
-    """Whether the system lets the peak begin anew from what is held now; it is so from here on."""
-    try:
-        Path("/proc/self/clear_refs").write_text("5")
-    except OSError:
-        return False
-    return True
-
-
-def ready_memory() -> None:
-    """Write to large pages and give them back to the system, where the peak can begin anew after it.
-
-    A virtual machine's host takes back pages that are free for some seconds, and hands them out again 4 KiB at a time,
-    at the first write: 14 MB of large pages then take 31 ms in place of 1.4 (docs/log.md, 2026-11-25). Whether that meets
-    one lane or another is chance, and no library's doing.
-    """
-    if forgotten() and hasattr(mmap, "MADV_HUGEPAGE"):
-        with mmap.mmap(-1, READY) as memory:
-            memory.madvise(mmap.MADV_HUGEPAGE)
-            for page in range(0, READY, mmap.PAGESIZE):
-                memory[page] = 1
 
 
 def size(result: Any) -> float:

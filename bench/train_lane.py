@@ -2,9 +2,9 @@
 
     python bench/train_lane.py TASK        TASK: JSON, see `Task`
 
-The library is imported first; then the process has its peak begin anew (VmHWM of /proc/self/status: what
-`getrusage` says is inherited from the process before, and what importing took for a moment would hide as much
-of training), trains from the file, and reads it again. The last
+The library is imported first; then large pages are made ready (`ready_memory`), and the process has its peak
+begin anew (VmHWM of /proc/self/status: what `getrusage` says is inherited from the process before, and what
+importing took for a moment would hide as much of training), trains from the file, and reads it again. The last
 line printed is JSON: `seconds`, `peak_mb` above the imports, `learned` (tokens beyond the alphabet), and
 digests of those tokens, of the merges (where the library tells them) and of the saved file (ours).
 Leaves out: turns, medians, comparison.
@@ -12,7 +12,6 @@ Leaves out: turns, medians, comparison.
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import json
 import re
@@ -22,6 +21,8 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
+
+from memory import forgotten, peak, ready_memory
 
 # GPT-2's pattern as OpenAI published it: gigatoken, ffbpe and tokenizers have it built in.
 GPT2 = r"'(?:[sdmt]|ll|ve|re)| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
@@ -182,17 +183,9 @@ def _by_id(ids: dict[bytes, int]) -> list[bytes]:
 
 def begun_anew() -> float:
     """What this process holds, in MB; its peak from here on, where the system lets it begin anew."""
-    with contextlib.suppress(OSError):
-        Path("/proc/self/clear_refs").write_text("5")
+    ready_memory()
+    forgotten()
     return peak()
-
-
-def peak() -> float:
-    """The most memory that this process has held, in MB."""
-    for line in Path("/proc/self/status").read_text().splitlines():
-        if line.startswith("VmHWM:"):
-            return int(line.split()[1]) * 1024 / 1e6
-    raise SystemExit("this system does not tell a process its peak: VmHWM is missing in /proc/self/status")
 
 
 def digest(strings: list[bytes]) -> str:

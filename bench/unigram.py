@@ -34,8 +34,8 @@ from pathlib import Path
 from typing import Any
 
 from common import RESULTS, processor
-from encode_lane import forgotten, memory
 from encode_text import read
+from memory import forgotten, memory, ready_memory
 
 SHARED = Path(__file__).resolve().parent.parent.parent / "shared"
 SENTENCEPIECE, TOKENIZERS = "sentencepiece", "tokenizers"
@@ -120,6 +120,7 @@ def one(lane: str, text: Path, size: int, written: Path) -> dict[str, float]:
 
     assert numpy, (sentencepiece, tokenizers, syllabary)
     warnings.simplefilter("ignore", CorpusWarning)  # Greek is in no normal form
+    ready_memory()
     if not forgotten():
         print("the peaks count what imports held: this system lets none begin anew", file=sys.stderr)
     before, clock, own = memory("VmHWM"), time.perf_counter(), time.process_time()
