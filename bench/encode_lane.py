@@ -3,12 +3,12 @@
     python bench/encode_lane.py TASK        TASK: JSON, see `Task`
 
 The process binds itself to the cores given, imports the library, reads the texts, writes to large pages and
-gives them back (`ready_memory`), begins its peak anew (VmHWM in /proc/self/status), loads the vocabulary and
-encodes one short string; then the clock runs. The last line printed is JSON: `seconds` of each pass (the first
-is the first time that this process sees the text) and `cpu_seconds`; `peak_mb`, from before the vocabulary to
-the end of the first pass, without the result (`load_peak_mb`: before the clock runs; `warm_peak_mb`: to the end
-of the last pass; `work_peak_mb`: above what is held when the clock begins, if the system tells); `ids`, and
-digests of the ids of all texts and of the first tenth.
+gives them back (`ready_memory`), begins its peak anew (VmHWM in /proc/self/status), loads the vocabulary
+and encodes one short string; then the clock runs. The last line printed is JSON: `seconds` of each pass
+(the first is the first time that this process sees the text) and `cpu_seconds`; `peak_mb`, from before the
+vocabulary to the end of the first pass, without the result (`load_peak_mb`: before the clock runs;
+`warm_peak_mb`: to the end of the last pass; `work_peak_mb`: above what is held when the clock begins, if
+the system tells); `ids`, and digests of the ids of all texts and of the first tenth.
 Leaves out: turns, medians, comparison.
 """
 

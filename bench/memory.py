@@ -36,9 +36,9 @@ def forgotten() -> bool:
 def ready_memory() -> None:
     """Write to large pages and give them back to the system, where the peak can begin anew after it.
 
-    A virtual machine's host takes back pages that are free for some seconds, and hands them out again 4 KiB at
-    a time, at the first write: 14 MB of large pages then take 31 ms in place of 1.4 (docs/log.md, 2026-11-25).
-    Whether that meets one lane or another is chance, and no library's doing.
+    A virtual machine's host takes back pages that are free for some seconds, and hands them out again 4 KiB
+    at a time, at the first write: 14 MB of large pages then take 31 ms in place of 1.4 (docs/log.md,
+    2026-11-25). Whether that meets one lane or another is chance, and no library's doing.
     """
     if forgotten() and hasattr(mmap, "MADV_HUGEPAGE"):
         with mmap.mmap(-1, READY) as memory:

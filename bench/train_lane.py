@@ -2,11 +2,12 @@
 
     python bench/train_lane.py TASK        TASK: JSON, see `Task`
 
-The library is imported first; then large pages are made ready (`ready_memory`), and the process has its peak
-begin anew (VmHWM of /proc/self/status: what `getrusage` says is inherited from the process before, and what
-importing took for a moment would hide as much of training), trains from the file, and reads it again. The last
-line printed is JSON: `seconds`, `peak_mb` above the imports, `learned` (tokens beyond the alphabet), and
-digests of those tokens, of the merges (where the library tells them) and of the saved file (ours).
+The library is imported first; then large pages are made ready (`ready_memory`), and the process has its
+peak begin anew (VmHWM of /proc/self/status: what `getrusage` says is inherited from the process before, and
+what importing took for a moment would hide as much of training), trains from the file, and reads it again.
+The last line printed is JSON: `seconds`, `peak_mb` above the imports, `learned` (tokens beyond the
+alphabet), and digests of those tokens, of the merges (where the library tells them) and of the saved file
+(ours).
 Leaves out: turns, medians, comparison.
 """
 
