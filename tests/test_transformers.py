@@ -335,6 +335,42 @@ def test_misuse_that_makes_theirs_panic(folders: dict[str, Path]) -> None:
             ours(TEXTS[0], truncation=True, **options)
 
 
+def test_sides_and_sizes_that_are_none(folders: dict[str, Path]) -> None:
+    """Asked for alone or with all fields, as lists or arrays: an error here as there, and no row."""
+    pads: dict[str, Any] = {"padding": True}
+    cuts: dict[str, Any] = {"truncation": True, "max_length": 8}
+    fixed: dict[str, Any] = {"padding": "max_length"}
+    wrong: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
+        ("padding_side", {}, {**pads, "padding_side": "up"}),
+        ("padding_side", {"padding_side": "up"}, pads),
+        ("truncation_side", {"truncation_side": "up"}, cuts),
+        ("pad_to_multiple_of", {}, {**pads, "pad_to_multiple_of": -8}),
+        ("max_length", {}, {**fixed, "max_length": -1}),
+    ]
+    for field in ({}, {"return_offsets_mapping": True}, {"return_tensors": "np"}):
+        for named, changed, options in wrong:
+            ours, theirs = both(folders["bytes"])
+            for name, value in changed.items():
+                setattr(ours, name, value)
+                setattr(theirs, name, value)
+            with pytest.raises((ValueError, OverflowError)):
+                theirs(TEXTS[0], **options, **field)
+            with pytest.raises(ValueError, match=named):
+                ours(TEXTS[0], **options, **field)
+            ours("a", **({} if changed else {"padding_side": "up"}), **field)  # not used, as there
+        with pytest.raises(ValueError, match="max_length is 1099511627776: give 0 to 16777216"):
+            ours("a", **fixed, max_length=2**40, **field)
+
+
+def test_ids_below_zero_are_no_text(pair: Pair) -> None:
+    """A label that is left out of the loss, decoded: an error, as there."""
+    ours, theirs = pair
+    with pytest.raises(OverflowError):
+        theirs.decode([3, -100])
+    with pytest.raises(syllabary.UnknownTokenError, match="id -100 at index 1"):
+        ours.decode([3, -100])
+
+
 def test_what_tokenizer_json_cannot_hold() -> None:
     tok = syllabary.train(["ab ab ab"] * 2, num_merges=1, unit="word")
     with pytest.raises(syllabary.FormatError, match="unit 'word'"):

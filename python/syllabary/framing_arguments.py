@@ -87,7 +87,7 @@ def check_processors(processors: Sequence[Any]) -> None:
             for name, (token, number) in (("sep", one.sep), ("cls", one.cls)):
                 if not isinstance(token, str):
                     raise TypeError(f"post_processor[{at}].{name} is {token!r}: give (spelling, id)")
-                _size(f"post_processor[{at}].{name}[1]", number)
+                check_size(f"post_processor[{at}].{name}[1]", number)
 
 
 def check_template(template: TemplateProcessing) -> None:
@@ -101,7 +101,7 @@ def check_template(template: TemplateProcessing) -> None:
                 )
         elif not isinstance(slot, get_args(Slot)) or slot.text not in ("A", "B"):
             raise TypeError(f"a template has slots for texts and special tokens, not {slot!r}")
-        _size(f"the type id of {slot}", slot.type_id)
+        check_size(f"the type id of {slot}", slot.type_id)
 
 
 def _truncation(own: Framing, asked: Any) -> Truncation | None:
@@ -112,10 +112,10 @@ def _truncation(own: Framing, asked: Any) -> Truncation | None:
             raise ValueError("truncation=True, and the tokenizer does not say how: give a number of tokens")
         return own.truncation if asked else None
     found = asked if isinstance(asked, Truncation) else Truncation(integer("truncation", asked))
-    _size("truncation.max_length", found.max_length)
-    _size("truncation.stride", found.stride)
-    _choice("truncation.strategy", found.strategy, get_args(Strategy))
-    _choice("truncation.direction", found.direction, get_args(Side))
+    check_size("truncation.max_length", found.max_length)
+    check_size("truncation.stride", found.stride)
+    check_choice("truncation.strategy", found.strategy, get_args(Strategy))
+    check_choice("truncation.direction", found.direction, get_args(Side))
     return found
 
 
@@ -124,12 +124,12 @@ def _padding(own: Framing, asked: Any) -> Padding | None:
         return own.padding if asked is None else None
     found: Padding = asked if isinstance(asked, Padding) else _own_padding(own, asked)
     if found.length != "longest":
-        _size("padding.length", found.length, LONGEST)
+        check_size("padding.length", found.length, LONGEST)
     if found.multiple_of is not None:
-        _size("padding.multiple_of", found.multiple_of, LONGEST)
-    _size("padding.pad_id", found.pad_id)
-    _size("padding.pad_type_id", found.pad_type_id)
-    _choice("padding.direction", found.direction, get_args(Side))
+        check_size("padding.multiple_of", found.multiple_of, LONGEST)
+    check_size("padding.pad_id", found.pad_id)
+    check_size("padding.pad_type_id", found.pad_type_id)
+    check_choice("padding.direction", found.direction, get_args(Side))
     check_string("padding.pad_token", found.pad_token)
     return found
 
@@ -138,7 +138,7 @@ def _own_padding(own: Framing, asked: Any) -> Padding:
     """The tokenizer's, to another length."""
     length: Any = "longest"
     if isinstance(asked, str):
-        _choice("padding", asked, ("longest",))
+        check_choice("padding", asked, ("longest",))
     elif asked is not True:
         length = integer("padding", asked)
     if own.padding is None:
@@ -155,12 +155,14 @@ def check_string(name: str, value: Any) -> None:
         raise TypeError(f"{name} is {value!r}: give str")
 
 
-def _size(name: str, value: Any, most: int = MOST) -> None:
+def check_size(name: str, value: Any, most: int = MOST) -> None:
+    """`TypeError` that names it for what is no integer, `ValueError` for one below 0 or above the most."""
     if not 0 <= integer(name, value) <= most:
         raise ValueError(f"{name} is {value}: give 0 to {most}")
 
 
-def _choice(name: str, value: Any, known: Sequence[str]) -> None:
+def check_choice(name: str, value: Any, known: Sequence[str]) -> None:
+    """`ValueError` that names it for what is not among the known."""
     if value not in known:
         raise ValueError(f"{name} is {value!r}: give one of {', '.join(map(repr, known))}")
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from syllabary.framing_arguments import LONGEST, check_choice, check_size
+
 
 class Asked(NamedTuple):
     """A call's options, their names and defaults as `transformers` has them, strategies as plain text."""
@@ -50,6 +52,19 @@ class Asked(NamedTuple):
             return 0
         length = longest if self.padding_strategy == "longest" else self.max_length or 0
         return length + -length % self.pad_to_multiple_of if self.pad_to_multiple_of else length
+
+
+def checked(asked: Asked) -> Asked:
+    """The same; `ValueError` or `TypeError` for sides and sizes of padding and truncation that are none."""
+    sides = ("left", "right")
+    if asked.truncates:
+        check_choice("truncation_side", asked.truncation_side, sides)
+    if asked.pads:
+        check_choice("padding_side", asked.padding_side, sides)
+        check_size("pad_to_multiple_of", asked.pad_to_multiple_of or 0, LONGEST)
+        if asked.padding_strategy != "longest":
+            check_size("max_length", asked.max_length or 0, LONGEST)
+    return asked
 
 
 class Texts(NamedTuple):

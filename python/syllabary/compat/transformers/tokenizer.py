@@ -12,7 +12,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from syllabary.compat.transformers.asked import Asked
+from syllabary.compat.transformers.asked import Asked, checked
 from syllabary.compat.transformers.backend import TokenizersBackend, logging
 from syllabary.compat.transformers.encode import encoded
 from syllabary.compat.transformers.inputs import read
@@ -134,7 +134,7 @@ class SyllabaryTokenizer(TokenizersBackend):  # type: ignore[misc]  # its types 
         if given["padding_strategy"] != "do_not_pad":
             given |= {"pad_id": self.pad_token_id, "pad_token": self.pad_token}
             given["pad_type_id"] = self.pad_token_type_id
-        return Asked(truncation_side=self.truncation_side, **given)
+        return checked(Asked(truncation_side=self.truncation_side, **given))
 
     def tokenize(
         self, text: str, pair: str | None = None, add_special_tokens: bool = False, **kwargs: Any
@@ -159,7 +159,9 @@ class SyllabaryTokenizer(TokenizersBackend):  # type: ignore[misc]  # its types 
             ids = [one for one in ids if one not in made.special]
         try:
             text = made.tok.decode(ids)
-        except UnknownTokenError:  # theirs passes over an id that no token has
+        except UnknownTokenError:  # theirs passes over an id that no token has, but for one below 0
+            if any(one < 0 for one in ids):
+                raise
             text = made.tok.decode([one for one in ids if one in made.known])
         clean = clean_up_tokenization_spaces
         return (
