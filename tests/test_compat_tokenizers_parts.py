@@ -310,6 +310,10 @@ ERRORS: list[Any] = [
     lambda t: t.Tokenizer(t.models.BPE()).post_process(3),
     lambda t: t.normalizers.unicode_normalizer_from_str("nfx"),
     lambda t: t.Encoding().truncate(2, 1, "up"),
+    lambda t: t.Encoding().truncate(2, -1),
+    lambda t: t.Encoding().token_to_chars(-1),
+    lambda t: t.Encoding().char_to_token(0, -1),
+    lambda t: t.AddedToken(3),
 ]
 
 

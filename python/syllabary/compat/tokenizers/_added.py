@@ -22,6 +22,8 @@ class AddedToken:
 
     def __init__(self, content: str | None = None, **kwargs: bool) -> None:
         """From its text and flags."""
+        if not isinstance(content, str | None):
+            raise TypeError(f"'{type(content).__name__}' object is not an instance of 'str'")
         self.content = "" if content is None else content
         self.special = False
         self._flags: dict[str, bool] = {}

@@ -11,6 +11,7 @@ import warnings
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from syllabary.compat.tokenizers._component import count
 from syllabary.compat.tokenizers._json import dumps
 
 Span = tuple[int, int]
@@ -134,11 +135,11 @@ class Encoding:
     # ---- from one to the other ----
 
     def _range(self, sequence: int) -> Span:
-        return self._ranges.get(sequence, (0, len(self)))
+        return self._ranges.get(count(sequence), (0, len(self)))
 
     def token_to_sequence(self, token_index: int) -> int | None:
         """The text that a token is of."""
-        if token_index > len(self):
+        if count(token_index) > len(self):
             return None
         if not self._ranges:
             return 0
@@ -150,6 +151,7 @@ class Encoding:
     def word_to_tokens(self, word_index: int, sequence_index: int = 0) -> Span | None:
         """The tokens of a word: the first, and one past the last."""
         start, end = self._range(sequence_index)
+        count(word_index)
         found = []
         for index, word in enumerate(self._words[start:end], start):
             if word is not None and word > word_index:
@@ -178,6 +180,7 @@ class Encoding:
     def char_to_token(self, char_pos: int, sequence_index: int = 0) -> int | None:
         """The token that holds a character."""
         start, end = self._range(sequence_index)
+        count(char_pos)
         for index in range(start, end):
             if self._offsets[index][0] <= char_pos < self._offsets[index][1]:
                 return index
@@ -192,7 +195,7 @@ class Encoding:
 
     def set_sequence_id(self, sequence_id: int) -> None:
         """Say that all tokens are of this text."""
-        self._ranges[sequence_id] = (0, len(self))
+        self._ranges[count(sequence_id)] = (0, len(self))
 
     def pad(self, length: int, **kwargs: Any) -> None:
         """Add padding up to a length, to what overflows too.
@@ -207,7 +210,7 @@ class Encoding:
                 options[name] = value
         if options["direction"] not in SIDES:
             raise ValueError(f"Unknown `direction`: `{options['direction']}`. Use one of `left` or `right`")
-        self._pad(length, options)
+        self._pad(count(length), options)
 
     def _pad(self, length: int, options: dict[str, Any]) -> None:
         for one in self._overflowing:
@@ -236,6 +239,7 @@ class Encoding:
         if direction not in SIDES:
             raise ValueError(f"Invalid truncation direction value : {direction}")
         size = len(self)
+        max_length, stride = count(max_length), count(stride)
         if max_length >= size:
             return
         if max_length == 0:
