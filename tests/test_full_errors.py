@@ -93,12 +93,36 @@ def test_arguments_of_the_wrong_type():
         ({"texts": ["a"], "padding": 1.5}, "padding is 1.5: give an integer"),
         ({"texts": ["a"], "padding": Padding(pad_token=3)}, "padding.pad_token is 3: give str"),
         ({"texts": ["a"], "post_processor": [3]}, r"post_processor\[0\] is int: give TemplateProcessing"),
-        ({"texts": ["a"], "post_processor": [BertProcessing((1, 2), ("a", 1))]}, r"\.sep is 1: give \(spell"),
+        ({"texts": ["a"], "post_processor": [BertProcessing((1, 2), ("a", 1))]}, r"\.sep is \(1, 2\): give"),
+        ({"texts": ["a"], "post_processor": [BertProcessing(3, 4)]}, r"\.sep is 3: give \(spelling, id\)"),
         ({"texts": ["a"], "post_processor": [TemplateProcessing((3,), ())]}, "has slots for texts"),
         ({"texts": ["a"], "threads": "x"}, "threads is 'x'"),
     ]:
         with pytest.raises(TypeError, match=message):
             TOK.encode_full_batch(**wrong)
+
+
+def test_a_framing_of_the_wrong_type():
+    """No file is made of what no call takes."""
+    for wrong, message in [
+        (3, "framing is int: give syllabary.framing.Framing"),
+        (Framing(post_processor=(3,)), r"post_processor\[0\] is int: give TemplateProcessing"),
+        (Framing(TEMPLATE), "must be an iterable of post-processors"),
+        (Framing(truncation=Truncation("x")), "truncation.max_length is 'x': give an integer"),
+    ]:
+        with pytest.raises(TypeError, match=message):
+            TOK.with_framing(wrong)
+    bad = TemplateProcessing.of("x $A", "x $A $B", {"x": -1})
+    for wrong, message in [
+        (Framing((bad,)), "the template's id of 'x' is -1: give 0 to"),
+        (Framing(truncation=Truncation(-1)), "truncation.max_length is -1: give 0 to"),
+        (Framing(padding=Padding(pad_id=-1)), "padding.pad_id is -1: give 0 to"),
+    ]:
+        with pytest.raises(ValueError, match=message):
+            TOK.with_framing(wrong)
+    for template, tokens in [(3, {}), ("$A", 3), ("$A", "abc")]:
+        with pytest.raises(TypeError, match=r"^(a template|special_tokens) is (int|str): give"):
+            TemplateProcessing.of(template, "$A $B", tokens)
 
 
 def test_arguments_of_a_wrong_value():

@@ -89,11 +89,13 @@ class TemplateProcessing:
         """Templates as they are written: names apart by spaces, `$A` and `$B` the texts, `:1` a type id.
 
         special_tokens: name -> id; a name is the spelling of its token too. `ValueError` for a type id that
-        is none.
+        is none, `TypeError` for what is no template or mapping.
 
         >>> TemplateProcessing.of("[CLS] $A", "[CLS] $A $B:1", {"[CLS]": 3}).pair
         (SpecialSlot(name='[CLS]', type_id=0), TextSlot(text='A', type_id=0), TextSlot(text='B', type_id=1))
         """
+        if not isinstance(special_tokens, Mapping):
+            raise TypeError(f"special_tokens is {type(special_tokens).__name__}: give a mapping, name -> id")
         tokens = {name: SlotTokens((token_id,), (name,)) for name, token_id in special_tokens.items()}
         return TemplateProcessing(_slots(single), _slots(pair), tokens)
 
@@ -142,6 +144,8 @@ class Framing:
 
 
 def _slots(template: str) -> tuple[Slot, ...]:
+    if not isinstance(template, str):
+        raise TypeError(f"a template is {type(template).__name__}: give str, as '[CLS] $A [SEP]'")
     slots: list[Slot] = []
     for word in template.split():
         name, colon, number = word.rpartition(":")

@@ -76,6 +76,13 @@ def asked_framing(own: Framing, post_processor: Any, truncation: Any, padding: A
     return Framing(processors, _truncation(own, truncation), _padding(own, padding))
 
 
+def checked_framing(given: Any) -> Framing:
+    """The same, every part of it checked as an argument is."""
+    if not isinstance(given, Framing):
+        raise TypeError(f"framing is {type(given).__name__}: give syllabary.framing.Framing")
+    return asked_framing(Framing(), given.post_processor, given.truncation, given.padding)
+
+
 def check_processors(processors: Sequence[Any]) -> None:
     """`TypeError` for what is no post-processor, `VocabularyError` for a template's unknown tokens."""
     for at, one in enumerate(processors):
@@ -84,10 +91,11 @@ def check_processors(processors: Sequence[Any]) -> None:
         if isinstance(one, TemplateProcessing):
             check_template(one)
         elif isinstance(one, (BertProcessing, RobertaProcessing)):
-            for name, (token, number) in (("sep", one.sep), ("cls", one.cls)):
-                if not isinstance(token, str):
-                    raise TypeError(f"post_processor[{at}].{name} is {token!r}: give (spelling, id)")
-                check_size(f"post_processor[{at}].{name}[1]", number)
+            ends: dict[str, Any] = {"sep": one.sep, "cls": one.cls}
+            for name, end in ends.items():
+                if not isinstance(end, tuple | list) or len(end) != 2 or not isinstance(end[0], str):
+                    raise TypeError(f"post_processor[{at}].{name} is {end!r}: give (spelling, id)")
+                check_size(f"post_processor[{at}].{name}[1]", end[1])
 
 
 def check_template(template: TemplateProcessing) -> None:
@@ -99,6 +107,8 @@ def check_template(template: TemplateProcessing) -> None:
                 raise VocabularyError(
                     f"the template's {slot.name!r} has not as many ids as spellings: {found}"
                 )
+            for token_id in found.ids:
+                check_size(f"the template's id of {slot.name!r}", token_id)
         elif not isinstance(slot, get_args(Slot)) or slot.text not in ("A", "B"):
             raise TypeError(f"a template has slots for texts and special tokens, not {slot!r}")
         check_size(f"the type id of {slot}", slot.type_id)

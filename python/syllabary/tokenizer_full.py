@@ -16,7 +16,7 @@ from syllabary.arguments import thread_count
 from syllabary.errors import SyllabaryError
 from syllabary.formats.hf_framing import framing, with_framing
 from syllabary.framing import Framing, Padding, PostProcessor, Truncation
-from syllabary.framing_arguments import asked_framing, read_texts
+from syllabary.framing_arguments import asked_framing, checked_framing, read_texts
 from syllabary.framing_plan import Plan, plan
 from syllabary.full_batch import EncodingBatch
 from syllabary.full_layout import Layout, Spellings
@@ -69,7 +69,7 @@ class FullEncoding:
         >>> tok.encode_full_batch(["low", "lo"]).ids.tolist()
         [[108, 111, 119], [108, 111, 256]]
         """
-        return type(self)(with_framing(self.spec, framing))  # type: ignore[call-arg]
+        return type(self)(with_framing(self.spec, checked_framing(framing)))  # type: ignore[call-arg]
 
     def encode_full(
         self,
