@@ -19,6 +19,7 @@ from tokenizers import AddedToken, Regex, Tokenizer, models, normalizers, pre_to
 from transformers_folders import SHAPES, TEXTS, call, text, write
 
 import syllabary
+from syllabary.compat import tokenizers as compat
 
 transformers = pytest.importorskip("transformers", reason="the extra transformers is not installed")
 Pair = tuple[Any, Any]
@@ -335,10 +336,23 @@ def test_misuse_that_makes_theirs_panic(folders: dict[str, Path]) -> None:
             ours(TEXTS[0], truncation=True, **options)
 
 
+def test_a_template_that_names_an_unknown_token(folders: dict[str, Path], tmp_path: Path) -> None:
+    """Theirs panics when it is asked for the ids; `compat.tokenizers` says it, too."""
+    file = json.loads((folders["bert"] / "tokenizer.json").read_text(encoding="utf-8"))
+    del file["post_processor"]["special_tokens"]["[CLS]"]
+    (tmp_path / "tokenizer.json").write_text(json.dumps(file), encoding="utf-8")
+    for encode in (
+        syllabary.load(tmp_path).encode_full,
+        syllabary.load(tmp_path).as_transformers(),
+        compat.Tokenizer.from_file(str(tmp_path / "tokenizer.json")).encode,
+    ):
+        with pytest.raises(syllabary.VocabularyError, match=r"the template has '\[CLS\]', and its special"):
+            encode("a")
+
+
 def test_sides_and_sizes_that_are_none(folders: dict[str, Path]) -> None:
     """Asked for alone or with all fields, as lists or arrays: an error here as there, and no row."""
-    pads: dict[str, Any] = {"padding": True}
-    cuts: dict[str, Any] = {"truncation": True, "max_length": 8}
+    pads, cuts = {"padding": True}, {"truncation": True, "max_length": 8}
     fixed: dict[str, Any] = {"padding": "max_length"}
     wrong: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
         ("padding_side", {}, {**pads, "padding_side": "up"}),

@@ -13,6 +13,7 @@ from syllabary.compat.tokenizers import _templates as templates
 from syllabary.compat.tokenizers._component import WHERE, Chain, Component, Member
 from syllabary.compat.tokenizers._encoding import Encoding
 from syllabary.compat.tokenizers._shown import Record
+from syllabary.errors import VocabularyError
 from syllabary.formats.hf_extras import trims_offsets
 from syllabary.formats.strict_json import Json
 from syllabary.unicode import rewriting
@@ -208,7 +209,9 @@ class TemplateProcessing(PostProcessor):
         return sum(len(self._tokens(name)) for kind, name, _type in pieces if kind == "SpecialToken")
 
     def _tokens(self, name: str) -> list[Piece]:
-        one = self.values["special_tokens"][name]
+        one = self.values["special_tokens"].get(name)
+        if one is None:
+            raise VocabularyError(f"the template has {name!r}, and its special_tokens do not name it")
         return list(zip(one["tokens"], one["ids"], strict=True))
 
     def _process(self, encodings: list[Encoding], special_too: bool) -> list[Encoding]:

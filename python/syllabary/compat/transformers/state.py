@@ -14,6 +14,7 @@ from syllabary.formats.hf_grown import Entries, entries, grown
 from syllabary.formats.hf_read import read_document
 from syllabary.formats.hidden import hidden
 from syllabary.formats.strict_json import parse
+from syllabary.framing_arguments import check_processors
 from syllabary.tokenizer import Tokenizer
 
 COMPONENTS = ("normalizer", "pre_tokenizer", "post_processor", "decoder")
@@ -54,6 +55,7 @@ class Made:
 def make(theirs: Any, last: Made | None = None) -> Made:
     """The engine for a `tokenizers.Tokenizer`; `FormatError` names a component that we do not have.
 
+    `VocabularyError` for a template that names an unknown token: asked about, theirs panics.
     last: what was made of it before: where tokens were only added, they are added to that.
     """
     now, added = state(theirs), entries(theirs.get_added_tokens_decoder())
@@ -65,6 +67,7 @@ def make(theirs: Any, last: Made | None = None) -> Made:
     else:
         spec = read_document(parse(theirs.to_str().encode("utf-8"), Path("tokenizer.json")))
         tok = Tokenizer(spec)
+    check_processors(tok.framing.post_processor)
     # An id that only decodes is special by its name.
     named = {token_id: name for token_id, name in hidden(spec).items() if name in spec.special_tokens}
     special = frozenset({*spec.special_tokens.values(), *named})
