@@ -46,6 +46,22 @@ ESCAPES = [
 GROWS = "makes a text of more than|makes an integer of more than"
 WIDE = "width above|pads or indents by more than"
 TOO_LARGE = [
+    ("{{ (1).to_bytes(10**9, 'big')|length }}", WIDE),
+    ("{{ (1).to_bytes(length=10**9)|length }}", WIDE),
+    ("{{ ('a'.encode() * 10**9)|length }}", GROWS),
+    ("{{ 'a'.encode().ljust(10**9)|length }}", WIDE),
+    ("{{ '\t'.encode().expandtabs(10**9)|length }}", WIDE),
+    ("{{ '%1000000000d'.encode() % 1 }}", WIDE),
+    ("{{ ('a' * 10**6).encode().replace(''.encode(), ('b' * 99).encode()) }}", GROWS),
+    ("{{ ('a' * 10**6)|escape|replace('a', 'b' * 99) }}", GROWS),
+    ("{{ 'a'.encode().join([('b' * 10**6).encode()] * 17)|length }}", GROWS),
+    ("{{ [('a' * 10**5).encode()] * 100 }}", GROWS),
+    ("{{ [2**14000] * 10**4 }}", GROWS),
+    ("{{ dict.fromkeys([1, 2], ['a' * 10**5] * 100).values() }}", GROWS),
+    ("{{ dict.fromkeys([1, 2], ['a' * 10**5] * 100).items()|string }}", GROWS),
+    ("{{ ('a ' * 10**4)|wordwrap(1, wrapstring='b' * 9999)|length }}", GROWS),
+    ("{{ ('\u0390' * 6 * 10**6).upper()|length }}", GROWS),
+    ("{{ ('<' * 5 * 10**6)|escape|length }}", GROWS),
     ("{{ 'a' * 10**10 }}", GROWS),
     ("{{ 10**10 * 'a' }}", GROWS),
     ("{{ [1] * 10**9 }}", GROWS),
@@ -98,6 +114,7 @@ ENDLESS = [
     "{% for x in [1, 2] recursive %}{% if loop.depth < 40 %}{{ loop([1, 2]) }}{% endif %}{% endfor %}",
     "{% for i in range(9999) %}{{ range(9999)|list|length }}{% endfor %}",
     "{% for i in range(9999) %}{{ range(9999)|sum }}{% endfor %}",
+    "{{ ('a' * 99999 ~ '-' ~ 'a' * 99999).encode().decode('punycode') }}",
 ]
 
 DEEP = [

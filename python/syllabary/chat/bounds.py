@@ -21,7 +21,12 @@ MAX_SECONDS = 60.0
 MAX_CHARACTERS = 1 << 24  # of a text, and items of a list
 MAX_WIDTH = 9_999  # of padding, indentation, digits after the point
 MAX_BITS = 1 << 16  # of an integer
-HOLDING = (str, list, tuple, dict)
+TEXT = (str, bytes)
+EMPTY: dict[str, str] = {}
+VIEWS = (type(EMPTY.keys()), type(EMPTY.values()), type(EMPTY.items()))
+MANY = (*TEXT, list, tuple)
+HOLDING = (*MANY, dict, *VIEWS)
+SQUARE = ("punycode", "idna")  # codecs that take the square of a text's length
 PAGE = 8  # a step is taken for each 2**8 characters
 
 FIELD = re.compile(r"\{[^{}]*(\{|\d{5})")
@@ -75,7 +80,7 @@ def step(weight: int = 1) -> None:
 
 def handled(value: object) -> None:
     """Steps for an operation that goes through all of `value`."""
-    if isinstance(value, str):
+    if isinstance(value, TEXT):
         step(1 + (len(value) >> PAGE))
     elif isinstance(value, (list, tuple, dict, range)):
         step(1 + len(value))
@@ -88,6 +93,13 @@ def sized(count: int) -> None:
     if count > MAX_CHARACTERS:
         raise ExceededError(f"makes a text of more than {MAX_CHARACTERS} characters")
     step(1 + (count >> PAGE))
+
+
+def fits(made: Any) -> Any:
+    """What was made; `ExceededError` if it is too long a text."""
+    if isinstance(made, TEXT) and len(made) > MAX_CHARACTERS:
+        sized(len(made))
+    return made
 
 
 def written(part: str) -> None:
@@ -107,10 +119,14 @@ def weighed(value: Any) -> Any:
 
 def _weight(value: Any, known: dict[int, int]) -> int:
     """About the characters that a value is written with; each of its parts is gone through once."""
-    if isinstance(value, str):
-        return len(value) + 2
+    if isinstance(value, TEXT):
+        return len(value) + 2 if isinstance(value, str) else 4 * len(value) + 3
     if not isinstance(value, HOLDING):
-        return 8
+        return 8 + (value.bit_length() // 3 if isinstance(value, int) else 0)
+    if isinstance(value, VIEWS):  # its items are made anew each time
+        step()
+        held = value.mapping
+        return 2 + sum(_weight(part, known) + 2 for part in chain(held.keys(), held.values()))
     if id(value) not in known:
         step()
         parts = chain(value.keys(), value.values()) if isinstance(value, Mapping) else value
@@ -135,7 +151,7 @@ def joined(parts: Any) -> str:
 
 def plus(left: Any, right: Any) -> Any:
     """left + right."""
-    if isinstance(left, (str, list, tuple)) and isinstance(right, (str, list, tuple)):
+    if isinstance(left, MANY) and isinstance(right, MANY):
         sized(len(left) + len(right))
     return left + right
 
@@ -143,7 +159,7 @@ def plus(left: Any, right: Any) -> Any:
 def times(left: Any, right: Any) -> Any:
     """left * right."""
     for many, number in ((left, right), (right, left)):
-        if isinstance(many, (str, list, tuple)) and isinstance(number, int):
+        if isinstance(many, MANY) and isinstance(number, int):
             sized(len(many) * max(number, 0))
     if isinstance(left, int) and isinstance(right, int):
         _bits(left.bit_length() + right.bit_length())
@@ -159,8 +175,8 @@ def power(left: Any, right: Any) -> Any:
 
 def modulo(left: Any, right: Any) -> Any:
     """left % right, which formats where `left` is text."""
-    if isinstance(left, str):
-        percent(left)
+    if isinstance(left, TEXT):
+        percent(as_text(left))
         weighed(right)
     return left % right
 
@@ -171,6 +187,11 @@ def _bits(count: int) -> None:
 
 
 # ---- methods and filters of text ----
+
+
+def as_text(value: str | bytes) -> str:
+    """Bytes as a text of as many characters."""
+    return value if isinstance(value, str) else value.decode("latin-1")
 
 
 def percent(pattern: str) -> None:
@@ -195,10 +216,10 @@ def narrow(arguments: tuple[Any, ...], named: Mapping[str, Any]) -> None:
             raise ExceededError(f"pads or indents by more than {MAX_WIDTH}")
 
 
-def replaced(text: str, arguments: tuple[Any, ...], named: Mapping[str, Any]) -> None:
+def replaced(text: Any, arguments: tuple[Any, ...], named: Mapping[str, Any]) -> None:
     """The size of `text.replace(old, new)`."""
     old, new = (*arguments, *named.values(), "", "")[:2]
-    if isinstance(old, str) and isinstance(new, str):
+    if any(all(isinstance(one, kind) for one in (text, old, new)) for kind in TEXT):
         handled(text)
         sized(len(text) + text.count(old) * max(0, len(new) - len(old)))
 
@@ -209,6 +230,19 @@ def indented(text: str, arguments: tuple[Any, ...], named: Mapping[str, Any]) ->
     widths = [len(value) if isinstance(value, str) else int(value) for value in (*arguments, *named.values())]
     marks = 1 + len(text.splitlines()) + text.count("\t")
     sized(len(text) + marks * max(widths, default=8))
+
+
+def wrapped(text: str, arguments: tuple[Any, ...], named: Mapping[str, Any]) -> None:
+    """The size of a text with a text at the end of each line, which may be a character long."""
+    ends = [len(value) for value in (*arguments, *named.values()) if isinstance(value, str)]
+    sized(len(text) * (1 + max(ends, default=1)))
+
+
+def coded(text: str | bytes, arguments: tuple[Any, ...], named: Mapping[str, Any]) -> None:
+    """Steps for a codec."""
+    for value in (*arguments, *named.values()):
+        if isinstance(value, str) and "".join(filter(str.isalnum, value.lower())) in SQUARE:
+            step(len(text) ** 2 >> PAGE)
 
 
 def translated(text: str, arguments: tuple[Any, ...]) -> None:

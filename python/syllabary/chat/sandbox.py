@@ -116,11 +116,13 @@ class Environment(jinja2.sandbox.ImmutableSandboxedEnvironment):
         """Every call of a template: counted, and sized where it is a method of text."""
         bounds.step()
         owner = getattr(getattr(__obj, "__wrapped__", __obj), "__self__", None)
-        if isinstance(owner, str):
+        if isinstance(owner, bounds.TEXT):
             args = _sized(owner, __obj.__name__, args, kwargs)
+        elif isinstance(owner, int) and __obj.__name__ == "to_bytes":
+            bounds.narrow(args, kwargs)
         elif isinstance(__obj, Dictionary) or __obj is Namespace:
             bounds.weighed([*args, *kwargs.values()])
-        return super().call(__context, __obj, *args, **kwargs)
+        return bounds.fits(super().call(__context, __obj, *args, **kwargs))
 
     def unsafe_undefined(self, obj: Any, attribute: str) -> jinja2.Undefined:
         """An error at once: Jinja2 prints such a value as nothing."""
@@ -130,21 +132,24 @@ class Environment(jinja2.sandbox.ImmutableSandboxedEnvironment):
         return super()._generate(Bounded().visit(source), *args, **kwargs)
 
 
-def _sized(text: str, method: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
-    """The arguments of a method of text, once the size of its result is known to be in bounds."""
+def _sized(text: Any, method: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
+    """The arguments of a method of text or bytes, once the size of its result is known to be in bounds."""
     bounds.handled(text)
     if method in PADDING:
-        bounds.indented(text, tuple(one for one in args if isinstance(one, int)), kwargs)
+        widths = tuple(one for one in args if isinstance(one, int))
+        bounds.indented(bounds.as_text(text), widths, kwargs)
     elif method == "replace":
         bounds.replaced(text, args, kwargs)
     elif method == "translate":
         bounds.translated(text, args)
+    elif method in ("encode", "decode"):
+        bounds.coded(text, args, kwargs)
     elif method in ("format", "format_map"):
         bounds.braces(text)
         bounds.weighed([*args, *kwargs.values()])
     elif method == "join" and args:
         items = list(_counted(args[0]))
-        bounds.sized(sum(len(item) + len(text) for item in items if isinstance(item, str)))
+        bounds.sized(sum(len(item) + len(text) for item in items if isinstance(item, bounds.TEXT)))
         return (items, *args[1:])
     return args
 
@@ -164,6 +169,8 @@ def _bounded(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
             bounds.indented(text, tuple(one for one in rest if not isinstance(one, bool)), kwargs)
         elif name == "replace" and text is not None:
             bounds.replaced(text, rest, kwargs)
+        elif name == "wordwrap" and text is not None:
+            bounds.wrapped(text, rest, kwargs)
         elif name == "format" and text is not None:
             bounds.percent(text)
         elif name == "join":
@@ -173,7 +180,7 @@ def _bounded(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
             args = (*args[:passed], items, *rest)
         result = function(*args, **kwargs)
         bounds.handled(result)
-        return result
+        return bounds.fits(result)
 
     return run
 
