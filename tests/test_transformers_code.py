@@ -5,6 +5,8 @@ Leaves out: that calls give the same (`test_transformers`).
 
 from __future__ import annotations
 
+import copy
+import pickle
 from pathlib import Path
 from typing import Any
 
@@ -49,6 +51,8 @@ def test_collators(pair: Pair) -> None:
 
 def test_datasets_map(pair: Pair, tmp_path: Path) -> None:
     ours, _theirs = pair
+    hasher = datasets.fingerprint.Hasher
+    first = hasher.hash(ours)
     data = datasets.Dataset.from_dict({"text": [one for one in TEXTS if one.strip()] * 3})
     rows = [
         data.map(lambda batch, tok=tok: tok(batch["text"], truncation=True), batched=True, batch_size=5)
@@ -57,10 +61,13 @@ def test_datasets_map(pair: Pair, tmp_path: Path) -> None:
     assert rows[0]["input_ids"] == rows[1]["input_ids"]
     spread = data.map(Encode(ours), batched=True, batch_size=5, num_proc=2)
     assert spread["input_ids"] == rows[1]["input_ids"]
-    hasher = datasets.fingerprint.Hasher
-    before = hasher.hash(ours)
     ours(TEXTS, padding=True)
-    assert hasher.hash(ours) == before  # so that what was mapped is found again
+    ours.decode([3, 10**6])
+    assert ours.backend_tokenizer.get_vocab_size() == len(ours)
+    for one in (ours, pickle.loads(pickle.dumps(ours)), copy.copy(ours)):
+        assert hasher.hash(one) == first  # so that what was mapped is found again
+    ours.add_tokens("<another>")
+    assert hasher.hash(ours) != first
 
 
 class Encode:

@@ -28,6 +28,23 @@ SAVED_AS = "PreTrainedTokenizerFast"  # what AutoTokenizer of every version know
 logger = logging.get_logger(__name__)
 
 
+class Engine:
+    """The engine of a tokenizer, and whether the tokenizer may have been changed since it was made.
+
+    Pickled as nothing, and made again: what was encoded changes no hash. `datasets` pickles the attributes
+    of a tokenizer by themselves, without asking its `__getstate__`.
+    """
+
+    def __init__(self) -> None:
+        self.made: Made | None = None
+        self.handed_out = False  # whether somebody else holds a part of the tokenizer
+        self.touched = False  # whether tokens were added
+
+    def __reduce__(self) -> tuple[type[Engine], tuple[()]]:
+        """A new one."""
+        return Engine, ()
+
+
 class SyllabaryTokenizer(TokenizersBackend):  # type: ignore[misc]  # its types are not looked at
     """A tokenizer of `transformers` whose texts go through our engine. Made by `tok.as_transformers()`.
 
@@ -42,7 +59,7 @@ class SyllabaryTokenizer(TokenizersBackend):  # type: ignore[misc]  # its types 
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.__dict__["_handed_out"] = False  # nobody else holds a part of it yet
+        self._held.handed_out = False
 
     @classmethod
     def convert_to_native_format(cls, trust_remote_code: bool = False, **kwargs: Any) -> dict[str, Any]:
@@ -53,15 +70,20 @@ class SyllabaryTokenizer(TokenizersBackend):  # type: ignore[misc]  # its types 
     # ---- the engine ----
 
     @property
+    def _held(self) -> Engine:
+        held: Engine = self.__dict__.setdefault("_own", Engine())
+        return held
+
+    @property
     def _tokenizer(self) -> Any:
         """The vocabulary and the settings, as `tokenizers` holds them; who asks may change them."""
-        self.__dict__["_handed_out"] = True
+        self._held.handed_out = True
         return self.__dict__.get("_theirs")
 
     @_tokenizer.setter
     def _tokenizer(self, theirs: Any) -> None:
         self.__dict__["_theirs"] = theirs
-        self.__dict__["_made"] = None
+        self._held.made = None
 
     @property
     def syllabary(self) -> Tokenizer:
@@ -69,11 +91,11 @@ class SyllabaryTokenizer(TokenizersBackend):  # type: ignore[misc]  # its types 
         return self._engine().tok
 
     def _engine(self) -> Made:
-        held = self.__dict__
-        made: Made | None = held.get("_made")
-        changed = held.pop("_touched", False) or held["_handed_out"]  # perhaps
-        if made is None or (changed and made.state != state(held["_theirs"])):
-            made = held["_made"] = make(held["_theirs"], made)
+        held, theirs = self._held, self.__dict__["_theirs"]
+        made, touched, held.touched = held.made, held.touched, False
+        changed = touched or held.handed_out  # perhaps
+        if made is None or (changed and made.state != state(theirs)):
+            made = held.made = make(theirs, made)
         return made
 
     def _add_tokens(self, new_tokens: list[Any], special_tokens: bool = False) -> int:
@@ -82,13 +104,11 @@ class SyllabaryTokenizer(TokenizersBackend):  # type: ignore[misc]  # its types 
         try:
             return int((theirs.add_special_tokens if special_tokens else theirs.add_tokens)(new_tokens))
         finally:
-            self.__dict__["_touched"] = True
+            self._held.touched = True
 
     def __getstate__(self) -> dict[str, Any]:
-        """Without the engine, which is made again; so that what was encoded changes no hash of it."""
-        left_out = ("_touched", "deprecation_warnings")
-        held = {name: value for name, value in self.__dict__.items() if name not in left_out}
-        return {**held, "_made": None, "_handed_out": False, "deprecation_warnings": {}}
+        """With a new engine, of which a copy changes nothing; and as if nobody had been warned."""
+        return {**self.__dict__, "_own": Engine(), "deprecation_warnings": {}}
 
     # ---- text -> ids ----
 
