@@ -13,6 +13,8 @@ from syllabary.errors import FormatError, VocabularyError
 from syllabary.reference.check import check_spec
 from syllabary.spec import Alphabet, SplitSpec, TokenizerSpec, Unit
 
+KEEPS_ALL = "save as .syllabary.json, which holds everything"  # the usual way out
+
 
 @dataclass(frozen=True, slots=True)
 class Hints:
@@ -106,8 +108,6 @@ def checked(spec: TokenizerSpec, path: Path) -> TokenizerSpec:
     return spec
 
 
-def cannot_hold(
-    name: str, what: str, way_out: str = "save as .syllabary.json, which holds everything"
-) -> FormatError:
+def cannot_hold(name: str, what: str, way_out: str = KEEPS_ALL) -> FormatError:
     """The exception for a tokenizer that a format has no words for."""
     return FormatError(f"{name} cannot hold {what}; {way_out}")

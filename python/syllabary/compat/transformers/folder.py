@@ -13,8 +13,12 @@ from typing import Any
 
 from syllabary import formats
 from syllabary.compat.transformers.tokenizer import SyllabaryTokenizer
+from syllabary.errors import FormatError
 from syllabary.files import write_atomic
+from syllabary.formats.record import KEEPS_ALL
 from syllabary.formats.transformers_folder import beside
+
+WAY_OUT = "`syllabary convert` to a tokenizer.json says whether it can be left out, and what changes"
 
 
 def wrap(tok: Any, settings: Mapping[str, Any]) -> SyllabaryTokenizer:
@@ -24,7 +28,10 @@ def wrap(tok: Any, settings: Mapping[str, Any]) -> SyllabaryTokenizer:
     """
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        formats.write(tok.spec, folder / "tokenizer.json", "huggingface")
+        try:
+            formats.write(tok.spec, folder / "tokenizer.json", "huggingface")
+        except FormatError as error:
+            raise FormatError(str(error).replace(KEEPS_ALL, WAY_OUT)) from None
         for file, text in beside(tok.spec).items():
             (folder / file).parent.mkdir(exist_ok=True)
             write_atomic(folder / file, text.encode("utf-8"))
