@@ -228,6 +228,10 @@ def test_offsets(text: str) -> None:
         lambda e: e.encode_batch(("ab", "<|endoftext|>")),
         lambda e: e.encode_to_numpy("a b").flags.writeable,
         lambda e: e.encode_to_numpy("").dtype,
+        lambda e: e.encode("a<|endoftext|>", disallowed_special=None),
+        lambda e: e.encode_with_unstable("a<|endoftext|>", disallowed_special=None)[0],
+        lambda e: e.encode_batch(["a", "b"], num_threads=None),
+        lambda e: e.decode_batch([[1], [2]], num_threads=None),
     ],
 )
 def test_the_same_answers_and_errors(run: Callable[[Any], Any]) -> None:
@@ -242,6 +246,10 @@ def test_the_same_answers_and_errors(run: Callable[[Any], Any]) -> None:
         lambda e: e.decode(5),
         lambda e: e.decode({1}),
         lambda e: e.decode([1.5]),
+        lambda e: e.decode([1.0]),
+        lambda e: e.decode_tokens_bytes([1.0]),
+        lambda e: e.decode_with_offsets(np.array([1.0])),
+        lambda e: e.decode_single_token_bytes(1.0),
         lambda e: e.decode_single_token_bytes("a"),
         lambda e: e.encode_single_token(5),
         lambda e: e.encode(5),

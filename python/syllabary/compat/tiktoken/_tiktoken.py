@@ -180,14 +180,13 @@ class CoreBPE:
 
     def decode_single_token_bytes(self, token: int) -> bytes:
         """The bytes of one token; `KeyError`, `OverflowError`."""
-        try:
-            return self.decoder[token]
-        except KeyError:
-            pass
-        rank = _u32(token)
-        if rank in self._special_bytes:
-            return self._special_bytes[rank]
-        raise KeyError(str(rank))
+        rank = _u32(token)  # a float would be found as the integer that it equals
+        found = self.decoder.get(rank)
+        if found is None:
+            found = self._special_bytes.get(rank)
+        if found is None:
+            raise KeyError(str(rank))
+        return found
 
     def _bytes_of(self, token: int) -> bytes:
         try:

@@ -15,6 +15,7 @@ from typing import Any, Literal, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
+from syllabary.arguments import thread_count
 from syllabary.compat.tiktoken import _unstable
 from syllabary.compat.tiktoken._tiktoken import CoreBPE
 from syllabary.errors import TextError
@@ -276,7 +277,7 @@ class Encoding:
 
     def _allowed(self, text: str, allowed: Allowed, disallowed: Disallowed) -> AbstractSet[str]:
         """The special tokens allowed; `ValueError` if the text has one that is an error."""
-        chosen, forbidden = self._policy(allowed, disallowed)
+        chosen, forbidden = self._policy(allowed, disallowed or ())
         if forbidden:
             match = _special_token_regex(frozenset(forbidden)).search(text)
             if match is not None:
@@ -324,8 +325,10 @@ def _utf8(text_or_bytes: str | bytes) -> bytes:
     raise TypeError(f"{type(text_or_bytes).__name__!r} object is not an instance of 'bytes'")
 
 
-def _threads(number: int) -> int:
-    """A number of threads, no more than there is use for; `ValueError` below one."""
+def _threads(number: int | None) -> int:
+    """A number of threads, no more than there is use for; `None`: one a core; `ValueError` below one."""
+    if number is None:
+        return thread_count(None)
     if number <= 0:
         raise ValueError("max_workers must be greater than 0")
     return min(number, MAX_THREADS)
