@@ -112,6 +112,13 @@ def test_dropout_with_a_seed_repeats_itself(folder: Path) -> None:
     assert run("encode", "-t", "tok.json", "--dropout", "0", "--seed", "1", TEXT).stdout == whole
 
 
+@pytest.mark.parametrize("dropout", ["nan", "-0.1", "1.5", "inf", "half"])
+def test_a_dropout_that_is_no_probability(folder: Path, dropout: str) -> None:
+    result = run("encode", "-t", "tok.json", "--dropout", dropout, TEXT)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert "give a probability from 0 to 1" in result.stderr
+
+
 @pytest.mark.parametrize("source", ["cl100k_base.tiktoken", "mistral_v1.model", "gpt2_tokenizer.json"])
 def test_published_files_against_their_homes_in_a_fresh_process(
     folder: Path, shared: Path, source: str

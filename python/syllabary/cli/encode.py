@@ -12,7 +12,7 @@ from typing import Any
 import click
 
 from syllabary.cli import colour, common
-from syllabary.cli.corpus_options import corpus_options
+from syllabary.cli.corpus_options import Share, corpus_options
 from syllabary.corpus.document import Reading
 from syllabary.tokenizer import Tokenizer
 
@@ -40,7 +40,10 @@ Examples:
     "--tokens", is_flag=True, help='One token a line: its id, a tab, the token in quotes ("\\xff": a byte).'
 )
 @click.option(
-    "--dropout", type=click.FloatRange(0, 1), metavar="P", help="Pass over each merge with this probability."
+    "--dropout",
+    type=Share("a probability from 0 to 1", lambda number: 0 <= number <= 1),
+    metavar="P",
+    help="Pass over each merge with this probability, from 0 to 1.",
 )
 @click.option("--seed", type=common.Number(0), metavar="N", help="The same seed drops the same merges.")
 @click.option(
