@@ -38,6 +38,38 @@ def folder(working_folder: Path) -> Path:
     return working_folder
 
 
+# ---- files that would be lost ----
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "train a.txt in.json --kind text -o in.json",
+        "train in.json --kind text -o ./in.json --sizes 260,270",
+        "chunk in.json -t tok.json --max-tokens 9 -o in.json",
+        "chunk a.txt -t in.json --max-tokens 9 -o in.json",
+        "edit in.json --add-special x -o new.json --map in.json",
+        "edit tok.json --add-special x -o in.json --map in.json",
+        "edit tok.json --extend in.json -o new.json --map in.json",
+    ],
+)
+def test_what_is_read_is_not_overwritten(folder: Path, line: str) -> None:
+    text = Path("in.json").write_bytes(Path("tok.json").read_bytes())
+    result = run(*line.split())
+    assert result.exit_code == 1
+    assert "in.json is named twice, and what is written would take the other's place" in result.stderr
+    assert Path("in.json").stat().st_size == text
+    assert not Path("new.json").exists()
+
+
+def test_a_tokenizer_can_be_changed_in_its_place(folder: Path) -> None:
+    Path("o.json").symlink_to("tok.json")
+    for line in ("edit tok.json --add-special <x> -o tok.json", "train a.txt --start tok.json -o tok.json"):
+        result = run(*line.split(), *(["--vocab-size", "260"] if line.startswith("train") else []))
+        assert result.exit_code == 0, result.output
+    assert run("train", "o.json", "--kind", "text", "-o", "tok.json").exit_code == 1
+
+
 # ---- streams that are closed or full ----
 
 

@@ -15,6 +15,7 @@ from click.testing import CliRunner, Result
 
 import syllabary
 from syllabary.cli import main
+from syllabary.cli.words import spoken
 
 TEXT = "low lower lowest newer newest widest é 漢字\n" * 5
 
@@ -43,7 +44,7 @@ def test_a_loss_is_said_on_stderr_and_as_data(folder: Path) -> None:
     assert result.exit_code == 0, result.stderr
     report = json.loads(result.stdout)
     assert report["losses"]
-    assert all(f"lost: {loss}" in result.stderr for loss in report["losses"])
+    assert all(f"lost: {spoken(loss)}" in result.stderr for loss in report["losses"])
     assert report["format"] == "tiktoken"
     assert Path("ranks.tiktoken").exists()
 

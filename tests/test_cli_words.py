@@ -95,6 +95,23 @@ def test_what_cannot_be_saved_is_refused_before_training(
         ),
         (["edit", "th.json", "-o", "a.json", "--remove", "he"], "remove them too, or give --cascade"),
         (["edit", "th.json"], "nothing is asked for: say what to change, or give --unreachable"),
+        (
+            ["edit", "tok.json", "-o", "a.b", "--add", "x y"],
+            "a.b: the suffix says no format; end the name in one",
+        ),
+        (["convert", "tok.json", "a.b"], "end the name in, or give --to, one of syllabary"),
+        (
+            ["convert", "tok.json", "a.tiktoken"],
+            "lost: the split ('o200k'): name it in --split to keep the ids",
+        ),
+        (
+            ["convert", "tok.json", "a.tiktoken", "--strict"],
+            "1 special tokens: load it from Python, with special_tokens=, to keep the ids",
+        ),
+        (
+            ["convert", "none", "a.json"],
+            "hint: a tokenizer is given as its file or folder, or as the name",
+        ),
         (["train", "few.txt", "-o", "few.json"], "warning: no pair is left that occurs 2 times (--min-freq"),
     ],
 )

@@ -64,6 +64,7 @@ def chunk(
     """
     if overlap >= max_tokens:
         raise common.Misuse(f"--overlap is {overlap}: give less than --max-tokens, which is {max_tokens}")
+    common.keep(output, tokenizer, *files)
     tok = common.load(tokenizer, split)
 
     def lines() -> Iterator[str]:

@@ -181,6 +181,18 @@ def documents(*paths: str, reading: Reading | None = None) -> Iterator[str]:
     talk_of(corpus.report)
 
 
+def keep(output: str | None, *read: str | None) -> None:
+    """`Failure` where what is written would take the place of a file that is read, or written too."""
+    if output is None:
+        return
+    for name in read:
+        if name not in (None, "-") and os.path.realpath(str(name)) == os.path.realpath(output):
+            raise Failure(
+                f"{words.printable(output)} is named twice, and what is written would take the other's place",
+                "give what is written a name of its own",
+            )
+
+
 def talk_of(read: Corpus | Report) -> None:
     """Say on stderr what was left out, skipped and found out."""
     report = read.report if isinstance(read, Corpus) else read

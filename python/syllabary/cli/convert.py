@@ -10,7 +10,7 @@ import json
 import click
 
 from syllabary.cli import common
-from syllabary.cli.words import plural
+from syllabary.cli.words import format_in, plural, spoken
 from syllabary.convert import convert as convert_file
 
 
@@ -52,17 +52,18 @@ def convert(
     What OUT's format cannot hold is said on stderr, a line a loss. The result is opened again and tried.
     """
     texts = (document for path in files for document in common.documents(path))
-    report = convert_file(
-        source,
-        target,
-        target_format,
-        source_format=source_format,
-        split=split,
-        strict=strict,
-        texts=texts,
-    )
+    with format_in("--to"):
+        report = convert_file(
+            source,
+            target,
+            target_format,
+            source_format=source_format,
+            split=split,
+            strict=strict,
+            texts=texts,
+        )
     for loss in report.losses:
-        common.talk(click.style("lost:", fg="yellow", bold=True) + f" {loss}")
+        common.talk(click.style("lost:", fg="yellow", bold=True) + f" {spoken(loss)}")
     if as_json:
         common.data(json.dumps(report.as_data(), ensure_ascii=False))
     tried = plural(report.texts, "text")

@@ -18,7 +18,7 @@ import syllabary
 from syllabary import formats, surgery
 from syllabary.cli import colour, common
 from syllabary.cli.sizes import Size
-from syllabary.cli.words import plural, told_of
+from syllabary.cli.words import format_in, plural, spoken, told_of
 from syllabary.convert import convert
 from syllabary.files import write_atomic
 
@@ -76,6 +76,7 @@ def edit(
     The map has `new_ids`, the new id of each old one (-1: removed), and `made_of`, for each new token the old
     ids that its text was encoded as.
     """
+    common.keep(map_file, source, output, extend)
     tok = common.load(source, split)
     operations = list(_operations(truncate, extend, split, remove, cascade, keep_ids, add, add_special))
     if operations and output is None:
@@ -89,8 +90,10 @@ def edit(
             change = operate(new)
         new, new_ids, made_of = change.tokenizer, *_after(new_ids, made_of, change)
     if output is not None:
-        for loss in convert(new, output).losses:
-            common.talk(click.style("lost:", fg="yellow", bold=True) + f" {loss}")
+        with format_in(None):
+            losses = convert(new, output).losses
+        for loss in losses:
+            common.talk(click.style("lost:", fg="yellow", bold=True) + f" {spoken(loss)}")
         common.talk(f"{output}: {plural(new.vocab_size, 'token')} (there were {tok.vocab_size:,})")
     if map_file is not None:
         maps = {"new_ids": new_ids.tolist(), "made_of": {str(key): value for key, value in made_of.items()}}

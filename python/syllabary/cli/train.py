@@ -9,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 import errno
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -160,7 +160,7 @@ def train(
     table = None if languages else table_of(files, tables, reading, care, given)
     if table is not None and table.rules.normalize is not None:
         given["normalize"] = table.rules.normalize
-    form = check_output(Path(output), file_format, given)
+    form = check_output(Path(output), file_format, given, files)
     source = () if table is not None or languages else common.source_of(files)
     corpus = Corpus(source, reading, dataclasses.replace(care, normalize=None))
     given["progress"] = not quiet and common.draws()
@@ -213,8 +213,14 @@ def _pair(text: str, tool: str) -> tuple[str, object]:
     return name, (read_option if tool == HUGGINGFACE else read_sentencepiece)(name, value)
 
 
-def check_output(path: Path, file_format: str | None, options: Mapping[str, Any]) -> str:
-    """The format's name; raises at once, not after an hour, if what is trained so cannot be saved there."""
+def check_output(
+    path: Path, file_format: str | None, options: Mapping[str, Any], read: Iterable[str] = ()
+) -> str:
+    """The format's name; raises at once, not after an hour, if what is trained so cannot be saved there.
+
+    read: the files trained on, none of which it may replace.
+    """
+    common.keep(str(path), *read)
     form = formats.format_of(path, file_format)
     start: syllabary.Tokenizer | None = options.get("start")
     tool = options.get("like", "")

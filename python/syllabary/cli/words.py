@@ -34,6 +34,8 @@ PHRASES: Sequence[tuple[re.Pattern[str], str]] = tuple(
         (r"\b(training|than|text again) like='([\w-]+)'", r"\1 --like \2"),
         (r"\bleave out split\b", "leave out --split"),
         (r"\bname it in special_tokens=", "load it from Python, with special_tokens="),
+        (r"\bname them in special_tokens= to", "load it from Python, with special_tokens=, to"),
+        (r"\bname it in split=", "name it in --split"),
         (r'\(alphabet="seen"\)', "(--like huggingface takes those seen)"),
         (r'\btrain with alphabet="all"', "train without --like huggingface"),
         (r"\bfallback=True\b", "--fallback"),
@@ -107,7 +109,7 @@ HINTS: Sequence[tuple[type[Exception], str, str]] = (
     (
         errors.UnknownEncodingError,
         " is no file, ",
-        "`-t` takes a tokenizer's file or folder, or the name of a published encoding",
+        "a tokenizer is given as its file or folder, or as the name of a published encoding",
     ),
     (
         errors.FormatError,
@@ -147,6 +149,24 @@ def told_of(flag: str, *names: str) -> Iterator[None]:
         if name not in names:
             raise
         raise type(error)(flag + space + rest) from error
+
+
+@contextmanager
+def format_in(option: str | None) -> Iterator[None]:
+    """A file's name that says no format is told of with the option that says it, or without one.
+
+    >>> with format_in("--to"):
+    ...     raise errors.FormatError("end the name in, or give format=, one of c")
+    Traceback (most recent call last):
+    syllabary.errors.FormatError: end the name in, or give --to, one of c
+    """
+    try:
+        yield
+    except errors.FormatError as error:
+        sentence, ours = str(error), "" if option is None else f", or give {option},"
+        if ", or give format=," not in sentence:
+            raise
+        raise type(error)(sentence.replace(", or give format=,", ours)) from error
 
 
 def printable(text: str, keep: str = "") -> str:
