@@ -174,6 +174,8 @@ fn to_characters(bytes: &[u8], spans: &mut [[u32; 2]], ask: &Ask) -> Result<(), 
     let starts = |from: usize, to: usize| starts(bytes, from, to);
     // `index` is the number of characters that begin in `..at`; from `at` to `wide` all is ASCII.
     let (mut at, mut index, mut wide) = (0, 0, next_wide(bytes, 0));
+    // Bytes that spell an unknown text have its span, all of them.
+    let (mut before, mut made) = ([0, 0], [0, 0]);
     for (number, [start, end]) in spans.iter_mut().enumerate() {
         if number.is_multiple_of(OFTEN) {
             ask.check()?;
@@ -183,6 +185,11 @@ fn to_characters(bytes: &[u8], spans: &mut [[u32; 2]], ask: &Ask) -> Result<(), 
             (*start, *end) = ((index + from - at) as u32, (index + to - at) as u32);
             continue;
         }
+        if [*start, *end] == before {
+            [*start, *end] = made;
+            continue;
+        }
+        before = [*start, *end];
         if from >= at {
             index += starts(at, from)
         } else {
@@ -194,6 +201,7 @@ fn to_characters(bytes: &[u8], spans: &mut [[u32; 2]], ask: &Ask) -> Result<(), 
         at = to.max(from);
         *start = first as u32;
         *end = if from < to { index as u32 } else { first as u32 };
+        made = [*start, *end];
         if at > wide || back {
             wide = next_wide(bytes, at);
         }
@@ -250,5 +258,17 @@ mod tests {
         to_characters(text.as_bytes(), &mut spans, &Ask::default()).unwrap();
         let found: Vec<_> = spans.iter().map(|&[start, end]| start as usize..end as usize).collect();
         assert_eq!(found, plain);
+    }
+
+    #[test]
+    fn equal_spans_are_counted_once() {
+        // An emoji that is unknown, again and again: four tokens each, all over the whole text.
+        let text = "😀".repeat(200_000);
+        let mut spans = vec![[0, text.len() as u32]; text.len()];
+        let mut plain = vec![0..text.len(); text.len()];
+        to_characters(text.as_bytes(), &mut spans, &Ask::default()).unwrap();
+        crate::tokenizer::to_characters(&text, &mut plain);
+        assert!(spans.iter().all(|span| *span == [0, 200_000]));
+        assert!(plain.iter().all(|span| *span == (0..200_000)));
     }
 }

@@ -81,14 +81,21 @@ impl Source<'_> {
 /// Turns byte spans of `text` into character spans: from the character that holds the first byte to one
 /// past the character that holds the last; an empty span becomes an empty one.
 ///
-/// Fastest for spans that follow each other closely, as those of tokens do.
+/// Fastest for spans that follow each other closely, as those of tokens do, or are equal, as those of the bytes that
+/// an unknown text is spelled with.
 pub fn to_characters(text: &str, spans: &mut [Range<usize>]) {
     let bytes = text.as_bytes();
     let is_start = |at: usize| bytes.get(at).is_none_or(|&byte| byte & 0xC0 != 0x80);
     let starts = |range: Range<usize>| range.filter(|&at| is_start(at)).count();
     // `index` is the number of characters that begin in `..at`.
     let (mut at, mut index) = (0, 0);
+    let (mut before, mut made) = (0..0, 0..0);
     for span in spans {
+        if *span == before {
+            *span = made.clone();
+            continue;
+        }
+        before = span.clone();
         if span.start >= at {
             index += starts(at..span.start);
         } else {
@@ -97,6 +104,7 @@ pub fn to_characters(text: &str, spans: &mut [Range<usize>]) {
         at = span.start;
         let first = if is_start(at) { index } else { index - 1 };
         let last = index + starts(span.clone());
-        *span = if span.start >= span.end { first..first } else { first..last };
+        made = if span.start >= span.end { first..first } else { first..last };
+        *span = made.clone();
     }
 }
