@@ -11,7 +11,7 @@ import regex
 import streamed
 
 import syllabary
-from syllabary.errors import SpecialTokenError, SyllabaryError, TextError
+from syllabary.errors import SpecialTokenError, SyllabaryError, TextError, UnknownSymbolError
 
 TEXTS = 100 if os.environ.get("SYLLABARY_PROVE") else 3
 NAMES = ["gpt2", "o200k", "gpt4, NFC", "none, characters", "none, NFD", "words, dropped spaces", "superwords"]
@@ -59,6 +59,26 @@ def test_a_word_without_end(side: str) -> None:
     tok = streamed.trained()["gpt2"]
     kept = tok.truncate_text("-" * 5000, 17, side=side)
     assert tok.count(kept) <= 17 < tok.count(kept + "-")
+
+
+@pytest.mark.parametrize("rest", ["", " and more", "x" * 90])
+def test_digits_are_grouped_from_where_the_kept_text_begins(rest: str) -> None:
+    tok = syllabary.train(["000"] * 9, num_merges=2, split="gpt4")
+    for text in ("0" * 88 + rest, "0" * 900 + rest):
+        total = tok.count(text)
+        for limit in (total // 2, total - 5, total - 1):
+            kept = tok.truncate_text(text, limit, side="left")
+            assert kept == longest(tok, [text[at:] for at in range(len(text) + 1)], limit), limit
+
+
+def test_a_character_that_is_known_at_the_end_of_a_word_alone() -> None:
+    tok = syllabary.train(
+        ["ab acb"] * 2, num_merges=3, unit="char", end_of_word="_", split="whitespace-split"
+    )
+    assert tok.truncate_text("acb", 0) == ""
+    assert tok.truncate_text("acb", 1) == "acb"
+    with pytest.raises(UnknownSymbolError, match=r"'z'.* character 2 of the text"):
+        tok.truncate_text("acbz", 2)
 
 
 def test_a_cluster_stays_whole() -> None:

@@ -12,10 +12,12 @@ places (`chunking`).
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from typing import Literal, NamedTuple
 
 import regex
 
+from syllabary.errors import UnknownSymbolError
 from syllabary.reference.cuts import Cuts
 from syllabary.reference.stream import Settled, Stream
 from syllabary.streaming import FIRST, Count, counted
@@ -46,13 +48,20 @@ def fitting(cuts: Cuts, count: Count, text: str, limit: int, side: Side, unit: U
     def kept(place: int) -> str:
         return text[:place] if side == "right" else text[place:]
 
+    whole = cache(lambda: count(text))
+
     def fits(place: int) -> bool:
-        if side == "right":
-            tokens = counted(count, Settled(edge.guard, text[edge.at : place]))
-        else:
-            tokens = count(text[place : edge.at])
-        # The first is quick, and the second what was promised.
-        return tokens + edge.tokens <= limit and count(kept(place)) <= limit
+        try:
+            if side == "right":
+                tokens = counted(count, Settled(edge.guard, text[edge.at : place]))
+            else:
+                tokens = count(text[place : edge.at])
+            # The first is quick, and the second what was promised.
+            return tokens + edge.tokens <= limit and count(kept(place)) <= limit
+        except UnknownSymbolError:
+            # A character may be known at the end of a word alone: what is kept is unknown then, the text not.
+            whole()
+            return False
 
     places = list(range(passed, edge.at, step))
     if unit == "grapheme":

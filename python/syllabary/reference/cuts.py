@@ -101,25 +101,28 @@ class Cuts:
             size *= 4
 
     def between(self, text: str, low: int, high: int) -> list[Cut]:
-        """All cuts above `low` and below `high`, in order."""
+        """All cuts above `low` and below `high`, in order, that stay wherever the text begins.
+
+        So none where a group of digits ends: where that is depends on where the digits begin.
+        """
         if self.never:
             return []
         if not self.rewrites:
-            return [Cut(at) for at in range(low + 1, high) if self.is_cut(text, at, True)]
+            return [Cut(at) for at in range(low + 1, high) if self.is_cut(text, at, True, groups=False)]
         start = max(0, low - NEAR)
-        found = self.rewritten(text[start : high + NEAR], not start)
+        found = self.rewritten(text[start : high + NEAR], not start, groups=False)
         return [Cut(start + cut.at, cut.guard) for cut in found if low < start + cut.at < high][::-1]
 
     # ---- without steps ----
 
-    def is_cut(self, text: str, at: int, begins: bool) -> bool:
-        """Whether text that no step rewrites can be cut at `at`."""
+    def is_cut(self, text: str, at: int, begins: bool, groups: bool = True) -> bool:
+        """Whether text that no step rewrites can be cut at `at`; `groups`: at ends of groups of digits."""
         before, after = text[at - 1], text[at]
         if not (self.first.apart(before, after) and self.later.apart(before, after)):
             return False
         split = self.spec.split
         verdict = cut_steps.split_apart(split, before, after)
-        if verdict == "unsure" and cut_steps.group_before(split, text, at, begins):
+        if verdict == "unsure" and groups and cut_steps.group_before(split, text, at, begins):
             verdict = "apart"
         return verdict != "unsure" and self.merges_apart(before, after, verdict == "apart")
 
@@ -145,7 +148,7 @@ class Cuts:
 
     # ---- with steps ----
 
-    def rewritten(self, text: str, begins: bool) -> Iterator[Cut]:
+    def rewritten(self, text: str, begins: bool, groups: bool = True) -> Iterator[Cut]:
         """The cuts of text that steps rewrite, the last first; what becomes of its last part may change."""
         parts = self.parts(text, begins)
         joined = "".join(part.text for part in parts)
@@ -155,7 +158,7 @@ class Cuts:
             if at == len(parts) - 1:
                 continue
             place = parts[at].start
-            wanted = self.context(text, place, joined, end)
+            wanted = self.context(text, place, joined, end, groups)
             first, behind = at - 1, len(parts[at - 1].text)
             while behind < wanted and first > 0:
                 first -= 1
@@ -163,7 +166,7 @@ class Cuts:
             if wanted == 1 or (wanted and behind == wanted):
                 yield Cut(place, text[parts[first].start : place])
 
-    def context(self, text: str, at: int, joined: str, end: int) -> int:
+    def context(self, text: str, at: int, joined: str, end: int, groups: bool) -> int:
         """Whether text can be cut at `at`, where `joined`, what becomes of it, has the place `end`.
 
         0 if not, else how much of `joined` must stand before the place for what follows to go on.
@@ -182,7 +185,7 @@ class Cuts:
         verdict = cut_steps.split_apart(self.spec.split, before, after)
         if verdict != "unsure":
             return int(self.merges_apart(before, after, verdict == "apart"))
-        size = cut_steps.group_before(self.spec.split, joined, end, False)
+        size = cut_steps.group_before(self.spec.split, joined, end, False) if groups else 0
         return size if size and self.merges_apart(before, after, True) else 0
 
     def parts(self, text: str, begins: bool) -> list[Part]:
