@@ -175,11 +175,13 @@ def test_policies(special: Any, error: type[Exception], message: str) -> None:
         (lambda: TOK.encode_files([], separator=3), TypeError, "separator is 3"),  # type: ignore[arg-type]
         (lambda: TOK.encode_files([], separator="\ud800"), TextError, "separator: lone surrogate"),
         (lambda: syllabary.Tokenizer(3), TypeError, "spec is int: give a TokenizerSpec"),  # type: ignore[arg-type]
-        (lambda: TOK.save(3), TypeError, "not int"),  # type: ignore[arg-type]
+        (lambda: TOK.save(3), TypeError, "path is 3: give str"),  # type: ignore[arg-type]
         (lambda: TOK.save("a.json", format="nope"), ValueError, "no format is named 'nope'"),
-        (lambda: syllabary.load(3), TypeError, "not int"),  # type: ignore[arg-type]
-        (lambda: syllabary.load(None), TypeError, "not NoneType"),  # type: ignore[arg-type]
+        (lambda: syllabary.load(3), TypeError, "path_or_name is 3"),  # type: ignore[arg-type]
         (lambda: syllabary.load(b"x"), TypeError, "path_or_name is b'x'"),  # type: ignore[arg-type]
+        (lambda: syllabary.load(None), TypeError, "path_or_name is None: give str or P"),  # type: ignore[arg-type]
+        (lambda: TOK.save(None), TypeError, "path is None: give str or PathLike"),  # type: ignore[arg-type]
+        (lambda: TOK.save(b"x.json"), TypeError, "path is b'x.json': give str or"),  # type: ignore[arg-type]
         (lambda: syllabary.load("nowhere.json"), FileNotFoundError, "nowhere.json"),
         (lambda: syllabary.load("cl200k"), KeyError, "'cl200k' is no file, and no published encoding"),
     ],

@@ -36,7 +36,7 @@ def load(
     Raises `OSError`, `FormatError` (what is wrong, where), `UnknownEncodingError` for a name that is
     neither a file nor known, or whose file cannot be had.
     """
-    name = os.fspath(path_or_name)
+    name = os.fspath(path_or_name) if isinstance(path_or_name, os.PathLike) else path_or_name
     if not isinstance(name, str):
         raise TypeError(f"path_or_name is {path_or_name!r}: give str or PathLike")
     text_or_none("split", split)

@@ -135,6 +135,8 @@ def write(
     `….syllabary.json` is ours, `….tiktoken` a rank file, any other `….json` Hugging Face's.
     Raises `FormatError` for an unknown format, and naming what the format cannot hold; `OSError`.
     """
+    if not isinstance(path, (str, os.PathLike)):
+        raise TypeError(f"path is {path!r}: give str or PathLike")
     target = Path(path)
     for file, data in format_of(target, format).files(spec, target).items():
         write_atomic(file, data)
