@@ -334,7 +334,7 @@ def _of_type(text: Any, as_bytes: bool) -> Any:
 
 
 def _open(path: Any, mode: str, is_bytes: bool) -> IO[Any]:
-    """A file as subword-nmt reads and writes it, line ends as they are."""
+    """A file as `process_lines` there reads and writes it: CR and CRLF are read as LF."""
     if is_bytes:
         return Path(path).open(mode + "b")
-    return Path(path).open(mode, encoding="utf-8", newline="")
+    return Path(path).open(mode, encoding="utf-8", newline=None if mode == "r" else "")

@@ -10,7 +10,7 @@ from __future__ import annotations
 import dataclasses
 import sys
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import IO, Any
 
@@ -95,6 +95,16 @@ def get_vocabulary(
         if counts[word] < 0:
             raise CorpusError(f"{name}: line {number}: the count of {word!r} is below 0")
     return counts
+
+
+def command_lines(file: Iterable[Any]) -> Iterator[Any]:
+    """The lines that subword-nmt's commands make of a file: of bytes they end at LF, of text wherever
+    `str.splitlines` says so (at a form feed, NEL or U+2028, too)."""
+    for line in file:
+        if isinstance(line, bytes):
+            yield line
+        else:
+            yield from line.splitlines(keepends=True)
 
 
 def _learn_text(lines: Iterable[str], options: TrainOptions, total: bool) -> Learned:

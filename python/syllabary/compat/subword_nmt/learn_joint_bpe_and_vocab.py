@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from syllabary.compat.subword_nmt.apply_bpe import BPE
-from syllabary.compat.subword_nmt.learn_bpe import get_vocabulary, learn_bpe
+from syllabary.compat.subword_nmt.learn_bpe import command_lines, get_vocabulary, learn_bpe
 from syllabary.compat.subword_nmt.parsers import joint_parser as create_parser
 from syllabary.formats.subword_nmt_vocab import write_vocabulary
 
@@ -29,7 +29,7 @@ def learn_joint_bpe_and_vocab(args: argparse.Namespace) -> None:
     if len(inputs) != len(vocabularies):
         raise ValueError(f"{len(inputs)} input files and {len(vocabularies)} vocabulary files: give as many")
     with _path(args.output).open("w", encoding="utf-8", newline="") as codes:
-        lines = chain.from_iterable(map(_lines, inputs))
+        lines = command_lines(chain.from_iterable(map(_lines, inputs)))
         learn_bpe(
             lines, codes, args.symbols, args.min_frequency, args.verbose, total_symbols=args.total_symbols
         )
@@ -38,8 +38,10 @@ def learn_joint_bpe_and_vocab(args: argparse.Namespace) -> None:
     for text, vocabulary in zip(inputs, vocabularies, strict=True):
         counts: Counter[str] = Counter()
         for word, count in get_vocabulary(_lines(text)).items():
-            for segment in bpe.segment_tokens([word]):
-                counts[segment] += count
+            # Words are cut whole and then read by lines, as it does: a mark behind U+2028 counts for itself.
+            cut = " ".join(bpe.segment_tokens([word]))
+            for segment, times in get_vocabulary(command_lines([cut])).items():
+                counts[segment] += count * times
         vocabulary.write_text(write_vocabulary(counts), encoding="utf-8", newline="")
 
 

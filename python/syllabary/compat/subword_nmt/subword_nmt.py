@@ -17,7 +17,7 @@ from typing import IO, Any, NoReturn
 from syllabary.compat.subword_nmt import parsers
 from syllabary.compat.subword_nmt.apply_bpe import BPE, get_byte_mode, read_vocabulary
 from syllabary.compat.subword_nmt.get_vocab import get_vocab
-from syllabary.compat.subword_nmt.learn_bpe import learn_bpe
+from syllabary.compat.subword_nmt.learn_bpe import command_lines, learn_bpe
 from syllabary.compat.subword_nmt.learn_joint_bpe_and_vocab import learn_joint_bpe_and_vocab
 from syllabary.errors import SyllabaryError
 
@@ -49,9 +49,9 @@ def _fail(message: str) -> NoReturn:
 
 
 def _learn(args: argparse.Namespace) -> None:
-    with _opened(args.input, "r", args.byte) as lines, _opened(args.output, "w", args.byte) as codes:
+    with _opened(args.input, "r", args.byte) as file, _opened(args.output, "w", args.byte) as codes:
         learn_bpe(
-            lines,
+            file if args.dict_input else command_lines(file),
             codes,
             args.symbols,
             args.min_frequency,
@@ -72,13 +72,13 @@ def _apply(args: argparse.Namespace) -> None:
         random.seed(args.seed)
     with _opened(args.codes, "r", is_bytes) as codes:
         bpe = BPE(codes, args.merges, args.separator, vocabulary, args.glossaries)
-    with _opened(args.input, "r", is_bytes) as lines, _opened(args.output, "w", is_bytes) as output:
-        output.writelines(bpe.process_line(line, args.dropout) for line in lines)
+    with _opened(args.input, "r", is_bytes) as file, _opened(args.output, "w", is_bytes) as output:
+        output.writelines(bpe.process_line(line, args.dropout) for line in command_lines(file))
 
 
 def _vocab(args: argparse.Namespace) -> None:
-    with _opened(args.input, "r", False) as lines, _opened(args.output, "w", False) as vocabulary:
-        get_vocab(lines, vocabulary)
+    with _opened(args.input, "r", False) as file, _opened(args.output, "w", False) as vocabulary:
+        get_vocab(command_lines(file), vocabulary)
 
 
 COMMANDS: dict[str, Callable[[argparse.Namespace], None]] = {
