@@ -129,6 +129,7 @@ def test_the_flags_are_the_same(module: str) -> None:
         (["learn-bpe", "-i", "bad", "--dict-input"], "bad: line 2: 'ab"),
         (["learn-bpe", "-i", "empty"], "holds no word"),
         (["learn-bpe", "-i", "latin-1"], "not UTF-8 at byte"),
+        (["apply-bpe", "-c", "empty", "--glossaries", "a", "("], "--glossaries: '^(a|()$' is no regular"),
         (
             ["learn-joint-bpe-and-vocab", "-i", "bad", "-o", "o", "--write-vocabulary", "1", "2"],
             "give as many",
@@ -148,6 +149,12 @@ def test_what_fails_is_said_in_a_line(
     assert error.startswith("error: ")
     assert message in error
     assert error.count("\n") == 1
+
+
+def test_numbers_without_measure_mean_none_and_all(folder: Path) -> None:
+    huge = str(2**70)
+    assert both(folder, "learn-bpe", "-i", "text", "--min-frequency", huge) == b"#version: 0.2\n"
+    assert ran(OURS, "learn-bpe", "-i", "text", "-s", huge) == ran(OURS, "learn-bpe", "-i", "text")
 
 
 def test_wrong_usage(capfd: pytest.CaptureFixture[str]) -> None:

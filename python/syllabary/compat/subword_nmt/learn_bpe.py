@@ -61,8 +61,8 @@ def learn_bpe(
     options = TrainOptions(
         WORDS,
         unit="char",
-        num_merges=max(num_symbols, 0),
-        min_frequency=max(min_frequency, 1),
+        num_merges=min(max(num_symbols, 0), UNLIMITED),
+        min_frequency=min(max(min_frequency, 1), LARGEST),
         tie_break="largest-pair",
         end_of_word=MARK,
     )

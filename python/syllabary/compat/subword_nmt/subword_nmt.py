@@ -9,6 +9,7 @@ import argparse
 import contextlib
 import io
 import random
+import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -37,6 +38,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     args = parser.parse_args(arguments)
     try:
         COMMANDS[args.command](args)
+    except re.error as error:
+        _fail(f"--glossaries: {error.pattern!r} is no regular expression: {error}")
     except UnicodeDecodeError as error:
         _fail(f"not UTF-8 at byte {error.start} of what was read last ({error.reason})")
     except (SyllabaryError, OSError, ValueError) as error:
