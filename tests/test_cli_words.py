@@ -113,6 +113,26 @@ def test_what_cannot_be_saved_is_refused_before_training(
             "hint: a tokenizer is given as its file or folder, or as the name",
         ),
         (["train", "few.txt", "-o", "few.json"], "warning: no pair is left that occurs 2 times (--min-freq"),
+        (
+            ["train", "corpus.txt", "-o", "a.json", "--max-token-length", "1"],
+            "2 times (--min-frequency) and makes no more than 1 symbols (--max-token-length): training",
+        ),
+        (
+            ["train", "corpus.txt", "few.txt", "-o", "a.json", "--parity", "--resume"],
+            "--parity and --resume do not go together",
+        ),
+        (
+            ["train", "corpus.txt", "few.txt", "-o", "a.json", "--parity", "--memory-limit", "1GB"],
+            "--parity and --memory-limit do not go together",
+        ),
+        (
+            ["train", "corpus.txt", "-o", "a.model", "--like", "sentencepiece", "--vocab-size", "9"],
+            "or more, or lower --option character_coverage=F",
+        ),
+        (
+            ["train", "corpus.txt", "-o", "a.model", "--like", "sentencepiece", "--vocab-size", "9k"],
+            "or less, or give --option hard_vocab_limit=False",
+        ),
     ],
 )
 def test_sentences_name_options_not_python(folder: Path, args: list[str], says: str) -> None:

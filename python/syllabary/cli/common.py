@@ -155,6 +155,17 @@ def write(data: bytes) -> None:
     stream.flush()
 
 
+def check_kept(output: str, names: Iterable[str], what: str, more: str = "") -> None:
+    """`Failure` where what is written would take the place of a file that is read. more: ends the hint."""
+    for name in names:
+        there = "-" not in (name, output) and os.path.exists(name) and os.path.exists(output)
+        if there and os.path.samefile(name, output):
+            raise Failure(
+                f"{words.printable(output)} is read as text, and {what} would take its place",
+                f"save {what} under another name{more}",
+            )
+
+
 def source_of(paths: Iterable[str]) -> list[Path | Stream]:
     """What a corpus reads for the arguments of a verb: paths, and stdin for `-`, as a stream."""
     return [stream_of(stdin("files"), "stdin") if path == "-" else _path(path) for path in paths]

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import dataclasses
 import math
-import os
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -109,7 +108,7 @@ def count_pieces(
         given["normalize"] = care.normalize
     start = time.perf_counter()
     found, texts = parted(files, tables)
-    _check_kept(output, texts)
+    common.check_kept(output, texts, "the table", "; if the file is a table of counts, say --counts")
     if found and not texts:
         check_reading(found[0], reading, care)
     corpus = None
@@ -141,17 +140,6 @@ def _table(
     known = given if corpus is not None else told(given)
     with reporter(draws) as report, counting(corpus, tables, known, report=report, **ways) as table:
         yield table
-
-
-def _check_kept(output: str, texts: list[str]) -> None:
-    """`Failure` where the table would take the place of a text that is counted."""
-    for name in texts:
-        there = "-" not in (name, output) and os.path.exists(name) and os.path.exists(output)
-        if there and os.path.samefile(name, output):
-            raise common.Failure(
-                f"{printable(output)} is read as text, and the table would take its place",
-                "save the table under another name; if the file is a table of counts, say --counts",
-            )
 
 
 class _Enough(Exception):  # noqa: N818 (no error)

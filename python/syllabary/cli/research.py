@@ -18,6 +18,7 @@ from syllabary.cli.words import plural, printable
 from syllabary.corpus.care import Care
 from syllabary.corpus.corpus import Corpus
 from syllabary.corpus.document import Reading
+from syllabary.counts_parquet import is_table
 from syllabary.tokenizer import Tokenizer
 from syllabary.training_parity import Parity
 
@@ -68,6 +69,12 @@ def languages_of(
         raise click.BadParameter(
             f"{plural(len(dev), '--dev')} for {plural(len(files), 'language')}: give as many"
         )
+    for file in files:
+        if file not in ("", "-") and is_table(Path(file)):
+            raise common.Failure(
+                f"{printable(file)} is a table of counts, and --parity takes texts",
+                "give a text of each language",
+            )
     if growing is not None:
         raise click.BadParameter("--parity and --sizes do not go together")
     judges = _corpora(names, dev, reading, Care()) if dev else None

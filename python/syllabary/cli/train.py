@@ -9,6 +9,7 @@ from __future__ import annotations
 import dataclasses
 import errno
 import time
+import warnings
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -29,7 +30,7 @@ from syllabary.cli.words import plural, printable, spoken
 from syllabary.corpus.care import Care
 from syllabary.corpus.corpus import Corpus
 from syllabary.corpus.document import Reading
-from syllabary.errors import FormatError, TrainingError
+from syllabary.errors import FormatError, SyllabaryError, TrainingError
 from syllabary.formats.record import Format
 from syllabary.training import LIKE, OURS, TOOLS
 from syllabary.training import train as learn
@@ -156,6 +157,9 @@ def train(
     load_start(given)
     growing = growth_of(given)
     start = time.perf_counter()
+    common.check_kept(
+        output, (*files, *((growing or {}).get("held_out", ""), *given.get("dev", ()))), "the tokenizer"
+    )
     languages = languages_of(files, reading, care, given, growing)
     table = None if languages else table_of(files, tables, reading, care, given)
     if table is not None and table.rules.normalize is not None:
@@ -241,13 +245,40 @@ def check_output(
         raise IsADirectoryError(errno.EISDIR, "is a folder, not a file", str(path))
     if start is not None:
         check_longer(form, start, path)
-    elif "normalize" in options and tool != SENTENCEPIECE and not {"options", "model"} & options.keys():
+        return form.name
+    held = form.name == "huggingface" and not {"model", "split"} & options.keys() and tool != SENTENCEPIECE
+    if form.name in PROBED and not held:
+        _check_small(form, options)
+    if "normalize" in options and tool != SENTENCEPIECE and not {"options", "model"} & options.keys():
         _check_normalizer(form, options)
     return form.name
 
 
 # Of what is given, nothing that a probe of one letter needs.
 UNASKED = ("vocab_size", "threads", "checkpoint", "memory_limit")
+# Nor one of a line; and formats in which a tokenizer of a line is refused for nothing that hangs on the line.
+SIZES = (*UNASKED, "num_merges", "min_frequency", "max_token_length")
+PROBED = ("huggingface", "sentencepiece", "sentencepiece-vocab", "gguf", "bert")
+LINE = "the quick brown fox jumps over the lazy dog and the lazy dog jumps over the quick brown fox"
+
+
+def _check_small(form: Format, options: Mapping[str, Any]) -> None:
+    """Raise what saving a tokenizer of one line, trained so, raises: that format holds none of the kind."""
+    small = {name: value for name, value in options.items() if name not in SIZES}
+    if small.get("like") == SENTENCEPIECE:
+        small["options"] = {**small.get("options", {}), "hard_vocab_limit": False}
+        small["options"].pop("vocab_size", None)
+    if "model" in small or "like" in small:
+        small["vocab_size"] = 300 + len(small.get("special_tokens", ()))
+    else:
+        small["num_merges"] = 0
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            spec = learn([LINE], **small).spec
+        except (SyllabaryError, TypeError, ValueError):
+            return  # of a line, nothing is known; what is wrong with the options, training says
+    form.files(spec, Path("probe" + form.suffixes[0]))
 
 
 def _check_normalizer(form: Format, options: Mapping[str, Any]) -> None:

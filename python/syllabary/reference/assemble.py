@@ -134,13 +134,25 @@ def merge_budget(options: TrainOptions, alphabet_size: int) -> int:
     return budget
 
 
+def nothing_left(min_frequency: int, longest: int | None) -> str:
+    """Why training ends early. longest: the symbols of a token, at most.
+
+    >>> nothing_left(2, None)
+    'no pair is left that occurs 2 times (min_frequency)'
+    """
+    found = f"no pair is left that occurs {min_frequency} times (min_frequency)"
+    return (
+        found if longest is None else f"{found} and makes no more than {longest} symbols (max_token_length)"
+    )
+
+
 def warn_early_stop(options: TrainOptions, alphabet_size: int, learned: int, stacklevel: int = 2) -> None:
     """An `EarlyStopWarning` that says at which size training ended, if below the size asked for."""
     budget = merge_budget(options, alphabet_size)
     if learned < budget:
         size = len(options.special_tokens) + alphabet_size + learned
         warnings.warn(
-            f"no pair is left that occurs {options.min_frequency} times (min_frequency): training ended "
+            f"{nothing_left(options.min_frequency, options.max_token_length)}: training ended "
             f"after {learned} of {budget} merges with a vocabulary of {size}; give more text or ask for less",
             EarlyStopWarning,
             stacklevel=stacklevel + 1,

@@ -20,7 +20,7 @@ from dataclasses import dataclass, replace
 from syllabary.errors import CorpusError, EarlyStopWarning, TrainingError
 from syllabary.reference import merge
 from syllabary.reference.aligned import Aligned
-from syllabary.reference.assemble import initial_alphabet, training_record
+from syllabary.reference.assemble import initial_alphabet, nothing_left, training_record
 from syllabary.reference.check import token_bytes
 from syllabary.reference.groups import Ranked
 from syllabary.reference.pipeline import Pipeline, Source, Unknown
@@ -272,7 +272,7 @@ def warn_early_stop(start: Start, options: TrainOptions, spec: TokenizerSpec, st
     size, learned = len(token_bytes(spec)), len(spec.merges or ()) - len(start.spec.merges or ())
     if size < (options.vocab_size or 0) or learned < (options.num_merges or 0):
         warnings.warn(
-            f"no pair is left that occurs {options.min_frequency} times (min_frequency): training ended "
+            f"{nothing_left(options.min_frequency, options.max_token_length)}: training ended "
             f"after {learned} new merges with a vocabulary of {size}; give more text or ask for less",
             EarlyStopWarning,
             stacklevel=stacklevel + 1,

@@ -1,0 +1,116 @@
+"""`syllabary train -o OUT`: what OUT cannot hold, and what it would overwrite, is said before training.
+
+Leaves out: which formats hold what (`test_formats…`), and facts that options alone tell (`test_refusal`).
+"""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+import syllabary
+from syllabary.cli import main
+from syllabary.cli.train import check_output
+from syllabary.errors import FormatError
+
+TEXT = ["the low lower lowest newer newest widest the cat sat on the mat. a b c d e"] * 5
+NAMES = ["x.json", "x.model", "x.vocab", "x.gguf", "vocab.txt", "x.tiktoken"]
+REFUSED: list[tuple[dict[str, Any], str]] = [
+    ({"like": "sentencepiece"}, "x.json"),
+    ({"like": "sentencepiece", "model": "unigram", "options": {"character_coverage": 1.0}}, "x.json"),
+    ({"like": "sentencepiece", "model": "word", "options": {"hard_vocab_limit": False}}, "x.json"),
+    ({"model": "unigram"}, "x.json"),
+    ({"model": "unigram"}, "x.model"),
+    ({"model": "wordpiece", "like": "huggingface"}, "vocab.txt"),
+    ({"unit": "char"}, "x.model"),
+    ({"like": "rustbpe"}, "x.gguf"),
+    ({"split": "latin"}, "x.gguf"),
+]
+HELD: list[dict[str, Any]] = [
+    {},
+    {"like": "huggingface"},
+    {"like": "minbpe"},
+    {"like": "subword-nmt"},
+    {"model": "unigram", "like": "huggingface"},
+    {"model": "wordpiece"},
+    {"model": "wordlevel"},
+    {"unit": "char", "fallback": True},
+    {"split": "a+|."},
+    {"special_tokens": ["<x>"], "normalize": "NFC"},
+    {"superwords": 260},
+]
+
+
+def trained(options: dict[str, Any]) -> syllabary.Tokenizer:
+    """A tokenizer of the first of some sizes that can be."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for size in (270, 60, 40, 30, 24):
+            try:
+                return syllabary.train(TEXT, size, **options)
+            except syllabary.errors.TrainingError:
+                continue
+    raise AssertionError(options)
+
+
+@pytest.mark.parametrize("options, name", REFUSED)
+def test_what_a_format_cannot_hold_is_said_before_training(
+    options: dict[str, Any], name: str, tmp_path: Path
+) -> None:
+    with pytest.raises(FormatError) as early:
+        check_output(tmp_path / name, None, options)
+    with pytest.raises(FormatError) as late:
+        trained(options).save(tmp_path / name)
+    assert str(early.value) == str(late.value)
+
+
+@pytest.mark.parametrize("options", [*HELD, *(options for options, _ in REFUSED)], ids=str)
+def test_nothing_is_refused_that_can_be_saved(options: dict[str, Any], tmp_path: Path) -> None:
+    tok = trained(options)
+    for name in NAMES:
+        try:
+            check_output(tmp_path / name, None, options)
+        except FormatError:
+            with pytest.raises(FormatError):
+                tok.save(tmp_path / name)
+
+
+def test_the_verb_says_it_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(syllabary, "train", None)  # nothing is trained
+    Path("text.txt").write_text(TEXT[0])
+    done = CliRunner().invoke(main, ["train", "text.txt", "-o", "x.json", "--model", "unigram"])
+    assert done.exit_code == 1
+    assert "tokenizer.json cannot hold unknown characters in a row" in done.stderr
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["text.txt", "-o", "text.txt", "--format", "syllabary"],
+        ["other.txt", "text.txt", "-o", "./text.txt", "--format", "bert", "--model", "wordpiece"],
+        ["other.txt", "-o", "text.txt", "--format", "syllabary", "--sizes", "260", "--held-out", "text.txt"],
+        ["other.txt", "-o", "text.txt", "--format", "syllabary", "--parity", "--dev", "text.txt"],
+    ],
+)
+def test_a_text_stays(arguments: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("text.txt", "other.txt"):
+        Path(name).write_text(TEXT[0])
+    done = CliRunner().invoke(main, ["train", *arguments])
+    assert done.exit_code == 1
+    assert "text.txt is read as text, and the tokenizer would take its place" in done.stderr
+    assert Path("text.txt").read_text() == TEXT[0]
+
+
+def test_tables_are_no_languages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    syllabary.PieceCounts.of(TEXT).save("a.parquet")
+    Path("b.txt").write_text(TEXT[0])
+    done = CliRunner().invoke(main, ["train", "a.parquet", "b.txt", "--parity", "-o", "x.json"])
+    assert done.exit_code == 1
+    assert "a.parquet is a table of counts, and --parity takes texts" in done.stderr
