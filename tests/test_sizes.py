@@ -218,6 +218,14 @@ def test_what_cannot_be_asked() -> None:
         growth.sizes(["x"], [300])
 
 
+def test_unigram_models_are_trained_one_by_one(folder: Path) -> None:
+    for like in (None, "sentencepiece"):
+        with pytest.raises(TrainingError, match="model='unigram' does not go with sizes: a smaller model"):
+            growth.sizes(["low lower lowest"], [300, 400], model="unigram", like=like)
+    done = run("train", "corpus.txt", "-o", "a.syllabary.json", "--model", "unigram", "--sizes", "300,400")
+    assert "--model unigram does not go with --sizes: a smaller" in done.stderr
+
+
 def test_the_table_and_the_record() -> None:
     found = growth.sizes(LINES, [300, 400], held_out=LINES[:20])
     head, _rule, first, second = found.table().splitlines()

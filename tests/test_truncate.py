@@ -94,6 +94,17 @@ def test_options_of_hugging_face_are_those_of_the_smaller_size() -> None:
         assert saved(early.truncate(size)) == saved(smaller)
 
 
+@pytest.mark.parametrize("like", [None, "huggingface"])
+@pytest.mark.parametrize("model", ["wordpiece", "wordlevel"])
+def test_word_models_note_the_smaller_size(model: str, like: str | None) -> None:
+    text = ["low lower lowest newer newest widest wide new the cat sat on the mat " * 3] * 4
+    large = syllabary.train(text, 35 if model == "wordpiece" else 13, model=model, like=like)
+    size = large.vocab_size - 3
+    assert large.truncate(size).spec == syllabary.train(text, size, model=model, like=like).spec
+    edited = dataclasses.replace(large.spec, record={**large.spec.record, "options": {"vocab_size": "35"}})
+    assert syllabary.Tokenizer(edited).truncate(size).spec.record == edited.record
+
+
 @pytest.mark.parametrize("size", [270, 280, 299, 300])
 def test_superwords_are_those_of_the_smaller_size(size: int) -> None:
     tok = syllabary.train(DOCUMENTS, 300, superwords=270)

@@ -165,6 +165,11 @@ def sizes(
         read = HeldOut(source if isinstance(source, Corpus) else Corpus(source), val, seed)
     else:
         held_out = _given(held_out)
+    if options.get("model") == "unigram":
+        raise TrainingError(
+            "model='unigram' does not go with sizes: a smaller model is no part of a larger one, as its "
+            "pieces are taken away and weighed anew; train each size by itself"
+        )
     _check_smallest(wanted[0], options)
     tok = train(read, wanted[-1], threads=threads, **options)
     found = {size: tok if size >= tok.vocab_size else tok.truncate(size) for size in wanted}

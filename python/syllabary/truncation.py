@@ -25,6 +25,7 @@ from syllabary.reference.train_sentencepiece_options import SentencePieceOptions
 from syllabary.spec import TokenizerSpec
 
 Record = dict[str, Any]
+COUNTED = ("wordpiece", "wordlevel")  # models whose record has no merges
 
 
 def truncate(spec: TokenizerSpec, size: int) -> TokenizerSpec:
@@ -32,7 +33,8 @@ def truncate(spec: TokenizerSpec, size: int) -> TokenizerSpec:
 
     Of one that `train` made it is, record and all, the one that `train` makes with `vocab_size=size` (or the
     `num_merges` that give it). Of any other it is the one without its last merges; without a merge list,
-    without its highest ids; of a model by scores, without the lowest scores. Tokens of subword-nmt's codes
+    without its highest ids; of a model by scores, without the lowest scores: of Unigram models too, though
+    training, which takes pieces away, would leave others. Tokens of subword-nmt's codes
     are characters of merges and what merges make: there it is the longest list with at most `size` tokens.
 
     Raises `VocabularyError` for a size below what is not learned (alphabet, special tokens), above the
@@ -276,7 +278,7 @@ def _record(spec: TokenizerSpec, merges: int | None, size: int) -> Record:
     """The record of the training that would have ended after so many merges."""
     record: Record = dict(spec.record)
     if merges is None or not trained(spec):
-        return record
+        return record if spec.model not in COUNTED else _asked_for(record, size, len(token_bytes(spec)))
     before = _before(spec)
     if merges < before:
         older = replace(spec, record=record["start"]["record"], merges=(spec.merges or ())[:before])
@@ -286,8 +288,7 @@ def _record(spec: TokenizerSpec, merges: int | None, size: int) -> Record:
         record.pop("languages", None)  # what became of each is known of the end alone
     options = _own_options(record)
     if options is not None:
-        default = size == BpeTrainerOptions().vocab_size  # what is as it is by default is not noted
-        record["options"] = options if default else {"vocab_size": size, **options}
+        record["options"] = _noted(options, size)
     counts = record["counts"]
     missing = max(size - len(token_bytes(spec)), 0)  # of a training that stopped early
     record["counts"] = counts[: merges - before]
@@ -296,6 +297,20 @@ def _record(spec: TokenizerSpec, merges: int | None, size: int) -> Record:
     elif record.get("num_merges") is not None:
         record["num_merges"] = merges - before + missing
     return record
+
+
+def _asked_for(record: Record, size: int, total: int) -> Record:
+    """The record with the size in the options of Hugging Face's trainer, if they made so many tokens."""
+    options = _own_options(record)
+    asked = options is not None and record["options"].get("vocab_size", BpeTrainerOptions().vocab_size)
+    if options is None or not isinstance(asked, int) or total > asked:
+        return record
+    return {**record, "options": _noted(options, size)}
+
+
+def _noted(options: Record, size: int) -> Record:
+    """The options with the size; what is as it is by default is not noted."""
+    return options if size == BpeTrainerOptions().vocab_size else {"vocab_size": size, **options}
 
 
 def _own_options(record: Mapping[str, object]) -> Record | None:

@@ -49,6 +49,7 @@ PHRASES: Sequence[tuple[re.Pattern[str], str]] = tuple(
         ),
         (r"^(?=(?:split|unit|alphabet|normalize|superwords|start|fallback) does not go with)", "--"),
         (r"\bdoes not go with model='(\w+)'", r"does not go with --model \1"),
+        (r"^model='(\w+)' does not go with sizes", r"--model \1 does not go with --sizes"),
         (r"^(min|num|tie)_(\w+) does not go with", r"--\1-\2 does not go with"),
         (r"^end_of_word does not go with", "--end-of-word does not go with"),
         (r"^superwords(?= is \d|(?: and \w+| and several languages) do not)", "--superwords"),
