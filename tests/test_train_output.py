@@ -5,6 +5,8 @@ Leaves out: which formats hold what (`test_formats…`), and facts that options 
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import warnings
 from pathlib import Path
 from typing import Any
@@ -114,3 +116,26 @@ def test_tables_are_no_languages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     done = CliRunner().invoke(main, ["train", "a.parquet", "b.txt", "--parity", "-o", "x.json"])
     assert done.exit_code == 1
     assert "a.parquet is a table of counts, and --parity takes texts" in done.stderr
+
+
+OURS = [sys.executable, "-m", "syllabary", "train", "text.txt", "--format", "syllabary", "--num-merges", "5"]
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full")
+def test_a_pipe_and_a_full_device(tmp_path: Path) -> None:
+    (tmp_path / "text.txt").write_text(TEXT[0])
+    for name in ("/dev/stdout", "plain"):
+        done = subprocess.run([*OURS, "-o", name], cwd=tmp_path, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+        if name == "/dev/stdout":
+            piped = done.stdout
+    assert piped == (tmp_path / "plain").read_text()
+    done = subprocess.run(
+        [*OURS, "-o", "/dev/full"], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 1
+    assert done.stderr == "error: /dev/full: No space left on device\n"
+    done = subprocess.run([*OURS, "-o", "-"], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert "-o names a file: name one, or /dev/stdout and its --format" in done.stderr
+    assert {path.name for path in tmp_path.iterdir()} == {"text.txt", "plain"}

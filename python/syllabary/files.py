@@ -53,12 +53,11 @@ def write_atomic(path: Path, data: bytes) -> None:
 @contextlib.contextmanager
 def open_atomic(path: Path) -> Iterator[BinaryIO]:
     """A new file for `path`, which takes its place when the block has ended well; as `write_atomic`."""
-    target = Path(os.path.realpath(path))
-    mode = _mode(target)
+    target, mode = Path(os.path.realpath(path)), _mode(path)
     if mode is not None and stat.S_ISDIR(mode):
         raise IsADirectoryError(errno.EISDIR, "is a folder, not a file", str(path))
     if mode is not None and not stat.S_ISREG(mode):
-        with target.open("wb") as file:
+        with _named(path), path.open("wb") as file:  # what it is a link to has no name, if it is a pipe
             yield file
         return
     if not target.parent.is_dir():
@@ -82,9 +81,20 @@ def open_atomic(path: Path) -> Iterator[BinaryIO]:
     _sync_folder(target.parent)
 
 
-def _mode(target: Path) -> int | None:
+@contextlib.contextmanager
+def _named(path: Path) -> Iterator[None]:
+    """An `OSError` that names no file names this one."""
     try:
-        return target.stat().st_mode
+        yield
+    except OSError as error:
+        if error.filename is None:
+            error.filename = str(path)
+        raise
+
+
+def _mode(path: Path) -> int | None:
+    try:
+        return path.stat().st_mode
     except FileNotFoundError:
         return None
 

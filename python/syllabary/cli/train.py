@@ -149,6 +149,8 @@ def train(
     --normalize goes into the tokenizer, which then does the same to every text. Of --fraction, a format
     other than .syllabary.json keeps no record: `shard --rest` is told F again.
     """
+    if output == "-":
+        raise click.UsageError("-o names a file: name one, or /dev/stdout and its --format")
     given = {name: value for name, value in options.items() if value is not None and value != ()}
     if care.normalize is not None:
         given["normalize"] = care.normalize
