@@ -15,6 +15,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -150,6 +151,19 @@ def test_text_as_tools_write_it(tmp_path: Path) -> None:
     assert dict(PieceCounts.load(tmp_path / "a.tsv", split=None)) == {" a": 1, "b c": 2}
     (tmp_path / "a.txt").write_bytes(b"")
     assert len(PieceCounts.load(tmp_path / "a.txt", **WORDS)) == 0
+
+
+def test_arguments_of_a_table_are_named(table: PieceCounts) -> None:
+    wrong: Any = [table, 5]
+    with pytest.raises(TypeError, match=r"^tables\[1\] is int: give tables of counts$"):
+        PieceCounts.sum(wrong)
+    with pytest.raises(TypeError, match=r"^tables\[0\] is tuple: "):
+        PieceCounts.sum(table)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match=r"^number is -1: give 0 or more, or None for all$"):
+        list(table.most_common(-1))
+    with pytest.raises(TypeError, match=r"^number is '3': give an integer$"):
+        list(table.most_common("3"))  # type: ignore[arg-type]
+    assert list(table.most_common(np.int64(0))) == []  # type: ignore[arg-type]
 
 
 def test_places_where_no_table_can_be(tmp_path: Path, table: PieceCounts) -> None:

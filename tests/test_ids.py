@@ -74,6 +74,10 @@ def test_all_ways_to_give_sequences_are_one(tmp_path: Path) -> None:
     ragged = IdTokenizer(sorted({one for notes in NOTES for one in notes})).encode_batch(NOTES)
     assert train_ids(arrays, 8) == train_ids(paths, 8) == train_ids(map(iter, NOTES), 8) == expected
     assert syllabary.train(NOTES, 8, unit="id") == train_ids([str(path) for path in paths], 8) == expected
+    square = np.array([[1, 2, 1, 2], [1, 2, 3, 4]])
+    assert syllabary.train(square, num_merges=2, unit="id") == train_ids(square.tolist(), num_merges=2)
+    with pytest.raises(TypeError, match="sequences is one array: training reads many"):
+        syllabary.train(square[0], num_merges=2, unit="id")
     alone = train_ids(arrays[:1], 5)
     assert train_ids(paths[0], 5) == train_ids(str(paths[0]), 5) == alone
     assert syllabary.train(str(paths[0]), 5, unit="id") == alone

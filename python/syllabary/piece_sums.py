@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syllabary._engine import Trainer
+from syllabary.arguments import iterated
 from syllabary.errors import TrainingError
 from syllabary.piece_table import LARGEST, Arrays, PieceTable, Rows, Rules, arrays_of, feed, total_of
 from syllabary.reference.symbols import shown
@@ -131,7 +132,9 @@ def sum_of(tables: Iterable[PieceTable], names: Sequence[str] = ()) -> tuple[Arr
     """
     rules: Rules | None = None
     added, about = Sum(), dict[str, Any]()
-    for number, table in enumerate(tables):
+    for number, table in enumerate(iterated("tables", tables, "tables of counts")):
+        if not isinstance(table, PieceTable):
+            raise TypeError(f"tables[{number}] is {type(table).__name__}: give tables of counts")
         if rules is None:
             rules, about = table.rules, about_of(table)
         else:

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syllabary._engine import Trainer
+from syllabary.arguments import integer
 from syllabary.spec import Form, SplitSpec, TrainOptions
 
 BATCH_ROWS = 1 << 16
@@ -199,6 +200,8 @@ class PieceTable:
 
     def most_common(self, number: int | None = None) -> Iterator[tuple[str, int]]:
         """Pieces and counts, the most frequent first, equals in order of their bytes; so many, or all."""
+        if number is not None and integer("number", number) < 0:
+            raise ValueError(f"number is {number}: give 0 or more, or None for all")
         rows = self.by_count()[:number]
         for start in range(0, len(rows), BATCH_ROWS):
             some = rows[start : start + BATCH_ROWS]
