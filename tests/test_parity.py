@@ -204,6 +204,11 @@ def test_tables_of_counts_are_languages_too() -> None:
         ({"parity": Parity(alpha=-1.0)}, "alpha is -1"),
         ({"parity": Parity(global_merges=-1)}, "global_merges is -1"),
         ({"parity": Parity(dev={"a": ["x"]})}, "no text in b"),
+        ({"parity": Parity(ratios={"a": "1"})}, "the ratio of a is '1': give a number"),  # type: ignore[dict-item]
+        ({"parity": Parity(alpha="2")}, "alpha is '2': give a number"),  # type: ignore[arg-type]
+        ({"parity": Parity(global_merges=2.0)}, "global_merges is 2.0"),  # type: ignore[arg-type]
+        ({"parity": Parity(window="5")}, "window is '5': give an integer"),  # type: ignore[arg-type]
+        ({"model": "unigram"}, "a source is no dict, but for languages"),
         ({"parity": Parity(dev={"a": ["x"], "b": ["y"]}, ratios={"a": 2.0})}, "both dev and ratios"),
         ({"unit": "word"}, "several languages"),
         ({"tie_break": "first-seen"}, "several languages"),
@@ -216,8 +221,27 @@ def test_tables_of_counts_are_languages_too() -> None:
 )
 def test_contradictions_are_errors(arguments: dict[str, object], message: str) -> None:
     wanted: dict[str, object] = {"source": {"a": ["aa ab"], "b": ["ba bb"]}, "vocab_size": 260} | arguments
-    with pytest.raises((syllabary.TrainingError, syllabary.CorpusError), match=message):
+    with pytest.raises((syllabary.TrainingError, syllabary.CorpusError, TypeError), match=message):
         syllabary.train(**wanted)  # type: ignore[arg-type]
+
+
+def test_the_command_takes_tables_of_counts_as_languages(working_folder: Path) -> None:
+    for name, texts in (("latin", LATIN), ("english", ENGLISH)):
+        Path(f"{name}.txt").write_text("\n".join(texts))
+        PieceCounts.of(f"{name}.txt", normalize="NFC").save(f"{name}.parquet")
+    whole = ["train", "--parity", "--vocab-size", "300", "-o"]
+    for out, files in (
+        ("a.json", ["latin.txt", "english.txt"]),
+        ("b.json", ["latin.parquet", "english.txt"]),
+    ):
+        done = CliRunner().invoke(main, [*whole, out, *files, "--normalize", "NFC"])
+        assert done.exit_code == 0, done.stderr
+    done = CliRunner().invoke(main, [*whole, "c.json", "latin.parquet", "english.parquet"])
+    assert done.exit_code == 0, done.stderr
+    assert Path("a.json").read_bytes() == Path("b.json").read_bytes() == Path("c.json").read_bytes()
+    done = CliRunner().invoke(main, [*whole, "d.json", "latin.parquet", "english.txt"])
+    assert done.exit_code == 0, done.stderr  # a table decides the normal form of all
+    assert Path("d.json").read_bytes() == Path("a.json").read_bytes()
 
 
 def test_the_command_trains_on_each_file_as_a_language(working_folder: Path) -> None:

@@ -109,15 +109,6 @@ def test_a_text_stays(arguments: list[str], tmp_path: Path, monkeypatch: pytest.
     assert Path("text.txt").read_text() == TEXT[0]
 
 
-def test_tables_are_no_languages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    syllabary.PieceCounts.of(TEXT).save("a.parquet")
-    Path("b.txt").write_text(TEXT[0])
-    done = CliRunner().invoke(main, ["train", "a.parquet", "b.txt", "--parity", "-o", "x.json"])
-    assert done.exit_code == 1
-    assert "a.parquet is a table of counts, and --parity takes texts" in done.stderr
-
-
 OURS = [sys.executable, "-m", "syllabary", "train", "text.txt", "--format", "syllabary", "--num-merges", "5"]
 
 

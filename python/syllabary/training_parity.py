@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syllabary._engine import ParityTrainer, Trainer
+from syllabary.arguments import integer
 from syllabary.corpus import Source
 from syllabary.corpus.corpus import Corpus
 from syllabary.errors import CorpusError
@@ -56,6 +57,9 @@ def train_parity(
     report: Report | None,
 ) -> Tokenizer:
     """Learn one tokenizer for all languages; `training.train` says what is raised."""
+    for rule in ("window", "global_merges"):
+        if getattr(parity, rule) is not None:
+            integer(rule, getattr(parity, rule))
     check_rules(parity, options, list(corpora), parity.dev)
     tables = {name: _counted(name, texts, options, threads, report) for name, texts in corpora.items()}
     judges = parity.dev or {}

@@ -14,11 +14,12 @@ import click
 
 from syllabary.cli import common
 from syllabary.cli.sizes import Size
+from syllabary.cli.tables import check_reading, load, parted
 from syllabary.cli.words import plural, printable
 from syllabary.corpus.care import Care
 from syllabary.corpus.corpus import Corpus
 from syllabary.corpus.document import Reading
-from syllabary.counts_parquet import is_table
+from syllabary.counts import PieceCounts
 from syllabary.tokenizer import Tokenizer
 from syllabary.training_parity import Parity
 
@@ -50,11 +51,17 @@ def research_options(command: Command) -> Command:
 
 
 def languages_of(
-    files: tuple[str, ...], reading: Reading, care: Care, given: dict[str, Any], growing: object
-) -> tuple[dict[str, Corpus], Parity] | None:
-    """With `--parity`, the corpus of each of the files by its name, and how they are judged.
+    files: tuple[str, ...],
+    tables: bool,
+    reading: Reading,
+    care: Care,
+    given: dict[str, Any],
+    growing: object,
+) -> tuple[dict[str, Corpus | PieceCounts], Parity] | None:
+    """With `--parity`, the corpus, or table of counts, of each of the files by its name, and their judges.
 
-    Takes its options out of `given`. growing: what `--sizes` asks for, which excludes this.
+    Takes its options out of `given`, and puts the tables' normal form in. tables: all files are such.
+    growing: what `--sizes` asks for, which excludes this.
     """
     parity, dev = given.pop("parity", None), given.pop("dev", ())
     if not parity:
@@ -69,16 +76,19 @@ def languages_of(
         raise click.BadParameter(
             f"{plural(len(dev), '--dev')} for {plural(len(files), 'language')}: give as many"
         )
-    for file in files:
-        if file not in ("", "-") and is_table(Path(file)):
-            raise common.Failure(
-                f"{printable(file)} is a table of counts, and --parity takes texts",
-                "give a text of each language",
-            )
     if growing is not None:
         raise click.BadParameter("--parity and --sizes do not go together")
     judges = _corpora(names, dev, reading, Care()) if dev else None
-    return _corpora(names, files, reading, dataclasses.replace(care, normalize=None)), Parity(dev=judges)
+    texts = _corpora(names, files, reading, dataclasses.replace(care, normalize=None))
+    read: dict[str, Corpus | PieceCounts] = {**texts}
+    counted = parted(files, tables)[0]
+    for name, file in zip(names, files, strict=True):
+        if file in counted:
+            check_reading(file, reading, care)
+            read[name] = table = load(file, given)
+            if table.rules.normalize is not None:
+                given["normalize"] = table.rules.normalize
+    return read, Parity(dev=judges)
 
 
 def _corpora(names: list[str], files: tuple[str, ...], reading: Reading, care: Care) -> dict[str, Corpus]:
@@ -90,7 +100,8 @@ def _corpora(names: list[str], files: tuple[str, ...], reading: Reading, care: C
 def talk_of_languages(tok: Tokenizer, read: object) -> None:
     """Say on stderr what became of each language, if there are several."""
     for corpus in read.values() if isinstance(read, dict) else ():
-        common.talk_of(corpus)
+        if isinstance(corpus, Corpus):
+            common.talk_of(corpus)
     languages: Any = tok.spec.record.get("languages")
     if not isinstance(languages, Mapping):
         return

@@ -162,7 +162,7 @@ def train(
     common.check_kept(
         output, (*files, *((growing or {}).get("held_out", ""), *given.get("dev", ()))), "the tokenizer"
     )
-    languages = languages_of(files, reading, care, given, growing)
+    languages = languages_of(files, tables, reading, care, given, growing)
     table = None if languages else table_of(files, tables, reading, care, given)
     if table is not None and table.rules.normalize is not None:
         given["normalize"] = table.rules.normalize

@@ -9,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 import errno
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import BinaryIO, TypeAlias
 
@@ -203,6 +203,10 @@ def _items(source: Source) -> Iterator[str | bytes | Path | Stream]:
     if isinstance(source, (str, os.PathLike)):
         yield Path(source)
         return
+    if isinstance(source, Mapping):
+        raise TypeError(
+            "a source is no dict, but for languages, which `train` takes without model= and like="
+        )
     if isinstance(source, (bytes, bytearray, memoryview)) or not isinstance(source, Iterable):
         raise TypeError(
             f"a source is a path (str or PathLike) or an iterable of documents and paths, not "

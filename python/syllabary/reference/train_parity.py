@@ -25,6 +25,7 @@ import math
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from numbers import Real
 
 from syllabary.errors import CorpusError, TrainingError
 from syllabary.reference import ties
@@ -84,14 +85,21 @@ def check_rules(
     if dev is not None and (missing := [name for name in languages if name not in set(dev)]):
         raise TrainingError(f"dev has no text in {', '.join(missing)}: give one in every language, or none")
     for language, ratio in (rules.ratios or {}).items():
+        _check_number(f"the ratio of {language}", ratio)
         if not (math.isfinite(ratio) and ratio > 0):
             raise TrainingError(f"the ratio of {language} is {ratio}: give a number above 0")
     if rules.window is not None and rules.window < 1:
         raise TrainingError(f"window is {rules.window}: set it to 1 or more, or None")
+    _check_number("alpha", rules.alpha)
     if not (math.isfinite(rules.alpha) and rules.alpha > 0):
         raise TrainingError(f"alpha is {rules.alpha}: give a number above 0")
     if rules.global_merges < 0:
         raise TrainingError(f"global_merges is {rules.global_merges}: set it to 0 or more")
+
+
+def _check_number(name: str, value: object) -> None:
+    if isinstance(value, bool) or not isinstance(value, Real):
+        raise TypeError(f"{name} is {value!r}: give a number")
 
 
 class Languages:
