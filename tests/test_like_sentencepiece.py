@@ -45,6 +45,36 @@ def ours(source: Any, options: SentencePieceOptions, **more: Any) -> bytes:
     return sentencepiece_write.write(tok.spec)
 
 
+@pytest.mark.parametrize("model", ["bpe", "unigram", "word", "char"])
+def test_a_default_that_is_told_is_written_as_there(model: str) -> None:
+    lines = ["to be or not to be that is the question", "whether tis nobler 12 34 in the mind"] * 20
+    names = [item.name for item in dataclasses.fields(DEFAULTS)]
+    told = {
+        name: getattr(DEFAULTS, name) for name in names if name not in ("model_type", "precompiled_charsmap")
+    }
+    told = {name: list(value) if isinstance(value, tuple) else value for name, value in told.items()}
+    told |= {"vocab_size": 30, "hard_vocab_limit": False}
+
+    def made(told: dict[str, Any]) -> tuple[bytes, bytes]:
+        out = io.BytesIO()
+        sentencepiece.SentencePieceTrainer.train(
+            sentence_iterator=iter(lines), model_writer=out, model_type=model, minloglevel=3, **told
+        )
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", EarlyStopWarning)
+            tok = syllabary.train(lines, model=model, like="sentencepiece", options=told)
+            if model == "bpe":  # the smaller one keeps what was told
+                fewer = syllabary.train(lines, like="sentencepiece", options={**told, "vocab_size": 25})
+                assert tok.truncate(25).spec == fewer.spec
+        return sentencepiece_write.write(tok.spec), out.getvalue()
+
+    ours, theirs = made(told)
+    assert ours == theirs
+    for name in told.keys() - {"vocab_size", "hard_vocab_limit"}:
+        ours, theirs = made({"vocab_size": 30, "hard_vocab_limit": False, name: told[name]})
+        assert ours == theirs, name
+
+
 def check(lines: Sequence[str], options: SentencePieceOptions, **more: Any) -> bool:
     """Both make the same file of these lines, or both refuse; whether they made one."""
     try:

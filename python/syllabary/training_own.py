@@ -17,7 +17,7 @@ from syllabary.reference.train_sentencepiece_options import SentencePieceOptions
 from syllabary.tokenizer import Tokenizer
 from syllabary.training_huggingface import check_cut, train_huggingface
 from syllabary.training_huggingface_options import Setup, setup_of_call
-from syllabary.training_sentencepiece import options_of_call, train_sentencepiece
+from syllabary.training_sentencepiece import options_of_call, told_of, train_sentencepiece
 from syllabary.training_unigram import unigram_trainer
 from syllabary.training_words import words_trainer
 
@@ -39,7 +39,9 @@ def counted_trainer(
             "words of our own"
         )
     own = _sentencepiece_options(source, *arguments, model)
-    return partial(train_sentencepiece, source if isinstance(source, Corpus) else Corpus(source), own)
+    told = told_of(arguments[1], arguments[2] or {})
+    corpus = source if isinstance(source, Corpus) else Corpus(source)
+    return partial(train_sentencepiece, corpus, own, told=told)
 
 
 # model -> what makes of (model, like, source, arguments) what trains it; that takes `threads` and `report`
@@ -81,7 +83,8 @@ def own_trainer(
     if not isinstance(source, (Corpus, PieceTable)):
         source = Corpus(source)
     if not isinstance(own, Setup):
-        return partial(train_sentencepiece, source, own, **bounds)
+        told = told_of(arguments[1], arguments[2] or {})
+        return partial(train_sentencepiece, source, own, told=told, **bounds)
     if isinstance(source, PieceTable):
         check_cut(own, source.rules.split, source.rules.normalize)
     return partial(train_huggingface, source, own, **bounds)

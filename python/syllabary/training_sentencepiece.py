@@ -12,7 +12,7 @@ import csv
 import dataclasses
 import io
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from functools import partial
 from typing import Any
 
@@ -27,6 +27,7 @@ from syllabary.reference.train_sentencepiece_counted import CUT, room_of
 from syllabary.reference.train_sentencepiece_counted import finish as finish_counted
 from syllabary.reference.train_sentencepiece_coverage import choose
 from syllabary.reference.train_sentencepiece_merge import Learned
+from syllabary.reference.train_sentencepiece_model import with_told
 from syllabary.reference.train_sentencepiece_nfkc import RULE_NAMES
 from syllabary.reference.train_sentencepiece_options import (
     COUNTED,
@@ -127,6 +128,12 @@ def options_of_call(
     return options_of(told, options, model)
 
 
+def told_of(same: Mapping[str, Any], options: Mapping[str, Any]) -> frozenset[str]:
+    """The names of sentencepiece's options that a call of `train` gives, default or not."""
+    given = {SAME[name] for name in SAME if same[name] is not None and same[name] not in (False, ())}
+    return frozenset(given | options.keys() - IDLE.keys())
+
+
 def read_option(name: str, text: str) -> object:
     """The value of an option from text, as sentencepiece's own command line reads it: lists between commas.
 
@@ -194,10 +201,12 @@ def train_sentencepiece(
     report: Report | None,
     checkpoint: str | os.PathLike[str] | None = None,
     memory_limit: int | str | None = None,
+    told: Collection[str] = (),
 ) -> Tokenizer:
     """Learn a tokenizer; saved as a `.model`, it is the file that sentencepiece writes.
 
-    checkpoint, memory_limit: as `training.train`.
+    checkpoint, memory_limit: as `training.train`. told: options that were given, which the file says even
+    where they are the default.
     Raises and warns as `reference.train_sentencepiece.train`; the early stop points at the caller's caller.
     """
     check_options(options)
@@ -206,7 +215,8 @@ def train_sentencepiece(
         limited(memory_limit) as room,
         opened(checkpoint, options, corpus, named, room is None) as kept,
     ):
-        return _trained(corpus, options, threads, report, room, kept)
+        spec = _trained(corpus, options, threads, report, room, kept)
+        return Tokenizer(with_told(spec, options, told))
 
 
 def _trained(
@@ -216,7 +226,7 @@ def _trained(
     report: Report | None,
     room: Room | None,
     kept: Checkpoint | None,
-) -> Tokenizer:
+) -> TokenizerSpec:
     meta = meta_pieces(options)
     rules = _rules(options), denormalizer_of(options)
     trainer = _trainer(options, meta, rules[0], threads, halved(options, room))
@@ -239,12 +249,12 @@ def _trained(
     alphabet = alphabet_of_counts(counts, options)
     if options.model_type in COUNTED:
         spec = _count(trainer, Found(meta, alphabet, {}, 0, rules), options)
-        return Tokenizer(dataclasses.replace(spec, record=_record(spec, size, corpus)))
+        return dataclasses.replace(spec, record=_record(spec, size, corpus))
     most = check_size(alphabet, meta, options)
     found = Found(meta, alphabet, counts, most, rules)
     if options.model_type == "unigram":
         spec = _learn_unigram(trainer, found, options, report, kept)
-        return Tokenizer(dataclasses.replace(spec, record=_record(spec, size, corpus)))
+        return dataclasses.replace(spec, record=_record(spec, size, corpus))
     rows = _rows(alphabet or dict.fromkeys(sorted(counts), 0), options)
     pieces, places = _learn(trainer, rows, most, report, kept)
     if options.auto_character_coverage:
@@ -252,8 +262,7 @@ def _trained(
         steps = [Learned(text, "", count) for text, count in zip(pieces, places, strict=True)]
         pieces = choose(steps, counts, most)
     spec = finish_texts(found, pieces, options, stacklevel=4)
-    record = {**_record(spec, size, corpus), "counts": places}
-    return Tokenizer(dataclasses.replace(spec, record=record))
+    return dataclasses.replace(spec, record={**_record(spec, size, corpus), "counts": places})
 
 
 def _count(trainer: SentencePieceTrainer, found: Found, options: SentencePieceOptions) -> TokenizerSpec:

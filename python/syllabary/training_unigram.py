@@ -30,7 +30,7 @@ from syllabary.training_huggingface import check_cut, train_huggingface
 from syllabary.training_huggingface_options import SCORED, Family, setup_of_call
 from syllabary.training_memory import Room, limited
 from syllabary.training_pruning import pruned
-from syllabary.training_sentencepiece import options_of_call, train_sentencepiece
+from syllabary.training_sentencepiece import options_of_call, told_of, train_sentencepiece
 from syllabary.training_watched import count as counted_by
 
 Arguments = tuple[dict[str, Any], dict[str, Any], Any]
@@ -61,7 +61,7 @@ def unigram_trainer(
         if isinstance(source, PieceTable):
             raise TrainingError(f"like={like!r} counts sentences, which a table of pieces does not hold")
         told = options_of_call(given, same, options or {}, model)
-        return partial(train_sentencepiece, _corpus(source), told)
+        return partial(train_sentencepiece, _corpus(source), told, told=told_of(same, options or {}))
     if like == "huggingface":
         setup = setup_of_call(given, same, options or {}, THEIRS)
         read = source if isinstance(source, PieceTable) else _corpus(source)

@@ -9,6 +9,7 @@ Leaves out: taking out any token one likes (`surgery`), and how good a size is (
 
 from __future__ import annotations
 
+from base64 import b64decode
 from bisect import bisect_right
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import fields, replace
@@ -16,11 +17,12 @@ from heapq import merge as interleave
 from typing import Any
 
 from syllabary.errors import VocabularyError
+from syllabary.formats import protobuf
 from syllabary.formats import subword_nmt_codes as codes
 from syllabary.reference.check import token_bytes
 from syllabary.reference.symbols import shown
 from syllabary.reference.train_huggingface import BpeTrainerOptions
-from syllabary.reference.train_sentencepiece_model import trainer_layout
+from syllabary.reference.train_sentencepiece_model import TRAINER_FIELDS, trainer_layout
 from syllabary.reference.train_sentencepiece_options import SentencePieceOptions
 from syllabary.spec import TokenizerSpec
 
@@ -232,10 +234,23 @@ def _model_of(spec: TokenizerSpec, record: Record, size: int) -> dict[str, objec
     }
     carried: Any = spec.carried.get("sentencepiece")
     try:
-        layout = [*trainer_layout(size, SentencePieceOptions(**told)), *carried["layout"][2:]]
-    except (TypeError, KeyError, ValueError, AttributeError):  # a record or a layout that was edited by hand
+        written = _written(carried["layout"][1])
+        layout = [*trainer_layout(size, SentencePieceOptions(**told), written), *carried["layout"][2:]]
+    except (
+        TypeError,
+        LookupError,
+        ValueError,
+        AttributeError,
+    ):  # a record or a layout that was edited by hand
         return {}
     return {**spec.carried, "sentencepiece": {**carried, "layout": layout}}
+
+
+def _written(message: str) -> set[str]:
+    """The options that a `TrainerSpec`, as the layout has it, says."""
+    (outer,) = protobuf.fields(b64decode(message))
+    there = {field.number for field in protobuf.fields(outer.bytes_value)}
+    return {name for name, number in TRAINER_FIELDS.items() if number in there}
 
 
 # ---- the record ----

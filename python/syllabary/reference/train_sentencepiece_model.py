@@ -3,7 +3,7 @@
 Adds `arrange` (pieces by id), `spec_of` (the tokenizer) and the two messages of options, `TrainerSpec` and
 `NormalizerSpec` in protocol buffers' wire format, which the tokenizer carries: saved as a `.model` it is the
 very file that sentencepiece writes when it is told the same. Of the options, `model_type`, `vocab_size` and
-the name of the rules are always written, others where they are not the default.
+the name of the rules are always written, others where they are not the default or were told (`with_told`).
 Source: sentencepiece 0.2.3, `trainer_interface.cc` (`Serialize`), `sentencepiece_model.proto`. Leaves out:
 the pieces' own records, which `formats` writes.
 """
@@ -12,9 +12,10 @@ from __future__ import annotations
 
 import base64
 import struct
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, fields
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import asdict, fields, replace
 from itertools import islice
+from typing import Any
 
 from syllabary.errors import TrainingError
 from syllabary.reference.symbols import shown
@@ -48,6 +49,10 @@ TRAINER_FIELDS = {
     "unk_piece": 45, "bos_piece": 46, "eos_piece": 47, "pad_piece": 48, "pretokenization_delimiter": 53,
     "auto_character_coverage": 55,
 }  # fmt: skip
+
+
+# Of a NormalizerSpec.
+RULE_FIELDS = {"add_dummy_prefix": 3, "remove_extra_whitespaces": 4, "normalization_rule_tsv": 6}
 
 
 def arrange(learned: Sequence[tuple[str, float]], meta: Meta, options: SentencePieceOptions) -> list[Piece]:
@@ -155,39 +160,56 @@ def training_record(options: SentencePieceOptions) -> dict[str, object]:
 def _carried(pieces: Sequence[Piece], options: SentencePieceOptions, rules: Rules) -> dict[str, object]:
     """What `formats.sentencepiece_carried` makes of the file that sentencepiece would write."""
     layout = trainer_layout(len(pieces), options)
-    own, path = options.normalization_rule_tsv, options.denormalization_rule_tsv
-    on = {3: options.add_dummy_prefix, 4: options.remove_extra_whitespaces, 5: True}
-    name = "user_defined" if own else options.normalization_rule_name
-    layout.append(_around(3, _record(1, name), _flags(on, own), rules[0]))
-    if path:
-        layout.append(
-            _around(5, _record(1, "user_defined"), _flags(dict.fromkeys(on, False), path), rules[1])
-        )
+    layout.append(_normalizer(options, rules[0]))
+    if path := options.denormalization_rule_tsv:
+        off = dict.fromkeys((3, 4, 5), False)
+        layout.append(_around(5, _record(1, "user_defined"), _flags(off, path), rules[1]))
     idle = {text: [score, kind] for text, score, kind in pieces if kind == NORMAL}
     scored = options.model_type != "word"  # scores of words are the tokenizer's in no other place
     return {"layout": layout, "odd": {}, "typed": False} | ({} if scored or not idle else {"idle": idle})
 
 
-def trainer_layout(size: int, options: SentencePieceOptions) -> list[object]:
+def with_told(spec: TokenizerSpec, options: SentencePieceOptions, told: Collection[str]) -> TokenizerSpec:
+    """The same, but that its file says the options in `told` also where they are the default.
+
+    So sentencepiece does with whatever option it is given.
+    """
+    carried: Any = spec.carried["sentencepiece"]
+    rules: Any = spec.normalizer[0].options["precompiled_charsmap"]
+    size, _trainer, _rules, *rest = carried["layout"]
+    layout = [*trainer_layout(size, options, told), _normalizer(options, rules, told), *rest]
+    return replace(spec, carried={**spec.carried, "sentencepiece": {**carried, "layout": layout}})
+
+
+def _normalizer(options: SentencePieceOptions, rules: bytes, told: Collection[str] = ()) -> object:
+    """The `NormalizerSpec`, as the layout has it."""
+    own = options.normalization_rule_tsv
+    on = {3: options.add_dummy_prefix, 4: options.remove_extra_whitespaces, 5: True}
+    said = {number for name, number in RULE_FIELDS.items() if name in told}
+    name = "user_defined" if own else options.normalization_rule_name
+    return _around(3, _record(1, name), _flags(on, own, said), rules)
+
+
+def trainer_layout(size: int, options: SentencePieceOptions, told: Collection[str] = ()) -> list[object]:
     """The beginning of the layout: the pieces, and the `TrainerSpec`."""
-    return [size, _text(_record(2, trainer_message(size, options)))]
+    return [size, _text(_record(2, trainer_message(size, options, told)))]
 
 
-def trainer_message(size: int, options: SentencePieceOptions) -> bytes:
-    """The `TrainerSpec` of a model of `size` pieces."""
+def trainer_message(size: int, options: SentencePieceOptions, told: Collection[str] = ()) -> bytes:
+    """The `TrainerSpec` of a model of `size` pieces; it says the options in `told` even as the default."""
     defaults = {option.name: option.default for option in fields(options)}
     parts = [_record(3, MODEL_TYPES[options.model_type]), _record(TRAINER_FIELDS["vocab_size"], size)]
     for name, number in TRAINER_FIELDS.items():
         value = getattr(options, name)
-        if name != "vocab_size" and value != defaults[name]:
+        if name != "vocab_size" and (name in told or value != defaults[name]):
             parts += [_record(number, item) for item in (value if isinstance(value, tuple) else (value,))]
     return b"".join(parts)
 
 
-def _flags(on: Mapping[int, bool], path: str) -> bytes:
-    """What follows the rules in a `NormalizerSpec`: the flags that are off, and the file of the rules."""
-    off = b"".join(_record(number, 0) for number, value in on.items() if not value)
-    return off + (_record(6, path) if path else b"")
+def _flags(on: Mapping[int, bool], path: str, said: Collection[int] = ()) -> bytes:
+    """What follows the rules in a `NormalizerSpec`: flags that are off or in `said`, the rules' file."""
+    flags = (_record(number, int(value)) for number, value in on.items() if not value or number in said)
+    return b"".join(flags) + (_record(6, path) if path or 6 in said else b"")
 
 
 def _around(number: int, before: bytes, after: bytes, rules: bytes) -> object:
