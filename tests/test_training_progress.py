@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import mmap
 import os
+import re
 import shutil
 import sys
 from collections.abc import Callable
@@ -166,3 +167,27 @@ def test_the_bar_of_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     assert "merging  [################]  15/15" in text
     assert " times" in text
     assert Path("/proc").exists() is (" MB of memory" in text)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="pseudo-terminals are a thing of POSIX")
+def test_a_warning_does_not_go_on_in_the_line_of_progress(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "60")
+    Path("corpus.txt").write_text(WORDS[0] + " \u1f71", "utf-8")  # in no normal form
+    command = [
+        sys.executable,
+        "-m",
+        "syllabary",
+        "train",
+        "corpus.txt",
+        "-o",
+        "out.json",
+        "--num-merges",
+        "5",
+    ]
+    status, shown = interrupt_when(command, b"never shown", 120)
+    text = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", shown.decode())
+    assert status == 0
+    assert f"\r{' ' * 59}\rwarning: the corpus has text in no normal form" in text

@@ -10,6 +10,7 @@ from __future__ import annotations
 import functools
 import os
 import re
+import shutil
 import signal
 import sys
 import threading
@@ -292,6 +293,9 @@ def _spoken_warnings() -> Iterator[None]:
         if what not in said:
             said.add(what)
             shown = words.printable(words.spoken(sentence))
+            if draws():  # a line of progress may stand there
+                empty = " " * (shutil.get_terminal_size().columns - 1)
+                click.echo(f"\r{empty}\r", nl=False, err=True)
             talk(click.style("warning:", fg="yellow", bold=True) + f" {shown}")
 
     with warnings.catch_warnings():
