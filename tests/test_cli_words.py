@@ -14,6 +14,9 @@ from test_cli import TEXT, run
 import syllabary
 from syllabary.cli import VERBS, main, words
 
+SENTENCEPIECE = ["--like", "sentencepiece", "--option"]
+LONGEST = "max_sentencepiece_length=9"
+
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
@@ -126,12 +129,36 @@ def test_what_cannot_be_saved_is_refused_before_training(
             "--parity and --memory-limit do not go together",
         ),
         (
+            ["train", "corpus.txt", "-o", "a.model", *SENTENCEPIECE, "model_type=unigram"],
+            "--option: model_type is 'unigram', but --model is 'bpe': give --model unigram instead",
+        ),
+        (
+            ["train", "corpus.txt", "-o", "a.model", *SENTENCEPIECE, "unk_id=-1"],
+            "without a piece for the unknown, give --option byte_fallback=true",
+        ),
+        (
+            ["train", "corpus.txt", "-o", "a.model", "--max-token-length", "9", *SENTENCEPIECE, LONGEST],
+            "is given as --max-token-length too: give one of them",
+        ),
+        (
+            ["train", "corpus.txt", "-o", "a.model", "--special", "a", *SENTENCEPIECE, "control_symbols=b"],
+            "--option: 'control_symbols' is given as --special too: give one of them",
+        ),
+        (
+            ["train", "corpus.txt", "-o", "a.model", "--fallback", *SENTENCEPIECE, "byte_fallback=1"],
+            "--option: 'byte_fallback' is given as --fallback too: give one of them",
+        ),
+        (
+            ["train", "corpus.txt", "-o", "a.model", *SENTENCEPIECE, "unk_id=1", "--option", "unk_id=2"],
+            "Invalid value for --option: 'unk_id' is given twice",
+        ),
+        (
             ["train", "corpus.txt", "-o", "a.model", "--like", "sentencepiece", "--vocab-size", "9"],
             "or more, or lower --option character_coverage=F",
         ),
         (
             ["train", "corpus.txt", "-o", "a.model", "--like", "sentencepiece", "--vocab-size", "9k"],
-            "or less, or give --option hard_vocab_limit=False",
+            "or less, or give --option hard_vocab_limit=false",
         ),
     ],
 )

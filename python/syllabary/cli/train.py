@@ -197,7 +197,11 @@ def train(
 
 def _own_options(pairs: tuple[str, ...], tool: str, model: str) -> dict[str, object]:
     """What `--option` says; wrong usage for a value of another type than the option's."""
-    told = dict(_pair(pair, HUGGINGFACE if model in FAMILIES else tool) for pair in pairs)
+    named = [_pair(pair, HUGGINGFACE if model in FAMILIES else tool) for pair in pairs]
+    told = dict(named)
+    for name in told:
+        if [other for other, _value in named].count(name) > 1:
+            raise click.BadParameter(f"{name!r} is given twice", param_hint="--option")
     try:
         with suppress(TrainingError):  # `train` tells of it, with the other arguments in view
             if model in FAMILIES:
