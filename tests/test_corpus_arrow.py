@@ -88,6 +88,18 @@ def test_a_copy_has_a_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     assert texts(tmp_path / "a.parquet") == [text for text, _ in EXPECTED]
 
 
+@pytest.mark.parametrize("kind", ["parquet", "stream"])
+def test_two_columns_of_one_name(kind: str, tmp_path: Path) -> None:
+    def columns(*names: str) -> Any:
+        return pa.table([pa.array(["a"]), pa.array(["b"]), pa.array(["c"])], names=names)
+
+    path = written(kind, tmp_path / KINDS[kind], columns("text", "x", "text"))
+    with pytest.raises(CorpusError, match="two columns are called 'text'; give each a name of its own"):
+        texts(path)
+    [document] = read(written(kind, path, columns("x", "text", "x")))
+    assert (document.text, document.meta["x"]) == ("b", "c")
+
+
 @pytest.mark.parametrize("kind", sorted(KINDS))
 def test_columns_of_other_types_of_text(kind: str, tmp_path: Path) -> None:
     for text in (

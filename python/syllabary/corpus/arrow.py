@@ -17,7 +17,7 @@ from typing import IO, Any
 
 from syllabary.corpus.document import Document, Reader, Reading, Stream, Told
 from syllabary.corpus.files import CHUNK
-from syllabary.corpus.records import document_of, no_column
+from syllabary.corpus.records import check_once, document_of, no_column
 from syllabary.errors import CorpusError
 
 ROWS = 1024  # rows that are read at a time
@@ -49,10 +49,11 @@ def arrow_documents(stream: Stream, reading: Reading, told: Told) -> Iterator[Do
         else:
             table = ipc.open_stream(stack.enter_context(stream.open()))
             batches = iter(table)
-        names = _columns(table.schema, stream.name, reading)
+        names = set(_columns(table.schema, stream.name, reading))
+        places = [place for place, name in enumerate(table.schema.names) if name in names]  # one may be twice
         batches = (_checked(batch) for batch in batches)
         small = (
-            batch.select(names).slice(start, ROWS)
+            batch.select(places).slice(start, ROWS)
             for batch in batches
             for start in range(0, batch.num_rows, ROWS)
         )
@@ -85,6 +86,7 @@ def _columns(schema: Any, name: str, reading: Reading) -> list[str]:
     column = reading.column
     if column not in schema.names:
         raise no_column(name, column, schema.names)
+    check_once(name, column, schema.names, "give each a name of its own")
     kinds = (
         types.is_string,
         types.is_large_string,

@@ -5,7 +5,7 @@ Leaves out: how records are read (`json_lines`, `table`, `arrow`).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from syllabary.corpus.document import Document, Reading
 from syllabary.errors import CorpusError
@@ -44,6 +44,12 @@ def document_of(
 def no_column(where: str, column: str, names: Iterable[str]) -> CorpusError:
     """The error for a column that is not there."""
     return CorpusError(f"{where}: no column {column!r}; the columns are {listed(names)} (column=…)")
+
+
+def check_once(where: str, column: str, names: Sequence[str], remedy: str) -> None:
+    """`CorpusError` for a column whose name another one has as well."""
+    if names.count(column) > 1:
+        raise CorpusError(f"{where}: two columns are called {column!r}; {remedy}")
 
 
 def listed(names: Iterable[str]) -> str:

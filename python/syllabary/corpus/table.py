@@ -16,7 +16,7 @@ from itertools import chain
 
 from syllabary.corpus.document import Document, Reader, Reading, Stream, Told
 from syllabary.corpus.encoding import text_of
-from syllabary.corpus.records import MAX_RECORD, document_of, listed, no_column, place
+from syllabary.corpus.records import MAX_RECORD, check_once, document_of, listed, no_column, place
 from syllabary.errors import CorpusError
 
 
@@ -62,8 +62,7 @@ def _names(first: list[str], stream: Stream, reading: Reading) -> tuple[list[str
     """The names of the columns and that of the text; numbers as names if there is no row of names."""
     column = reading.column
     if column in first:
-        if first.count(column) > 1:
-            raise CorpusError(f"{stream.name}: two columns are called {column!r}; give a number (column=…)")
+        check_once(stream.name, column, first, "give a number (column=…)")
         return first, column
     if column.isdecimal() and 1 <= int(column) <= len(first):
         return [str(number) for number in range(1, len(first) + 1)], str(int(column))
