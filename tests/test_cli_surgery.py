@@ -96,6 +96,22 @@ def test_edit_writes_tokenizer_and_maps(folder: Path) -> None:
     assert len(maps["made_of"]) == new.vocab_size - 262
 
 
+def test_maps_replace_no_tokenizer_and_have_a_place_before_anything_is_written(folder: Path) -> None:
+    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+    places = {"tok.json": 2, "new.json": 2, "./small.json": 2, "none/map.json": 1, ".": 1}
+    for place, code in places.items():
+        result = run("edit", "tok.json", "-o", "new.json", "--extend", "small.json", "--map", place)
+        assert (result.exit_code, result.stdout) == (code, "")
+        assert "Traceback" not in result.stderr
+        assert {path.name: path.read_bytes() for path in folder.iterdir()} == before, place
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full")
+def test_a_full_device_is_named(folder: Path) -> None:
+    result = run("convert", "tok.json", "/dev/full", "--to", "tiktoken")
+    assert (result.exit_code, "error: /dev/full: No space left" in result.stderr) == (1, True)
+
+
 def test_edit_needs_somewhere_to_write(folder: Path) -> None:
     result = run("edit", "tok.json", "--add", "x y")
     assert result.exit_code == 2

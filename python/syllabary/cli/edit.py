@@ -5,7 +5,9 @@ Leaves out: what each operation means (`syllabary.surgery`).
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
@@ -76,7 +78,8 @@ def edit(
     The map has `new_ids`, the new id of each old one (-1: removed), and `made_of`, for each new token the old
     ids that its text was encoded as.
     """
-    common.keep(map_file, source, output, extend)
+    if map_file is not None:
+        _check_map(Path(map_file), source, output, extend)
     tok = common.load(source, split)
     operations = list(_operations(truncate, extend, split, remove, cascade, keep_ids, add, add_special))
     if operations and output is None:
@@ -103,6 +106,17 @@ def edit(
         for token_id, why in found.items():
             common.data(f"{token_id}\t{why}\t{colour.quoted(new.id_to_token(token_id))}")
         common.talk(f"{plural(len(found), 'token')} of {new.vocab_size:,} never come up")
+
+
+def _check_map(path: Path, *others: str | None) -> None:
+    """An error, before anything is written, if the maps cannot go there or would replace a tokenizer."""
+    real = os.path.realpath(path)
+    if any(other is not None and os.path.realpath(other) == real for other in others):
+        raise click.UsageError(f"--map {path} is a tokenizer's file: give the maps one of their own")
+    if not Path(real).parent.is_dir():
+        raise FileNotFoundError(errno.ENOENT, "no such folder", str(path.parent))
+    if Path(real).is_dir():
+        raise IsADirectoryError(errno.EISDIR, "is a folder, not a file", str(path))
 
 
 def _operations(
