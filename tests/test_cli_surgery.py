@@ -112,6 +112,12 @@ def test_a_full_device_is_named(folder: Path) -> None:
     assert (result.exit_code, "error: /dev/full: No space left" in result.stderr) == (1, True)
 
 
+def test_names_of_files_say_nothing_to_the_terminal(folder: Path) -> None:
+    for verb in (("convert", "tok.json"), ("edit", "tok.json", "-o")):
+        result = run(*verb, "a\nb\x1b[31m.json")
+        assert (result.exit_code, result.stderr.splitlines()[-1][:12]) == (0, r"a\nb\x1b[31m"), result.stderr
+
+
 def test_edit_needs_somewhere_to_write(folder: Path) -> None:
     result = run("edit", "tok.json", "--add", "x y")
     assert result.exit_code == 2

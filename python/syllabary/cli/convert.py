@@ -10,7 +10,7 @@ import json
 import click
 
 from syllabary.cli import common
-from syllabary.cli.words import format_in, plural, spoken
+from syllabary.cli.words import format_in, plural, printable, spoken
 from syllabary.convert import convert as convert_file
 
 
@@ -68,6 +68,6 @@ def convert(
         common.data(json.dumps(report.as_data(), ensure_ascii=False))
     tried = plural(report.texts, "text")
     same = f"{report.same_ids} in the same ids, {report.same_tokens} in the same tokens"
-    common.talk(f"{', '.join(report.files)}: {report.format}; tried on {tried}: {same}")
+    common.talk(f"{printable(', '.join(report.files))}: {report.format}; tried on {tried}: {same}")
     if report.difference is not None:
         common.talk(f"first difference: {report.difference.text[:80]!r}")

@@ -20,7 +20,7 @@ import syllabary
 from syllabary import formats, surgery
 from syllabary.cli import colour, common
 from syllabary.cli.sizes import Size
-from syllabary.cli.words import format_in, plural, spoken, told_of
+from syllabary.cli.words import format_in, plural, printable, spoken, told_of
 from syllabary.convert import convert
 from syllabary.files import write_atomic
 
@@ -97,7 +97,7 @@ def edit(
             losses = convert(new, output).losses
         for loss in losses:
             common.talk(click.style("lost:", fg="yellow", bold=True) + f" {spoken(loss)}")
-        common.talk(f"{output}: {plural(new.vocab_size, 'token')} (there were {tok.vocab_size:,})")
+        common.talk(f"{printable(output)}: {plural(new.vocab_size, 'token')} (there were {tok.vocab_size:,})")
     if map_file is not None:
         maps = {"new_ids": new_ids.tolist(), "made_of": {str(key): value for key, value in made_of.items()}}
         write_atomic(Path(map_file), json.dumps(maps).encode())
