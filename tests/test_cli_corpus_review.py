@@ -48,16 +48,13 @@ def folder(working_folder: Path) -> Path:
         "train in.json --kind text -o ./in.json --sizes 260,270",
         "chunk in.json -t tok.json --max-tokens 9 -o in.json",
         "chunk a.txt -t in.json --max-tokens 9 -o in.json",
-        "edit in.json --add-special x -o new.json --map in.json",
-        "edit tok.json --add-special x -o in.json --map in.json",
-        "edit tok.json --extend in.json -o new.json --map in.json",
     ],
 )
 def test_what_is_read_is_not_overwritten(folder: Path, line: str) -> None:
     text = Path("in.json").write_bytes(Path("tok.json").read_bytes())
     result = run(*line.split())
     assert result.exit_code == 1
-    assert "in.json is named twice, and what is written would take the other's place" in result.stderr
+    assert re.search(r"in\.json is read, and the (tokenizer|chunks) would take its place", result.stderr)
     assert Path("in.json").stat().st_size == text
     assert not Path("new.json").exists()
 

@@ -273,7 +273,7 @@ def test_the_verb_leaves_what_it_reads_and_checkpoints_of_others(
     for name in ("0.txt", "./0.txt"):
         result = run("count-pieces", "0.txt", "-o", name, "--like", "subword-nmt")
         assert result.exit_code == 1
-        assert "is read as text, and the table would take its place" in result.stderr
+        assert "is read, and the table would take its place" in result.stderr
     assert Path("0.txt").read_bytes() == text
     PieceCounts.of("0.txt", checkpoint="kept").save("a.parquet")
     before = sorted(Path("kept").iterdir())

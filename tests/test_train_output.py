@@ -105,7 +105,7 @@ def test_a_text_stays(arguments: list[str], tmp_path: Path, monkeypatch: pytest.
         Path(name).write_text(TEXT[0])
     done = CliRunner().invoke(main, ["train", *arguments])
     assert done.exit_code == 1
-    assert "text.txt is read as text, and the tokenizer would take its place" in done.stderr
+    assert "text.txt is read, and the tokenizer would take its place" in done.stderr
     assert Path("text.txt").read_text() == TEXT[0]
 
 

@@ -64,7 +64,8 @@ def chunk(
     """
     if overlap >= max_tokens:
         raise common.Misuse(f"--overlap is {overlap}: give less than --max-tokens, which is {max_tokens}")
-    common.keep(output, tokenizer, *files)
+    if output is not None:
+        common.check_kept(output, (tokenizer, *files), "the chunks")
     tok = common.load(tokenizer, split)
 
     def lines() -> Iterator[str]:

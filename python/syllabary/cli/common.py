@@ -162,7 +162,7 @@ def check_kept(output: str, names: Iterable[str], what: str, more: str = "") -> 
         there = "-" not in (name, output) and os.path.exists(name) and os.path.exists(output)
         if there and os.path.samefile(name, output):
             raise Failure(
-                f"{words.printable(output)} is read as text, and {what} would take its place",
+                f"{words.printable(output)} is read, and {what} would take its place",
                 f"save {what} under another name{more}",
             )
 
@@ -191,18 +191,6 @@ def documents(*paths: str, reading: Reading | None = None) -> Iterator[str]:
     for document in corpus.read(normalized=True):  # which form a text has is not asked here
         yield document.text
     talk_of(corpus.report)
-
-
-def keep(output: str | None, *read: str | None) -> None:
-    """`Failure` where what is written would take the place of a file that is read, or written too."""
-    if output is None:
-        return
-    for name in read:
-        if name not in (None, "-") and os.path.realpath(str(name)) == os.path.realpath(output):
-            raise Failure(
-                f"{words.printable(output)} is named twice, and what is written would take the other's place",
-                "give what is written a name of its own",
-            )
 
 
 def talk_of(read: Corpus | Report) -> None:

@@ -10,7 +10,7 @@ import dataclasses
 import errno
 import time
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -149,8 +149,7 @@ def train(
     --normalize goes into the tokenizer, which then does the same to every text. Of --fraction, a format
     other than .syllabary.json keeps no record: `shard --rest` is told F again.
     """
-    if output == "-":
-        raise click.UsageError("-o names a file: name one, or /dev/stdout and its --format")
+    _check_named(output)
     given = {name: value for name, value in options.items() if value is not None and value != ()}
     if care.normalize is not None:
         given["normalize"] = care.normalize
@@ -166,7 +165,7 @@ def train(
     table = None if languages else table_of(files, tables, reading, care, given)
     if table is not None and table.rules.normalize is not None:
         given["normalize"] = table.rules.normalize
-    form = check_output(Path(output), file_format, given, files)
+    form = check_output(Path(output), file_format, given)
     source = () if table is not None or languages else common.source_of(files)
     corpus = Corpus(source, reading, dataclasses.replace(care, normalize=None))
     given["progress"] = not quiet and common.draws()
@@ -182,10 +181,7 @@ def train(
         common.talk_of(corpus)
         talk_of_languages(tok, read)
         if care.fraction is not None and form != "syllabary":
-            common.talk(
-                f"{printable(output)} keeps no record of the fraction, as a .syllabary.json would: its rest "
-                f"is --rest {care.fraction}" + (f" --seed {care.seed}" if care.seed else "")
-            )
+            _talk_of_rest(output, care)
         seconds = time.perf_counter() - start
         # A model by scores has none: what `tok.merges` gives then is found again from its tokens.
         merging = tok.spec.scores is None and tok.spec.model == "bpe"
@@ -193,6 +189,18 @@ def train(
         common.talk(
             f"{plural(tok.vocab_size, 'token')}, {merges}{seconds:.1f} s: saved as {printable(output)}"
         )
+
+
+def _check_named(output: str) -> None:
+    if output == "-":
+        raise click.UsageError("-o names a file: name one, or /dev/stdout and its --format")
+
+
+def _talk_of_rest(output: str, care: Care) -> None:
+    common.talk(
+        f"{printable(output)} keeps no record of the fraction, as a .syllabary.json would: its rest "
+        f"is --rest {care.fraction}" + (f" --seed {care.seed}" if care.seed else "")
+    )
 
 
 def _own_options(pairs: tuple[str, ...], tool: str, model: str) -> dict[str, object]:
@@ -223,14 +231,8 @@ def _pair(text: str, tool: str) -> tuple[str, object]:
     return name, (read_option if tool == HUGGINGFACE else read_sentencepiece)(name, value)
 
 
-def check_output(
-    path: Path, file_format: str | None, options: Mapping[str, Any], read: Iterable[str] = ()
-) -> str:
-    """The format's name; raises at once, not after an hour, if what is trained so cannot be saved there.
-
-    read: the files trained on, none of which it may replace.
-    """
-    common.keep(str(path), *read)
+def check_output(path: Path, file_format: str | None, options: Mapping[str, Any]) -> str:
+    """The format's name; raises at once, not after an hour, if what is trained so cannot be saved there."""
     form = formats.format_of(path, file_format)
     start: syllabary.Tokenizer | None = options.get("start")
     tool = options.get("like", "")

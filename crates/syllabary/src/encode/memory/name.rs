@@ -1,0 +1,81 @@
+//! What the memory finds strings by: keys of two lengths.
+//!
+//! Leaves out how keys are made (`key`).
+
+use crate::encode::key::{Key, Longer};
+
+/// What a memory finds strings by: numbers, all zero in `NONE`. In a slot, the highest bits are the count of ids.
+pub(crate) trait Name: Copy {
+    /// No string has it.
+    const NONE: Self;
+    /// Where the count begins in the highest word, and the count of a slot whose ids lie elsewhere.
+    const SHIFT: u32;
+    const ELSEWHERE: u64 = u64::MAX >> Self::SHIFT;
+    /// The most lines, unless more are allowed, and the most ids that do not fit into their slots; beyond it everything
+    /// is forgotten.
+    const LINES: usize;
+    const MOST_FAR: usize;
+
+    fn hash(self) -> u64;
+    fn high(self) -> u64;
+    /// The same with another highest word.
+    fn with_high(self, high: u64) -> Self;
+    /// Whether they are the same but for the highest word.
+    fn is_like(self, other: Self) -> bool;
+}
+
+impl Name for Key {
+    const NONE: Key = Key::NONE;
+    const SHIFT: u32 = 60;
+    const LINES: usize = 1 << 17;
+    const MOST_FAR: usize = 1 << 19;
+
+    #[inline(always)]
+    fn hash(self) -> u64 {
+        Key::hash(self)
+    }
+
+    #[inline(always)]
+    fn high(self) -> u64 {
+        self.high
+    }
+
+    #[inline(always)]
+    fn with_high(self, high: u64) -> Key {
+        Key { high, ..self }
+    }
+
+    #[inline(always)]
+    fn is_like(self, other: Key) -> bool {
+        self.low == other.low
+    }
+}
+
+impl Name for Longer {
+    const NONE: Longer = Longer::NONE;
+    const SHIFT: u32 = 61;
+    const LINES: usize = 1 << 16;
+    const MOST_FAR: usize = 1 << 20;
+
+    #[inline(always)]
+    fn hash(self) -> u64 {
+        Longer::hash(self)
+    }
+
+    #[inline(always)]
+    fn high(self) -> u64 {
+        self.0[3]
+    }
+
+    #[inline(always)]
+    fn with_high(self, high: u64) -> Longer {
+        let [first, second, third, _] = self.0;
+        Longer([first, second, third, high])
+    }
+
+    #[inline(always)]
+    fn is_like(self, other: Longer) -> bool {
+        let ([a, b, c, _], [d, e, f, _]) = (self.0, other.0);
+        (a ^ d) | (b ^ e) | (c ^ f) == 0
+    }
+}
