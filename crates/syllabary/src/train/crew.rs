@@ -144,6 +144,10 @@ impl Crew {
                 // All workers are gone: `finish` says why.
                 Ok(()) | Err(TrySendError::Disconnected(_)) => return Ok(()),
             }
+            // Nor is any left to take it where one failed, as on a full disk, and stopped the others.
+            if self.failed() || self.workers.iter().all(JoinHandle::is_finished) {
+                return Ok(());
+            }
             pause(go_on)?;
         }
     }
@@ -198,6 +202,41 @@ fn work(
         }
         if let Ok(mut counted) = counted.lock() {
             counted.push(stretch);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Fails;
+
+    impl Counts for Fails {
+        fn count(
+            &self,
+            stretch: &Stretch,
+            _tally: &mut Tally,
+            _room: &Room,
+            _go_on: &mut GoOn<'_>,
+        ) -> Result<(), Error> {
+            if stretch.place == 1 { Err(Error::TooLarge("full".to_owned())) } else { Ok(()) }
+        }
+    }
+
+    #[test]
+    fn nothing_waits_for_workers_that_failed() {
+        for threads in 1..4 {
+            let mut crew = Crew::start(Arc::new(Fails), threads, &Arc::default()).unwrap();
+            let mut asked = 0;
+            // Whoever waits asks whether to go on; so often nobody has to.
+            let go_on: &mut GoOn<'_> = &mut || {
+                asked += 1;
+                asked < 50_000
+            };
+            let sent = (0..100).try_for_each(|place| crew.send(Stretch::of("a".to_owned(), place), go_on));
+            assert_eq!(sent, Ok(()));
+            assert_eq!(crew.finish(sent, go_on).err(), Some(Error::TooLarge("full".to_owned())));
         }
     }
 }
