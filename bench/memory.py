@@ -41,7 +41,7 @@ def ready_memory() -> None:
     2026-11-25). Whether that meets one lane or another is chance, and no library's doing.
     """
     if forgotten() and hasattr(mmap, "MADV_HUGEPAGE"):
-        with mmap.mmap(-1, READY) as memory:
+        with mmap.mmap(-1, READY, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS) as memory:
             memory.madvise(mmap.MADV_HUGEPAGE)
             for page in range(0, READY, mmap.PAGESIZE):
                 memory[page] = 1

@@ -26,6 +26,144 @@ pub(crate) fn vec<T: Clone>(item: T, count: usize) -> Vec<T> {
     out
 }
 
+/// A table of zeros: from `LARGE` on it is new pages of its own, which are zeros already, and large ones as far as there
+/// are such: they begin where large pages begin. Nobody has to write zeros then, and what is not written to takes no memory.
+pub(crate) struct Zeros<T> {
+    of: Of<T>,
+}
+
+enum Of<T> {
+    Small(Box<[T]>),
+    #[cfg(target_os = "linux")]
+    Mapped(mapped::Mapped<T>),
+}
+
+/// What zeros may be taken for.
+///
+/// # Safety
+/// Bytes of zero are such a value, and it needs no `Drop`.
+pub(crate) unsafe trait Zero: Copy {
+    const ZERO: Self;
+}
+
+impl<T: Zero> Zeros<T> {
+    /// `count` of them.
+    pub(crate) fn new(count: usize) -> Zeros<T> {
+        #[cfg(target_os = "linux")]
+        if count.saturating_mul(size_of::<T>()) >= LARGE
+            && let Some(mapped) = mapped::Mapped::new(count)
+        {
+            return Zeros { of: Of::Mapped(mapped) };
+        }
+        Zeros { of: Of::Small(filled(T::ZERO, count)) }
+    }
+}
+
+impl<T> std::ops::Deref for Zeros<T> {
+    type Target = [T];
+
+    #[inline(always)]
+    fn deref(&self) -> &[T] {
+        match &self.of {
+            Of::Small(table) => table,
+            #[cfg(target_os = "linux")]
+            Of::Mapped(table) => table.all(),
+        }
+    }
+}
+
+impl<T> std::ops::DerefMut for Zeros<T> {
+    #[inline(always)]
+    fn deref_mut(&mut self) -> &mut [T] {
+        match &mut self.of {
+            Of::Small(table) => table,
+            #[cfg(target_os = "linux")]
+            Of::Mapped(table) => table.all_mut(),
+        }
+    }
+}
+
+impl<T> std::fmt::Debug for Zeros<T> {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(out, "{} places", self.len())
+    }
+}
+
+#[cfg(target_os = "linux")]
+mod mapped {
+    use std::{marker::PhantomData, ptr::NonNull, slice};
+
+    use super::{LARGE, Zero};
+
+    /// Pages of this table alone.
+    pub(super) struct Mapped<T> {
+        start: NonNull<T>,
+        count: usize,
+        /// All that was asked of the system.
+        area: (*mut libc::c_void, usize),
+        owned: PhantomData<T>,
+    }
+
+    // SAFETY: it owns what it points to, as a box does.
+    unsafe impl<T: Send> Send for Mapped<T> {}
+    // SAFETY: as above.
+    unsafe impl<T: Sync> Sync for Mapped<T> {}
+
+    impl<T: Zero> Mapped<T> {
+        /// `None` where the system gives none.
+        pub(super) fn new(count: usize) -> Option<Mapped<T>> {
+            const { assert!(align_of::<T>() <= LARGE && size_of::<T>() > 0) };
+            let size = count.checked_mul(size_of::<T>())?.checked_next_multiple_of(LARGE)?;
+            let asked = size.checked_add(LARGE)?;
+            // SAFETY: new pages, of which nothing else knows.
+            let area = unsafe {
+                libc::mmap(
+                    std::ptr::null_mut(),
+                    asked,
+                    libc::PROT_READ | libc::PROT_WRITE,
+                    libc::MAP_PRIVATE | libc::MAP_ANONYMOUS,
+                    -1,
+                    0,
+                )
+            };
+            if area == libc::MAP_FAILED {
+                return None;
+            }
+            let start = area.wrapping_byte_add(area.align_offset(LARGE));
+            // SAFETY: the pages are those just given; the advice changes nothing that they hold.
+            unsafe { libc::madvise(start, size, libc::MADV_HUGEPAGE) };
+            Some(Mapped {
+                start: NonNull::new(start.cast())?,
+                count,
+                area: (area, asked),
+                owned: PhantomData,
+            })
+        }
+    }
+
+    impl<T> Mapped<T> {
+        #[inline(always)]
+        pub(super) fn all(&self) -> &[T] {
+            // SAFETY: `count` of them lie there, aligned, and `self` owns them; zeros are such (`Zero`).
+            unsafe { slice::from_raw_parts(self.start.as_ptr(), self.count) }
+        }
+
+        #[inline(always)]
+        pub(super) fn all_mut(&mut self) -> &mut [T] {
+            // SAFETY: as in `all`; `self` is borrowed by nobody else.
+            unsafe { slice::from_raw_parts_mut(self.start.as_ptr(), self.count) }
+        }
+    }
+
+    impl<T> Drop for Mapped<T> {
+        fn drop(&mut self) {
+            let (area, size) = self.area;
+            // SAFETY: the area was given by `mmap`, and nothing points to it any more.
+            unsafe { libc::munmap(area, size) };
+        }
+    }
+}
+
 /// Gives back to the system what was freed and the allocator still holds, where it can be told to (glibc).
 pub(crate) fn give_back() {
     // SAFETY: it asks for nothing but to be called.
@@ -67,6 +205,26 @@ pub(crate) fn advise<T>(_of: &mut Vec<T>) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    // SAFETY: a number is zero where its bytes are.
+    unsafe impl Zero for u64 {
+        const ZERO: u64 = 0;
+    }
+
+    #[test]
+    fn tables_are_of_zeros_and_hold_what_is_written() {
+        for count in [0, 1, 1000, LARGE / 8 - 1, LARGE / 8, LARGE / 2 + 3] {
+            let mut table = Zeros::<u64>::new(count);
+            assert!(table.len() == count && table.iter().all(|&number| number == 0));
+            table.iter_mut().zip(0..).for_each(|(place, number)| *place = number);
+            assert!(table.iter().copied().eq(0..count as u64));
+            if count >= LARGE / 8 && cfg!(target_os = "linux") {
+                assert_eq!(table.as_ptr().align_offset(LARGE), 0);
+            }
+            let other = Zeros::<u64>::new(count);
+            assert!(other.iter().all(|&number| number == 0));
+        }
+    }
 
     #[test]
     fn large_vectors_hold_what_small_ones_do() {

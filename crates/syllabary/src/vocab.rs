@@ -10,7 +10,7 @@ use rustc_hash::{FxHashSet, FxHasher};
 use crate::{
     Error,
     encode::{Key, SHORT, ShortTokens},
-    pages,
+    pages::Zeros,
 };
 
 /// Marks an id that no token has.
@@ -112,7 +112,7 @@ impl Vocab {
         let mut ends = vec![0; ShortTokens::PARTS + 1];
         self.keys(hidden).for_each(|(_, key)| ends[short.part(key) + 1] += 1);
         (0..ShortTokens::PARTS).for_each(|part| ends[part + 1] += ends[part]);
-        let mut sorted = pages::filled((Key::NONE, 0), ends[ShortTokens::PARTS]);
+        let mut sorted = Zeros::<(Key, u32)>::new(ends[ShortTokens::PARTS]);
         for (id, key) in self.keys(hidden) {
             let end = &mut ends[short.part(key)];
             sorted[*end] = (key, id);

@@ -6,10 +6,14 @@
 //! place of another, and when an arena is full all is forgotten. Ids may be for some texts only (`weigh`). Leaves out how
 //! segments are encoded.
 
+mod slots;
+
 use crate::{
     encode::{Key, LONGER as MIDDLE, Longer, SHORT, fetch},
-    pages,
+    pages::{Zero, Zeros},
 };
+pub(super) use slots::MORE;
+use slots::{COUNT, Empty, INLINE, Long, Middle, SOME_LONG, Short};
 
 /// The shortest segment that is not.
 const LONGER: usize = SHORT + 1;
@@ -23,16 +27,9 @@ const MOST_LONG: usize = 1 << 14;
 /// Bytes of long segments, and ids beyond those in slots, at most.
 const MOST_BYTES: usize = 2 << 20;
 const MOST_IDS: usize = 1 << 19;
-/// Ids in a slot, and in one of a longer segment.
-const INLINE: usize = 4;
-pub(super) const MORE: usize = 7;
-
-const COUNT: u32 = 60;
 /// The number of ids that do not fit, and that of those that are for some texts only, of which this is taken.
 const APART: u64 = 6;
 const SOME: u64 = 8;
-/// The same of a long segment, in its length.
-const SOME_LONG: u8 = 1 << 7;
 
 #[inline]
 fn words(bytes: &[u8]) -> (u64, u64) {
@@ -42,74 +39,30 @@ fn words(bytes: &[u8]) -> (u64, u64) {
     (u64::from_le_bytes(low), u64::from_le_bytes(high))
 }
 
-/// A short segment: its key, with the number of its ids, or `APART`, in the bits above the length; and its ids.
-#[derive(Clone, Copy, Debug, Default)]
-struct Short {
-    low: u64,
-    high: u64,
-    ids: [u32; INLINE],
-}
-
-impl Short {
-    #[inline]
-    fn is(&self, key: Key) -> bool {
-        self.low == key.low && (self.high ^ key.high) << (64 - COUNT) == 0
-    }
-
-    fn key(&self) -> Key {
-        Key { low: self.low, high: self.high << (64 - COUNT) >> (64 - COUNT) }
-    }
-}
-
-/// A segment of `LONGER` to `MIDDLE` bytes: its key, its ids and how many they are.
-#[derive(Clone, Copy, Debug)]
-struct Middle {
-    key: Longer,
-    ids: [u32; MORE],
-    count: u32,
-}
-
-impl Default for Middle {
-    fn default() -> Middle {
-        Middle { key: Longer::NONE, ids: [0; MORE], count: 0 }
-    }
-}
-
-/// A long segment: a part of its hash, where its bytes and ids are.
-#[derive(Clone, Copy, Debug, Default)]
-struct Long {
-    hash: u32,
-    bytes: u32,
-    ids: u32,
-    length: u8,
-    count: u8,
-}
-
-impl Long {
-    fn length(&self) -> usize {
-        usize::from(self.length & !SOME_LONG)
-    }
-}
-
 /// Slots side by side, one of which a segment is in.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(64))]
 struct Line<T, const WAYS: usize>([T; WAYS]);
 
+// SAFETY: slots are empty where their bytes are zero.
+unsafe impl<T: Empty, const WAYS: usize> Zero for Line<T, WAYS> {
+    const ZERO: Self = Line([T::EMPTY; WAYS]);
+}
+
 /// A hash table of lines; the number of lines is a power of two, or 0.
 #[derive(Debug)]
 struct Table<T, const WAYS: usize> {
-    lines: Vec<Line<T, WAYS>>,
+    lines: Zeros<Line<T, WAYS>>,
     used: usize,
 }
 
-impl<T, const WAYS: usize> Default for Table<T, WAYS> {
+impl<T: Empty, const WAYS: usize> Default for Table<T, WAYS> {
     fn default() -> Self {
-        Table { lines: Vec::new(), used: 0 }
+        Table { lines: Zeros::new(0), used: 0 }
     }
 }
 
-impl<T: Copy + Default, const WAYS: usize> Table<T, WAYS> {
+impl<T: Empty, const WAYS: usize> Table<T, WAYS> {
     #[inline]
     fn line(&self, hash: u64) -> Option<&[T; WAYS]> {
         let at = hash as usize & self.lines.len().wrapping_sub(1);
@@ -121,8 +74,7 @@ impl<T: Copy + Default, const WAYS: usize> Table<T, WAYS> {
     fn put(&mut self, slot: T, most: usize, hash: impl Fn(&T) -> Option<u64>) {
         if 2 * self.used >= WAYS * self.lines.len() && self.lines.len() < most {
             let size = (4 * self.lines.len()).clamp(FIRST, most);
-            let lines = pages::vec(Line([T::default(); WAYS]), size);
-            let old = std::mem::replace(&mut self.lines, lines);
+            let old = std::mem::replace(&mut self.lines, Zeros::new(size));
             self.used = 0;
             old.iter().flat_map(|line| &line.0).for_each(|slot| self.place(*slot, &hash));
         }
@@ -139,7 +91,7 @@ impl<T: Copy + Default, const WAYS: usize> Table<T, WAYS> {
     }
 
     fn clear(&mut self) {
-        self.lines.fill(Line([T::default(); WAYS]));
+        self.lines.fill(Line::ZERO);
         self.used = 0;
     }
 }
@@ -253,7 +205,7 @@ impl Memory {
     }
 
     fn put_middle(&mut self, segment: &[u8], ids: &[u32]) {
-        let mut slot = Middle { key: Longer::at(segment, 0, segment.len()), ..Middle::default() };
+        let mut slot = Middle { key: Longer::at(segment, 0, segment.len()), ..Middle::EMPTY };
         slot.ids[..ids.len()].copy_from_slice(ids);
         slot.count = ids.len() as u32;
         let hash = |slot: &Middle| (slot.key != Longer::NONE).then(|| slot.key.hash());

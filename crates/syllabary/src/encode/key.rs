@@ -2,6 +2,8 @@
 //!
 //! Leaves out strings of more than `LONGER` bytes, which are compared as bytes.
 
+use crate::pages::Zero;
+
 /// The most bytes that a key holds, and a longer one.
 pub(crate) const SHORT: usize = 15;
 pub(crate) const LONGER: usize = 31;
@@ -34,6 +36,11 @@ const fn masks() -> [u128; 16] {
         length += 1;
     }
     out
+}
+
+// SAFETY: numbers are zero where their bytes are.
+unsafe impl Zero for (Key, u32) {
+    const ZERO: (Key, u32) = (Key::NONE, 0);
 }
 
 impl Key {

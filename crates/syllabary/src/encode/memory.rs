@@ -5,8 +5,11 @@
 //! the line of its hash or, where that is full, in the next of the same `WINDOW`; where all are full, a new string
 //! takes the place of an old one. Leaves out longer strings (`cache`), and what the ids are.
 
+mod name;
+
 use super::key::{Key, Longer, SHORT, fetch};
-use crate::pages;
+use crate::pages::{self, Zero, Zeros};
+use name::Name;
 
 /// The most ids inside a slot of a short string; of more, the slot tells where they lie.
 pub(crate) const FEW: usize = 4;
@@ -18,86 +21,13 @@ const PUSHED: usize = 32;
 /// Ids that do not fit into the slot of a short string are read so many at a time; no such string has more.
 pub(crate) const FAR: usize = SHORT + 1;
 
+/// So many of these ids are many.
+const MANY_FAR: usize = 1 << 16;
+
 /// Strings of up to `SHORT` bytes: 8 MiB, and 2 MiB of ids that do not fit into their slots.
 pub(crate) type Short = Memory<Key, FEW, 2>;
 /// Strings of up to `LONGER` bytes: 4 MiB, and 4 MiB.
 pub(crate) type Longers = Memory<Longer, 8, 1>;
-
-/// What a memory finds strings by. In a slot, the highest bits are the count of ids.
-pub(crate) trait Name: Copy {
-    /// No string has it.
-    const NONE: Self;
-    /// Where the count begins in the highest word, and the count of a slot whose ids lie elsewhere.
-    const SHIFT: u32;
-    const ELSEWHERE: u64 = u64::MAX >> Self::SHIFT;
-    /// The most lines, unless more are allowed, and the most ids that do not fit into their slots; beyond it everything
-    /// is forgotten.
-    const LINES: usize;
-    const MOST_FAR: usize;
-
-    fn hash(self) -> u64;
-    fn high(self) -> u64;
-    /// The same with another highest word.
-    fn with_high(self, high: u64) -> Self;
-    /// Whether they are the same but for the highest word.
-    fn is_like(self, other: Self) -> bool;
-}
-
-impl Name for Key {
-    const NONE: Key = Key::NONE;
-    const SHIFT: u32 = 60;
-    const LINES: usize = 1 << 17;
-    const MOST_FAR: usize = 1 << 19;
-
-    #[inline(always)]
-    fn hash(self) -> u64 {
-        Key::hash(self)
-    }
-
-    #[inline(always)]
-    fn high(self) -> u64 {
-        self.high
-    }
-
-    #[inline(always)]
-    fn with_high(self, high: u64) -> Key {
-        Key { high, ..self }
-    }
-
-    #[inline(always)]
-    fn is_like(self, other: Key) -> bool {
-        self.low == other.low
-    }
-}
-
-impl Name for Longer {
-    const NONE: Longer = Longer::NONE;
-    const SHIFT: u32 = 61;
-    const LINES: usize = 1 << 16;
-    const MOST_FAR: usize = 1 << 20;
-
-    #[inline(always)]
-    fn hash(self) -> u64 {
-        Longer::hash(self)
-    }
-
-    #[inline(always)]
-    fn high(self) -> u64 {
-        self.0[3]
-    }
-
-    #[inline(always)]
-    fn with_high(self, high: u64) -> Longer {
-        let [first, second, third, _] = self.0;
-        Longer([first, second, third, high])
-    }
-
-    #[inline(always)]
-    fn is_like(self, other: Longer) -> bool {
-        let ([a, b, c, _], [d, e, f, _]) = (self.0, other.0);
-        (a ^ d) | (b ^ e) | (c ^ f) == 0
-    }
-}
 
 /// A string and its ids.
 #[derive(Clone, Copy, Debug)]
@@ -110,6 +40,11 @@ pub(crate) struct Slot<K, const N: usize> {
 #[derive(Clone, Copy, Debug)]
 #[repr(C, align(64))]
 struct Line<K, const N: usize, const WAYS: usize>([Slot<K, N>; WAYS]);
+
+// SAFETY: numbers are zero where their bytes are, and a key of zeros is none, which `NONE` is.
+unsafe impl<K: Name, const N: usize, const WAYS: usize> Zero for Line<K, N, WAYS> {
+    const ZERO: Self = Line([Slot::EMPTY; WAYS]);
+}
 
 /// Bytes of a line and of a slot of short strings.
 pub(super) const LINE: usize = 64;
@@ -147,7 +82,7 @@ impl<K: Name, const N: usize> Slot<K, N> {
 /// Strings and their ids.
 #[derive(Debug)]
 pub(crate) struct Memory<K, const N: usize, const WAYS: usize> {
-    lines: Box<[Line<K, N, WAYS>]>,
+    lines: Zeros<Line<K, N, WAYS>>,
     used: usize,
     /// `FAR` more than are used.
     far: Vec<u32>,
@@ -161,12 +96,15 @@ pub(crate) struct Memory<K, const N: usize, const WAYS: usize> {
 
 impl<K: Name, const N: usize, const WAYS: usize> Default for Memory<K, N, WAYS> {
     fn default() -> Self {
-        Memory { lines: lines(FIRST_LINES), used: 0, far: vec![0; FAR], taken: 0, strayed: 0, most: K::LINES }
+        Memory {
+            lines: Zeros::new(FIRST_LINES),
+            used: 0,
+            far: vec![0; FAR],
+            taken: 0,
+            strayed: 0,
+            most: K::LINES,
+        }
     }
-}
-
-fn lines<K: Name, const N: usize, const WAYS: usize>(count: usize) -> Box<[Line<K, N, WAYS>]> {
-    pages::filled(Line([Slot::EMPTY; WAYS]), count)
 }
 
 /// The lines of a memory, for many look-ups.
@@ -368,9 +306,21 @@ impl<K: Name, const N: usize, const WAYS: usize> Memory<K, N, WAYS> {
         }
         let start = self.far.len() - FAR;
         inside[..2].copy_from_slice(&[start as u32, ids.len() as u32]);
+        self.make_room(ids.len());
         self.far.resize(self.far.len() + ids.len(), 0);
         self.far[start..start + ids.len()].copy_from_slice(ids);
         (K::ELSEWHERE, inside)
+    }
+
+    /// Room for more ids that lie elsewhere: once there are many, for all that there may be, which costs nothing until it
+    /// is written to, and then little, as large pages.
+    fn make_room(&mut self, more: usize) {
+        let wanted = self.far.len() + more;
+        let most = wanted.max(FAR + K::MOST_FAR * (self.most / K::LINES));
+        if wanted > self.far.capacity() && wanted > MANY_FAR {
+            self.far.reserve_exact(most - self.far.len());
+            pages::advise(&mut self.far);
+        }
     }
 
     fn put(&mut self, slot: Slot<K, N>, hash: u32) {
@@ -397,7 +347,7 @@ impl<K: Name, const N: usize, const WAYS: usize> Memory<K, N, WAYS> {
     fn grow(&mut self) {
         let more = if self.lines.len() < K::LINES { (4 * self.lines.len()).min(K::LINES) } else { self.most };
         self.strayed = 0;
-        let old = std::mem::replace(&mut self.lines, lines(more));
+        let old = std::mem::replace(&mut self.lines, Zeros::new(more));
         self.used = 0;
         for slot in old.iter().flat_map(|line| &line.0).filter(|slot| !slot.is_empty()) {
             self.put(*slot, slot.plain_key().hash() as u32);

@@ -3,7 +3,7 @@
 //! Adds: `ShortTokens`, filled once. Leaves out tokens of more than `SHORT` bytes (`vocab`).
 
 use super::key::{Key, fetch};
-use crate::pages;
+use crate::pages::{Zero, Zeros};
 
 /// Tokens of a cache line.
 const WAYS: usize = 3;
@@ -16,6 +16,11 @@ struct Line {
     keys: [Key; WAYS],
     /// Their ids, and how many they are.
     ids: [u32; WAYS + 1],
+}
+
+// SAFETY: numbers are zero where their bytes are.
+unsafe impl Zero for Line {
+    const ZERO: Line = EMPTY;
 }
 
 const EMPTY: Line = Line { keys: [Key::NONE; WAYS], ids: [0; WAYS + 1] };
@@ -41,7 +46,7 @@ impl Line {
 /// Keys and ids by open addressing; a line that is full goes on in the next.
 #[derive(Debug)]
 pub(crate) struct ShortTokens {
-    lines: Box<[Line]>,
+    lines: Zeros<Line>,
     /// A bit for the hash of each: most strings that are no token are known by a table that stays in the cache.
     some: Box<[u32]>,
 }
@@ -58,7 +63,7 @@ impl ShortTokens {
         // Two thirds full at the most.
         let lines = (3 * count / (2 * WAYS) + 1).next_power_of_two();
         let some = vec![0; (8 * count / 32 + 1).next_power_of_two()];
-        ShortTokens { lines: pages::filled(EMPTY, lines), some: some.into() }
+        ShortTokens { lines: Zeros::new(lines), some: some.into() }
     }
 
     /// The filter, a power of two of words: for each token the bit of its hash is set, which `hash >> 37` and the five
