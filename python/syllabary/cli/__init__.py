@@ -21,6 +21,7 @@ VERBS = (
     "decode",
     "count",
     "chunk",
+    "inspect",
     "convert",
     "verify",
     "edit",

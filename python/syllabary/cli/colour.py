@@ -24,7 +24,7 @@ def wanted() -> bool:
     """Whether stdout takes colours: a terminal and `NO_COLOR` unset or empty, or `FORCE_COLOR` set."""
     if os.environ.get("NO_COLOR"):
         return False
-    return bool(os.environ.get("FORCE_COLOR")) or sys.stdout.isatty()
+    return bool(os.environ.get("FORCE_COLOR")) or (sys.stdout is not None and sys.stdout.isatty())
 
 
 def visible(token: bytes) -> str:
@@ -62,7 +62,7 @@ def picture(tokens: Iterable[bytes], width: int, colours: bool) -> list[str]:
             if used and used + columns(shown) > width:
                 lines.append("")
                 used = 0
-            lines[-1] += _paint(shown, number) if colours else shown
+            lines[-1] += painted(shown, number) if colours else shown
             used += columns(shown)
             if NEWLINE in part:
                 lines.append("")
@@ -92,7 +92,7 @@ def _escape(char: str) -> str:
     if 0xDC80 <= code <= 0xDCFF:  # a byte that is not UTF-8, as "surrogateescape" carries it
         return f"\\x{code - 0xDC00:02x}"
     if unicodedata.category(char) in ("Cc", "Cs", "Zl", "Zp"):
-        return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"
+        return f"\\x{code:02x}" if code < 0x80 else f"\\u{code:04x}"  # \\x80 and above: bytes
     return char
 
 
@@ -112,6 +112,7 @@ def _parts(token: bytes, width: int) -> Iterator[str]:
         yield part
 
 
-def _paint(part: str, number: int) -> str:
+def painted(part: str, number: int) -> str:
+    """The text on one of the backgrounds, in turn."""
     background = BACKGROUNDS[number % len(BACKGROUNDS)]
     return click.style(part, fg=FOREGROUND, bg=background)

@@ -1,0 +1,191 @@
+"""`syllabary inspect`: what a tokenizer is, what it makes of a text, and how single tokens come about.
+
+Adds which of these is asked for, and the data as JSON. Leaves out: how it looks (`inspect_shown`), and all
+that is found out (`syllabary.inspecting`).
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import click
+
+from syllabary import inspecting
+from syllabary.cli import common, inspect_shown
+from syllabary.cli.corpus_options import corpus_options
+from syllabary.corpus.document import Reading
+from syllabary.errors import SyllabaryError
+from syllabary.inspecting.making import spelling
+from syllabary.inspecting.reading import Row, Taken, check_stepped
+
+ESCAPE = re.compile(r"\\(x[0-9a-f]{2}|u[0-9a-f]{4}|.)", re.DOTALL)
+NAMED = {"n": "\n", "r": "\r", "t": "\t"}
+
+
+@click.command(
+    short_help="What a tokenizer is, and what it makes of a text.",
+    epilog="""\b
+Examples:
+  $ syllabary inspect tok.json
+  $ syllabary inspect -t tok.json "some text"
+  $ syllabary inspect -t tok.json --steps "some text"
+  $ syllabary inspect -t tok.json --token 299 --token " the"
+  $ syllabary inspect -t tok.json -i corpus.txt | tail -n 1
+  $ echo "some text" | syllabary inspect -t tok.json -i -
+  $ syllabary inspect tok.json --json > tok-in-figures.json
+""",
+)
+@click.argument("words", metavar="[TOK] [TEXT]...", nargs=-1)
+@click.option(
+    "-t", "--tokenizer", metavar="TOK", help="A tokenizer's file or folder, or a published name: TOK."
+)
+@click.option(
+    "--split", metavar="NAME|PATTERN", help="The split of a rank file that says nothing of its own."
+)
+@click.option(
+    "-i",
+    "--input",
+    "--file",
+    "files",
+    metavar="FILE",
+    multiple=True,
+    help="Look at this file; - is stdin (repeatable).",
+)
+@common.special_option
+@click.option("--steps", is_flag=True, help="Every merge from units to ids, a line each, piece by piece.")
+@click.option(
+    "--token",
+    "wanted",
+    metavar="ID|TEXT",
+    multiple=True,
+    help="This token in depth (repeatable); in quotes as in the table: '\"\\xff\"', '\"12\"'.",
+)
+@click.option("--json", "as_json", is_flag=True, help="The same as data: one JSON object.")
+@corpus_options
+def inspect(
+    words: tuple[str, ...],
+    tokenizer: str | None,
+    split: str | None,
+    files: tuple[str, ...],
+    special: str,
+    steps: bool,
+    wanted: tuple[str, ...],
+    as_json: bool,
+    reading: Reading,
+) -> None:
+    """Show what TOK is, with its vocabulary in figures; or a row for each token of TEXT.
+
+    Without -t the first argument is the tokenizer. A row has the id, the bytes and the characters of the text
+    that the token stands for (from, to before), the number of its piece, the rank of the merge that makes it
+    (or its score, or what it is), and the token in quotes ("\\xff": a byte).
+    """
+    name, texts = _named(words, tokenizer)
+    if steps and not (texts or files):
+        raise click.UsageError("--steps are those of a text: give one, or --input FILE")
+    making = inspecting.Making(common.load(name, split))
+    show: Any = _AsJson() if as_json else inspect_shown.Lines(making)
+    if not (texts or files or wanted):
+        show.overview(inspecting.source_of(name), inspecting.overview(making), inspecting.figures(making))
+    for one in [_id_of(making, token) for token in wanted]:
+        show.token(making.token(one))
+    for text in _texts(texts, files, reading):
+        if steps:
+            check_stepped(making, text)
+        rows = inspecting.rows(making, text, special)
+        show.rows(text, rows, inspecting.totals(text, rows))
+        if steps:
+            show.steps(inspecting.steps(making, text, special))
+    show.end()
+
+
+def _named(words: tuple[str, ...], tokenizer: str | None) -> tuple[str, tuple[str, ...]]:
+    """The tokenizer, and the texts."""
+    if tokenizer is not None:
+        return tokenizer, words
+    if not words:
+        raise click.UsageError("no tokenizer: give TOK, or -t TOK and texts")
+    if len(words) > 1:
+        raise click.UsageError("several arguments: to look at texts, give the tokenizer as -t TOK")
+    return words[0], ()
+
+
+def _texts(texts: tuple[str, ...], files: tuple[str, ...], reading: Reading) -> Iterator[str]:
+    """The texts of the arguments, then the documents of the files."""
+    yield from texts
+    if files:
+        yield from common.documents(*files, reading=reading)
+
+
+def _id_of(making: inspecting.Making, token: str) -> int:
+    """The token that `--token` names: an id in digits, a token in quotes, else its text."""
+    if token.isascii() and token.isdigit() and len(token) < 12:
+        making.tok.id_to_token(int(token))
+        return int(token)
+    try:
+        return making.tok.token_to_id(token)
+    except SyllabaryError:
+        quoted = len(token) > 1 and token[0] == token[-1] == '"'
+        if not quoted:
+            raise
+    return making.tok.token_to_id(unquoted(token))
+
+
+def unquoted(token: str) -> bytes:
+    r"""The token that is shown so, in quotes.
+
+    >>> unquoted('"\\xff\\n\\u0085\\""') == b'\xff\n' + "\x85".encode() + b'"'
+    True
+    """
+
+    def character(found: re.Match[str]) -> str:
+        code = found[1]
+        if len(code) == 1:
+            return NAMED.get(code, code)
+        number = int(code[1:], 16)
+        return chr(number + 0xDC00 if code[0] == "x" and number >= 0x80 else number)
+
+    return ESCAPE.sub(character, token[1:-1]).encode("utf-8", "surrogateescape")
+
+
+@dataclass
+class _AsJson:
+    """What was asked for as one object: the overview, or `tokens` and `texts`."""
+
+    def __post_init__(self) -> None:
+        self.data: dict[str, Any] = {}
+
+    def overview(self, source: dict[str, Any], found: dict[str, Any], figures: dict[str, Any]) -> None:
+        """What the tokenizer is."""
+        self.data = {**source, **found, "figures": figures}
+
+    def token(self, found: dict[str, Any]) -> None:
+        """One token."""
+        self.data.setdefault("tokens", []).append(found)
+
+    def rows(self, text: str, rows: list[Row], totals: dict[str, Any]) -> None:
+        """A text."""
+        shown = [{"id": row.id, **spelling(row.token), **_places(row)} for row in rows]
+        self.data.setdefault("texts", []).append({**totals, "text": text, "rows": shown})
+
+    def steps(self, pieces: list[list[Taken]]) -> None:
+        """The steps of the text before."""
+        self.data["texts"][-1]["steps"] = [[asdict(state) for state in states] for states in pieces]
+
+    def end(self) -> None:
+        """Write it."""
+        common.data(json.dumps(self.data))
+
+
+def _places(row: Row) -> dict[str, Any]:
+    return {
+        "byte_span": [row.start, row.end],
+        "char_span": [row.first, row.last],
+        "piece": row.piece,
+        "kind": row.kind,
+        "rank": row.rank,
+        "score": row.score,
+    }
