@@ -86,12 +86,20 @@ def inspect(
     name, texts = _named(words, tokenizer)
     if steps and not (texts or files):
         raise click.UsageError("--steps are those of a text: give one, or --input FILE")
+    if (integers := inspecting.integers(name)) is not None:
+        if texts or files or wanted:
+            raise common.Failure(
+                "a tokenizer of integers has no text: inspect it alone, or open it with "
+                "syllabary.IdTokenizer.load"
+            )
+        common.data(json.dumps(integers)) if as_json else inspect_shown.integers(integers)
+        return
     making = inspecting.Making(common.load(name, split))
     show: Any = _AsJson() if as_json else inspect_shown.Lines(making)
     if not (texts or files or wanted):
         show.overview(inspecting.source_of(name), inspecting.overview(making), inspecting.figures(making))
-    for one in [_id_of(making, token) for token in wanted]:
-        show.token(making.token(one))
+    for token_id in [_id_of(making, token) for token in wanted]:
+        show.token(making.token(token_id))
     for text in _texts(texts, files, reading):
         if steps:
             check_stepped(making, text)
@@ -148,7 +156,10 @@ def unquoted(token: str) -> bytes:
         number = int(code[1:], 16)
         return chr(number + 0xDC00 if code[0] == "x" and number >= 0x80 else number)
 
-    return ESCAPE.sub(character, token[1:-1]).encode("utf-8", "surrogateescape")
+    try:
+        return ESCAPE.sub(character, token[1:-1]).encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:  # half a character, which no token is shown with
+        return token.encode("utf-8", "surrogatepass")
 
 
 @dataclass

@@ -32,6 +32,15 @@ MODELS = {
 WHY = {"merges": "the merges do not make it", "split": "it reaches over the end of a piece"}
 
 
+def integers(found: Mapping[str, Any]) -> None:
+    """What a tokenizer of integers is."""
+    for key in ("file", "format", "model", "unit", "vocab_size", "symbols", "merges"):
+        common.data(f"  {key.replace('_', ' '):<16} {_short(found[key])}")
+    common.data("\nTokens by the integers they stand for")
+    for label, number in _lengths(found["figures"]["lengths"], 0):
+        common.data(f"  {label:>9} {number:>9,}")
+
+
 class Lines:
     """Prints; one thing after the other, with an empty line between."""
 

@@ -8,7 +8,7 @@ printing (`cli.inspect`), and what any of it means (`tokenizer`, `reference`).
 from syllabary.inspecting.making import Making, Node
 from syllabary.inspecting.reading import Row, Taken, rows, steps, totals
 from syllabary.inspecting.scripts import script_of, text_of
-from syllabary.inspecting.vocabulary import figures, overview, source_of
+from syllabary.inspecting.vocabulary import figures, integers, overview, source_of
 
 __all__ = [
     "Making",
@@ -16,6 +16,7 @@ __all__ = [
     "Row",
     "Taken",
     "figures",
+    "integers",
     "overview",
     "rows",
     "script_of",

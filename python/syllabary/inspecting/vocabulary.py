@@ -1,6 +1,7 @@
 """What a tokenizer is, as its file says it, and its vocabulary in figures.
 
-Adds `overview`, `figures` and `source_of`. Leaves out: single tokens (`making`), texts (`reading`).
+Adds `overview`, `figures`, `source_of`, and `integers` for tokenizers without text. Leaves out: single
+tokens (`making`), texts (`reading`).
 """
 
 from __future__ import annotations
@@ -8,9 +9,13 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 
 from syllabary import formats, surgery
 from syllabary.encodings import name_for_model, names
+from syllabary.files import read_head
+from syllabary.formats import syllabary_json
+from syllabary.ids import IdTokenizer
 from syllabary.inspecting.making import Making, spelling
 from syllabary.inspecting.scripts import script_of, text_of
 from syllabary.spec import Step, TokenizerSpec
@@ -66,6 +71,30 @@ def overview(making: Making) -> dict[str, object]:
         "special_tokens": dict(sorted(spec.special_tokens.items(), key=lambda item: item[1])),
         "added_tokens": dict(sorted(spec.added_tokens.items(), key=lambda item: item[1])),
         "training": {key: value for key, value in spec.record.items() if key not in LEFT_OUT},
+    }
+
+
+def integers(name: str) -> dict[str, object] | None:
+    """The overview of a file of integers (`IdTokenizer`), with its figures; `None` for any other name.
+
+    lengths: integers -> tokens that stand for so many.
+    """
+    if not os.path.isfile(name) or not syllabary_json.of_integers(read_head(Path(name))):
+        return None
+    tok = IdTokenizer.load(name)
+    spans = [1] * len(tok.symbols)
+    for left, right in tok.merges.tolist():
+        spans.append(spans[left] + spans[right])
+    return {
+        "format": "syllabary-ids",
+        "file": name,
+        "model": "bpe",
+        "unit": "id",
+        "vocab_size": tok.vocab_size,
+        "symbols": len(tok.symbols),
+        "merges": len(tok.merges),
+        "training": {key: value for key, value in tok.record.items() if key not in LEFT_OUT},
+        "figures": {"lengths": dict(sorted(Counter(spans).items()))},
     }
 
 
