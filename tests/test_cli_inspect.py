@@ -148,6 +148,13 @@ def test_one_token_in_depth(folder: Path) -> None:
     assert "has no merges" in run("words.syllabary.json", "--token", "low").stdout
 
 
+def test_a_text_that_two_tokens_have_is_both(folder: Path, shared: Path) -> None:
+    result = run(str(shared / "vocabs" / "mistral_v1.model"), "--token", "e", "--json")
+    byte, letter = json.loads(result.stdout)["tokens"]
+    assert (byte["kind"], byte["alone"]) == ("byte", [letter["id"]])
+    assert letter["used_in"]["count"] > 100
+
+
 def test_quotes_are_taken_back() -> None:
     tokens = [bytes([byte]) for byte in range(256)]
     tokens += [b'a"\\n\n', "\x85\u2028\u202e漢".encode(), b"\xc2\xff", "\U0001f600".encode()]

@@ -134,6 +134,17 @@ def test_tokens_that_merges_never_make() -> None:
     assert surgery.unreachable(syllabary.Tokenizer(spec)) == {5: "merges"}
 
 
+def test_tokens_of_characters_that_are_no_tokens() -> None:
+    """By scores `x` and `y` join though neither is a token; no two `z` do, and nothing spells one."""
+    tokens = {0: b"a", 1: b"xy", 2: b"xyx", 3: b"zzz"}
+    scores = {0: -1.0, 1: -2.0, 2: -3.0, 3: -4.0}
+    found = syllabary.Tokenizer(
+        TokenizerSpec("char", SplitSpec(None), tokens, {b"a": 0}, None, scores=scores)
+    )
+    assert found.encode("xyxa") == [2, 0]
+    assert surgery.unreachable(found) == {3: "merges"}
+
+
 def test_tokens_that_the_split_always_cuts(tok: syllabary.Tokenizer) -> None:
     joined = syllabary.train(["ab ab ab"], vocab_size=258, split=None)
     assert b" ab" in joined.vocab.values() or b"b " in joined.vocab.values()

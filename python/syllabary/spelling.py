@@ -80,7 +80,7 @@ class Speller:
         texts = {
             token_id: text
             for token_id, text in texts.items()
-            if all(symbol.encode() in self.alphabet for symbol in text) or spec.unit == "byte"
+            if all(symbol.encode() in spec.alphabet for symbol in text) or spec.unit == "byte"
         }
         if texts:
             batches = Engine(plain).encode_batch(list(texts.values()), "text", 1)

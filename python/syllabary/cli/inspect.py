@@ -18,7 +18,6 @@ from syllabary import inspecting
 from syllabary.cli import common, inspect_shown
 from syllabary.cli.corpus_options import corpus_options
 from syllabary.corpus.document import Reading
-from syllabary.errors import SyllabaryError
 from syllabary.inspecting.making import spelling
 from syllabary.inspecting.reading import Row, Taken, check_stepped
 
@@ -98,7 +97,7 @@ def inspect(
     show: Any = _AsJson() if as_json else inspect_shown.Lines(making)
     if not (texts or files or wanted):
         show.overview(inspecting.source_of(name), inspecting.overview(making), inspecting.figures(making))
-    for token_id in [_id_of(making, token) for token in wanted]:
+    for token_id in [token_id for token in wanted for token_id in _ids_of(making, token)]:
         show.token(making.token(token_id))
     for text in _texts(texts, files, reading):
         if steps:
@@ -128,18 +127,18 @@ def _texts(texts: tuple[str, ...], files: tuple[str, ...], reading: Reading) -> 
         yield from common.documents(*files, reading=reading)
 
 
-def _id_of(making: inspecting.Making, token: str) -> int:
-    """The token that `--token` names: an id in digits, a token in quotes, else its text."""
+def _ids_of(making: inspecting.Making, token: str) -> list[int]:
+    """What `--token` names: an id in digits, a token in quotes, or a text: of which there may be several."""
+    tok = making.tok
     if token.isascii() and token.isdigit() and len(token) < 12:
-        making.tok.id_to_token(int(token))
-        return int(token)
-    try:
-        return making.tok.token_to_id(token)
-    except SyllabaryError:
-        quoted = len(token) > 1 and token[0] == token[-1] == '"'
-        if not quoted:
-            raise
-    return making.tok.token_to_id(unquoted(token))
+        tok.id_to_token(int(token))
+        return [int(token)]
+    data = token.encode("utf-8", "surrogatepass")
+    found = [token_id for token_id, one in tok.vocab.items() if one == data]
+    if not found and len(token) > 1 and token[0] == token[-1] == '"':
+        data = unquoted(token)
+        found = [token_id for token_id, one in tok.vocab.items() if one == data]
+    return found or [tok.token_to_id(token)]  # which says what is wrong
 
 
 def unquoted(token: str) -> bytes:

@@ -7,6 +7,7 @@ found (`syllabary.inspecting`), JSON (`inspect`).
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 import click
@@ -20,6 +21,7 @@ NAMED_SHOWN = 20  # special tokens, and tokens that nothing encodes to
 SINGLE = 16  # lengths with a line each; above, powers of two
 BAR = 40
 LONG = 200  # characters of an option or a record that are shown
+BLOCK = 4096  # rows that are written at once
 HEAD = ("id", "bytes", "chars", "piece")
 MODELS = {
     "list": "byte-pair encoding by a list of merges",
@@ -119,15 +121,19 @@ class Lines:
         ]
         widths = [max(map(len, column)) for column in zip((*HEAD, last), *cells, strict=True)]
         self._line(self._bold(f"{_cells((*HEAD, last), widths)}  token"))
-        for row, cell in zip(rows, cells, strict=True):
-            token = _token(row.token)
-            shown = colour.painted(token, row.piece) if self.colours else token
-            self._line(f"{_cells(cell, widths)}  {shown}")
+        for start in range(0, len(rows), BLOCK):
+            block = zip(rows[start : start + BLOCK], cells[start : start + BLOCK], strict=True)
+            self._line("\n".join(f"{_cells(cell, widths)}  {self._shown(row)}" for row, cell in block))
         ratio = totals["bytes_per_token"]
         sums = [plural(totals[name], name[:-1]) for name in ("bytes", "characters", "pieces", "tokens")]
         if ratio is not None:
             sums.append(f"{ratio:.2f} bytes per token")
         self._line(", ".join(sums))
+
+    def _shown(self, row: Row) -> str:
+        """The token of a row; on a terminal the pieces have colours in turn."""
+        token = _token(row.token)
+        return colour.painted(token, row.piece) if self.colours else token
 
     def steps(self, pieces: Iterable[Sequence[Taken]]) -> None:
         """Every state of every piece."""
@@ -151,7 +157,7 @@ class Lines:
             return "whole piece"
         pair = " + ".join(_token(self.vocab[one]) for one in state.taken)
         if state.rank is None and state.score is None:
-            return f"{'merge' if len(state.made) == 1 else 'cut again':>12}  {pair}:"
+            return f"{'merge' if len(state.made) == 1 < len(state.taken) else 'cut again':>12}  {pair}:"
         number = f"rank {state.rank:,}" if state.rank is not None else f"score {state.score:g}"
         return f"{number:>12}  {pair}:"
 
@@ -213,6 +219,7 @@ class Lines:
         common.data(line)
 
 
+@lru_cache(maxsize=1 << 16)
 def _token(token: bytes) -> str:
     """A token in quotes; nothing in it moves the cursor, or turns the order of characters."""
     return printable(colour.quoted(token))
@@ -286,6 +293,8 @@ def _further(found: Mapping[str, Any], making: Making) -> Iterator[tuple[str, ob
         yield "fallback", "what has no unit is spelled with smaller ones"
     if found["byte_tokens"]:
         yield "byte tokens", found["byte_tokens"]
+    if found["unused"]:
+        yield "unused tokens", f"{found['unused']}, which are cut again or never made"
     if found["unknown"] is not None:
         yield "unknown", f"{found['unknown']['id']} {_token(bytes.fromhex(found['unknown']['bytes']))}"
     if found["dropout"]:

@@ -66,6 +66,7 @@ def overview(making: Making) -> dict[str, object]:
         "whole_pieces": spec.whole_pieces,
         "fallback": spec.fallback,
         "byte_tokens": len(spec.byte_tokens),
+        "unused": len(spec.unused),
         "unknown": None if spec.unknown is None else making.brief(spec.unknown),
         "dropout": spec.dropout,
         "special_tokens": dict(sorted(spec.special_tokens.items(), key=lambda item: item[1])),
