@@ -5,6 +5,7 @@ Tokenizers of every model, trained here, and published files. Leaves out: how it
 
 from __future__ import annotations
 
+import json
 import unicodedata
 import warnings
 from dataclasses import replace
@@ -15,11 +16,18 @@ from typing import Any
 
 import pytest
 import regex
+from hf_configurations import combinations
 from published import cl100k, gpt2
 
 import syllabary
 from syllabary import inspecting
-from syllabary.errors import EarlyStopWarning, SpecialTokenError, TextError, VocabularyError
+from syllabary.errors import (
+    EarlyStopWarning,
+    SpecialTokenError,
+    TextError,
+    UnknownSymbolError,
+    VocabularyError,
+)
 from syllabary.inspecting import Making
 from syllabary.inspecting.reading import MOST_STEPPED
 from syllabary.inspecting.scripts import PARTIAL, SEVERAL, spelled
@@ -308,6 +316,42 @@ def test_marks_are_no_text() -> None:
     assert spelled(spec)
     assert inspecting.text_of(spec, "ĠÎ»".encode()) == " λ"
     assert inspecting.text_of(spec, "Î".encode()) is None
+
+
+def test_files_of_huggingface_in_many_shapes(tmp_path: Path, prove: bool) -> None:
+    path = tmp_path / "tokenizer.json"
+    for number, document in enumerate(combinations()):
+        if number % (1 if prove else 41):
+            continue
+        path.write_text(json.dumps(document), encoding="utf-8")
+        making = Making(syllabary.load(path))
+        found: dict[str, Any] = inspecting.figures(making)
+        assert found["named"] + sum(found["lengths"].values()) == making.tok.vocab_size
+        assert found["named"] + sum(found["scripts"].values()) == making.tok.vocab_size
+        json.dumps([inspecting.overview(making), *map(making.token, making.tok.vocab)])
+        for text in ("low wide", ""):
+            try:
+                ids = making.tok.encode(text, special="allow", dropout=0.0)
+            except UnknownSymbolError:
+                continue
+            assert [row.id for row in inspecting.rows(making, text, "allow")] == ids
+            states = inspecting.steps(making, text, "allow")
+            assert [token_id for piece in states for token_id in piece[-1].ids] == ids
+
+
+# ---- where it comes from ----
+
+
+def test_a_source_is_a_file_a_folder_a_name_or_a_repository(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "tokenizer.json"
+    trained("bytes").tok.save(path)
+    monkeypatch.setattr("syllabary.hub.fetch", lambda name: path)
+    told = {"format": "huggingface", "file": str(path), "published": None}
+    assert inspecting.source_of(str(path)) == inspecting.source_of(str(tmp_path)) == told
+    assert inspecting.source_of("nobody/nothing") == {**told, "published": "nobody/nothing"}
+    assert inspecting.source_of("gpt2") == {"format": "tiktoken", "file": None, "published": "gpt2"}
 
 
 # ---- published files ----

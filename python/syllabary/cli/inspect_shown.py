@@ -261,9 +261,8 @@ def _told(
     source: Mapping[str, Any], found: Mapping[str, Any], making: Making
 ) -> Iterator[tuple[str, object]]:
     """What a tokenizer is, line by line."""
-    where = source["file"] or source["published"]
-    yield "tokenizer", printable(str(where))
-    yield "format", source["format"] or "a repository's file"
+    yield "tokenizer", printable(str(source["published"] or source["file"]))
+    yield "format", source["format"]
     yield "model", f"{found['model']}: {MODELS[found['merging'] or found['model']]}"
     yield "unit", found["unit"]
     yield "vocab size", f"{found['vocab_size']:,}"

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from syllabary import formats, surgery
+from syllabary import formats, hub, surgery
 from syllabary.encodings import name_for_model, names
 from syllabary.files import read_head
 from syllabary.formats import syllabary_json
@@ -22,23 +22,22 @@ from syllabary.spec import Step, TokenizerSpec
 
 LONGEST = 10
 # Tokens with marks are merged in plain Python when it is asked whether anything encodes to them.
-MOST_MARKED = 50_000
+MOST_MARKED = 200_000
 LEFT_OUT = ("counts", "split")  # of the record: one number a merge; what is said elsewhere
 
 
 def source_of(name: str) -> dict[str, str | None]:
-    """Where a tokenizer that `load` opens comes from: its format, its file, the published name.
+    """Where a tokenizer that `load` has opened comes from: its format, its file, the published name.
 
     >>> source_of("gpt-4o")
     {'format': 'tiktoken', 'file': None, 'published': 'o200k_base'}
     """
-    if os.path.exists(name):
-        form, file = formats.find(name)
-        return {"format": form.name, "file": str(file), "published": None}
+    hosted = not os.path.exists(name) and hub.is_id(name)
+    if hosted or os.path.exists(name):
+        form, file = formats.find(hub.fetch(name) if hosted else name)
+        return {"format": form.name, "file": str(file), "published": name if hosted else None}
     published = name if name in names() else name_for_model(name)
-    if published is not None:
-        return {"format": "tiktoken", "file": None, "published": published}
-    return {"format": None, "file": None, "published": name}
+    return {"format": "tiktoken", "file": None, "published": published}
 
 
 def overview(making: Making) -> dict[str, object]:
