@@ -106,6 +106,13 @@ def test_steps_end_in_the_ids(folder: Path) -> None:
     assert table
 
 
+def test_a_whole_piece_says_where_its_merges_are(folder: Path, shared: Path) -> None:
+    name = str(shared / "vocabs" / "cl100k_base.tiktoken")
+    lines = run("-t", name, "--steps", "hello").stdout.splitlines()
+    assert lines[-2].split() == ["whole", "piece", '"hello"']
+    assert lines[-1].split() == ["ids", "15339", "(its", "merges:", "--token", "15339)"]
+
+
 def test_the_overview_has_what_the_file_says(folder: Path) -> None:
     for args in (["tok.syllabary.json"], ["-t", "tok.syllabary.json"]):
         result = run(*args)

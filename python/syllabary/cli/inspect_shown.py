@@ -147,7 +147,10 @@ class Lines:
                     for at in range(state.at, state.at + len(state.made)):
                         shown[at] = colour.painted(shown[at], 0)
                 self._line(f"  {'found' if found else self._step(state):>12}  {' '.join(shown)}".rstrip())
-            self._line(f"  {'ids':>12}  {' '.join(map(str, states[-1].ids))}".rstrip())
+            more = ""
+            if states[-1].whole and self.making.kind(states[-1].ids[0]) == "merge":
+                more = f"  (its merges: --token {states[-1].ids[0]})"
+            self._line(f"  {'ids':>12}  {' '.join(map(str, states[-1].ids))}{more}".rstrip())
 
     def _step(self, state: Taken) -> str:
         """What was done."""
