@@ -183,17 +183,19 @@ def train(
         if care.fraction is not None and form != "syllabary":
             _talk_of_rest(output, care)
         seconds = time.perf_counter() - start
-        # A model by scores has none: what `tok.merges` gives then is found again from its tokens.
-        merging = tok.spec.scores is None and tok.spec.model == "bpe"
-        merges = f"{plural(len(tok.merges), 'merge')}, " if merging else ""
-        common.talk(
-            f"{plural(tok.vocab_size, 'token')}, {merges}{seconds:.1f} s: saved as {printable(output)}"
-        )
+        common.talk(f"{_sizes(tok)}, {seconds:.1f} s: saved as {printable(output)}")
 
 
 def _check_named(output: str) -> None:
     if output == "-":
         raise click.UsageError("-o names a file: name one, or /dev/stdout and its --format")
+
+
+def _sizes(tok: syllabary.Tokenizer) -> str:
+    # A model by scores has no merges: what `tok.merges` gives then is found again from its tokens.
+    merging = tok.spec.scores is None and tok.spec.model == "bpe"
+    merges = f", {plural(len(tok.merges), 'merge')}" if merging else ""
+    return f"{plural(tok.vocab_size, 'token')}{merges}"
 
 
 def _talk_of_rest(output: str, care: Care) -> None:
