@@ -2,7 +2,8 @@
 //!
 //! A table of megabytes that is looked into at random misses the processor's memory of pages at nearly every look;
 //! and each small page of new memory costs about as much as encoding 500 bytes. Linux gives pages of 2 MiB to who asks
-//! (`madvise`), as numpy does for its arrays. Leaves out other systems, where vectors are as ever.
+//! (`madvise`), as numpy does for its arrays. Tables of zeros have pages of their own, from the beginning of a large one
+//! on (`Zeros`). Leaves out other systems, where vectors are as ever.
 
 /// A vector is asked for from so many bytes on.
 const LARGE: usize = 2 << 20;
