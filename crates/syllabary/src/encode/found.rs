@@ -8,7 +8,7 @@
 use super::wide;
 use super::{
     asked::{Asked, LONG},
-    memory::{FAR, FEW, Lines, Longers},
+    memory::{Any, FAR, FEW, Lines, Longers},
     output::Output,
 };
 
@@ -123,7 +123,7 @@ impl Found {
         asked: &Asked,
         at: usize,
     ) -> usize {
-        let Some((count, few, many)) = longer.any(asked.long(at)) else {
+        let Some(Any { count, few, many }) = longer.any(asked.long(at)) else {
             self.miss::<ENDS>(at);
             return 0;
         };

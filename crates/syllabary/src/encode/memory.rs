@@ -177,18 +177,25 @@ impl Lines<'_> {
 }
 
 impl Longers {
-    /// The number of ids of `key`, if it is there and they are no more than `FAR`; they are the first of the few or,
-    /// if there are many, of those.
+    /// The number of ids of `key`, if it is there and they are no more than `FAR`; they are the first of the few or, if
+    /// there are many, of those.
     #[inline(always)]
-    pub(super) fn any(&self, key: Longer) -> Option<(usize, &[u32; 8], Option<&[u32; FAR]>)> {
+    pub(super) fn any(&self, key: Longer) -> Option<Any<'_>> {
         let slot = self.find(key, key.hash() as u32)?;
-        if let Some((count, ids)) = slot.few() {
-            return Some((count, ids, None));
+        if let Some((count, few)) = slot.few() {
+            return Some(Any { count, few, many: None });
         }
         let [start, count, ..] = slot.ids.map(|id| id as usize);
         let many = self.far.get(start..).and_then(<[u32]>::first_chunk).filter(|_| count <= FAR)?;
-        Some((count, &slot.ids, Some(many)))
+        Some(Any { count, few: &slot.ids, many: Some(many) })
     }
+}
+
+/// What `Longers::any` finds.
+pub(super) struct Any<'m> {
+    pub(super) count: usize,
+    pub(super) few: &'m [u32; 8],
+    pub(super) many: Option<&'m [u32; FAR]>,
 }
 
 impl Short {

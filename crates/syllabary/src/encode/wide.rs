@@ -321,16 +321,17 @@ fn one_by_one<const KEEP: bool, const ENDS: bool>(
         let (start, many) = unsafe { elsewhere(lines.base(), slot) };
         let count = if is_few { heads.counts[lane] } else { many };
         sum += count;
-        if KEEP && is_few {
-            let room = found.ids.get_mut(found.filled..).and_then(<[u32]>::first_chunk_mut);
-            let Some(room) = room else { continue };
-            // SAFETY: the slot is one that was looked at.
-            unsafe { copy(room, lines.base(), slot) };
-            found.filled += count;
-        } else if KEEP {
-            let room = found.ids.get_mut(found.filled..).and_then(<[u32]>::first_chunk_mut);
-            let Some(room) = room else { continue };
-            *room = *lines.far(start);
+        if KEEP && let Some(room) = found.ids.get_mut(found.filled..).and_then(<[u32]>::first_chunk_mut) {
+            // Which of both it is nothing foretells, so the many are written in any case, and the first of them again.
+            let far = lines.far(if is_few { 0 } else { start });
+            *room = *far;
+            // SAFETY: the slot is one that was looked at; its second half is as many ids as are read.
+            let ids = unsafe { lines.base().add(slot + SLOT / 2).cast::<[u32; FEW]>() };
+            let ids = if is_few { ids } else { far.as_ptr().cast() };
+            if let Some(room) = room.first_chunk_mut() {
+                // SAFETY: as above, or the first of the many.
+                *room = unsafe { ids.read_unaligned() };
+            }
             found.filled += count;
         }
         if ENDS && KEEP {
