@@ -34,6 +34,21 @@ def test_pad_without_a_pad_token():
     assert TOK.encode_full("low", padding=9).ids[3:] == [PAD] * 6
 
 
+def test_pad_with_the_token_of_the_role():
+    tok = PLAIN.with_settings(pad_token="<pad>", padding_side="left")
+    batch = tok.encode_full_batch(["low lower", "low"], padding=True)
+    assert batch.ids[1, 0] == PAD
+    row = tok.encode_full("low", padding=9)
+    assert row.ids == [PAD] * (9 - len(PLAIN.encode("low"))) + PLAIN.encode("low")
+    assert row.tokens[0] == "<pad>"
+    assert tok.encode_full("low").ids == tok.encode_full("low", padding=False).ids == PLAIN.encode("low")
+    # what the file says of padding is nearer
+    other = TOK.with_settings(pad_token="<s>", padding_side="left")
+    assert other.encode_full("low", padding=9).ids == TOK.encode_full("low", padding=9).ids
+    with pytest.raises(ValueError, match="names no pad token"):
+        tok.with_settings(pad_token=None).encode_full("low", padding=True)
+
+
 def test_truncation_that_leaves_no_room():
     with pytest.raises(ValueError, match="truncation to 1 tokens: the post-processor alone adds 2"):
         TOK.encode_full("low", truncation=1)

@@ -6,7 +6,7 @@ do (`reference.full`).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, get_args
 
@@ -27,6 +27,7 @@ from syllabary.framing import (
 )
 from syllabary.reference.postprocess import tokens_of
 
+Pads = Callable[[], Padding | None]
 MOST = 2**31 - 1
 LONGEST = 2**24  # tokens that a row is padded to
 
@@ -67,13 +68,18 @@ def _words(name: str, words: Any) -> tuple[str, ...]:
     return found
 
 
-def asked_framing(own: Framing, post_processor: Any, truncation: Any, padding: Any) -> Framing:
-    """What the arguments ask for, or where they are None what the tokenizer says; checked."""
+def asked_framing(
+    own: Framing, post_processor: Any, truncation: Any, padding: Any, pads: Pads = lambda: None
+) -> Framing:
+    """What the arguments ask for, or where they are None what the tokenizer says; checked.
+
+    pads: gives how a tokenizer pads that is asked to and does not say it in its framing, if it can.
+    """
     processors = own.post_processor
     if post_processor is not None:
         processors = tuple(iterated("post_processor", post_processor, "post-processors"))
         check_processors(processors)
-    return Framing(processors, _truncation(own, truncation), _padding(own, padding))
+    return Framing(processors, _truncation(own, truncation), _padding(own, padding, pads))
 
 
 def checked_framing(given: Any) -> Framing:
@@ -129,10 +135,10 @@ def _truncation(own: Framing, asked: Any) -> Truncation | None:
     return found
 
 
-def _padding(own: Framing, asked: Any) -> Padding | None:
+def _padding(own: Framing, asked: Any, pads: Pads) -> Padding | None:
     if asked is None or asked is False:
         return own.padding if asked is None else None
-    found: Padding = asked if isinstance(asked, Padding) else _own_padding(own, asked)
+    found: Padding = asked if isinstance(asked, Padding) else _own_padding(own.padding or pads, asked)
     if found.length != "longest":
         check_size("padding.length", found.length, LONGEST)
     if found.multiple_of is not None:
@@ -144,19 +150,21 @@ def _padding(own: Framing, asked: Any) -> Padding | None:
     return found
 
 
-def _own_padding(own: Framing, asked: Any) -> Padding:
+def _own_padding(own: Padding | Pads, asked: Any) -> Padding:
     """The tokenizer's, to another length."""
     length: Any = "longest"
     if isinstance(asked, str):
         check_choice("padding", asked, ("longest",))
     elif asked is not True:
         length = integer("padding", asked)
-    if own.padding is None:
+    found = own if isinstance(own, Padding) else own()
+    if found is None:
         raise ValueError(
             f"padding={asked!r}, and the tokenizer names no pad token: give "
-            "padding=Padding(pad_id=..., pad_token=...), or a tokenizer with one (with_framing)"
+            "padding=Padding(pad_id=..., pad_token=...), or a tokenizer with one (with_framing, or "
+            "with_settings of a special token)"
         )
-    return replace(own.padding, length=length)
+    return replace(found, length=length)
 
 
 def check_string(name: str, value: Any) -> None:

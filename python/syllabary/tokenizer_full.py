@@ -7,7 +7,7 @@ rows (the engine, `reference.full`), and what is made of them (`full_batch`).
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Literal
 
 from syllabary._engine import FullRows
@@ -15,6 +15,7 @@ from syllabary._engine import Tokenizer as Engine
 from syllabary.arguments import thread_count
 from syllabary.errors import SyllabaryError
 from syllabary.formats.hf_framing import framing, with_framing
+from syllabary.formats.transformers_folder import role_padding
 from syllabary.framing import Framing, Padding, PostProcessor, Truncation
 from syllabary.framing_arguments import asked_framing, checked_framing, read_texts
 from syllabary.framing_plan import Plan, plan
@@ -38,7 +39,8 @@ class FullEncoding:
 
     add_special_tokens: whether the post-processor puts its tokens around the texts.
     padding: `None`: as the tokenizer says; `False`: none; `True` or `"longest"`: to the longest row, with the
-        tokenizer's pad token; an `int`: to so many tokens; or a `Padding`.
+        tokenizer's pad token (of its framing, else of its settings); an `int`: to so many tokens; or a
+        `Padding`.
     truncation: `None`: as the tokenizer says; `False`: none; an `int`: to so many tokens; or a `Truncation`.
     post_processor: `None`: as the tokenizer says; else steps in their order, `()` for none.
     is_pretokenized: each text is a list of words, whose offsets each begin at 0.
@@ -179,7 +181,8 @@ class FullEncoding:
         last = self._layouts.get(kind)
         if processors is None and last is not None and last[0] is truncation and last[1] is padding:
             return last[2]
-        framing = asked_framing(self._framing, processors, truncation, padding)
+        pads = partial(role_padding, self.spec)
+        framing = asked_framing(self._framing, processors, truncation, padding, pads)
         one, two = (
             self._plan(framing.post_processor, texts, kind[0]) if there else None
             for texts, there in zip((1, 2), kind[1:], strict=True)

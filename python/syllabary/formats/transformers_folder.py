@@ -20,6 +20,7 @@ from typing import Any
 from syllabary.errors import FormatError
 from syllabary.files import read_bounded
 from syllabary.formats.strict_json import Json, parse
+from syllabary.framing import Padding, Side
 from syllabary.spec import TokenizerSpec
 
 NAME = "transformers"
@@ -73,6 +74,16 @@ def with_beside(spec: TokenizerSpec, texts: Mapping[str, str]) -> TokenizerSpec:
 def settings(spec: TokenizerSpec) -> Settings:
     """What the files say that a tokenizer carries; `FormatError` for what is no such thing."""
     return _settings(beside(spec), Path(NAME))
+
+
+def role_padding(spec: TokenizerSpec) -> Padding | None:
+    """How `transformers` pads: with the token of that role, on the side of the settings, or `None`."""
+    found = settings(spec)
+    text, named = found.roles.get("pad_token"), {**spec.special_tokens, **spec.added_tokens}
+    if text not in named:
+        return None
+    side: Side = "left" if found.padding_side == "left" else "right"
+    return Padding(pad_id=named[text], pad_token=text, direction=side)
 
 
 def beside(spec: TokenizerSpec) -> dict[str, str]:
