@@ -7,7 +7,8 @@ all there, they are text, and `</w>` on a single character says that words end w
 file of a pair: the same name with the other ending, any prefix kept (`gpt2_encoder.json`, `gpt2_vocab.bpe`).
 The files do not say their split: those that GPT-2 published are known by their SHA-256, others need
 `split=`. An entry of the vocabulary that no merge makes and no byte is (`<|endoftext|>`) is special if
-`special_tokens=` or the known encoding says so, else an ordinary token. Leaves out: writing (`gpt2_write`).
+`special_tokens=` or the known encoding says so, else an ordinary token. Beside `vocab.json` a
+`tokenizer_config.json` may say `add_prefix_space`. Leaves out: writing (`gpt2_write`).
 """
 
 from __future__ import annotations
@@ -22,11 +23,13 @@ from syllabary.encodings import find_by_sha256
 from syllabary.errors import FormatError
 from syllabary.files import read_bounded
 from syllabary.formats.gpt2_write import MARK, NAME, PAIRS, reduce, refuses, write_files
+from syllabary.formats.hf_split import PREFIX_SPACE
 from syllabary.formats.hf_vocab import is_symbol
 from syllabary.formats.record import Format, Hints, checked
 from syllabary.formats.strict_json import parse
+from syllabary.formats.transformers_folder import CONFIG
 from syllabary.reference.bytes_to_unicode import CHARACTER_TO_BYTE, unspell
-from syllabary.spec import SplitSpec, TokenizerSpec
+from syllabary.spec import SplitSpec, Step, TokenizerSpec
 
 
 def read(path: Path, hints: Hints) -> TokenizerSpec:
@@ -65,6 +68,7 @@ def read(path: Path, hints: Hints) -> TokenizerSpec:
         merges=_read_merges(merges_path, vocab),
         special_tokens=special,
         end_of_word=mark,
+        pretokenizer=_prefixing(vocab_path, split) if by_bytes else (),
     )
     return checked(spec, vocab_path)
 
@@ -103,6 +107,24 @@ def _context(path: Path, data: bytes, hints: Hints) -> tuple[SplitSpec, Mapping[
         return hints.split or splits.get(None), dict(hints.special_tokens or {})
     special = known.special_tokens if hints.special_tokens is None else hints.special_tokens
     return splits.get(known.split), dict(special)
+
+
+def _prefixing(vocab_path: Path, split: SplitSpec) -> tuple[Step, ...]:
+    """The step that puts a space in front of each part of the text, if the file of options says so.
+
+    Source: transformers 5.23, `GPT2Tokenizer`, whose split is GPT-2's; others put it elsewhere, each its own.
+    """
+    beside = vocab_path.parent / CONFIG
+    if vocab_path.name != PAIRS[1][0] or not beside.is_file():
+        return ()
+    option = parse(read_bounded(beside), beside).optional("add_prefix_space")
+    if option.value is None or not option.boolean():
+        return ()
+    if split.pattern != splits.get("gpt2").pattern:
+        raise option.error(
+            "true is read with the split gpt2 alone: give split='gpt2', or take the option out of the file"
+        )
+    return (PREFIX_SPACE,)
 
 
 def _spelled(names: Iterable[str]) -> bool:
