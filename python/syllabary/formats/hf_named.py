@@ -16,7 +16,7 @@ from syllabary.formats.hf_added import FLAGS
 from syllabary.formats.hf_read import read_document
 from syllabary.formats.record import Hints
 from syllabary.formats.strict_json import Json, parse
-from syllabary.formats.transformers_folder import CONFIG, EXTRA, MAP, ROLES
+from syllabary.formats.transformers_folder import CONFIG, EXTRA, MAP, ROLES, left_open
 from syllabary.spec import TokenizerSpec
 
 DECODER = "added_tokens_decoder"
@@ -32,7 +32,7 @@ def read_folder(path: Path, hints: Hints, texts: Mapping[str, str]) -> Tokenizer
     held = {entry.member("content").string() for entry in entries.list()} if entries.value else set()
     new = len(vocab) + len(held - vocab.keys())
     more = []
-    for text, flags in _named(texts, path.parent).items():
+    for text, flags in _all_named(texts, path.parent, vocab).items():
         if text and text not in held:
             more.append({"id": vocab.get(text, new), "content": text, **flags})
             new += text not in vocab
@@ -48,6 +48,15 @@ def _vocab(vocab: Json) -> dict[str, int]:
     if not isinstance(vocab.value, list):
         return vocab.ids()
     return {next(iter(row.list())).string(): index for index, row in enumerate(vocab.list())}
+
+
+def _all_named(texts: Mapping[str, str], folder: Path, vocab: Mapping[str, int]) -> dict[str, Flags]:
+    """The same with the roles that a class of `transformers` has, where the vocabulary has their tokens."""
+    named = _named(texts, folder)
+    for text in left_open(texts, folder)[0].values():
+        if text in vocab:
+            named.setdefault(text, {**dict.fromkeys(FLAGS, False), "special": True})
+    return named
 
 
 def _named(texts: Mapping[str, str], folder: Path) -> dict[str, Flags]:

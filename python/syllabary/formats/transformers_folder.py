@@ -20,6 +20,7 @@ from typing import Any
 from syllabary.errors import FormatError
 from syllabary.files import read_bounded
 from syllabary.formats.strict_json import Json, parse
+from syllabary.formats.transformers_classes import class_named
 from syllabary.framing import Padding, Side
 from syllabary.spec import TokenizerSpec
 
@@ -72,8 +73,47 @@ def with_beside(spec: TokenizerSpec, texts: Mapping[str, str]) -> TokenizerSpec:
 
 
 def settings(spec: TokenizerSpec) -> Settings:
-    """What the files say that a tokenizer carries; `FormatError` for what is no such thing."""
-    return _settings(beside(spec), Path(NAME))
+    """What the files say that a tokenizer carries; `FormatError` for what is no such thing.
+
+    Roles that they leave open are those of the class that they name, where the tokenizer has the token.
+    """
+    texts = beside(spec)
+    found = _settings(texts, Path(NAME))
+    left = roles_of_class(spec, texts)
+    return replace(found, roles={**found.roles, **left}) if left else found
+
+
+def roles_of_class(spec: TokenizerSpec, texts: Mapping[str, str]) -> dict[str, str]:
+    """Role -> text, of the class that the files name: what they leave open and the tokenizer has."""
+    roles = left_open(texts, Path(NAME))[0]
+    known = {**spec.special_tokens, **spec.added_tokens} if roles else {}
+    return {role: text for role, text in roles.items() if text in known}
+
+
+def of_class(spec: TokenizerSpec) -> dict[str, Any]:
+    """What the class that the files name says beyond them, as members of `tokenizer_config.json`."""
+    texts = beside(spec)
+    inputs = left_open(texts, Path(NAME))[1]
+    found: dict[str, Any] = roles_of_class(spec, texts)
+    return found if inputs is None else {**found, "model_input_names": list(inputs)}
+
+
+def left_open(texts: Mapping[str, str], folder: Path) -> tuple[dict[str, str], tuple[str, ...] | None]:
+    """What the class that the files name says and they do not: roles, and inputs of the model."""
+    return _left_open(tuple(sorted(texts.items())), folder)
+
+
+@lru_cache(maxsize=64)
+def _left_open(
+    texts: tuple[tuple[str, str], ...], folder: Path
+) -> tuple[dict[str, str], tuple[str, ...] | None]:
+    members = _members(dict(texts), folder)
+    named = members.get("tokenizer_class")
+    known = None if named is None else class_named(named.value)
+    if known is None:
+        return {}, None
+    inputs = None if "model_input_names" in members else known.inputs
+    return {role: text for role, text in known.named().items() if role not in members}, inputs
 
 
 def role_padding(spec: TokenizerSpec) -> Padding | None:
@@ -110,7 +150,10 @@ def with_settings(spec: TokenizerSpec, changes: Mapping[str, object]) -> Tokeniz
             several = given["chat_template"].items()
             given["chat_template"] = [{"name": name, "template": text} for name, text in several]
     members |= {} if "added_tokens_decoder" in members else roles
-    members = {key: value for key, value in {**members, **given}.items() if value is not None}
+    members |= given
+    stays = class_named(members.get("tokenizer_class"))  # null: not that of the class
+    keys = () if stays is None else stays.named()
+    members = {key: value for key, value in members.items() if value is not None or key in keys}
     try:
         texts[CONFIG] = json.dumps(members, ensure_ascii=False, allow_nan=False, indent=2)
     except (TypeError, ValueError) as error:
@@ -143,13 +186,11 @@ def _parsed(texts: tuple[tuple[str, str], ...], folder: Path) -> Settings:
     files = dict(texts)
     roots = {
         name: parse(files.get(name, "{}").encode("utf-8", "surrogatepass"), folder / name)
-        for name in (CONFIG, MAP, ADDED)
+        for name in (CONFIG, ADDED)
     }
     config = roots[CONFIG].object()
     roots[ADDED].ids()
-    named = dict(config)
-    if "added_tokens_decoder" not in config:
-        named |= roots[MAP].object()
+    named = _members(files, folder)
     length = roots[CONFIG].optional("model_max_length")
     roles, extra = _roles(named)
     return Settings(
@@ -160,6 +201,15 @@ def _parsed(texts: tuple[tuple[str, str], ...], folder: Path) -> Settings:
         padding_side=_side(config, "padding_side"),
         truncation_side=_side(config, "truncation_side"),
     )
+
+
+def _members(texts: Mapping[str, str], folder: Path) -> dict[str, Json]:
+    """What the files say of roles, and all that `tokenizer_config.json` says."""
+    config, more = (
+        parse(texts.get(name, "{}").encode("utf-8", "surrogatepass"), folder / name) for name in (CONFIG, MAP)
+    )
+    members = config.object()
+    return dict(members) if "added_tokens_decoder" in members else {**members, **more.object()}
 
 
 def _roles(members: Mapping[str, Json]) -> tuple[dict[str, str], tuple[str, ...]]:

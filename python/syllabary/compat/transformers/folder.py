@@ -16,7 +16,7 @@ from syllabary.compat.transformers.tokenizer import SyllabaryTokenizer
 from syllabary.errors import FormatError
 from syllabary.files import write_atomic
 from syllabary.formats.record import KEEPS_ALL
-from syllabary.formats.transformers_folder import beside
+from syllabary.formats.transformers_folder import beside, of_class
 
 WAY_OUT = "`syllabary convert` to a tokenizer.json says whether it can be left out, and what changes"
 
@@ -26,6 +26,7 @@ def wrap(tok: Any, settings: Mapping[str, Any]) -> SyllabaryTokenizer:
 
     Raises `FormatError` for a tokenizer that `tokenizer.json` cannot hold.
     """
+    told = {**of_class(tok.spec), **settings}
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         try:
@@ -35,6 +36,6 @@ def wrap(tok: Any, settings: Mapping[str, Any]) -> SyllabaryTokenizer:
         for file, text in beside(tok.spec).items():
             (folder / file).parent.mkdir(exist_ok=True)
             write_atomic(folder / file, text.encode("utf-8"))
-        made: SyllabaryTokenizer = SyllabaryTokenizer.from_pretrained(name, local_files_only=True, **settings)
+        made: SyllabaryTokenizer = SyllabaryTokenizer.from_pretrained(name, local_files_only=True, **told)
     made.name_or_path = made.init_kwargs["name_or_path"] = ""
     return made

@@ -1,0 +1,63 @@
+"""What a class of `transformers` says where a folder that names it does not: roles, and inputs of models.
+
+Adds the table, and which class a file of options names. Source: transformers 5.23, the signatures of the
+classes and their `model_input_names`; those of which a role is more than a text (`AddedToken`) are left out,
+as is what a class does to text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+ENDED = {"bos": "<s>", "eos": "</s>", "unk": "<unk>", "sep": "</s>", "pad": "<pad>", "cls": "<s>"}
+WHOLE = ("input_ids", "token_type_ids", "attention_mask")
+
+
+@dataclass(frozen=True, slots=True)
+class Class:
+    """roles: without `_token` -> text. inputs: `model_input_names`."""
+
+    roles: Mapping[str, str] = field(default_factory=dict)
+    inputs: tuple[str, ...] = ("input_ids", "attention_mask")
+
+    def named(self) -> dict[str, str]:
+        """The roles by their whole names."""
+        return {f"{name}_token": text for name, text in self.roles.items()}
+
+
+BERT = Class({"unk": "[UNK]", "sep": "[SEP]", "pad": "[PAD]", "cls": "[CLS]", "mask": "[MASK]"}, WHOLE)
+ROBERTA = Class({**ENDED, "mask": "<mask>"})
+GPT2 = Class(dict.fromkeys(("bos", "eos", "unk"), "<|endoftext|>"))
+ALBERT = Class(
+    {"bos": "[CLS]", "eos": "[SEP]", "unk": "<unk>", "sep": "[SEP]", "pad": "<pad>", "cls": "[CLS]"}
+    | {"mask": "[MASK]"}
+)
+T5 = Class({name: ENDED[name] for name in ("eos", "unk", "pad")})
+
+# Each is also known with `Fast` at the end.
+CLASSES: Mapping[str, Class] = {
+    "AlbertTokenizer": ALBERT,
+    "BartTokenizer": ROBERTA,
+    "BertTokenizer": BERT,
+    "DistilBertTokenizer": Class(BERT.roles),
+    "ElectraTokenizer": BERT,
+    "GPT2Tokenizer": GPT2,
+    "LayoutLMTokenizer": BERT,
+    "LongformerTokenizer": ROBERTA,
+    "MobileBertTokenizer": BERT,
+    "RobertaTokenizer": ROBERTA,
+    "T5Tokenizer": T5,
+    "XLMRobertaTokenizer": ROBERTA,
+}
+
+
+def class_named(name: object) -> Class | None:
+    """The class of a `tokenizer_class`, if it is in the table.
+
+    >>> class_named("T5TokenizerFast").named()
+    {'eos_token': '</s>', 'unk_token': '<unk>', 'pad_token': '<pad>'}
+    >>> class_named("PreTrainedTokenizerFast") is None
+    True
+    """
+    return CLASSES.get(name.removesuffix("Fast")) if isinstance(name, str) else None
