@@ -144,6 +144,7 @@ def test_arguments_that_cannot_be(arguments: dict[str, Any], error: type[Excepti
 @pytest.mark.parametrize(
     "model, size, way", [("unigram", 263, r"sample\(alpha=\)"), ("wordpiece", 4, "leave it out")]
 )
+@pytest.mark.filterwarnings("ignore::syllabary.EarlyStopWarning")
 def test_a_model_without_merges_has_none(model: Any, size: int, way: str) -> None:
     """In every method that takes it; none at all, and a seed alone, are nothing to refuse."""
     tok = syllabary.train(["a b a b c a b"], size, model=model)

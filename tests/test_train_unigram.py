@@ -13,7 +13,7 @@ import sentencepiece
 
 import syllabary
 from syllabary import PieceCounts
-from syllabary.errors import CorpusError, TrainingError
+from syllabary.errors import CorpusError, EarlyStopWarning, TrainingError
 from syllabary.formats.sentencepiece_write import write
 from syllabary.reference import train_unigram_own, train_unigram_sentencepiece
 from syllabary.reference.train_sentencepiece_options import SentencePieceOptions
@@ -96,11 +96,13 @@ def test_where_single_characters_are_dropped_it_is_that_of_the_specification() -
     triples = ["".join(map(chr, range(0x4E00 + 3 * n, 0x4E03 + 3 * n))) for n in range(30)]
     words = ["".join(source.choices(triples, k=source.randint(1, 3))) for _word in range(50)]
     lines = [" ".join(source.choices(words, k=6)) for _line in range(150)]
-    tok = syllabary.train(lines, 256 + 100, model="unigram")
+    with pytest.warns(EarlyStopWarning):
+        tok = syllabary.train(lines, 256 + 100, model="unigram")
     counts = {piece.decode() if isinstance(piece, bytes) else piece: count for piece, count in
               PieceCounts.of(lines).most_common()}  # fmt: skip
     options = TrainOptions(get("o200k"), vocab_size=356, alphabet="seen")
-    same(tok.spec, train_unigram_own.train(counts, options))
+    with pytest.warns(EarlyStopWarning):
+        same(tok.spec, train_unigram_own.train(counts, options))
     learned = {text.decode() for token_id, text in tok.spec.tokens.items() if token_id >= 256}
     assert not set("".join(triples)) <= learned
 
@@ -110,6 +112,20 @@ def test_probabilities_of_what_is_learned_sum_to_one() -> None:
     scores = [score for token_id, score in (tok.spec.scores or {}).items() if token_id >= 256]
     assert len(scores) == 340 - 256
     assert sum(map(math.exp, scores)) == pytest.approx(1, rel=1e-9)
+
+
+def test_it_warns_below_the_size_asked_for() -> None:
+    lines = ["to be or not to be, that is the question " * 3] * 3
+    says = r"training ended with a vocabulary of 268, not 10000; give more text, or ask for another size"
+    with pytest.warns(EarlyStopWarning, match=says) as told:
+        tok = syllabary.train(lines, 10_000, model="unigram", special_tokens=["<end>"])
+    assert tok.vocab_size == 268
+    assert [one.filename for one in told] == [__file__]
+    with pytest.warns(EarlyStopWarning, match=says):
+        train_unigram_own.train(
+            {str(text): count for text, count in PieceCounts.of(lines).most_common()},
+            TrainOptions(get("o200k"), vocab_size=10_000, special_tokens=("<end>",), alphabet="seen"),
+        )
 
 
 @pytest.mark.parametrize("like", [None, "sentencepiece"])
@@ -132,7 +148,8 @@ def test_a_table_of_counts_gives_the_same() -> None:
 
 def test_more_characters_than_room() -> None:
     text = "".join(map(chr, range(0x4E00, 0x5200))) * 2
-    tok = syllabary.train([text], 300, model="unigram")
+    with pytest.warns(EarlyStopWarning, match=r"a vocabulary of \d+, not 300"):
+        tok = syllabary.train([text], 300, model="unigram")
     assert tok.vocab_size <= 300
     assert tok.decode(tok.encode(text)) == text
 

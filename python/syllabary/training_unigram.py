@@ -20,7 +20,7 @@ from syllabary.errors import CorpusError, TrainingError
 from syllabary.piece_table import PieceTable
 from syllabary.progress import Report
 from syllabary.reference.assemble import check_options
-from syllabary.reference.train_unigram_own import finish, room_of, settings_of
+from syllabary.reference.train_unigram_own import finish, room_of, settings_of, warn_of_few
 from syllabary.spec import SplitSpec, TrainOptions
 from syllabary.splits import get
 from syllabary.tokenizer import Tokenizer
@@ -164,5 +164,6 @@ def _trained(
     settings = settings_of(options)
     pieces = pruned(partial(learn_unigram_of, trainer, settings), settings, report, kept)
     spec = finish(pieces, options)
+    warn_of_few(spec, options, stacklevel=4)
     record = {**spec.record, "like": None, "corpus_bytes": size, **more}
     return Tokenizer(dataclasses.replace(spec, record=record))

@@ -11,10 +11,11 @@ Leaves out: learning (`train_unigram`), counting (`counts`).
 
 from __future__ import annotations
 
+import warnings
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from syllabary.errors import CorpusError, TrainingError
+from syllabary.errors import CorpusError, EarlyStopWarning, TrainingError
 from syllabary.reference.assemble import normalizer, training_record
 from syllabary.reference.train_unigram import OUTSIDE, UnigramSettings, learn
 from syllabary.reference.train_unigram_lattice import Piece
@@ -71,12 +72,12 @@ def alphabet_of(words: Mapping[str, int], most: int) -> set[str]:
 
 
 def train(words: Mapping[str, int], options: TrainOptions) -> TokenizerSpec:
-    """Learn a tokenizer from pieces of the split with their counts.
+    """Learn a tokenizer from pieces of the split with their counts; warns as `warn_of_few`.
 
     >>> from syllabary.spec import SplitSpec
-    >>> made = train({" to": 3, " be": 2, " or": 2}, TrainOptions(SplitSpec(r"\\s*\\S+"), 261))
+    >>> made = train({" to": 3, " be": 2, " or": 2}, TrainOptions(SplitSpec(r"\\s*\\S+"), vocab_size=257))
     >>> [made.tokens[token_id] for token_id in range(256, len(made.tokens))]
-    [b' to', b' be', b' or']
+    [b' ']
     """
     if not words:
         raise CorpusError("the corpus is empty: no piece was found")
@@ -87,7 +88,22 @@ def train(words: Mapping[str, int], options: TrainOptions) -> TokenizerSpec:
         text = "".join(character if character in alphabet else OUTSIDE for character in word)
         within[text, END] += count
     *_before, model = learn(list(within.items()), settings, lambda text: OUTSIDE not in text)
-    return finish(model.pieces, options)
+    spec = finish(model.pieces, options)
+    warn_of_few(spec, options)
+    return spec
+
+
+def warn_of_few(spec: TokenizerSpec, options: TrainOptions, stacklevel: int = 2) -> None:
+    """An `EarlyStopWarning` that says at which size training ended, if below the size asked for."""
+    few, room = len(spec.scores or ()), room_of(options)
+    if few < room:
+        size = len(spec.tokens) + len(spec.special_tokens)
+        warnings.warn(
+            f"no more pieces are worth keeping: training ended with a vocabulary of {size}, not "
+            f"{size + room - few}; give more text, or ask for another size",
+            EarlyStopWarning,
+            stacklevel=stacklevel + 1,
+        )
 
 
 def finish(pieces: Sequence[Piece], options: TrainOptions) -> TokenizerSpec:
