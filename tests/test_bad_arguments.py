@@ -88,6 +88,7 @@ def test_choices(name: str) -> None:
         ({"progress": "x"}, TypeError, "progress is 'x': give True, False or a function"),
         ({"special_tokens": "foo"}, TypeError, "special_tokens must be an iterable of str, not str"),
         ({"special_tokens": 3}, TypeError, "special_tokens must be an iterable of str, not int"),
+        ({"special_tokens": {"<s>": 3}}, TypeError, "special_tokens is dict: give a list of the texts"),
         ({"special_tokens": None}, TypeError, "special_tokens must be an iterable of str"),
         ({"special_tokens": ["a", 3]}, TypeError, r"special_tokens\[1\] is int: give str"),
         ({"special_tokens": ["\udfff"]}, TextError, "special token 0: lone surrogate U[+]DFFF"),

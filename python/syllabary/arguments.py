@@ -116,6 +116,16 @@ def listed(name: str, values: Any, types: tuple[type, ...]) -> list[Any]:
     return many
 
 
+def special_names(values: Any, types: tuple[type, ...] = (str,)) -> list[Any]:
+    """Special tokens to train with; `TypeError` for a mapping, whose ids would be lost, as in `listed`."""
+    if isinstance(values, Mapping):
+        raise TypeError(
+            f"special_tokens is {type(values).__name__}: give a list of the texts; training numbers them "
+            "itself, in their order"
+        )
+    return listed("special_tokens", values, types)
+
+
 def handler(errors: str) -> str:
     """`errors` itself; `ValueError` if Python knows no such handler, whether or not it would be needed."""
     if not isinstance(errors, str):

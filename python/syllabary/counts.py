@@ -16,7 +16,7 @@ from typing import Any
 
 from syllabary import counts_file, splits
 from syllabary._engine import Trainer
-from syllabary.arguments import listed, text_or_none, thread_count
+from syllabary.arguments import special_names, text_or_none, thread_count
 from syllabary.corpus import Source
 from syllabary.corpus.corpus import Corpus
 from syllabary.errors import CorpusError, TrainingError
@@ -196,7 +196,7 @@ def rules_told(
 def rules_of(like: str | None, split: Split, special_tokens: Sequence[str], normalize: Form | None) -> Rules:
     """The rules that arguments mean, checked; errors as `syllabary.train` has them."""
     settings = OURS | _tool(like)
-    specials = tuple(listed("special_tokens", special_tokens, (str,)))
+    specials = tuple(special_names(special_tokens))
     if specials and not settings["cut_special"]:
         raise TrainingError(
             f"like={like!r} has special tokens of the text as plain text, so that none are cut out of it: "

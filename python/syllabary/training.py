@@ -15,7 +15,7 @@ from typing import Any, get_args
 
 from syllabary import corpus, splits
 from syllabary._engine import Trainer
-from syllabary.arguments import integer, listed, text_or_none, thread_count
+from syllabary.arguments import integer, special_names, text_or_none, thread_count
 from syllabary.corpus.corpus import Corpus
 from syllabary.errors import CorpusError, TrainingError
 from syllabary.formats import subword_nmt_codes as codes
@@ -188,7 +188,7 @@ def train(
         by_ids: Any = ids_of_call(call)
         return by_ids  # type: ignore[no-any-return]  # an `IdTokenizer`, as `train_ids` says
     given, same = {name: call[name] for name in GIVEN}, {name: call[name] for name in SAME}
-    same["special_tokens"] = tuple(listed("special_tokens", special_tokens, (str,)))
+    same["special_tokens"] = tuple(special_names(special_tokens))
     ours = {"checkpoint": checkpoint, "memory_limit": memory_limit, "start": start}
     refused = {**ours, "superwords": superwords, "parity": parity}
     by_own = own_trainer(like, source, (given, same, options), refused, model)

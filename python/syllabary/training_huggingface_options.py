@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, get_args
 
-from syllabary.arguments import integer, listed
+from syllabary.arguments import integer, listed, special_names
 from syllabary.errors import FormatError, TrainingError
 from syllabary.formats.hf_given import PLACES, component
 from syllabary.formats.hf_split import Cutting, cutting_of
@@ -208,7 +208,7 @@ def _number(name: str, value: Any) -> float:
 def _special_tokens(given: Any) -> tuple[tuple[str, ...], dict[str, tuple[str, ...]]]:
     """Their texts, and the flags that each has: `{"content": …, "lstrip": True}` is a text with flags."""
     texts, flags = list[str](), dict[str, tuple[str, ...]]()
-    for index, token in enumerate(listed("special_tokens", given, (str, Mapping))):
+    for index, token in enumerate(special_names(given, (str, Mapping))):
         if isinstance(token, str):
             texts.append(token)
             continue
