@@ -60,6 +60,18 @@ def test_what_cannot_be_saved_is_refused_before_training(
         (["encode", "-t", "bare.tiktoken", "x"], "give --split, a pattern or one of"),
         (["encode", "-t", "tok.json", "--split", "gpt2", "x"], "leave out --split"),
         (["encode", "-t", "tok.json", "a<|end|>"], "the special token '<|end|>' at character 1\n\nhint: "),
+        (
+            ["encode", "-t", "tok.json", "a\udcff"],
+            "at character 1, which is no Unicode text: arguments are read as UTF-8, and this one is not",
+        ),
+        (
+            ["train", "corpus.txt", "-o", "a.json", "--special", "a\udcff"],
+            "special token 0: lone surrogate U+DCFF at character 1: arguments are read as UTF-8",
+        ),
+        (
+            ["train", "corpus.txt", "-o", "a.json", "--vocab-size", "9", "--special", "<s>"],
+            "and there is 1 special token: set it",
+        ),
         (["encode", "-t", "few.json", "xyz"], "with all bytes, or with --fallback"),
         (["train", "corpus.txt", "-o", "a.json", "--fallback"], "--fallback needs --unit char or word"),
         (
@@ -109,7 +121,7 @@ def test_what_cannot_be_saved_is_refused_before_training(
         ),
         (
             ["convert", "tok.json", "a.tiktoken", "--strict"],
-            "1 special tokens: load it from Python, with special_tokens=, to keep the ids",
+            "1 special token: load it from Python, with special_tokens=, to keep the ids",
         ),
         (
             ["convert", "none", "a.json"],

@@ -49,6 +49,12 @@ def test_pad_with_the_token_of_the_role():
         tok.with_settings(pad_token=None).encode_full("low", padding=True)
 
 
+@pytest.mark.parametrize("length", [None, "longer"])
+def test_a_length_of_padding_that_is_none(length):
+    with pytest.raises(TypeError, match=f'padding.length is {length!r}: give an integer or "longest"'):
+        TOK.encode_full("low", padding=Padding(length))
+
+
 def test_truncation_that_leaves_no_room():
     with pytest.raises(ValueError, match="truncation to 1 tokens: the post-processor alone adds 2"):
         TOK.encode_full("low", truncation=1)

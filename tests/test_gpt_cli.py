@@ -134,10 +134,12 @@ def test_ctrl_c_says_how_to_go_on(data: Shards, working_folder: Path) -> None:
     [
         (["--depth", "2", "--preset", "tutorial"], "the preset 'tutorial' has a depth of its own: give one"),
         (["--preset", "tutorials"], "there is no preset 'tutorials': give one of tutorial"),
-        (["--steps", "5", "--epochs", "1"], "steps and epochs both say how long to train: give one"),
-        (["--epochs", "nan"], "epochs is nan: give a number above 0"),
+        (["--steps", "5", "--epochs", "1"], "--steps and --epochs both say how long to train: give one"),
+        (["--epochs", "nan"], "error: --epochs is nan: give a number above 0"),
+        (["--learning-rate", "nan"], "error: --learning-rate is nan: give a number above 0"),
+        (["--dropout", "nan"], "error: --dropout is nan: give a number 0 or more, below 1"),
         (["--device", "tpu"], "device is 'tpu': give one of auto, cpu, cuda, mps, or cuda:1"),
-        (["--learning-rate", "-1"], "learning_rate is -1.0: give a number above 0"),
+        (["--learning-rate", "-1"], "--learning-rate is -1.0: give a number above 0"),
         (
             ["--block-size", "100000"],
             "the validation split has 1,360 ids, and a window of 100000 needs",

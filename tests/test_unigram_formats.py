@@ -110,6 +110,7 @@ def changed(change: Callable[[dict[str, Any]], object]) -> bytes:
         (lambda m: m["vocab"].append(["b", 1e300]), r"vocab\[3\]\[1\]: must be a score, a finite number"),
         (lambda m: m["vocab"].append(["b"]), r"vocab\[3\]: must be \[name, score\]"),
         (lambda m: m.update(unk_id=3), r"unk_id: is 3, and the vocabulary ends with id 2"),
+        (lambda m: m.update(vocab=[]), r"unk_id: is 0, and the vocabulary is empty"),
         (lambda m: m.update(unk_id=-1), r"unk_id: is an id outside"),
         (lambda m: m.update(alpha=0.1), r"unknown key 'alpha'"),
         (lambda m: m.update(byte_fallback=1), r"byte_fallback: must be true or false"),

@@ -107,7 +107,7 @@ def test_our_own_defaults() -> None:
             "options: 'limit_alphabet' is none of vocab_size, min_frequency",
         ),
         ({"like": "minbpe"}, "like='minbpe' trains no model='wordlevel'"),
-        ({"options": {"vocab_size": 0}}, "vocab_size is 0, but there are 1 special tokens"),
+        ({"options": {"vocab_size": 0}}, "vocab_size is 0, but there is 1 special token$"),
         ({"num_merges": 3}, "num_merges does not go with model='wordlevel'"),
         ({"superwords": 30}, "superwords does not go with model='wordlevel'"),
         ({"unit": "id"}, "unit does not go with model='wordlevel'"),

@@ -212,7 +212,7 @@ def test_special_tokens_and_options_that_are_given() -> None:
         ({"like": "sentencepiece"}, "like='sentencepiece' trains no model='wordpiece'"),
         ({"split": "gpt2"}, "split does not go with model='wordpiece'"),
         ({"superwords": 5}, "superwords does not go with model='wordpiece'"),
-        ({"vocab_size": 2}, "vocab_size is 2, but the alphabet has 2 symbols and there are 1 special tokens"),
+        ({"vocab_size": 2}, "vocab_size is 2, but the alphabet has 2 symbols and there is 1 special token:"),
     ],
     ids=str,
 )

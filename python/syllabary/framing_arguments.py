@@ -139,8 +139,11 @@ def _padding(own: Framing, asked: Any, pads: Pads) -> Padding | None:
     if asked is None or asked is False:
         return own.padding if asked is None else None
     found: Padding = asked if isinstance(asked, Padding) else _own_padding(own.padding or pads, asked)
-    if found.length != "longest":
-        check_size("padding.length", found.length, LONGEST)
+    length: Any = found.length
+    if length != "longest":
+        if length is None or isinstance(length, str):
+            raise TypeError(f'padding.length is {length!r}: give an integer or "longest"')
+        check_size("padding.length", length, LONGEST)
     if found.multiple_of is not None:
         check_size("padding.multiple_of", found.multiple_of, LONGEST)
     check_size("padding.pad_id", found.pad_id)

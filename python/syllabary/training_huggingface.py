@@ -28,6 +28,7 @@ from syllabary.formats.strict_json import Json
 from syllabary.piece_table import PieceTable
 from syllabary.progress import Progress, Report
 from syllabary.reference.bytes_to_unicode import BYTE_TO_CHARACTER, CHARACTER_TO_BYTE, unspell
+from syllabary.reference.symbols import there_are
 from syllabary.reference.train_huggingface import BpeTrainerOptions, Learned, Trained, last_ranks
 from syllabary.reference.train_unigram import by_count
 from syllabary.reference.train_unigram_huggingface import (
@@ -264,8 +265,8 @@ def _merged(
         if first > room:
             specials = len(options.special_tokens)
             raise TrainingError(
-                f"vocab_size is {room}, but the alphabet has {first - specials} symbols and there are "
-                f"{specials} special tokens: set it to {first} or more"
+                f"vocab_size is {room}, but the alphabet has {first - specials} symbols and "
+                f"{there_are(specials, 'special token')}: set it to {first} or more"
             )
 
     def symbols() -> list[bytes]:
@@ -291,9 +292,8 @@ def _most_frequent(trainer: HuggingFaceTrainer, setup: Setup) -> Trained:
     """The words of a model without merges; `TrainingError` where the special tokens leave them no room."""
     options = setup.merging
     if options.vocab_size < len(options.special_tokens):
-        raise TrainingError(
-            f"vocab_size is {options.vocab_size}, but there are {len(options.special_tokens)} special tokens"
-        )
+        told = there_are(len(options.special_tokens), "special token")
+        raise TrainingError(f"vocab_size is {options.vocab_size}, but {told}")
     words = trainer.most_frequent(options.min_frequency, options.vocab_size)
     found = vocabulary(words, vocab_size=options.vocab_size, special_tokens=options.special_tokens)
     names = [""] * (max(found.values(), default=-1) + 1)

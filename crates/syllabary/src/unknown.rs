@@ -76,10 +76,53 @@ impl<F: FnMut(Range<usize>)> Found for Missing<F> {
     }
 }
 
-/// A symbol as an error shows it: not all of one that is a long piece.
+/// A symbol as an error shows it, as Python writes it: not all of one that is a long piece.
 pub(crate) fn quoted(text: &str) -> String {
-    match text.char_indices().nth(40) {
-        Some((end, _)) => format!("'{}…'", text[..end].escape_debug()),
-        None => format!("'{}'", text.escape_debug()),
+    let (shown, more) = match text.char_indices().nth(40) {
+        Some((end, _)) => (&text[..end], "…"),
+        None => (text, ""),
+    };
+    let quote = if shown.contains('\'') && !shown.contains('"') { '"' } else { '\'' };
+    let escaped: String = shown.chars().map(|character| escaped(character, quote)).collect();
+    format!("{quote}{escaped}{more}{quote}")
+}
+
+fn escaped(character: char, quote: char) -> String {
+    match character {
+        '\n' | '\r' | '\t' | '\\' => character.escape_default().to_string(),
+        '\'' | '"' if character == quote => format!("\\{character}"),
+        '\'' | '"' => character.to_string(),
+        // Not in the first place, where an accent would be escaped.
+        _ if format!("a{character}").escape_debug().count() == 2 => character.to_string(),
+        _ => match u32::from(character) {
+            code @ ..=0xFF => format!("\\x{code:02x}"),
+            code @ ..=0xFFFF => format!("\\u{code:04x}"),
+            code => format!("\\U{code:08x}"),
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::quoted;
+
+    /// Each as `repr` gives it.
+    #[test]
+    fn unknown_symbols_are_shown_as_python_writes_them() {
+        for (text, shown) in [
+            ("a", "'a'"),
+            ("\u{feff}", r"'\ufeff'"),
+            ("\0\x1f\u{ad}", r"'\x00\x1f\xad'"),
+            ("\n\\", r"'\n\\'"),
+            ("\u{301}e\u{301}", "'\u{301}e\u{301}'"),
+            ("\u{e0001}😀", r"'\U000e0001😀'"),
+            ("\u{a0}\u{2028} ", r"'\xa0\u2028 '"),
+            ("'", r#""'""#),
+            ("\"", r#"'"'"#),
+            ("'\"", r#"'\'"'"#),
+        ] {
+            assert_eq!(quoted(text), shown);
+        }
+        assert_eq!(quoted(&"b".repeat(41)), format!("'{}…'", "b".repeat(40)));
     }
 }

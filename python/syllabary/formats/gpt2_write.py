@@ -19,6 +19,7 @@ from syllabary.formats.ranks import recover_merges
 from syllabary.formats.record import Facts, cannot_hold
 from syllabary.reference.bytes_to_unicode import CHARACTER_TO_BYTE, spell
 from syllabary.reference.check import check_spec
+from syllabary.reference.symbols import plural
 from syllabary.spec import TokenizerSpec
 
 NAME = "gpt2"
@@ -56,9 +57,10 @@ def reduce(spec: TokenizerSpec) -> tuple[TokenizerSpec, tuple[str, ...]]:
             f"the split ({spec.split.name or spec.split.pattern!r}): name it in split= to keep the ids"
         )
     if spec.special_tokens:
+        count = len(spec.special_tokens)
         losses.append(
-            f"that {len(spec.special_tokens)} tokens are special: name them in special_tokens= "
-            "to keep the ids"
+            f"that {plural(count, 'token')} {'is' if count == 1 else 'are'} special: name them in "
+            "special_tokens= to keep the ids"
         )
     if spec.added_tokens:
         losses.append(

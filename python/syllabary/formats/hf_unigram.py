@@ -72,7 +72,8 @@ def read_unigram(model: Json) -> UnigramModel:
     if "unk_id" in members and members["unk_id"].value is not None:
         unknown = members["unk_id"].id()
         if unknown >= len(names):
-            raise members["unk_id"].error(f"is {unknown}, and the vocabulary ends with id {len(names) - 1}")
+            last = f"ends with id {len(names) - 1}" if names else "is empty"
+            raise members["unk_id"].error(f"is {unknown}, and the vocabulary {last}")
     fallback = members.get("byte_fallback")
     return UnigramModel(
         where=model,

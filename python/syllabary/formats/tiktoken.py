@@ -26,7 +26,7 @@ from syllabary.files import read_bounded
 from syllabary.formats.ranks import check_rank_order
 from syllabary.formats.record import Facts, Format, Hints, cannot_hold, checked
 from syllabary.reference.check import MAX_ID, check_spec
-from syllabary.reference.symbols import shown
+from syllabary.reference.symbols import plural, shown
 from syllabary.reference.tokens import ReadTokens
 from syllabary.spec import TokenizerSpec
 
@@ -106,9 +106,8 @@ def reduce(spec: TokenizerSpec) -> tuple[TokenizerSpec, tuple[str, ...]]:
             f"the split ({spec.split.name or spec.split.pattern!r}): name it in split= to keep the ids"
         )
     if spec.special_tokens:
-        losses.append(
-            f"{len(spec.special_tokens)} special tokens: name them in special_tokens= to keep the ids"
-        )
+        named = plural(len(spec.special_tokens), "special token")
+        losses.append(f"{named}: name them in special_tokens= to keep the ids")
     for _what, lost, fields in _more_than_ranks(spec):
         losses.append(lost)
         spec = replace(spec, **{name: EMPTY[name] for name in fields})

@@ -33,6 +33,7 @@ from syllabary.gpt.device import pick
 from syllabary.gpt.evaluate import Evaluation
 from syllabary.gpt.model import GPT
 from syllabary.gpt.train import Event, train
+from syllabary.reference.symbols import plural
 from syllabary.shards import Shards, Split, layout
 
 TABLE, PLOT, RECORD = "compare.md", "compare.png", "compare.json"
@@ -233,9 +234,10 @@ def _check_same_text(opened: Sequence[Shards]) -> None:
         val = _held_out(shards)
         if (val.digest, val.text_bytes) != (first.digest, first.text_bytes):
             raise ShardError(
-                f"{shards.path} and {opened[0].path} hold out different texts ({val.documents} documents, "
-                f"{val.text_bytes} bytes; {first.documents}, {first.text_bytes}), so their numbers would not "
-                "compare: write both from the same files with the same --val and --seed"
+                f"{shards.path} and {opened[0].path} hold out different texts "
+                f"({plural(val.documents, 'document')}, {val.text_bytes} bytes; {first.documents}, "
+                f"{first.text_bytes}), so their numbers would not compare: write both from the same files "
+                "with the same --val and --seed"
             )
 
 

@@ -14,7 +14,7 @@ from typing import get_args
 
 from syllabary.errors import EarlyStopWarning, TrainingError, VocabularyError
 from syllabary.reference.bytes_to_unicode import byte_alphabet
-from syllabary.reference.symbols import shown, utf8
+from syllabary.reference.symbols import shown, there_are, utf8
 from syllabary.spec import Form, Step, TokenizerSpec, TrainOptions
 
 # Tokens by id, and merges as the specification has them.
@@ -128,8 +128,8 @@ def merge_budget(options: TrainOptions, alphabet_size: int) -> int:
     budget = (options.vocab_size or 0) - specials - alphabet_size
     if budget < 0:
         raise TrainingError(
-            f"vocab_size is {options.vocab_size}, but the alphabet has {alphabet_size} symbols and there are "
-            f"{specials} special tokens: set it to {alphabet_size + specials} or more"
+            f"vocab_size is {options.vocab_size}, but the alphabet has {alphabet_size} symbols and "
+            f"{there_are(specials, 'special token')}: set it to {alphabet_size + specials} or more"
         )
     return budget
 

@@ -40,6 +40,20 @@ def shown(value: object) -> str:
     return text if len(text) <= LONGEST_SHOWN + len("b''") else text[:LONGEST_SHOWN] + "…"
 
 
+def plural(number: int, noun: str) -> str:
+    """A number and its noun.
+
+    >>> plural(1, "special token"), plural(1200, "document")
+    ('1 special token', '1200 documents')
+    """
+    return f"{number} {noun}" + ("" if number == 1 else "s")
+
+
+def there_are(number: int, noun: str) -> str:
+    """The same as a sentence: `there is 1 special token`."""
+    return f"there {'is' if number == 1 else 'are'} {plural(number, noun)}"
+
+
 def symbols(piece: str, unit: Unit, end_of_word: str | None = None) -> list[bytes]:
     """The initial symbols of a piece; the mark goes on the last character.
 

@@ -33,7 +33,7 @@ from dataclasses import dataclass
 
 from syllabary.errors import CorpusError, TrainingError
 from syllabary.reference.assemble import check_special_tokens
-from syllabary.reference.symbols import utf8
+from syllabary.reference.symbols import there_are, utf8
 from syllabary.reference.train_unigram import UnigramSettings, by_count, learn, with_alphabet
 from syllabary.reference.train_unigram_lattice import Piece, double
 from syllabary.reference.train_unigram_seed import END, TEXTS
@@ -148,7 +148,7 @@ def check_room(alphabet: Sequence[str], options: UnigramTrainerOptions) -> None:
         )
     if special + _adds_unknown(options) > size:
         more = " and the unknown one" if _adds_unknown(options) else ""
-        raise TrainingError(f"vocab_size is {size}, but there are {special} special tokens{more}")
+        raise TrainingError(f"vocab_size is {size}, but {there_are(special, 'special token')}{more}")
 
 
 def _adds_unknown(options: UnigramTrainerOptions) -> bool:

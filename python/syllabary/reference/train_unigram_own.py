@@ -17,6 +17,7 @@ from collections.abc import Mapping, Sequence
 
 from syllabary.errors import CorpusError, EarlyStopWarning, TrainingError
 from syllabary.reference.assemble import normalizer, training_record
+from syllabary.reference.symbols import plural
 from syllabary.reference.train_unigram import OUTSIDE, UnigramSettings, learn
 from syllabary.reference.train_unigram_lattice import Piece
 from syllabary.reference.train_unigram_seed import END, Ended
@@ -31,9 +32,10 @@ def room_of(options: TrainOptions) -> int:
     size = 32_000 if options.vocab_size is None else options.vocab_size
     least = BYTES + len(options.special_tokens) + 1
     if size < least:
+        special = plural(len(options.special_tokens), "special token")
         raise TrainingError(
-            f"vocab_size is {size}, but the 256 bytes and {len(options.special_tokens)} special tokens leave "
-            f"no room for a token: set it to {least} or more"
+            f"vocab_size is {size}, but the 256 bytes and {special} leave no room for "
+            f"a token: set it to {least} or more"
         )
     return size - least + 1
 

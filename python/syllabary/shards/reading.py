@@ -20,6 +20,7 @@ from syllabary.arguments import integer, place
 from syllabary.errors import FormatError, ShardError
 from syllabary.formats import syllabary_json
 from syllabary.formats.record import Hints
+from syllabary.reference.symbols import plural
 from syllabary.shards import layout
 from syllabary.shards.layout import Index, SplitName
 from syllabary.tokenizer import Tokenizer
@@ -86,7 +87,7 @@ class Split:
 
     def __repr__(self) -> str:
         """Name and counts, for the prompt."""
-        return f"<Split {self.name}: {self.documents} documents, {self.tokens} tokens>"
+        return f"<Split {self.name}: {plural(self.documents, 'document')}, {plural(self.tokens, 'token')}>"
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickled as the place where it is."""

@@ -23,6 +23,7 @@ from syllabary.corpus.report import Report
 from syllabary.corpus.sources import Source, Unit
 from syllabary.errors import CorpusError, ShardError, SyllabaryError
 from syllabary.files import write_atomic
+from syllabary.reference.symbols import plural
 from syllabary.shards import layout
 from syllabary.shards.assembly import Assembly, Rules
 from syllabary.shards.encoding import Job
@@ -308,14 +309,14 @@ def _finish(order: Order, assembly: Assembly) -> None:
     corpus.report = assembly.report
     corpus.finish(any(step.kind in FORMS for step in job.tokenizer.spec.normalizer))
     splits = {name: files.index() for name, files in assembly.splits.items()}
-    documents = sum(split.documents for split in splits.values())
+    found = plural(sum(split.documents for split in splits.values()), "document")
     if not sum(split.tokens for split in splits.values()):
-        raise CorpusError(f"the corpus is empty: {documents} documents were read, without a token in them")
+        raise CorpusError(f"the corpus is empty: {found} read, without a token in them")
     for name, split in splits.items():
         if not split.tokens:
             raise ShardError(
-                f"the split {name} is empty: with val={rules.val} and seed={rules.seed} none of the "
-                f"{documents} documents falls into it; give another val or seed, or smaller documents"
+                f"the split {name} is empty: with val={rules.val} and seed={rules.seed} none of "
+                f"{found} falls into it; give another val or seed, or smaller documents"
             )
     write_atomic(folder / layout.TOKENIZER, order.tokenizer)
     index = Index(
