@@ -155,6 +155,30 @@ def test_merges_of_an_older_file(tmp_path: Path) -> None:
     assert (tmp_path / "mine/merges.txt").read_text() == (tmp_path / "yours/merges.txt").read_text()
 
 
+@pytest.mark.parametrize("number", [1, 5000, 2**32 - 1, 2**32, 2**40, 2**70, -1, 1.0, "a", None])
+def test_what_is_no_id(number: Any) -> None:
+    found: list[list[object]] = []
+    for library in (ours, theirs):
+        model = library.models.WordLevel({"a": 0, "b": 1, "u": 2}, unk_token="u")
+        tokenizer, stream = library.Tokenizer(model), library.decoders.DecodeStream()
+        runs: list[Any] = [
+            lambda t: t.decode([number]),
+            lambda t: t.decode([0, number], skip_special_tokens=False),
+            lambda t: t.decode_batch([[number]]),
+            lambda t: t.id_to_token(number),
+            lambda t: t.model.id_to_token(number),
+            lambda t, stream=stream: stream.step(t, number),
+            lambda t, stream=stream: stream.step(t, 0),
+        ]
+        found.append([])
+        for run in runs:
+            try:
+                found[-1].append(run(tokenizer))
+            except Exception as error:  # noqa: BLE001 (any error is an outcome)
+                found[-1].append(type(error))
+    assert found[0] == found[1]
+
+
 @pytest.mark.parametrize("place", ["normalizers", "pre_tokenizers", "processors", "decoders"])
 def test_an_empty_sequence_is_as_true_as_theirs(place: str) -> None:
     """As in `if tokenizer.pre_tokenizer:`; only that of normalizers has a length there."""

@@ -82,8 +82,8 @@ class Encoding:
             Special tokens in neither are plain text.
         Surrogate pairs become their character, lone surrogates U+FFFD.
         """
-        if disallowed_special == "all":
-            every = allowed_special == "all"
+        every = allowed_special == "all"
+        if disallowed_special == "all" and (every or self._wrong(allowed_special) is None):
             try:
                 found = self._core_bpe.encode_strict(
                     text,
@@ -129,7 +129,9 @@ class Encoding:
         texts = list(text)
         allowed, disallowed = self._policy(allowed_special, disallowed_special)
         found = None
-        if disallowed == self.special_tokens_set and not allowed:
+        if self._wrong(allowed) is not None:
+            pass  # the first text says it, after its own errors
+        elif disallowed == self.special_tokens_set and not allowed:
             found = self._batch(texts, "raise", num_threads)
         elif not disallowed and (not allowed or allowed >= self.special_tokens_set):
             found = self._batch(texts, "allow" if allowed else "text", num_threads)
@@ -282,7 +284,24 @@ class Encoding:
             match = _special_token_regex(frozenset(forbidden)).search(text)
             if match is not None:
                 raise_disallowed_special_token(match[0])
+        if wrong := self._wrong(chosen):
+            raise wrong
         return chosen
+
+    def _wrong(self, allowed: object) -> Exception | None:
+        """What tiktoken raises for anything but a set of texts, whatever the text; `None` for one."""
+        if not isinstance(allowed, (set, frozenset)):
+            return TypeError(f"{type(allowed).__name__!r} object is not an instance of 'set'")
+        if allowed <= self.special_tokens_set:
+            return None
+        for name in allowed:
+            if not isinstance(name, str):
+                return TypeError(f"{type(name).__name__!r} object is not an instance of 'str'")
+            try:
+                name.encode("utf-8")
+            except UnicodeEncodeError as error:
+                return error
+        return None
 
     def _batch(self, texts: list[str], policy: str, num_threads: int) -> list[list[int]] | None:
         """What the engine gives for all texts; `None` where one needs more than that."""

@@ -332,7 +332,7 @@ def character(value: Any) -> str:
 
 
 def count(value: Any) -> int:
-    """An integer, 0 or above, below 2^32."""
+    """An integer, 0 or above, below 2^64."""
     if isinstance(value, bool) or not hasattr(value, "__index__"):
         raise TypeError(f"'{type(value).__name__}' object cannot be interpreted as an integer")
     number = value.__index__()
@@ -341,6 +341,14 @@ def count(value: Any) -> int:
     if number >= 2**64:
         raise OverflowError("Python int too large to convert to C unsigned long")
     return int(number)
+
+
+def token_id(value: Any) -> int:
+    """The same of an id, which is below 2^32."""
+    number = count(value)
+    if number >= 2**32:
+        raise OverflowError("number too large to fit in target type")
+    return number
 
 
 class Custom(Component):

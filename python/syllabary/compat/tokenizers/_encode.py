@@ -141,7 +141,7 @@ class Encoder:
         added, names = known.made("spellings", self._spellings), known.made("names", self._me.model._names)
         numbers = ids if type(ids) is list else list(ids)
         if {*map(type, numbers)} != INTEGERS:
-            numbers = [part.count(number) for number in numbers]
+            numbers = [part.token_id(number) for number in numbers]
         found = []
         for number in numbers:
             name = added.get(number)
@@ -150,7 +150,7 @@ class Encoder:
             if name is not None:
                 found.append(name)
             else:
-                part.count(number)  # raises for what can be no id
+                part.token_id(number)  # raises for what can be no id
         if skip_special_tokens and not known.special.isdisjoint(found):
             found = [name for name in found if name not in known.special]
         decoder = self._me.decoder
@@ -168,7 +168,7 @@ class Encoder:
 
     def id_to_token(self, id: int) -> str | None:  # noqa: A002 (their name)
         """The token of an id; an added one as it is after normalizing."""
-        found = self._now().made("spellings", self._spellings).get(part.count(id))
+        found = self._now().made("spellings", self._spellings).get(part.token_id(id))
         return self._me.model.id_to_token(id) if found is None else found  # type: ignore[no-any-return]
 
     def _spellings(self) -> dict[int, str]:

@@ -136,6 +136,11 @@ class Sequence(Chain, Decoder):
     listed = "decoders"
 
 
+def _is_one(ids: Any) -> bool:
+    """Whether these are no list of ids, but one."""
+    return hasattr(ids, "__index__") and not hasattr(ids, "__iter__")
+
+
 class DecodeStream:
     """The text of ids as they come: what is certain, as soon as it is whole characters.
 
@@ -152,11 +157,16 @@ class DecodeStream:
 
     def step(self, tokenizer: Tokenizer, id: int | Listed[int]) -> str | None:  # noqa: A002 (their name)
         """The text that an id, or some, add; `None` while it is not whole."""
+        given: Any = id
+        try:
+            new = [part.token_id(one) for one in ([id] if _is_one(id) else given)]
+        except (TypeError, OverflowError):
+            raise TypeError("StreamInput must be either an integer or a list of integers") from None
         if not self._given and self._ids:
             before = tokenizer.decode(self._ids, self._skips)
             if not before.endswith("\ufffd"):
                 self._given, self._count = before, len(self._ids)
-        self._ids += [id] if isinstance(id, int) else list(id)
+        self._ids += new
         text = tokenizer.decode(self._ids, self._skips)
         if len(text) <= len(self._given) or text.endswith("\ufffd"):
             return None

@@ -76,7 +76,7 @@ class Model(Component):
 
     def id_to_token(self, id: int) -> str | None:  # noqa: A002 (their name)
         """The token of an id."""
-        return self._names().get(part.count(id))
+        return self._names().get(part.token_id(id))
 
     # ---- what it does ----
 
