@@ -15,9 +15,11 @@ from implementations import Implementation, each
 from strategies import corpora, texts
 from subword_nmt.apply_bpe import BPE  # type: ignore[import-untyped]
 
+import syllabary
 from syllabary.compat.subword_nmt.learn_bpe import learn_bpe
+from syllabary.convert import convert
 from syllabary.errors import FormatError, UnknownSymbolError
-from syllabary.formats import subword_nmt, subword_nmt_codes, subword_nmt_vocab
+from syllabary.formats import refusal, subword_nmt, subword_nmt_codes, subword_nmt_vocab
 from syllabary.formats.record import Facts, Hints
 from syllabary.reference.tokenizer import ReferenceTokenizer
 from syllabary.spec import Matching, SplitSpec, Step, TokenizerSpec
@@ -319,6 +321,20 @@ def test_other_merges_have_no_pairs_given_again(tmp_path: Path) -> None:
         read(LOW, tmp_path), carried={"subword-nmt": {"merges": 9, "duplicates": [[0, 7]]}}
     )
     assert subword_nmt.write(spec) == LOW
+
+
+def test_gpt2s_pair_does_not_say_that_spaces_are_dropped(tmp_path: Path) -> None:
+    tok = syllabary.train(["λόγος λόγου ἦν ὁ λόγος"], num_merges=4, like="subword-nmt")
+    with pytest.raises(FormatError, match=r"gpt2 cannot hold a split that drops .* \('\[\^ "):
+        tok.save(tmp_path / "vocab.json", "gpt2")
+    assert list(tmp_path.iterdir()) == []
+    assert "drops the text" in (refusal("gpt2", unit="char", end_of_word="</w>", split=tok.spec.split) or "")
+    done = convert(tok, tmp_path / "vocab.json", "gpt2", texts=["λόγος λόγος"])
+    assert "drops the text between its matches" in done.losses[0]
+    assert (done.texts > done.same_ids, done.difference is None) == (True, False)
+    again = syllabary.load(tmp_path / "vocab.json", split="whitespace-split")
+    assert again.encode("λόγος  λόγος") == tok.encode("λόγος  λόγος")
+    again.save(tmp_path / "vocab.json", "gpt2")  # by its name it drops them when it is read
 
 
 def test_losses_are_named(tmp_path: Path) -> None:

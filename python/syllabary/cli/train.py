@@ -32,6 +32,7 @@ from syllabary.corpus.corpus import Corpus
 from syllabary.corpus.document import Reading
 from syllabary.errors import FormatError, SyllabaryError, TrainingError
 from syllabary.formats.record import Format
+from syllabary.spec import SplitSpec
 from syllabary.training import LIKE, OURS, TOOLS
 from syllabary.training import train as learn
 from syllabary.training_huggingface_options import BPE, read_option, settings_of, setup_of
@@ -233,6 +234,9 @@ def _pair(text: str, tool: str) -> tuple[str, object]:
     return name, (read_option if tool == HUGGINGFACE else read_sentencepiece)(name, value)
 
 
+FACTS = ("unit", "fallback", "end_of_word", "split")  # of what decides whether a format can hold it
+
+
 def check_output(path: Path, file_format: str | None, options: Mapping[str, Any]) -> str:
     """The format's name; raises at once, not after an hour, if what is trained so cannot be saved there."""
     form = formats.format_of(path, file_format)
@@ -244,9 +248,11 @@ def check_output(path: Path, file_format: str | None, options: Mapping[str, Any]
     if (model := options.get("model", "bpe")) != "bpe":
         settings["unit"] = "char"
         model = {"word": "wordlevel", "char": "bpe"}.get(model, model)
-    told = {name: settings[name] for name in ("unit", "fallback", "end_of_word") if name in settings}
+    told = {name: settings[name] for name in FACTS if name in settings}
+    if not isinstance(settings["split"], SplitSpec):
+        told["split"] = None  # by its name, or the pattern of one that keeps all
     if start is not None:
-        told = {name: getattr(start.spec, name) for name in ("unit", "fallback", "end_of_word")}
+        told = {name: getattr(start.spec, name) for name in FACTS}
     if sentence := formats.refusal(form.name, alphabet=settings["alphabet"], model=model, **told):
         raise FormatError(sentence)
     if not path.parent.is_dir():

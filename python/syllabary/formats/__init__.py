@@ -165,6 +165,7 @@ def refusal(
     end_of_word: str | None = None,
     alphabet: Alphabet = "all",
     model: str = "bpe",
+    split: SplitSpec | None = None,
 ) -> str | None:
     """Why a format cannot hold any tokenizer trained with these options, or `None`: known before training.
 
@@ -180,7 +181,7 @@ def refusal(
         chosen.check_model(model)
     except FormatError as refused:
         return str(refused)
-    error = chosen.refuses(Facts(unit, fallback, end_of_word, alphabet, model))
+    error = chosen.refuses(Facts(unit, fallback, end_of_word, alphabet, model, split))
     return None if error is None else str(error)
 
 

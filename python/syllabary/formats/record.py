@@ -46,6 +46,7 @@ class Facts:
     end_of_word: str | None = None
     alphabet: Alphabet = "all"
     model: str = "bpe"
+    split: SplitSpec | None = None
 
 
 @dataclass(frozen=True, slots=True)
