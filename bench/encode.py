@@ -2,7 +2,7 @@
 
     python bench/encode.py [--corpora FOLDER] [--vocabs FOLDER] [--peers FOLDER] [--repeats 3]
         [--only PART ...] [--vocab NAME ...] [--corpus NAME ...] [--lane NAME ...] [--megabytes 14]
-        [--clock wall|cpu] [--output FOLDER]
+        [--clock wall|cpu] [--add] [--output FOLDER]
 
 Every lane of a cell works in a process of its own (`encode_lane.py`), bound to one core unless it is about
 threads, on documents of 3 KB spread over the corpus; the lanes take turns, the order turning round each time,
@@ -12,7 +12,8 @@ is left out of the goals, and the exit status is 1.
 Without folders: `corpora` and `vocabs` in `shared` beside the repository; peers: build/peers, where
 `make bench` puts tokenizers 1.0.0rc3, which cannot be installed beside the released one. What is not
 installed is left out, and said. Results: encode.json and encode.png in bench/results (or --output).
---clock cpu: for a machine that does other work as well.
+--clock cpu: for a machine that does other work as well. --add: cells that are not measured now stay as they
+are in the record, which names the command and time of each series.
 Leaves out: training (`train.py`).
 """
 
@@ -191,7 +192,9 @@ def installed(peers: Path) -> dict[str, str | None]:
     return found
 
 
-def measured(options: argparse.Namespace, record: dict[str, Any], setup: Setup) -> list[str]:
+def measured(
+    options: argparse.Namespace, record: dict[str, Any], setup: Setup, earlier: dict[str, Any] | None
+) -> list[str]:
     """All cells that were asked for; the record is written after each part: a run cut short is not lost."""
     errors: list[str] = []
     for part in options.only or PARTS:
@@ -202,12 +205,25 @@ def measured(options: argparse.Namespace, record: dict[str, Any], setup: Setup) 
             errors += compare(cell, rows)
             told(cell, rows)
             record["rows"] += rows
-        write(record, options.output)
+        write(record, options.output, earlier)
     return errors
 
 
-def write(record: dict[str, Any], output: Path) -> None:
-    """The record and its chart."""
+def added(earlier: dict[str, Any], record: dict[str, Any]) -> dict[str, Any]:
+    """The earlier record with the cells of this one in the place of its own; both name their commands."""
+    cells = {(one["part"], one["corpus"], one["vocab"]) for one in record["rows"]}
+    kept = [one for one in earlier["rows"] if (one["part"], one["corpus"], one["vocab"]) not in cells]
+    commands = f"{earlier['command']} ; {record['when'][:16]}: {record['command']}"
+    processors = dict.fromkeys([*earlier["machine"]["processor"].split("; "), record["machine"]["processor"]])
+    machine = record["machine"] | {"processor": "; ".join(processors)}
+    minutes = {"minutes": round(earlier.get("minutes", 0) + record.get("minutes", 0), 1)}
+    rows = {"command": commands, "machine": machine, "rows": [*kept, *record["rows"]]}
+    return record | {"when": earlier["when"]} | rows | minutes
+
+
+def write(record: dict[str, Any], output: Path, earlier: dict[str, Any] | None) -> None:
+    """The record and its chart; with what is kept of an earlier one."""
+    record = record if earlier is None else added(earlier, record)
     record["goals"] = goals(record)
     output.mkdir(parents=True, exist_ok=True)
     (output / "encode.json").write_text(json.dumps(record, ensure_ascii=False, indent=1) + "\n", "utf-8")
@@ -236,6 +252,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--lane", action="append", choices=LANES, metavar="NAME", help=", ".join(LANES))
     parser.add_argument("--megabytes", type=float, default=14)
     parser.add_argument("--clock", choices=("wall", "cpu"), default="wall")
+    parser.add_argument("--add", action="store_true", help="keep what is not measured now")
     parser.add_argument("--output", type=Path, default=RESULTS, metavar="FOLDER")
     options = parser.parse_args()
     options.lane = options.lane or list(LANES)
@@ -272,16 +289,18 @@ def main() -> None:
         "clock": options.clock,
         "rows": [],
     }
+    there = options.output / "encode.json"
+    earlier = json.loads(there.read_text("utf-8")) if options.add and there.exists() else None
     began = time.monotonic()
     with tempfile.TemporaryDirectory() as folder:
         names = [name for name, found in versions.items() if found]
         folders = Folders(options.corpora, options.vocabs, options.peers)
         setup = Setup(folders, Path(folder), options.megabytes, names, options.lane)
         options.corpus = [name for name in options.corpus or CORPORA if name in setup.corpora]
-        errors = measured(options, record, setup)
+        errors = measured(options, record, setup, earlier)
     record["minutes"] = round((time.monotonic() - began) / 60, 1)
-    write(record, options.output)
-    for goal in record["goals"]:
+    write(record, options.output, earlier)
+    for goal in goals(record):
         print(f"{'met ' if goal['met'] else 'NOT '} {goal['goal']}: {goal['reached']}")
     if errors:
         raise SystemExit("\n".join(errors))
