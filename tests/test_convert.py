@@ -7,6 +7,7 @@ tokenizers, which `test_published_ones_keep_their_ids` converts where they are a
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -89,6 +90,18 @@ def test_a_result_that_encodes_otherwise_is_not_written(
     with pytest.raises(FormatError, match="not written: as syllabary this tokenizer would encode"):
         convert(tok, tmp_path / "a.syllabary.json")
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("target", ["vocab.json", "gone/vocab.json"])
+@pytest.mark.parametrize("write", [convert, formats.write])
+def test_of_a_pair_both_files_are_written_or_none(
+    write: Callable[..., object], target: str, tmp_path: Path
+) -> None:
+    tok = syllabary.train(["low lower lowest"] * 3, vocab_size=260)
+    (tmp_path / "merges.txt").mkdir()
+    with pytest.raises(OSError, match=r"is a folder, not a file|no such folder"):
+        write(tok if write is convert else tok.spec, tmp_path / target, "gpt2")
+    assert [path.name for path in tmp_path.iterdir()] == ["merges.txt"]
 
 
 def test_the_sample_is_the_same_on_any_day() -> None:

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from syllabary import formats
 from syllabary.errors import FormatError, SyllabaryError
-from syllabary.files import write_atomic
+from syllabary.files import write_files
 from syllabary.opening import load
 from syllabary.sample import sample
 from syllabary.spec import TokenizerSpec
@@ -108,8 +108,7 @@ def convert(
             f"{target}: not written: as {chosen.name} this tokenizer would encode "
             f"{report.difference.text[:CONTEXT]!r} otherwise, and it should not; please report it"
         )
-    for file, data in files.items():
-        write_atomic(file, data)
+    write_files(files)
     name = repr(tok) if isinstance(source, Tokenizer) else os.fspath(source)
     return Conversion(name, chosen.name, tuple(map(str, files)), losses, *report.numbers())
 

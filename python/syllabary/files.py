@@ -1,7 +1,7 @@
 """Files, safely: a write that is whole or did not happen, and a read that is bounded.
 
-Adds `write_atomic` (a temporary name in the same folder, fsync, rename), the same as an open file, and
-`read_bounded`.
+Adds `write_atomic` (a temporary name in the same folder, fsync, rename), the same as an open file or for
+several files, and `read_bounded`.
 Leaves out: what the bytes mean (the format modules).
 """
 
@@ -12,7 +12,7 @@ import errno
 import os
 import secrets
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import BinaryIO
 
@@ -50,18 +50,23 @@ def write_atomic(path: Path, data: bytes) -> None:
         file.write(data)
 
 
+def write_files(files: Mapping[Path, bytes]) -> None:
+    """`write_atomic` each; where a folder stands in the place of one, or none is there to hold it, none is
+    written."""
+    for path in files:
+        _check_place(path)
+    for path, data in files.items():
+        write_atomic(path, data)
+
+
 @contextlib.contextmanager
 def open_atomic(path: Path) -> Iterator[BinaryIO]:
     """A new file for `path`, which takes its place when the block has ended well; as `write_atomic`."""
-    target, mode = Path(os.path.realpath(path)), _mode(path)
-    if mode is not None and stat.S_ISDIR(mode):
-        raise IsADirectoryError(errno.EISDIR, "is a folder, not a file", str(path))
+    target, mode = _check_place(path)
     if mode is not None and not stat.S_ISREG(mode):
         with _named(path), path.open("wb") as file:  # what it is a link to has no name, if it is a pipe
             yield file
         return
-    if not target.parent.is_dir():
-        raise FileNotFoundError(errno.ENOENT, "no such folder", str(path.parent))
     temporary = target.with_name(f".{target.name[:100]}.{secrets.token_hex(8)}.tmp")
     try:
         with temporary.open("xb") as file:
@@ -79,6 +84,16 @@ def open_atomic(path: Path) -> Iterator[BinaryIO]:
             error.filename, error.filename2 = str(path), None
         raise
     _sync_folder(target.parent)
+
+
+def _check_place(path: Path) -> tuple[Path, int | None]:
+    """Where a link leads to, and the mode of what is there; `OSError` if no file can be written there."""
+    target, mode = Path(os.path.realpath(path)), _mode(path)
+    if mode is not None and stat.S_ISDIR(mode):
+        raise IsADirectoryError(errno.EISDIR, "is a folder, not a file", str(path))
+    if (mode is None or stat.S_ISREG(mode)) and not target.parent.is_dir():
+        raise FileNotFoundError(errno.ENOENT, "no such folder", str(path.parent))
+    return target, mode
 
 
 @contextlib.contextmanager

@@ -15,7 +15,7 @@ from pathlib import Path
 from syllabary import splits
 from syllabary.encodings import get, rank_file
 from syllabary.errors import FormatError
-from syllabary.files import read_head, write_atomic
+from syllabary.files import read_head, write_files
 from syllabary.formats import (
     bert_vocab,
     gguf,
@@ -138,8 +138,7 @@ def write(
     if not isinstance(path, (str, os.PathLike)):
         raise TypeError(f"path is {path!r}: give str or PathLike")
     target = Path(path)
-    for file, data in format_of(target, format).files(spec, target).items():
-        write_atomic(file, data)
+    write_files(format_of(target, format).files(spec, target))
 
 
 def format_of(
