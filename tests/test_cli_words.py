@@ -223,3 +223,31 @@ def test_help_fits_eighty_columns(verb: str | None) -> None:
     assert max(map(len, lines.splitlines())) <= 80
     assert "..." not in lines.partition("\n")[2]  # nothing cut short
     assert "[x" not in lines
+
+
+@pytest.mark.parametrize(
+    "args",
+    [
+        ["demo"],
+        ["convert", "tok.json", "new.json", "--sample"],
+        ["verify", "tok.json", "--against", "tok.json", "--on"],
+        ["inspect", "-t", "tok.json", "--file"],
+    ],
+)
+@pytest.mark.parametrize(
+    "name, data, says",
+    [
+        ("a.txt", b"\xff\x00a\x81", "(--encoding); --errors replace reads it with U+FFFD there"),
+        ("a.csv", b"a,b\n1,2\n", "(--column)"),
+    ],
+)
+def test_advice_names_options_that_the_verb_has(
+    folder: Path, args: list[str], name: str, data: bytes, says: str
+) -> None:
+    """How a corpus is to be read can be told to those that read it, not to those that try a tokenizer."""
+    Path(name).write_bytes(data)
+    result = run(*args, name)
+    assert result.exit_code == 1, result.output
+    assert f"error: {name}: " in result.stderr
+    assert (says in result.stderr) == (args[0] == "inspect")
+    assert ("--" in result.stderr) == (args[0] == "inspect")

@@ -197,7 +197,7 @@ def talk_of(read: Corpus | Report) -> None:
     """Say on stderr what was left out, skipped and found out."""
     report = read.report if isinstance(read, Corpus) else read
     for line in report.lines():
-        talk(words.printable(words.spoken(line)))
+        talk(words.printable(_spoken(line)))
 
 
 def read_stdin() -> str:
@@ -280,7 +280,7 @@ def _spoken_warnings() -> Iterator[None]:
         what = sentence.partition(": ")[2] or sentence
         if what not in said:
             said.add(what)
-            shown = words.printable(words.spoken(sentence))
+            shown = words.printable(_spoken(sentence))
             if draws():  # a line of progress may stand there
                 empty = " " * (shutil.get_terminal_size().columns - 1)
                 click.echo(f"\r{empty}\r", nl=False, err=True)
@@ -301,7 +301,23 @@ def _sentence(error: Exception) -> str:
             name = "stdout"
             _forget_stdout()
         return words.printable(error.strerror if name is None else f"{name}: {error.strerror}")
-    return words.printable(words.spoken(str(error))) or type(error).__name__
+    return words.printable(_spoken(str(error))) or type(error).__name__
+
+
+def _spoken(sentence: str) -> str:
+    """The sentence with the options that the verb has."""
+    return words.spoken(sentence if _can_be_told() else words.read_as_it_is(sentence))
+
+
+def _can_be_told() -> bool:
+    """Whether the verb that runs has the options that say how a corpus is to be read; yes where none runs."""
+    ctx = click.get_current_context(silent=True)
+    if ctx is None:
+        return True
+    command: click.Command | None = ctx.command
+    if isinstance(command, click.Group) and ctx.invoked_subcommand is not None:
+        command = command.get_command(ctx, ctx.invoked_subcommand)
+    return command is None or any("--encoding" in parameter.opts for parameter in command.params)
 
 
 def _at_stdout(error: OSError) -> bool:

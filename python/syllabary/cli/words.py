@@ -118,6 +118,22 @@ PHRASES: Sequence[tuple[re.Pattern[str], str]] = tuple(
     )
 )
 
+# How a corpus is to be read, which only some verbs can be told: the others leave the advice out.
+READING: Sequence[tuple[re.Pattern[str], str]] = tuple(
+    (re.compile(advice), words)
+    for advice, words in (
+        (
+            r', or declare its encoding \(encoding=…\)(?:; errors="replace" reads it with U\+FFFD there)?$',
+            "",
+        ),
+        (r"(?:, and|; if its encoding is another,) declare it \(encoding=…\)$", ""),
+        (r"; if the file does not declare its encoding, do \(encoding=…\)", ""),
+        (r"(; the (?:plain )?columns are [^;]*) \(column=…\)$", r"\1"),
+        (r" For an array give kind='json'$", " An array is read from a file called ….json"),
+        (r"; beta_code=False leaves it$", ""),
+    )
+)
+
 # What a terminal obeys or a line ends at; the last two: the order of characters on the screen.
 CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
 
@@ -153,6 +169,17 @@ def spoken(sentence: str) -> str:
     for phrase, words in PHRASES:
         sentence = phrase.sub(words, sentence)
     return OPTION.sub(lambda found: "--" + found[1].replace("_", "-"), sentence)
+
+
+def read_as_it_is(sentence: str) -> str:
+    """The sentence of a corpus without the advice to say how it is to be read.
+
+    >>> read_as_it_is("a.txt: not UTF-8; convert the file to UTF-8, or declare its encoding (encoding=…)")
+    'a.txt: not UTF-8; convert the file to UTF-8'
+    """
+    for advice, words in READING:
+        sentence = advice.sub(words, sentence)
+    return sentence
 
 
 @contextmanager
