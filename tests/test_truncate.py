@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import re
 import warnings
 from pathlib import Path
 from typing import Any
@@ -103,6 +104,41 @@ def test_word_models_note_the_smaller_size(model: str, like: str | None) -> None
     assert large.truncate(size).spec == syllabary.train(text, size, model=model, like=like).spec
     edited = dataclasses.replace(large.spec, record={**large.spec.record, "options": {"vocab_size": "35"}})
     assert syllabary.Tokenizer(edited).truncate(size).spec.record == edited.record
+
+
+@pytest.mark.parametrize("like", [None, "huggingface"])
+def test_wordpiece_keeps_its_characters(like: str | None) -> None:
+    """As training does, which refuses a size below them."""
+    text = ["low lower lowest newer newest widest wide new the cat sat on the mat # ## " * 3] * 4
+    large = syllabary.train(text, 50, model="wordpiece", like=like)
+    with pytest.raises(TrainingError, match="the alphabet has") as found:
+        syllabary.train(text, 5, model="wordpiece", like=like)
+    least = int(re.findall(r"set it to (\d+) or more", str(found.value))[0])
+    smaller = syllabary.train(text, least, model="wordpiece", like=like)
+    assert large.truncate(least).spec == smaller.spec
+    with pytest.raises(VocabularyError, match=rf"size is {least - 1}, but {least} .*set it to {least} or"):
+        large.truncate(least - 1)
+
+
+@pytest.mark.parametrize("options", [{}, {"pad_id": 5, "user_defined_symbols": ["<sep>"]}])
+def test_words_of_sentencepiece_are_those_of_the_smaller_size(
+    options: dict[str, Any], tmp_path: Path
+) -> None:
+    asked: dict[str, Any] = {"like": "sentencepiece", "model": "word", "options": options}
+    text = ["low lower lowest newer newest widest wide new the cat sat on the mat " * 3] * 4
+    large = syllabary.train(text, 14, **asked)
+    for size in (8, 11, 13):
+        cut, smaller = large.truncate(size), syllabary.train(text, size, **asked)
+        assert cut.spec == smaller.spec
+        cut.save(tmp_path / "cut.model")
+        smaller.save(tmp_path / "trained.model")
+        assert (tmp_path / "cut.model").read_bytes() == (tmp_path / "trained.model").read_bytes()
+    if options:
+        late = syllabary.train(text, 14, **{**asked, "options": {"pad_id": 9}})
+        with pytest.raises(VocabularyError, match="id 9 is fixed by the options of training"):
+            late.truncate(8)
+    added = surgery.add(large, ["x"]).tokenizer
+    assert added.truncate(14).spec.record == large.spec.record
 
 
 @pytest.mark.parametrize("size", [270, 280, 299, 300])

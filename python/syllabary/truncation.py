@@ -75,7 +75,7 @@ def learned(spec: TokenizerSpec) -> list[int]:
     tokens that no merge makes stand between the others by their ids.
     """
     named = {*spec.special_tokens.values(), *spec.added_tokens.values(), spec.unknown}
-    fixed = named | {*spec.alphabet.values(), *spec.byte_tokens}
+    fixed = named | {*spec.alphabet.values(), *spec.byte_tokens, *_characters(spec)}
     if spec.scores is not None:
         scores = spec.scores
         long = (one for one in scores if one not in fixed and len(spec.tokens[one].decode()) > 1)
@@ -88,6 +88,14 @@ def learned(spec: TokenizerSpec) -> list[int]:
     return list(interleave(made, sorted(set(spec.tokens) - fixed - set(made))))
 
 
+def _characters(spec: TokenizerSpec) -> set[int]:
+    """The characters that training began with, of WordPiece that `train` made, which has no alphabet."""
+    if spec.model != "wordpiece" or _own_options(spec.record) is None:
+        return set()
+    prefix = (spec.continuing_prefix or "").encode()
+    return {one for one, token in spec.tokens.items() if len(token.removeprefix(prefix).decode()) == 1}
+
+
 # ---- merges ----
 
 
@@ -96,6 +104,8 @@ def _without_merges(
 ) -> tuple[TokenizerSpec, dict[int, int]]:
     """Without the tokens in `gone` and what is learned after the last token that stays."""
     merges = spec.merges
+    if spec.model == "wordlevel" and _asked(spec) is not None:
+        return _without_words(spec, gone, size)
     if merges is not None:
         first: dict[int, int] = {}  # token -> rank of the merge that first makes it
         for rank, (_left, _right, result) in enumerate(merges):
@@ -213,9 +223,33 @@ def _without_scores(
     return replace(smaller, record=record, carried=_model_of(spec, record, len(new))), new
 
 
+def _without_words(
+    spec: TokenizerSpec, gone: Collection[int], size: int
+) -> tuple[TokenizerSpec, dict[int, int]]:
+    """Of words that were learned as sentencepiece does, without those in `gone`."""
+    new = _placed(spec, gone, len(token_bytes(spec)) - len(gone))
+    smaller, record = renumbered(spec, new), {**spec.record, "vocab_size": size}
+    carried: Any = _model_of(spec, record, len(new))
+    try:
+        model, names = carried["sentencepiece"], {token.decode() for token in smaller.tokens.values()}
+        idle = {name: value for name, value in model["idle"].items() if name in names}
+        carried = {**carried, "sentencepiece": {**model, "idle": idle}}
+    except (TypeError, LookupError, AttributeError):  # edited by hand
+        carried = {}
+    return replace(smaller, tokens=dict(sorted(smaller.tokens.items())), record=record, carried=carried), new
+
+
+def _asked(spec: TokenizerSpec) -> int | None:
+    """The size that was asked of sentencepiece's trainer; `None` if none was, or more was added since."""
+    asked = spec.record.get("vocab_size")
+    if spec.record.get("like") != "sentencepiece" or not isinstance(asked, int):
+        return None
+    return asked if asked >= len(token_bytes(spec)) else None
+
+
 def _placed(spec: TokenizerSpec, gone: Collection[int], size: int) -> dict[int, int]:
     """old id -> new id: special, added and byte tokens at theirs, the pieces on the ids between."""
-    pieces = spec.scores or {}
+    pieces = set(learned(spec) if spec.scores is None else spec.scores)
     fixed = {token_id for token_id in token_bytes(spec) if token_id not in pieces}
     if max(fixed, default=0) >= size:
         raise VocabularyError(f"id {max(fixed)} is fixed by the options of training, and above {size} tokens")
