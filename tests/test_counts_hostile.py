@@ -153,6 +153,17 @@ def test_text_as_tools_write_it(tmp_path: Path) -> None:
     assert len(PieceCounts.load(tmp_path / "a.txt", **WORDS)) == 0
 
 
+@pytest.mark.parametrize("suffix", [".txt", ".tsv"])
+def test_a_byte_order_mark_is_no_piece(tmp_path: Path, suffix: str) -> None:
+    separator = " " if suffix == ".txt" else "\t"
+    path = tmp_path / f"a{suffix}"
+    path.write_bytes(f"\ufeffa{separator}1\n\ufeffa{separator}2\n".encode())
+    table = PieceCounts.load(path, split=None)
+    assert dict(table) == {"a": 1, "\ufeffa": 2}
+    table.save(path)  # the piece with it comes first now
+    assert PieceCounts.load(path, split=None) == table
+
+
 def test_arguments_of_a_table_are_named(table: PieceCounts) -> None:
     wrong: Any = [table, 5]
     with pytest.raises(TypeError, match=r"^tables\[1\] is int: give tables of counts$"):

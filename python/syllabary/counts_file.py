@@ -1,13 +1,14 @@
 """Tables of counts as files: by the name's suffix Parquet, or words with their counts as plain text.
 
 Text: a line a piece, `piece count` in `.txt`, as subword-nmt has its dictionaries, with a tab in `.tsv`; the
-most frequent first when written, in any order when read, and lines of one piece are added. It says nothing of
-the rules by which text became pieces. Both ways go in batches.
+most frequent first when written, in any order when read, and lines of one piece are added; a byte order mark
+at the start is skipped. It says nothing of the rules by which text became pieces. Both ways go in batches.
 Leaves out: Parquet (`counts_parquet`), which rules a file without them gets (`counts`).
 """
 
 from __future__ import annotations
 
+import codecs
 import errno
 import os
 from collections.abc import Iterator
@@ -109,10 +110,15 @@ def _write_text(table: Rows, path: Path) -> None:
             )
 
     table.hand(check)
+    first = [True]
     with open_atomic(path) as file:
 
         def put(arrays: Arrays) -> None:
-            file.write(b"".join(b"%b%b%d\n" % (piece, separator, count) for piece, count in rows_of(arrays)))
+            lines = b"".join(b"%b%b%d\n" % (piece, separator, count) for piece, count in rows_of(arrays))
+            if first and lines.startswith(codecs.BOM_UTF8):  # this one is the piece's
+                file.write(codecs.BOM_UTF8)
+            first.clear()
+            file.write(lines)
 
         table.hand(put, by_frequency=True)
 
@@ -127,6 +133,8 @@ def _rows(path: Path) -> Iterator[tuple[bytes, int]]:
             where = f"{path}, line {number}"
             if len(line) > LONGEST_LINE:
                 raise CorpusError(f"{where}: it is longer than {LONGEST_LINE} bytes")
+            if number == 1:
+                line = line.removeprefix(codecs.BOM_UTF8)
             piece, _, digits = line.strip(white).rpartition(separator)
             if not piece or separator in piece or b"\r" in piece or not digits.isdigit():
                 raise CorpusError(
