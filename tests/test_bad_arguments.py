@@ -15,6 +15,7 @@ import pytest
 from test_bad_input import BATCH_ENCODERS, ENCODERS, TOK, train
 
 import syllabary
+from syllabary import surgery
 from syllabary.errors import TextError, TrainingError, UnknownTokenError
 from syllabary.formats import FORMATS
 
@@ -183,6 +184,11 @@ def test_policies(special: Any, error: type[Exception], message: str) -> None:
         (lambda: syllabary.load(None), TypeError, "path_or_name is None: give str or P"),  # type: ignore[arg-type]
         (lambda: TOK.save(None), TypeError, "path is None: give str or PathLike"),  # type: ignore[arg-type]
         (lambda: TOK.save(b"x.json"), TypeError, "path is b'x.json': give str or"),  # type: ignore[arg-type]
+        (lambda: surgery.unreachable(5), TypeError, "tok is 5: give a Tok"),  # type: ignore[arg-type]
+        (lambda: surgery.extend(TOK, 5), TypeError, "other is 5: give a Tok"),  # type: ignore[arg-type]
+        (lambda: surgery.add("a", ["b"]), TypeError, "tok is 'a': give a"),  # type: ignore[arg-type]
+        (lambda: surgery.remove(5, []), TypeError, "tok is 5: give a Tok"),  # type: ignore[arg-type]
+        (lambda: surgery.truncate(5, 5), TypeError, "tok is 5: give a Tok"),  # type: ignore[arg-type]
         (lambda: syllabary.load("nowhere.json"), FileNotFoundError, "nowhere.json"),
         (lambda: syllabary.load("cl200k"), KeyError, "'cl200k' is no file, and no published encoding"),
     ],

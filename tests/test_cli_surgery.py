@@ -6,6 +6,7 @@ Leaves out: what formats hold (test_formats…), and what operations mean (test_
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -112,10 +113,26 @@ def test_a_full_device_is_named(folder: Path) -> None:
     assert (result.exit_code, "error: /dev/full: No space left" in result.stderr) == (1, True)
 
 
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no pipes with names")
+def test_a_tokenizer_is_not_read_from_a_pipe(folder: Path) -> None:
+    os.mkfifo("pipe.json")
+    for verb in (("convert", "pipe.json", "new.json"), ("verify", "tok.json", "--against", "pipe.json")):
+        result = run(*verb, *(["--on", "corpus.txt"] if verb[0] == "verify" else ()))
+        assert result.exit_code == 1
+        assert "error: pipe.json: is a pipe, not a file" in result.stderr
+
+
 def test_names_of_files_say_nothing_to_the_terminal(folder: Path) -> None:
     for verb in (("convert", "tok.json"), ("edit", "tok.json", "-o")):
         result = run(*verb, "a\nb\x1b[31m.json")
         assert (result.exit_code, result.stderr.splitlines()[-1][:12]) == (0, r"a\nb\x1b[31m"), result.stderr
+
+
+@pytest.mark.parametrize("flag", ["--cascade", "--keep-ids"])
+def test_how_to_remove_needs_something_to_remove(folder: Path, flag: str) -> None:
+    result = run("edit", "tok.json", "-o", "new.json", "--add", "x y", flag)
+    assert (result.exit_code, f"error: {flag} says how --remove takes" in result.stderr) == (2, True)
+    assert not Path("new.json").exists()
 
 
 def test_edit_needs_somewhere_to_write(folder: Path) -> None:

@@ -129,6 +129,13 @@ def test_damaged_tables(kind: str, tmp_path: Path) -> None:
             texts(path)
 
 
+def test_feather_1_is_told_from_damage(tmp_path: Path) -> None:
+    path = tmp_path / "a.feather"
+    path.write_bytes(b"FEA1" + bytes(20) + b"FEA1")
+    with pytest.raises(CorpusError, match=r"a\.feather: Feather 1, which is not read: save it as Feather 2"):
+        list(read(path))
+
+
 @pytest.mark.parametrize("kind", sorted(KINDS))
 def test_text_that_is_not_utf8(kind: str, tmp_path: Path) -> None:
     binary = pa.array([b"a", b"\xff\xfe", b"c", b"d"], pa.binary())

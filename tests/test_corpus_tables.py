@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import io
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -195,6 +196,14 @@ def test_json_is_records_only_if_it_looks_so(tmp_path: Path) -> None:
 def test_broken_json(content: str, message: str) -> None:
     with pytest.raises(CorpusError, match=message.replace("]", r"\]")):
         of(content, "json")
+
+
+@pytest.mark.skipif(not hasattr(sys, "set_int_max_str_digits"), reason="Python reads integers of any length")
+@pytest.mark.parametrize("kind", ["jsonl", "json"])
+def test_an_integer_that_python_does_not_read(kind: str) -> None:
+    with pytest.raises(CorpusError, match=r"a: .*: Exceeds the limit \(\d+ digits\)") as found:
+        of('{"text": "a", "n": ' + "1" * 5000 + "}", kind)
+    assert "sys." not in str(found.value)
 
 
 def test_of_an_array_little_is_held() -> None:

@@ -158,6 +158,12 @@ def test_what_cannot_be_is_a_sentence(
     assert not Path("run").exists()
 
 
+def test_a_run_is_no_file(data: Shards, working_folder: Path) -> None:
+    Path("corpus.txt").write_text("text")
+    done = gpt_train(data.path, "-o", "corpus.txt")
+    assert (done.exit_code, done.stderr) == (1, "error: corpus.txt: is a file, not a folder\n")
+
+
 def test_no_shards_there(working_folder: Path) -> None:
     done = gpt_train("nothing", "-o", "run")
     assert (done.exit_code, done.stderr) == (1, "error: nothing: No such folder of shards\n")

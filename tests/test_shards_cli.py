@@ -131,6 +131,12 @@ def test_finished_shards_stay_without_force(folder: Path) -> None:
     assert Path("out/train.bin").read_bytes() == before + np.array([261], "<u2").tobytes()
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full")
+def test_a_folder_that_cannot_be_is_named_as_it_was_given(folder: Path) -> None:
+    done = run("corpus.txt", "-t", "tok.json", "-o", "/dev/full/x", code=1)
+    assert done.stderr.splitlines()[-1] == "error: /dev/full/x: Not a directory"
+
+
 @pytest.mark.parametrize(
     "arguments, code, words",
     [

@@ -150,6 +150,7 @@ def changed(index: dict[str, Any], path: str, value: Any) -> bytes:
         ("dtype", "uint32", "uint16"),
         ("vocab_size", 0, "vocab_size"),
         ("vocab_size", True, "vocab_size"),
+        ("vocab_size", (1 << 32) + 1, "vocab_size: must be a whole number, 1 to 4294967296"),
         ("splits.train", ..., "'train' is missing"),
         ("splits.train.file", "../../etc/passwd", "file"),
         ("splits.val.documents", -1, "documents"),

@@ -52,6 +52,7 @@ def add(tok: Tokenizer, tokens: Iterable[str], *, special: bool = False) -> Surg
     special: matched only as the `special=` policy says, else always.
     Raises `VocabularyError` for a token that is empty or there already.
     """
+    _check_tokenizer("tok", tok)
     texts = listed("tokens", tokens, (str,))
     spec = tok.spec
     named = {**spec.special_tokens, **spec.added_tokens}
@@ -83,6 +84,7 @@ def remove(
     Raises `UnknownTokenError` for what is no token, `VocabularyError` for an initial symbol, without which
     text could no longer be spelled.
     """
+    _check_tokenizer("tok", tok)
     gone = {_find(tok, token) for token in listed("tokens", tokens, (str, bytes, int))}
     spec = tok.spec
     symbols = gone & set(spec.alphabet.values())
@@ -112,6 +114,8 @@ def extend(tok: Tokenizer, other: Tokenizer) -> Surgery:
 
     Raises `VocabularyError` for tokenizers of different units or marks, or whose vocabulary has scores.
     """
+    _check_tokenizer("tok", tok)
+    _check_tokenizer("other", other)
     spec, theirs = tok.spec, other.spec
     for name in ("unit", "end_of_word", "continuing_prefix", "mark_apart"):
         if getattr(spec, name) != getattr(theirs, name):
@@ -156,6 +160,7 @@ def truncate(tok: Tokenizer, size: int) -> Surgery:
 
     Raises `VocabularyError` as `syllabary.truncation.truncate`.
     """
+    _check_tokenizer("tok", tok)
     spec, new = cut(tok.spec, integer("size", size))
     return Surgery(Tokenizer(spec), _table(tok, new), {})
 
@@ -179,6 +184,7 @@ def unreachable(tok: Tokenizer) -> dict[int, str]:
     tried for the second; nor are tokenizers with a normalizer or a pre-tokenizer, of which only the merges
     are asked. Raises `VocabularyError` for a model without merges.
     """
+    _check_tokenizer("tok", tok)
     if tok.spec.model != "bpe":
         raise VocabularyError(
             f"model={tok.spec.model!r} has no merges: only of byte-pair encoding is it known"
@@ -194,6 +200,11 @@ def unreachable(tok: Tokenizer) -> dict[int, str]:
         if token_id not in whole:
             found[token_id] = "split"
     return dict(sorted(found.items()))
+
+
+def _check_tokenizer(name: str, value: object) -> None:
+    if not isinstance(value, Tokenizer):
+        raise TypeError(f"{name} is {value!r}: give a Tokenizer, as syllabary.load opens one")
 
 
 # ---- ids ----

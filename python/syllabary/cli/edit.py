@@ -78,6 +78,11 @@ def edit(
     The map has `new_ids`, the new id of each old one (-1: removed), and `made_of`, for each new token the old
     ids that its text was encoded as.
     """
+    for flag, given in (("--cascade", cascade), ("--keep-ids", keep_ids)):
+        if given and not remove:
+            raise click.UsageError(
+                f"{flag} says how --remove takes tokens out: give --remove, or leave it out"
+            )
     if map_file is not None:
         _check_map(Path(map_file), source, output, extend)
     tok = common.load(source, split)

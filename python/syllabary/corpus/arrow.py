@@ -23,6 +23,7 @@ from syllabary.errors import CorpusError
 ROWS = 1024  # rows that are read at a time
 SPOOL = 16 << 30  # bytes of a copy: no shard of a published corpus is larger
 FILE_MARK = b"ARROW1"
+FEATHER_1 = b"FEA1"
 
 
 def parquet_documents(stream: Stream, reading: Reading, told: Told) -> Iterator[Document]:
@@ -40,8 +41,11 @@ def arrow_documents(stream: Stream, reading: Reading, told: Told) -> Iterator[Do
     ipc = _module("pyarrow.ipc", stream.name)
     with contextlib.ExitStack() as stack:
         file = stack.enter_context(stream.open())
-        is_file = file.read(len(FILE_MARK)) == FILE_MARK
+        head = file.read(len(FILE_MARK))
         file.close()
+        is_file = head == FILE_MARK
+        if head.startswith(FEATHER_1):
+            raise CorpusError(f"{stream.name}: Feather 1, which is not read: save it as Feather 2 or Parquet")
         stack.enter_context(_guard(stream.name, "Arrow"))
         if is_file:
             table = ipc.open_file(stack.enter_context(_seekable(stream)))

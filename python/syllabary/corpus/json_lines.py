@@ -120,11 +120,16 @@ def _of_line(line: bytes, offset: int, where: dict[str, object], reading: Readin
     except json.JSONDecodeError as error:
         raise CorpusError(f"{shown}: not JSON: {error.msg} at column {error.colno}") from error
     except (ValueError, RecursionError) as error:
-        raise CorpusError(f"{shown}: not JSON that can be read: {error}") from error
+        raise CorpusError(f"{shown}: not JSON that can be read: {_why(error)}") from error
     document = _of_value(value, where, reading)
     if document is not None and (b"\\ud" in line or b"\\uD" in line):
         _check_pairs(document.text, shown)
     return document
+
+
+def _why(error: Exception) -> str:
+    """What Python says, without the advice to whoever calls it that it has for a number of many digits."""
+    return str(error).partition("; use sys.set_int_max_str_digits()")[0]
 
 
 def _of_value(value: Any, where: dict[str, object], reading: Reading) -> Document | None:
@@ -262,7 +267,7 @@ class _Scan:
                 if len(self.held) - self.at > MAX_RECORD or not self.more():
                     raise self.error(error.msg, place - self.before) from error
             except (ValueError, RecursionError) as error:
-                raise self.error(str(error), self.at) from error
+                raise self.error(_why(error), self.at) from error
             else:
                 if not isinstance(value, (int, float)) or not self.cut() or not self.more():
                     self.at = end

@@ -226,6 +226,10 @@ def _find(path: Path, wanted: Format | None) -> tuple[Format, Path]:
     """The format of a path, and the file to read: in a folder, the one that the first format finds there."""
     if path.is_dir():
         return _in_folder(path, wanted)
+    if path.is_fifo():  # of which nothing would be left after a look at its beginning
+        raise FormatError(
+            f"{path}: is a pipe, not a file, and is read more than once: save it to a file first"
+        )
     if wanted is not None:
         return wanted, path
     head = read_head(path)

@@ -128,7 +128,8 @@ def parse(data: bytes, path: Path, read_float: Callable[[str], float] = float) -
     except RecursionError as error:
         raise FormatError(f"{path}: nested too deeply for a tokenizer file") from error
     except ValueError as error:  # a duplicate key, NaN, or an integer too long for Python to read
-        raise FormatError(f"{path}: {error}") from error
+        why = str(error).partition("; use sys.set_int_max_str_digits()")[0]  # advice to who calls Python
+        raise FormatError(f"{path}: {why}") from error
     return Json(value, "$", path)
 
 

@@ -115,7 +115,7 @@ def compare(
     wanted, plans = plan(paths, Path(out), equal=equal, budget=budget, settings=settings or {})
     if taken := [one.run for one in plans if (one.run / layout.INDEX).exists()]:
         raise ModelError(f"{taken[0]}: holds shards, and would get a run: give another folder for the result")
-    Path(out).mkdir(parents=True, exist_ok=True)
+    runs.make_folder(Path(out))
     rows = tuple(_row(one, threads, report) for one in plans)
     counted, notes = _counted(plans) if count else ((), [])
     notes += _unequal(plans)

@@ -69,7 +69,7 @@ def to_transformers(
         raise ModelError(
             f"{target}: holds a run, or shards ({runs.TOKENIZER}): give another folder to export to"
         )
-    target.mkdir(parents=True, exist_ok=True)
+    runs.make_folder(target)
     for name in (CONFIG, TOKENIZER, TOKENIZER_CONFIG, WEIGHTS):  # without its config it is no model
         (target / name).unlink(missing_ok=True)
     files = [target / WEIGHTS]

@@ -12,6 +12,7 @@ Leaves out: the files' contents.
 from __future__ import annotations
 
 import contextlib
+import errno
 import json
 import os
 import re
@@ -118,6 +119,13 @@ def same_data(old: Mapping[str, Any], new: Mapping[str, Any]) -> bool:
     return {"end": new["end"], **old} == dict(new)
 
 
+def make_folder(path: Path) -> None:
+    """The folder, if it is not there; `NotADirectoryError` for a file."""
+    if path.exists() and not path.is_dir():
+        raise NotADirectoryError(errno.ENOTDIR, "is a file, not a folder", str(path))
+    path.mkdir(parents=True, exist_ok=True)
+
+
 @contextlib.contextmanager
 def held(path: Path) -> Iterator[None]:
     """The folder, made if it is new, for one process at a time; `ModelError` if another has it.
@@ -125,7 +133,7 @@ def held(path: Path) -> Iterator[None]:
     The system lets go when the process ends, however it ends. Where it has no such locks, nothing is held.
     """
     new = not path.exists()
-    path.mkdir(parents=True, exist_ok=True)
+    make_folder(path)
     try:
         with _locked(path):
             yield

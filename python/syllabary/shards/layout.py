@@ -153,7 +153,7 @@ def _index(root: Json) -> Index:
     corpus.object()
     return Index(
         dtype=root.member("dtype").choice(*IDS),
-        vocab_size=_count(root.member("vocab_size"), 1),
+        vocab_size=_count(root.member("vocab_size"), 1, 1 << 32),
         tokenizer_sha256=_digest(root.member("tokenizer").member("sha256")),
         end=None if end.value is None else end.id(),
         seed=_count(root.member("seed")),
@@ -174,10 +174,10 @@ def _split(json_split: Json, name: SplitName) -> SplitIndex:
     )
 
 
-def _count(member: Json, least: int = 0) -> int:
-    value = member.value
-    if isinstance(value, bool) or not isinstance(value, int) or not least <= value < 1 << 63:
-        raise member.wrong(f"a whole number, {least} or more")
+def _count(member: Json, least: int = 0, most: int | None = None) -> int:
+    value, top = member.value, (1 << 63) - 1 if most is None else most
+    if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= top:
+        raise member.wrong(f"a whole number, {least} {'or more' if most is None else f'to {most}'}")
     return value
 
 

@@ -102,7 +102,8 @@ class Work:
     @contextlib.contextmanager
     def locked(self) -> Iterator[None]:
         """Nobody else writes here meanwhile; `ShardError` if somebody does. A kill unlocks it."""
-        self.path.mkdir(parents=True, exist_ok=True)
+        self.folder.mkdir(parents=True, exist_ok=True)  # named where it cannot be made, not what is in it
+        self.path.mkdir(exist_ok=True)
         with (self.path / LOCK).open("ab") as file:
             _lock(file.fileno(), self.folder)
             try:
