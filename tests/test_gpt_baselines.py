@@ -11,6 +11,7 @@ import math
 import unicodedata
 from collections import Counter, defaultdict
 from itertools import accumulate
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -29,10 +30,14 @@ VAL = ["lowest of the low", "καὶ γράμματα ζ", "", "newer"]
 END = "<|end|>"
 
 
-def split(tokenizer: syllabary.Tokenizer, texts: list[str], end: str = "") -> SimpleNamespace:
+def split(
+    tokenizer: syllabary.Tokenizer, texts: list[str], end: str = "", name: str = "train"
+) -> SimpleNamespace:
     """What a split of shards says of itself, in memory."""
     ids = [tokenizer.encode(text + end, special="allow") for text in texts]
     return SimpleNamespace(
+        path=Path("out"),
+        name=name,
         ids=np.array([one for document in ids for one in document], np.uint16),
         offsets=np.array([0, *accumulate(map(len, ids))], np.int64),
         text_bytes=sum(len(text.encode()) for text in texts),
@@ -43,7 +48,7 @@ def shard_set(train: list[str], val: list[str], end: str = "") -> Any:
     tokenizer = syllabary.train(TRAIN, vocab_size=280, special_tokens=[END])
     return SimpleNamespace(
         train=split(tokenizer, train, end),
-        val=split(tokenizer, val, end),
+        val=split(tokenizer, val, end, "val"),
         vocab_size=tokenizer.vocab_size,
         index=SimpleNamespace(end=tokenizer.token_to_id(END) if end else None),
         tokenizer=lambda: tokenizer,
@@ -187,6 +192,21 @@ def test_ids_beyond_the_vocabulary_are_an_error() -> None:
     shards = shard_set(TRAIN, VAL)
     shards.vocab_size = 200
     with pytest.raises(ShardError, match=r"beyond their 200 ids"):
+        baselines(shards)
+
+
+@pytest.mark.parametrize("name", ["train", "val"])
+def test_offsets_that_fall_are_an_error(name: str) -> None:
+    """They gave a figure that was wrong."""
+    shards = shard_set(TRAIN, VAL)
+    offsets = getattr(shards, name).offsets
+    offsets[1:-1] = -5
+    with pytest.raises(
+        ShardError, match=rf"{name}\.offsets\.bin: offset 1 is -5, below 0 before it: the file"
+    ):
+        baselines(shards)
+    offsets[1:-1] = offsets[-1] + 5
+    with pytest.raises(ShardError, match=rf"{name}\.offsets\.bin: offset {len(offsets) - 1} is \d+, below"):
         baselines(shards)
 
 

@@ -128,6 +128,16 @@ def test_offsets_of_other_ids_are_damaged(written: Path) -> None:
             shards.open(written)
 
 
+def test_offsets_that_fall_are_not_exported(written: Path, tmp_path: Path) -> None:
+    path = written / "train.offsets.bin"
+    offsets = np.fromfile(path, "<i8")
+    offsets[1:-1] = -5
+    offsets.tofile(path)
+    with pytest.raises(ShardError, match=r"train\.offsets\.bin: offset 1 is -5, below 0 before it"):
+        shards.export(shards.open(written), tmp_path / "a", "datasets")
+    assert not (tmp_path / "a").exists()
+
+
 def changed(index: dict[str, Any], path: str, value: Any) -> bytes:
     """The index with one member changed, or removed (`...`)."""
     *parents, last = path.split(".")

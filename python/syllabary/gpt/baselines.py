@@ -27,6 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syllabary.errors import ShardError
+from syllabary.shards.reading import check_rising
 
 if TYPE_CHECKING:
     from syllabary.shards import Shards, Split
@@ -73,7 +74,8 @@ def baselines(shards: Shards, *, limit: int = LIMIT) -> list[Baseline]:
     many it was). Memory is about 50 bytes for each distinct pair of tokens among them, and some 200 MB;
     three million tokens take a second or two.
 
-    Raises `ShardError` if `train` or `val` is missing or empty, or holds ids beyond the vocabulary.
+    Raises `ShardError` if `train` or `val` is missing or empty, holds ids beyond the vocabulary, or has
+    offsets that fall.
     """
     train, val = _nonempty(shards, "train"), _nonempty(shards, "val")
     size, end = shards.vocab_size, shards.index.end
@@ -98,6 +100,7 @@ def _nonempty(shards: Shards, name: str) -> Split:
     if split is None or not len(split.ids) or not split.text_bytes:
         way_out = "write them again with val=0.1 (--val 0.1)" if name == "val" else "give more documents"
         raise ShardError(f"the split {name} of the shards is empty: {way_out}")
+    check_rising(split)
     return split
 
 

@@ -19,7 +19,7 @@ import numpy as np
 
 from syllabary.errors import ShardError
 from syllabary.shards.parts import named
-from syllabary.shards.reading import Shards, Split
+from syllabary.shards.reading import Shards, Split, check_rising
 
 ExportFormat = Literal["parquet", "arrow", "datasets"]
 BATCH_TOKENS = 1 << 20
@@ -93,6 +93,7 @@ def _library(name: str) -> Any:
 
 def batches(split: Split) -> Iterator[tuple[Any, Any]]:
     """The split in pieces of whole documents: ids, (n,), and offsets into them, int32 (documents + 1,)."""
+    check_rising(split)
     start, documents = 0, len(split)
     while start < documents:
         most = int(split.offsets[start]) + BATCH_TOKENS

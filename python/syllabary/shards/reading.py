@@ -194,6 +194,18 @@ def _split(folder: Path, index: Index, name: SplitName) -> Split:
     return Split(folder, name, ids, offsets, said.text_bytes, said.sha256_documents)
 
 
+def check_rising(split: Split) -> None:
+    """`ShardError` if an offset is below the one before it: opening looks at the first and the last alone."""
+    offsets = np.asarray(split.offsets)
+    falls = np.flatnonzero(offsets[1:] < offsets[:-1])
+    if len(falls):
+        at = int(falls[0])
+        raise ShardError(
+            f"{split.path / layout.offsets_file(split.name)}: offset {at + 1} is {offsets[at + 1]}, below "
+            f"{offsets[at]} before it: the file is damaged; write the shards again"
+        )
+
+
 def _mapped(path: Path, dtype: str, count: int, what: str) -> Any:
     """The file as a read-only array, shape (count,), if that is its size."""
     expected = count * np.dtype(dtype).itemsize
