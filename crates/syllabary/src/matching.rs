@@ -4,14 +4,14 @@
 //! caller allows (`tokenizer`). A token that is to be read as text is in no matcher at all, or it would shadow
 //! others. (Source of the rules: tokenizers, `added_vocabulary.rs`, `find_matches`.)
 
-use aho_corasick::{AhoCorasick, AhoCorasickBuilder, Anchored, Input, MatchKind, StartKind};
+use aho_corasick::{AhoCorasick, Anchored, Input, StartKind};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::{
     Error,
     aligned::Aligned,
     normalize::Normalizer,
-    special::{SpecialMatch, SpecialMatcher},
+    special::{SpecialMatch, SpecialMatcher, automaton_of},
     split::{Split, Tables},
 };
 
@@ -239,8 +239,7 @@ fn frozen(later: &[(String, &Named)], with_special: bool) -> Result<Option<AhoCo
     if texts.is_empty() {
         return Ok(None);
     }
-    AhoCorasickBuilder::new()
-        .match_kind(MatchKind::LeftmostLongest)
+    automaton_of(texts.iter().map(|text| text.len()).sum())
         .start_kind(StartKind::Both)
         .build(texts)
         .map(Some)

@@ -5,7 +5,7 @@
 //! ones that are allowed; so the tokenizer makes one matcher for each set of allowed tokens. Making one is
 //! cheap: time and memory grow with the total length of the tokens (1,000 tokens: about a millisecond).
 
-use aho_corasick::{AhoCorasick, AhoCorasickBuilder, Input, MatchKind};
+use aho_corasick::{AhoCorasick, AhoCorasickBuilder, AhoCorasickKind, Input, MatchKind};
 use rustc_hash::FxHashSet;
 
 use crate::error::Error;
@@ -74,9 +74,20 @@ impl SpecialMatcher {
     }
 }
 
+/// So many bytes of tokens make an automaton whose table has a row for each, as fast as there is.
+const SMALL: usize = 1 << 12;
+
+/// The builder of an automaton that finds texts of so many bytes together, the longest of those that begin first. Of
+/// large ones the table would take time in the square of their length, as of `xxxx`.
+pub(crate) fn automaton_of(bytes: usize) -> AhoCorasickBuilder {
+    let mut builder = AhoCorasickBuilder::new();
+    let kind = if bytes <= SMALL { None } else { Some(AhoCorasickKind::ContiguousNFA) };
+    builder.match_kind(MatchKind::LeftmostLongest).kind(kind);
+    builder
+}
+
 fn build(tokens: &[(String, u32)]) -> Result<AhoCorasick, Error> {
-    AhoCorasickBuilder::new()
-        .match_kind(MatchKind::LeftmostLongest)
+    automaton_of(tokens.iter().map(|(text, _)| text.len()).sum())
         .build(tokens.iter().map(|(text, _)| text))
         .map_err(|error| Error::TooLarge(format!("too many or too long special tokens: {error}")))
 }
@@ -116,6 +127,23 @@ mod tests {
             }
         }
         out
+    }
+
+    #[test]
+    fn long_tokens_are_found_too() {
+        let (long, longer) = ("x".repeat(SMALL), "x".repeat(200_000));
+        for text in [longer.clone(), format!("xy{longer}xxy<e>{long}")] {
+            let tokens = [longer.as_str(), "<e>", &long];
+            let mut expected = Vec::new();
+            let mut rest = 0;
+            while let Some((at, token)) = (rest..text.len()).find_map(|at| {
+                tokens.iter().position(|token| text[at..].starts_with(token)).map(|token| (at, token))
+            }) {
+                rest = at + tokens[token].len();
+                expected.push((at, rest, 10 + token as u32));
+            }
+            assert_eq!(found(&tokens, &text), expected);
+        }
     }
 
     #[test]

@@ -105,7 +105,7 @@ PHRASES: Sequence[tuple[re.Pattern[str], str]] = tuple(
         (r": draw a way by its score with sample\(alpha=\)$", "; from Python, tok.sample draws a way"),
         (r"^steps and epochs both say", "--steps and --epochs both say"),
         (r"^learning_rate is ", "--learning-rate is "),
-        (r"^(dropout|epochs) is (?=.*: give a number)", r"--\1 is "),
+        (r"^(dropout|epochs) is (?=.*: give a number (?!or ))", r"--\1 is "),
         (
             r"; (?:decode it properly, or replace it:|replace it, as by) text\.encode\(.*",
             ": arguments are read as UTF-8, and this one is not; a file may have another encoding",

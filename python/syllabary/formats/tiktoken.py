@@ -185,10 +185,10 @@ def _more_than_ranks(spec: TokenizerSpec) -> Iterator[tuple[str, str, tuple[str,
     """What the tokenizer has and ranks have not: as a refusal, as a loss, and the fields to empty."""
     ids = "ids can change"
     if spec.added_tokens:
-        added = f"added tokens, as {next(iter(spec.added_tokens))!r}"
+        first = f", as {next(iter(spec.added_tokens))!r}"
         yield (
-            added,
-            f"{len(spec.added_tokens)} {added}: {ids} where they stand in the text",
+            f"added tokens{first}",
+            f"{plural(len(spec.added_tokens), 'added token')}{first}: {ids} where such stand in the text",
             ("added_tokens",),
         )
     if spec.normalizer:
