@@ -144,23 +144,18 @@ def test_the_bar_is_no_wider_than_the_terminal(columns: int, monkeypatch: pytest
     assert ("1:15 left" in line) is (columns >= 60)
 
 
+def trained_on_a_terminal(merges: int) -> tuple[int, bytes]:
+    """The status of `syllabary train corpus.txt`, and what the terminal was shown."""
+    options = ["corpus.txt", "-o", "out.json", "--num-merges", str(merges)]
+    return interrupt_when([sys.executable, "-m", "syllabary", "train", *options], b"never shown", 120)
+
+
 @pytest.mark.skipif(os.name == "nt", reason="pseudo-terminals are a thing of POSIX")
 def test_the_bar_of_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "120")
     Path("corpus.txt").write_text(WORDS[0], "utf-8")
-    command = [
-        sys.executable,
-        "-m",
-        "syllabary",
-        "train",
-        "corpus.txt",
-        "-o",
-        "out.json",
-        "--num-merges",
-        "15",
-    ]
-    status, shown = interrupt_when(command, b"never shown", 120)
+    status, shown = trained_on_a_terminal(15)
     text = shown.decode()
     assert status == 0
     assert "counting: 0.0 MB" in text
@@ -176,18 +171,7 @@ def test_a_warning_does_not_go_on_in_the_line_of_progress(
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "60")
     Path("corpus.txt").write_text(WORDS[0] + " \u1f71", "utf-8")  # in no normal form
-    command = [
-        sys.executable,
-        "-m",
-        "syllabary",
-        "train",
-        "corpus.txt",
-        "-o",
-        "out.json",
-        "--num-merges",
-        "5",
-    ]
-    status, shown = interrupt_when(command, b"never shown", 120)
+    status, shown = trained_on_a_terminal(5)
     text = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", shown.decode())
     assert status == 0
     assert f"\r{' ' * 59}\rwarning: the corpus has text in no normal form" in text

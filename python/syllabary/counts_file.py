@@ -9,18 +9,15 @@ Leaves out: Parquet (`counts_parquet`), which rules a file without them gets (`c
 from __future__ import annotations
 
 import codecs
-import errno
-import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from syllabary import counts_parquet
+from syllabary import counts_parquet, files
 from syllabary.counts_parquet import check_utf8, module
 from syllabary.errors import CorpusError, FormatError, TrainingError
-from syllabary.files import open_atomic
 from syllabary.piece_sums import Gathered
 from syllabary.piece_table import BATCH_BYTES, BATCH_ROWS, LARGEST, Arrays, Rows, Rules, arrays_from, rows_of
 from syllabary.reference.symbols import shown
@@ -35,10 +32,7 @@ def check_place(path: Path) -> None:
     """Raise at once, and not after an hour of counting, what stands in the way of a table there."""
     if form_of(path) in counts_parquet.SUFFIXES:
         module("pyarrow.parquet", path)
-    if path.is_dir():
-        raise IsADirectoryError(errno.EISDIR, "is a folder, not a file", str(path))
-    if not Path(os.path.realpath(path)).parent.is_dir():
-        raise FileNotFoundError(errno.ENOENT, "no such folder", str(path.parent))
+    files.check_place(path)
 
 
 def form_of(path: Path) -> str:
@@ -111,7 +105,7 @@ def _write_text(table: Rows, path: Path) -> None:
 
     table.hand(check)
     first = [True]
-    with open_atomic(path) as file:
+    with files.open_atomic(path) as file:
 
         def put(arrays: Arrays) -> None:
             lines = b"".join(b"%b%b%d\n" % (piece, separator, count) for piece, count in rows_of(arrays))

@@ -54,7 +54,7 @@ def write_files(files: Mapping[Path, bytes]) -> None:
     """`write_atomic` each; where a folder stands in the place of one, or none is there to hold it, none is
     written."""
     for path in files:
-        _check_place(path)
+        check_place(path)
     for path, data in files.items():
         write_atomic(path, data)
 
@@ -62,9 +62,9 @@ def write_files(files: Mapping[Path, bytes]) -> None:
 @contextlib.contextmanager
 def open_atomic(path: Path) -> Iterator[BinaryIO]:
     """A new file for `path`, which takes its place when the block has ended well; as `write_atomic`."""
-    target, mode = _check_place(path)
+    target, mode = check_place(path)
     if mode is not None and not stat.S_ISREG(mode):
-        with _named(path), path.open("wb") as file:  # what it is a link to has no name, if it is a pipe
+        with named(path), path.open("wb") as file:  # what it is a link to has no name, if it is a pipe
             yield file
         return
     temporary = target.with_name(f".{target.name[:100]}.{secrets.token_hex(8)}.tmp")
@@ -86,7 +86,7 @@ def open_atomic(path: Path) -> Iterator[BinaryIO]:
     _sync_folder(target.parent)
 
 
-def _check_place(path: Path) -> tuple[Path, int | None]:
+def check_place(path: Path) -> tuple[Path, int | None]:
     """Where a link leads to, and the mode of what is there; `OSError` if no file can be written there."""
     target, mode = Path(os.path.realpath(path)), _mode(path)
     if mode is not None and stat.S_ISDIR(mode):
@@ -97,8 +97,8 @@ def _check_place(path: Path) -> tuple[Path, int | None]:
 
 
 @contextlib.contextmanager
-def _named(path: Path) -> Iterator[None]:
-    """An `OSError` that names no file names this one."""
+def named(path: Path) -> Iterator[None]:
+    """An `OSError` from inside carries `path`, also where Python leaves it out (a full disk)."""
     try:
         yield
     except OSError as error:

@@ -5,7 +5,6 @@ Leaves out: what each operation means (`syllabary.surgery`).
 
 from __future__ import annotations
 
-import errno
 import json
 import os
 from collections.abc import Callable, Iterator
@@ -22,7 +21,7 @@ from syllabary.cli import colour, common
 from syllabary.cli.sizes import Size
 from syllabary.cli.words import format_in, plural, printable, spoken, told_of
 from syllabary.convert import convert
-from syllabary.files import write_atomic
+from syllabary.files import check_place, write_atomic
 
 
 @click.command(
@@ -118,10 +117,7 @@ def _check_map(path: Path, *others: str | None) -> None:
     real = os.path.realpath(path)
     if any(other is not None and os.path.realpath(other) == real for other in others):
         raise click.UsageError(f"--map {path} is a tokenizer's file: give the maps one of their own")
-    if not Path(real).parent.is_dir():
-        raise FileNotFoundError(errno.ENOENT, "no such folder", str(path.parent))
-    if Path(real).is_dir():
-        raise IsADirectoryError(errno.EISDIR, "is a folder, not a file", str(path))
+    check_place(path)
 
 
 def _operations(

@@ -7,7 +7,6 @@ the tool that `--like` names. Leaves out: a tokenizer in memory without a file.
 from __future__ import annotations
 
 import dataclasses
-import errno
 import time
 import warnings
 from collections.abc import Mapping
@@ -31,6 +30,7 @@ from syllabary.corpus.care import Care
 from syllabary.corpus.corpus import Corpus
 from syllabary.corpus.document import Reading
 from syllabary.errors import FormatError, SyllabaryError, TrainingError
+from syllabary.files import check_place
 from syllabary.formats.record import Format
 from syllabary.spec import SplitSpec
 from syllabary.training import LIKE, OURS, TOOLS
@@ -255,10 +255,7 @@ def check_output(path: Path, file_format: str | None, options: Mapping[str, Any]
         told = {name: getattr(start.spec, name) for name in FACTS}
     if sentence := formats.refusal(form.name, alphabet=settings["alphabet"], model=model, **told):
         raise FormatError(sentence)
-    if not path.parent.is_dir():
-        raise FileNotFoundError(errno.ENOENT, "no such folder", str(path.parent))
-    if path.is_dir():
-        raise IsADirectoryError(errno.EISDIR, "is a folder, not a file", str(path))
+    check_place(path)
     if start is not None:
         check_longer(form, start, path)
         return form.name

@@ -20,10 +20,10 @@ from numpy.typing import NDArray
 from syllabary.corpus.care import share
 from syllabary.corpus.report import Report
 from syllabary.errors import ShardError
-from syllabary.files import write_atomic
+from syllabary.files import named, write_atomic
 from syllabary.shards import layout
 from syllabary.shards.layout import SplitIndex, SplitName
-from syllabary.shards.parts import Part, named, put
+from syllabary.shards.parts import Part, put
 from syllabary.shards.seen import Seen
 
 JOURNAL = "assembly.json"

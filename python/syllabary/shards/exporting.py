@@ -18,7 +18,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from syllabary.errors import ShardError
-from syllabary.shards.parts import named
+from syllabary.files import named
 from syllabary.shards.reading import Shards, Split, check_rising
 
 ExportFormat = Literal["parquet", "arrow", "datasets"]

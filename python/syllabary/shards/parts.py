@@ -11,13 +11,14 @@ import contextlib
 import json
 import os
 import zlib
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
+
+from syllabary.files import named
 
 HEAD_BYTES = 64 << 20  # of the JSON line, which lists skipped files: more is no part of ours
 
@@ -41,17 +42,6 @@ class Part:
     def arrays(self) -> tuple[NDArray[Any], ...]:
         """In the order of the file."""
         return self.ids, self.lengths, self.identities, self.text_bytes
-
-
-@contextlib.contextmanager
-def named(path: Path) -> Iterator[None]:
-    """An `OSError` from inside carries `path`, also where Python leaves it out (a full disk)."""
-    try:
-        yield
-    except OSError as error:
-        if error.filename is None:
-            error.filename = str(path)
-        raise
 
 
 def put(file: BinaryIO, array: NDArray[Any]) -> None:

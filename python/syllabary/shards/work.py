@@ -18,10 +18,10 @@ from typing import Any
 
 from syllabary.corpus.sources import Unit
 from syllabary.errors import ShardError
-from syllabary.files import write_atomic
+from syllabary.files import named, write_atomic
 from syllabary.shards import layout
 from syllabary.shards.assembly import JOURNAL
-from syllabary.shards.parts import named, read_part
+from syllabary.shards.parts import read_part
 
 PLAN, LOCK, DONE = "plan.json", "lock", "done"
 LAST = {PLAN: 1, DONE: 2}  # removed last, in this order

@@ -13,7 +13,7 @@ use crate::{
     pages::{Zero, Zeros},
 };
 pub(super) use slots::MORE;
-use slots::{COUNT, Empty, INLINE, Long, Middle, SOME_LONG, Short};
+use slots::{COUNT, INLINE, Long, Middle, SOME_LONG, Short};
 
 /// The shortest segment that is not.
 const LONGER: usize = SHORT + 1;
@@ -44,9 +44,9 @@ fn words(bytes: &[u8]) -> (u64, u64) {
 #[repr(align(64))]
 struct Line<T, const WAYS: usize>([T; WAYS]);
 
-// SAFETY: slots are empty where their bytes are zero.
-unsafe impl<T: Empty, const WAYS: usize> Zero for Line<T, WAYS> {
-    const ZERO: Self = Line([T::EMPTY; WAYS]);
+// SAFETY: as of its slots.
+unsafe impl<T: Zero, const WAYS: usize> Zero for Line<T, WAYS> {
+    const ZERO: Self = Line([T::ZERO; WAYS]);
 }
 
 /// A hash table of lines; the number of lines is a power of two, or 0.
@@ -56,13 +56,13 @@ struct Table<T, const WAYS: usize> {
     used: usize,
 }
 
-impl<T: Empty, const WAYS: usize> Default for Table<T, WAYS> {
+impl<T: Zero, const WAYS: usize> Default for Table<T, WAYS> {
     fn default() -> Self {
         Table { lines: Zeros::new(0), used: 0 }
     }
 }
 
-impl<T: Empty, const WAYS: usize> Table<T, WAYS> {
+impl<T: Zero, const WAYS: usize> Table<T, WAYS> {
     #[inline]
     fn line(&self, hash: u64) -> Option<&[T; WAYS]> {
         let at = hash as usize & self.lines.len().wrapping_sub(1);
@@ -205,7 +205,7 @@ impl Memory {
     }
 
     fn put_middle(&mut self, segment: &[u8], ids: &[u32]) {
-        let mut slot = Middle { key: Longer::at(segment, 0, segment.len()), ..Middle::EMPTY };
+        let mut slot = Middle { key: Longer::at(segment, 0, segment.len()), ..Middle::ZERO };
         slot.ids[..ids.len()].copy_from_slice(ids);
         slot.count = ids.len() as u32;
         let hash = |slot: &Middle| (slot.key != Longer::NONE).then(|| slot.key.hash());

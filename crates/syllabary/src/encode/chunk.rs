@@ -212,7 +212,7 @@ impl<O: Output> Pieces<'_, O> {
         self.out.many(&ids);
         match name {
             Name::Short(key) => self.work.short.insert_new(key, key.hash() as u32, &ids),
-            // What falls into bytes or characters of two is cut as soon.
+            // Of more ids than the first look takes only ASCII, which is merged: other text is cut as soon.
             Name::Long(key) if key.is_ascii() || ids.len() <= FAR => {
                 self.work.longer.insert_new(key, key.hash() as u32, &ids);
             }

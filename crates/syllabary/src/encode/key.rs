@@ -39,6 +39,16 @@ const fn masks() -> [u128; 16] {
 }
 
 // SAFETY: numbers are zero where their bytes are.
+unsafe impl Zero for Key {
+    const ZERO: Key = Key::NONE;
+}
+
+// SAFETY: as above.
+unsafe impl Zero for Longer {
+    const ZERO: Longer = Longer::NONE;
+}
+
+// SAFETY: as above.
 unsafe impl Zero for (Key, u32) {
     const ZERO: (Key, u32) = (Key::NONE, 0);
 }

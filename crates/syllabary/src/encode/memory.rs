@@ -41,7 +41,7 @@ pub(crate) struct Slot<K, const N: usize> {
 #[repr(C, align(64))]
 struct Line<K, const N: usize, const WAYS: usize>([Slot<K, N>; WAYS]);
 
-// SAFETY: numbers are zero where their bytes are, and a key of zeros is none, which `NONE` is.
+// SAFETY: numbers are zero where their bytes are, and so are keys (`Zero`).
 unsafe impl<K: Name, const N: usize, const WAYS: usize> Zero for Line<K, N, WAYS> {
     const ZERO: Self = Line([Slot::EMPTY; WAYS]);
 }
@@ -54,7 +54,7 @@ const _: () =
     assert!(size_of::<Slot<Key, FEW>>() == SLOT && std::mem::offset_of!(Slot<Key, FEW>, ids) == SLOT / 2);
 
 impl<K: Name, const N: usize> Slot<K, N> {
-    const EMPTY: Self = Slot { key: K::NONE, ids: [0; N] };
+    const EMPTY: Self = Slot { key: K::ZERO, ids: [0; N] };
 
     #[inline(always)]
     fn holds(&self, key: K) -> bool {

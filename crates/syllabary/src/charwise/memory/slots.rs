@@ -1,8 +1,11 @@
-//! Slots of the memory: a segment of three lengths, and its ids.
+//! Slots of the memory: a segment of three lengths, and its ids; one that is all zero holds nothing.
 //!
 //! Leaves out tables of them (`memory`).
 
-use crate::encode::{Key, Longer};
+use crate::{
+    encode::{Key, Longer},
+    pages::Zero,
+};
 
 /// Ids in a slot, and in one of a longer segment.
 pub(super) const INLINE: usize = 4;
@@ -13,14 +16,6 @@ pub(super) const COUNT: u32 = 60;
 /// In the length of a long segment: its ids are for some texts only.
 pub(super) const SOME_LONG: u8 = 1 << 7;
 
-/// A slot of numbers alone, that holds nothing where all are zero.
-///
-/// # Safety
-/// So it is.
-pub(super) unsafe trait Empty: Copy {
-    const EMPTY: Self;
-}
-
 /// A short segment: its key, with the number of its ids, or `APART`, in the bits above the length; and its ids.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Short {
@@ -29,9 +24,9 @@ pub(super) struct Short {
     pub(super) ids: [u32; INLINE],
 }
 
-// SAFETY: numbers, no key among them.
-unsafe impl Empty for Short {
-    const EMPTY: Short = Short { low: 0, high: 0, ids: [0; INLINE] };
+// SAFETY: numbers are zero where their bytes are.
+unsafe impl Zero for Short {
+    const ZERO: Short = Short { low: 0, high: 0, ids: [0; INLINE] };
 }
 
 impl Short {
@@ -53,9 +48,9 @@ pub(super) struct Middle {
     pub(super) count: u32,
 }
 
-// SAFETY: numbers; `NONE` is all zero.
-unsafe impl Empty for Middle {
-    const EMPTY: Middle = Middle { key: Longer::NONE, ids: [0; MORE], count: 0 };
+// SAFETY: as above; `NONE` is all zero.
+unsafe impl Zero for Middle {
+    const ZERO: Middle = Middle { key: Longer::NONE, ids: [0; MORE], count: 0 };
 }
 
 /// A long segment: a part of its hash, where its bytes and ids are.
@@ -68,9 +63,9 @@ pub(super) struct Long {
     pub(super) count: u8,
 }
 
-// SAFETY: numbers.
-unsafe impl Empty for Long {
-    const EMPTY: Long = Long { hash: 0, bytes: 0, ids: 0, length: 0, count: 0 };
+// SAFETY: as above.
+unsafe impl Zero for Long {
+    const ZERO: Long = Long { hash: 0, bytes: 0, ids: 0, length: 0, count: 0 };
 }
 
 impl Long {

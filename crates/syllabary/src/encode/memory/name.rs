@@ -2,12 +2,13 @@
 //!
 //! Leaves out how keys are made (`key`).
 
-use crate::encode::key::{Key, Longer};
+use crate::{
+    encode::key::{Key, Longer},
+    pages::Zero,
+};
 
-/// What a memory finds strings by: numbers, all zero in `NONE`. In a slot, the highest bits are the count of ids.
-pub(crate) trait Name: Copy {
-    /// No string has it.
-    const NONE: Self;
+/// What a memory finds strings by; zero is that of no string. In a slot, the highest bits are the count of ids.
+pub(crate) trait Name: Zero {
     /// Where the count begins in the highest word, and the count of a slot whose ids lie elsewhere.
     const SHIFT: u32;
     const ELSEWHERE: u64 = u64::MAX >> Self::SHIFT;
@@ -25,7 +26,6 @@ pub(crate) trait Name: Copy {
 }
 
 impl Name for Key {
-    const NONE: Key = Key::NONE;
     const SHIFT: u32 = 60;
     const LINES: usize = 1 << 17;
     const MOST_FAR: usize = 1 << 19;
@@ -52,7 +52,6 @@ impl Name for Key {
 }
 
 impl Name for Longer {
-    const NONE: Longer = Longer::NONE;
     const SHIFT: u32 = 61;
     const LINES: usize = 1 << 16;
     const MOST_FAR: usize = 1 << 20;
