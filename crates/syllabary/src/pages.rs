@@ -47,6 +47,11 @@ pub(crate) unsafe trait Zero: Copy {
     const ZERO: Self;
 }
 
+// SAFETY: numbers are zero where their bytes are.
+unsafe impl<const N: usize> Zero for [u32; N] {
+    const ZERO: Self = [0; N];
+}
+
 impl<T: Zero> Zeros<T> {
     /// `count` of them.
     pub(crate) fn new(count: usize) -> Zeros<T> {

@@ -9,7 +9,7 @@ use super::{
     found::{Found, Missed},
     inside::Inside,
     key::Key,
-    memory::{FAR, FEW, Short, Slot},
+    memory::{FAR, Short, Slot},
     output::Output,
     pieces::{Fast, FastWork, Pieces},
 };
@@ -68,7 +68,7 @@ impl<O: Output> Pieces<'_, O> {
             if let Some(slot) = slot {
                 hand_on(short, slot, &mut self.out);
             } else if let Some(slot) = long {
-                self.out.many(longer.ids(slot));
+                self.out.many(longer.ids(slot, &mut [0; FAR]));
             } else {
                 self.work.are_new = true;
                 self.one(text, span, name)?;
@@ -242,7 +242,7 @@ impl<O: Output> Pieces<'_, O> {
 
 /// Hands on the ids of a slot.
 #[inline(always)]
-fn hand_on(short: &Short, slot: &Slot<Key, FEW>, out: &mut impl Output) {
+fn hand_on(short: &Short, slot: &Slot<Key>, out: &mut impl Output) {
     match slot.few() {
         Some((count, ids)) => out.few(ids, count),
         None => out.many(short.ids(slot)),

@@ -8,7 +8,7 @@
 use super::wide;
 use super::{
     asked::{Asked, LONG},
-    memory::{Any, FAR, FEW, Lines, Longers},
+    memory::{FAR, FEW, Lines, Longers},
     output::Output,
 };
 
@@ -123,19 +123,16 @@ impl Found {
         asked: &Asked,
         at: usize,
     ) -> usize {
-        let Some(Any { count, few, many }) = longer.any(asked.long(at)) else {
+        let room = if KEEP { self.ids.get_mut(self.filled..) } else { None };
+        let count = match room.and_then(<[u32]>::first_chunk_mut) {
+            Some(room) => longer.read::<true>(asked.long(at), room),
+            None => longer.read::<false>(asked.long(at), &mut [0; FAR]),
+        };
+        let Some(count) = count else {
             self.miss::<ENDS>(at);
             return 0;
         };
         if KEEP {
-            if let Some(room) = self.ids.get_mut(self.filled..).and_then(<[u32]>::first_chunk_mut) {
-                *room = *few;
-            }
-            if let Some(many) = many
-                && let Some(room) = self.ids.get_mut(self.filled..).and_then(<[u32]>::first_chunk_mut)
-            {
-                *room = *many;
-            }
             self.filled += count;
         }
         if ENDS {

@@ -6,6 +6,7 @@
 //! takes the place of an old one. Leaves out longer strings (`cache`), and what the ids are.
 
 mod name;
+mod packed;
 
 use super::key::{Key, Longer, SHORT, fetch};
 use crate::pages::{self, Zero, Zeros};
@@ -25,36 +26,36 @@ pub(crate) const FAR: usize = SHORT + 1;
 const MANY_FAR: usize = 1 << 16;
 
 /// Strings of up to `SHORT` bytes: 8 MiB, and 2 MiB of ids that do not fit into their slots.
-pub(crate) type Short = Memory<Key, FEW, 2>;
-/// Strings of up to `LONGER` bytes: 4 MiB, and 4 MiB.
-pub(crate) type Longers = Memory<Longer, 8, 1>;
+pub(crate) type Short = Memory<Key, 2>;
+/// Strings of up to `LONGER` bytes: 8 MiB, and 4 MiB; ids in slots are packed.
+pub(crate) type Longers = Memory<Longer, 1>;
 
 /// A string and its ids.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
-pub(crate) struct Slot<K, const N: usize> {
+pub(crate) struct Slot<K: Name> {
     key: K,
-    ids: [u32; N],
+    ids: K::Ids,
 }
 
 #[derive(Clone, Copy, Debug)]
 #[repr(C, align(64))]
-struct Line<K, const N: usize, const WAYS: usize>([Slot<K, N>; WAYS]);
+struct Line<K: Name, const WAYS: usize>([Slot<K>; WAYS]);
 
 // SAFETY: numbers are zero where their bytes are, and so are keys (`Zero`).
-unsafe impl<K: Name, const N: usize, const WAYS: usize> Zero for Line<K, N, WAYS> {
+unsafe impl<K: Name, const WAYS: usize> Zero for Line<K, WAYS> {
     const ZERO: Self = Line([Slot::EMPTY; WAYS]);
 }
 
 /// Bytes of a line and of a slot of short strings.
 pub(super) const LINE: usize = 64;
 pub(super) const SLOT: usize = 32;
-const _: () = assert!(size_of::<Line<Key, FEW, 2>>() == LINE && size_of::<Line<Longer, 8, 1>>() == LINE);
+const _: () = assert!(size_of::<Line<Key, 2>>() == LINE && size_of::<Line<Longer, 1>>() == LINE);
 const _: () =
-    assert!(size_of::<Slot<Key, FEW>>() == SLOT && std::mem::offset_of!(Slot<Key, FEW>, ids) == SLOT / 2);
+    assert!(size_of::<Slot<Key>>() == SLOT && std::mem::offset_of!(Slot<Key>, ids) == SLOT / 2);
 
-impl<K: Name, const N: usize> Slot<K, N> {
-    const EMPTY: Self = Slot { key: K::ZERO, ids: [0; N] };
+impl<K: Name> Slot<K> {
+    const EMPTY: Self = Slot { key: K::ZERO, ids: K::Ids::ZERO };
 
     #[inline(always)]
     fn holds(&self, key: K) -> bool {
@@ -71,18 +72,25 @@ impl<K: Name, const N: usize> Slot<K, N> {
         self.key.with_high(self.key.high() << count >> count)
     }
 
+    #[inline(always)]
+    fn is_elsewhere(&self) -> bool {
+        self.key.high() >> K::SHIFT == K::ELSEWHERE
+    }
+}
+
+impl Slot<Key> {
     /// How many ids there are, and they, if they are in the slot.
     #[inline(always)]
-    pub(crate) fn few(&self) -> Option<(usize, &[u32; N])> {
-        let count = self.key.high() >> K::SHIFT;
-        (count != K::ELSEWHERE).then_some((count as usize, &self.ids))
+    pub(crate) fn few(&self) -> Option<(usize, &[u32; FEW])> {
+        let count = self.key.high() >> Key::SHIFT;
+        (count != Key::ELSEWHERE).then_some((count as usize, &self.ids))
     }
 }
 
 /// Strings and their ids.
 #[derive(Debug)]
-pub(crate) struct Memory<K, const N: usize, const WAYS: usize> {
-    lines: Zeros<Line<K, N, WAYS>>,
+pub(crate) struct Memory<K: Name, const WAYS: usize> {
+    lines: Zeros<Line<K, WAYS>>,
     used: usize,
     /// `FAR` more than are used.
     far: Vec<u32>,
@@ -94,7 +102,7 @@ pub(crate) struct Memory<K, const N: usize, const WAYS: usize> {
     most: usize,
 }
 
-impl<K: Name, const N: usize, const WAYS: usize> Default for Memory<K, N, WAYS> {
+impl<K: Name, const WAYS: usize> Default for Memory<K, WAYS> {
     fn default() -> Self {
         Memory {
             lines: Zeros::new(FIRST_LINES),
@@ -110,7 +118,7 @@ impl<K: Name, const N: usize, const WAYS: usize> Default for Memory<K, N, WAYS> 
 /// The lines of a memory, for many look-ups.
 #[derive(Clone, Copy)]
 pub(crate) struct Lines<'m> {
-    lines: &'m [Line<Key, FEW, 2>],
+    lines: &'m [Line<Key, 2>],
     far: &'m [u32],
 }
 
@@ -146,7 +154,7 @@ impl Lines<'_> {
     }
 
     #[inline(always)]
-    fn slot(&self, key: Key, place: usize) -> &Slot<Key, FEW> {
+    fn slot(&self, key: Key, place: usize) -> &Slot<Key> {
         let line = &self.lines[place / LINE].0;
         &line[usize::from(!line[0].holds(key))]
     }
@@ -177,25 +185,33 @@ impl Lines<'_> {
 }
 
 impl Longers {
-    /// The number of ids of `key`, if it is there and they are no more than `FAR`; they are the first of the few or, if
-    /// there are many, of those.
+    /// The number of ids of `key`, if it is there and they are no more than `FAR`; if `WRITE`, they are the first of
+    /// `room`, which is written to in any case.
     #[inline(always)]
-    pub(super) fn any(&self, key: Longer) -> Option<Any<'_>> {
+    pub(super) fn read<const WRITE: bool>(&self, key: Longer, room: &mut [u32; FAR]) -> Option<usize> {
         let slot = self.find(key, key.hash() as u32)?;
-        if let Some((count, few)) = slot.few() {
-            return Some(Any { count, few, many: None });
+        if !slot.is_elsewhere() {
+            if WRITE {
+                packed::unpack(&slot.ids, room);
+            }
+            return Some(packed::count(&slot.ids));
         }
-        let [start, count, ..] = slot.ids.map(|id| id as usize);
+        let (start, count) = Longer::place(slot.ids);
         let many = self.far.get(start..).and_then(<[u32]>::first_chunk).filter(|_| count <= FAR)?;
-        Some(Any { count, few: &slot.ids, many: Some(many) })
+        if WRITE {
+            *room = *many;
+        }
+        Some(count)
     }
-}
 
-/// What `Longers::any` finds.
-pub(super) struct Any<'m> {
-    pub(super) count: usize,
-    pub(super) few: &'m [u32; 8],
-    pub(super) many: Option<&'m [u32; FAR]>,
+    /// The ids of a slot, written to `room` if they are packed.
+    pub(super) fn ids<'s>(&'s self, slot: &Slot<Longer>, room: &'s mut [u32; FAR]) -> &'s [u32] {
+        if slot.is_elsewhere() {
+            return self.many(slot);
+        }
+        packed::unpack(&slot.ids, room);
+        &room[..packed::count(&slot.ids)]
+    }
 }
 
 impl Short {
@@ -203,9 +219,18 @@ impl Short {
     pub(crate) fn lines(&self) -> Lines<'_> {
         Lines { lines: &self.lines, far: &self.far }
     }
+
+    /// The ids of a slot.
+    #[inline]
+    pub(crate) fn ids<'s>(&'s self, slot: &'s Slot<Key>) -> &'s [u32] {
+        match slot.few() {
+            Some((count, ids)) => &ids[..count],
+            None => self.many(slot),
+        }
+    }
 }
 
-impl<K: Name, const N: usize, const WAYS: usize> Memory<K, N, WAYS> {
+impl<K: Name, const WAYS: usize> Memory<K, WAYS> {
     /// Lets it grow to twice its size, its slots once `is_too_small`.
     pub(crate) fn allow_more(&mut self) {
         self.most = 2 * K::LINES;
@@ -219,7 +244,7 @@ impl<K: Name, const N: usize, const WAYS: usize> Memory<K, N, WAYS> {
 
     /// The slot of `key`, which has this hash.
     #[inline(always)]
-    pub(crate) fn find(&self, key: K, hash: u32) -> Option<&Slot<K, N>> {
+    pub(crate) fn find(&self, key: K, hash: u32) -> Option<&Slot<K>> {
         let at = hash as usize & (self.lines.len() - 1);
         let line = &self.lines[at].0;
         let slot = &line[usize::from(WAYS > 1 && !line[0].holds(key))];
@@ -227,7 +252,7 @@ impl<K: Name, const N: usize, const WAYS: usize> Memory<K, N, WAYS> {
     }
 
     /// The same beyond the first line: as long as there is no room, strings lie in the lines after it.
-    fn find_after(&self, key: K, at: usize) -> Option<&Slot<K, N>> {
+    fn find_after(&self, key: K, at: usize) -> Option<&Slot<K>> {
         for other in 0..WINDOW {
             let line = &self.lines[at ^ other].0;
             if let Some(slot) = line.iter().find(|slot| slot.holds(key)) {
@@ -251,7 +276,7 @@ impl<K: Name, const N: usize, const WAYS: usize> Memory<K, N, WAYS> {
         for other in 0..WINDOW {
             let line = self.lines[home ^ other].0;
             if let Some(way) = line.iter().position(|slot| slot.holds(key)) {
-                let is_at_home = |slot: &Slot<K, N>| slot.plain_key().hash() as usize & mask == home;
+                let is_at_home = |slot: &Slot<K>| slot.plain_key().hash() as usize & mask == home;
                 self.strayed += usize::from(other > 0);
                 if other > 0
                     && let Some(seat) = self.lines[home].0.iter().rposition(is_at_home)
@@ -269,17 +294,9 @@ impl<K: Name, const N: usize, const WAYS: usize> Memory<K, N, WAYS> {
     }
 
     /// The ids of a slot that has many.
-    pub(crate) fn many(&self, slot: &Slot<K, N>) -> &[u32] {
-        &self.far[slot.ids[0] as usize..][..slot.ids[1] as usize]
-    }
-
-    /// The ids of a slot.
-    #[inline]
-    pub(crate) fn ids<'s>(&'s self, slot: &'s Slot<K, N>) -> &'s [u32] {
-        match slot.few() {
-            Some((count, ids)) => &ids[..count],
-            None => self.many(slot),
-        }
+    pub(crate) fn many(&self, slot: &Slot<K>) -> &[u32] {
+        let (start, count) = K::place(slot.ids);
+        &self.far[start..][..count]
     }
 
     /// Remembers the ids of a string that is not there; it has some, and no more than bytes.
@@ -299,11 +316,9 @@ impl<K: Name, const N: usize, const WAYS: usize> Memory<K, N, WAYS> {
         }
     }
 
-    fn place_ids(&mut self, ids: &[u32]) -> (u64, [u32; N]) {
-        let mut inside = [0; N];
-        if ids.len() <= N && (ids.len() as u64) < K::ELSEWHERE {
-            inside[..ids.len()].copy_from_slice(ids);
-            return (ids.len() as u64, inside);
+    fn place_ids(&mut self, ids: &[u32]) -> (u64, K::Ids) {
+        if let Some(inside) = K::inside(ids) {
+            return inside;
         }
         if self.far.len() + ids.len() > K::MOST_FAR * (self.most / K::LINES) {
             self.far.clear();
@@ -312,11 +327,10 @@ impl<K: Name, const N: usize, const WAYS: usize> Memory<K, N, WAYS> {
             self.used = 0;
         }
         let start = self.far.len() - FAR;
-        inside[..2].copy_from_slice(&[start as u32, ids.len() as u32]);
         self.make_room(ids.len());
         self.far.resize(self.far.len() + ids.len(), 0);
         self.far[start..start + ids.len()].copy_from_slice(ids);
-        (K::ELSEWHERE, inside)
+        (K::ELSEWHERE, K::elsewhere(start, ids.len()))
     }
 
     /// Room for more ids that lie elsewhere: once there are many, for all that there may be, which costs nothing until it
@@ -330,7 +344,7 @@ impl<K: Name, const N: usize, const WAYS: usize> Memory<K, N, WAYS> {
         }
     }
 
-    fn put(&mut self, slot: Slot<K, N>, hash: u32) {
+    fn put(&mut self, slot: Slot<K>, hash: u32) {
         let mask = self.lines.len() - 1;
         let home = hash as usize & mask;
         for other in 0..WINDOW {

@@ -1,7 +1,10 @@
-//! What the memory finds strings by: keys of two lengths.
+//! What the memory finds strings by, keys of two lengths, and what it has room for beside each.
 //!
 //! Leaves out how keys are made (`key`).
 
+use std::fmt::Debug;
+
+use super::{FEW, packed};
 use crate::{
     encode::key::{Key, Longer},
     pages::Zero,
@@ -16,7 +19,14 @@ pub(crate) trait Name: Zero {
     /// is forgotten.
     const LINES: usize;
     const MOST_FAR: usize;
+    /// Ids in a slot, or where they lie.
+    type Ids: Zero + Debug;
 
+    /// Ids in a slot and what its key counts, if there is room for them.
+    fn inside(ids: &[u32]) -> Option<(u64, Self::Ids)>;
+    /// Where ids lie and how many they are, and the same read.
+    fn elsewhere(start: usize, count: usize) -> Self::Ids;
+    fn place(ids: Self::Ids) -> (usize, usize);
     fn hash(self) -> u64;
     fn high(self) -> u64;
     /// The same with another highest word.
@@ -29,6 +39,22 @@ impl Name for Key {
     const SHIFT: u32 = 60;
     const LINES: usize = 1 << 17;
     const MOST_FAR: usize = 1 << 19;
+    type Ids = [u32; FEW];
+
+    fn inside(ids: &[u32]) -> Option<(u64, [u32; FEW])> {
+        let mut inside = [0; FEW];
+        inside.get_mut(..ids.len())?.copy_from_slice(ids);
+        Some((ids.len() as u64, inside))
+    }
+
+    fn elsewhere(start: usize, count: usize) -> [u32; FEW] {
+        [start as u32, count as u32, 0, 0]
+    }
+
+    #[inline(always)]
+    fn place([start, count, ..]: [u32; FEW]) -> (usize, usize) {
+        (start as usize, count as usize)
+    }
 
     #[inline(always)]
     fn hash(self) -> u64 {
@@ -53,8 +79,22 @@ impl Name for Key {
 
 impl Name for Longer {
     const SHIFT: u32 = 61;
-    const LINES: usize = 1 << 16;
+    const LINES: usize = 1 << 17;
     const MOST_FAR: usize = 1 << 20;
+    type Ids = [u32; 8];
+
+    fn inside(ids: &[u32]) -> Option<(u64, [u32; 8])> {
+        packed::pack(ids).map(|words| (1, words))
+    }
+
+    fn elsewhere(start: usize, count: usize) -> [u32; 8] {
+        [start as u32, count as u32, 0, 0, 0, 0, 0, 0]
+    }
+
+    #[inline(always)]
+    fn place([start, count, ..]: [u32; 8]) -> (usize, usize) {
+        (start as usize, count as usize)
+    }
 
     #[inline(always)]
     fn hash(self) -> u64 {
