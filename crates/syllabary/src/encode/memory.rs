@@ -27,7 +27,7 @@ const MANY_FAR: usize = 1 << 16;
 
 /// Strings of up to `SHORT` bytes: 8 MiB, and 2 MiB of ids that do not fit into their slots.
 pub(crate) type Short = Memory<Key, 2>;
-/// Strings of up to `LONGER` bytes: 8 MiB, and 4 MiB; ids in slots are packed.
+/// Strings of up to `LONGER` bytes: 8 MiB, and 2 MiB; ids in slots are packed.
 pub(crate) type Longers = Memory<Longer, 1>;
 
 /// A string and its ids.

@@ -80,7 +80,7 @@ impl Name for Key {
 impl Name for Longer {
     const SHIFT: u32 = 61;
     const LINES: usize = 1 << 17;
-    const MOST_FAR: usize = 1 << 20;
+    const MOST_FAR: usize = 1 << 19;
     type Ids = [u32; 8];
 
     fn inside(ids: &[u32]) -> Option<(u64, [u32; 8])> {
