@@ -129,6 +129,7 @@ impl Found {
             None => longer.read::<false>(asked.long(at), &mut [0; FAR]),
         };
         let Some(count) = count else {
+            longer.fetch_after(asked.long(at));
             self.miss::<ENDS>(at);
             return 0;
         };

@@ -74,7 +74,7 @@ impl<K: Name> Slot<K> {
 
     #[inline(always)]
     fn is_elsewhere(&self) -> bool {
-        self.key.high() >> K::SHIFT == K::ELSEWHERE
+        (self.key.high() & !K::STRAY) >> K::SHIFT == K::ELSEWHERE
     }
 }
 
@@ -204,6 +204,15 @@ impl Longers {
         Some(count)
     }
 
+    /// Asks for the lines where `key` may be put, unless its own is empty.
+    #[inline(always)]
+    pub(super) fn fetch_after(&self, key: Longer) {
+        let home = key.hash() as usize & (self.lines.len() - 1);
+        if !self.lines[home].0[0].is_empty() {
+            (1..WINDOW).for_each(|other| fetch(&self.lines[home ^ other]));
+        }
+    }
+
     /// The ids of a slot, written to `room` if they are packed.
     pub(super) fn ids<'s>(&'s self, slot: &Slot<Longer>, room: &'s mut [u32; FAR]) -> &'s [u32] {
         if slot.is_elsewhere() {
@@ -248,7 +257,10 @@ impl<K: Name, const WAYS: usize> Memory<K, WAYS> {
         let at = hash as usize & (self.lines.len() - 1);
         let line = &self.lines[at].0;
         let slot = &line[usize::from(WAYS > 1 && !line[0].holds(key))];
-        if slot.holds(key) { Some(slot) } else { self.find_after(key, at) }
+        if slot.holds(key) {
+            return Some(slot);
+        }
+        if K::STRAY != 0 && slot.key.high() & K::STRAY == 0 { None } else { self.find_after(key, at) }
     }
 
     /// The same beyond the first line: as long as there is no room, strings lie in the lines after it.
@@ -268,6 +280,7 @@ impl<K: Name, const WAYS: usize> Memory<K, WAYS> {
     /// Whether `key`, which has this hash, is there. If it lies beyond its first line, it changes places with a string
     /// that is at home there: what comes often is soon where one looks first.
     pub(crate) fn settle(&mut self, key: K, hash: u32) -> bool {
+        const { assert!(K::STRAY == 0, "what is noted of strays stays with the line") };
         if self.is_too_small() {
             self.grow();
         }
@@ -351,13 +364,24 @@ impl<K: Name, const WAYS: usize> Memory<K, WAYS> {
             if let Some(free) = self.lines[home ^ other].0.iter_mut().find(|slot| slot.is_empty()) {
                 *free = slot;
                 self.used += 1;
-                return;
+                return self.note_stray(home, other);
             }
         }
         self.taken += 1;
         self.strayed += PUSHED;
-        let line = &mut self.lines[home ^ (self.taken / WAYS % WINDOW)];
-        line.0[self.taken % WAYS] = slot;
+        let other = self.taken / WAYS % WINDOW;
+        let place = &mut self.lines[home ^ other].0[self.taken % WAYS];
+        let key = slot.key.with_high(slot.key.high() | place.key.high() & K::STRAY);
+        *place = Slot { key, ..slot };
+        self.note_stray(home, other);
+    }
+
+    /// Notes in the line of a string that it lies so many lines away.
+    fn note_stray(&mut self, home: usize, other: usize) {
+        if other > 0 && K::STRAY != 0 {
+            let first = &mut self.lines[home].0[0];
+            first.key = first.key.with_high(first.key.high() | K::STRAY);
+        }
     }
 
     /// Whether having too few lines has cost about as much as more of them will.
@@ -371,7 +395,8 @@ impl<K: Name, const WAYS: usize> Memory<K, WAYS> {
         let old = std::mem::replace(&mut self.lines, Zeros::new(more));
         self.used = 0;
         for slot in old.iter().flat_map(|line| &line.0).filter(|slot| !slot.is_empty()) {
-            self.put(*slot, slot.plain_key().hash() as u32);
+            let key = slot.key.with_high(slot.key.high() & !K::STRAY);
+            self.put(Slot { key, ..*slot }, slot.plain_key().hash() as u32);
         }
     }
 }

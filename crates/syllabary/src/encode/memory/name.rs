@@ -14,7 +14,9 @@ use crate::{
 pub(crate) trait Name: Zero {
     /// Where the count begins in the highest word, and the count of a slot whose ids lie elsewhere.
     const SHIFT: u32;
-    const ELSEWHERE: u64 = u64::MAX >> Self::SHIFT;
+    const ELSEWHERE: u64;
+    /// A bit above the count: set in a slot if a string at home there lies in another line. Nothing where none tells.
+    const STRAY: u64;
     /// The most lines, unless more are allowed, and the most ids that do not fit into their slots; beyond it everything
     /// is forgotten.
     const LINES: usize;
@@ -37,6 +39,8 @@ pub(crate) trait Name: Zero {
 
 impl Name for Key {
     const SHIFT: u32 = 60;
+    const ELSEWHERE: u64 = 15;
+    const STRAY: u64 = 0;
     const LINES: usize = 1 << 17;
     const MOST_FAR: usize = 1 << 19;
     type Ids = [u32; FEW];
@@ -79,6 +83,8 @@ impl Name for Key {
 
 impl Name for Longer {
     const SHIFT: u32 = 61;
+    const ELSEWHERE: u64 = 2;
+    const STRAY: u64 = 1 << 63;
     const LINES: usize = 1 << 17;
     const MOST_FAR: usize = 1 << 19;
     type Ids = [u32; 8];
