@@ -79,6 +79,7 @@ def syllabary_lane(task: Task) -> Lane:
     """Ours; `like` decides order and ties, so that the merges are those of that tool."""
     import syllabary
 
+    train = syllabary.train  # what it needs is imported with the name, not with the package
     options: dict[str, Any] = {"split": task.split, "alphabet": "all", "threads": task.threads}
     # Of `like="huggingface"` what decides merges; it would also take a file by its lines.
     order = {"min_frequency": 1, "byte_order": "gpt2"}
@@ -94,7 +95,7 @@ def syllabary_lane(task: Task) -> Lane:
             saved = path.read_bytes()
         return Learned([left + right for left, right in tok.merges], tok.merges, saved)
 
-    return lambda: syllabary.train(reading[task.documents](task.path), task.vocab_size, **options), learned
+    return lambda: train(reading[task.documents](task.path), task.vocab_size, **options), learned
 
 
 def tokenizers_lane(task: Task) -> Lane:
