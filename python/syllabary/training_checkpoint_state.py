@@ -15,7 +15,6 @@ import re
 import stat
 from collections.abc import Mapping
 from dataclasses import dataclass
-from importlib.metadata import version
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any
@@ -91,6 +90,8 @@ def plan_of(options: Options, source: Corpus | PieceTable, more: Mapping[str, ob
         read: dict[str, object] = {"table of counts": digest.hexdigest()}
     else:
         read = {f"corpus's {name}": value for name, value in source.options().items()}
+    from importlib.metadata import version  # slow to import, and only resumable training needs it
+
     plan = {"version": version("syllabary"), **dataclasses.asdict(options), **read, **more}
     found: Plan = json.loads(json.dumps(plan, default=repr))
     return found
