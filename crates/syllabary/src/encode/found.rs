@@ -35,6 +35,8 @@ pub(crate) struct Found {
     pub(super) ends: Box<[u16]>,
     missed: Box<[Missed]>,
     misses: usize,
+    /// Whether most fours of the last look had one that was not found, or not with few ids.
+    pub(super) others_are_many: bool,
 }
 
 const _: () = assert!(MANY * FAR < u16::MAX as usize);
@@ -47,6 +49,7 @@ impl Found {
             ends: vec![0; MANY].into(),
             missed: vec![Missed::default(); MANY].into(),
             misses: 0,
+            others_are_many: false,
         }
     }
 

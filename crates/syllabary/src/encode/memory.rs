@@ -51,8 +51,7 @@ unsafe impl<K: Name, const WAYS: usize> Zero for Line<K, WAYS> {
 pub(super) const LINE: usize = 64;
 pub(super) const SLOT: usize = 32;
 const _: () = assert!(size_of::<Line<Key, 2>>() == LINE && size_of::<Line<Longer, 1>>() == LINE);
-const _: () =
-    assert!(size_of::<Slot<Key>>() == SLOT && std::mem::offset_of!(Slot<Key>, ids) == SLOT / 2);
+const _: () = assert!(size_of::<Slot<Key>>() == SLOT && std::mem::offset_of!(Slot<Key>, ids) == SLOT / 2);
 
 impl<K: Name> Slot<K> {
     const EMPTY: Self = Slot { key: K::ZERO, ids: K::Ids::ZERO };

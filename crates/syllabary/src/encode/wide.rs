@@ -3,26 +3,26 @@
 //! ```text
 //! four ends -> four times 16 bytes -> their first eight, their others -> what is beyond each piece cut off
 //!           -> hashes -> places
-//! four places -> the keys of both slots of each line -> equal? -> ids and counts
 //! ```
 //!
 //! What `asked` and `found` do for one piece is done for four with about a third of the instructions. Leaves out the
-//! pieces at the very end of a text, and those that are not short or not found: they go one by one.
+//! pieces at the very end of a text, and those that are not short: they go one by one.
+
+mod look;
 
 use std::arch::x86_64::{
-    __m128i, __m256i, _mm_loadu_si128, _mm_storeu_si128, _mm256_add_epi64, _mm256_and_si256,
-    _mm256_andnot_si256, _mm256_blendv_epi8, _mm256_castsi128_si256, _mm256_castsi256_pd, _mm256_cmpeq_epi64,
-    _mm256_cmpgt_epi64, _mm256_inserti128_si256, _mm256_loadu_si256, _mm256_movemask_pd, _mm256_mul_epu32,
-    _mm256_or_si256, _mm256_set1_epi64x, _mm256_setzero_si256, _mm256_slli_epi64, _mm256_sllv_epi64,
-    _mm256_srli_epi64, _mm256_srlv_epi64, _mm256_storeu_si256, _mm256_sub_epi64, _mm256_unpackhi_epi64,
-    _mm256_unpacklo_epi64, _mm256_xor_si256,
+    __m128i, __m256i, _mm_loadu_si128, _mm256_and_si256, _mm256_andnot_si256, _mm256_blendv_epi8,
+    _mm256_castsi128_si256, _mm256_castsi256_pd, _mm256_cmpgt_epi64, _mm256_inserti128_si256,
+    _mm256_loadu_si256, _mm256_movemask_pd, _mm256_mul_epu32, _mm256_or_si256, _mm256_set1_epi64x,
+    _mm256_slli_epi64, _mm256_sllv_epi64, _mm256_srli_epi64, _mm256_srlv_epi64, _mm256_storeu_si256,
+    _mm256_sub_epi64, _mm256_unpackhi_epi64, _mm256_unpacklo_epi64, _mm256_xor_si256,
 };
 
 use super::{
-    asked::{APART, Asked, LONG, NONE, PIECE, UNSPACED},
+    asked::{APART, Asked, NONE, PIECE, UNSPACED},
     found::{BEYOND, Found, MANY},
     key::{HASH_DOWN, HASH_HIGH, HASH_LOW, HASH_TURN, LONGER, SHORT, fetch_byte},
-    memory::{FEW, LINE, Lines, Longers, SLOT},
+    memory::{FEW, LINE, Lines, Longers},
 };
 
 /// Pieces at a time.
@@ -84,7 +84,13 @@ impl Able {
         count: usize,
     ) -> (usize, usize) {
         // SAFETY: `self` exists, so the processor has the instructions.
-        unsafe { look::<KEEP, ENDS>(found, memory, asked, count) }
+        unsafe {
+            if found.others_are_many {
+                look::one_after_the_other::<KEEP, ENDS>(found, memory, asked, count)
+            } else {
+                look::ahead::<KEEP, ENDS>(found, memory, asked, count)
+            }
+        }
     }
 }
 
@@ -205,179 +211,4 @@ fn hashes(low: __m256i, high: __m256i) -> __m256i {
 #[target_feature(enable = "avx2")]
 fn bits(of: __m256i) -> i32 {
     _mm256_movemask_pd(_mm256_castsi256_pd(of))
-}
-
-/// Where the ids of four strings are, and how many.
-struct Heads {
-    /// Bytes of the memory where their slots begin.
-    slots: [usize; WIDE],
-    counts: [usize; WIDE],
-    /// A bit for each that was found, and for each of them that has few ids.
-    there: i32,
-    good: i32,
-}
-
-/// All ones where the key of a slot, but for its count, is that of a string.
-#[inline]
-#[target_feature(enable = "avx2")]
-fn equal(slots: (__m256i, __m256i), keys: (__m256i, __m256i)) -> __m256i {
-    let high = _mm256_slli_epi64::<4>(_mm256_xor_si256(slots.1, keys.1));
-    let differ = _mm256_or_si256(_mm256_xor_si256(slots.0, keys.0), high);
-    _mm256_cmpeq_epi64(differ, _mm256_setzero_si256())
-}
-
-/// Looks at the lines of four strings.
-///
-/// # Safety
-/// The places are below the size of the lines, and lines begin there.
-#[inline]
-#[target_feature(enable = "avx2")]
-unsafe fn heads(base: *const u8, places: &[usize; WIDE], keys: (__m256i, __m256i)) -> Heads {
-    // SAFETY: lines begin at the places, and each has two slots.
-    let [(first_low, first_high), (second_low, second_high)] = unsafe {
-        let second = base.add(SLOT);
-        let (even, uneven) = (pair(base, places[0], places[2]), pair(base, places[1], places[3]));
-        let (other, another) = (pair(second, places[0], places[2]), pair(second, places[1], places[3]));
-        [
-            (_mm256_unpacklo_epi64(even, uneven), _mm256_unpackhi_epi64(even, uneven)),
-            (_mm256_unpacklo_epi64(other, another), _mm256_unpackhi_epi64(other, another)),
-        ]
-    };
-    let is_first = equal((first_low, first_high), keys);
-    let is_second = equal((second_low, second_high), keys);
-    let counts = _mm256_srli_epi64::<60>(_mm256_blendv_epi8(first_high, second_high, is_second));
-    let is_few = _mm256_cmpgt_epi64(_mm256_set1_epi64x(FEW as i64 + 1), counts);
-    let is_there = _mm256_or_si256(is_first, is_second);
-    let (there, good) = (bits(is_there), bits(_mm256_and_si256(is_there, is_few)));
-    let offset = _mm256_and_si256(is_second, _mm256_set1_epi64x(SLOT as i64));
-    let mut heads = Heads { slots: [0; WIDE], counts: [0; WIDE], there, good };
-    store(&mut heads.slots, _mm256_add_epi64(load(places), offset));
-    store(&mut heads.counts, counts);
-    heads
-}
-
-/// Looks for strings; gives for how many, and the number of their ids.
-#[target_feature(enable = "avx2")]
-fn look<const KEEP: bool, const ENDS: bool>(
-    found: &mut Found,
-    (lines, longer): (Lines<'_>, &Longers),
-    asked: &Asked,
-    count: usize,
-) -> (usize, usize) {
-    let (mut done, mut sum) = (0, 0);
-    if asked.size != lines.size() {
-        return (done, sum);
-    }
-    let keys = asked.lows[..count].as_chunks::<WIDE>().0.iter().zip(asked.highs.as_chunks::<WIDE>().0);
-    for (group, ((lows, highs), places)) in keys.zip(asked.places.as_chunks::<WIDE>().0).enumerate() {
-        // SAFETY: the places are of lines that were as many.
-        let heads = unsafe { heads(lines.base(), places, (load(lows), load(highs))) };
-        if heads.good != (1 << WIDE) - 1 {
-            sum += one_by_one::<KEEP, ENDS>(found, (lines, longer), (asked, done), &heads);
-        } else if KEEP {
-            let room = found.ids.get_mut(found.filled..).and_then(<[u32]>::first_chunk_mut);
-            let Some(room) = room else { break };
-            // SAFETY: the slots are those that were looked at; each has at most `FEW` ids.
-            let written = unsafe { write(room, lines.base(), &heads) };
-            if ENDS && let Some(ends) = found.ends.as_chunks_mut::<WIDE>().0.get_mut(group) {
-                let mut filled = found.filled;
-                for (end, &count) in ends.iter_mut().zip(&heads.counts) {
-                    filled += count;
-                    *end = filled as u16;
-                }
-            }
-            found.filled += written;
-            sum += written;
-        } else {
-            sum += heads.counts.iter().sum::<usize>();
-        }
-        done += WIDE;
-    }
-    (done, sum)
-}
-
-/// The same for four strings of which not all are found with few ids; the first of them is at `done`.
-#[inline]
-#[target_feature(enable = "avx2")]
-fn one_by_one<const KEEP: bool, const ENDS: bool>(
-    found: &mut Found,
-    (lines, longer): (Lines<'_>, &Longers),
-    (asked, done): (&Asked, usize),
-    heads: &Heads,
-) -> usize {
-    let mut sum = 0;
-    for (lane, at) in (done..done + WIDE).enumerate() {
-        let slot = heads.slots[lane];
-        if (heads.there >> lane) & 1 == 0 {
-            if asked.key(at) == LONG {
-                sum += found.long::<KEEP, ENDS>(longer, asked, at);
-            } else {
-                found.miss::<ENDS>(at);
-            }
-            continue;
-        }
-        let is_few = (heads.good >> lane) & 1 != 0;
-        // SAFETY: the slot is one that was looked at.
-        let (start, many) = unsafe { elsewhere(lines.base(), slot) };
-        let count = if is_few { heads.counts[lane] } else { many };
-        sum += count;
-        if KEEP && let Some(room) = found.ids.get_mut(found.filled..).and_then(<[u32]>::first_chunk_mut) {
-            // Which of both it is nothing foretells, so the many are written in any case, and the first of them again.
-            let far = lines.far(if is_few { 0 } else { start });
-            *room = *far;
-            // SAFETY: the slot is one that was looked at; its second half is as many ids as are read.
-            let ids = unsafe { lines.base().add(slot + SLOT / 2).cast::<[u32; FEW]>() };
-            let ids = if is_few { ids } else { far.as_ptr().cast() };
-            if let Some(room) = room.first_chunk_mut() {
-                // SAFETY: as above, or the first of the many.
-                *room = unsafe { ids.read_unaligned() };
-            }
-            found.filled += count;
-        }
-        if ENDS && KEEP {
-            found.ends[at] = found.filled as u16;
-        }
-    }
-    sum
-}
-
-/// Where the ids of a slot lie that has many, and how many they are.
-///
-/// # Safety
-/// The slot is in the memory.
-#[inline(always)]
-unsafe fn elsewhere(base: *const u8, slot: usize) -> (usize, usize) {
-    // SAFETY: the second half of the slot is ids.
-    let [start, count] = unsafe { base.add(slot + SLOT / 2).cast::<[u32; 2]>().read() };
-    (start as usize, count as usize)
-}
-
-/// Writes the ids of four strings one after the other and says how many they are.
-///
-/// # Safety
-/// The slots are in the memory; each has at most `FEW` ids.
-#[inline]
-#[target_feature(enable = "avx2")]
-unsafe fn write(room: &mut [u32; BEYOND], base: *const u8, heads: &Heads) -> usize {
-    let mut filled = 0;
-    for (&slot, &count) in heads.slots.iter().zip(&heads.counts) {
-        // SAFETY: the slot is in the memory; no more than `FEW` ids for each string were written before.
-        unsafe { copy(&mut *room.as_mut_ptr().add(filled).cast(), base, slot) };
-        filled += count;
-    }
-    filled
-}
-
-/// Writes the ids of a slot.
-///
-/// # Safety
-/// The slot is in the memory.
-#[inline]
-#[target_feature(enable = "avx2")]
-unsafe fn copy(room: &mut [u32; FEW], base: *const u8, slot: usize) {
-    // SAFETY: the ids are the second half of the slot.
-    unsafe {
-        let ids = _mm_loadu_si128(base.add(slot + SLOT / 2).cast());
-        _mm_storeu_si128(room.as_mut_ptr().cast(), ids);
-    }
 }
