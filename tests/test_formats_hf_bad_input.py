@@ -195,3 +195,13 @@ def test_ids_that_collide_or_are_too_large(tmp_path: Path) -> None:
         (tmp_path / NAME).write_text(json.dumps(document), "utf-8")
         with pytest.raises(FormatError, match=message):
             formats.read(tmp_path / NAME)
+
+
+@pytest.mark.parametrize("token_id", [0, 2, 99])
+def test_a_long_added_token_is_quoted_in_part(token_id: int, tmp_path: Path) -> None:
+    token = {"id": token_id, "content": "x" * 10_000, "special": True}
+    document = configurations.document(copy.deepcopy(MODEL), None, None, None)
+    (tmp_path / NAME).write_text(json.dumps(document | {"added_tokens": [token, token]}), "utf-8")
+    with pytest.raises(FormatError, match=r"'x{40}…'") as caught:
+        formats.read(tmp_path / NAME)
+    assert len(str(caught.value)) < 1000

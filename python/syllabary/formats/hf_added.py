@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from syllabary.formats.hf_components import NAME, Component
 from syllabary.formats.record import cannot_hold
 from syllabary.formats.strict_json import Json
+from syllabary.reference.symbols import shown
 from syllabary.spec import Matching, TokenizerSpec
 
 FLAGS = ("single_word", "lstrip", "rstrip", "normalized", "special")
@@ -57,14 +58,16 @@ def read_added(entries: Json, vocab: Mapping[str, int], normalizes: bool, size: 
         entry.object(KEYS)
         text = entry.member("content").string()
         if not text or text in flags:
-            raise entry.error(f"the added token {text!r} is empty or given twice")
+            raise entry.error(f"the added token {shown(text)} is empty or given twice")
         flags[text] = _flags(entry)
         token_id = vocab.get(text, new)
         new += text not in vocab
         if entry.member("id").id() != token_id:
-            raise entry.error(f"the id of {text!r} should be {token_id}, which their library would give it")
+            raise entry.error(
+                f"the id of {shown(text)} should be {token_id}, which their library would give it"
+            )
         if owners.setdefault(token_id, text) != text:
-            raise entry.error(f"{text!r} has the id {token_id} of {owners[token_id]!r}")
+            raise entry.error(f"{shown(text)} has the id {token_id} of {shown(owners[token_id])}")
         (special if flags[text]["special"] else other)[text] = token_id
     return Added(special, other, matching_of(flags, normalizes))
 
@@ -108,7 +111,7 @@ def write_added(spec: TokenizerSpec) -> list[Component]:
 
 def _entry(token_id: int, text: str, special: bool, how: Matching) -> Component:
     if how.stage not in ("text", "normalized"):
-        raise cannot_hold(NAME, f"the token {text!r} of the stage {how.stage!r}")
+        raise cannot_hold(NAME, f"the token {shown(text)} of the stage {how.stage!r}")
     return {
         "id": token_id,
         "content": text,
