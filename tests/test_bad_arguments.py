@@ -90,6 +90,8 @@ def test_choices(name: str) -> None:
         ({"special_tokens": "foo"}, TypeError, "special_tokens must be an iterable of str, not str"),
         ({"special_tokens": 3}, TypeError, "special_tokens must be an iterable of str, not int"),
         ({"special_tokens": {"<s>": 3}}, TypeError, "special_tokens is dict: give a list of the texts"),
+        ({"special_tokens": {"<s>", "</s>"}}, TypeError, "special_tokens is set, which has no order: give a"),
+        ({"special_tokens": frozenset(["<s>"])}, TypeError, "special_tokens is frozenset, which has no"),
         ({"special_tokens": None}, TypeError, "special_tokens must be an iterable of str"),
         ({"special_tokens": ["a", 3]}, TypeError, r"special_tokens\[1\] is int: give str"),
         ({"special_tokens": ["\udfff"]}, TextError, "special token 0: lone surrogate U[+]DFFF"),
@@ -187,6 +189,7 @@ def test_policies(special: Any, error: type[Exception], message: str) -> None:
         (lambda: surgery.unreachable(5), TypeError, "tok is 5: give a Tok"),  # type: ignore[arg-type]
         (lambda: surgery.extend(TOK, 5), TypeError, "other is 5: give a Tok"),  # type: ignore[arg-type]
         (lambda: surgery.add("a", ["b"]), TypeError, "tok is 'a': give a"),  # type: ignore[arg-type]
+        (lambda: surgery.add(TOK, {"<a>", "<b>"}), TypeError, "tokens is set, which has no order: give"),
         (lambda: surgery.remove(5, []), TypeError, "tok is 5: give a Tok"),  # type: ignore[arg-type]
         (lambda: surgery.truncate(5, 5), TypeError, "tok is 5: give a Tok"),  # type: ignore[arg-type]
         (lambda: syllabary.load("nowhere.json"), FileNotFoundError, "nowhere.json"),

@@ -116,14 +116,23 @@ def listed(name: str, values: Any, types: tuple[type, ...]) -> list[Any]:
     return many
 
 
+def ordered(name: str, values: Any, types: tuple[type, ...]) -> list[Any]:
+    """As `listed`; `TypeError` for a set too, whose order is another in each process: ids go by it."""
+    if isinstance(values, (set, frozenset)):
+        raise TypeError(
+            f"{name} is {type(values).__name__}, which has no order: give a list, numbered as it stands"
+        )
+    return listed(name, values, types)
+
+
 def special_names(values: Any, types: tuple[type, ...] = (str,)) -> list[Any]:
-    """Special tokens to train with; `TypeError` for a mapping, whose ids would be lost, as in `listed`."""
+    """Special tokens to train with; `TypeError` for a mapping, whose ids would be lost, as in `ordered`."""
     if isinstance(values, Mapping):
         raise TypeError(
             f"special_tokens is {type(values).__name__}: give a list of the texts; training numbers them "
             "itself, in their order"
         )
-    return listed("special_tokens", values, types)
+    return ordered("special_tokens", values, types)
 
 
 def handler(errors: str) -> str:

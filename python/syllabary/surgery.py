@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from syllabary.arguments import integer, listed
+from syllabary.arguments import integer, listed, ordered
 from syllabary.errors import SyllabaryError, VocabularyError
 from syllabary.reference.symbols import shown
 from syllabary.spec import TokenizerSpec
@@ -53,7 +53,7 @@ def add(tok: Tokenizer, tokens: Iterable[str], *, special: bool = False) -> Surg
     Raises `VocabularyError` for a token that is empty or there already.
     """
     _check_tokenizer("tok", tok)
-    texts = listed("tokens", tokens, (str,))
+    texts = ordered("tokens", tokens, (str,))
     spec = tok.spec
     named = {**spec.special_tokens, **spec.added_tokens}
     first = _next_id(tok)

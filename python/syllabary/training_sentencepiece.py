@@ -17,7 +17,7 @@ from functools import partial
 from typing import Any
 
 from syllabary._engine import SentencePieceTrainer
-from syllabary.arguments import integer, listed
+from syllabary.arguments import integer, ordered
 from syllabary.corpus.corpus import Corpus
 from syllabary.errors import CorpusError, TrainingError
 from syllabary.progress import Progress, Report
@@ -175,7 +175,7 @@ def _items(text: str) -> tuple[str, ...]:
 def _checked(name: str, value: Any, default: Any) -> Any:
     """A value of the type that the default has."""
     if isinstance(default, tuple):
-        return tuple(listed(name, value, (str,)))
+        return tuple(ordered(name, value, (str,)))
     if isinstance(default, bool) or name == "precompiled_charsmap":
         kind: type = bool if isinstance(default, bool) else bytes
         if not isinstance(value, kind):
