@@ -202,6 +202,32 @@ def test_quoted_text_is_not_taken_for_an_option() -> None:
         assert words.spoken(sentence) == sentence
 
 
+@pytest.mark.parametrize(
+    "args, says",
+    [
+        (["encode", "-t", "tok.json", "é", "a\udcff"], r"the argument 'a\udcff' has a lone surrogate at"),
+        (["encode", "-t", "tok.json", "--dropout", "0.1", "\udcff"], r"the argument '\udcff' has a lone"),
+        (["inspect", "-t", "tok.json", "é", "a\udcff"], r"the argument 'a\udcff' has a lone surrogate at"),
+        (["inspect", "-t", "tok.json", "--steps", "a\udcff"], r"the argument 'a\udcff' has a lone"),
+        (["edit", "tok.json", "-o", "b.json", "--add", "é", "--add", "\udcff"], r"--add '\udcff' has a lone"),
+        (["edit", "tok.json", "-o", "b.json", "--add-special", "\udcff"], r"--add-special '\udcff' has a"),
+        (["train", "corpus.txt", "-o", "b.json", "--split", "\udcff"], "--split: lone surrogate U+DCFF at"),
+        (
+            ["train", "corpus.txt", "-o", "b.json", "--unit", "char", "--end-of-word", "\udcff"],
+            "--end-of-word: lone surrogate U+DCFF at",
+        ),
+    ],
+)
+def test_an_argument_that_is_no_utf8_is_named(folder: Path, args: list[str], says: str) -> None:
+    result = run(*args)
+    assert result.exit_code == 1, result.output
+    assert result.stderr.startswith(f"error: {says}")
+    assert result.stderr.endswith(
+        ": arguments are read as UTF-8, and this one is not; a file may have another encoding\n"
+    )
+    assert "batch" not in result.stderr
+
+
 def test_an_encoding_not_here_has_its_way_out_once(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for variable in ("TIKTOKEN_CACHE_DIR", "DATA_GYM_CACHE_DIR"):
         monkeypatch.setenv(variable, str(folder))

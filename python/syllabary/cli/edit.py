@@ -19,7 +19,7 @@ import syllabary
 from syllabary import formats, surgery
 from syllabary.cli import colour, common
 from syllabary.cli.sizes import Size
-from syllabary.cli.words import format_in, plural, printable, spoken, told_of
+from syllabary.cli.words import decoded, format_in, plural, printable, spoken, told_of
 from syllabary.convert import convert
 from syllabary.files import check_place, write_atomic
 
@@ -139,9 +139,11 @@ def _operations(
     if remove:
         yield partial(surgery.remove, tokens=remove, cascade=cascade, renumber=not keep_ids)
     if add:
-        yield partial(surgery.add, tokens=add)
+        yield partial(surgery.add, tokens=[decoded(text, "--add") for text in add])
     if add_special:
-        yield partial(surgery.add, tokens=add_special, special=True)
+        yield partial(
+            surgery.add, tokens=[decoded(text, "--add-special") for text in add_special], special=True
+        )
 
 
 def _after(

@@ -13,6 +13,7 @@ import click
 
 from syllabary.cli import colour, common
 from syllabary.cli.corpus_options import Share, corpus_options
+from syllabary.cli.words import decoded
 from syllabary.corpus.document import Reading
 from syllabary.tokenizer import Tokenizer
 
@@ -86,7 +87,7 @@ def encode(
 
 def _texts(text: tuple[str, ...], files: tuple[str, ...], reading: Reading) -> Iterator[str]:
     """The texts of the arguments, then the documents of the files; stdin if there is neither."""
-    yield from text
+    yield from map(decoded, text)
     if files or not text:
         yield from common.documents(*files or ("-",), reading=reading)
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from syllabary.cli import common
+from syllabary.cli.words import decoded
 from syllabary.errors import ModelError, UnknownSymbolError
 
 if TYPE_CHECKING:
@@ -104,7 +105,7 @@ def sample(
     if trained.tok is None:
         raise ModelError(f"{run}: no tokenizer.syllabary.json beside {trained.path.name}")
     tok, seed = trained.tok, secrets.randbits(32) if seed is None else seed
-    given = tok.encode(prompt, special=special)
+    given = tok.encode(decoded(prompt, "--prompt"), special=special)
     end = () if trained.end is None else (trained.end,)
     never = trained.never
     for count in range(number):

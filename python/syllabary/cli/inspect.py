@@ -17,6 +17,7 @@ import click
 from syllabary import inspecting
 from syllabary.cli import common, inspect_shown
 from syllabary.cli.corpus_options import corpus_options
+from syllabary.cli.words import decoded
 from syllabary.corpus.document import Reading
 from syllabary.inspecting.making import spelling
 from syllabary.inspecting.reading import Row, Taken, check_stepped
@@ -122,7 +123,7 @@ def _named(words: tuple[str, ...], tokenizer: str | None) -> tuple[str, tuple[st
 
 def _texts(texts: tuple[str, ...], files: tuple[str, ...], reading: Reading) -> Iterator[str]:
     """The texts of the arguments, then the documents of the files."""
-    yield from texts
+    yield from map(decoded, texts)
     if files:
         yield from common.documents(*files, reading=reading)
 

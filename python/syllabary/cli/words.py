@@ -12,12 +12,15 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from syllabary import errors
+from syllabary.reference.symbols import shown
 
 # An option's name where the library speaks of it; elsewhere it may be a file's name, or text that is quoted.
 OPTION = re.compile(
     r"\b(vocab_size|num_merges|min_frequency|max_token_length|end_of_word)"
     r"(?= is (?:\d|empty)| \(now |\)| mark )"
 )
+
+UNDECODED = ": arguments are read as UTF-8, and this one is not; a file may have another encoding"
 
 # The library's own phrases, each sought in every sentence.
 PHRASES: Sequence[tuple[re.Pattern[str], str]] = tuple(
@@ -104,11 +107,13 @@ PHRASES: Sequence[tuple[re.Pattern[str], str]] = tuple(
         (r"^dropout=(?=.* passes over merges)", "--dropout "),
         (r": draw a way by its score with sample\(alpha=\)$", "; from Python, tok.sample draws a way"),
         (r"^steps and epochs both say", "--steps and --epochs both say"),
+        (r"^split(?=: lone surrogate )", "--split"),
+        (r"^end_of_word(?=: lone surrogate )", "--end-of-word"),
         (r"^learning_rate is ", "--learning-rate is "),
         (r"^(dropout|epochs) is (?=.*: give a number (?!or ))", r"--\1 is "),
         (
             r"; (?:decode it properly, or replace it:|replace it, as by) text\.encode\(.*",
-            ": arguments are read as UTF-8, and this one is not; a file may have another encoding",
+            UNDECODED,
         ),
         (r"^end=(?=['\"])", "--end "),
         (r"^max_tokens is ", "--max-tokens is "),
@@ -216,6 +221,20 @@ def format_in(option: str | None) -> Iterator[None]:
         if ", or give format=," not in sentence:
             raise
         raise type(error)(sentence.replace(", or give format=,", ours)) from error
+
+
+def decoded(text: str, name: str = "the argument") -> str:
+    """A text given as an argument, or as the option `name`; `TextError` that quotes what is no UTF-8.
+
+    >>> decoded("é")
+    'é'
+    """
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError as error:
+        place = f"a lone surrogate at character {error.start}, which is no Unicode text"
+        raise errors.TextError(f"{name} {shown(text)} has {place}{UNDECODED}") from error
+    return text
 
 
 def printable(text: str, keep: str = "") -> str:
