@@ -99,10 +99,18 @@ def test_edit_writes_tokenizer_and_maps(folder: Path) -> None:
 
 def test_maps_replace_no_tokenizer_and_have_a_place_before_anything_is_written(folder: Path) -> None:
     before = {path.name: path.read_bytes() for path in folder.iterdir()}
-    places = {"tok.json": 2, "new.json": 2, "./small.json": 2, "none/map.json": 1, ".": 1}
-    for place, code in places.items():
+    taken = "is read, and the map would take its place"
+    places = {
+        "tok.json": (1, f"tok.json {taken}"),
+        "./small.json": (1, f"./small.json {taken}"),
+        "new.json": (2, "--map and -o are both new.json"),
+        "none/map.json": (1, "no such folder"),
+        ".": (1, "is a folder"),
+    }
+    for place, (code, says) in places.items():
         result = run("edit", "tok.json", "-o", "new.json", "--extend", "small.json", "--map", place)
         assert (result.exit_code, result.stdout) == (code, "")
+        assert says in result.stderr
         assert "Traceback" not in result.stderr
         assert {path.name: path.read_bytes() for path in folder.iterdir()} == before, place
 

@@ -83,7 +83,7 @@ def edit(
                 f"{flag} says how --remove takes tokens out: give --remove, or leave it out"
             )
     if map_file is not None:
-        _check_map(Path(map_file), source, output, extend)
+        _check_map(map_file, output, source, extend)
     tok = common.load(source, split)
     operations = list(_operations(truncate, extend, split, remove, cascade, keep_ids, add, add_special))
     if operations and output is None:
@@ -112,12 +112,12 @@ def edit(
         common.talk(f"{plural(len(found), 'token')} of {new.vocab_size:,} never come up")
 
 
-def _check_map(path: Path, *others: str | None) -> None:
+def _check_map(maps: str, output: str | None, *read: str | None) -> None:
     """An error, before anything is written, if the maps cannot go there or would replace a tokenizer."""
-    real = os.path.realpath(path)
-    if any(other is not None and os.path.realpath(other) == real for other in others):
-        raise click.UsageError(f"--map {path} is a tokenizer's file: give the maps one of their own")
-    check_place(path)
+    if output is not None and os.path.realpath(output) == os.path.realpath(maps):
+        raise click.UsageError(f"--map and -o are both {maps}: give the maps a file of their own")
+    common.check_kept(maps, [name for name in read if name is not None], "the map")
+    check_place(Path(maps))
 
 
 def _operations(
