@@ -265,3 +265,26 @@ def test_a_file_that_may_not_grow(limit: int, old: bytes | None, folder: Path) -
     assert done.stderr.startswith("error: ")
     assert "File too large" in done.stderr
     assert contents(folder) == before
+
+
+IMPORTING = """
+import runpy, sys
+
+class Interrupting:
+    def find_spec(self, name, path=None, target=None):
+        if name == sys.argv[1]:
+            raise KeyboardInterrupt
+
+sys.meta_path.insert(0, Interrupting())
+sys.argv[:1] = ["-m"]
+runpy.run_module("syllabary", run_name="__main__")
+"""
+
+
+@pytest.mark.parametrize("module", ["click", "syllabary.cli.common", "syllabary.corpus.corpus"])
+def test_ctrl_c_while_the_command_is_imported(module: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", IMPORTING, module],
+        text=True, capture_output=True, check=False, timeout=GUARD,
+    )  # fmt: skip
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "")
