@@ -20,7 +20,7 @@ from gpt_runs import command, documents, environment, make_shards, saved, short,
 import syllabary
 from syllabary import shards as shards_module
 from syllabary.cli import main
-from syllabary.errors import ModelError, ShardError
+from syllabary.errors import CheckpointError, ModelError, ShardError
 
 pytest.importorskip("torch")
 pytest.importorskip("safetensors")
@@ -190,6 +190,27 @@ def test_a_damaged_config_has_a_way_out(tmp_path: Path, data: bytes) -> None:
     (tmp_path / runs.CONFIG).write_bytes(data)
     with pytest.raises(ModelError, match=r"config\.json: .*begins anew"):
         runs.read(tmp_path)
+
+
+# ---- the tokenizer of a run ----
+
+
+def test_a_run_is_opened_with_the_tokenizer_of_its_training(
+    run: Path, shards: shards_module.Shards, tmp_path: Path
+) -> None:
+    folder, tok = copy(run, tmp_path / "run"), shards.tokenizer()
+    beside = folder / runs.TOKENIZER
+    beside.write_bytes(beside.read_bytes() + b"\n")  # laid out in another way
+    assert trained.open_trained(folder).tok == tok
+    syllabary.train(documents(60, seed=1), vocab_size=tok.vocab_size).save(beside)
+    with pytest.raises(CheckpointError, match=r"not the tokenizer that best\.safetensors was trained with"):
+        trained.open_trained(folder)
+    done = CliRunner().invoke(main, ["gpt", "sample", str(folder), "--prompt", "arma"])
+    assert (done.exit_code, done.stdout) == (1, "")
+    assert "put the tokenizer.syllabary.json of the run's shards there" in done.stderr
+    model = trained.open_trained(run).model  # of a checkpoint that names no tokenizer nothing is known
+    checkpoint.save(folder / runs.BEST, model=model, step=4, extra={"data": {"end": None}})
+    assert trained.open_trained(folder).tok == syllabary.load(beside)
 
 
 # ---- the token that ends documents ----

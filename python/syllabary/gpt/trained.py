@@ -13,10 +13,13 @@ from pathlib import Path
 from typing import Any
 
 from syllabary.errors import CheckpointError, ModelError
+from syllabary.files import read_bounded
 from syllabary.gpt import checkpoint as checkpoints
 from syllabary.gpt import run as runs
+from syllabary.gpt.checkpoint import Checkpoint
 from syllabary.gpt.model import GPT
 from syllabary.opening import load
+from syllabary.shards import layout
 from syllabary.tokenizer import Tokenizer
 
 END_NAMES = ("<|endoftext|>", "<|end|>", "<|end_of_text|>", "</s>", "<eos>")  # in order of preference
@@ -54,7 +57,7 @@ def open_trained(
     else the newest.
 
     Raises `ModelError` if there is none, `CheckpointError` for a damaged one, or one whose model is too
-    small for the tokenizer beside it; `OSError`.
+    small for the tokenizer beside it or was trained with another, as its fingerprint says; `OSError`.
     """
     folder, file = _choose(Path(source), checkpoint)
     saved = checkpoints.load(file, parts=("model",))
@@ -66,7 +69,23 @@ def open_trained(
             f"{file}: its model has a vocabulary of {size}, and {beside.name} has ids up to "
             f"{max(tok.vocab)}: one of them is of another run"
         )
+    if tok is not None:
+        _check_trained_with(tok, beside, saved)
     return Trained(file, saved.step, saved.build(device), tok, _end(tok, saved.extra))
+
+
+def _check_trained_with(tok: Tokenizer, beside: Path, saved: Checkpoint) -> None:
+    """`CheckpointError` for another tokenizer than that of the training, which its checkpoints name."""
+    data = saved.extra.get("data")
+    told = data.get("tokenizer") if isinstance(data, Mapping) else None
+    if told is None or told == layout.hash_of(read_bounded(beside)):  # a copy of the shards', as a rule
+        return
+    if told == (found := layout.fingerprint(tok)):
+        return
+    raise CheckpointError(
+        f"{beside}: not the tokenizer that {saved.path.name} was trained with: its SHA-256 is {found[:16]}…, "
+        f"that one's is {str(told)[:16]}…; put the {beside.name} of the run's shards there"
+    )
 
 
 def _choose(source: Path, checkpoint: str | None) -> tuple[Path, Path]:
