@@ -52,6 +52,21 @@ def test_a_space_in_front_with_another_split(tmp_path: Path) -> None:
         syllabary.load(tmp_path, split="gpt2", special_tokens=trained.special_tokens)
 
 
+def test_the_name_is_what_was_opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    bare("BertTokenizer", tmp_path)
+    monkeypatch.chdir(tmp_path.parent)
+    for path in (tmp_path, tmp_path.name, f"./{tmp_path.name}/"):
+        theirs, tok = transformers.AutoTokenizer.from_pretrained(path), syllabary.load(path)
+        for ours in (tok.as_transformers(), tok.with_settings(pad_token="[UNK]").as_transformers()):
+            assert ours.name_or_path == ours.init_kwargs["name_or_path"] == theirs.name_or_path == str(path)
+    assert tok == syllabary.load(tmp_path)
+    tok.as_transformers().save_pretrained(tmp_path / "again")
+    assert "name_or_path" not in (tmp_path / "again" / "tokenizer_config.json").read_text("utf-8")
+    called = tok.as_transformers(name_or_path="mine")
+    assert called.name_or_path == called.init_kwargs["name_or_path"] == "mine"
+    assert syllabary.train(TEXTS, vocab_size=270).as_transformers().name_or_path == ""
+
+
 LIKE = {"Bert": "bert", "Electra": "bert", "LayoutLM": "bert", "Albert": "t5", "T5": "t5", "XLM": "t5"}
 
 

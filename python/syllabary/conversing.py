@@ -27,6 +27,8 @@ GENERATION = re.compile(r"\{%[-+]?\s*generation\s*[-+]?%\}")
 class Conversing:
     """Roles, chat templates and `as_transformers`: what a folder says beside the tokenizer."""
 
+    _opened_as: str = ""  # the path, or the id of the Hub, that `load` was given
+
     @property
     def spec(self) -> TokenizerSpec:
         """The tokenizer as plain data."""
@@ -61,7 +63,9 @@ class Conversing:
 
         Raises `FormatError` for a role that names no token, and for a value that no JSON holds.
         """
-        return type(self)(with_settings(self.spec, settings))  # type: ignore[call-arg]
+        made = type(self)(with_settings(self.spec, settings))  # type: ignore[call-arg]
+        made._opened_as = self._opened_as
+        return made
 
     def apply_chat_template(
         self,
@@ -138,11 +142,14 @@ class Conversing:
         """A tokenizer that code for `transformers` takes as one of its own (`compat.transformers`).
 
         settings: what to change of `tokenizer_config.json`: `pad_token="<pad>"`, `padding_side="left"`.
+        `name_or_path` is what `load` was given, if that was a path or an id of the Hub, or else empty.
 
         Raises `FormatError` for a tokenizer that `tokenizer.json` cannot hold, and where `transformers` is
         not installed.
         """
-        return import_module("syllabary.compat.transformers").wrap(self, settings)
+        return import_module("syllabary.compat.transformers").wrap(
+            self, {"name_or_path": self._opened_as, **settings}
+        )
 
     def _as_asked(self: Any, rendered: Any, as_dict: bool, mask: bool) -> list[int] | dict[str, list[int]]:
         if not as_dict:

@@ -43,10 +43,14 @@ def load(
     if special_tokens is not None:
         named_ids(special_tokens)
     if os.path.exists(name):
-        return Tokenizer(formats.read(path_or_name, format, split=split, special_tokens=special_tokens))
+        tok = Tokenizer(formats.read(path_or_name, format, split=split, special_tokens=special_tokens))
+        tok._opened_as = name
+        return tok
     if hub.is_id(name):
         spec = formats.read(hub.fetch(name), format, split=split, special_tokens=special_tokens)
-        return Tokenizer(with_beside(spec, hub.fetch_beside(name)))
+        tok = Tokenizer(with_beside(spec, hub.fetch_beside(name)))
+        tok._opened_as = name
+        return tok
     if os.sep in name or name.endswith(hub.SUFFIXES):
         raise FileNotFoundError(2, "No such tokenizer file or folder", name)
     encoding = name if name in names() else name_for_model(name)

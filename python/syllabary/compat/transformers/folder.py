@@ -27,6 +27,7 @@ def wrap(tok: Any, settings: Mapping[str, Any]) -> SyllabaryTokenizer:
     Raises `FormatError` for a tokenizer that `tokenizer.json` cannot hold.
     """
     told = {**of_class(tok.spec), **settings}
+    called = told.pop("name_or_path", "")
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         try:
@@ -37,5 +38,5 @@ def wrap(tok: Any, settings: Mapping[str, Any]) -> SyllabaryTokenizer:
             (folder / file).parent.mkdir(exist_ok=True)
             write_atomic(folder / file, text.encode("utf-8"))
         made: SyllabaryTokenizer = SyllabaryTokenizer.from_pretrained(name, local_files_only=True, **told)
-    made.name_or_path = made.init_kwargs["name_or_path"] = ""
+    made.name_or_path = made.init_kwargs["name_or_path"] = called
     return made
