@@ -67,17 +67,22 @@ def test_the_name_is_what_was_opened(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert syllabary.train(TEXTS, vocab_size=270).as_transformers().name_or_path == ""
 
 
-LIKE = {"Bert": "bert", "Electra": "bert", "LayoutLM": "bert", "Albert": "t5", "T5": "t5", "XLM": "t5"}
+LIKE = {
+    **dict.fromkeys(("Camembert", "DebertaV2", "BigBird", "Barthez", "Albert", "T5", "XLM"), "t5"),
+    **dict.fromkeys(("MPNet", "Bert", "Electra", "LayoutLM"), "bert"),
+}
 
 
 def bare(name: str, folder: Path, **config: Any) -> Path:
     """A folder whose settings name a class, and nothing of the roles."""
     shape = next((shape for part, shape in LIKE.items() if part in name), "roberta")
     found = json.loads(SHAPES["roberta" if name.startswith("Roberta") else shape]().to_str())
+    roles = dict.fromkeys(CLASSES[name.removesuffix("Fast")].roles.values())
+    vocab = found["model"]["vocab"]
     if shape == "t5":
-        held = {token for token, _score in found["model"]["vocab"]}
-        more = [token for token in ("<s>", "[CLS]", "[SEP]", "[MASK]") if token not in held]
-        found["model"]["vocab"] += [[token, 0.0] for token in more]
+        vocab += [[token, 0.0] for token in roles if token not in {token for token, _score in vocab}]
+    elif name.startswith("Deberta"):
+        vocab |= {token: len(vocab) + index for index, token in enumerate(roles)}
     (folder / "tokenizer.json").write_text(json.dumps(found))
     (folder / "tokenizer_config.json").write_text(json.dumps({"tokenizer_class": name, **config}))
     return folder
@@ -129,3 +134,41 @@ def test_a_role_of_a_class_in_the_vocabulary_alone(tmp_path: Path) -> None:
     tok = syllabary.load(tmp_path)
     assert tok.encode("a [MASK] b", "allow") == theirs.encode("a [MASK] b", add_special_tokens=False)
     assert tok.roles == theirs.special_tokens_map
+
+
+PIECES = ["▁", "▁low", "er", "▁a", "▁b", *"lowerabmskMASK<>[]"]
+BYTES = [*"Ġlowerabmsk<>[]MASK", "Ġl", "ow", "Ġlow"]
+
+
+def small(name: str) -> Any:
+    """A tokenizer of a class, put together as the class does it."""
+    one = getattr(transformers, name)
+    special = [*dict.fromkeys(CLASSES[name].roles.values())]
+    if name == "MPNetTokenizer":
+        return one(vocab={token: index for index, token in enumerate([*special, "low", "a", "b", "##er"])})
+    if name == "BlenderbotTokenizer":
+        vocab = {token: index for index, token in enumerate(dict.fromkeys([*special, *BYTES]))}
+        return one(vocab=vocab, merges=[("Ġ", "l"), ("o", "w"), ("Ġl", "ow")])
+    pieces = dict.fromkeys([*special, *PIECES])
+    return one(vocab=[(token, 0.0 if token in special else -1.0 - at) for at, token in enumerate(pieces)])
+
+
+@pytest.mark.parametrize("told", [True, False])
+@pytest.mark.parametrize("name", [name for name, one in CLASSES.items() if one.strips])
+def test_a_mask_that_takes_the_space_before_it(name: str, told: bool, tmp_path: Path) -> None:
+    """Of a file that does not add the mask token: as text in the settings, or in the class alone."""
+    small(name).save_pretrained(tmp_path)
+    path, mask = tmp_path / "tokenizer.json", CLASSES[name].roles["mask"]
+    found = json.loads(path.read_text("utf-8"))
+    kept = [one for one in found["added_tokens"] if one["content"] != mask]
+    path.write_text(json.dumps({**found, "added_tokens": kept}), "utf-8")
+    if not told:
+        (tmp_path / "tokenizer_config.json").write_text(json.dumps({"tokenizer_class": name}))
+    theirs, tok = transformers.AutoTokenizer.from_pretrained(tmp_path), syllabary.load(tmp_path)
+    ours = tok.as_transformers()
+    assert ours.special_tokens_map == theirs.special_tokens_map == tok.roles
+    for text in ("low", f"a {mask} b", f"low  {mask}  low", mask, f"lower   {mask} {mask}{mask}a"):
+        want = theirs(text, return_offsets_mapping=True)
+        assert dict(ours(text, return_offsets_mapping=True)) == dict(want), text
+        full = tok.encode_full(text, special="allow")
+        assert (full.ids, full.offsets) == (want["input_ids"], want["offset_mapping"]), text

@@ -16,7 +16,8 @@ from syllabary.formats.hf_added import FLAGS
 from syllabary.formats.hf_read import read_document
 from syllabary.formats.record import Hints
 from syllabary.formats.strict_json import Json, parse
-from syllabary.formats.transformers_folder import CONFIG, EXTRA, MAP, ROLES, left_open
+from syllabary.formats.transformers_classes import Class
+from syllabary.formats.transformers_folder import CONFIG, EXTRA, MAP, ROLES, class_in, left_open
 from syllabary.spec import TokenizerSpec
 
 DECODER = "added_tokens_decoder"
@@ -52,14 +53,21 @@ def _vocab(vocab: Json) -> dict[str, int]:
 
 def _all_named(texts: Mapping[str, str], folder: Path, vocab: Mapping[str, int]) -> dict[str, Flags]:
     """The same with the roles that a class of `transformers` has, where the vocabulary has their tokens."""
-    named = _named(texts, folder)
-    for text in left_open(texts, folder)[0].values():
+    known = class_in(parse(texts.get(CONFIG, "{}").encode("utf-8"), folder / CONFIG).object())
+    named = _named(texts, folder, known)
+    for role, text in left_open(texts, folder)[0].items():
         if text in vocab:
-            named.setdefault(text, {**dict.fromkeys(FLAGS, False), "special": True})
+            flags = {**dict.fromkeys(FLAGS, False), "special": True}
+            named.setdefault(text, flags | _of_class(role, known))
     return named
 
 
-def _named(texts: Mapping[str, str], folder: Path) -> dict[str, Flags]:
+def _of_class(role: str, known: Class | None) -> Flags:
+    """What a class makes of the token of a role that is no more than a text."""
+    return {"lstrip": True} if role == "mask_token" and known is not None and known.strips else {}
+
+
+def _named(texts: Mapping[str, str], folder: Path, known: Class | None) -> dict[str, Flags]:
     """Text -> flags of the tokens that the files name, in the order in which they are added."""
     config = parse(texts.get(CONFIG, "{}").encode("utf-8"), folder / CONFIG).object()
     members, named = dict(config), dict[str, Flags]()
@@ -69,21 +77,24 @@ def _named(texts: Mapping[str, str], folder: Path) -> dict[str, Flags]:
             named.setdefault(decoder[key].member("content").string(), _flags(decoder[key], special=False))
     else:
         members |= parse(texts.get(MAP, "{}").encode("utf-8"), folder / MAP).object()
-    for token in _roles(members):
-        text = token.member("content").string() if isinstance(token.value, dict) else token.string()
-        named.setdefault(text, _flags(token, special=True))
+    for role, token in _roles(members):
+        if isinstance(token.value, dict):
+            named.setdefault(token.member("content").string(), _flags(token, special=True))
+        else:
+            named.setdefault(token.string(), _flags(token, special=True) | _of_class(role, known))
     return named
 
 
-def _roles(members: Mapping[str, Json]) -> Iterator[Json]:
-    """The special tokens: those of the usual roles, a model's own, the others."""
-    usual = [members[role] for role in ROLES if role in members]
-    own = [value for key, value in members.items() if key.endswith("_token") and key not in ROLES]
+def _roles(members: Mapping[str, Json]) -> Iterator[tuple[str, Json]]:
+    """The special tokens and their roles: the usual ones, a model's own, the others."""
+    usual = [(role, members[role]) for role in ROLES if role in members]
+    own = [(key, value) for key, value in members.items() if key.endswith("_token") and key not in ROLES]
     for key in EXTRA:
         value = members.get(key)
         if value is not None and value.value:
-            usual += value.object().values() if isinstance(value.value, dict) else value.list()
-    yield from (one for one in (*usual, *own) if isinstance(one.value, (str, dict)))
+            more = value.object().values() if isinstance(value.value, dict) else value.list()
+            usual += [(key, one) for one in more]
+    yield from ((role, one) for role, one in (*usual, *own) if isinstance(one.value, (str, dict)))
 
 
 def _flags(token: Json, special: bool) -> Flags:

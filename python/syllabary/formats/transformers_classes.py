@@ -1,8 +1,8 @@
 """What a class of `transformers` says where a folder that names it does not: roles, and inputs of models.
 
 Adds the table, and which class a file of options names. Source: transformers 5.23, the signatures of the
-classes and their `model_input_names`; those of which a role is more than a text (`AddedToken`) are left out,
-as is what a class does to text.
+classes, their `model_input_names`, and which make of the mask token, given as text, one that takes the white
+space before it. Leaves out: what a class does to text, and classes that say more (XLNet, mBART).
 """
 
 from __future__ import annotations
@@ -16,10 +16,12 @@ WHOLE = ("input_ids", "token_type_ids", "attention_mask")
 
 @dataclass(frozen=True, slots=True)
 class Class:
-    """roles: without `_token` -> text. inputs: `model_input_names`."""
+    """roles: without `_token` -> text. inputs: `model_input_names`. strips: whether the mask token, where it
+    is no more than a text, takes the white space before it."""
 
     roles: Mapping[str, str] = field(default_factory=dict)
     inputs: tuple[str, ...] = ("input_ids", "attention_mask")
+    strips: bool = False
 
     def named(self) -> dict[str, str]:
         """The roles by their whole names."""
@@ -33,19 +35,31 @@ ALBERT = Class(
     {"bos": "[CLS]", "eos": "[SEP]", "unk": "<unk>", "sep": "[SEP]", "pad": "<pad>", "cls": "[CLS]"}
     | {"mask": "[MASK]"}
 )
+BIGBIRD = Class({**ENDED, "sep": "[SEP]", "cls": "[CLS]", "mask": "[MASK]"}, strips=True)
+CAMEMBERT = Class(ROBERTA.roles, strips=True)
+DEBERTA = Class(
+    {**BERT.roles, "bos": "[CLS]", "eos": "[SEP]"}, ("input_ids", "attention_mask", "token_type_ids")
+)
 T5 = Class({name: ENDED[name] for name in ("eos", "unk", "pad")})
 
 # Each is also known with `Fast` at the end.
 CLASSES: Mapping[str, Class] = {
     "AlbertTokenizer": ALBERT,
     "BartTokenizer": ROBERTA,
+    "BarthezTokenizer": CAMEMBERT,
     "BertTokenizer": BERT,
+    "BigBirdTokenizer": BIGBIRD,
+    "BlenderbotTokenizer": CAMEMBERT,
+    "CamembertTokenizer": CAMEMBERT,
+    "DebertaTokenizer": DEBERTA,
+    "DebertaV2Tokenizer": DEBERTA,
     "DistilBertTokenizer": Class(BERT.roles),
     "ElectraTokenizer": BERT,
     "GPT2Tokenizer": GPT2,
     "LayoutLMTokenizer": BERT,
     "LongformerTokenizer": ROBERTA,
     "MobileBertTokenizer": BERT,
+    "MPNetTokenizer": Class({**ROBERTA.roles, "unk": "[UNK]"}, strips=True),
     "RobertaTokenizer": ROBERTA,
     "T5Tokenizer": T5,
     "XLMRobertaTokenizer": ROBERTA,

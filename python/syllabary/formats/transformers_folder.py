@@ -20,7 +20,7 @@ from typing import Any
 from syllabary.errors import FormatError
 from syllabary.files import read_bounded
 from syllabary.formats.strict_json import Json, parse
-from syllabary.formats.transformers_classes import class_named
+from syllabary.formats.transformers_classes import Class, class_named
 from syllabary.framing import Padding, Side
 from syllabary.spec import TokenizerSpec
 
@@ -108,12 +108,17 @@ def _left_open(
     texts: tuple[tuple[str, str], ...], folder: Path
 ) -> tuple[dict[str, str], tuple[str, ...] | None]:
     members = _members(dict(texts), folder)
-    named = members.get("tokenizer_class")
-    known = None if named is None else class_named(named.value)
+    known = class_in(members)
     if known is None:
         return {}, None
     inputs = None if "model_input_names" in members else known.inputs
     return {role: text for role, text in known.named().items() if role not in members}, inputs
+
+
+def class_in(members: Mapping[str, Json]) -> Class | None:
+    """The class of the table that the members of `tokenizer_config.json` name."""
+    named = members.get("tokenizer_class")
+    return None if named is None else class_named(named.value)
 
 
 def role_padding(spec: TokenizerSpec) -> Padding | None:
