@@ -18,6 +18,7 @@ from syllabary.framing_arguments import check_processors
 from syllabary.tokenizer import Tokenizer
 
 COMPONENTS = ("normalizer", "pre_tokenizer", "post_processor", "decoder")
+TRIED = 20  # added tokens that are asked about, at most
 OPTIONS = (
     *("dropout", "unk_token", "continuing_subword_prefix", "end_of_word_suffix", "fuse_unk"),
     *("byte_fallback", "ignore_merges", "max_input_chars_per_word", "unk_id"),
@@ -87,12 +88,17 @@ def state(theirs: Any) -> tuple[object, object]:
 
 
 def _frame(theirs: Any) -> Frame | None:
-    """By asking the post-processor about one token."""
+    """By asking the post-processor about one token, which it does not add itself."""
     if theirs.post_processor is None:
         return Frame()
-    added = theirs.get_added_tokens_decoder()
-    inner = theirs.encode(next((token.content for token in added.values()), "a"), add_special_tokens=False)
-    whole = theirs.post_processor.process(inner, None, True)
+    added = [token.content for token in theirs.get_added_tokens_decoder().values()]
+    for text in [*added[:TRIED], "a"]:
+        inner = theirs.encode(text, add_special_tokens=False)
+        whole = theirs.post_processor.process(inner, None, True)
+        if len(inner.ids) == 1 and whole.ids.count(inner.ids[0]) == 1:
+            break  # no token that is put around texts: where it stands is certain, whatever a chain says
+    else:
+        return None
     size, places = len(inner.ids), whole.sequence_ids
     if len(theirs.post_processor.process(inner, None, False).ids) != size:
         return None  # the text stands in several places
