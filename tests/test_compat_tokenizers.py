@@ -14,6 +14,7 @@ import random
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import tokenizers as theirs
 import tokenizers_calls as calls
@@ -210,3 +211,42 @@ def test_a_damaged_file_is_an_error_that_says_where(changes: dict[str, Any]) -> 
     with pytest.raises(ValueError, match=r"tokenizer|component|merge") as error:
         ours.Tokenizer.from_str(file)
     assert isinstance(error.value, syllabary.SyllabaryError)
+
+
+TRUTHS = [
+    *(lambda t, tok, one, v, name=name: getattr(one, name)(v) for name in (
+        "token_to_chars", "token_to_word", "token_to_sequence", "word_to_tokens", "word_to_chars",
+        "char_to_token", "char_to_word",
+    )),
+    lambda t, tok, one, v: (one.word_to_tokens(0, v), one.char_to_word(1, v)),
+    lambda t, tok, one, v: (one.truncate(v), one.ids, len(one.overflowing)),
+    lambda t, tok, one, v: (one.truncate(2, v), one.ids, [part.ids for part in one.overflowing]),
+    lambda t, tok, one, v: (one.pad(9, pad_id=v, pad_type_id=v), one.ids, one.type_ids),
+    lambda t, tok, one, v: (one.set_sequence_id(v), one.sequence_ids),
+    lambda t, tok, one, v: (tok.decode([v, 2]), tok.decode_batch([[v]]), tok.id_to_token(v)),
+    lambda t, tok, one, v: (tok.enable_truncation(9, stride=v), tok.truncation),
+    lambda t, tok, one, v: (tok.enable_padding(pad_id=v, length=v, pad_type_id=v), tok.padding),
+    lambda t, tok, one, v: t.models.WordLevel({"a": v}, unk_token="a").token_to_id("a"),
+    lambda t, tok, one, v: t.processors.BertProcessing(("a", v), ("b", 0)).__getstate__(),
+    lambda t, tok, one, v: t.processors.TemplateProcessing(
+        single="a $A", special_tokens=[{"id": "a", "ids": [v], "tokens": ["a"]}]
+    ).__getstate__(),
+    lambda t, tok, one, v: t.trainers.BpeTrainer(vocab_size=v, min_frequency=v).vocab_size,
+    lambda t, tok, one, v: t.decoders.DecodeStream(ids=[v]).step(tok, v),
+    lambda t, tok, one, v: t.Token(v, "s", (v, 3)).as_tuple(),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("value", [False, True, np.True_, np.int64(1), 1.0, "1"])
+@pytest.mark.parametrize("call", TRUTHS)
+def test_what_is_taken_for_an_integer(call: Any, value: Any) -> None:
+    """Python's `True` is 1, as there, and NumPy's is none."""
+    found = []
+    for library in (theirs, ours):
+        tok = library.Tokenizer(library.models.WordLevel({"a": 0, "b": 1, "c": 2}, unk_token="a"))
+        tok.pre_tokenizer = library.pre_tokenizers.Whitespace()
+        try:
+            found.append(repr(call(library, tok, tok.encode("a b c", "b a"), value)))
+        except (TypeError, ValueError, OverflowError) as error:
+            found.append(type(error).__name__)
+    assert found[1] == found[0]

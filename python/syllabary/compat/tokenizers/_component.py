@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Sequence
+from operator import index
 from pathlib import Path
 from typing import Any, ClassVar, Generic, TypeVar, cast, overload
 
@@ -332,15 +333,13 @@ def character(value: Any) -> str:
 
 
 def count(value: Any) -> int:
-    """An integer, 0 or above, below 2^64."""
-    if isinstance(value, bool) or not hasattr(value, "__index__"):
-        raise TypeError(f"'{type(value).__name__}' object cannot be interpreted as an integer")
-    number = value.__index__()
+    """An integer, 0 or above, below 2^64; `True` is 1, as in theirs."""
+    number = index(value)
     if number < 0:
         raise OverflowError("can't convert negative int to unsigned")
     if number >= 2**64:
         raise OverflowError("Python int too large to convert to C unsigned long")
-    return int(number)
+    return number
 
 
 def token_id(value: Any) -> int:

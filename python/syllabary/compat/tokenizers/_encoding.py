@@ -11,7 +11,7 @@ import warnings
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from syllabary.compat.tokenizers._component import count
+from syllabary.compat.tokenizers._component import count, token_id
 from syllabary.compat.tokenizers._json import dumps
 
 Span = tuple[int, int]
@@ -210,7 +210,8 @@ class Encoding:
                 options[name] = value
         if options["direction"] not in SIDES:
             raise ValueError(f"Unknown `direction`: `{options['direction']}`. Use one of `left` or `right`")
-        self._pad(count(length), options)
+        length, options["pad_id"] = count(length), token_id(options["pad_id"])
+        self._pad(length, {**options, "pad_type_id": token_id(options["pad_type_id"])})
 
     def _pad(self, length: int, options: dict[str, Any]) -> None:
         for one in self._overflowing:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
+from syllabary.compat.tokenizers._component import count, token_id
 from syllabary.compat.tokenizers._encoding import Encoding
 from syllabary.compat.tokenizers._normalized import NormalizedString, NormalizedStringRefMut
 from syllabary.reference import pretokenize
@@ -22,7 +23,7 @@ class Token:
 
     def __init__(self, id: int, value: str, offsets: Span) -> None:  # noqa: A002 (their name)
         """From what it is."""
-        self.id, self.value, self.offsets = id, value, tuple(offsets)
+        self.id, self.value, self.offsets = token_id(id), value, tuple(map(count, offsets))
 
     def as_tuple(self) -> tuple[int, str, tuple[int, ...]]:
         """The same as a tuple."""

@@ -48,7 +48,7 @@ def read_tokens(given: Any) -> dict[str, dict[str, Any]]:
     found = {}
     for one in given:
         if isinstance(one, dict):
-            token = {"id": one["id"], "ids": list(one["ids"]), "tokens": list(one["tokens"])}
+            token = {"id": one["id"], "ids": [*map(part.token_id, one["ids"])], "tokens": list(one["tokens"])}
             if len(token["ids"]) != len(token["tokens"]):
                 raise ValueError("SpecialToken: ids and tokens must be of the same length")
         else:
