@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -129,3 +130,20 @@ def test_published_ones_keep_their_ids(real: Real, target: str, tmp_path: Path) 
     report = convert(real.path, path, target)
     assert report.same_tokens == report.texts
     assert target == "minbpe" or report.same_ids == report.texts
+
+
+def test_ranks_do_not_say_that_text_is_dropped(tmp_path: Path) -> None:
+    """A pattern named in `split=` keeps what it does not match; the name of a split that drops says so."""
+    spec = syllabary.train(["low lower, lowest"] * 9, num_merges=4, split=r"\w+").spec
+    tok = syllabary.Tokenizer(replace(spec, split=replace(spec.split, keep_unmatched=False)))
+    path = tmp_path / "ranks.tiktoken"
+    assert tok.tokens("a, b") == [b"a", b"b"]
+    with pytest.raises(FormatError, match=r"tiktoken cannot hold a split that drops .* \('\\\\w\+'\)"):
+        tok.save(path)
+    assert list(tmp_path.iterdir()) == []
+    done = convert(tok, path)
+    assert "drops the text between its matches" in done.losses[0]
+    assert syllabary.load(path, split=r"\w+").tokens("a, b") == [b"a", b", ", b"b"]
+    named = syllabary.train(["low lower, lowest"] * 9, num_merges=4, split="whitespace")
+    named.save(path)
+    assert syllabary.load(path, split="whitespace").encode("low,  lower") == named.encode("low,  lower")

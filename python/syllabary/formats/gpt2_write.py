@@ -12,17 +12,16 @@ import json
 from collections.abc import Mapping
 from pathlib import Path
 
-from syllabary import splits
 from syllabary.errors import FormatError
+from syllabary.formats.dropping import drops, keeping, refusal
 from syllabary.formats.extras import refuse_extras, without_extras
-from syllabary.formats.hf_split import same_split
 from syllabary.formats.hf_vocab import is_symbol
 from syllabary.formats.ranks import recover_merges
 from syllabary.formats.record import Facts, cannot_hold
 from syllabary.reference.bytes_to_unicode import CHARACTER_TO_BYTE, spell
 from syllabary.reference.check import check_spec
 from syllabary.reference.symbols import plural
-from syllabary.spec import SplitSpec, TokenizerSpec
+from syllabary.spec import TokenizerSpec
 
 NAME = "gpt2"
 PAIRS = (("encoder.json", "vocab.bpe"), ("vocab.json", "merges.txt"))
@@ -54,12 +53,9 @@ def write_files(spec: TokenizerSpec, path: Path) -> dict[Path, bytes]:
 def reduce(spec: TokenizerSpec) -> tuple[TokenizerSpec, tuple[str, ...]]:
     """The tokenizer without what the files have no place for, and one sentence for each such thing."""
     losses: list[str] = []
-    if _drops(spec.split):
-        losses.append(
-            f"that the split ({spec.split.pattern!r}) drops the text between its matches: named in split= it "
-            "keeps that text, which may have no ids; split='whitespace-split' drops white space"
-        )
-        spec = dataclasses.replace(spec, split=dataclasses.replace(spec.split, keep_unmatched=True))
+    if drops(spec.split):
+        spec, lost = keeping(spec)
+        losses.append(f"{lost}, which may have no ids; split='whitespace-split' drops white space")
     elif spec.split.pattern is not None:
         losses.append(
             f"the split ({spec.split.name or spec.split.pattern!r}): name it in split= to keep the ids"
@@ -92,18 +88,7 @@ def refuses(facts: Facts) -> FormatError | None:
         return cannot_hold(NAME, "a fallback to bytes")
     if facts.end_of_word not in (None, MARK) or (facts.unit == "byte" and facts.end_of_word):
         return cannot_hold(NAME, f"the end-of-word mark {facts.end_of_word!r}, only {MARK!r} on characters")
-    if facts.split is not None and _drops(facts.split):
-        return cannot_hold(
-            NAME,
-            f"a split that drops the text between its matches ({facts.split.pattern!r}): named in split= "
-            "when the files are read, it keeps that text",
-        )
-    return None
-
-
-def _drops(split: SplitSpec) -> bool:
-    """Whether text between matches goes, and no name of a split says so to who reads the files."""
-    return not (split.keep_unmatched or any(same_split(split, splits.get(name)) for name in splits.names()))
+    return None if facts.split is None else refusal(NAME, facts.split)
 
 
 def _paths(path: Path) -> tuple[Path, Path, bool]:

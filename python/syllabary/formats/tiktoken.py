@@ -23,6 +23,7 @@ from syllabary._engine import Ranks
 from syllabary.encodings import find_by_sha256
 from syllabary.errors import FormatError
 from syllabary.files import read_bounded
+from syllabary.formats.dropping import drops, keeping, refusal
 from syllabary.formats.ranks import check_rank_order
 from syllabary.formats.record import Facts, Format, Hints, cannot_hold, checked
 from syllabary.reference.check import MAX_ID, check_spec
@@ -78,7 +79,7 @@ def parse(data: bytes, path: Path, hints: Hints) -> TokenizerSpec:
 def write(spec: TokenizerSpec) -> bytes:
     """The rank file of a byte-level tokenizer; `FormatError` names what rank order cannot hold."""
     check_spec(spec)
-    if error := refuses(Facts(spec.unit)):
+    if error := refuses(Facts(spec.unit, split=spec.split)):
         raise error
     for field in BEYOND:
         if getattr(spec, field):
@@ -101,7 +102,10 @@ def reduce(spec: TokenizerSpec) -> tuple[TokenizerSpec, tuple[str, ...]]:
     refuses it.
     """
     losses: list[str] = []
-    if spec.split.pattern is not None:
+    if drops(spec.split):
+        spec, lost = keeping(spec)
+        losses.append(f"{lost}, which has ids then")
+    elif spec.split.pattern is not None:
         losses.append(
             f"the split ({spec.split.name or spec.split.pattern!r}): name it in split= to keep the ids"
         )
@@ -121,10 +125,13 @@ def reduce(spec: TokenizerSpec) -> tuple[TokenizerSpec, tuple[str, ...]]:
 
 
 def refuses(facts: Facts) -> FormatError | None:
-    """The error for other symbols than bytes, and for an alphabet of the bytes seen: no text has all 256."""
+    """The error for other symbols than bytes, an alphabet of the bytes seen (no text has all 256), and for
+    a split that drops text."""
     if facts.unit != "byte":
         return cannot_hold(NAME, f"tokens of the unit {facts.unit!r}, only bytes")
-    return _without_bytes('alphabet="seen"') if facts.alphabet == "seen" else None
+    if facts.alphabet == "seen":
+        return _without_bytes('alphabet="seen"')
+    return None if facts.split is None else refusal(NAME, facts.split)
 
 
 def sniff(path: Path, head: bytes) -> bool:
