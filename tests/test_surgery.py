@@ -7,7 +7,11 @@ from __future__ import annotations
 
 import tempfile
 import warnings
+from collections import Counter
+from contextlib import suppress
 from dataclasses import replace
+from itertools import product
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -19,7 +23,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import syllabary
-from syllabary import surgery
+from syllabary import spelling, surgery
+from syllabary._engine import Split
 from syllabary.errors import UnknownTokenError, VocabularyError
 from syllabary.spec import SplitSpec, TokenizerSpec
 
@@ -214,3 +219,35 @@ def test_arguments_of_the_wrong_type(tok: syllabary.Tokenizer) -> None:
     for wrong in ("low", None, [1.5]):
         with pytest.raises(TypeError):
             surgery.remove(tok, wrong)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("split", ["whitespace", "[a-z]+", "gpt2", "o200k"])
+def test_what_a_split_leaves_of_tokens(split: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As asked of each context by itself; and no context of a token is asked about twice."""
+    trained = syllabary.train(["don't do it, 12 times; it's  so\n low"] * 4, num_merges=20, split="o200k")
+    trained.save(tmp_path / "ranks.tiktoken")
+    tok = syllabary.load(tmp_path / "ranks.tiktoken", split=split)
+    pieces, asked = Split(tok.spec.split).pieces, Counter[str]()
+    around = list(product(spelling.NEIGHBOURS, repeat=2))
+
+    class Counted:
+        def __init__(self, _spec: object) -> None:
+            pass
+
+        def pieces(self, text: str) -> list[str]:
+            asked[text] += 1
+            return pieces(text)
+
+    monkeypatch.setattr(spelling, "Split", Counted)
+    found = surgery.unreachable(tok)
+    never, most = set[int](), Counter[str]()
+    for token_id, token in tok.vocab.items():
+        with suppress(UnicodeDecodeError):
+            text = token.decode()
+            contexts = [before + text + after for before, after in around]
+            most.update(contexts)
+            if not any(text in piece for context in contexts for piece in pieces(context)):
+                never.add(token_id)
+    assert {one for one, why in found.items() if why == "split"} == never
+    assert bool(never) == (split != "o200k")  # that of its training
+    assert all(most[context] >= count for context, count in asked.items())
