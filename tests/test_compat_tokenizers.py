@@ -237,10 +237,26 @@ TRUTHS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("value", [False, True, np.True_, np.int64(1), 1.0, "1"])
-@pytest.mark.parametrize("call", TRUTHS)
-def test_what_is_taken_for_an_integer(call: Any, value: Any) -> None:
-    """Python's `True` is 1, as there, and NumPy's is none."""
+FLAGGED = [
+    lambda t, tok, one, v: tok.encode(["a"], is_pretokenized=v).ids,
+    lambda t, tok, one, v: tok.encode("a", add_special_tokens=v).ids,
+    lambda t, tok, one, v: [each.ids for each in tok.encode_batch(["a"], add_special_tokens=v)],
+    lambda t, tok, one, v: [each.ids for each in tok.encode_batch_fast(["a"], False, v)],
+    lambda t, tok, one, v: (tok.decode([1, 2], v), tok.decode_batch([[1]], skip_special_tokens=v)),
+    lambda t, tok, one, v: (tok.get_vocab(v) == tok.get_vocab(), tok.get_vocab_size(v)),
+    lambda t, tok, one, v: tok.num_special_tokens_to_add(v),
+    lambda t, tok, one, v: tok.post_process(one, None, v).ids,
+    lambda t, tok, one, v: t.Encoding.merge([one, one], v).offsets,
+    lambda t, tok, one, v: t.AddedToken("a", lstrip=v, special=v),
+    lambda t, tok, one, v: t.decoders.DecodeStream(skip_special_tokens=v).step(tok, 1),
+    lambda t, tok, one, v: t.pre_tokenizers.Digits(v).pre_tokenize_str("a12"),
+]
+
+
+@pytest.mark.parametrize("value", [False, True, None, np.True_, np.int64(1), 1.0, "1"])
+@pytest.mark.parametrize("call", [*TRUTHS, *FLAGGED])
+def test_what_is_taken_for_an_integer_and_what_for_a_flag(call: Any, value: Any) -> None:
+    """Python's `True` is 1, as there, and NumPy's is none, but a flag; no number is a flag."""
     found = []
     for library in (theirs, ours):
         tok = library.Tokenizer(library.models.WordLevel({"a": 0, "b": 1, "c": 2}, unk_token="a"))

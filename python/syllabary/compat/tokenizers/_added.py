@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Protocol
 
+from syllabary.compat.tokenizers._component import flag
+
 FLAGS = ("single_word", "lstrip", "rstrip", "normalized", "special")
 
 
@@ -29,9 +31,9 @@ class AddedToken:
         self._flags: dict[str, bool] = {}
         for name, value in kwargs.items():
             if name == "special":
-                self.special = value
+                self.special = flag(value)
             elif name in FLAGS:
-                self._flags[name] = value
+                self._flags[name] = flag(value)
             else:
                 print(f"Ignored unknown kwarg option {name}")  # noqa: T201 (as theirs does)
 

@@ -307,10 +307,13 @@ def subclasses(cls: type[Component]) -> Iterator[type[Component]]:
 
 
 def flag(value: Any) -> bool:
-    """A bool."""
-    if not isinstance(value, bool):
-        raise TypeError(f"'{type(value).__name__}' object is not an instance of 'bool'")
-    return value
+    """A bool, NumPy's too."""
+    if type(value) is bool:
+        return value
+    if type(value).__module__ == "numpy" and type(value).__name__ in ("bool", "bool_"):
+        return bool(value)
+    said = "'None'" if value is None else f"'{type(value).__name__}' object"
+    raise TypeError(f"{said} is not an instance of 'bool'")
 
 
 def maybe_flag(value: Any) -> bool | None:

@@ -37,9 +37,10 @@ class Encoder:
         self, sequence: Any, pair: Any = None, is_pretokenized: bool = False, add_special_tokens: bool = True
     ) -> Encoding:
         """The encoding of a text, or of a pair; `is_pretokenized`: texts are lists of words."""
-        first = read_sequence(sequence, is_pretokenized)
-        second = None if pair is None else read_sequence(pair, is_pretokenized)
-        return self._encodings([(first, second)], add_special_tokens, offsets=True)[0]
+        words = part.flag(is_pretokenized)
+        first = read_sequence(sequence, words)
+        second = None if pair is None else read_sequence(pair, words)
+        return self._encodings([(first, second)], part.flag(add_special_tokens), offsets=True)[0]
 
     def encode_batch(
         self,
@@ -48,7 +49,8 @@ class Encoder:
         add_special_tokens: bool = True,
     ) -> list[Encoding]:
         """The encodings of texts, each a text or a pair, padded to one length if that is on."""
-        return self._encodings(read_inputs(input, is_pretokenized), add_special_tokens, offsets=True)
+        special = part.flag(add_special_tokens)
+        return self._encodings(read_inputs(input, part.flag(is_pretokenized)), special, offsets=True)
 
     def encode_batch_fast(
         self,
@@ -57,7 +59,8 @@ class Encoder:
         add_special_tokens: bool = True,
     ) -> list[Encoding]:
         """The same without offsets, tokens and word ids: they are (0, 0), empty and none, as there."""
-        return self._encodings(read_inputs(input, is_pretokenized), add_special_tokens, offsets=False)
+        special = part.flag(add_special_tokens)
+        return self._encodings(read_inputs(input, part.flag(is_pretokenized)), special, offsets=False)
 
     async def async_encode(
         self, sequence: Any, pair: Any = None, is_pretokenized: bool = False, add_special_tokens: bool = True
@@ -90,7 +93,7 @@ class Encoder:
         for one in (encoding, pair):
             if one is not None and not isinstance(one, Encoding):
                 raise TypeError(f"'{type(one).__name__}' object is not an instance of 'Encoding'")
-        return self._framed(encoding._copy(), pair and pair._copy(), add_special_tokens)
+        return self._framed(encoding._copy(), pair and pair._copy(), part.flag(add_special_tokens))
 
     def _framed(self, encoding: Encoding, pair: Encoding | None, special: bool) -> Encoding:
         me, processor = self._me, self._me.post_processor
@@ -151,7 +154,7 @@ class Encoder:
                 found.append(name)
             else:
                 part.token_id(number)  # raises for what can be no id
-        if skip_special_tokens and not known.special.isdisjoint(found):
+        if part.flag(skip_special_tokens) and not known.special.isdisjoint(found):
             found = [name for name in found if name not in known.special]
         decoder = self._me.decoder
         return " ".join(found) if decoder is None else known.made("decoder", decoder.runs)(found)

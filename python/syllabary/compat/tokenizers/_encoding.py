@@ -11,7 +11,7 @@ import warnings
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from syllabary.compat.tokenizers._component import count, token_id
+from syllabary.compat.tokenizers._component import count, flag, token_id
 from syllabary.compat.tokenizers._json import dumps
 
 Span = tuple[int, int]
@@ -275,9 +275,9 @@ class Encoding:
     @staticmethod
     def merge(encodings: Iterable[Encoding], growing_offsets: bool = True) -> Encoding:
         """Encodings one after the other; offsets go on where those before end, if they are to grow."""
-        merged = Encoding()
+        merged, growing = Encoding(), flag(growing_offsets)
         for one in encodings:
-            merged._append(one, growing_offsets)
+            merged._append(one, growing)
         return merged
 
     def _append(self, other: Encoding, growing: bool) -> None:

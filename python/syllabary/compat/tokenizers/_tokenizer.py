@@ -250,12 +250,12 @@ class Tokenizer(Encoder, Training):
 
     def get_vocab(self, with_added_tokens: bool = True) -> dict[str, int]:
         """Token -> id."""
-        return {**self.model._vocab(), **(self._added.ids if with_added_tokens else {})}
+        return {**self.model._vocab(), **(self._added.ids if part.flag(with_added_tokens) else {})}
 
     def get_vocab_size(self, with_added_tokens: bool = True) -> int:
         """How many tokens there are."""
         size, named = int(self.model._size()), len(self.get_vocab(with_added_tokens=False))
-        return size + len(self.get_vocab()) - named if with_added_tokens else size
+        return size + len(self.get_vocab()) - named if part.flag(with_added_tokens) else size
 
     def token_to_id(self, token: str) -> int | None:
         """The id of a token."""
@@ -264,8 +264,8 @@ class Tokenizer(Encoder, Training):
 
     def num_special_tokens_to_add(self, is_pair: bool) -> int:
         """How many tokens the post-processor adds."""
-        processor = self.post_processor
-        return 0 if processor is None else int(processor.num_special_tokens_to_add(is_pair))
+        processor, pair = self.post_processor, part.flag(is_pair)
+        return 0 if processor is None else int(processor.num_special_tokens_to_add(pair))
 
     @property
     def encode_special_tokens(self) -> bool:

@@ -151,7 +151,7 @@ class DecodeStream:
     def __init__(self, ids: Listed[int] | None = None, skip_special_tokens: bool = False) -> None:
         """ids: those before the first step, whose text is not given."""
         self._ids = list(ids or ())
-        self._skips = bool(skip_special_tokens)
+        self._skips = part.maybe_flag(skip_special_tokens) or False
         self._given = ""  # the text of the ids that have been given
         self._count = 0  # how many of them there are
 
