@@ -102,12 +102,25 @@ def test_the_same_calls_give_the_same_results(seed: int) -> None:
 
 
 @pytest.mark.parametrize("text", ["axb ab", "xab abx xb", "x", "aéb漢 c", "axxb"])
-@pytest.mark.parametrize("marks", [{}, {"fuse_unk": True}])
+@pytest.mark.parametrize(
+    "marks",
+    [
+        {},
+        {"fuse_unk": True},
+        {"ignore_merges": True},
+        {"continuing_subword_prefix": "##"},
+        {"end_of_word_suffix": "!"},
+        {"continuing_subword_prefix": "##", "end_of_word_suffix": "!", "ignore_merges": True},
+    ],
+)
 def test_characters_without_a_token_are_dropped(text: str, marks: dict[str, Any]) -> None:
     """With byte-pair encoding and no unknown token: what stands beside them merges, and moves left."""
     found = []
     for module in (theirs, ours):
-        model = module.models.BPE({"a": 0, "b": 1, "ab": 2, "c": 3}, [("a", "b")], **marks)
+        prefix, suffix = marks.get("continuing_subword_prefix", ""), marks.get("end_of_word_suffix", "")
+        names = {"a", "b", "c", f"{prefix}a", f"{prefix}b{suffix}", f"b{suffix}", f"ab{suffix}"}
+        vocab = {name: number for number, name in enumerate(sorted(names))}
+        model = module.models.BPE(vocab, [("a", f"{prefix}b{suffix}")], **marks)
         tokenizer = module.Tokenizer(model)
         tokenizer.pre_tokenizer = module.pre_tokenizers.Whitespace()
         encoding = tokenizer.encode(text)

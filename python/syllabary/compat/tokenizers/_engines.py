@@ -1,9 +1,8 @@
 """Our engine made of a description: of a model alone, or of a whole tokenizer.
 
 Adds what their library does and ours does not: a character that a BPE model without an unknown token does not
-know is left out, and its neighbours may merge (here it is a token of its own first, `LOST`; with marks at the
-ends of a word its neighbours do not merge). Leaves out: what calls it (`models`,
-`_pipeline`).
+know is left out, and its neighbours may merge (here it is a token of its own first, `LOST`). Leaves out: what
+calls it (`models`, `_pipeline`).
 """
 
 from __future__ import annotations
@@ -11,6 +10,7 @@ from __future__ import annotations
 import dataclasses
 import math
 import random
+import secrets
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,9 @@ from typing import Any
 from syllabary.errors import UnknownSymbolError
 from syllabary.formats.hf_read import read_document
 from syllabary.formats.strict_json import Json
+from syllabary.reference.dropout import Coins
 from syllabary.reference.full import spelled_as_found
+from syllabary.reference.groups import Ranked
 from syllabary.spec import Matching, TokenizerSpec
 from syllabary.tokenizer import Tokenizer
 
@@ -105,23 +107,39 @@ class ModelEngine:
             unknown = self._spec.unknown  # no text of ours is a word without characters
             return [] if unknown is None else [(unknown, self.names[unknown], (0, 0))]
         try:
-            if self._spec.dropout or self.alpha is not None:
+            if drawn := bool(self._spec.dropout) or self.alpha is not None:
                 ids = self._draw(word)
                 places = self._drawn(word, ids)
             else:
                 ids, places = self._tokenizer.encode(word, "text"), self._places(word)
-                if self.lost in ids and self._plain:
-                    word = without(
-                        word, [place for at, place in zip(ids, places, strict=True) if at == self.lost]
-                    )
-                    ids, places = self._tokenizer.encode(word, "text"), self._places(word)
+            if self.lost in ids and (drawn or not self._plain):
+                ids, places = self._left(word)
+            elif self.lost in ids:
+                word = without(
+                    word, [place for at, place in zip(ids, places, strict=True) if at == self.lost]
+                )
+                ids, places = self._tokenizer.encode(word, "text"), self._places(word)
         except UnknownSymbolError as error:
             raise unknown_error(self.model) from error
         return [
             (number, self._name(number, word, place), place)
             for number, place in zip(ids, places, strict=True)
-            if number != self.lost
         ]
+
+    def _left(self, word: str) -> tuple[list[int], list[Place]]:
+        """The same as `without`, where that is another word: a character keeps its prefix or suffix.
+
+        Nor is what is left a token at once (`ignore_merges`), for the word is none.
+        """
+        coins = Coins(self._spec.dropout, secrets.randbits(64)) if self._spec.dropout else None
+        ids, places, at = list[int](), list[Place](), 0
+        for group in self._tokenizer._reference.groups(word, "text", []):
+            assert isinstance(group, Ranked)
+            left = [token for token in group.symbols if token.id != self.lost]
+            for token in Ranked(left, group.rule).tokens(coins):
+                ids.append(token.id)
+                places.append((at, at := at + sum(end - start for start, end in token.spans)))
+        return ids, places
 
     def _draw(self, word: str) -> list[int]:
         """One way of several: passing over merges, or by the scores of the tokens (Unigram)."""
