@@ -8,7 +8,8 @@ stage says of two neighbouring characters holds whatever stands around them, so 
 rest of the text is there. Leaves out: what is done with it (`stream`).
 
 Some tokenizers treat the beginning of a text in a way of its own (a space in front). There `right` goes on
-where it is encoded behind `guard`, the last characters of `left`, the ids of which are then taken off.
+where it is encoded behind `guard`, the last characters of `left`, the ids of which are then taken off. It has
+ids: where an end of a word is not in the vocabulary, and no token stands for what is unknown, it is the word.
 
 Nothing is ever cut where a token that is cut again depends on the whole run (`unused`), where unknown words
 in a row are one token, where symbols are marked as the last or the first of their piece and the split says
@@ -23,11 +24,13 @@ from collections.abc import Iterator
 from functools import cached_property
 from typing import NamedTuple
 
+from syllabary.errors import UnknownSymbolError
 from syllabary.reference import cut_steps, normalize
 from syllabary.reference.added import PLAIN
 from syllabary.reference.aligned import Aligned
 from syllabary.reference.cut_tokens import Names, Neighbours, Whole
 from syllabary.reference.pipeline import later_names
+from syllabary.reference.tokenizer import ReferenceTokenizer
 from syllabary.spec import Step, TokenizerSpec
 
 NEAR = 64  # characters of context, with which a stretch of text is rewritten
@@ -61,7 +64,8 @@ class Cuts:
 
     def __init__(self, spec: TokenizerSpec, finds_special: bool = True) -> None:
         """From a specification that has been checked."""
-        self.spec = spec
+        self.spec, self.policy = spec, "allow" if finds_special else "text"
+        self.guards: dict[str, bool] = {}  # whether what may be a guard has ids
         self.rewrites = bool(spec.normalizer or spec.pretokenizer)
         self.known: dict[int, dict[str, str]] = {}  # step -> part -> what becomes of it
         named = {**spec.added_tokens, **(spec.special_tokens if finds_special else {})}
@@ -163,8 +167,12 @@ class Cuts:
             while behind < wanted and first > 0:
                 first -= 1
                 behind += len(parts[first].text)
-            if wanted == 1 or (wanted and behind == wanted):
-                yield Cut(place, text[parts[first].start : place])
+            if wanted == 1:
+                while first > 0 and not self.has_ids(text[parts[first].start : place]):
+                    first -= 1
+            guard = text[parts[first].start : place]
+            if (wanted == 1 or (wanted and behind == wanted)) and self.has_ids(guard):
+                yield Cut(place, guard)
 
     def context(self, text: str, at: int, joined: str, end: int, groups: bool) -> int:
         """Whether text can be cut at `at`, where `joined`, what becomes of it, has the place `end`.
@@ -224,7 +232,34 @@ class Cuts:
             )
         return found
 
+    def has_ids(self, guard: str) -> bool:
+        """Whether text can be encoded by itself: `w` alone may be unknown where `low` is a token."""
+        if self.spec.unknown is not None or self.has_all_bytes:
+            return True
+        if guard not in self.guards:
+            if len(self.guards) > MEMORY:
+                self.guards.clear()
+            try:
+                self.reference.encode(guard, self.policy)
+                self.guards[guard] = True
+            except UnknownSymbolError:
+                self.guards[guard] = False
+        return self.guards[guard]
+
     # ---- what tokens are made of ----
+
+    @cached_property
+    def has_all_bytes(self) -> bool:
+        """Whether all text has ids, by its bytes if nothing else."""
+        spec = self.spec
+        marks = spec.end_of_word is not None or spec.continuing_prefix is not None
+        bytewise = spec.model == "bpe" and not marks and (spec.unit == "byte" or spec.fallback)
+        return bytewise and len(self.byte_values) == 256
+
+    @cached_property
+    def reference(self) -> ReferenceTokenizer:
+        """What encodes a guard."""
+        return ReferenceTokenizer(self.spec)
 
     @cached_property
     def neighbours(self) -> Neighbours:
