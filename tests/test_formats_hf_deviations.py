@@ -71,6 +71,23 @@ def test_text_that_looks_like_a_byte_is_text(implementation: Implementation, tmp
 
 
 @each
+def test_unigram_needs_no_unknown_token_where_all_is_known(
+    implementation: Implementation, tmp_path: Path
+) -> None:
+    """They ask for one at every character that is no token, though `ab` covers it, or its bytes are there."""
+    vocab = [["ab", -1.0], ["c", -1.0], *([f"<0x{byte:02X}>", 0.0] for byte in range(256))]
+    model = {"type": "Unigram", "unk_id": None, "vocab": vocab, "byte_fallback": True}
+    data = json.dumps({"version": "1.0", "model": model})
+    (tmp_path / NAME).write_text(data, "utf-8")
+    ours, theirs = implementation.tokenizer(formats.read(tmp_path / NAME)), Tokenizer.from_str(data)
+    assert theirs.encode("c").ids == [1]
+    for text, ids in (("ab", [0]), ("é", [2 + 0xC3, 2 + 0xA9])):
+        with pytest.raises(Exception, match="`unk_id` is missing"):
+            theirs.encode(text)
+        assert list(ours.encode(text)) == ids
+
+
+@each
 def test_an_added_token_is_decoded_as_its_text(implementation: Implementation, tmp_path: Path) -> None:
     """They take the `é` of an added token for byte 0xE9."""
     ours, theirs = both(
