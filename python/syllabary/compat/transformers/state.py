@@ -5,7 +5,7 @@ Adds `Made`, which is the engine and what is put around a text. Leaves out: enco
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,8 @@ from syllabary.formats.hf_read import read_document
 from syllabary.formats.hidden import hidden
 from syllabary.formats.strict_json import parse
 from syllabary.framing_arguments import check_processors
+from syllabary.reference.decode import spellings
+from syllabary.spec import TokenizerSpec
 from syllabary.tokenizer import Tokenizer
 
 COMPONENTS = ("normalizer", "pre_tokenizer", "post_processor", "decoder")
@@ -69,10 +71,16 @@ def make(theirs: Any, last: Made | None = None) -> Made:
         spec = read_document(parse(theirs.to_str().encode("utf-8"), Path("tokenizer.json")))
         tok = Tokenizer(spec)
     check_processors(tok.framing.post_processor)
-    # An id that only decodes is special by its name.
-    named = {token_id: name for token_id, name in hidden(spec).items() if name in spec.special_tokens}
-    special = frozenset({*spec.special_tokens.values(), *named})
-    return Made(tok, now, _frame(theirs), special, added)
+    return Made(tok, now, _frame(theirs), _special(spec), added)
+
+
+def _special(spec: TokenizerSpec) -> frozenset[int]:
+    """The ids that decoding may leave out: those spelled as a special token is named.
+
+    So `[MASK]`, found in normalized text as `[mask]`, stays, and ids that only decode go.
+    """
+    named = spellings(replace(spec, tokens={})) | hidden(spec)
+    return frozenset(token_id for token_id, name in named.items() if name in spec.special_tokens)
 
 
 def state(theirs: Any) -> tuple[object, object]:
@@ -88,12 +96,15 @@ def state(theirs: Any) -> tuple[object, object]:
 
 
 def _frame(theirs: Any) -> Frame | None:
-    """By asking the post-processor about one token, which it does not add itself."""
+    """By asking the post-processor about one token, which it does not add itself; `None` where theirs encodes none."""
     if theirs.post_processor is None:
         return Frame()
     added = [token.content for token in theirs.get_added_tokens_decoder().values()]
     for text in [*added[:TRIED], "a"]:
-        inner = theirs.encode(text, add_special_tokens=False)
+        try:
+            inner = theirs.encode(text, add_special_tokens=False)
+        except Exception:  # noqa: BLE001, S112 (theirs has no classes: no token, or a truncation of pairs alone)
+            continue
         whole = theirs.post_processor.process(inner, None, True)
         if len(inner.ids) == 1 and whole.ids.count(inner.ids[0]) == 1:
             break  # no token that is put around texts: where it stands is certain, whatever a chain says
