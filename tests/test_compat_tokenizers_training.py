@@ -57,6 +57,31 @@ def test_bpe_is_trained_alike(seed: int, from_files: bool, tmp_path: Path) -> No
     assert saved[1] == saved[0]
 
 
+@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("kind", ["BPE", "WordLevel"])
+def test_added_tokens_are_words_of_their_own(kind: str, seed: int, tmp_path: Path) -> None:
+    """Those that are there before training are cut out of its text, and so those of an earlier one."""
+    saved = []
+    for t in LIBRARIES:
+        source = random.Random(seed)
+        tokenizer = t.Tokenizer(getattr(t.models, kind)(unk_token="<s>"))
+        tokenizer.normalizer = source.choice(calls.NORMALIZERS[:8])(t)
+        tokenizer.pre_tokenizer = source.choice(calls.PRE_TOKENIZERS)(t)
+        flags = {name: source.random() < 0.3 for name in ("lstrip", "single_word", "normalized")}
+        tokenizer.add_tokens([t.AddedToken("ow l", **flags), "Quick", "é"])
+        documents = ["low low lower Quick brown é new low Quick", "The Quickest", *calls.CORPUS[:2]]
+        (tmp_path / "text").write_text("\n".join(documents), encoding="utf-8", newline="")
+        for specials in (["<s>", "er"], ["the", "<s>"]):
+            told = {"special_tokens": specials, "vocab_size": 60, "show_progress": False}
+            trainer = getattr(t.trainers, f"{'Bpe' if kind == 'BPE' else kind}Trainer")(**told)
+            if seed % 2:
+                tokenizer.train([str(tmp_path / "text")], trainer)
+            else:
+                tokenizer.train_from_iterator(documents, trainer)
+            saved.append(tokenizer.to_str())
+    assert saved[2:] == saved[:2]
+
+
 def test_training_with_a_custom_pre_tokenizer() -> None:
     """Words are then counted in Python."""
 
