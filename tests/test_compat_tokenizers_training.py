@@ -17,6 +17,7 @@ import tokenizers_calls as calls
 from tokenizers_calls import plain, text
 
 from syllabary.compat import tokenizers as ours
+from syllabary.errors import FormatError
 
 LIBRARIES = (theirs, ours)
 
@@ -273,13 +274,17 @@ def test_files_are_the_same_bytes(tmp_path: Path) -> None:
         '{"model": {"type": "BPE", "vocab": {}, "merges": []}, "normalizer": {"type": "NFX"}}',
         '{"model": {"type": "BPE", "vocab": {}, "merges": []}, "post_processor": {"type": "NFC"}}',
         '{"model": {"type": "BPE", "vocab": {}, "merges": []}, "padding": 3}',
+        '{"model": {"type": "BPE", "vocab": 3, "merges": []}}',
+        '{"model": {"type": "Unigram", "vocab": null}}',
+        '{"model": {"type": "Unigram", "vocab": [[]]}, "added_tokens": [{"id": 0, "content": "a"}]}',
+        '{"model": {"type": "Unigram", "vocab": [["a", 0, 1]]}, "added_tokens": [{"content": "a", "id": 0}]}',
     ],
 )  # fmt: skip
 def test_damaged_files_are_refused(wrong: str) -> None:
     """An exception that is no panic, in both."""
     with pytest.raises(Exception):  # noqa: B017, PT011 (theirs is a plain Exception)
         theirs.Tokenizer.from_str(wrong)
-    with pytest.raises(ValueError, match=r"."):
+    with pytest.raises(FormatError, match=r"."):
         ours.Tokenizer.from_str(wrong)
 
 

@@ -15,6 +15,7 @@ import pytest
 from hf_configurations import Document, added, cut, level, metaspace
 from json_damage import positions, replaced
 
+import syllabary
 from syllabary import formats
 from syllabary.errors import FormatError, UnknownSymbolError
 from syllabary.reference.tokenizer import ReferenceTokenizer
@@ -205,3 +206,12 @@ def test_a_long_added_token_is_quoted_in_part(token_id: int, tmp_path: Path) -> 
     with pytest.raises(FormatError, match=r"'x{40}…'") as caught:
         formats.read(tmp_path / NAME)
     assert len(str(caught.value)) < 1000
+
+
+def test_a_token_without_a_name_in_a_folder(tmp_path: Path) -> None:
+    """Where the names are read first, for the roles that another file gives."""
+    model = {"type": "Unigram", "unk_id": 0, "vocab": [["<unk>", 0.0], []], "byte_fallback": False}
+    (tmp_path / "tokenizer.json").write_text(json.dumps({"version": "1.0", "model": model}))
+    (tmp_path / "special_tokens_map.json").write_text('{"unk_token": "<unk>"}')
+    with pytest.raises(FormatError, match=r"vocab\[1\]: must be \[name, score\], not a list"):
+        syllabary.load(tmp_path)

@@ -48,7 +48,12 @@ def _vocab(vocab: Json) -> dict[str, int]:
     """Name -> id; of Unigram, in the order of the list."""
     if not isinstance(vocab.value, list):
         return vocab.ids()
-    return {next(iter(row.list())).string(): index for index, row in enumerate(vocab.list())}
+    found: dict[str, int] = {}
+    for index, row in enumerate(vocab.list()):
+        if row.value == []:
+            raise row.wrong("[name, score]")
+        found[next(iter(row.list())).string()] = index
+    return found
 
 
 def _all_named(texts: Mapping[str, str], folder: Path, vocab: Mapping[str, int]) -> dict[str, Flags]:

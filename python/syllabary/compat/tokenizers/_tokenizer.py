@@ -23,7 +23,7 @@ from syllabary.compat.tokenizers.models import Model
 from syllabary.compat.tokenizers.normalizers import Normalizer
 from syllabary.compat.tokenizers.pre_tokenizers import PreTokenizer
 from syllabary.compat.tokenizers.processors import PostProcessor
-from syllabary.errors import FormatError
+from syllabary.errors import FormatError, SyllabaryError
 from syllabary.files import read_bounded, write_atomic
 from syllabary.formats.hf_extras import check_extras
 from syllabary.formats.hf_read import TOP_KEYS, read_document
@@ -101,7 +101,9 @@ class Tokenizer(Encoder, Training):
         try:
             made._load(document, root.member("model").value)
             made._check()
-        except (AttributeError, LookupError, TypeError) as error:
+        except SyllabaryError:
+            raise
+        except (AttributeError, LookupError, TypeError, ValueError) as error:
             read_document(root)  # says where it is, as of any damaged file
             raise FormatError(f"{path.name}: no tokenizer that the library writes: {error!r}") from error
         return made

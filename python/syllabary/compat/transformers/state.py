@@ -96,14 +96,14 @@ def state(theirs: Any) -> tuple[object, object]:
 
 
 def _frame(theirs: Any) -> Frame | None:
-    """By asking the post-processor about one token, which it does not add itself; `None` where theirs encodes none."""
+    """By asking the post-processor about a token that it does not add; `None` where theirs encodes none."""
     if theirs.post_processor is None:
         return Frame()
     added = [token.content for token in theirs.get_added_tokens_decoder().values()]
     for text in [*added[:TRIED], "a"]:
         try:
             inner = theirs.encode(text, add_special_tokens=False)
-        except Exception:  # noqa: BLE001, S112 (theirs has no classes: no token, or a truncation of pairs alone)
+        except Exception:  # noqa: BLE001 (theirs has no classes: no token, or a truncation of pairs alone)
             continue
         whole = theirs.post_processor.process(inner, None, True)
         if len(inner.ids) == 1 and whole.ids.count(inner.ids[0]) == 1:
