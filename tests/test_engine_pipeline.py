@@ -55,6 +55,7 @@ SENTENCEPIECE_DECODER: dict[str, StepValue] = {
 }  # fmt: skip
 DECODERS = [
     None, (), (Step("ByteFallback"), Step("Fuse")), (Step("BPEDecoder", {"suffix": "</w>"}),),
+    (Step("ByteFallback"), Step("WordPiece", {"prefix": "##", "cleanup": False})),
     (Step("WordPiece", {"prefix": "##", "cleanup": True}),), (Step("Metaspace", METASPACE),),
     (Step("SentencePiece", SENTENCEPIECE_DECODER),), (Step("Join", {"separator": " "}),),
     (Step("ByteLevel"),), (replace("▁", " "), Step("Strip", {"content": " ", "start": 1, "stop": 0})),

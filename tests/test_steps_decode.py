@@ -1,4 +1,4 @@
-"""The reference's decoders do what tokenizers' own do, for tokens of every spelling.
+"""The decoders of the reference and of the engine do what tokenizers' own do, for tokens of every spelling.
 
 Adds drawn tokens for each kind and for several in a row, and where tokenizers panics. Leaves out:
 sentencepiece's decoder (`test_steps_sentencepiece`), what a step may be (`test_steps_validate`).
@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from strategies import byte_strings, texts
 from tokenizers import Tokenizer, models
 
+from syllabary._engine import StepDecoder
 from syllabary.errors import PatternError, TextError
 from syllabary.reference import aligned
 from syllabary.reference.bytes_to_unicode import spell
@@ -61,8 +62,11 @@ def test_one_step(tokens: list[str], step: Step) -> None:
 
 
 @given(tokens, st.lists(any_step, max_size=4))
+@example(["x", "<0xFF>", "<0xFE>", "<0xFE>"], [PLAIN[2], PIECES[0]])
+@example(["x", "<0xFF>", "<0xFE>", "<0xFE>"], [PLAIN[2], CTC[0]])
 def test_steps_in_a_row(tokens: list[str], steps: list[Step]) -> None:
     assert decode(steps, tokens) == step_peers.decoder(steps).decode(tokens)
+    assert decode(steps, tokens) == StepDecoder(steps).decode(tokens)
 
 
 @given(st.lists(st.sampled_from(["a", "a", "b", "<pad>", "|", "'s", " ", "n't"]), max_size=12))

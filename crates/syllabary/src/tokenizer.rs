@@ -175,7 +175,7 @@ impl Tokenizer {
         let has_unused = scores.as_ref().is_some_and(Scores::has_unused);
         let exact = normalizer.is_identity() && pretokenizer.is_empty();
         let normalizes = !normalizer.is_identity() && scores.is_none();
-        let spelled = spelled((&named, &vocab), normalizes, model.as_ref());
+        let spelled = spelled((&named, &vocab), normalizes, model.as_ref(), spelling.unknown);
         let joins = spelling.unit == Unit::Word
             || has_unused
             || (scores.is_some() && spelling.fuse_unknown && !one_piece);
@@ -345,11 +345,19 @@ fn merging(
 }
 
 /// The ids of tokens that are spelled as what they were found as (`Tokenizer::spelled`).
-fn spelled((named, vocab): (&[Named], &Vocab), normalizes: bool, model: Option<&Model>) -> Box<[u32]> {
+fn spelled(
+    (named, vocab): (&[Named], &Vocab),
+    normalizes: bool,
+    model: Option<&Model>,
+    unknown: Option<u32>,
+) -> Box<[u32]> {
     let takes = |token: &&Named| {
         normalizes
             && token.matching.stage == Stage::Normalized
-            && (token.matching.lstrip || token.matching.rstrip || vocab.bytes(token.id).is_some())
+            && (token.matching.lstrip
+                || token.matching.rstrip
+                || vocab.bytes(token.id).is_some()
+                || unknown == Some(token.id))
     };
     named.iter().filter(takes).map(|token| token.id).chain(model.and_then(Model::spelled)).collect()
 }

@@ -278,14 +278,13 @@ fn join_bytes(tokens: Vec<Token<'_>>) -> Vec<Token<'_>> {
     let mut out = Vec::with_capacity(tokens.len());
     let mut bytes = Vec::new();
     let flush = |bytes: &mut Vec<u8>, out: &mut Vec<Token<'_>>| {
-        if !bytes.is_empty() {
-            let text = match std::str::from_utf8(bytes) {
-                Ok(text) => text.to_owned(),
-                Err(_) => "\u{FFFD}".repeat(bytes.len()),
-            };
-            out.push((Cow::Owned(text), Class::Normal));
-            bytes.clear();
+        match std::str::from_utf8(bytes) {
+            Ok("") => {}
+            Ok(text) => out.push((Cow::Owned(text.to_owned()), Class::Normal)),
+            // One a byte, each a text for the steps after this.
+            Err(_) => out.extend(bytes.iter().map(|_| (Cow::Borrowed("\u{FFFD}"), Class::Normal))),
         }
+        bytes.clear();
     };
     for token in tokens {
         match byte_of(&token.0) {

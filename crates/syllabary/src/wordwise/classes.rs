@@ -6,8 +6,9 @@
 //!                             else         c is a part of words
 //! ```
 //!
-//! That it cuts these two letters is enough: no step looks past a cut (`mod`), and what cuts begins with a character
-//! that no mark is moved over. Leaves out the steps (`normalize`, `pretokenize`).
+//! That it cuts these two letters is enough where no step looks past a cut nor at what is beside a character (`mod` says
+//! where), and what cuts begins with a character that no mark is moved over. Leaves out the steps (`normalize`,
+//! `pretokenize`).
 
 use rustc_hash::FxHashMap;
 
@@ -65,10 +66,10 @@ impl Classes {
     }
 }
 
-/// The class of a character by the pieces of it between two `a`; `isolates`: some stand alone.
-pub(super) fn of_pieces(pieces: &[String], isolates: bool) -> u32 {
+/// The class of a character by the pieces of it between two `a`; `isolates`: some stand alone; `drops`: it may be a space.
+pub(super) fn of_pieces(pieces: &[String], isolates: bool, drops: bool) -> u32 {
     match pieces {
-        [first, last] if first == "a" && last == "a" => SPACE,
+        [first, last] if drops && first == "a" && last == "a" => SPACE,
         [first, _, .., last] if isolates && first == "a" && last == "a" => ALONE,
         _ => WORD,
     }

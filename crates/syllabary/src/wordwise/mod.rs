@@ -41,6 +41,8 @@ const SPLITS: [&str; 3] = ["none", "whitespace", "whitespace-split"];
 pub(crate) struct Wordwise {
     /// Not at whitespace alone: some characters are always pieces of their own.
     isolates: bool,
+    /// A character that goes between two letters goes everywhere, not whitespace alone: no step looks at what is beside it.
+    drops: bool,
     /// What becomes of letters is known of each alone.
     spells: bool,
 }
@@ -65,9 +67,11 @@ impl Wordwise {
         };
         let composes = parts.normalizer.iter().any(|step| is(step, &COMPOSING));
         let bert = parts.pretokenizer.first().is_some_and(|step| is(step, &CUTTING[..1]));
-        let spells = parts.normalizer.iter().all(|step| is(step, &SINGLY))
-            && parts.pretokenizer.iter().all(|step| is(step, &BY_KIND))
-            && SPLITS.contains(&parts.split.kind());
-        (local && cuts).then_some(Wordwise { isolates: bert && !composes, spells })
+        let drops =
+            parts.pretokenizer.iter().all(|step| is(step, &BY_KIND)) && SPLITS.contains(&parts.split.kind());
+        let spells = drops && parts.normalizer.iter().all(|step| is(step, &SINGLY));
+        // A step after it may put together or apart what it leaves whole: `11`, where digits are one piece.
+        let alone = parts.pretokenizer.len() == 1 && parts.split.kind() == "none";
+        (local && cuts).then_some(Wordwise { isolates: bert && alone && !composes, drops, spells })
     }
 }

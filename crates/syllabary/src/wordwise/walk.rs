@@ -238,7 +238,8 @@ impl Cutter<'_> {
             places.push(at..at + piece.len());
         })?;
         let (code, width) = decode(character.as_bytes(), 0);
-        let mut class = classes::of_pieces(&pieces, self.rules.isolates);
+        let drops = self.rules.drops || character.chars().all(char::is_whitespace);
+        let mut class = classes::of_pieces(&pieces, self.rules.isolates, drops);
         match (class, &pieces[..]) {
             (ALONE, [_, piece, _]) if made.original(places[1].clone()) == (1..1 + width) => {
                 let mut found = Placed { row: Vec::new(), at: 0, piece: 0, is_whole: true };
