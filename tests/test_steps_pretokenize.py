@@ -33,7 +33,7 @@ METASPACE = [
 ]
 PUNCTUATION = [Step("Punctuation", {"behavior": behavior}) for behavior in BEHAVIORS]
 DIGITS = [Step("Digits", {"individual_digits": flag}) for flag in (True, False)]
-# Not `\w` in a set, which leaves out six characters there for Oniguruma alone: readers rewrite it (`hf_pattern`).
+# Not `\w` in a set: there Oniguruma leaves out six characters, and readers rewrite it (`hf_pattern`).
 PATTERNS = [(" ", False), (".", False), (r"\p{L}{1,3}|\s", True), (r"\p{L}+|[^\p{L}\s]+", True)]
 SPLITS = [
     Step("Split", {"pattern": pattern, "regex": is_regex, "behavior": behavior, "invert": invert})
