@@ -67,7 +67,7 @@ mod tests {
         const MASK: u32 = (1 << BITS) - 1;
         for count in 1..=MOST {
             for (factor, turn) in [(0, 0), (0, MASK), (77_777, 0), (12_345, 99)] {
-                let ids: Vec<u32> = (1..=count as u32).map(|at| (at * factor ^ turn) & MASK).collect();
+                let ids: Vec<u32> = (1..=count as u32).map(|at| ((at * factor) ^ turn) & MASK).collect();
                 let words = pack(&ids).unwrap();
                 let mut room = [u32::MAX; FAR];
                 unpack(&words, &mut room);
