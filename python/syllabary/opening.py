@@ -42,13 +42,14 @@ def load(
     text_or_none("split", split)
     if special_tokens is not None:
         named_ids(special_tokens)
+    spec = None
     if os.path.exists(name):
-        tok = Tokenizer(formats.read(path_or_name, format, split=split, special_tokens=special_tokens))
-        tok._opened_as = name
-        return tok
-    if hub.is_id(name):
+        spec = formats.read(path_or_name, format, split=split, special_tokens=special_tokens)
+    elif hub.is_id(name):
         spec = formats.read(hub.fetch(name), format, split=split, special_tokens=special_tokens)
-        tok = Tokenizer(with_beside(spec, hub.fetch_beside(name)))
+        spec = with_beside(spec, hub.fetch_beside(name))
+    if spec is not None:
+        tok = Tokenizer(spec)
         tok._opened_as = name
         return tok
     if os.sep in name or name.endswith(hub.SUFFIXES):

@@ -76,14 +76,20 @@ impl<K: Name> Slot<K> {
     fn is_elsewhere(&self) -> bool {
         (self.key.high() & !K::STRAY) >> K::SHIFT == K::ELSEWHERE
     }
+
+    /// Where ids that lie elsewhere begin, and how many they are.
+    #[inline(always)]
+    fn place(&self) -> (usize, usize) {
+        let ids = self.ids.as_ref();
+        (ids[0] as usize, ids[1] as usize)
+    }
 }
 
 impl Slot<Key> {
     /// How many ids there are, and they, if they are in the slot.
     #[inline(always)]
     pub(crate) fn few(&self) -> Option<(usize, &[u32; FEW])> {
-        let count = self.key.high() >> Key::SHIFT;
-        (count != Key::ELSEWHERE).then_some((count as usize, &self.ids))
+        (!self.is_elsewhere()).then_some(((self.key.high() >> Key::SHIFT) as usize, &self.ids))
     }
 }
 
@@ -269,7 +275,7 @@ impl<K: Name, const WAYS: usize> Memory<K, WAYS> {
 
     /// The ids of a slot that has many.
     pub(crate) fn many(&self, slot: &Slot<K>) -> &[u32] {
-        let (start, count) = K::place(slot.ids);
+        let (start, count) = slot.place();
         &self.far[start..][..count]
     }
 
@@ -304,7 +310,9 @@ impl<K: Name, const WAYS: usize> Memory<K, WAYS> {
         self.make_room(ids.len());
         self.far.resize(self.far.len() + ids.len(), 0);
         self.far[start..start + ids.len()].copy_from_slice(ids);
-        (K::ELSEWHERE, K::elsewhere(start, ids.len()))
+        let mut place = K::Ids::ZERO;
+        place.as_mut()[..2].copy_from_slice(&[start as u32, ids.len() as u32]);
+        (K::ELSEWHERE, place)
     }
 
     /// Room for more ids that lie elsewhere: once there are many, for all that there may be, which costs nothing until it

@@ -2,7 +2,7 @@
 //!
 //! Leaves out what it has in common with that of short ones (`memory`), and how ids are packed (`packed`).
 
-use super::{FAR, Longers, Slot, WINDOW, name::Name, packed};
+use super::{FAR, Longers, Slot, WINDOW, packed};
 use crate::encode::key::{Longer, fetch};
 
 impl Longers {
@@ -21,7 +21,7 @@ impl Longers {
             }
             return Some(packed::count(&slot.ids));
         }
-        let (start, count) = Longer::place(slot.ids);
+        let (start, count) = slot.place();
         let many = self.far.get(start..).and_then(<[u32]>::first_chunk).filter(|_| count <= FAR)?;
         if WRITE {
             *room = *many;

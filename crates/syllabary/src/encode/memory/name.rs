@@ -21,14 +21,11 @@ pub(crate) trait Name: Zero {
     /// is forgotten.
     const LINES: usize;
     const MOST_FAR: usize;
-    /// Ids in a slot, or where they lie.
-    type Ids: Zero + Debug;
+    /// Ids in a slot, or where they lie and how many they are: its first two numbers.
+    type Ids: Zero + Debug + AsRef<[u32]> + AsMut<[u32]>;
 
     /// Ids in a slot and what its key counts, if there is room for them.
     fn inside(ids: &[u32]) -> Option<(u64, Self::Ids)>;
-    /// Where ids lie and how many they are, and the same read.
-    fn elsewhere(start: usize, count: usize) -> Self::Ids;
-    fn place(ids: Self::Ids) -> (usize, usize);
     fn hash(self) -> u64;
     fn high(self) -> u64;
     /// The same with another highest word.
@@ -49,15 +46,6 @@ impl Name for Key {
         let mut inside = [0; FEW];
         inside.get_mut(..ids.len())?.copy_from_slice(ids);
         Some((ids.len() as u64, inside))
-    }
-
-    fn elsewhere(start: usize, count: usize) -> [u32; FEW] {
-        [start as u32, count as u32, 0, 0]
-    }
-
-    #[inline(always)]
-    fn place([start, count, ..]: [u32; FEW]) -> (usize, usize) {
-        (start as usize, count as usize)
     }
 
     #[inline(always)]
@@ -91,15 +79,6 @@ impl Name for Longer {
 
     fn inside(ids: &[u32]) -> Option<(u64, [u32; 8])> {
         packed::pack(ids).map(|words| (1, words))
-    }
-
-    fn elsewhere(start: usize, count: usize) -> [u32; 8] {
-        [start as u32, count as u32, 0, 0, 0, 0, 0, 0]
-    }
-
-    #[inline(always)]
-    fn place([start, count, ..]: [u32; 8]) -> (usize, usize) {
-        (start as usize, count as usize)
     }
 
     #[inline(always)]
