@@ -61,6 +61,45 @@ def test_side_by_side_as_alone(tokenizers: dict[str, syllabary.Tokenizer], most:
                 assert counts.tolist() == [len(ids) for ids in alone], split
 
 
+def with_new_words(seed: int, count: int) -> list[str]:
+    """Documents of known words, with as many new ones as may wait for others, too few or too many; short texts between."""
+    draw = random.Random(seed)
+    alphabets = ["abcdefghij", "áéíóúñ", "αβγδεζηθ", "ᏣᎳᎩᎦᏬ", "漢字仮名交", "aβ字", "0123456789"]
+    texts = []
+    for _ in range(count):
+        words = draw.choices(WORDS, k=draw.choice([3, 300, 700, 2500]))
+        letters = draw.choice(alphabets)
+        for _ in range(draw.choice([0, 1, 2, 3, 4, 20, 63, 64, 65, 200])):
+            length = draw.choice([1, 4, 8, 15, 16, 31, 32, 70])
+            words.insert(draw.randrange(len(words)), "".join(draw.choices(letters, k=length)))
+        texts.append(" ".join(words))
+        texts.extend(draw.choices(["", "a", "<|end|>", "new" + letters, "x " * 900], k=draw.choice([0, 0, 1, 30])))
+    return texts
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_new_words_that_wait_for_others(tokenizers: dict[str, syllabary.Tokenizer], seed: int) -> None:
+    """Nothing is known of the first batch; a wrong text leaves nothing behind. `dropout` takes the general way."""
+    texts = with_new_words(seed, 60)
+    for split, known in tokenizers.items():
+        tok = syllabary.Tokenizer(known.spec)
+        alone = [known.encode(text, special="allow", dropout=1e-300, seed=0) for text in texts]
+        with pytest.raises(syllabary.TextError, match=rf"text {len(texts) // 2}\b"):
+            tok.encode_batch([*texts[: len(texts) // 2], "a\ud800"], special="allow", threads=1)
+        for text, ids in zip(texts[::7], alone[::7], strict=True):
+            assert tok.encode(text, special="allow") == ids, split
+        tok = syllabary.Tokenizer(known.spec)
+        counts = tok.count_batch(texts[::2], special="allow", threads=1)
+        assert counts.tolist() == [len(ids) for ids in alone[::2]], split
+        assert tok.encode_batch_array(texts, special="allow", threads=1).to_list() == alone, split
+        fresh = syllabary.Tokenizer(known.spec)
+        assert [fresh.count(text, special="allow") for text in texts] == [len(ids) for ids in alone], split
+        whole = "".join(texts)
+        assert fresh.encode(whole, special="allow") == known.encode(
+            whole, special="allow", dropout=1e-300, seed=0
+        )
+
+
 def test_nothing_but_ends(tokenizers: dict[str, syllabary.Tokenizer]) -> None:
     tok = tokenizers["gpt2"]
     texts = [""] * 3000

@@ -32,6 +32,7 @@ small = ["low lower lowest abc cde " * 3] * 3
 lines = [text[:90_000].replace("w", "\\n")]
 tok = {
     "bytes": lambda: syllabary.train(small, 300),
+    "few new": lambda: syllabary.train(small, 300),
     "one word": lambda: syllabary.train(small, 300),
     "word cut": lambda: syllabary.train(small, 300),
     "pattern": lambda: syllabary.train(small, 300, split=r"\\w+|\\W+"),
@@ -66,6 +67,8 @@ if what == "one word":  # of bytes of which any two stand in a token, or may
     texts = draw.randbytes(40_000_000).translate((b"lower st" * 32).replace(b" ", b"o")).decode()
 elif what == "word cut":
     texts = texts.replace(" ", "")
+elif what == "few new":  # a dozen in some hundred words, which wait for more
+    texts = (" " + small[0] * 5).join(text.split(" ")[:130_000]) * 4
 run = {
     "encode_array": lambda: tok.encode_array(texts),
     "count": lambda: tok.count(texts),
@@ -92,6 +95,9 @@ try:
     print("it came to its end")
 except KeyboardInterrupt:
     print(time.process_time() - begun[0])
+    for probe in ("low abc", small[0]) if tok else ():  # nothing of what was left is in it
+        again = tok.encode_array(probe).tolist()
+        assert again == syllabary.Tokenizer(tok.spec).encode(probe) == tok.encode_batch([probe] * 2)[0]
 """
 
 
@@ -108,6 +114,7 @@ def worked_on(what: str, call: str, threads: int = 1) -> float:
     "what",
     [
         "bytes",
+        "few new",
         "one word",
         "word cut",
         "pattern",
@@ -124,7 +131,7 @@ def test_encoding(what: str, call: str) -> None:
 
 @pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize("call", ["batch to arrays", "batch to lists", "batch of counts"])
-@pytest.mark.parametrize("what", ["bytes", "one word", "word cut", "sentencepiece"])
+@pytest.mark.parametrize("what", ["bytes", "few new", "one word", "word cut", "sentencepiece"])
 def test_long_texts_of_a_batch(what: str, call: str, threads: int) -> None:
     """Two threads are both in a long text; the one that is told by Python may have done its own."""
     assert worked_on(what, call, threads) < SECOND

@@ -130,10 +130,10 @@ impl Tokenizer {
             let (known, made) = ((self.vocab(), self.measures()), (ids, spans, words));
             if want == Want::Bytes || text.is_ascii() {
                 let mut spans = Spans::<false>::new(text, known, made);
-                self.plain::<false>(fast, (text, policy), work.fast(), &mut spans)?;
+                self.plain(fast, (text, policy), work.fast(), &mut spans)?;
             } else {
                 let mut spans = Spans::<true>::new(text, known, made);
-                self.plain::<false>(fast, (text, policy), work.fast(), &mut spans)?;
+                self.plain(fast, (text, policy), work.fast(), &mut spans)?;
             }
             out.ends.push(out.ids.len());
             return Ok(());

@@ -25,6 +25,7 @@ fn name<const JOINED: bool, O: Output>(
     if JOINED {
         return pieces.mark(Some(id));
     }
+    pieces.settle()?;
     pieces.out.named(id, bytes);
     Ok(())
 }
@@ -75,16 +76,18 @@ impl Tokenizer {
         };
         let mut each = || {
             for text in texts {
-                self.plain::<true>(fast, (text.read(bytes)?, policy), work.fast(), &mut *out)?;
+                self.cut::<true>(fast, (text.read(bytes)?, policy), work.fast(), &mut *out)?;
                 self.pieces(fast, work.fast(), &mut *out).mark(None)?;
             }
-            self.pieces(fast, work.fast(), &mut *out).chunk_joined()
+            let mut pieces = self.pieces(fast, work.fast(), &mut *out);
+            pieces.chunk_joined()?;
+            pieces.settle()
         };
         match each() {
             Ok(()) => Ok(true),
             Err(Error::Interrupted) => Err(Error::Interrupted),
             Err(_) => {
-                work.fast().0.forget_joined();
+                work.fast().0.forget_held();
                 Ok(false)
             }
         }
@@ -96,11 +99,24 @@ impl Tokenizer {
         (work, ask): (&'a mut FastWork, &'a Ask),
         out: O,
     ) -> Pieces<'a, O> {
-        Pieces { fast, vocab: &self.vocab, merges: &self.merges, work, out, ask }
+        let waits = O::LATER && fast.learns_many();
+        Pieces { fast, vocab: &self.vocab, merges: &self.merges, work, out, ask, waits }
     }
 
     /// Cuts `text` at special tokens and hands the ids of each and of what is between them to `out`.
-    pub(crate) fn plain<const JOINED: bool>(
+    pub(crate) fn plain(
+        &self,
+        fast: &Fast,
+        text: (&str, SpecialPolicy<'_>),
+        (work, ask): (&mut FastWork, &Ask),
+        out: &mut impl Output,
+    ) -> Result<(), Error> {
+        self.cut::<false>(fast, text, (work, ask), out)?;
+        self.pieces(fast, (work, ask), out).settle()
+    }
+
+    /// The same; what is `JOINED`, or new, may wait for what comes after it.
+    fn cut<const JOINED: bool>(
         &self,
         fast: &Fast,
         (text, policy): (&str, SpecialPolicy<'_>),

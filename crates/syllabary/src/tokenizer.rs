@@ -266,7 +266,7 @@ impl Tokenizer {
         if let Some(fast) = self.fast.as_ref().filter(|_| !coins.any()) {
             let mut buffer = work.buffer.take().unwrap_or_default();
             let mut ids = Ids::new(out, &mut buffer);
-            let done = self.plain::<false>(fast, (text, policy), work.fast(), &mut ids);
+            let done = self.plain(fast, (text, policy), work.fast(), &mut ids);
             ids.finish();
             work.buffer = Some(buffer);
             return done;
@@ -278,7 +278,7 @@ impl Tokenizer {
     pub fn count(&self, text: &str, policy: SpecialPolicy<'_>, work: &mut Work) -> Result<usize, Error> {
         if let Some(fast) = &self.fast {
             let mut count = Count::default();
-            self.plain::<false>(fast, (text, policy), work.fast(), &mut count)?;
+            self.plain(fast, (text, policy), work.fast(), &mut count)?;
             return Ok(count.0);
         }
         let mut count = 0;

@@ -7,7 +7,7 @@
 #[cfg(target_arch = "x86_64")]
 use super::wide;
 use super::{
-    found::{MANY, Missed},
+    found::Missed,
     key::{Key, LONGER, Longer, SHORT, inner},
     memory::{Lines, Longers},
 };
@@ -58,30 +58,39 @@ pub(super) fn key_of(text: &[u8], (start, end): (usize, usize), kind: u64) -> Ke
     if kind == PIECE { key } else { inner(key) }
 }
 
-/// The keys of pieces, in columns, and where they are looked for.
-#[derive(Debug)]
+/// The keys of pieces, in columns, and where they are looked for; by default of none.
+#[derive(Debug, Default)]
 pub(crate) struct Asked {
-    pub(super) lows: Box<[u64; MANY]>,
-    pub(super) highs: Box<[u64; MANY]>,
+    pub(super) lows: Box<[u64]>,
+    pub(super) highs: Box<[u64]>,
     /// The byte of the memory where the line of each begins: all are below `size`.
-    pub(super) places: Box<[usize; MANY]>,
+    pub(super) places: Box<[usize]>,
     pub(super) size: usize,
-    longs: Box<[Longer; MANY]>,
-}
-
-impl Default for Asked {
-    fn default() -> Self {
-        Asked {
-            lows: Box::new([0; MANY]),
-            highs: Box::new([0; MANY]),
-            places: Box::new([0; MANY]),
-            size: 0,
-            longs: Box::new([Longer::NONE; MANY]),
-        }
-    }
+    longs: Box<[Longer]>,
 }
 
 impl Asked {
+    /// Room for so many.
+    pub(super) fn new(most: usize) -> Asked {
+        Asked {
+            lows: vec![0; most].into(),
+            highs: vec![0; most].into(),
+            places: vec![0; most].into(),
+            size: 0,
+            longs: vec![Longer::NONE; most].into(),
+        }
+    }
+
+    /// The key of a piece of another, and the longer one; not where it is looked for.
+    #[inline]
+    pub(super) fn take(&mut self, at: usize, (other, there): (&Asked, usize)) {
+        let key = other.key(there);
+        (self.lows[at], self.highs[at]) = (key.low, key.high);
+        if key == LONG {
+            self.longs[at] = other.longs[there];
+        }
+    }
+
     /// The key of a piece; if it is not short, one that no string has.
     #[inline(always)]
     pub(super) fn key(&self, at: usize) -> Key {
@@ -111,9 +120,10 @@ impl Asked {
 
     /// How many of these, from the first on, are neighbours of a script without spaces.
     pub(super) fn run(&self, missed: &[Missed]) -> usize {
-        let first = usize::from(missed[0].at);
+        let (first, filled) = (usize::from(missed[0].at), missed[0].filled);
         let is_next = |&(count, piece): &(usize, &Missed)| {
-            usize::from(piece.at) == first + count && self.key(first + count) == APART
+            let is_beside = usize::from(piece.at) == first + count && piece.filled == filled;
+            is_beside && self.key(first + count) == APART
         };
         missed.iter().enumerate().take_while(is_next).count()
     }

@@ -19,27 +19,36 @@ use crate::{Error, merge::Merges, vocab::Vocab};
 
 /// Fewer pieces are looked up one by one.
 const WORTH: usize = 16;
+/// So many strings at most are remembered while it is seen which are new.
+#[cfg(target_arch = "x86_64")]
+const LASTS: usize = 512;
 
 impl<O: Output> Pieces<'_, O> {
     /// Encodes the pieces of `text` between one edge and the next; at most `MANY`.
     pub(super) fn chunk(&mut self, text: &[u8], edges: &[usize]) -> Result<(), Error> {
         let [starts @ .., _] = edges else { return Ok(()) };
         let ends = &edges[1..];
-        if ends.len() < WORTH {
+        if ends.len() < WORTH && self.work.held.is_empty() {
             return self.few(text, (starts, ends));
         }
-        let FastWork { short, longer, asked, found, joined, .. } = &mut *self.work;
+        let bytes = edges[ends.len()] - edges[0];
+        self.make_room(ends.len(), bytes)?;
+        let FastWork { short, longer, asked, found, held, joined, .. } = &mut *self.work;
+        let before = found.missed().len();
         asked.ask((short.lines(), longer), text, (starts, ends));
         joined.mark(asked);
         self.out.look(found, (short.lines(), longer), asked, ends.len());
-        if found.missed().is_empty() {
+        let missed = found.missed().len();
+        if missed == 0 {
             found.hand_on(0, found.filled(), &mut self.out);
+            found.clear();
             return Ok(());
         }
-        self.work.learn(self.fast, self.vocab, self.merges);
-        let (found, mut inside) = (std::mem::take(&mut self.work.found), self.work.take_inside(self.fast));
-        let done = self.others(text, (starts, ends), &found, &mut inside);
-        (self.work.found, self.work.inside) = (found, Some(inside));
+        let waits = self.waits && before == 0 && held.is_worth((asked, found), bytes);
+        let asked = std::mem::take(asked);
+        let new = New { text, starts, ends, asked: &asked };
+        let done = if waits || before > 0 { self.hold(&new, before) } else { self.resolve(&new) };
+        self.work.asked = asked;
         done
     }
 
@@ -112,17 +121,16 @@ impl<O: Output> Pieces<'_, O> {
     }
 
     /// Hands on what was found, and between it the pieces that were not.
-    fn others(
+    pub(super) fn others(
         &mut self,
-        text: &[u8],
-        (starts, ends): (&[usize], &[usize]),
+        &New { text, starts, ends, asked }: &New<'_>,
         found: &Found,
         inside: &mut Inside,
     ) -> Result<(), Error> {
         let (missed, mut done, mut written, mut rest) = (found.missed(), 0, 0, None);
         while done < missed.len() {
             if rest.is_none() {
-                done += self.remembered(&missed[done..], found, &mut written);
+                done += self.remembered((asked, &missed[done..]), found, &mut written);
             }
             inside.clear();
             self.work.firsts.clear();
@@ -131,8 +139,8 @@ impl<O: Output> Pieces<'_, O> {
             {
                 let at = usize::from(piece.at);
                 self.work.firsts.push(*piece);
-                let name = self.work.asked.name(at);
-                let count = if name == Name::Apart { self.work.asked.run(&missed[done..]) } else { 1 };
+                let name = asked.name(at);
+                let count = if name == Name::Apart { asked.run(&missed[done..]) } else { 1 };
                 rest = match rest {
                     None if name != Name::Apart => {
                         self.open(inside, text, (starts[at], ends[at]), name)?.map(|from| (0, from))
@@ -151,10 +159,10 @@ impl<O: Output> Pieces<'_, O> {
             self.look_inside(inside, text);
             for part in 0..inside.parts() {
                 let piece = self.work.firsts[part];
-                let (at, filled) = (usize::from(piece.at), usize::from(piece.filled));
+                let (at, filled) = (usize::from(piece.at), piece.filled as usize);
                 found.hand_on(written, filled, &mut self.out);
                 written = filled;
-                match self.work.asked.name(at) {
+                match asked.name(at) {
                     Name::Mark => self.work.joined.hand_on(&mut self.out),
                     name => self.put(inside, text, part, name),
                 }
@@ -167,10 +175,15 @@ impl<O: Output> Pieces<'_, O> {
     /// Hands on what is remembered by now and marks, up to the first piece that is neither, and what was found before
     /// each; says how many.
     #[inline]
-    fn remembered(&mut self, missed: &[Missed], found: &Found, written: &mut usize) -> usize {
-        let FastWork { short, asked, joined, .. } = &mut *self.work;
+    fn remembered(
+        &mut self,
+        (asked, missed): (&Asked, &[Missed]),
+        found: &Found,
+        written: &mut usize,
+    ) -> usize {
+        let FastWork { short, joined, .. } = &mut *self.work;
         for (done, piece) in missed.iter().enumerate() {
-            let (key, filled) = (asked.key(usize::from(piece.at)), usize::from(piece.filled));
+            let (key, filled) = (asked.key(usize::from(piece.at)), piece.filled as usize);
             let slot = if key.high != 0 { short.find(key, key.hash() as u32) } else { None };
             if slot.is_none() && key != MARK {
                 return done;
@@ -188,12 +201,7 @@ impl<O: Output> Pieces<'_, O> {
     /// Looks up the strings of `inside`.
     fn look_inside(&mut self, inside: &mut Inside, text: &[u8]) {
         inside.look((self.work.short.lines(), &self.work.longer), text);
-        #[cfg(target_arch = "x86_64")]
-        if let Some(lanes) = self.fast.lanes {
-            let FastWork { short, unknown, .. } = &mut *self.work;
-            let known = (self.fast, self.vocab, self.merges);
-            learn(known, lanes, (short, unknown), (&inside.asked, &inside.found));
-        }
+        learn((self.fast, self.vocab, self.merges), &mut *self.work, (&inside.asked, &inside.found));
     }
 
     /// Hands on the ids of one of the parts, which belongs to a piece of this name, and remembers them if they
@@ -204,11 +212,11 @@ impl<O: Output> Pieces<'_, O> {
         if !is_new {
             return self.put_all(inside, text, strings, known);
         }
-        let Pieces { fast, vocab, merges, ask, .. } = *self;
+        let Pieces { fast, vocab, merges, ask, waits, .. } = *self;
         let mut ids = std::mem::take(&mut self.work.ids);
         ids.clear();
         let work = &mut *self.work;
-        Pieces { fast, vocab, merges, work, out: &mut ids, ask }.put_all(inside, text, strings, known);
+        Pieces { fast, vocab, merges, work, out: &mut ids, ask, waits }.put_all(inside, text, strings, known);
         self.out.many(&ids);
         match name {
             Name::Short(key) => self.work.short.insert_new(key, key.hash() as u32, &ids),
@@ -250,39 +258,59 @@ fn hand_on(short: &Short, slot: &Slot<Key>, out: &mut impl Output) {
 }
 
 impl FastWork {
-    fn take_inside(&mut self, fast: &Fast) -> Box<Inside> {
+    pub(super) fn take_inside(&mut self, fast: &Fast) -> Box<Inside> {
         self.inside.take().unwrap_or_else(|| Box::new(Inside::new(&fast.cuts)))
-    }
-
-    /// Encodes the short pieces that were not found and are not remembered, many at a time.
-    fn learn(&mut self, fast: &Fast, vocab: &Vocab, merges: &Merges) {
-        #[cfg(target_arch = "x86_64")]
-        if let Some(lanes) = fast.lanes {
-            let FastWork { short, asked, found, unknown, .. } = self;
-            learn((fast, vocab, merges), lanes, (short, unknown), (asked, found));
-        }
     }
 }
 
-/// Encodes what was not found and is not remembered, many at a time.
+/// Pieces that were not found, if `Found` says which: their text, where in it they are, and what they were looked up by.
+pub(super) struct New<'a> {
+    pub(super) text: &'a [u8],
+    pub(super) starts: &'a [usize],
+    pub(super) ends: &'a [usize],
+    pub(super) asked: &'a Asked,
+}
+
+/// Encodes the short ones that were not found and are not remembered, many at a time, where the processor can; how many
+/// they are.
+pub(super) fn learn(
+    known: (&Fast, &Vocab, &Merges),
+    FastWork { short, unknown, .. }: &mut FastWork,
+    new: (&Asked, &Found),
+) -> usize {
+    #[cfg(target_arch = "x86_64")]
+    if let Some(lanes) = known.0.lanes {
+        return learn_wide(known, lanes, (short, unknown), new);
+    }
+    0
+}
+
 #[cfg(target_arch = "x86_64")]
 #[inline(never)]
-fn learn(
+fn learn_wide(
     (fast, vocab, merges): (&Fast, &Vocab, &Merges),
     lanes: lanes::Able,
     (short, unknown): (&mut Short, &mut Vec<(Key, u32)>),
     (asked, found): (&Asked, &Found),
-) {
+) -> usize {
     unknown.clear();
     let tokens = vocab.short();
+    // By some bits of the hash the last of `unknown`, counted from 1: most strings that come twice are told by it.
+    let mut lasts = [0u16; LASTS];
     for missed in found.missed() {
         let key = asked.key(usize::from(missed.at));
         let hash = key.hash() as u32;
         if key.high != 0 && !short.settle(key, hash) {
+            let last = &mut lasts[hash as usize % LASTS];
+            if unknown.get(usize::from(*last).wrapping_sub(1)).is_some_and(|other| other.0 == key) {
+                continue;
+            }
             tokens.fetch_key(key);
             unknown.push((key, hash));
+            *last = unknown.len() as u16;
         }
     }
+    let count = unknown.len();
     if fast.whole_pieces {
         unknown.retain(|&(key, hash)| {
             let id = if key.high >> 56 != 0 { tokens.get(key) } else { None };
@@ -297,4 +325,5 @@ fn learn(
             short.insert_new(key, hash, ids);
         });
     }
+    count
 }

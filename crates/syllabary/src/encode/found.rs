@@ -23,7 +23,7 @@ pub(super) struct Missed {
     /// Which it is.
     pub(super) at: u16,
     /// How many ids of others come before it.
-    pub(super) filled: u16,
+    pub(super) filled: u32,
 }
 
 /// The ids of the strings found, and the others.
@@ -42,12 +42,13 @@ pub(crate) struct Found {
 const _: () = assert!(MANY * FAR < u16::MAX as usize);
 
 impl Found {
-    pub(super) fn new() -> Found {
+    /// Room for one look at `MANY` strings, after others that had up to so many ids and misses.
+    pub(super) fn new((ids, misses): (usize, usize)) -> Found {
         Found {
-            ids: vec![0; MANY * FAR + BEYOND].into(),
+            ids: vec![0; ids + MANY * FAR + BEYOND].into(),
             filled: 0,
             ends: vec![0; MANY].into(),
-            missed: vec![Missed::default(); MANY].into(),
+            missed: vec![Missed::default(); misses + MANY].into(),
             misses: 0,
             others_are_many: false,
         }
@@ -63,8 +64,20 @@ impl Found {
         &self.missed[..self.misses]
     }
 
+    /// Forgets what was found and what was not.
+    pub(super) fn clear(&mut self) {
+        (self.filled, self.misses) = (0, 0);
+    }
+
+    /// Gives those not found, from one on, other numbers: one after the other.
+    pub(super) fn number(&mut self, from: usize) {
+        for (at, missed) in self.missed[..self.misses].iter_mut().enumerate().skip(from) {
+            missed.at = at as u16;
+        }
+    }
+
     /// Looks for the first `count` strings of `asked` and keeps their ids, or their number only, which is given; if `ENDS`,
-    /// also where the ids of each end.
+    /// also where the ids of each end. What was found before is kept, and comes first.
     #[inline]
     pub(super) fn look<const KEEP: bool, const ENDS: bool>(
         &mut self,
@@ -72,7 +85,6 @@ impl Found {
         asked: &Asked,
         count: usize,
     ) -> usize {
-        (self.filled, self.misses) = (0, 0);
         #[cfg(target_arch = "x86_64")]
         let (done, mut sum) =
             wide::Able::new().map_or((0, 0), |able| able.look::<KEEP, ENDS>(self, memory, asked, count));
@@ -148,7 +160,7 @@ impl Found {
     /// Notes a string that is not there.
     #[inline(always)]
     pub(super) fn miss<const ENDS: bool>(&mut self, at: usize) {
-        self.missed[self.misses] = Missed { at: at as u16, filled: self.filled as u16 };
+        self.missed[self.misses] = Missed { at: at as u16, filled: self.filled as u32 };
         self.misses += 1;
         if ENDS {
             self.ends[at] = self.filled as u16;

@@ -72,7 +72,7 @@ fn expected((memory, longer): (&Short, &Longers), names: &[Name]) -> (Vec<u32>, 
         };
         match found {
             Some(found) => ids.extend_from_slice(found),
-            None => missed.push(Missed { at: at as u16, filled: ids.len() as u16 }),
+            None => missed.push(Missed { at: at as u16, filled: ids.len() as u32 }),
         }
         ends.push(ids.len() as u16);
     }
@@ -88,12 +88,12 @@ fn wide_looks_are_those_of_one_string_after_the_other() {
         let (text, ends) = drawn(&mut draw);
         remember((&mut memory, &mut longer), &text, &ends, &mut draw);
         let lines = memory.lines();
-        let mut asked = Asked::default();
+        let mut asked = Asked::new(MANY);
         let starts: Vec<usize> = [0].into_iter().chain(ends.iter().copied()).take(ends.len()).collect();
         asked.ask((lines, &longer), &text, (&starts, &ends));
         let names: Vec<Name> =
             starts.iter().zip(&ends).map(|(&start, &end)| name(&text[start..end])).collect();
-        let mut alone = Asked::default();
+        let mut alone = Asked::new(MANY);
         alone.size = lines.size();
         for (at, name) in names.iter().enumerate() {
             assert_eq!(asked.name(at), *name);
@@ -102,22 +102,21 @@ fn wide_looks_are_those_of_one_string_after_the_other() {
             assert_eq!(alone.places[at], asked.places[at]);
             assert_eq!(alone.places[at], lines.place(alone.key(at).hash()));
         }
-        let (ids, places, missed) = expected((&memory, &longer), &names);
-        let both = (lines, &longer);
-        let mut found = Found::new();
+        let ((ids, places, missed), both) = (expected((&memory, &longer), &names), (lines, &longer));
+        let mut found = Found::new((0, 0));
         let one_by_one = |asked: &Asked, found: &mut Found| {
-            (found.filled, found.misses) = (0, 0);
+            found.clear();
             (0..ends.len()).map(|at| found.one::<true, true>(both, asked, at)).sum()
         };
         for count in [found.look::<true, true>(both, &asked, ends.len()), one_by_one(&alone, &mut found)] {
             assert_eq!(count, ids.len());
         }
         for wide in [true, false] {
-            if wide {
-                found.look::<true, true>(both, &asked, ends.len());
-            } else {
-                one_by_one(&alone, &mut found);
-            }
+            found.clear();
+            match wide {
+                true => found.look::<true, true>(both, &asked, ends.len()),
+                false => one_by_one(&alone, &mut found),
+            };
             let mut out = Vec::new();
             found.hand_on(0, found.filled(), &mut out);
             assert_eq!(out, ids);
@@ -131,6 +130,7 @@ fn wide_looks_are_those_of_one_string_after_the_other() {
             );
             assert_eq!(found.missed(), missed);
         }
+        found.clear();
         assert_eq!(found.look::<false, false>(both, &asked, ends.len()), ids.len());
         let missed_too: Vec<u16> = found.missed().iter().map(|missed| missed.at).collect();
         assert_eq!(missed_too, missed.iter().map(|missed| missed.at).collect::<Vec<_>>());

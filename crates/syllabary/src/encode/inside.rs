@@ -179,8 +179,8 @@ impl Inside {
             strings: 0,
             characters: Characters::new(cuts),
             parts: Vec::new(),
-            asked: Asked::default(),
-            found: Found::new(),
+            asked: Asked::new(MANY),
+            found: Found::new((0, 0)),
             #[cfg(target_arch = "x86_64")]
             wide: inside_wide::Able::new(),
         }
@@ -261,6 +261,7 @@ impl Inside {
             text,
             (&self.starts[..count], &self.ends[..count], &self.kinds[..count]),
         );
+        self.found.clear();
         self.found.look::<true, true>(memory, &self.asked, count);
     }
 

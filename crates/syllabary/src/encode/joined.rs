@@ -31,9 +31,10 @@ pub(super) struct Joined {
     bytes: Vec<u8>,
     /// How many pieces, marks among them; their edges are those of the work.
     count: usize,
-    /// The piece of each mark, and its id if it is a token.
-    marks: Vec<(u16, Option<u32>)>,
-    /// How many marks of a chunk have been handed on.
+    /// The piece of each mark.
+    marks: Vec<u16>,
+    /// Of each mark that is not handed on, those held before among them, the id if it is a token; how many are done.
+    ids: Vec<Option<u32>>,
     done: usize,
 }
 
@@ -41,13 +42,24 @@ impl Joined {
     /// Tells the marks of a chunk from its pieces.
     #[inline]
     pub(super) fn mark(&self, asked: &mut Asked) {
-        self.marks.iter().for_each(|&(at, _)| asked.mark(usize::from(at)));
+        self.marks.iter().for_each(|&at| asked.mark(usize::from(at)));
     }
 
-    /// Hands on the next mark of a chunk.
+    /// Notes a mark that is to be handed on behind the others.
+    pub(super) fn wait(&mut self, id: Option<u32>) {
+        self.ids.push(id);
+    }
+
+    /// All marks are handed on.
+    pub(super) fn forget_marks(&mut self) {
+        self.ids.clear();
+        self.done = 0;
+    }
+
+    /// Hands on the next mark.
     #[inline]
     pub(super) fn hand_on(&mut self, out: &mut impl Output) {
-        let id = self.marks.get(self.done).and_then(|&(_, id)| id);
+        let id = self.ids.get(self.done).copied().flatten();
         self.done += 1;
         hand_on(id, out);
     }
@@ -87,23 +99,29 @@ impl<O: Output> Pieces<'_, O> {
     pub(crate) fn mark(&mut self, id: Option<u32>) -> Result<(), Error> {
         let FastWork { joined, edges, .. } = &mut *self.work;
         if joined.count == 0 {
-            hand_on(id, &mut self.out);
+            if !self.hold_mark(id)? {
+                hand_on(id, &mut self.out);
+            }
             return Ok(());
         }
         joined.bytes.push(MARK);
-        joined.marks.push((joined.count as u16, id));
+        joined.marks.push(joined.count as u16);
+        joined.ids.push(id);
         joined.count += 1;
         edges[joined.count] = joined.bytes.len();
         if joined.count >= FULL || joined.bytes.len() >= WIDE { self.chunk_joined() } else { Ok(()) }
     }
 
-    /// Encodes what waits.
+    /// Encodes what waits for its chunk.
     pub(crate) fn chunk_joined(&mut self) -> Result<(), Error> {
         let count = std::mem::take(&mut self.work.joined.count);
         let (bytes, edges) =
             (std::mem::take(&mut self.work.joined.bytes), std::mem::take(&mut self.work.edges));
         let done = self.chunk(&bytes, &edges[..=count]);
-        self.work.forget_joined();
+        self.work.joined.marks.clear();
+        if self.work.held.is_empty() {
+            self.work.joined.forget_marks();
+        }
         (self.work.joined.bytes, self.work.edges) = (bytes, edges);
         self.work.edges[0] = self.work.edges[count];
         done
@@ -120,9 +138,10 @@ impl FastWork {
         self.joined.bytes.len()
     }
 
-    /// Nothing waits any more.
-    pub(crate) fn forget_joined(&mut self) {
-        (self.joined.count, self.joined.done) = (0, 0);
+    /// No text waits for its chunk any more, nor any mark.
+    pub(super) fn forget_joined(&mut self) {
+        self.joined.count = 0;
         self.joined.marks.clear();
+        self.joined.forget_marks();
     }
 }

@@ -13,6 +13,7 @@ mod asked;
 mod chunk;
 mod cuts;
 mod found;
+mod held;
 mod inside;
 #[cfg(target_arch = "x86_64")]
 mod inside_wide;

@@ -10,6 +10,8 @@ use super::{
 
 /// Takes ids in the order of the text.
 pub(crate) trait Output {
+    /// Whether ids may come later than the pieces that they are of are told.
+    const LATER: bool = false;
     /// The first `count` of `ids`.
     fn few(&mut self, ids: &[u32; FEW], count: usize);
     /// All of them.
@@ -67,6 +69,8 @@ pub(crate) struct Texts<'o> {
 }
 
 impl Output for Texts<'_> {
+    const LATER: bool = true;
+
     #[inline(always)]
     fn few(&mut self, ids: &[u32; FEW], count: usize) {
         self.ids.few(ids, count);
@@ -84,6 +88,8 @@ impl Output for Texts<'_> {
 }
 
 impl<O: Output> Output for &mut O {
+    const LATER: bool = O::LATER;
+
     #[inline(always)]
     fn few(&mut self, ids: &[u32; FEW], count: usize) {
         O::few(self, ids, count);
@@ -116,6 +122,8 @@ impl<O: Output> Output for &mut O {
 }
 
 impl Output for Ids<'_> {
+    const LATER: bool = true;
+
     #[inline(always)]
     fn few(&mut self, ids: &[u32; FEW], count: usize) {
         if self.filled > BUFFERED - FEW {
@@ -157,6 +165,8 @@ impl Output for Vec<u32> {
 pub(crate) struct Count(pub(crate) usize);
 
 impl Output for Count {
+    const LATER: bool = true;
+
     #[inline(always)]
     fn few(&mut self, _ids: &[u32; FEW], count: usize) {
         self.0 += count;
@@ -181,6 +191,8 @@ pub(crate) struct Counts<'o> {
 }
 
 impl Output for Counts<'_> {
+    const LATER: bool = true;
+
     #[inline(always)]
     fn few(&mut self, ids: &[u32; FEW], count: usize) {
         self.count.few(ids, count);

@@ -6,6 +6,7 @@ use super::{
     asked::Asked,
     cuts::Cuts,
     found::{Found, MANY, Missed},
+    held::{BEFORE, Held},
     inside::Inside,
     joined::Joined,
     key::Key,
@@ -46,6 +47,7 @@ pub(crate) struct FastWork {
     pub(super) joined: Joined,
     pub(super) asked: Asked,
     pub(super) found: Found,
+    pub(super) held: Held,
     pub(super) inside: Option<Box<Inside>>,
     /// The first pieces of the parts of `inside`.
     pub(super) firsts: Vec<Missed>,
@@ -72,8 +74,9 @@ impl FastWork {
             long: PieceCache::default(),
             edges: vec![0; MANY + 1].into(),
             joined: Joined::default(),
-            asked: Asked::default(),
-            found: Found::new(),
+            asked: Asked::new(MANY),
+            found: Found::new(BEFORE),
+            held: Held::new(),
             inside: None,
             firsts: Vec::new(),
             ids: Vec::new(),
@@ -102,6 +105,14 @@ impl Fast {
             lanes: lanes::Able::new(),
         })
     }
+
+    /// Whether many new pieces are learned sooner together; in tests it is as if they were.
+    pub(crate) fn learns_many(&self) -> bool {
+        #[cfg(target_arch = "x86_64")]
+        return cfg!(test) || self.lanes.is_some();
+        #[cfg(not(target_arch = "x86_64"))]
+        cfg!(test)
+    }
 }
 
 /// One text on its way.
@@ -113,6 +124,8 @@ pub(crate) struct Pieces<'a, O> {
     pub(crate) out: O,
     /// Asked within long pieces.
     pub(crate) ask: &'a Ask,
+    /// Whether new pieces may wait for others, until they are settled.
+    pub(crate) waits: bool,
 }
 
 impl<O: Output> Pieces<'_, O> {
