@@ -16,6 +16,9 @@ use crate::{
 /// Between so many bytes of a long text it is asked whether to go on.
 const BLOCK: usize = if cfg!(test) { 1 << 6 } else { LONG };
 
+/// In a text of less bytes that is alone, new pieces wait for no others.
+const ENOUGH: usize = if cfg!(test) { 1 << 6 } else { 1 << 13 };
+
 /// Hands on a token found in the text.
 fn name<const JOINED: bool, O: Output>(
     pieces: &mut Pieces<'_, O>,
@@ -124,6 +127,7 @@ impl Tokenizer {
         out: &mut impl Output,
     ) -> Result<(), Error> {
         let mut pieces = self.pieces(fast, work, out);
+        pieces.waits &= JOINED || text.len() > ENOUGH;
         let with_special = policy.finds_special();
         let (first, later) = (self.stages.first(with_special), self.stages.later(with_special));
         let found = first.find(text);
