@@ -9,7 +9,7 @@ use super::{
     found::{Found, Missed},
     inside::Inside,
     key::Key,
-    memory::{FAR, Short, Slot},
+    memory::{FAR, LONG_FAR, Short, Slot},
     output::Output,
     pieces::{Fast, FastWork, Pieces},
 };
@@ -77,7 +77,7 @@ impl<O: Output> Pieces<'_, O> {
             if let Some(slot) = slot {
                 hand_on(short, slot, &mut self.out);
             } else if let Some(slot) = long {
-                self.out.many(longer.ids(slot, &mut [0; FAR]));
+                self.out.many(longer.ids(slot, &mut [0; LONG_FAR]));
             } else {
                 self.work.are_new = true;
                 self.one(text, span, name)?;
@@ -220,7 +220,7 @@ impl<O: Output> Pieces<'_, O> {
         self.out.many(&ids);
         match name {
             Name::Short(key) => self.work.short.insert_new(key, key.hash() as u32, &ids),
-            // Of more ids than the first look takes only ASCII, which is merged: other text is cut as soon.
+            // Of many ids only ASCII, which is merged: other text is cut as soon.
             Name::Long(key) if key.is_ascii() || ids.len() <= FAR => {
                 self.work.longer.insert_new(key, key.hash() as u32, &ids);
             }

@@ -8,7 +8,7 @@
 use super::wide;
 use super::{
     asked::{Asked, LONG},
-    memory::{FAR, FEW, Lines, Longers},
+    memory::{FAR, FEW, LONG_FAR, Lines, Longers},
     output::Output,
 };
 
@@ -39,13 +39,13 @@ pub(crate) struct Found {
     pub(super) others_are_many: bool,
 }
 
-const _: () = assert!(MANY * FAR < u16::MAX as usize);
+const _: () = assert!(MANY * LONG_FAR < u16::MAX as usize && LONG_FAR <= BEYOND);
 
 impl Found {
     /// Room for one look at `MANY` strings, after others that had up to so many ids and misses.
     pub(super) fn new((ids, misses): (usize, usize)) -> Found {
         Found {
-            ids: vec![0; ids + MANY * FAR + BEYOND].into(),
+            ids: vec![0; ids + MANY * LONG_FAR + BEYOND].into(),
             filled: 0,
             ends: vec![0; MANY].into(),
             missed: vec![Missed::default(); misses + MANY].into(),
@@ -141,7 +141,7 @@ impl Found {
         let room = if KEEP { self.ids.get_mut(self.filled..) } else { None };
         let count = match room.and_then(<[u32]>::first_chunk_mut) {
             Some(room) => longer.read::<true>(asked.long(at), room),
-            None => longer.read::<false>(asked.long(at), &mut [0; FAR]),
+            None => longer.read::<false>(asked.long(at), &mut [0; LONG_FAR]),
         };
         let Some(count) = count else {
             longer.fetch_after(asked.long(at));

@@ -4,7 +4,7 @@ use super::*;
 use crate::encode::{
     asked::Name,
     key::{Key, LONGER, Longer},
-    memory::{FAR, Longers, Short},
+    memory::{LONG_FAR, Longers, Short},
 };
 
 struct Draw(u64);
@@ -60,13 +60,13 @@ fn name(piece: &[u8]) -> Name {
 /// By definition: ids of what the first look finds.
 fn expected((memory, longer): (&Short, &Longers), names: &[Name]) -> (Vec<u32>, Vec<u16>, Vec<Missed>) {
     let (mut ids, mut ends, mut missed) = (Vec::new(), Vec::new(), Vec::new());
-    let mut room = [0; FAR];
+    let mut room = [0; LONG_FAR];
     for (at, name) in names.iter().enumerate() {
         let found = match name {
             Name::Short(key) => memory.first(*key),
             Name::Long(key) => {
                 let slot = longer.find(*key, key.hash() as u32);
-                slot.map(|slot| longer.ids(slot, &mut room)).filter(|ids| ids.len() <= FAR)
+                slot.map(|slot| longer.ids(slot, &mut room))
             }
             _ => None,
         };

@@ -9,7 +9,7 @@ mod longer;
 mod name;
 mod packed;
 
-use super::key::{Key, Longer, SHORT, fetch};
+use super::key::{Key, LONGER, Longer, SHORT, fetch};
 use crate::pages::{self, Zero, Zeros};
 use name::Name;
 
@@ -22,6 +22,8 @@ const FIRST_LINES: usize = 1 << 8;
 const PUSHED: usize = 32;
 /// Ids that do not fit into the slot of a short string are read so many at a time; no such string has more.
 pub(crate) const FAR: usize = SHORT + 1;
+/// The same of a longer one.
+pub(crate) const LONG_FAR: usize = LONGER + 1;
 
 /// So many of these ids are many.
 const MANY_FAR: usize = 1 << 16;
@@ -98,7 +100,7 @@ impl Slot<Key> {
 pub(crate) struct Memory<K: Name, const WAYS: usize> {
     lines: Zeros<Line<K, WAYS>>,
     used: usize,
-    /// `FAR` more than are used.
+    /// `K::FAR` more than are used.
     far: Vec<u32>,
     /// Counts the strings that took the place of others.
     taken: usize,
@@ -113,7 +115,7 @@ impl<K: Name, const WAYS: usize> Default for Memory<K, WAYS> {
         Memory {
             lines: Zeros::new(FIRST_LINES),
             used: 0,
-            far: vec![0; FAR],
+            far: vec![0; K::FAR],
             taken: 0,
             strayed: 0,
             most: K::LINES,
@@ -302,11 +304,11 @@ impl<K: Name, const WAYS: usize> Memory<K, WAYS> {
         }
         if self.far.len() + ids.len() > K::MOST_FAR * (self.most / K::LINES) {
             self.far.clear();
-            self.far.resize(FAR, 0);
+            self.far.resize(K::FAR, 0);
             self.lines.fill(Line([Slot::EMPTY; WAYS]));
             self.used = 0;
         }
-        let start = self.far.len() - FAR;
+        let start = self.far.len() - K::FAR;
         self.make_room(ids.len());
         self.far.resize(self.far.len() + ids.len(), 0);
         self.far[start..start + ids.len()].copy_from_slice(ids);
@@ -319,7 +321,7 @@ impl<K: Name, const WAYS: usize> Memory<K, WAYS> {
     /// is written to, and then little, as large pages.
     fn make_room(&mut self, more: usize) {
         let wanted = self.far.len() + more;
-        let most = wanted.max(FAR + K::MOST_FAR * (self.most / K::LINES));
+        let most = wanted.max(K::FAR + K::MOST_FAR * (self.most / K::LINES));
         if wanted > self.far.capacity() && wanted > MANY_FAR {
             self.far.reserve_exact(most - self.far.len());
             pages::advise(&mut self.far);

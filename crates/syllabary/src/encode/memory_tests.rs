@@ -29,7 +29,7 @@ fn ids_of(number: u64) -> Vec<u32> {
 #[test]
 fn it_forgets_and_never_errs() {
     forgets(Short::default(), key, |memory, slot| memory.ids(slot).to_vec());
-    forgets(Longers::default(), longer, |memory, slot| memory.ids(slot, &mut [0; FAR]).to_vec());
+    forgets(Longers::default(), longer, |memory, slot| memory.ids(slot, &mut [0; LONG_FAR]).to_vec());
 }
 
 fn forgets<K: Name, const WAYS: usize>(
@@ -52,7 +52,7 @@ fn forgets<K: Name, const WAYS: usize>(
         }
     }
     assert_eq!(memory.lines.len(), K::LINES);
-    assert!(memory.far.len() <= K::MOST_FAR + FAR);
+    assert!(memory.far.len() <= K::MOST_FAR + K::FAR);
 }
 
 #[test]

@@ -2,17 +2,17 @@
 //!
 //! Leaves out what it has in common with that of short ones (`memory`), and how ids are packed (`packed`).
 
-use super::{FAR, Longers, Slot, WINDOW, packed};
+use super::{LONG_FAR, Longers, Slot, WINDOW, packed};
 use crate::encode::key::{Longer, fetch};
 
 impl Longers {
-    /// The number of ids of `key`, if it is there and they are no more than `FAR`; if `WRITE`, they are the first of
-    /// `room`, which is written to in any case.
+    /// The number of ids of `key`, if it is there; if `WRITE`, they are the first of `room`, which is written to in any
+    /// case.
     #[inline(always)]
     pub(in crate::encode) fn read<const WRITE: bool>(
         &self,
         key: Longer,
-        room: &mut [u32; FAR],
+        room: &mut [u32; LONG_FAR],
     ) -> Option<usize> {
         let slot = self.find(key, key.hash() as u32)?;
         if !slot.is_elsewhere() {
@@ -22,7 +22,7 @@ impl Longers {
             return Some(packed::count(&slot.ids));
         }
         let (start, count) = slot.place();
-        let many = self.far.get(start..).and_then(<[u32]>::first_chunk).filter(|_| count <= FAR)?;
+        let many = self.far.get(start..).and_then(<[u32]>::first_chunk)?;
         if WRITE {
             *room = *many;
         }
@@ -39,7 +39,11 @@ impl Longers {
     }
 
     /// The ids of a slot, written to `room` if they are packed.
-    pub(in crate::encode) fn ids<'s>(&'s self, slot: &Slot<Longer>, room: &'s mut [u32; FAR]) -> &'s [u32] {
+    pub(in crate::encode) fn ids<'s>(
+        &'s self,
+        slot: &Slot<Longer>,
+        room: &'s mut [u32; LONG_FAR],
+    ) -> &'s [u32] {
         if slot.is_elsewhere() {
             return self.many(slot);
         }

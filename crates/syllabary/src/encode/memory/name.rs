@@ -4,7 +4,7 @@
 
 use std::fmt::Debug;
 
-use super::{FEW, packed};
+use super::{FAR, FEW, LONG_FAR, packed};
 use crate::{
     encode::key::{Key, Longer},
     pages::Zero,
@@ -21,6 +21,8 @@ pub(crate) trait Name: Zero {
     /// is forgotten.
     const LINES: usize;
     const MOST_FAR: usize;
+    /// Ids that do not fit are read so many at a time.
+    const FAR: usize;
     /// Ids in a slot, or where they lie and how many they are: its first two numbers.
     type Ids: Zero + Debug + AsRef<[u32]> + AsMut<[u32]>;
 
@@ -40,6 +42,7 @@ impl Name for Key {
     const STRAY: u64 = 0;
     const LINES: usize = 1 << 17;
     const MOST_FAR: usize = 1 << 19;
+    const FAR: usize = FAR;
     type Ids = [u32; FEW];
 
     fn inside(ids: &[u32]) -> Option<(u64, [u32; FEW])> {
@@ -75,6 +78,7 @@ impl Name for Longer {
     const STRAY: u64 = 1 << 63;
     const LINES: usize = 1 << 17;
     const MOST_FAR: usize = 1 << 19;
+    const FAR: usize = LONG_FAR;
     type Ids = [u32; 8];
 
     fn inside(ids: &[u32]) -> Option<(u64, [u32; 8])> {

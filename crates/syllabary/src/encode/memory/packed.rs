@@ -8,7 +8,7 @@
 //! Most words of Greek that are longer than `SHORT` have 9 to 14 ids: so they need no second line elsewhere. Leaves out
 //! ids of more than 18 bits.
 
-use super::FAR;
+use super::LONG_FAR;
 
 /// Bits of an id.
 const BITS: u32 = 18;
@@ -19,7 +19,7 @@ pub(super) const MOST: usize = 2 * HALF;
 const USED: u32 = HALF as u32 * BITS;
 /// The byte from which four have an id, and the bits of them that are of those before it.
 const PLACES: [(usize, u32); HALF] = [(0, 0), (2, 2), (4, 4), (6, 6), (9, 0), (11, 2), (12, 12)];
-const _: () = assert!(USED + 2 == u128::BITS && MOST <= FAR && MOST < 16);
+const _: () = assert!(USED + 2 == u128::BITS && MOST <= LONG_FAR && MOST < 16);
 
 /// One to `MOST` ids and how many they are; `None` if they do not fit.
 pub(super) fn pack(ids: &[u32]) -> Option<[u32; 8]> {
@@ -46,7 +46,7 @@ pub(super) fn count(words: &[u32; 8]) -> usize {
 
 /// Writes `MOST` ids, of which the first are those that there are.
 #[inline(always)]
-pub(super) fn unpack(words: &[u32; 8], room: &mut [u32; FAR]) {
+pub(super) fn unpack(words: &[u32; 8], room: &mut [u32; LONG_FAR]) {
     let (halves, rooms) = (words.as_chunks::<4>().0, room.as_chunks_mut::<HALF>().0);
     for (half, room) in halves.iter().zip(rooms) {
         let half: [u32; 4] = half.map(u32::to_le);
@@ -69,11 +69,11 @@ mod tests {
             for (factor, turn) in [(0, 0), (0, MASK), (77_777, 0), (12_345, 99)] {
                 let ids: Vec<u32> = (1..=count as u32).map(|at| ((at * factor) ^ turn) & MASK).collect();
                 let words = pack(&ids).unwrap();
-                let mut room = [u32::MAX; FAR];
+                let mut room = [u32::MAX; LONG_FAR];
                 unpack(&words, &mut room);
                 assert_eq!(super::count(&words), count);
                 assert_eq!(room[..count], ids);
-                assert_eq!(room[MOST..], [u32::MAX; FAR - MOST]);
+                assert_eq!(room[MOST..], [u32::MAX; LONG_FAR - MOST]);
             }
         }
     }
