@@ -298,6 +298,12 @@ impl Calm {
         (plain > 3).then_some((block, plain))
     }
 
+    /// What becomes of a character, `put_together`; 0 if that is not known.
+    #[inline]
+    pub(super) fn few(&self, code: usize) -> u32 {
+        self.few[usize::from(self.pages[code / 64])][code % 64]
+    }
+
     /// Writes what becomes of a character that begins one rule, which is for it alone, behind so many bytes of `out`, and maybe
     /// behind a space that takes in those after it; the same then. `None`: it begins others.
     #[inline]
@@ -308,7 +314,7 @@ impl Calm {
         squeezes: bool,
         out: &mut [u8],
     ) -> Option<(usize, bool)> {
-        let made = self.few[usize::from(self.pages[code / 64])][code % 64];
+        let made = self.few(code);
         if made == 0 {
             // Longer than a space, and more than nothing.
             let made = self.singles.get(&code)?.as_bytes();

@@ -2,13 +2,25 @@
 
 use super::calm::*;
 
-/// A map in which `ω` becomes `oo`, `ψ` longer than pages hold, a line feed a space, `x` nothing; `q` may begin a rule with U+0301.
+/// What becomes something else.
+const CHANGE: &str = "ωx\nψ\u{3000}，\u{1f71}";
+
+/// A map in which `ω` becomes `oo`, `ψ` longer than pages hold, a line feed and U+3000 a space, `x` nothing, a wide comma a narrow
+/// one, U+1F71 another letter; `q` may begin a rule with U+0301.
 fn calm() -> Calm {
-    let singles = [('ω', "oo"), ('\n', " "), ('x', ""), ('ψ', "psi!")];
+    let singles = [
+        ('ω', "oo"),
+        ('\n', " "),
+        ('x', ""),
+        ('ψ', "psi!"),
+        ('\u{3000}', " "),
+        ('，', ","),
+        ('\u{1f71}', "\u{3ac}"),
+    ];
     let singles = singles.map(|(char, made)| (char as usize, Box::from(made)));
     let follows = |code: usize| code == 0x301;
     Calm::new(
-        |code| !"ωx\nψ".contains(char::from_u32(code as u32).unwrap_or('x')) && !follows(code),
+        |code| !CHANGE.contains(char::from_u32(code as u32).unwrap_or('x')) && !follows(code),
         follows,
         singles.into_iter().collect(),
     )
@@ -25,8 +37,10 @@ fn slow(text: &str, squeezes: bool) -> (String, usize) {
         let made = match char {
             'ω' => "oo".to_owned(),
             'ψ' => "psi!".to_owned(),
-            '\n' => " ".to_owned(),
+            '\n' | '\u{3000}' => " ".to_owned(),
             'x' => String::new(),
+            '，' => ",".to_owned(),
+            '\u{1f71}' => "\u{3ac}".to_owned(),
             char => char.to_string(),
         };
         if !(made == " " && after) {
@@ -35,7 +49,7 @@ fn slow(text: &str, squeezes: bool) -> (String, usize) {
         if !made.is_empty() {
             after = squeezes && made == " ";
         }
-        if "ωx\nψ".contains(char) {
+        if CHANGE.contains(char) {
             states = vec![(out.clone(), at + char.len_utf8())];
         }
     }
@@ -50,6 +64,11 @@ fn writes_what_characters_become() {
         "α",
         "漢",
         "漢字漢字漢字漢字漢字漢字",
+        "、。「」",
+        "\u{3000}",
+        "，",
+        "\u{1f71}",
+        "ὰὶῦ“”",
         "ω",
         "\n",
         "x",
@@ -66,7 +85,7 @@ fn writes_what_characters_become() {
         let mut text = String::new();
         for _ in 0..round % 40 {
             state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            let at = (state >> 33) as usize % if round % 3 == 0 { parts.len() } else { 10 };
+            let at = (state >> 33) as usize % if round % 3 == 0 { parts.len() } else { 15 };
             text.push_str(parts[at]);
         }
         for squeezes in [false, true] {

@@ -10,9 +10,10 @@
 
 use std::arch::x86_64::{
     __m512i, __mmask64, _mm512_and_si512, _mm512_cmpeq_epi8_mask, _mm512_cmpge_epu8_mask,
-    _mm512_cmplt_epi8_mask, _mm512_cmplt_epu8_mask, _mm512_loadu_si512, _mm512_mask_permutexvar_epi8,
-    _mm512_maskz_loadu_epi8, _mm512_maskz_permutexvar_epi8, _mm512_permutexvar_epi8, _mm512_set1_epi8,
-    _mm512_storeu_si512, _mm512_test_epi8_mask,
+    _mm512_cmplt_epi8_mask, _mm512_cmplt_epu8_mask, _mm512_loadu_si512, _mm512_mask_mov_epi8,
+    _mm512_mask_permutexvar_epi8, _mm512_maskz_compress_epi8, _mm512_maskz_loadu_epi8,
+    _mm512_maskz_permutexvar_epi8, _mm512_permutexvar_epi8, _mm512_set1_epi8, _mm512_storeu_si512,
+    _mm512_test_epi8_mask,
 };
 
 use super::calm::{BITS, Calm, Reached, STEP, decode};
@@ -22,6 +23,9 @@ use crate::split::has_vbmi;
 const BLOCK: usize = 64;
 /// No character is longer.
 const WIDEST: usize = 4;
+
+/// First bytes of characters of which often some of 64 are calm, and others are not.
+const FINE: [u8; 3] = [0xE1, 0xE2, 0xE3];
 
 /// Which characters are calm, by their second byte: a bit for each of eight first bytes. Exists only where the processor has the
 /// instructions.
@@ -33,7 +37,9 @@ pub(super) struct Wide {
     /// Of three bytes, from E0 and E8 on: whether all are; whether some are.
     three: [[u8; BLOCK]; 2],
     some: [[u8; BLOCK]; 2],
-    /// The bit of a first byte.
+    /// Of three bytes, from E1, E2 and E3 on, by the eight of which the third byte is: a bit for each.
+    third: [[[u8; BLOCK]; 8]; FINE.len()],
+    /// The bit of a first byte, or of a third.
     bit: [u8; BLOCK],
 }
 
@@ -57,8 +63,13 @@ struct Walk {
 impl Wide {
     /// Of a bit for each character of up to three bytes.
     pub(super) fn new(bits: &[u64; BITS / 64]) -> Option<Box<Wide>> {
-        let mut wide =
-            Wide { two: [[0; BLOCK]; 4], three: [[0; BLOCK]; 2], some: [[0; BLOCK]; 2], bit: [0; BLOCK] };
+        let mut wide = Wide {
+            two: [[0; BLOCK]; 4],
+            three: [[0; BLOCK]; 2],
+            some: [[0; BLOCK]; 2],
+            third: [[[0; BLOCK]; 8]; FINE.len()],
+            bit: [0; BLOCK],
+        };
         for second in 0..BLOCK {
             wide.bit[second] = 1 << (second % 8);
             for (first, page) in bits[..32].iter().enumerate() {
@@ -69,6 +80,10 @@ impl Wide {
                 let page = bits[first << 6 | second];
                 wide.three[first / 8][second] |= u8::from(page == u64::MAX) << (first % 8);
                 wide.some[first / 8][second] |= u8::from(page != 0) << (first % 8);
+            }
+            for (rows, first) in wide.third.iter_mut().zip(FINE) {
+                let page = bits[usize::from(first & 0x0F) << 6 | second];
+                rows.iter_mut().zip(page.to_le_bytes()).for_each(|(row, eight)| row[second] = eight);
             }
         }
         has_vbmi().then(|| Box::new(wide))
@@ -134,6 +149,16 @@ impl Wide {
             strange &= !_mm512_test_epi8_mask(found, bit);
             unsure |= strange & _mm512_test_epi8_mask(some, bit);
         }
+        if unsure != 0 {
+            let third = load(text.get(2..).unwrap_or_default());
+            for (rows, byte) in self.third.iter().zip(FINE) {
+                let lanes = unsure & _mm512_cmpeq_epi8_mask(first, set(byte));
+                if lanes != 0 {
+                    strange &= !(lanes & self.are_calm(rows, second, third));
+                    unsure &= !lanes;
+                }
+            }
+        }
         while unsure != 0 {
             let place = unsure.trailing_zeros() as usize;
             if let Some(four) = text.get(place..).and_then(<[u8]>::first_chunk::<WIDEST>) {
@@ -143,6 +168,19 @@ impl Wide {
             unsure &= unsure - 1;
         }
         Block { begins, strange, spaces }
+    }
+
+    /// Which characters of three bytes are calm, by the rows of their first.
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,avx512vbmi2,bmi1,bmi2,lzcnt,popcnt")]
+    fn are_calm(&self, rows: &[[u8; BLOCK]; 8], second: __m512i, third: __m512i) -> __mmask64 {
+        let eight = _mm512_and_si512(third, _mm512_set1_epi8(0x38));
+        let mut found = _mm512_set1_epi8(0);
+        for (row, number) in rows.iter().zip(0..) {
+            let here = _mm512_cmpeq_epi8_mask(eight, _mm512_set1_epi8(number << 3));
+            found = _mm512_mask_permutexvar_epi8(found, here, second, load_all(row));
+        }
+        _mm512_test_epi8_mask(found, _mm512_permutexvar_epi8(third, load_all(&self.bit)))
     }
 }
 
@@ -164,6 +202,10 @@ impl Walk {
         let whole = BLOCK + 1 - WIDEST;
         let stop = (whole + (begins >> whole).trailing_zeros() as usize).min(BLOCK).min(bytes.len());
         let events = strange | if squeezes { spaces & spaces << 1 } else { 0 };
+        if events != 0 && self.patch(calm, bytes, (block, stop), squeezes, out) {
+            self.at += stop;
+            return None;
+        }
         let mut place = 0;
         while place < stop {
             if self.written + 2 * BLOCK > out.len() {
@@ -194,6 +236,88 @@ impl Walk {
         }
         self.at += place;
         None
+    }
+
+    /// Writes a block, if no character of it becomes longer, and none is not to be told here: then all at once.
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,avx512vbmi2,bmi1,bmi2,lzcnt,popcnt")]
+    fn patch(
+        &mut self,
+        calm: &Calm,
+        bytes: &[u8],
+        (block, stop): (Block, usize),
+        squeezes: bool,
+        out: &mut Vec<u8>,
+    ) -> bool {
+        let below = |place: usize| if place < BLOCK { (1u64 << place) - 1 } else { u64::MAX };
+        let (mut made, mut kept, mut changed) = (load(bytes), below(stop), 0);
+        let mut rest = block.strange & below(stop);
+        while rest != 0 {
+            let place = rest.trailing_zeros() as usize;
+            rest &= rest - 1;
+            let Some(&four) = bytes[place..].first_chunk::<WIDEST>() else { return false };
+            let (code, width) = decode(u32::from_le_bytes(four));
+            let [text @ .., length] = calm.few(code).to_le_bytes();
+            let length = usize::from(length);
+            // One more than it has bytes, or none.
+            if four[0] >= 0xF0 || calm.joins(code) || length == 0 || length > width + 1 {
+                return false;
+            }
+            made = _mm512_mask_mov_epi8(made, 1 << place, _mm512_set1_epi8(text[0] as i8));
+            if length > 2 {
+                made = _mm512_mask_mov_epi8(made, 1 << (place + 1), _mm512_set1_epi8(text[1] as i8));
+            }
+            if length > 3 {
+                made = _mm512_mask_mov_epi8(made, 1 << (place + 2), _mm512_set1_epi8(text[2] as i8));
+            }
+            kept &= !(below(place + width) & !below(place + length - 1));
+            changed = place + width;
+        }
+        if self.written + 2 * BLOCK > out.len() {
+            out.resize(self.written + STEP, 0);
+        }
+        self.put(made, (kept, changed), (block, stop), squeezes, out);
+        true
+    }
+
+    /// Writes what is kept of bytes, but for spaces behind others, and notes what is reached; rules made those up to `changed`.
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,avx512vbmi2,bmi1,bmi2,lzcnt,popcnt")]
+    fn put(
+        &mut self,
+        made: __m512i,
+        (kept, changed): (u64, usize),
+        (block, stop): (Block, usize),
+        squeezes: bool,
+        out: &mut [u8],
+    ) {
+        let below = |place: usize| if place < BLOCK { (1u64 << place) - 1 } else { u64::MAX };
+        let (made, count) = (_mm512_maskz_compress_epi8(kept, made), kept.count_ones() as usize);
+        let spaces = _mm512_cmpeq_epi8_mask(made, _mm512_set1_epi8(b' ' as i8)) & below(count);
+        let gone = if squeezes { spaces & (spaces << 1 | u64::from(self.after)) } else { 0 };
+        let made = _mm512_maskz_compress_epi8(!gone, made);
+        let room = &mut out[self.written..self.written + BLOCK];
+        // SAFETY: there is room for 64 bytes.
+        unsafe { _mm512_storeu_si512(room.as_mut_ptr().cast(), made) };
+        if changed > 0 {
+            let ruled = (kept & below(changed)).count_ones();
+            self.ruled = self.written + (ruled - (gone & below(ruled as usize)).count_ones()) as usize;
+        }
+        let written = count - gone.count_ones() as usize;
+        let last = BLOCK - 1 - (block.begins & below(stop)).leading_zeros() as usize;
+        let width = stop - last;
+        let ends_in_space = count > 0 && spaces >> (count - 1) & 1 == 1;
+        let is_gone = count > 0 && gone >> (count - 1) & 1 == 1;
+        let before = self.after;
+        self.after = if count > 0 { squeezes & ends_in_space } else { before };
+        self.from = if block.strange >> last & 1 == 1 || is_gone {
+            (Reached { at: self.at + stop, after_space: self.after }, self.written + written)
+        } else {
+            let after_space =
+                if count > width { squeezes & (spaces >> (count - width - 1) & 1 == 1) } else { before };
+            (Reached { at: self.at + last, after_space }, self.written + written - width)
+        };
+        self.written += written;
     }
 
     /// Writes what becomes of the character at a place, which is not calm; its width, or, if that cannot be told here, what is
