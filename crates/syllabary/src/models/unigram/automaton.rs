@@ -9,20 +9,59 @@
 //! character leads to. Texts are rows by id, and ids mostly go by scores, so that rows often needed lie together. Where the
 //! last character is no text, an unknown one takes its place. Leaves out which of the texts are taken (`lattice`).
 
-use super::{NONE, trie::Trie};
+use std::hint::select_unpredictable;
+
+use super::{
+    NONE,
+    trie::{Cell, Trie},
+};
 
 /// Texts have fewer characters, as a length is a byte; ids are smaller, as one has the bytes above.
 const LENGTHS: u32 = 1 << 8;
 
-/// A state, which is a node of the trie: where its children are counted from, whose child it is, the state to go on from
-/// where it has no child (0: the first), and the row of the longest text that ends there.
+/// Codes and nodes are less.
+const CODES: usize = (1 << 16) - 1;
+const NODES: usize = 1 << 24;
+
+/// A state, which is a node of the trie, in 64 bits: by which code it is its parent's child, where its children are counted
+/// from, and where those of the state that one goes on from where it has no child. As no two nodes with children count from the
+/// same place, the code says whose child it is.
 #[derive(Clone, Copy, Debug)]
-#[repr(C, align(16))]
-struct Node {
-    base: u32,
-    parent: u32,
-    other: u32,
-    row: u32,
+struct Node(u64);
+
+impl Node {
+    /// The child of none.
+    fn new(base: u32) -> Node {
+        Node(u64::from(base) << 16 | CODES as u64)
+    }
+
+    #[inline]
+    fn is_by(self, code: u32) -> bool {
+        self.code() == code
+    }
+
+    #[inline]
+    fn code(self) -> u32 {
+        u32::from(self.0 as u16)
+    }
+
+    #[inline]
+    fn base(self) -> u32 {
+        (self.0 >> 16) as u32 & (NODES as u32 - 1)
+    }
+
+    #[inline]
+    fn other_base(self) -> u32 {
+        (self.0 >> 40) as u32
+    }
+
+    fn set_code(&mut self, code: u32) {
+        self.0 = self.0 >> 16 << 16 | u64::from(code as u16);
+    }
+
+    fn set_other(&mut self, other: Node) {
+        self.0 = self.0 << 24 >> 24 | u64::from(other.base()) << 40;
+    }
 }
 
 /// Where one is.
@@ -30,14 +69,6 @@ struct Node {
 pub(super) struct State {
     at: u32,
     node: Node,
-}
-
-impl State {
-    /// The row of the longest text that ends here.
-    #[inline]
-    pub(super) fn row(self) -> u32 {
-        self.node.row
-    }
 }
 
 /// A text: its score, how many characters it has, and the row of the longest other text that ends where it does.
@@ -68,8 +99,9 @@ impl Row {
 #[derive(Debug)]
 pub(super) struct Automaton {
     nodes: Vec<Node>,
-    /// By code the state behind one character.
-    firsts: Vec<u32>,
+    /// By node the state to go on from where it has no child, and the row of the longest text that ends there.
+    others: Vec<u32>,
+    longest: Vec<u32>,
     /// By id; behind them that of an unknown character, and one that is never taken.
     pub(super) rows: Vec<Row>,
     /// The scores of the rows in 64 bits, if they are asked for.
@@ -84,27 +116,22 @@ impl Automaton {
         let unknown = u32::try_from(bound).ok().filter(|&bound| bound < u32::MAX / LENGTHS - 1)?;
         let none = unknown + 1;
         let bases = cells.iter().map(|cell| cell.base as usize).max().unwrap_or(0);
+        // Every step from every state stays inside. Behind these no node is a child.
+        let barren = cells.len().max(bases + codes);
+        if codes >= CODES || barren + codes >= NODES {
+            return None;
+        }
         let mut made = Automaton {
-            // Every step from every state stays inside.
-            nodes: vec![
-                Node { base: 0, parent: NONE, other: 0, row: unknown };
-                cells.len().max(bases + codes)
-            ],
-            firsts: vec![0; codes],
+            nodes: vec![Node::new(barren as u32); barren + codes],
+            others: vec![0; barren + codes],
+            longest: vec![unknown; barren + codes],
             rows: vec![Row::new(trie.unknown(), 1, none); bound + 1],
             doubles: if single { Vec::new() } else { vec![trie.unknown(); bound + 1] },
         };
         made.rows.push(Row::new(f64::NEG_INFINITY, 1, none));
         made.doubles.extend((!single).then_some(f64::NEG_INFINITY));
-        for (node, cell) in made.nodes.iter_mut().zip(cells) {
-            (node.base, node.parent) = (cell.base, cell.parent);
-        }
-        made.nodes[0].parent = NONE;
-        for (code, first) in made.firsts.iter_mut().enumerate().skip(1) {
-            let at = cells.first()?.base as usize + code;
-            *first = if cells.get(at).is_some_and(|cell| cell.parent == 0) { at as u32 } else { 0 };
-        }
         let children = Children::new(trie);
+        made.lay(cells, &children);
         let mut level = vec![0];
         for depth in 1.. {
             level = level.iter().flat_map(|&at| children.of(at)).copied().collect();
@@ -112,24 +139,46 @@ impl Automaton {
                 break;
             }
             for &at in &level {
-                let cell = cells[at as usize];
-                if cell.parent != 0 {
-                    let before = made.state(made.nodes[cell.parent as usize].other);
-                    made.nodes[at as usize].other =
-                        made.step(before, at - cells[cell.parent as usize].base).at;
-                }
-                // That of the first state is the unknown character's.
-                let shorter = made.nodes[made.nodes[at as usize].other as usize].row;
-                made.nodes[at as usize].row = if cell.id == NONE { shorter } else { cell.id };
-                if let Some(row) = made.rows.get_mut(cell.id as usize) {
-                    *row = Row::new(scores[at as usize], depth, if depth == 1 { none } else { shorter });
-                }
-                if let Some(double) = made.doubles.get_mut(cell.id as usize) {
-                    *double = scores[at as usize];
-                }
+                made.link(at, cells[at as usize], scores[at as usize], (depth, none));
             }
         }
         level.is_empty().then_some(made)
+    }
+
+    /// Gives the nodes their places, and all the first state to go on from.
+    fn lay(&mut self, cells: &[Cell], children: &Children) {
+        for (at, cell) in (0..).zip(cells) {
+            if !children.of(at).is_empty() {
+                self.nodes[at as usize] = Node::new(cell.base);
+            }
+        }
+        for (at, cell) in (0..).zip(cells) {
+            for &child in children.of(at) {
+                self.nodes[child as usize].set_code(child - cell.base);
+            }
+        }
+        let first = self.nodes[0];
+        self.nodes.iter_mut().for_each(|node| node.set_other(first));
+    }
+
+    /// Fills in a node of so many characters, those of fewer being there: its cell, its score.
+    fn link(&mut self, at: u32, cell: Cell, score: f64, (depth, none): (u32, u32)) {
+        let at = at as usize;
+        if cell.parent != 0 {
+            let before = self.state(self.others[cell.parent as usize]);
+            let other = self.step(before, self.nodes[at].code());
+            self.others[at] = other.at;
+            self.nodes[at].set_other(other.node);
+        }
+        // That of the first state is the unknown character's.
+        let shorter = self.longest[self.others[at] as usize];
+        self.longest[at] = if cell.id == NONE { shorter } else { cell.id };
+        if let Some(row) = self.rows.get_mut(cell.id as usize) {
+            *row = Row::new(score, depth, if depth == 1 { none } else { shorter });
+        }
+        if let Some(double) = self.doubles.get_mut(cell.id as usize) {
+            *double = score;
+        }
     }
 
     #[inline]
@@ -149,19 +198,40 @@ impl Automaton {
         self.state(0)
     }
 
-    /// Behind one more character.
+    /// The row of the longest text that ends there.
     #[inline]
-    pub(super) fn step(&self, mut state: State, code: u32) -> State {
-        loop {
-            let next = self.state(state.node.base + code);
-            if next.node.parent == state.at {
-                return next;
-            }
-            if state.node.other == 0 {
-                return self.state(self.firsts[code as usize]);
-            }
-            state = self.state(state.node.other);
+    pub(super) fn longest(&self, state: State) -> u32 {
+        self.longest[state.at as usize]
+    }
+
+    /// Behind one more character: the child of the state, or of the one to go on from; both are looked at, as nothing foretells
+    /// which it will be.
+    #[inline]
+    pub(super) fn step(&self, State { at, node }: State, code: u32) -> State {
+        let (child, other) = (node.base() + code, node.other_base() + code);
+        let (one, two) = (self.nodes[child as usize], self.nodes[other as usize]);
+        if !(one.is_by(code) | two.is_by(code)) {
+            return self.step_far(at, code);
         }
+        let is_child = one.is_by(code);
+        State {
+            at: select_unpredictable(is_child, child, other),
+            node: Node(select_unpredictable(is_child, one.0, two.0)),
+        }
+    }
+
+    /// The same from the states beyond these two.
+    #[inline(never)]
+    fn step_far(&self, at: u32, code: u32) -> State {
+        let mut at = self.others[at as usize];
+        while at != 0 {
+            at = self.others[at as usize];
+            let next = self.nodes[at as usize].base() + code;
+            if self.nodes[next as usize].is_by(code) {
+                return self.state(next);
+            }
+        }
+        self.begin()
     }
 }
 

@@ -183,7 +183,8 @@ impl<S: Sum> Ways<S> {
                 return (0.0, 0.0);
             }
             state = automaton.step(state, code);
-            let (mut best, mut second, mut last, mut id) = (S::LOWEST, S::LOWEST, 0, state.row());
+            let (mut best, mut second, mut last, mut id) =
+                (S::LOWEST, S::LOWEST, 0, automaton.longest(state));
             let mut take = |id: u32| {
                 let row = automaton.rows[id as usize];
                 let score = S::at(automaton, id) + scores[end - row.length()];

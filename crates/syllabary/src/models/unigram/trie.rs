@@ -5,7 +5,7 @@
 //! where no text ends is as low as can be, so that nobody need ask. The first step goes through a table of its own,
 //! in which every character has a score: one that is no text has that of an unknown one.
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// No cell, no id.
 pub(super) const NONE: u32 = u32::MAX;
@@ -71,7 +71,8 @@ impl Trie {
             .map(|(text, id)| (text.chars().map(|char| trie.code(char)).collect(), *id))
             .collect();
         keys.sort_unstable();
-        let mut builder = Builder { cells: vec![Cell { parent: 0, ..FREE }], next: vec![1] };
+        let cells = vec![Cell { parent: 0, ..FREE }];
+        let mut builder = Builder { cells, next: vec![1], bases: FxHashSet::default() };
         let mut open = vec![(0u32, 0..keys.len(), 0usize)];
         while let Some((node, mut range, depth)) = open.pop() {
             if keys.get(range.start).is_some_and(|(key, _)| key.len() == depth) {
@@ -212,6 +213,8 @@ struct Builder {
     cells: Vec<Cell>,
     /// For each cell, one that may be the next free one, or beyond the end.
     next: Vec<u32>,
+    /// Where children are counted from, for no two nodes from the same place.
+    bases: FxHashSet<usize>,
 }
 
 impl Builder {
@@ -238,12 +241,14 @@ impl Builder {
             let base = at - first as usize;
             let is_free =
                 |code: &u32| self.cells.get(base + *code as usize).is_none_or(|cell| cell.parent == NONE);
-            if at >= self.cells.len() || codes.iter().all(is_free) {
+            let is_new = !self.bases.contains(&base);
+            if is_new && (at >= self.cells.len() || codes.iter().all(is_free)) {
                 break base;
             }
             tries += 1;
-            at = if tries < TRIES { at + 1 } else { self.cells.len().max(first as usize) };
+            at = if tries < TRIES { at + 1 } else { self.cells.len().max(at + 1) };
         };
+        self.bases.insert(base);
         for &code in codes {
             let place = base + code as usize;
             while self.cells.len() <= place {
