@@ -9,8 +9,8 @@
 use super::{
     Charwise,
     alone::{BETWEEN_LOOKS, four},
-    encode::Work,
     out::Out,
+    work::Work,
 };
 use crate::{
     Error,

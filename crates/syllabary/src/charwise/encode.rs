@@ -4,75 +4,27 @@
 
 use std::ops::Range;
 
+#[cfg(target_arch = "x86_64")]
+use super::mixed::is_plain;
 use super::{
     Charwise, How, MARK,
-    ahead::{AHEAD, Word},
     alone::{BETWEEN_LOOKS, STRETCH},
     carry::{Carry, Kept},
     joins::BLOCK,
-    memory::Memory,
     out::{Out, ROOM, RUN},
     pairs,
     shape::Prefix,
     weigh::Weigh,
+    work::{SEGMENTS, Segment, Work},
 };
 use crate::encode::{Key, SHORT};
-use crate::{
-    Error,
-    merge::{self, Merges},
-    models::unigram::Lattice,
-    normalize::Normalizer,
-};
+use crate::{Error, merge::Merges, normalize::Normalizer};
 
-/// Segments that are looked for together, and bytes of text behind which no further block is read.
-const SEGMENTS: usize = 3 * BLOCK;
+/// Bytes of text behind which no further block is read.
 const BLOCKS: usize = 2 * BLOCK;
 
 // As a byte has one id at most.
 const _: () = assert!(BLOCKS + 2 * BLOCK <= BETWEEN_LOOKS);
-
-/// The key of a segment of a block, its hash, and where it ends.
-#[derive(Clone, Copy, Debug, Default)]
-struct Segment {
-    key: Key,
-    hash: u64,
-    end: usize,
-}
-
-/// Buffers that one thread reuses from text to text.
-#[derive(Debug)]
-pub(crate) struct Work {
-    /// The segments of some blocks.
-    places: [Segment; SEGMENTS],
-    /// Words that are looked for together.
-    pub(super) ahead: [Word; AHEAD],
-    pub(super) memory: Memory,
-    pub(super) lattice: Lattice,
-    pub(super) symbols: Vec<u32>,
-    run: Vec<u32>,
-    first: String,
-    /// Normalized text, and the same with spaces.
-    texts: [String; 2],
-    scratch: pairs::Scratch,
-    long: merge::Scratch,
-}
-
-impl Default for Work {
-    fn default() -> Work {
-        Work {
-            places: [Segment::default(); SEGMENTS],
-            ahead: [Default::default(); AHEAD],
-            memory: Memory::default(),
-            lattice: Lattice::default(),
-            symbols: Vec::new(),
-            run: Vec::new(),
-            first: String::new(),
-            texts: Default::default(),
-            scratch: pairs::Scratch::default(),
-            long: merge::Scratch::default(),
-        }
-    }
-}
 
 impl Charwise {
     /// Whether the normalizer has to run before.
@@ -204,6 +156,18 @@ impl Charwise {
                 && out.carry.as_ref().is_some_and(|carry| !carry.is_beyond())
             {
                 let end = self.ahead(text, at, merges, work, out)?;
+                if end > at {
+                    at = end;
+                    continue;
+                }
+            }
+            #[cfg(target_arch = "x86_64")]
+            if let Some(singles) = &self.singles
+                && !self.whole_words
+                && !is_plain(&bytes[at..])
+                && out.carry.as_ref().is_none_or(|carry| !carry.is_beyond())
+            {
+                let end = self.mixed(singles, (text, at), merges, work, out)?;
                 if end > at {
                     at = end;
                     continue;

@@ -16,6 +16,8 @@ mod encode;
 mod joins;
 mod letters;
 pub(crate) mod memory;
+#[cfg(target_arch = "x86_64")]
+mod mixed;
 pub(crate) mod out;
 mod pairs;
 mod shape;
@@ -26,6 +28,7 @@ mod stretch_wide;
 #[cfg(test)]
 mod tests;
 mod weigh;
+mod work;
 
 use rustc_hash::FxHashSet;
 
@@ -42,8 +45,8 @@ use pairs::Pairs;
 use shape::Shape;
 use weigh::Weigh;
 
-pub(crate) use encode::Work;
 pub(crate) use spans::Stretch;
+pub(crate) use work::Work;
 
 /// Two symbols and what they become.
 type Pair = ((u32, u32), Merge);
@@ -64,6 +67,9 @@ pub(crate) struct Charwise {
     shape: Shape,
     letters: Letters,
     joins: Joins,
+    /// The processor reads sixteen characters at once.
+    #[cfg(target_arch = "x86_64")]
+    singles: Option<mixed::Singles>,
     how: How,
     /// No token reaches over the place before a mark.
     begins_words: bool,
@@ -129,6 +135,8 @@ impl Charwise {
             symbols.extend(text.chars().map(|char| letters.get(char).id()));
         };
         Some(Charwise {
+            #[cfg(target_arch = "x86_64")]
+            singles: None,
             how: How::Merge(Pairs::new(&pairs, spell)?),
             joins: Joins::new(&neighbours, space),
             begins_words: shape.marks_spaces && neighbours.iter().all(|&(_, right)| right != MARK),

@@ -13,10 +13,10 @@ use super::{
     Charwise,
     alone::four,
     carry::Carry,
-    encode::Work,
     letters::decode,
     out::{Out, ROOM},
     weigh::{KEPT, Weigh},
+    work::Work,
 };
 use crate::models::unigram::{Alone, FEW};
 /// A stretch ends before so many bytes of ASCII, or after so many bytes of all.
@@ -150,7 +150,7 @@ impl Charwise {
             goes_on = self.write_read(weigh, (text, &read), &mut reached, (work, out));
         }
         self.write_part(weigh, text, &mut reached, (work, out));
-        out.carry = carry.map(|carry| Carry { sum: reached.so_far, folded: out.written, ..carry });
+        out.carry = carry.map(|carry| carry.at(reached.so_far, out.written));
         reached.end
     }
 

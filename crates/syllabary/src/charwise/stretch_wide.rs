@@ -145,7 +145,7 @@ fn sixteen(
 /// `Joins::may_join` of sixteen pairs.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vbmi,avx512vbmi2,bmi1,bmi2,lzcnt,popcnt")]
-fn may_join(joins: &Joins, left: __m512i, right: __m512i) -> u16 {
+pub(super) fn may_join(joins: &Joins, left: __m512i, right: __m512i) -> u16 {
     let (bits, shift) = joins.bits();
     let shift = _mm_cvtsi32_si128(shift as i32);
     let hash = |left, right| {

@@ -119,3 +119,84 @@ fn sixteen_characters_are_read_as_one_by_one() {
         assert!(round % 2 == 1 || read.count >= 16);
     }
 }
+
+/// A Unigram of these tokens, scores of few tenths so that many ways are nearly equal; `spelled`: unknown text by bytes.
+#[cfg(target_arch = "x86_64")]
+fn unigram(fuses: bool, spelled: bool) -> Tokenizer {
+    let tokens = [
+        "▁",
+        "a",
+        "b",
+        "é",
+        "漢",
+        "字",
+        "ж",
+        "ab",
+        "▁a",
+        "漢字",
+        "aé",
+        "é漢",
+        "字▁",
+        "жa",
+        "漢字漢",
+        "abab",
+        "▁漢",
+        "aéab",
+        "ж漢字ж",
+        "b\u{ffff}",
+        "😀",
+        "a😀",
+    ];
+    let bytes: Vec<(u32, u8)> = (100..).zip(0..=255).collect();
+    let names: Vec<[u8; 1]> = (0..=255).map(|byte| [byte]).collect();
+    let mut parts = Parts::plain(Unit::Char, Split::new(None, Tables::Tiktoken, true).unwrap());
+    parts.tokens = (0..).zip(tokens.map(str::as_bytes)).collect();
+    let tenths = |text: &str, id: usize| -(text.chars().count() as f64) * 1.1 - 0.1 * (id % 3) as f64;
+    let scores = (0..).zip(tokens.iter().enumerate().map(|(id, text)| tenths(text, id)));
+    parts.scores = Some(scores.collect());
+    parts.special = vec![("<unk>".to_owned(), 99)];
+    parts.spelling = Spelling { unknown: Some(99), fuse_unknown: fuses, ..parts.spelling };
+    if spelled {
+        parts.tokens.extend((100..).zip(names.iter().map(|name| &name[..])));
+        parts.spelling = Spelling { fallback: true, byte_tokens: &bytes, ..parts.spelling };
+    }
+    parts.single_precision = true;
+    parts.model = Kind::Unigram;
+    Tokenizer::new(parts).unwrap()
+}
+
+/// Up to where sums are counted anew; characters of four bytes, of the end of the table, alone and in tokens, among them.
+#[cfg(target_arch = "x86_64")]
+#[test]
+fn text_of_any_script_is_written_as_by_the_other_ways() {
+    use crate::{
+        dropout::Dropout,
+        tokenizer::{SpecialPolicy, Work},
+    };
+    let letters: Vec<char> = "a éb漢字漢字漢字ж.。ω字漢\u{ffff}😀xыы漢字 字".chars().collect();
+    let mut state = 5u64;
+    for (fuses, spelled) in [(false, false), (true, false), (false, true), (true, true)] {
+        let (wide, mut plain) = (unigram(fuses, spelled), unigram(fuses, spelled));
+        let tables = plain.charwise.as_mut().unwrap();
+        if tables.singles.take().is_none() {
+            return;
+        }
+        let (mut wide_work, mut plain_work) = (Work::default(), Work::default());
+        for round in 0..crate::drawn::drawn(300, 3000) {
+            let mut text = String::new();
+            for _ in 0..round * 7 % 300 + if round % 50 == 49 { 40_000 } else { 0 } {
+                state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                let among = [9, 14, letters.len(), letters.len()][round % 4];
+                text.push(letters[(state >> 33) as usize % among]);
+            }
+            let encode = |tokenizer: &Tokenizer, work: &mut Work| {
+                let mut ids = Vec::new();
+                tokenizer.encode(&text, SpecialPolicy::Text, Dropout::NONE.coins(0), work, &mut ids).unwrap();
+                ids
+            };
+            let (found, expected) = (encode(&wide, &mut wide_work), encode(&plain, &mut plain_work));
+            let place = found.iter().zip(&expected).position(|(one, other)| one != other);
+            assert!(found == expected, "{fuses} {spelled} {round}: {place:?} of {}", expected.len());
+        }
+    }
+}

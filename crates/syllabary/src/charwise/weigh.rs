@@ -15,18 +15,18 @@
 
 use std::sync::Arc;
 
-#[cfg(target_arch = "x86_64")]
-use super::stretch_wide::Able;
 use super::{
     Charwise, How, MARK,
     ahead::are_dense,
     carry::{Bounds, Carry, DOUBLE, Kept, Reach, SINGLE},
-    encode::Work,
     joins::Joins,
     letters::Letters,
     out::Out,
     shape::{Prefix, Shape},
+    work::Work,
 };
+#[cfg(target_arch = "x86_64")]
+use super::{mixed::Singles, stretch_wide::Able};
 use crate::{
     alphabet::{Alphabet, NONE, Spelling},
     models::unigram::{Lattice, Unigram},
@@ -101,6 +101,8 @@ impl Charwise {
             joins: if words { Joins::all_but_spaces() } else { Joins::new(&neighbours, space) },
             whole_words: begins_words && !words && are_dense(&neighbours),
             begins_words,
+            #[cfg(target_arch = "x86_64")]
+            singles: if words { None } else { Singles::new(&letters) },
             how: How::Weigh(Weigh::new(unigram, spelling, words)),
             unknown: spelling.unknown.unwrap_or(NONE),
             fuses: spelling.fuse_unknown && !has_bytes,
@@ -114,7 +116,8 @@ impl Charwise {
         match &self.how {
             How::Weigh(weigh) if !weigh.words => {
                 let (hidden, reach) = (Vec::new(), Reach::Near);
-                Some(Carry { weigh, sum: 0.0, folded: 0, hidden, waiting: 0, reach })
+                let (sum, bound) = (0.0, 0.0);
+                Some(Carry { weigh, sum, folded: 0, hidden, waiting: 0, bounded: 0, bound, reach })
             }
             _ => None,
         }
@@ -123,16 +126,16 @@ impl Charwise {
     /// Looks whether the score is still within its bounds, or again.
     #[inline]
     pub(super) fn look<F: FnMut(&[u32]) -> bool>(&self, out: &mut Out<'_, F>) {
-        if out.carry.as_ref().is_some_and(|carry| carry.leaves(out.written)) {
-            out.settle();
-            if let Some(carry) = &mut out.carry {
-                let Bounds { near, far, .. } = *carry.weigh.bounds();
-                carry.reach = match (carry.is_within(near, 0), carry.is_within(far, 0)) {
-                    (true, _) => Reach::Near,
-                    (_, true) => Reach::Far,
-                    _ => Reach::Beyond,
-                };
-            }
+        if let Some(carry) = &mut out.carry
+            && carry.leaves(out.written)
+        {
+            carry.widen(&out.run[..out.written]);
+            let (&Bounds { near, far, .. }, waiting) = (carry.weigh.bounds(), carry.waiting);
+            carry.reach = match (carry.is_within(near, waiting), carry.is_within(far, waiting)) {
+                (true, _) => Reach::Near,
+                (_, true) => Reach::Far,
+                _ => Reach::Beyond,
+            };
         }
     }
 
@@ -188,7 +191,7 @@ impl Charwise {
         let lattice = &mut work.lattice;
         let carry = out.carry.take();
         self.write_path(&weigh.unigram, segment, lattice, out);
-        out.carry = carry.map(|carry| Carry { sum: lattice.score, folded: out.written, ..carry });
+        out.carry = carry.map(|carry| carry.at(lattice.score, out.written));
         if lattice.len() > KEPT {
             *lattice = Default::default();
         }

@@ -1,0 +1,63 @@
+//! Buffers that one thread reuses from text to text.
+//!
+//! Leaves out what is written to them (`encode`, `ahead`, `mixed`).
+
+#[cfg(target_arch = "x86_64")]
+use super::mixed::Few;
+use super::{
+    ahead::{AHEAD, Word},
+    joins::BLOCK,
+    memory::Memory,
+    pairs,
+};
+use crate::{encode::Key, merge, models::unigram::Lattice};
+
+/// Segments of blocks that are looked for together.
+pub(super) const SEGMENTS: usize = 3 * BLOCK;
+
+/// The key of a segment of a block, its hash, and where it ends.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Segment {
+    pub(super) key: Key,
+    pub(super) hash: u64,
+    pub(super) end: usize,
+}
+
+/// Buffers that one thread reuses from text to text.
+#[derive(Debug)]
+pub(crate) struct Work {
+    /// The segments of some blocks.
+    pub(super) places: [Segment; SEGMENTS],
+    /// Words that are looked for together.
+    pub(super) ahead: [Word; AHEAD],
+    pub(super) memory: Memory,
+    pub(super) lattice: Lattice,
+    #[cfg(target_arch = "x86_64")]
+    pub(super) mixed: Few,
+    pub(super) symbols: Vec<u32>,
+    pub(super) run: Vec<u32>,
+    pub(super) first: String,
+    /// Normalized text, and the same with spaces.
+    pub(super) texts: [String; 2],
+    pub(super) scratch: pairs::Scratch,
+    pub(super) long: merge::Scratch,
+}
+
+impl Default for Work {
+    fn default() -> Work {
+        Work {
+            places: [Segment::default(); SEGMENTS],
+            ahead: [Default::default(); AHEAD],
+            memory: Memory::default(),
+            lattice: Lattice::default(),
+            #[cfg(target_arch = "x86_64")]
+            mixed: Few::default(),
+            symbols: Vec::new(),
+            run: Vec::new(),
+            first: String::new(),
+            texts: Default::default(),
+            scratch: pairs::Scratch::default(),
+            long: merge::Scratch::default(),
+        }
+    }
+}
