@@ -11,7 +11,7 @@ use super::letters::Letters;
 /// Bytes that are looked at together.
 pub(super) const BLOCK: usize = 64;
 /// At least so many bits for each pair.
-const BITS_A_PAIR: usize = 32;
+const BITS_A_PAIR: usize = 128;
 /// And no more than these in all.
 const MOST_BITS: usize = 1 << 21;
 
