@@ -283,6 +283,13 @@ mod tests {
         texts.dedup();
         let rows: Vec<(&str, u32)> = texts.iter().zip(0..).map(|(text, id)| (text.as_str(), id)).collect();
         let trie = Trie::new(&rows, &[], 0.0);
+        // No two nodes count their children from the same place, which the automaton goes by.
+        let (cells, ..) = trie.nodes();
+        let mut parents: Vec<u32> = cells.iter().map(|cell| cell.parent).filter(|&at| at != NONE).collect();
+        parents.sort_unstable();
+        parents.dedup();
+        let bases: FxHashSet<u32> = parents.iter().map(|&at| cells[at as usize].base).collect();
+        assert_eq!(bases.len(), parents.len());
         for _ in 0..3000 {
             let text: Vec<char> =
                 (0..8).map(|_| if draw(30) == 0 { 'x' } else { alphabet[draw(10)] }).collect();
