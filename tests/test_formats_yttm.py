@@ -10,8 +10,10 @@ import json
 from pathlib import Path
 
 import pytest
+import tokenizers
 
 import syllabary
+from syllabary.convert import convert
 from syllabary.errors import FormatError
 
 GOLDEN = Path(__file__).parent.parent / "testdata" / "peers" / "youtokentome.json"
@@ -82,6 +84,23 @@ def test_golden(tmp_path: Path) -> None:
             assert tok.encode(text) == ids, text
         for ids, text in model["decoded"]:
             assert tok.decode(ids) == text
+
+
+def test_as_tokenizer_json(tmp_path: Path) -> None:
+    """Hugging Face's library gives YouTokenToMe's ids from the file that `convert` writes, white space included."""
+    (tmp_path / "small.yttm").write_text(MODEL)
+    convert(tmp_path / "small.yttm", tmp_path / "small.json")
+    theirs = tokenizers.Tokenizer.from_file(str(tmp_path / "small.json"))
+    ours = syllabary.load(tmp_path / "small.yttm")
+    for space in " \t\n\v\f\r▁\u00a0\u0085\u2028":
+        text = f"low{space}lower{space}{space}lo"
+        assert theirs.encode(text).ids == ours.encode(text), text
+    for number, model in enumerate(json.loads(GOLDEN.read_text(encoding="utf-8"))):
+        (tmp_path / f"{number}.yttm").write_text(model["model"])
+        convert(tmp_path / f"{number}.yttm", tmp_path / f"{number}.json")
+        theirs = tokenizers.Tokenizer.from_file(str(tmp_path / f"{number}.json"))
+        for text, ids in model["cases"]:
+            assert theirs.encode(text).ids == ids, text
 
 
 @pytest.mark.parametrize(

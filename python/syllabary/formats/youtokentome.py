@@ -70,7 +70,7 @@ def to_spec(
 ) -> TokenizerSpec:
     """The tokenizer that a model means."""
     cut: dict[str, StepValue] = {
-        "pattern": f"[ \\t\\n\\x0B\\f\\r{SPACE}]+",
+        "pattern": f"[ \\t\\n\\x{{0B}}\\x{{0C}}\\r{SPACE}]+",
         "regex": True,
         "behavior": "removed",
         "invert": False,
