@@ -87,7 +87,7 @@ def test_golden(tmp_path: Path) -> None:
 
 
 def test_as_tokenizer_json(tmp_path: Path) -> None:
-    """Hugging Face's library gives YouTokenToMe's ids from the file that `convert` writes, white space included."""
+    """Hugging Face's library gives the same ids from the file that `convert` writes."""
     (tmp_path / "small.yttm").write_text(MODEL)
     convert(tmp_path / "small.yttm", tmp_path / "small.json")
     theirs = tokenizers.Tokenizer.from_file(str(tmp_path / "small.json"))
