@@ -138,6 +138,44 @@ def test_a_full_disk_behind_stdout_without_a_buffer(
         _verb(*args)
 
 
+class Room(io.RawIOBase):
+    """A disk with room for so many bytes, which takes what fits before it says that it is full."""
+
+    def __init__(self, room: int, at_once: int) -> None:
+        super().__init__()
+        self.room, self.at_once, self.taken = room, at_once, b""
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: object) -> int:
+        part = bytes(data)[: min(self.room - len(self.taken), self.at_once)]  # type: ignore[call-overload]
+        if not part:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        self.taken += part
+        return len(part)
+
+
+@pytest.mark.parametrize(
+    "args", [["encode", "-t", "tok.json", "ab" * 9], ["decode", "-t", "tok.json", *["97"] * 9]]
+)
+def test_a_disk_that_takes_a_part_of_what_is_written(
+    folder: Path, args: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Python forgets what a stdout without a buffer has not taken: ours goes on, or says that it is full."""
+    all_of_it = Room(1000, 1000)
+    for room in (all_of_it, Room(1000, 3)):
+        monkeypatch.setattr("sys.stdout", io.TextIOWrapper(room, write_through=True))  # type: ignore[type-var]
+        _verb(*args)
+        assert room.taken == all_of_it.taken
+        assert len(room.taken) > 8
+    small = Room(8, 1000)
+    monkeypatch.setattr("sys.stdout", io.TextIOWrapper(small, write_through=True))  # type: ignore[type-var]
+    with pytest.raises(common.Failure, match=r"^stdout: No space left on device$"):
+        _verb(*args)
+    assert small.taken == all_of_it.taken[:8]
+
+
 def test_an_error_that_is_not_stdouts_does_not_name_it(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(*_: object, **__: object) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
