@@ -121,7 +121,7 @@ class Whole(io.RawIOBase):
     Python then forgets the rest; here all is written, or it is an error.
     """
 
-    def __init__(self, raw: io.RawIOBase) -> None:
+    def __init__(self, raw: BinaryIO) -> None:
         """raw: stays open when this is closed."""
         super().__init__()
         self._raw = raw
