@@ -285,7 +285,7 @@ def prune(model: Model, words: Words, settings: UnigramSettings) -> Model:
             tokens = size if settings.all_grow else len(counts)
             losses.append((-_loss(used[token_id], total, counts, tokens, model), token_id))
     held = size - len(model.pieces) + len(kept)
-    room = max(settings.desired, int(settings.shrinking_factor * size)) - held
+    room = max(settings.desired, int(model.keep(settings.shrinking_factor * size))) - held
     rest = [model.pieces[token_id] for _loss, token_id in sorted(losses)]
     if room >= 0 or not settings.all_grow:
         rest = rest[: max(room, 0)]

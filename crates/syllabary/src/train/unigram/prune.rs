@@ -56,7 +56,7 @@ pub fn prune<const SINGLE: bool>(
     }
     losses.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
     let all = options.size_of(&model);
-    let wanted = options.desired.max((options.shrinking_factor * all as f64) as usize);
+    let wanted = options.desired.max(round::<SINGLE>(options.shrinking_factor * all as f64) as usize);
     let room = match wanted.checked_sub(kept.len() + all - size) {
         None if options.all_grow => size,
         room => room.unwrap_or(0),
