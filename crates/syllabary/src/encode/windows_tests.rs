@@ -122,6 +122,47 @@ fn lists_as_trainers_make_them_and_others() {
     assert!(many(&done, drawn(240, 12_000), drawn(5_000, 250_000)), "{done:?}");
 }
 
+/// Tokens of several words, as those of training with superwords: where windows meet at a joint, the token before it is
+/// that of the first alone, so the next must not fit there again.
+#[test]
+fn tokens_of_several_words() {
+    let mut draw = drawing(8);
+    let mut done = Done::default();
+    for _ in 0..drawn(60, 1000) {
+        let (mut tokens, mut list) = (all_bytes(), Vec::new());
+        let mut join = |tokens: &mut Vec<Vec<u8>>, left: usize, right: usize| {
+            let token = [&*tokens[left], &*tokens[right]].concat();
+            tokens.iter().position(|known| *known == token).or_else(|| {
+                (token.len() < 15).then(|| {
+                    list.push((left as u32, right as u32, tokens.len() as u32));
+                    tokens.push(token);
+                    tokens.len() - 1
+                })
+            })
+        };
+        let mut units = Vec::new();
+        for _ in 0..6 + draw(7) {
+            let letters: Vec<usize> = (0..1 + draw(4)).map(|_| 97 + draw(6)).chain([95]).collect();
+            units.extend(
+                letters[1..].iter().try_fold(letters[0], |word, &next| join(&mut tokens, word, next)),
+            );
+        }
+        let words: Vec<Vec<u8>> = units.iter().map(|&unit| tokens[unit].clone()).collect();
+        for _ in 0..5 + draw(200) {
+            let (left, right) = (units[draw(units.len())], units[draw(units.len())]);
+            units.extend(join(&mut tokens, left, right));
+        }
+        let (vocab, mut parts) = parts_of(&tokens);
+        parts.merges = Some(list.clone());
+        let merges = Merges::from_list(&list).unwrap();
+        for _ in 0..20 {
+            let text: Vec<u8> = (0..120).flat_map(|_| words[draw(words.len())].clone()).collect();
+            compare(&parts, &vocab, &merges, &text, &mut done);
+        }
+    }
+    assert!(done.fitted >= drawn(5_000, 80_000) || !merges_ahead(), "{done:?}");
+}
+
 #[test]
 fn what_does_not_fit_is_left_to_others() {
     // Tokens of 2, 4, 8 … bytes: no window has one of 128.

@@ -54,7 +54,8 @@ impl Ahead {
         (self.start, self.end, self.first, self.next, self.luck) = (start, end, 0, 0, luck);
     }
 
-    /// A window that goes on where `window` ends, and the end of a token behind `at` or there, that both have.
+    /// A window that goes on where `window` ends, and the end of a token behind `at`, that both have: the token of
+    /// `window` that ends at `at` may be another than the one that was taken.
     pub(super) fn fits(
         &mut self,
         known: Known<'_>,
@@ -139,7 +140,7 @@ fn bounds(window: &Window, next: &Window) -> (u64, u64) {
     (mine & next.bounds & within, (mine | next.bounds) & within)
 }
 
-/// A place behind `at`, or there, where tokens of both windows end, and that of the one before it and that of the other
+/// A place behind `at` where tokens of both windows end, and that of the one before it and that of the other
 /// after it are themselves if they are merged alone.
 fn joint(known: Known<'_>, text: &[u8], (window, next): (&Window, &Window), at: usize) -> Option<usize> {
     let mut ends = bounds(window, next).0;
@@ -149,7 +150,7 @@ fn joint(known: Known<'_>, text: &[u8], (window, next): (&Window, &Window), at: 
         let place = next.start + end as usize;
         let before = window.bounds & ((1 << (place - window.start)) - 1);
         let after = next.bounds & (u64::MAX << end << 1);
-        if place < at || before == 0 || after == 0 {
+        if place <= at || before == 0 || after == 0 {
             continue;
         }
         let (first, last) = (before.ilog2() as usize, after.trailing_zeros() as usize);
@@ -160,7 +161,7 @@ fn joint(known: Known<'_>, text: &[u8], (window, next): (&Window, &Window), at: 
     None
 }
 
-/// The end of a token that both windows have, behind `at` or there.
+/// The end of a token that both windows have, behind `at`.
 fn common(window: &Window, next: &Window, at: usize) -> Option<usize> {
     let (both, any) = bounds(window, next);
     let mut begins = both;
@@ -169,7 +170,7 @@ fn common(window: &Window, next: &Window, at: usize) -> Option<usize> {
         begins &= begins - 1;
         let ends = any & (u64::MAX << begin << 1);
         let end = next.start + ends.trailing_zeros() as usize;
-        if ends & ends.wrapping_neg() & both != 0 && end >= at {
+        if ends & ends.wrapping_neg() & both != 0 && end > at {
             return Some(end);
         }
     }
