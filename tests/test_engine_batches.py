@@ -62,7 +62,7 @@ def test_side_by_side_as_alone(tokenizers: dict[str, syllabary.Tokenizer], most:
 
 
 def with_new_words(seed: int, count: int) -> list[str]:
-    """Documents of known words, with as many new ones as may wait for others, too few or too many; short texts between."""
+    """Documents of known words with new ones: few, as many as wait for others, many; short texts between."""
     draw = random.Random(seed)
     alphabets = ["abcdefghij", "áéíóúñ", "αβγδεζηθ", "ᏣᎳᎩᎦᏬ", "漢字仮名交", "aβ字", "0123456789"]
     texts = []
@@ -73,13 +73,15 @@ def with_new_words(seed: int, count: int) -> list[str]:
             length = draw.choice([1, 4, 8, 15, 16, 31, 32, 70])
             words.insert(draw.randrange(len(words)), "".join(draw.choices(letters, k=length)))
         texts.append(" ".join(words))
-        texts.extend(draw.choices(["", "a", "<|end|>", "new" + letters, "x " * 900], k=draw.choice([0, 0, 1, 30])))
+        texts.extend(
+            draw.choices(["", "a", "<|end|>", "new" + letters, "x " * 900], k=draw.choice([0, 0, 1, 30]))
+        )
     return texts
 
 
 @pytest.mark.parametrize("seed", range(3))
 def test_new_words_that_wait_for_others(tokenizers: dict[str, syllabary.Tokenizer], seed: int) -> None:
-    """Nothing is known of the first batch; a wrong text leaves nothing behind. `dropout` takes the general way."""
+    """Nothing is known of the first batch; a wrong text leaves nothing. `dropout` takes the general way."""
     texts = with_new_words(seed, 60)
     for split, known in tokenizers.items():
         tok = syllabary.Tokenizer(known.spec)

@@ -115,6 +115,11 @@ def batches(path: Path) -> Iterator[tuple[Arrays, bool]]:
         for batch in source.iter_batches(batch_size=rows, columns=COLUMNS, use_threads=False):
             yield _columns(pa, batch, path, row)
             row += batch.num_rows
+        if (
+            row != source.metadata.num_rows
+        ):  # subtle: a damaged header of a page ends a column, and is no error
+            whole = source.metadata.num_rows
+            raise CorpusError(f"{path}: damaged: it has {whole:,} rows, of which {row:,} can be read")
 
 
 def _rows_together(metadata: Any) -> int:
