@@ -9,13 +9,11 @@
 //! for some windows ahead. Leaves out characters of four bytes, and segments of more characters than a window has (`encode`).
 
 use std::arch::x86_64::{
-    __m128i, __m512i, __mmask16, __mmask64, _mm_bsrli_si128, _mm512_add_epi8, _mm512_add_epi64,
-    _mm512_alignr_epi32, _mm512_and_si512, _mm512_castsi512_si128, _mm512_cmpeq_epi32_mask,
-    _mm512_cmpge_epu32_mask, _mm512_cmplt_epi8_mask, _mm512_cvtepu8_epi32, _mm512_cvtepu8_epi64,
-    _mm512_i32gather_epi32, _mm512_loadu_si512, _mm512_mask_mov_epi32, _mm512_maskz_compress_epi8,
-    _mm512_maskz_compress_epi32, _mm512_maskz_loadu_epi8, _mm512_maskz_mov_epi32, _mm512_movepi8_mask,
-    _mm512_or_si512, _mm512_permutexvar_epi8, _mm512_set1_epi8, _mm512_set1_epi32, _mm512_set1_epi64,
-    _mm512_slli_epi32, _mm512_storeu_si512, _pdep_u64,
+    __m128i, __m512i, __mmask16, __mmask64, _mm_bsrli_si128, _mm512_add_epi64, _mm512_alignr_epi32,
+    _mm512_and_si512, _mm512_cmpeq_epi32_mask, _mm512_cmplt_epi8_mask, _mm512_cvtepu8_epi64,
+    _mm512_i32gather_epi32, _mm512_loadu_si512, _mm512_mask_mov_epi32, _mm512_maskz_compress_epi32,
+    _mm512_maskz_loadu_epi8, _mm512_maskz_mov_epi32, _mm512_movepi8_mask, _mm512_set1_epi8,
+    _mm512_set1_epi32, _mm512_set1_epi64, _mm512_storeu_si512, _pdep_u64,
 };
 
 use super::{
@@ -23,14 +21,13 @@ use super::{
     alone::BETWEEN_LOOKS,
     letters::Letters,
     out::Out,
-    stretch_wide::{Able, may_join},
+    stretch_wide::{Able, may_join, numbers},
     work::Work,
 };
 use crate::{
     Error,
     encode::{Key, SHORT},
     merge::Merges,
-    split::PLACES,
 };
 
 /// Characters that are read at once, of so many bytes, of which the last may be no whole characters.
@@ -269,32 +266,6 @@ fn ask_segments(text: &[u8], work: &mut Work) -> usize {
         segments += 1;
     }
     segments
-}
-
-/// Where the first sixteen characters of 64 bytes begin, their numbers, and which have one of the table; `begins` are the bytes
-/// that begin characters.
-#[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vbmi,avx512vbmi2,bmi1,bmi2,lzcnt,popcnt")]
-fn numbers(bytes: __m512i, begins: __mmask64) -> (__m128i, __m512i, __mmask16) {
-    let number = |number: u32| _mm512_set1_epi32(number as i32);
-    // SAFETY: there are 64 bytes.
-    let places = unsafe { _mm512_loadu_si512(PLACES.as_ptr().cast()) };
-    let places = _mm512_maskz_compress_epi8(begins, places);
-    let byte = |after: i8| {
-        let at = _mm512_add_epi8(places, _mm512_set1_epi8(after));
-        _mm512_cvtepu8_epi32(_mm512_castsi512_si128(_mm512_permutexvar_epi8(at, bytes)))
-    };
-    let (first, second, third) = (byte(0), byte(1), byte(2));
-    let low = |of, mask| _mm512_and_si512(of, number(mask));
-    let two = _mm512_or_si512(_mm512_slli_epi32::<6>(low(first, 0x1F)), low(second, 0x3F));
-    // The bits of the first byte beyond the 16 of a character go.
-    let three = _mm512_or_si512(low(_mm512_slli_epi32::<6>(two), 0xFFFF), low(third, 0x3F));
-    let chars = _mm512_mask_mov_epi32(first, _mm512_cmpge_epu32_mask(first, number(0xC0)), two);
-    let chars = _mm512_mask_mov_epi32(chars, _mm512_cmpge_epu32_mask(first, number(0xE0)), three);
-    // The last number of the table has none behind it.
-    let is_other =
-        _mm512_cmpge_epu32_mask(first, number(0xF0)) | _mm512_cmpge_epu32_mask(chars, number(0xFFFF));
-    (_mm512_castsi512_si128(places), chars, !is_other)
 }
 
 /// Writes characters from one to before another, which are all alone.

@@ -7,8 +7,8 @@
 //! Leaves out characters of four bytes, and the last of a text, which are read one by one.
 
 use std::arch::x86_64::{
-    __m128i, __m512i, _mm_bsrli_si128, _mm_cvtsi32_si128, _mm512_add_epi8, _mm512_add_epi64,
-    _mm512_alignr_epi32, _mm512_and_si512, _mm512_castsi256_si512, _mm512_castsi512_si128,
+    __m128i, __m512i, __mmask16, __mmask64, _mm_bsrli_si128, _mm_cvtsi32_si128, _mm512_add_epi8,
+    _mm512_add_epi64, _mm512_alignr_epi32, _mm512_and_si512, _mm512_castsi256_si512, _mm512_castsi512_si128,
     _mm512_castsi512_si256, _mm512_cmpeq_epi32_mask, _mm512_cmpge_epu32_mask, _mm512_cmplt_epi8_mask,
     _mm512_cvtepi64_epi32, _mm512_cvtepu8_epi32, _mm512_cvtepu8_epi64, _mm512_cvtepu32_epi64,
     _mm512_extracti64x4_epi64, _mm512_i32gather_epi32, _mm512_inserti64x4, _mm512_loadu_si512,
@@ -72,22 +72,14 @@ fn all(unigram: &Unigram, joins: &Joins, space: char, text: &[u8], read: &mut Re
     opens
 }
 
-/// Reads up to sixteen: how many, and which of them stand together with the one before.
+/// Where the first sixteen characters of 64 bytes begin, their numbers, and which have one of the table; `begins` are the bytes
+/// that begin characters.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vbmi,avx512vbmi2,bmi1,bmi2,lzcnt,popcnt")]
-fn sixteen(
-    unigram: &Unigram,
-    joins: &Joins,
-    space: char,
-    window: &[u8; WINDOW],
-    read: &mut Read,
-) -> (usize, u32) {
+pub(super) fn numbers(bytes: __m512i, begins: __mmask64) -> (__m128i, __m512i, __mmask16) {
     let number = |number: u32| _mm512_set1_epi32(number as i32);
-    // SAFETY: there are 64 bytes of each.
-    let (bytes, places) =
-        unsafe { (_mm512_loadu_si512(window.as_ptr().cast()), _mm512_loadu_si512(PLACES.as_ptr().cast())) };
-    // As signed numbers, bytes within a character are the lowest.
-    let begins = !_mm512_cmplt_epi8_mask(bytes, _mm512_set1_epi8(0xC0_u8 as i8));
+    // SAFETY: there are 64 bytes.
+    let places = unsafe { _mm512_loadu_si512(PLACES.as_ptr().cast()) };
     let places = _mm512_maskz_compress_epi8(begins, places);
     let byte = |after: i8| {
         let at = _mm512_add_epi8(places, _mm512_set1_epi8(after));
@@ -100,13 +92,35 @@ fn sixteen(
     let three = _mm512_or_si512(low(_mm512_slli_epi32::<6>(two), 0xFFFF), low(third, 0x3F));
     let chars = _mm512_mask_mov_epi32(first, _mm512_cmpge_epu32_mask(first, number(0xC0)), two);
     let chars = _mm512_mask_mov_epi32(chars, _mm512_cmpge_epu32_mask(first, number(0xE0)), three);
+    // The last number of the table has none behind it.
+    let is_other =
+        _mm512_cmpge_epu32_mask(first, number(0xF0)) | _mm512_cmpge_epu32_mask(chars, number(0xFFFF));
+    (_mm512_castsi512_si128(places), chars, !is_other)
+}
+
+/// Reads up to sixteen: how many, and which of them stand together with the one before.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vbmi,avx512vbmi2,bmi1,bmi2,lzcnt,popcnt")]
+fn sixteen(
+    unigram: &Unigram,
+    joins: &Joins,
+    space: char,
+    window: &[u8; WINDOW],
+    read: &mut Read,
+) -> (usize, u32) {
+    let number = |number: u32| _mm512_set1_epi32(number as i32);
+    // SAFETY: there are 64 bytes.
+    let bytes = unsafe { _mm512_loadu_si512(window.as_ptr().cast()) };
+    // As signed numbers, bytes within a character are the lowest.
+    let begins = !_mm512_cmplt_epi8_mask(bytes, _mm512_set1_epi8(0xC0_u8 as i8));
+    let (near, chars, is_number) = numbers(bytes, begins);
     let chars = _mm512_mask_mov_epi32(
         chars,
         _mm512_cmpeq_epi32_mask(chars, number(b' '.into())),
         number(space.into()),
     );
-    // What is no number of the table, and its last one, which has none behind it.
-    let other = _mm512_cmpge_epu32_mask(first, number(0xF0)) | _mm512_cmpge_epu32_mask(chars, number(0xFFFF));
+    // What stands for a space may be no number of the table.
+    let other = !is_number | _mm512_cmpge_epu32_mask(chars, number(0xFFFF));
     let whole = (begins & ((1 << WHOLE) - 1)).count_ones().min(LANES as u32);
     let count = whole.min(other.trailing_zeros()) as usize;
     let there = ((1u32 << count) - 1) as u16;
@@ -118,11 +132,10 @@ fn sixteen(
     let found = unsafe {
         _mm512_i32gather_epi32::<2>(_mm512_maskz_mov_epi32(there, chars), unigram.codes().as_ptr().cast())
     };
-    let codes = low(found, 0xFFFF);
+    let codes = _mm512_and_si512(found, number(0xFFFF));
     let base = read.starts[at];
     let eight =
         |places: __m128i| _mm512_add_epi64(_mm512_cvtepu8_epi64(places), _mm512_set1_epi64(base as i64));
-    let near = _mm512_castsi512_si128(places);
     // SAFETY: there is room for sixteen, in `chars` and `starts` for one more.
     unsafe {
         _mm512_storeu_si512(read.chars[at + 1..at + 1 + LANES].as_mut_ptr().cast(), chars);
