@@ -247,9 +247,9 @@ def test_dropout_equals_reference(spec: TokenizerSpec, text: str, dropout: float
     reference, engine = ReferenceTokenizer(spec), Engine(spec)
     expected = outcome(lambda: reference.encode(text, "allow", dropout, seed))
     assert outcome(lambda: engine.encode(text, "allow", dropout, seed)) == expected
-    if isinstance(expected, list):
-        batch = [reference.encode(text, "allow", dropout, seed, index) for index in range(3)]
-        assert engine.encode_batch([text] * 3, "allow", 2, dropout, seed) == batch
+    # With other coins a token may stay unknown symbols.
+    batch = outcome(lambda: [reference.encode(text, "allow", dropout, seed, index) for index in range(3)])
+    assert outcome(lambda: engine.encode_batch([text] * 3, "allow", 2, dropout, seed)) == batch
 
 
 IDS = st.one_of(

@@ -44,6 +44,21 @@ def test_it_is_the_longest(name: str, unit: str) -> None:
             assert kept == longest(tok, [text[end:] for end in ends], limit), (text, limit)
 
 
+@pytest.mark.parametrize("name", ["gpt2", "o200k", "none, characters"])
+@pytest.mark.parametrize(
+    "text",
+    ["Y" + "\u1161" * 47, "one, 5\u0301\u0301", "a \u0301b \u0301", "\r\n\r\n", "\u0938\u094d\u0935\u0903\u0323"],
+)
+def test_no_cluster_is_cut_whatever_fits(name: str, text: str) -> None:
+    tok = streamed.trained()[name]
+    ends = [0, *(found.end() for found in regex.finditer(r"\X", text))]
+    for limit in range(tok.count(text, "text")):
+        kept = tok.truncate_text(text, limit, unit="grapheme", special="text")
+        assert kept == longest(tok, [text[:end] for end in reversed(ends)], limit)
+        kept = tok.truncate_text(text, limit, side="left", unit="grapheme", special="text")
+        assert kept == longest(tok, [text[end:] for end in ends], limit)
+
+
 def test_a_long_text_is_cut_near_the_limit() -> None:
     tok = streamed.trained()["o200k"]
     text = "It was the best of times, it was the worst of times. " * 3000

@@ -11,8 +11,9 @@ places (`chunking`).
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cache
+from itertools import chain
 from typing import Literal, NamedTuple
 
 import regex
@@ -24,6 +25,8 @@ from syllabary.streaming import FIRST, Count, counted
 
 LONGEST = 1024  # characters
 NEAR = 64
+# Behind the first of these a cluster ends, whatever stands before it (Unicode's UAX 29: GB4, GB999).
+APART = regex.compile(r"\n|\p{GCB=Other}(?=\p{GCB=Other}|\Z)")
 Side = Literal["left", "right"]
 Unit = Literal["char", "grapheme"]
 
@@ -63,16 +66,23 @@ def fitting(cuts: Cuts, count: Count, text: str, limit: int, side: Side, unit: U
             whole()
             return False
 
-    places = list(range(passed, edge.at, step))
-    if unit == "grapheme":
-        ends = cluster_ends(text, *sorted((passed, edge.at)))
-        places = [place for place in places if place in ends]
+    places = list(between(text, passed, edge.at, unit))
     if len(places) > LONGEST:
         places = places[halved(places, fits) :]
-    nearest = next((place for place in places if fits(place)), edge.at)
-    while nearest != end and not fits(nearest):
-        nearest += step
-    return kept(nearest)
+    beyond = between(text, edge.at, end, unit)
+    return kept(next((place for place in chain(places, beyond) if fits(place)), end))
+
+
+def between(text: str, start: int, end: int, unit: Unit) -> Iterator[int]:
+    """The places from `start` on, up or down, and before `end`, at which text may be cut."""
+    step = 1 if start < end else -1
+    for at in range(start, end, step * LONGEST):
+        places = range(at, min(at + LONGEST, end) if step > 0 else max(at - LONGEST, end), step)
+        if unit == "char":
+            yield from places
+        else:
+            ends = cluster_ends(text, min(places), max(places))
+            yield from (place for place in places if place in ends)
 
 
 def halved(places: list[int], fits: Callable[[int], bool]) -> int:
@@ -138,8 +148,7 @@ def passed_from_end(cuts: Cuts, count: Count, text: str, limit: int) -> tuple[in
 def cluster_ends(text: str, low: int, high: int) -> set[int]:
     """The places from `low` to `high` at which a grapheme cluster ends."""
     start = low
-    while start > 0 and not (text[start - 1] in " \n" or (text[start - 1 : start + 1].isascii())):
+    while start > 0 and not APART.match(text, start - 1):
         start -= 1
-    start = max(0, start - 1) if text[start - 1 : start + 1] == "\r\n" else start
     ends = {found.end() for found in regex.finditer(r"\X", text[start : high + NEAR])}
     return {start, *(start + end for end in ends)}
