@@ -7,6 +7,7 @@ import random
 from itertools import pairwise
 
 import pytest
+import regex
 import streamed
 
 from syllabary.chunking import LEVELS
@@ -82,6 +83,17 @@ def test_text_without_spaces() -> None:
     chunks = list(tok.chunks(text, 40))
     assert "".join(chunk.text for chunk in chunks) == text
     assert not any(chunk.text.startswith("\u0301") for chunk in chunks)
+
+
+@pytest.mark.parametrize("overlap", [0, 5])
+@pytest.mark.parametrize("cluster", ["👨‍👩‍👧‍👦", "e\u0301\u0323", "🇩🇪", "क्षत्रि", "\u1100\u1161\u11a8"])
+def test_a_cluster_that_fits_is_not_cut(cluster: str, overlap: int) -> None:
+    tok = streamed.trained()["gpt2"]
+    text = f"x{cluster}" * 3 + cluster * 60
+    ends = {0, *(found.end() for found in regex.finditer(r"\X", text))}
+    chunks = list(tok.chunks(text, tok.count(cluster) * 5 // 2, overlap))
+    assert len(chunks) > 20
+    assert {place for chunk in chunks for place in (chunk.start, chunk.end)} <= ends
 
 
 def test_a_character_above_the_limit() -> None:

@@ -47,7 +47,7 @@ def test_it_is_the_longest(name: str, unit: str) -> None:
 @pytest.mark.parametrize("name", ["gpt2", "o200k", "none, characters"])
 @pytest.mark.parametrize(
     "text",
-    ["Y" + "\u1161" * 47, "one, 5\u0301\u0301", "a \u0301b \u0301", "\r\n\r\n", "\u0938\u094d\u0935\u0903\u0323"],
+    ["Y" + "\u1161" * 47, "one, 5\u0301\u0301", "a \u0301b \u0301", "\r\n\r\n", "\u0938\u094d\u0935\u0903"],
 )
 def test_no_cluster_is_cut_whatever_fits(name: str, text: str) -> None:
     tok = streamed.trained()[name]

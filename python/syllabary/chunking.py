@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import regex
 
+from syllabary.clusters import cluster_ends
 from syllabary.errors import TextError
 from syllabary.streaming import FIRST, Count, placed
 
@@ -22,7 +23,7 @@ LEVELS = {
     "line": regex.compile(r"\r?\n|\r"),
     "sentence": regex.compile(r"[.!?…\u037e·।॥؟۔։።]+[\"'”’»)\]]*\s+|[。！？｡]+[”’」』）]*"),
     "word": regex.compile(r"\s+"),
-    "character": regex.compile(r"\X"),
+    "character": None,  # `cluster_ends`
 }
 FULL = 0.95  # of the limit: a stretch of so many tokens is long enough to look for a place in
 ROUNDS = 6
@@ -49,7 +50,7 @@ class Chunker:
 
     def __init__(self, count: Count, text: str, limit: int, overlap: int, levels: Collection[str]) -> None:
         self.text, self.limit, self.overlap = text, limit, overlap
-        self.patterns = [pattern for name, pattern in LEVELS.items() if name in levels]
+        self.levels = [name for name in LEVELS if name in levels]
         self.count_text = count
         self.width = float(FIRST)  # characters a token, so far
 
@@ -115,13 +116,17 @@ class Chunker:
 
     def places(self, low: int, high: int, start: int) -> Iterator[int]:
         """The good places above `low` up to `high`, the best first."""
-        for pattern in self.patterns:
-            if pattern is LEVELS["word"] and self.text[high].isspace():
+        for level in self.levels:
+            if level == "word" and self.text[high].isspace():
                 yield high
-            if pattern is LEVELS["character"]:
-                low = start
-            ends = [found.end() for found in pattern.finditer(self.text, low, high)]
-            yield from reversed(ends[-3:])
+            yield from reversed(self.ends(level, start if level == "character" else low, high)[-3:])
+
+    def ends(self, level: str, low: int, high: int) -> list[int]:
+        """The places above `low` up to `high` where something of a level ends."""
+        pattern = LEVELS[level]
+        if pattern is None:
+            return [end for end in cluster_ends(self.text, low, high) if end > low]
+        return [found.end() for found in pattern.finditer(self.text, low, high)]
 
     def begin(self, start: int, end: int) -> int:
         """Where the chunk after one from `start` to `end` begins: at the overlap, if there is one.
@@ -132,11 +137,10 @@ class Chunker:
         if not self.overlap or end == len(self.text):
             return end
         low = max(start, end - int(self.width * self.overlap))
-        for pattern in self.patterns:
-            for found in pattern.finditer(self.text, low, end):
-                place = found.end()
-                if place - low > (end - low) // 2 and pattern not in (LEVELS["word"], LEVELS["character"]):
+        for level in self.levels:
+            for place in self.ends(level, low, end):
+                if place - low > (end - low) // 2 and level not in ("word", "character"):
                     break
                 if start < place and self.count(place, end) <= self.overlap:
-                    return int(place)
+                    return place
         return end

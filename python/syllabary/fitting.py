@@ -16,8 +16,7 @@ from functools import cache
 from itertools import chain
 from typing import Literal, NamedTuple
 
-import regex
-
+from syllabary.clusters import cluster_ends
 from syllabary.errors import UnknownSymbolError
 from syllabary.reference.cuts import Cuts
 from syllabary.reference.stream import Settled, Stream
@@ -25,8 +24,6 @@ from syllabary.streaming import FIRST, Count, counted
 
 LONGEST = 1024  # characters
 NEAR = 64
-# Behind the first of these a cluster ends, whatever stands before it (Unicode's UAX 29: GB4, GB999).
-APART = regex.compile(r"\n|\p{GCB=Other}(?=\p{GCB=Other}|\Z)")
 Side = Literal["left", "right"]
 Unit = Literal["char", "grapheme"]
 
@@ -43,10 +40,10 @@ def fitting(cuts: Cuts, count: Count, text: str, limit: int, side: Side, unit: U
     """The longest part of `text` with at most `limit` tokens; what is too much is cut away on `side`."""
     if side == "right":
         edge, passed = passed_from_start(cuts, count, text, limit)
-        step, end = -1, 0
+        end = 0
     else:
         passed, edge = passed_from_end(cuts, count, text, limit)
-        step, end = 1, len(text)
+        end = len(text)
 
     def kept(place: int) -> str:
         return text[:place] if side == "right" else text[place:]
@@ -143,12 +140,3 @@ def passed_from_end(cuts: Cuts, count: Count, text: str, limit: int) -> tuple[in
         else:
             after, high = high, Edge(cut.at, cut.guard, tokens)
     return low, after if cuts.rewrites else high
-
-
-def cluster_ends(text: str, low: int, high: int) -> set[int]:
-    """The places from `low` to `high` at which a grapheme cluster ends."""
-    start = low
-    while start > 0 and not APART.match(text, start - 1):
-        start -= 1
-    ends = {found.end() for found in regex.finditer(r"\X", text[start : high + NEAR])}
-    return {start, *(start + end for end in ends)}

@@ -1,0 +1,25 @@
+"""Where grapheme clusters end: what a reader takes for one character (Unicode's UAX 29, as `regex` has it).
+
+    👨‍👩‍👧 é  ->  3 places: behind the family of five code points, the space, and the letter with its accent
+
+Adds `cluster_ends`, for a part of a long text. Leaves out the clusters of a normalizer, which are those of the
+library that it is of (`reference.normalize_clusters`).
+"""
+
+from __future__ import annotations
+
+import regex
+
+# Behind the first of these a cluster ends, whatever stands before it (rules GB4 and GB999).
+APART = regex.compile(r"\n|\p{GCB=Other}(?=\p{GCB=Other}|\Z)")
+NEAR = 64  # characters behind the part: one more would do
+
+
+def cluster_ends(text: str, low: int, high: int) -> list[int]:
+    """The places from `low` to `high` at which a grapheme cluster of `text` ends; 0 is one of them."""
+    start = low
+    while start > 0 and not APART.match(text, start - 1):
+        start -= 1
+    ends = [start, *(found.end() for found in regex.finditer(r"\X", text[start : high + NEAR]))]
+    ends[1:] = [start + end for end in ends[1:]]
+    return [end for end in ends if low <= end <= high]
