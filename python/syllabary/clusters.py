@@ -2,8 +2,8 @@
 
     👨‍👩‍👧 é  ->  3 places: behind the family of five code points, the space, and the letter with its accent
 
-Adds `cluster_ends`, for a part of a long text. Leaves out a normalizer's clusters, which are those of the library
-that it is of (`reference.normalize_clusters`).
+Adds `cluster_ends`, for a part of a long text. Leaves out the clusters of a normalizer, those of its library
+(`reference.normalize_clusters`).
 """
 
 from __future__ import annotations
