@@ -6,53 +6,21 @@ Leaves out: checkpoints of training (`test_train_resume`), and limits alone (`te
 from __future__ import annotations
 
 import hashlib
-import random
 import struct
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from limited_runs import EndedError, ending, make_small, text
 
-from syllabary import PieceCounts, count_pieces, piece_table, training_checkpoint, training_memory
+from syllabary import PieceCounts, count_pieces, training_checkpoint
 from syllabary.errors import CheckpointError
 from syllabary.training_checkpoint_files import read_counts, write_counts
 
 
-def text(seed: int, words: int) -> str:
-    """Rare words; the same each time."""
-    draw = random.Random(seed)
-    return " ".join("".join(draw.choices("aeiouklmnsté", k=draw.randint(1, 30))) for _ in range(words))
-
-
 @pytest.fixture
 def small(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
-    """A folder with texts, limits of a few hundred kilobytes, and a table written whenever text has come."""
-    monkeypatch.setattr(training_memory, "LEAST", 0)
-    monkeypatch.setattr(training_memory, "READING", 0)
-    monkeypatch.setattr(piece_table, "HAND_BYTES", 9_000)
-    monkeypatch.setattr(training_checkpoint, "SECONDS", 0.0)
-    monkeypatch.setattr(training_checkpoint, "SHARE", 0.0)
-    (tmp_path / "spilled").mkdir()
-    monkeypatch.setenv("TMPDIR", str(tmp_path / "spilled"))
-    for seed in range(2):
-        (tmp_path / f"{seed}.txt").write_text(text(seed, 20_000), encoding="utf-8")
-    return tmp_path
-
-
-class EndedError(Exception):
-    """What a progress function raises."""
-
-
-def ending(after: int) -> Any:
-    """A progress function that raises `EndedError` when it was called so often."""
-    steps = iter(range(after))
-
-    def end(_told: object, steps: Iterator[int] = steps) -> None:
-        if next(steps, None) is None:
-            raise EndedError
-
-    return end
+    return make_small(monkeypatch, tmp_path)
 
 
 @pytest.mark.parametrize("threads", [1, 3])

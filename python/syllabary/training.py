@@ -29,7 +29,7 @@ from syllabary.reference.assemble import (
 )
 from syllabary.spec import Alphabet, ByteOrder, Form, SplitSpec, TieBreak, TrainOptions, Unit
 from syllabary.tokenizer import Tokenizer
-from syllabary.training_checkpoint import Checkpoint, opened
+from syllabary.training_checkpoint import Checkpoint, keeping, opened
 from syllabary.training_checkpoint_state import name_of
 from syllabary.training_feed import Takes, feed
 from syllabary.training_finished import finished
@@ -251,7 +251,7 @@ def train_with(
         named = {"like": like, "start": None if checkpoint is None else name_of(start.spec)}
         with (
             limited(memory_limit) as room,
-            opened(checkpoint, options, read, named, room is None) as kept,
+            opened(checkpoint, options, read, named, *keeping(options, room)) as kept,
         ):
             return train_on(
                 read, options, start, like=like, threads=threads, report=report, kept=kept, room=room
@@ -262,7 +262,7 @@ def train_with(
         return train_huggingface(read, setup, memory_limit=memory_limit, checkpoint=checkpoint, **own)
     with (
         limited(memory_limit) as room,
-        opened(checkpoint, options, read, {"like": like}, room is None) as kept,
+        opened(checkpoint, options, read, {"like": like}, *keeping(options, room)) as kept,
     ):
         trainer = Trainer(uncut, thread_count(threads), room)
         if isinstance(read, PieceTable):

@@ -84,6 +84,13 @@ def in_blocks(path: Path, trainer: Trainer) -> None:
     write_blocks(path, lambda take: trainer.hand_counts(take, False, most))
 
 
+def keeping(options: Options, room: object) -> tuple[bool, Writes]:
+    """Whether the pieces of a training are kept, and how: under a limit of memory without an order."""
+    if room is None:
+        return True, in_order
+    return not (isinstance(options, TrainOptions) and options.tie_break == "first-seen"), in_blocks
+
+
 class Checkpoint:
     """The checkpoint of one training. state: what was found, and then what was written last."""
 
@@ -97,12 +104,13 @@ class Checkpoint:
         write: Writes = in_order,
     ) -> None:
         """tabled: whether what is counted is kept: of words it is not, nor of a table that is given, nor
-        (limited) of a training under a limit of memory. write: puts it into a file."""
+        (limited) of some trainings under a limit of memory. write: puts it into a file."""
         self.folder, self.plan, self.files = folder, plan, files
         self.tabled, self.limited = tabled and not limited, limited
         self.state: State | None = None
         self.journal = Journal(folder / MERGES, clock)
         self._write_table = write
+        self._ordered = write is in_order
         self._next = clock() + SECONDS
         self._took = 0.0
 
@@ -114,6 +122,7 @@ class Checkpoint:
         if self.state is not None:
             merging = self.whole and any((self.folder / name).exists() for name in (MERGES, PIECES))
             compare(self.folder, self.state, self.plan, self.files, merging)
+            self._take_order(self.state)
             self._take_table(self.state)
         for name in os.listdir(self.folder):
             left = name.endswith(".tmp") or name.startswith("counts-") or name in (MERGES, PIECES)
@@ -133,6 +142,15 @@ class Checkpoint:
                 f"yet: go on without it, or {way_out(self.folder)}"
             )
         self.tabled = state.table is not None
+
+    def _take_order(self, state: State) -> None:
+        """Tables that are written by parts have no order, by which some ties go."""
+        self._ordered = self._ordered and state.ordered
+        if state.table is not None and not state.ordered and self.plan.get("tie_break") == "first-seen":
+            raise CheckpointError(
+                f"{self.folder}: a checkpoint of a training under memory_limit, whose counts have no order: "
+                f"tie_break='first-seen' asks for it; ask for another, or {way_out(self.folder)}"
+            )
 
     @property
     def _used(self) -> set[str]:
@@ -246,7 +264,7 @@ class Checkpoint:
         write_counts(self.folder / PIECES, run + data, ends, columns, np.arange(len(ends), dtype=np.uint64))
 
     def _write(self, table: str | None, seen: Seen, whole: bool, size: int, report: dict[str, Any]) -> None:
-        state = State(self.run, self.plan, self.files, whole, table, seen, size, report)
+        state = State(self.run, self.plan, self.files, whole, table, seen, size, report, self._ordered)
         write_atomic(self.folder / STATE, state_bytes(state))
         self.state = state
 
@@ -263,7 +281,7 @@ def opened(
     """The checkpoint in a folder, made if it is not there, and nobody else's meanwhile; None for none.
 
     more: plain JSON values besides options and source that decide the result. tabled: what is counted may
-        be kept: not of a training under a limit of memory. write: puts it into a file.
+        be kept: not of every training under a limit of memory. write: puts it into a file.
     Raises `CheckpointError` for a folder that holds something else, or a checkpoint of something else, or
     is in use; `TrainingError` for an empty name; `OSError` with the path.
     """

@@ -65,7 +65,8 @@ class State:
 
     run: a name that no other training has. plan: what decides the result. files: name, size and time of
     change of each, if the corpus is of files. whole: whether all is counted. table: the file of counts.
-    size: bytes of the corpus, and report: its report, when all is counted.
+    size: bytes of the corpus, and report: its report, when all is counted. ordered: whether the table is in
+    the order in which pieces were first seen.
     """
 
     run: str
@@ -76,6 +77,7 @@ class State:
     seen: Seen
     size: int = 0
     report: dict[str, Any] = dataclasses.field(default_factory=dict)
+    ordered: bool = True
 
 
 # ---- the plan ----
@@ -226,6 +228,7 @@ def _checked(state: Any, path: Path) -> State:
         and isinstance(state.run, str)
         and isinstance(state.plan, dict)
         and isinstance(state.whole, bool)
+        and isinstance(state.ordered, bool)
         and (state.table is None or TABLE.fullmatch(state.table) is not None)
         and all(isinstance(file, list) and len(file) == 3 for file in files)
     )
