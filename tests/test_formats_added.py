@@ -59,15 +59,6 @@ def test_an_added_token_that_the_model_takes_for_other_text(
     assert Peer.from_file(str(path)).encode(text).ids == ReferenceTokenizer(spec).encode(text, "allow")
 
 
-def test_an_added_token_that_is_a_byte_of_the_fallback(tmp_path: Path) -> None:
-    path = trained_with_special(tmp_path, "<s>", unit="char", special_tokens=("<s>",))
-    document = json.loads(path.read_text("utf-8"))
-    document["model"]["byte_fallback"] = True
-    path.write_text(json.dumps(document).replace("<s>", "<0xFF>"), "utf-8")
-    with pytest.raises(FormatError, match="the added token '<0xFF>' stands for other text"):
-        formats.read(path)
-
-
 def test_an_added_token_that_a_whole_piece_spells(tmp_path: Path) -> None:
     path = trained_with_special(tmp_path, "Ġb")
     assert formats.read(path).special_tokens == {"Ġb": 3}

@@ -120,6 +120,8 @@ def listed(spec: TokenizerSpec) -> tuple[dict[int, str], dict[int, int]]:
     for name, token_id in chain(spec.special_tokens.items(), spec.added_tokens.items()):
         if spec.matching.get(name, PLAIN) not in (PLAIN, Matching(stage="never")):
             raise cannot_hold(NAME, f"how the token {name!r} is found: it is the text alone, anywhere")
+        if token_id in spec.byte_tokens:
+            raise cannot_hold(NAME, f"the byte token {name!r} that is found by its name as well")
         kind = CONTROL if name in spec.special_tokens else USER_DEFINED
         if name in never:
             if not by_bytes or kind == USER_DEFINED:

@@ -27,7 +27,8 @@ def read_decoder(component: Json, spec: TokenizerSpec, names: Iterable[str]) -> 
     if component.value is None:
         return (JOIN,)
     steps = read_steps(component, DECODER)
-    return None if _joins_bytes(steps, spec, names) and not respelled(spec) else steps
+    plain = _joins_bytes(steps, spec, names) and not respelled(spec) and not _named_bytes(spec)
+    return None if plain else steps
 
 
 def respelled(spec: TokenizerSpec) -> bool:
@@ -36,6 +37,12 @@ def respelled(spec: TokenizerSpec) -> bool:
         how.stage == "normalized" and normalize.apply(spec.normalizer, Aligned.of(text)).text != text
         for text, how in spec.matching.items()
     )
+
+
+def _named_bytes(spec: TokenizerSpec) -> bool:
+    """Whether an added token is a byte as well: it is found by its name and decoded as the byte."""
+    named = {*spec.special_tokens.values(), *spec.added_tokens.values()}
+    return not named.isdisjoint(spec.byte_tokens)
 
 
 def _joins_bytes(steps: tuple[Step, ...], spec: TokenizerSpec, names: Iterable[str]) -> bool:

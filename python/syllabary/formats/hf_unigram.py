@@ -93,14 +93,10 @@ def tokens_of(model: UnigramModel, added: Added, always_cut: bool) -> tuple[dict
     tokens = {token_id: name.encode() for token_id, name in model.hidden.items()}
     bytes_found: dict[int, int] = {}
     for name, token_id in model.vocab.items():
-        if name in added.ids and always_cut:
-            continue
         byte = BYTE_NAME.fullmatch(name) if model.byte_fallback else None
         if byte is None:
-            tokens[token_id] = name.encode()
-        elif name in added.ids:
-            where = model.where.member("byte_fallback")
-            raise where.error(f"the added token {name!r} stands for other text as well, as a byte")
+            if not (name in added.ids and always_cut):
+                tokens[token_id] = name.encode()
         else:
             bytes_found[token_id] = int(byte[1], 16)
     for token_id, name in model.hidden.items():

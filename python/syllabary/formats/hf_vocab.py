@@ -68,18 +68,18 @@ def of_bytes(model: Model, added: Added, always_cut: bool) -> Vocabulary | None:
 
 def of_characters(model: Model, added: Added, always_cut: bool) -> Vocabulary:
     """The vocabulary as text; `FormatError` for a fallback to bytes that we have no words for."""
-    byte_tokens = _byte_tokens(model, added)
+    byte_tokens = _byte_tokens(model)
     merged = {name for merge in model.merges for name in merge}
     tokens, alphabet = dict[int, bytes](), dict[bytes, int]()
     for name, token_id in model.vocab.items():
+        if token_id in byte_tokens:  # found in text by its name as well, where it is an added token
+            tokens[token_id] = bytes([byte_tokens[token_id]])
+            continue
         symbol = is_symbol(name, model.prefix or "", model.suffix or "")
         if name in added.ids:
             reached = symbol or model.whole_pieces
             if name not in merged and not (reached and not always_cut):
                 continue
-        if token_id in byte_tokens:
-            tokens[token_id] = bytes([byte_tokens[token_id]])
-            continue
         tokens[token_id] = name.encode()
         if symbol:
             alphabet[name.encode()] = token_id
@@ -99,7 +99,7 @@ def is_symbol(name: str, prefix: str, suffix: str) -> bool:
     return any(len(name) - start - end == 1 for start in starts for end in ends)
 
 
-def _byte_tokens(model: Model, added: Added) -> dict[int, int]:
+def _byte_tokens(model: Model) -> dict[int, int]:
     """The tokens `<0xXX>`, where the model falls back to bytes: id -> byte."""
     if not model.byte_fallback:
         return {}
@@ -109,8 +109,6 @@ def _byte_tokens(model: Model, added: Added) -> dict[int, int]:
         byte = BYTE_NAME.fullmatch(name)
         if byte is None:
             continue
-        if name in added.ids:
-            raise where.error(f"the added token {name!r} stands for other text as well, as a byte")
         found[token_id] = int(byte[1], 16)
     if found and (model.prefix or model.suffix):
         raise where.error("byte_fallback together with a prefix or suffix is not supported")

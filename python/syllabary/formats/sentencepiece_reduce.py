@@ -154,6 +154,24 @@ def _decoder(spec: TokenizerSpec) -> tuple[TokenizerSpec, str] | None:
     return dataclasses.replace(spec, decoder=(Step(KIND, {**options, **surfaces}),)), loss
 
 
+def _named_bytes(spec: TokenizerSpec) -> tuple[TokenizerSpec, str] | None:
+    """Tokens that stand for a byte and are found by their name as well."""
+    named = {**spec.special_tokens, **spec.added_tokens}
+    found = [text for text, token_id in named.items() if token_id in spec.byte_tokens]
+    if not found:
+        return None
+    loss = (
+        f"tokens that are bytes are no longer found by their names ({_listed(found)}): "
+        "ids of text that holds these change"
+    )
+    gone = set(found)
+    special = {text: token_id for text, token_id in spec.special_tokens.items() if text not in gone}
+    added = {text: token_id for text, token_id in spec.added_tokens.items() if text not in gone}
+    matching = {text: how for text, how in spec.matching.items() if text not in gone}
+    new = dataclasses.replace(spec, special_tokens=special, added_tokens=added, matching=matching)
+    return new, loss
+
+
 def _special(spec: TokenizerSpec) -> tuple[TokenizerSpec, str] | None:
     found = [text for text in spec.special_tokens if spec.matching.get(text, Matching()) != NEVER]
     if not found:
@@ -238,6 +256,7 @@ RULES: tuple[Rule, ...] = (
     _metaspace,
     _words,
     _decoder,
+    _named_bytes,
     _special,
     _added,
     _unknown,

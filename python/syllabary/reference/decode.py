@@ -18,6 +18,7 @@ from syllabary.reference.aligned import Aligned
 from syllabary.reference.bytes_to_unicode import spell
 from syllabary.reference.incremental import Stream
 from syllabary.reference.step_decoders import TokenClass
+from syllabary.reference.symbols import byte_name
 from syllabary.spec import Matching, TokenizerSpec
 
 
@@ -102,11 +103,8 @@ def spellings(spec: TokenizerSpec) -> dict[int, str]:
     normalized text as it stands there (as tokenizers does, `added_vocabulary.rs`, `simple_id_to_token`).
     """
     found: dict[int, str] = {}
-    for token_id, token in spec.tokens.items():
-        if token_id in spec.byte_tokens:
-            found[token_id] = f"<0x{spec.byte_tokens[token_id]:02X}>"
-        else:
-            found[token_id] = _spelled(token, spec)
+    for token_id in spec.tokens:
+        found[token_id] = _spelled(token_id, spec)
     for text, token_id in {**spec.special_tokens, **spec.added_tokens}.items():
         found[token_id] = text
         if spec.matching.get(text, Matching()).stage == "normalized" and spec.normalizer:
@@ -119,7 +117,7 @@ def model_spellings(spec: TokenizerSpec) -> dict[int, str]:
     found = spellings(spec)
     for token_id in both_ways(spec):
         if token_id in spec.tokens:
-            found[token_id] = _spelled(spec.tokens[token_id], spec)
+            found[token_id] = _spelled(token_id, spec)
         else:  # the unknown token
             named = {**spec.special_tokens, **spec.added_tokens}
             found[token_id] = next(text for text, named_id in named.items() if named_id == token_id)
@@ -128,8 +126,7 @@ def model_spellings(spec: TokenizerSpec) -> dict[int, str]:
 
 def both_ways(spec: TokenizerSpec) -> frozenset[int]:
     """The ids of tokens that are looked for in normalized text, and are ordinary ones too."""
-    ordinary = spec.tokens.keys() - spec.byte_tokens.keys()
-    return found_normalized(spec) & (ordinary | {spec.unknown})
+    return found_normalized(spec) & (spec.tokens.keys() | {spec.unknown})
 
 
 def found_normalized(spec: TokenizerSpec) -> frozenset[int]:
@@ -140,11 +137,14 @@ def found_normalized(spec: TokenizerSpec) -> frozenset[int]:
     return frozenset(named[text] for text, how in spec.matching.items() if how.stage == "normalized")
 
 
-def _spelled(token: bytes, spec: TokenizerSpec) -> str:
+def _spelled(token_id: int, spec: TokenizerSpec) -> str:
+    if token_id in spec.byte_tokens:
+        return byte_name(spec.byte_tokens[token_id])
+    token = spec.tokens[token_id]
     if spec.unit == "byte":
         return spell(token)
     if spec.fallback and len(token) == 1 and token[0] >= 0x80:
-        return f"<0x{token[0]:02X}>"
+        return byte_name(token[0])
     return token.decode("utf-8", "replace")
 
 

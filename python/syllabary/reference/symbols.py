@@ -54,6 +54,15 @@ def there_are(number: int, noun: str) -> str:
     return f"there {'is' if number == 1 else 'are'} {plural(number, noun)}"
 
 
+def byte_name(byte: int) -> str:
+    """How other libraries spell a token that stands for a byte.
+
+    >>> byte_name(10)
+    '<0x0A>'
+    """
+    return f"<0x{byte:02X}>"
+
+
 def symbols(piece: str, unit: Unit, end_of_word: str | None = None) -> list[bytes]:
     """The initial symbols of a piece; the mark goes on the last character.
 
