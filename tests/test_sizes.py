@@ -292,6 +292,8 @@ def test_what_was_trained_is_saved_before_it_is_measured(folder: Path) -> None:
     result = run(*command, "--held-out", "foreign.txt")
     assert result.exit_code == 1
     assert "give other text (--held-out), or train with fallback or bytes" in result.stderr
+    saved = "2 tokenizers saved, and not measured: t-60.syllabary.json, t-80.syllabary.json\nerror: "
+    assert saved in result.stderr
     assert [syllabary.load(f"t-{size}.syllabary.json").vocab_size for size in (60, 80)] == [60, 80]
 
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import json
 import warnings
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +20,7 @@ from syllabary.cli import common
 from syllabary.cli.corpus_options import Share
 from syllabary.cli.words import plural, printable, told_of
 from syllabary.corpus.corpus import Corpus
-from syllabary.errors import CorpusError, TrainingError
+from syllabary.errors import CorpusError, SyllabaryError, TrainingError
 from syllabary.files import write_atomic
 from syllabary.formats.record import Format
 from syllabary.tokenizer import Tokenizer
@@ -131,11 +131,14 @@ def grow(
     if "held_out" in told:
         held_out = [one.text for one in Corpus(common.source_of([told["held_out"]])).read(normalized=True)]
 
+    saved: list[str] = []
+
     def save(tokenizers: Mapping[int, Tokenizer]) -> None:
         for size, tok in tokenizers.items():
             tok.save(named(path, form, f"{size}"), format=file_format)
+            saved.append(printable(named(path, form, f"{size}").name))
 
-    with told_of("--sizes", "vocab_size", "size"):
+    with told_of("--sizes", "vocab_size", "size"), _saying(saved):
         found = growth.sizes(
             source, told["sizes"], held_out=held_out, val=told.get("val", VAL), trained=save, **given
         )
@@ -151,9 +154,21 @@ def grow(
         if isinstance(source, Corpus):
             common.talk_of(source)
         common.talk(words)
-        names = ", ".join(printable(named(path, form, f"{size}").name) for size in found.tokenizers)
-        common.talk(f"{plural(len(found.rows), 'tokenizer')}: {names}; {base}.md, .json{', .png' * drawn}")
+        names = ", ".join(saved)
+        common.talk(f"{plural(len(saved), 'tokenizer')}: {names}; {base}.md, .json{', .png' * drawn}")
     return found.tokenizers[max(found.tokenizers)]
+
+
+@contextmanager
+def _saying(saved: list[str]) -> Iterator[None]:
+    """Where measuring fails, says which tokenizers are saved all the same; also if all else is quiet."""
+    try:
+        yield
+    except SyllabaryError:
+        if saved:
+            names = ", ".join(saved)
+            common.talk(f"{plural(len(saved), 'tokenizer')} saved, and not measured: {names}")
+        raise
 
 
 def _can_draw() -> bool:
