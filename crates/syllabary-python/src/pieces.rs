@@ -124,7 +124,7 @@ pub fn hand(py: Python<'_>, counter: &mut Counter, mut batches: Batches, by_freq
         let mut put = |counted: Counted<'_>| batches.put(counted, &mut pulse.borrow_mut());
         let each = counter.settle(go_on).and_then(|()| match by_frequency {
             true => counter.each_by_frequency(go_on, &mut put),
-            false => counter.each_by_bytes(&mut put),
+            false => counter.each_by_bytes(go_on, &mut put),
         });
         let handed = each.and_then(|()| batches.hand_over(&mut pulse.borrow_mut()));
         (handed, pulse.into_inner())

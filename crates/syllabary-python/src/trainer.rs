@@ -283,8 +283,10 @@ impl Trainer {
     fn counts_and_places<'py>(&mut self, py: Python<'py>) -> PyResult<Placed<'py>> {
         let counter = self.counter()?;
         pieces::placed(py, |pulse, take| {
-            counter.settle(&mut || pulse.beat(None))?;
-            counter.each_by_bytes(&mut |counted| take(counted.piece, counted.count, Some(counted.first)))
+            let go_on = &mut || pulse.beat(None);
+            counter.settle(go_on)?;
+            counter
+                .each_by_bytes(go_on, &mut |counted| take(counted.piece, counted.count, Some(counted.first)))
         })
     }
 

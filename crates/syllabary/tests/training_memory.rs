@@ -133,7 +133,7 @@ fn the_pieces_on_disk_are_those_in_memory() {
         counter.finish(&mut || true).unwrap();
         let mut table = Vec::new();
         counter
-            .each_by_bytes(&mut |counted| {
+            .each_by_bytes(&mut || true, &mut |counted| {
                 table.push((counted.piece.to_vec(), counted.count, counted.first));
                 Ok(())
             })

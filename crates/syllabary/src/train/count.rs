@@ -138,10 +138,14 @@ impl Counter {
     }
 
     /// The same by their bytes.
-    pub fn each_by_bytes(&self, f: &mut impl FnMut(Counted<'_>) -> Result<(), Error>) -> Result<(), Error> {
+    pub fn each_by_bytes(
+        &self,
+        go_on: &mut GoOn<'_>,
+        f: &mut impl FnMut(Counted<'_>) -> Result<(), Error>,
+    ) -> Result<(), Error> {
         match self.room.spilled() {
             Some(spill) => spill.each(Order::Bytes, f),
-            None => self.tally.each_by_bytes(f),
+            None => self.tally.each_by_bytes(go_on, f),
         }
     }
 
@@ -171,7 +175,7 @@ impl Counter {
                 spill.sort(Order::Frequent, share.max(SORT_BYTES), go_on)?;
                 spill.each(Order::Frequent, f)
             }
-            None => self.tally.each_by(|count| u64::MAX - count, f),
+            None => self.tally.each_by(|count| u64::MAX - count, go_on, f),
         }
     }
 

@@ -121,7 +121,7 @@ impl<C: Counts> Gather<C> {
         f: &mut impl FnMut(Counted<'_>) -> Result<(), Error>,
     ) -> Result<(), Error> {
         self.settle(go_on)?;
-        self.tally.each_by_bytes(f)
+        self.tally.each_by_bytes(go_on, f)
     }
 
     /// Ends the text: all pieces, which are no longer here.

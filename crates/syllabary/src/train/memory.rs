@@ -32,7 +32,7 @@ impl Room {
     /// Makes room in a tally for so many pieces more.
     pub(super) fn make(&self, tally: &mut Tally, more: usize) -> Result<(), Error> {
         match &self.limit {
-            Some(limit) if tally.exceeds(more, limit.share) => limit.spill.take(tally),
+            Some(limit) if tally.exceeds(more, limit.share) => limit.spill.take(tally, &mut || true),
             _ => Ok(()),
         }
     }
@@ -60,17 +60,14 @@ impl Room {
             // While they are spelled, with four bytes for each symbol, they are still there.
             let needed = |tally: &Tally| 2 * tally.memory() + 4 * (tally.total_bytes() + tally.len());
             if !limit.spill.is_empty() || tallies.iter().map(needed).sum::<usize>() > limit.bytes {
-                tallies.iter_mut().try_for_each(|tally| limit.spill.take(tally))?;
+                tallies.iter_mut().try_for_each(|tally| limit.spill.take(tally, go_on))?;
                 drop(tallies);
                 return Ok((Tally::default(), limit.spill.merge(go_on)?));
             }
         }
         let mut sum = tallies.pop().unwrap_or_default();
         while let Some(other) = tallies.pop() {
-            if !go_on() {
-                return Err(Error::Interrupted);
-            }
-            sum.merge(&other)?;
+            sum.merge(&other, go_on)?;
         }
         let pieces = sum.len();
         Ok((sum, pieces))

@@ -18,7 +18,10 @@ use std::{
     sync::Mutex,
 };
 
-use super::tally::{Counted, Tally};
+use super::{
+    GoOn,
+    tally::{Counted, Tally},
+};
 use crate::Error;
 
 /// So many runs are merged at a time.
@@ -77,12 +80,12 @@ impl Spill {
     }
 
     /// Writes the pieces of a tally, which is then empty.
-    pub(super) fn take(&self, tally: &mut Tally) -> Result<(), Error> {
+    pub(super) fn take(&self, tally: &mut Tally, go_on: &mut GoOn<'_>) -> Result<(), Error> {
         if tally.is_empty() {
             return Ok(());
         }
         let mut run = Writer::new(self.new_path())?;
-        tally.each_by_bytes(&mut |counted| run.put(counted))?;
+        tally.each_by_bytes(go_on, &mut |counted| run.put(counted))?;
         tally.clear();
         run.end()
     }

@@ -2,11 +2,14 @@
 //!
 //! Open addressing, 32 bytes a piece. A piece of up to 15 bytes lies in its slot; a longer one leaves there its
 //! hash and its place in an arena. Tallies are added in any order; the sum is the same. Leaves out the order of
-//! pieces: a tally has none but that of `first`.
+//! pieces by their bytes (`order`): a tally has none but that of `first`.
 
 use std::hash::{BuildHasher, Hasher, RandomState};
 
-use crate::{Error, pages};
+use crate::{
+    Error, pages,
+    train::{GoOn, ask},
+};
 
 /// The bytes of a piece that fit into a slot.
 const SHORT: usize = 15;
@@ -264,13 +267,14 @@ impl Tally {
         }
     }
 
-    /// Adds another tally.
-    pub fn merge(&mut self, other: &Tally) -> Result<(), Error> {
+    /// Adds another tally; `go_on` is asked now and then.
+    pub fn merge(&mut self, other: &Tally, go_on: &mut GoOn<'_>) -> Result<(), Error> {
         // subtle: not from the first slot to the last. With equal seeds that is the order of their places here too:
         // what finds no room piles up before the next, which is quadratic.
         let blocks = other.slots.len() / BLOCK;
         let order = (0..blocks).map(|n| n.wrapping_mul((blocks / 8 * 5) | 1) & (blocks - 1));
-        for block in order.map(|block| &other.slots[block * BLOCK..][..BLOCK]) {
+        for (done, block) in order.map(|block| &other.slots[block * BLOCK..][..BLOCK]).enumerate() {
+            ask(go_on, (done + 1) * BLOCK - 1)?;
             self.fetch(block);
             block.iter().filter(|slot| slot[COUNT] > 0).try_for_each(|slot| self.add_slot(other, slot))?;
         }
@@ -338,27 +342,6 @@ impl Tally {
         self.each_sorted(|slot| slot[COUNT] > 0, |slot| slot[FIRST], f)
     }
 
-    /// Calls `f` with every piece, by its bytes.
-    pub fn each_by_bytes(&self, f: &mut impl FnMut(Counted<'_>) -> Result<(), Error>) -> Result<(), Error> {
-        self.each_by(|_| 0, f)
-    }
-
-    /// Calls `f` with every piece, by a key of its count, and by its bytes where keys are equal.
-    pub(super) fn each_by(
-        &self,
-        key: impl Fn(u64) -> u64,
-        f: &mut impl FnMut(Counted<'_>) -> Result<(), Error>,
-    ) -> Result<(), Error> {
-        let mut order: Vec<usize> = (0..self.slots.len()).filter(|&at| self.slots[at][COUNT] > 0).collect();
-        let mut buffers = ([0; 16], [0; 16]);
-        order.sort_unstable_by(|&a, &b| {
-            let (a, b) = (&self.slots[a], &self.slots[b]);
-            let by_bytes = || self.bytes(a, &mut buffers.0).cmp(self.bytes(b, &mut buffers.1));
-            key(a[COUNT]).cmp(&key(b[COUNT])).then_with(by_bytes)
-        });
-        order.into_iter().try_for_each(|at| self.show(&self.slots[at], f))
-    }
-
     fn each_sorted<K: Ord>(
         &self,
         chosen: impl Fn(&Slot) -> bool,
@@ -391,6 +374,9 @@ impl Tally {
         &buffer[..(slot[HIGH] >> 56) as usize]
     }
 }
+
+#[path = "tally_order.rs"]
+mod order;
 
 #[cfg(test)]
 #[path = "tally_tests.rs"]
