@@ -6,13 +6,22 @@
 True
 """
 
+import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 # Not later, and with it numpy: Ctrl-C while compiled modules are imported would leave a first call
 # as a panic, or as an ImportError.
-from syllabary import _engine as _engine
-from syllabary.encodings import names as encodings
+try:
+    import numpy as _numpy  # noqa: F401 (first: the engine panics if Ctrl-C comes while it imports it)
+
+    from syllabary import _engine as _engine
+    from syllabary.encodings import names as encodings
+except KeyboardInterrupt:
+    # subtle: the command, and `python -m`, which has no name yet, come here before `__main__` could end them.
+    if sys.argv[0] == "-m" or sys.argv[0].replace("\\", "/").split("/")[-1] in ("syllabary", "syllabary.exe"):
+        sys.exit(130)
+    raise
 from syllabary.errors import (
     ChatError,
     CheckpointError,
