@@ -57,12 +57,12 @@ impl Trim {
 
     /// What is left of the span of a token with these symbols, which are some.
     pub(crate) fn token(&self, vocab: &Vocab, id: u32, text: &str, symbols: &[Range<usize>]) -> Range<usize> {
-        self.shortened(self.ends(vocab, id), text, symbols)
+        self.shortened(self.ends(vocab, id), text, symbols, false)
     }
 
     /// The same of a special or added token that was found as `taken`, with the whitespace around it.
     pub(crate) fn named(&self, taken: &str, text: &str, symbols: &[Range<usize>]) -> Range<usize> {
-        self.shortened(ends(taken), text, symbols)
+        self.shortened(ends(taken), text, symbols, true)
     }
 
     fn shortened(
@@ -70,12 +70,14 @@ impl Trim {
         (before, after): (usize, usize),
         text: &str,
         symbols: &[Range<usize>],
+        found: bool,
     ) -> Range<usize> {
         let last = symbols.len() - 1;
         if before > last {
-            // Nothing but whitespace: its end, or its beginning if it is not in the text.
+            // Nothing but whitespace: its end, or its beginning if it is not in the text, where it was not found.
             let Range { start, end } = symbols[last].clone();
-            let at = if self.is_there(text.get(start..end).unwrap_or_default()) { end } else { start };
+            let there = found || self.is_there(text.get(start..end).unwrap_or_default());
+            let at = if there { end } else { start };
             return at..at;
         }
         // A prefix (`##`) is no symbol: then there may be no more symbols than white space after it.
