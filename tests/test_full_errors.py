@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
+import tokenizers as peers
+from hf_compare import panics
 
 import syllabary
+from syllabary import Tokenizer
 from syllabary.errors import SpecialTokenError, VocabularyError
+from syllabary.formats.hf_read import read_document
+from syllabary.formats.strict_json import parse
 from syllabary.framing import (
     BertProcessing,
     Framing,
@@ -64,7 +71,11 @@ def test_truncation_that_leaves_no_room():
 
 @pytest.mark.parametrize("stride", [3, 4, 100])
 def test_a_stride_that_repeats_everything(stride):
-    with pytest.raises(ValueError, match=f"a stride of {stride} where a row has 3 tokens of text"):
+    said = f"a stride of {stride} where a row has 3 tokens of text"
+    if stride == 3:  # then a text that fits is none of its business
+        said = "truncation leaves 3 tokens of a text, and a stride of 3 would repeat them all"
+        assert len(TOK.encode_full("low", truncation=Truncation(5, stride))) <= 5
+    with pytest.raises(ValueError, match=said):
         TOK.encode_full("low lower lowest", truncation=Truncation(5, stride))
     with pytest.raises(
         ValueError, match=f"a stride of {stride} would repeat them all|a stride of {stride} where"
@@ -250,3 +261,38 @@ def test_a_framing_is_kept_by_files(tmp_path):
         assert back.framing == framing
         assert back.encode_full("low lower lowest") == tok.encode_full("low lower lowest")
     assert PLAIN.framing == Framing()
+
+
+@pytest.mark.parametrize("pair", [None, "b", "b c d"])
+@pytest.mark.parametrize(
+    "most, stride", [(4, 1), (4, 2), (4, 3), (5, 2), (6, 2), (6, 3), (2, 0), (2, 1), (3, 1)]
+)
+def test_strides_are_refused_where_their_library_does(most, stride, pair):
+    """What is a panic there is an error here; a text that fits has no part that a stride could repeat."""
+    names = {name: at for at, name in enumerate(["<u>", "<s>", *"abcde"])}
+    peer = peers.Tokenizer(peers.models.WordLevel(names, unk_token="<u>"))
+    peer.pre_tokenizer = peers.pre_tokenizers.Whitespace()
+    peer.add_special_tokens(["<s>"])
+    ends = [("<s>", 1)]
+    peer.post_processor = peers.processors.TemplateProcessing("<s> $A <s>", "<s> $A <s> $B <s>", ends)
+    tok = Tokenizer(read_document(parse(peer.to_str().encode(), Path("tokenizer.json"))))
+    fast = tok.as_transformers()
+    for text in ("a", "a b", "a b c", "a b c d e"):
+        try:
+            peer.enable_truncation(most, stride=stride)
+            row = panics(peer.encode, text, pair)
+        except ValueError:
+            row = None
+        if row is None:
+            with pytest.raises(ValueError, match="stride"):
+                tok.encode_full(text, pair, truncation=Truncation(most, stride))
+            with pytest.raises(ValueError, match="stride"):
+                fast(text, pair, truncation=True, max_length=most, stride=stride)
+            continue
+        if len(row) > most:  # three tokens are added to a pair: theirs then cuts nothing
+            continue
+        here = tok.encode_full(text, pair, truncation=Truncation(most, stride))
+        expected = [row.ids, *(one.ids for one in row.overflowing)]
+        assert [here.ids, *(one.ids for one in here.overflowing)] == expected
+        options = {"max_length": most, "stride": stride, "return_overflowing_tokens": True}
+        assert fast(text, pair, truncation=True, **options)["input_ids"] == expected

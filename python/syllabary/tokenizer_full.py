@@ -23,6 +23,8 @@ from syllabary.full_batch import EncodingBatch
 from syllabary.full_layout import Layout, Spellings
 from syllabary.full_rows import EngineRows, flat_texts, named
 from syllabary.reference.encoding import Encoding
+from syllabary.reference.postprocess import added
+from syllabary.reference.truncation import check_stride
 from syllabary.spec import TokenizerSpec
 
 Special = Literal["raise", "allow", "text"] | Collection[str]
@@ -183,6 +185,8 @@ class FullEncoding:
             return last[2]
         pads = partial(role_padding, self.spec)
         framing = asked_framing(self._framing, processors, truncation, padding, pads)
+        if isinstance(truncation, Truncation):
+            check_stride(truncation, added(framing.post_processor, 1) if add else 0)
         one, two = (
             self._plan(framing.post_processor, texts, kind[0]) if there else None
             for texts, there in zip((1, 2), kind[1:], strict=True)

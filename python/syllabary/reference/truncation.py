@@ -1,6 +1,6 @@
 """Truncation: a text or a pair is cut so that, with what is put around it, it has at most so many tokens.
 
-Adds `truncate`. Leaves out: how one text is cut (`encoding.cut`).
+Adds `truncate` and `check_stride`. Leaves out: how one text is cut (`encoding.cut`).
 Source: tokenizers 0.23.3, `utils/truncation.rs`; what makes it panic or wrap around is an error here.
 """
 
@@ -22,16 +22,25 @@ def truncate(texts: list[Encoding], truncation: Truncation, added: int) -> list[
             f"truncation to {truncation.max_length} tokens: the post-processor alone adds {added}; give a "
             "larger max_length, or add_special_tokens=False"
         )
-    if 0 < room <= truncation.stride:
-        raise ValueError(
-            f"a stride of {truncation.stride} where a row has {room} tokens of text ({truncation.max_length} "
-            f"less {added} that are added): every part would repeat the one before; give a smaller stride"
-        )
     lengths = kept([len(text) for text in texts], room, truncation)
     return [
         cut(text, length, truncation.stride, truncation.direction)
         for text, length in zip(texts, lengths, strict=True)
     ]
+
+
+def check_stride(truncation: Truncation, added: int) -> None:
+    """Raise `ValueError` for a stride of more tokens than a row has beside the `added` ones of a single text.
+
+    Their library looks at it when truncation is asked for, and at no file's; as many tokens are an error only
+    where a text is cut.
+    """
+    room = truncation.max_length - added
+    if 0 <= room < truncation.stride:
+        raise ValueError(
+            f"a stride of {truncation.stride} where a row has {room} tokens of text ({truncation.max_length} "
+            f"less {added} that are added): every part would repeat the one before; give a smaller stride"
+        )
 
 
 def kept(lengths: list[int], room: int, truncation: Truncation) -> list[int]:

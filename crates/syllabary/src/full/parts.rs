@@ -59,9 +59,6 @@ impl Truncation {
     /// How many tokens of each may stay.
     fn kept(&self, lengths: [Option<usize>; 2], added: usize) -> Option<[usize; 2]> {
         let room = self.max_length.checked_sub(added)?;
-        if room > 0 && room <= self.stride {
-            return None;
-        }
         let [first, second] = lengths.map(Option::unwrap_or_default);
         let Some(over) = (first + second).checked_sub(room).filter(|&over| over > 0) else {
             return Some([first, second]);
