@@ -68,7 +68,8 @@ def test_the_name_is_what_was_opened(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 
 LIKE = {
-    **dict.fromkeys(("Camembert", "DebertaV2", "BigBird", "Barthez", "Albert", "T5", "XLM"), "t5"),
+    **dict.fromkeys(("Camembert", "DebertaV2", "BigBird", "Barthez", "Albert", "T5", "XL", "MBart"), "t5"),
+    "Nllb": "llama",
     **dict.fromkeys(("MPNet", "Bert", "Electra", "LayoutLM"), "bert"),
 }
 
@@ -150,6 +151,8 @@ def small(name: str) -> Any:
         vocab = {token: index for index, token in enumerate(dict.fromkeys([*special, *BYTES]))}
         return one(vocab=vocab, merges=[("Ġ", "l"), ("o", "w"), ("Ġl", "ow")])
     pieces = dict.fromkeys([*special, *PIECES])
+    if name == "NllbTokenizer":
+        return one(vocab={token: index for index, token in enumerate(pieces)}, merges=[])
     return one(vocab=[(token, 0.0 if token in special else -1.0 - at) for at, token in enumerate(pieces)])
 
 
@@ -172,3 +175,62 @@ def test_a_mask_that_takes_the_space_before_it(name: str, told: bool, tmp_path: 
         assert dict(ours(text, return_offsets_mapping=True)) == dict(want), text
         full = tok.encode_full(text, special="allow")
         assert (full.ids, full.offsets) == (want["input_ids"], want["offset_mapping"]), text
+
+
+LANGUAGES = [
+    ("MBartTokenizer", {}, "en_XX"),
+    ("MBartTokenizer", {"src_lang": "de_DE"}, "de_DE"),
+    ("MBart50Tokenizer", {"src_lang": "de_DE", "tgt_lang": "en_XX"}, "de_DE"),
+    ("MBart50TokenizerFast", {"src_lang": None}, "en_XX"),
+    ("NllbTokenizer", {"src_lang": "fra_Latn"}, "fra_Latn"),
+    ("NllbTokenizer", {"legacy_behaviour": True}, "eng_Latn"),
+]
+
+
+@pytest.mark.parametrize("name, told, language", LANGUAGES)
+def test_a_class_that_marks_the_language(
+    name: str, told: dict[str, Any], language: str, tmp_path: Path
+) -> None:
+    """That of `src_lang`, or of the class, whatever template the file has; codes are special tokens."""
+    special = ["<s>", "<pad>", "</s>", "<unk>"]
+    codes = ["de_DE", "en_XX", "eng_Latn", "fra_Latn"]
+    names = [*special, *PIECES[:5], *"lowerab", *codes, "<mask>"]
+    vocab: Any = [(token, 0.0 if token in special else -1.0 - at) for at, token in enumerate(names)]
+    if name.startswith("Nllb"):
+        vocab = {token: index for index, token in enumerate(dict.fromkeys(names))}
+    one = getattr(transformers, name.removesuffix("Fast"))(vocab=vocab)
+    one.save_pretrained(tmp_path)
+    (tmp_path / "tokenizer_config.json").write_text(json.dumps({"tokenizer_class": name, **told}))
+    theirs, tok = transformers.AutoTokenizer.from_pretrained(tmp_path), syllabary.load(tmp_path)
+    ours = tok.as_transformers()
+    assert language in tok.encode_full("low").tokens
+    assert set(ours.all_special_tokens) == set(theirs.all_special_tokens)
+    texts = ["low a", "lower  <mask> b", "", f"a {codes[0]}b"]
+    for pairs in (None, texts[::-1]):
+        assert dict(ours(texts, pairs, padding=True)) == dict(theirs(texts, pairs, padding=True))
+    for text in texts:
+        ids = theirs(text)["input_ids"]
+        assert tok.encode_full(text, special="allow").ids == ids
+        for skips in (True, False):
+            assert ours.decode(ids, skip_special_tokens=skips) == theirs.decode(
+                ids, skip_special_tokens=skips
+            )
+    ours.save_pretrained(tmp_path / "again")
+    assert syllabary.load(tmp_path / "again").encode_full("low").ids == theirs("low")["input_ids"]
+
+
+def test_a_language_that_is_no_token(tmp_path: Path) -> None:
+    bare("MBartTokenizer", tmp_path, src_lang="xx_XX")
+    with pytest.raises(syllabary.FormatError, match=r"src_lang: 'xx_XX' is no token of this tokenizer"):
+        syllabary.load(tmp_path)
+
+
+def test_xlnet_pads_on_the_left(tmp_path: Path) -> None:
+    small("XLNetTokenizer").save_pretrained(tmp_path)
+    (tmp_path / "tokenizer_config.json").write_text(json.dumps({"tokenizer_class": "XLNetTokenizer"}))
+    theirs, tok = transformers.AutoTokenizer.from_pretrained(tmp_path), syllabary.load(tmp_path)
+    ours = tok.as_transformers()
+    assert ours.padding_side == theirs.padding_side == "left"
+    assert dict(ours(["low a", "a"], padding=True)) == dict(theirs(["low a", "a"], padding=True))
+    assert tok.encode_full("a", padding=9).ids == theirs("a", padding="max_length", max_length=9)["input_ids"]
+    assert tok.with_settings(padding_side="right").as_transformers().padding_side == "right"

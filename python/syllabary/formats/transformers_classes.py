@@ -1,14 +1,14 @@
-"""What a class of `transformers` says where a folder that names it does not: roles, and inputs of models.
+"""What a class of `transformers` says where a folder that names it does not: roles, padding, languages.
 
 Adds the table, and which class a file of options names. Source: transformers 5.23, the signatures of the
-classes, their `model_input_names`, and which make of the mask token, given as text, one that takes the white
-space before it. Leaves out: what a class does to text, and classes that say more (XLNet, mBART).
+classes, their `model_input_names`, which make of the mask token, given as text, one that takes the white
+space before it, and which put the language of the text around it. Leaves out: what else a class does to text.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 ENDED = {"bos": "<s>", "eos": "</s>", "unk": "<unk>", "sep": "</s>", "pad": "<pad>", "cls": "<s>"}
 WHOLE = ("input_ids", "token_type_ids", "attention_mask")
@@ -17,11 +17,17 @@ WHOLE = ("input_ids", "token_type_ids", "attention_mask")
 @dataclass(frozen=True, slots=True)
 class Class:
     """roles: without `_token` -> text. inputs: `model_input_names`. strips: whether the mask token, where it
-    is no more than a text, takes the white space before it."""
+    is no more than a text, takes the white space before it. side: of padding. extra: other special tokens, a
+    pattern. language: that of text where `src_lang` says none, of a class that marks it, before the text or
+    after its end (`after`)."""
 
     roles: Mapping[str, str] = field(default_factory=dict)
     inputs: tuple[str, ...] = ("input_ids", "attention_mask")
     strips: bool = False
+    side: str = "right"
+    extra: str = ""
+    language: str | None = None
+    after: bool = False
 
     def named(self) -> dict[str, str]:
         """The roles by their whole names."""
@@ -40,6 +46,12 @@ CAMEMBERT = Class(ROBERTA.roles, strips=True)
 DEBERTA = Class(
     {**BERT.roles, "bos": "[CLS]", "eos": "[SEP]"}, ("input_ids", "attention_mask", "token_type_ids")
 )
+CODES = r"[a-z]{2,3}_[A-Z][A-Za-z]{1,3}"  # of languages: `en_XX`, `eng_Latn`
+MBART = Class(ROBERTA.roles, strips=True, extra=CODES, language="en_XX", after=True)
+MBART50 = replace(
+    MBART, roles={name: text for name, text in ROBERTA.roles.items() if name != "bos"}, after=False
+)
+XLNET = Class({**ROBERTA.roles, "sep": "<sep>", "cls": "<cls>"}, strips=True, side="left", extra="<eo[pd]>")
 T5 = Class({name: ENDED[name] for name in ("eos", "unk", "pad")})
 
 # Each is also known with `Fast` at the end.
@@ -58,11 +70,15 @@ CLASSES: Mapping[str, Class] = {
     "GPT2Tokenizer": GPT2,
     "LayoutLMTokenizer": BERT,
     "LongformerTokenizer": ROBERTA,
+    "MBart50Tokenizer": MBART50,
+    "MBartTokenizer": MBART,
     "MobileBertTokenizer": BERT,
     "MPNetTokenizer": Class({**ROBERTA.roles, "unk": "[UNK]"}, strips=True),
+    "NllbTokenizer": replace(MBART, language="eng_Latn", after=False),
     "RobertaTokenizer": ROBERTA,
     "T5Tokenizer": T5,
     "XLMRobertaTokenizer": ROBERTA,
+    "XLNetTokenizer": XLNET,
 }
 
 

@@ -11,6 +11,7 @@ Leaves out: the tokenizer's own file, and making `transformers` use it (`compat.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -95,7 +96,16 @@ def of_class(spec: TokenizerSpec) -> dict[str, Any]:
     texts = beside(spec)
     inputs = left_open(texts, Path(NAME))[1]
     found: dict[str, Any] = roles_of_class(spec, texts)
-    return found if inputs is None else {**found, "model_input_names": list(inputs)}
+    if inputs is not None:
+        found["model_input_names"] = list(inputs)
+    members = _members(texts, Path(NAME))
+    known = class_in(members)
+    if known is not None and known.side != "right" and "padding_side" not in members:
+        found["padding_side"] = known.side
+    if known is not None and known.extra and not any(name in members for name in EXTRA):
+        codes = [text for text in spec.special_tokens if re.fullmatch(known.extra, text)]
+        found["extra_special_tokens"] = codes
+    return found
 
 
 def left_open(texts: Mapping[str, str], folder: Path) -> tuple[dict[str, str], tuple[str, ...] | None]:
@@ -196,6 +206,7 @@ def _parsed(texts: tuple[tuple[str, str], ...], folder: Path) -> Settings:
     config = roots[CONFIG].object()
     roots[ADDED].ids()
     named = _members(files, folder)
+    known = class_in(named)
     length = roots[CONFIG].optional("model_max_length")
     roles, extra = _roles(named)
     return Settings(
@@ -203,8 +214,8 @@ def _parsed(texts: tuple[tuple[str, str], ...], folder: Path) -> Settings:
         extra=extra,
         chat_templates=_templates(roots[CONFIG].optional("chat_template"), files),
         model_max_length=_length(length),
-        padding_side=_side(config, "padding_side"),
-        truncation_side=_side(config, "truncation_side"),
+        padding_side=_side(config, "padding_side", "right" if known is None else known.side),
+        truncation_side=_side(config, "truncation_side", "right"),
     )
 
 
@@ -264,5 +275,5 @@ def _length(value: Json) -> int | None:
     return int(number)  # type: ignore[call-overload, no-any-return]
 
 
-def _side(config: Mapping[str, Json], key: str) -> str:
-    return config[key].choice("right", "left") if key in config else "right"
+def _side(config: Mapping[str, Json], key: str, default: str) -> str:
+    return config[key].choice("right", "left") if key in config else default
