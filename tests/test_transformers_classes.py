@@ -234,3 +234,16 @@ def test_xlnet_pads_on_the_left(tmp_path: Path) -> None:
     assert dict(ours(["low a", "a"], padding=True)) == dict(theirs(["low a", "a"], padding=True))
     assert tok.encode_full("a", padding=9).ids == theirs("a", padding="max_length", max_length=9)["input_ids"]
     assert tok.with_settings(padding_side="right").as_transformers().padding_side == "right"
+
+
+def test_scores_of_a_folder_are_those_of_its_file(tmp_path: Path) -> None:
+    """As serde_json reads them, which is not always the nearest number."""
+    bare("T5Tokenizer", tmp_path)
+    file = tmp_path / "tokenizer.json"
+    found = json.loads(file.read_text("utf-8"))
+    found["model"]["vocab"] = [[token, -6.9044739982887124] for token, _score in found["model"]["vocab"]]
+    file.write_text(json.dumps(found), "utf-8")
+    folder, alone = syllabary.load(tmp_path).spec.scores, syllabary.load(file).spec.scores
+    assert folder == alone
+    assert folder is not None
+    assert {*folder.values()} == {-6.904473998288712}

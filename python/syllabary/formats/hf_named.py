@@ -13,6 +13,7 @@ from pathlib import Path
 
 from syllabary.files import read_bounded
 from syllabary.formats.hf_added import FLAGS
+from syllabary.formats.hf_floats import read_float
 from syllabary.formats.hf_read import read_document
 from syllabary.formats.record import Hints
 from syllabary.formats.strict_json import Json, parse
@@ -27,7 +28,7 @@ Flags = dict[str, bool]
 def read_folder(path: Path, hints: Hints, texts: Mapping[str, str]) -> TokenizerSpec:
     """The tokenizer of a `tokenizer.json`, with the tokens that the files beside it name."""
     hints.refuse(path, "tokenizer.json")
-    root = parse(read_bounded(path), path)
+    root = parse(read_bounded(path), path, read_float)
     vocab = _vocab(root.member("model").member("vocab"))
     entries = root.optional("added_tokens")
     held = {entry.member("content").string() for entry in entries.list()} if entries.value else set()
