@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import pickle
 import random
 from pathlib import Path
 from typing import Any
@@ -180,3 +181,15 @@ def test_what_is_unused_is_not_found() -> None:
     tok = Tokenizer(spec)
     assert tok.encode("abx") == ReferenceTokenizer(spec).encode("abx") == [3, 1, 4]
     assert (tok.token_to_id("a"), tok.token_to_id("ab"), tok.decode([0, 2])) == (3, 2, "aab")
+
+
+def test_scores_are_read_as_there() -> None:
+    """By serde_json, whose numbers are not always the nearest; so is what a pickle holds."""
+    numbers = ["-6.9044739982887124", "-11.138449668884277", "-0.30000000000000004", "-9.313225746154785e-10"]
+    vocab = ", ".join(f'["{letter}", {number}]' for letter, number in zip("abcd", numbers, strict=True))
+    file = '{"model": {"type": "Unigram", "unk_id": 0, "vocab": [' + vocab + "]}}"
+    drop_in, peer = ours.Tokenizer.from_str(file), Peer.from_str(file)
+    assert drop_in.to_str() == peer.to_str()
+    assert pickle.loads(pickle.dumps(drop_in)).to_str() == pickle.loads(pickle.dumps(peer)).to_str()
+    models = pickle.loads(pickle.dumps(drop_in.model)), pickle.loads(pickle.dumps(peer.model))
+    assert [ours.Tokenizer(models[0]).to_str()] == [Peer(models[1]).to_str()]

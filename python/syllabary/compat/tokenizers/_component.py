@@ -16,6 +16,7 @@ from typing import Any, ClassVar, Generic, TypeVar, cast, overload
 from syllabary.compat.tokenizers._json import dumps
 from syllabary.compat.tokenizers._shown import Record, Word, show
 from syllabary.formats.hf_components import Place, kind_of, read_steps
+from syllabary.formats.hf_floats import read_float
 from syllabary.formats.strict_json import Json
 from syllabary.spec import Step
 
@@ -184,7 +185,7 @@ class Component:
 
     def __setstate__(self, state: bytes) -> None:
         """From its JSON."""
-        found = from_json(type(self), json.loads(state))
+        found = from_json(type(self), json.loads(state, parse_float=read_float))
         self.__dict__.pop("_kept", None)
         self.__dict__.update(vars(found))
 

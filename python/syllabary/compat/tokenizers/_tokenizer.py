@@ -26,6 +26,7 @@ from syllabary.compat.tokenizers.processors import PostProcessor
 from syllabary.errors import FormatError, SyllabaryError
 from syllabary.files import read_bounded, write_atomic
 from syllabary.formats.hf_extras import check_extras
+from syllabary.formats.hf_floats import read_float
 from syllabary.formats.hf_read import TOP_KEYS, read_document
 from syllabary.formats.strict_json import parse
 
@@ -93,7 +94,7 @@ class Tokenizer(Encoder, Training):
 
     @staticmethod
     def _parsed(data: bytes, path: Path) -> Tokenizer:
-        root = parse(data, path)
+        root = parse(data, path, read_float)
         root.object(TOP_KEYS)
         check_extras(root)
         made = Tokenizer.__new__(Tokenizer)
@@ -155,7 +156,7 @@ class Tokenizer(Encoder, Training):
 
     def __setstate__(self, state: bytes) -> None:
         """From its file."""
-        document = json.loads(state)
+        document = json.loads(state, parse_float=read_float)
         self._load(document, document["model"])
 
     def __repr__(self) -> str:
