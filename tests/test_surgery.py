@@ -23,7 +23,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import syllabary
-from syllabary import spelling, surgery
+from syllabary import spelling, splits, surgery
 from syllabary._engine import Split
 from syllabary.errors import UnknownTokenError, VocabularyError
 from syllabary.spec import SplitSpec, TokenizerSpec
@@ -223,31 +223,42 @@ def test_arguments_of_the_wrong_type(tok: syllabary.Tokenizer) -> None:
 
 @pytest.mark.parametrize("split", ["whitespace", "[a-z]+", "gpt2", "o200k"])
 def test_what_a_split_leaves_of_tokens(split: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As asked of each context by itself; and no context of a token is asked about twice."""
+    """As asked of each context by itself; and no token is asked about twice."""
     trained = syllabary.train(["don't do it, 12 times; it's  so\n low"] * 4, num_merges=20, split="o200k")
     trained.save(tmp_path / "ranks.tiktoken")
     tok = syllabary.load(tmp_path / "ranks.tiktoken", split=split)
-    pieces, asked = Split(tok.spec.split).pieces, Counter[str]()
+    pieces, leaves, asked = Split(tok.spec.split).pieces, Split(tok.spec.split).leaves, Counter[str]()
     around = list(product(spelling.NEIGHBOURS, repeat=2))
 
     class Counted:
         def __init__(self, _spec: object) -> None:
             pass
 
-        def pieces(self, text: str) -> list[str]:
+        def leaves(self, text: str, neighbours: list[str], inside: bool = False) -> int:
             asked[text] += 1
-            return pieces(text)
+            return leaves(text, neighbours, inside)
 
     monkeypatch.setattr(spelling, "Split", Counted)
     found = surgery.unreachable(tok)
-    never, most = set[int](), Counter[str]()
+    never = set[int]()
     for token_id, token in tok.vocab.items():
         with suppress(UnicodeDecodeError):
             text = token.decode()
             contexts = [before + text + after for before, after in around]
-            most.update(contexts)
             if not any(text in piece for context in contexts for piece in pieces(context)):
                 never.add(token_id)
     assert {one for one, why in found.items() if why == "split"} == never
     assert bool(never) == (split != "o200k")  # that of its training
-    assert all(most[context] >= count for context, count in asked.items())
+    assert set(asked.values()) == {1}
+
+
+@pytest.mark.parametrize("split", ["whitespace", "[a-z]+", "gpt2", "o200k", "none"])
+def test_the_most_that_a_context_does(split: str) -> None:
+    """0: cut, 1: inside a piece, 2: a piece; each context by itself."""
+    found = Split(splits.get(split))
+    for text in ("low", " low", "'s", "12", "a b", "\n\n", "字", "x字", " 's"):
+        for around in (["x"], ["", " "], spelling.NEIGHBOURS):
+            pieces = [found.pieces(before + text + after) for before, after in product(around, repeat=2)]
+            most = max(2 if text in some else 1 if any(text in one for one in some) else 0 for some in pieces)
+            assert found.leaves(text, around) == most, text
+            assert found.leaves(text, around, inside=True) in ({1, 2} if most else {0}), text

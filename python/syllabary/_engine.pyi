@@ -53,6 +53,13 @@ class Split:
     def pieces(self, text: str) -> list[str]:
         """The pieces of `text`, in order."""
 
+    def leaves(self, text: str, neighbours: list[str], inside: bool = False) -> int:
+        """The most that two neighbours, before and after, do for a text: 0: no piece holds it; 1: one does;
+        2: it is one.
+
+        inside: look no further than for 1.
+        """
+
 @final
 class Ranks:
     """Tokens by rank, no two alike, all single bytes among them. Immutable."""

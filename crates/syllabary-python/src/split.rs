@@ -29,4 +29,19 @@ impl Split {
             .map_err(|error| to_python(py, error, Some(&text)))?;
         Ok(out)
     }
+
+    #[pyo3(signature = (text, neighbours, inside=false))]
+    fn leaves(
+        &self,
+        py: Python<'_>,
+        text: &Bound<'_, PyAny>,
+        neighbours: Vec<String>,
+        inside: bool,
+    ) -> PyResult<u8> {
+        let text = convert::text(text)?;
+        let neighbours: Vec<&str> = neighbours.iter().map(String::as_str).collect();
+        let enough = if inside { engine::Left::Inside } else { engine::Left::Whole };
+        let left = self.0.leaves(&text, &neighbours, enough);
+        left.map(|left| left as u8).map_err(|error| to_python(py, error, None))
+    }
 }

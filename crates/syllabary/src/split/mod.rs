@@ -9,6 +9,7 @@
 
 mod automaton;
 mod classes;
+mod contexts;
 mod cut;
 mod gpt2;
 mod gpt4;
@@ -23,6 +24,7 @@ mod words;
 
 pub use classes::Tables;
 use classes::{Classes, WORD};
+pub use contexts::Left;
 #[cfg(target_arch = "x86_64")]
 pub(crate) use masks::avx512::{PLACES, has_vbmi};
 use walk::Tier;
