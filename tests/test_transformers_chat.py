@@ -127,3 +127,13 @@ def test_saved_templates_come_back(folder: Path, tmp_path: Path) -> None:
         assert syllabary.load(tmp_path / "saved").settings.chat_templates == one.settings.chat_templates
         for path in (tmp_path / "saved").rglob("*.jinja"):
             path.unlink()
+
+
+def test_a_message_to_be_continued_that_the_template_shows_twice(tok: Tokenizer, theirs: Any) -> None:
+    """The mark of its end is cut off where it stands last, and is theirs."""
+    shown = "{% for m in messages %}{{ m.content|length }}{{ m.content|upper }}{{ m.content }}{% endfor %}"
+    options = {"chat_template": shown, "tokenize": False, "continue_final_message": True}
+    expected = theirs.apply_chat_template([ASKS, ANSWERS], **options)
+    assert tok.apply_chat_template([ASKS, ANSWERS], **options) == expected
+    with pytest.raises(ChatError, match="'content' of the last message is no text to continue"):
+        tok.apply_chat_template([ASKS, {"role": "assistant", "content": 3}], **options)

@@ -16,7 +16,8 @@ from syllabary.chat.backend import jinja2
 from syllabary.chat.plain import REASONING, conversation, plain, schemas, texts
 from syllabary.errors import ChatError
 
-END = "END_OF_THE_LAST_MESSAGE "  # a template that trims takes its last space away
+# A template that trims takes its last space away. It is theirs: one that shows a message twice shows it.
+END = "CONTINUE_FINAL_MESSAGE_TAG "
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +131,8 @@ def _open_end(message: dict[str, Any], name: str, template: str) -> str:
                 block["text"] = f"{text}{END}"
                 return str(text)
         raise ChatError("continue_final_message: the last message has no text to continue")
+    if not isinstance(text, str):
+        raise ChatError(f"continue_final_message: {name!r} of the last message is no text to continue")
     for one in names:
         message[one] = f"{text}{END}"
     return str(text)
