@@ -293,3 +293,27 @@ def test_ctrl_c_while_the_command_is_imported(module: str, name: str) -> None:
         assert "KeyboardInterrupt" in done.stderr
     else:
         assert (done.returncode, done.stdout, done.stderr) == (130, "", "")
+
+
+STARTING = """
+import runpy, sys
+from syllabary.cli import common, main
+
+def interrupted(*_: object, **_more: object):
+    raise KeyboardInterrupt
+
+if sys.argv[1] == "click":
+    type(main).main = interrupted
+else:
+    common._in_sentences = interrupted
+runpy.run_module("syllabary", run_name="__main__")
+"""
+
+
+@pytest.mark.parametrize("where", ["click", "arguments"])
+def test_ctrl_c_before_a_verb_is_at_work(where: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", STARTING, where],
+        text=True, capture_output=True, check=False, timeout=GUARD,
+    )  # fmt: skip
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "")

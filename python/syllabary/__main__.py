@@ -7,12 +7,13 @@ import sys
 
 
 def main() -> None:
-    """Run the command; Ctrl-C while its modules are imported ends it with 130, as later, and says nothing."""
+    """Run the command; Ctrl-C before a verb is at work ends it with 130, as later, and says nothing."""
     try:
         from syllabary.cli import main as verbs
+
+        verbs(prog_name="syllabary")
     except KeyboardInterrupt:
         sys.exit(130)
-    verbs(prog_name="syllabary")
 
 
 if __name__ == "__main__":

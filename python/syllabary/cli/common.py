@@ -87,9 +87,12 @@ class Verbs(click.Group):
     """A group whose verbs end in a sentence, never in a traceback, when the input is at fault."""
 
     def make_context(self, *args: Any, **extra: Any) -> click.Context:
-        """The arguments before the verb."""
-        with _one_form(), _in_sentences():
-            return super().make_context(*args, **extra)
+        """The arguments before the verb; Ctrl-C ends it in silence, not with the `Aborted!` of click."""
+        try:
+            with _one_form(), _in_sentences():
+                return super().make_context(*args, **extra)
+        except KeyboardInterrupt:
+            sys.exit(EXIT_INTERRUPTED)
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the verb; exit code 1 for an error, 2 for wrong usage, 130 for Ctrl-C."""
