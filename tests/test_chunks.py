@@ -11,6 +11,7 @@ import regex
 import streamed
 
 from syllabary.chunking import LEVELS
+from syllabary.clusters import APART, FURTHEST, cluster_ends
 
 TEXTS = 60 if os.environ.get("SYLLABARY_PROVE") else 3
 PROSE = (
@@ -94,6 +95,36 @@ def test_a_cluster_that_fits_is_not_cut(cluster: str, overlap: int) -> None:
     chunks = list(tok.chunks(text, tok.count(cluster) * 5 // 2, overlap))
     assert len(chunks) > 20
     assert {place for chunk in chunks for place in (chunk.start, chunk.end)} <= ends
+
+
+@pytest.mark.parametrize(
+    "text", ["🇩🇪", "가 나", "가", "e\u0301", "क्षत्रि", "\u0600a ", "\r\n", "👨‍👩‍👧", "\u1100"]
+)
+def test_clusters_of_a_part_are_those_of_the_whole(text: str) -> None:
+    text = (text + "x" + text + " " + text) * 40 + text * 100
+    ends = [0, *(found.end() for found in regex.finditer(r"\X", text))]
+    chance = random.Random(text)
+    for _ in range(100):
+        low, high = sorted(chance.choices(range(len(text) + 1), k=2))
+        assert cluster_ends(text, low, high) == [end for end in ends if low <= end <= high]
+
+
+def test_a_run_without_ends_is_not_looked_at_from_its_beginning(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = 0
+
+    class Counted:
+        def match(self, text: str, at: int) -> object:
+            nonlocal asked
+            asked += 1
+            return APART.match(text, at)
+
+    monkeypatch.setattr("syllabary.clusters.APART", Counted())
+    text = "🇩🇪" * 100_000
+    assert cluster_ends(text, 200_000 - 7, 200_000)[-1] == 200_000
+    assert asked <= FURTHEST
+    asked = 0
+    cluster_ends("가 나다 " * 100_000, 200_000, 200_010)
+    assert asked < 9
 
 
 def test_a_character_above_the_limit() -> None:

@@ -10,15 +10,17 @@ from __future__ import annotations
 
 import regex
 
-# Behind the first of these a cluster ends, whatever stands before it (rules GB4 and GB999).
-APART = regex.compile(r"\n|\p{GCB=Other}(?=\p{GCB=Other}|\Z)")
+# Behind the first of these a cluster ends, whatever stands before it (rules GB4, GB5 and GB999).
+ALONE = r"[\p{GCB=Other}\p{GCB=LV}\p{GCB=LVT}]"
+APART = regex.compile(rf"\n|[^\r\p{{GCB=Prepend}}](?=[\0-\x7f])|{ALONE}(?={ALONE}|\Z)")
+FURTHEST = 1 << 12  # characters back: of flags alone, or accents, so many are looked at, and no more
 NEAR = 64  # characters behind the part: one more would do
 
 
 def cluster_ends(text: str, low: int, high: int) -> list[int]:
     """The places from `low` to `high` at which a grapheme cluster of `text` ends; 0 is one of them."""
     start = low
-    while start > 0 and not APART.match(text, start - 1):
+    while start > max(0, low - FURTHEST) and not APART.match(text, start - 1):
         start -= 1
     ends = [start, *(found.end() for found in regex.finditer(r"\X", text[start : high + NEAR]))]
     ends[1:] = [start + end for end in ends[1:]]
