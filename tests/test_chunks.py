@@ -98,10 +98,10 @@ def test_a_cluster_that_fits_is_not_cut(cluster: str, overlap: int) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["🇩🇪", "가 나", "가", "e\u0301", "क्षत्रि", "\u0600a ", "\r\n", "👨‍👩‍👧", "\u1100"]
+    "text", ["🇩🇪", "🇩", "가 나", "가", "e\u0301", "क्षत्रि", "\u0600a ", "\r\n", "👨‍👩‍👧", "\u1100"]
 )
 def test_clusters_of_a_part_are_those_of_the_whole(text: str) -> None:
-    text = (text + "x" + text + " " + text) * 40 + text * 100
+    text = (text + "x" + text + " " + text) * 40 + text * 301
     ends = [0, *(found.end() for found in regex.finditer(r"\X", text))]
     chance = random.Random(text)
     for _ in range(100):
