@@ -20,11 +20,8 @@ use super::{
 use crate::encode::{Key, SHORT};
 use crate::{Error, merge::Merges, normalize::Normalizer};
 
-/// Bytes of text behind which no further block is read.
-const BLOCKS: usize = 2 * BLOCK;
-
 // As a byte has one id at most.
-const _: () = assert!(BLOCKS + 2 * BLOCK <= BETWEEN_LOOKS);
+const _: () = assert!(SEGMENTS <= BETWEEN_LOOKS);
 
 impl Charwise {
     /// Whether the normalizer has to run before.
@@ -185,12 +182,10 @@ impl Charwise {
             if at - before >= STRETCH {
                 continue;
             }
-            if let Some(block) = bytes[at..].first_chunk::<BLOCK>() {
-                let cuts = self.joins.cuts_of(block);
-                if cuts != 0 {
-                    at = self.block(text, at, cuts, merges, work, out)?;
-                    continue;
-                }
+            let end = self.blocks(text, at, merges, work, out)?;
+            if end > at {
+                at = end;
+                continue;
             }
             if at < bytes.len() {
                 let end = self.joins.end(&self.letters, text, at);
@@ -223,39 +218,35 @@ impl Charwise {
         }
     }
 
-    /// Writes the segments of the block that begins at `start`, and of some after it, but for the last; where that begins.
+    /// Writes the segments from byte `at` on, as far as they are ASCII and in some blocks, but for the last; where that begins.
     #[inline]
-    fn block<F: FnMut(&[u32]) -> bool>(
+    fn blocks<F: FnMut(&[u32]) -> bool>(
         &self,
         text: &str,
         start: usize,
-        cuts: u64,
         merges: &Merges,
         work: &mut Work,
         out: &mut Out<'_, F>,
     ) -> Result<usize, Error> {
         // All lines are asked for before any is needed: most of the time is spent waiting for them.
         let (bytes, Work { memory, places, .. }) = (text.as_bytes(), &mut *work);
-        let (mut rest, mut base, mut at, mut count) = (cuts, start, start, 0);
-        loop {
+        let cuts = self.joins.cuts_from(bytes, start);
+        let (mut at, mut count) = (start, 0);
+        let mut put = |end: usize| {
+            let key = Key::at(bytes, at, SHORT.min(end - at));
+            let hash = key.hash();
+            memory.ask(SHORT, hash);
+            places[count] = Segment { key, hash, end };
+            (at, count) = (end, count + 1);
+        };
+        for (mut rest, base) in cuts.bits.into_iter().zip((start..).step_by(BLOCK)) {
             while rest != 0 {
-                let end = base + rest.trailing_zeros() as usize;
+                put(base + rest.trailing_zeros() as usize);
                 rest &= rest - 1;
-                let key = Key::at(bytes, at, SHORT.min(end - at));
-                let hash = key.hash();
-                memory.ask(SHORT, hash);
-                places[count] = Segment { key, hash, end };
-                count += 1;
-                at = end;
             }
-            // The next block begins with the segment that this one ends in.
-            let Some(block) = bytes[at..].first_chunk::<BLOCK>().filter(|_| count + BLOCK <= SEGMENTS) else {
-                break;
-            };
-            (rest, base) = (self.joins.cuts_of(block), at);
-            if rest == 0 || at - start > BLOCKS {
-                break;
-            }
+        }
+        if cuts.end == bytes.len() && start < cuts.end {
+            put(cuts.end);
         }
         at = start;
         for place in 0..count {

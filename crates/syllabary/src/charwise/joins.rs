@@ -6,10 +6,14 @@
 //! same of one character). Pairs of ASCII have a table; the others are hashed into bits, and two pairs that share
 //! a bit only cost a cut.
 
+#[cfg(target_arch = "x86_64")]
+use super::cover::{Cover, Ends};
 use super::letters::Letters;
 
 /// Bytes that are looked at together.
 pub(super) const BLOCK: usize = 64;
+/// Blocks of text in which segments are looked for together.
+pub(super) const BLOCKS: usize = 4;
 /// At least so many bits for each pair.
 const BITS_A_PAIR: usize = 128;
 /// And no more than these in all.
@@ -21,6 +25,16 @@ pub(super) struct Joins {
     ascii: Box<[u8; 128 * 128]>,
     bits: Vec<u64>,
     shift: u32,
+    /// The same of ASCII, nearly, where the processor reads 64 bytes at once.
+    #[cfg(target_arch = "x86_64")]
+    cover: Option<Box<Cover>>,
+}
+
+/// Where text may be cut, as bits, block by block, up to a byte that it is known to: that is not ASCII, or there are no more blocks.
+/// The place that it is known from on has no bit.
+pub(super) struct Cuts {
+    pub(super) bits: [u64; BLOCKS],
+    pub(super) end: usize,
 }
 
 /// What a pair is multiplied by.
@@ -31,18 +45,19 @@ fn hash(left: u32, right: u32) -> u64 {
     (u64::from(left) << 32 | u64::from(right)).wrapping_mul(SPREAD)
 }
 
-/// How many bytes of a block, from its start, are ASCII.
+/// How many bytes, from the first, are ASCII.
 #[inline]
-fn ascii_bytes(block: &[u8; BLOCK]) -> usize {
+fn ascii_bytes(bytes: &[u8]) -> usize {
     let mut count = 0;
-    for word in block.as_chunks::<8>().0 {
+    let (words, rest) = bytes.as_chunks::<8>();
+    for word in words {
         let high = u64::from_le_bytes(*word) & 0x8080_8080_8080_8080;
         if high != 0 {
             return count + high.trailing_zeros() as usize / 8;
         }
         count += 8;
     }
-    count
+    count + rest.iter().position(|byte| !byte.is_ascii()).unwrap_or(rest.len())
 }
 
 impl Joins {
@@ -53,6 +68,8 @@ impl Joins {
             ascii: Box::new([1; 128 * 128]),
             bits: vec![0; size / 64],
             shift: 64 - size.trailing_zeros(),
+            #[cfg(target_arch = "x86_64")]
+            cover: None,
         };
         for &(left, right) in neighbours {
             let bit = hash(left.into(), right.into()) >> joins.shift;
@@ -74,7 +91,13 @@ impl Joins {
 
     /// All neighbours stand together, but for what ends before a space.
     pub(super) fn all_but_spaces() -> Joins {
-        let mut joins = Joins { ascii: Box::new([0; 128 * 128]), bits: vec![u64::MAX], shift: 58 };
+        let mut joins = Joins {
+            ascii: Box::new([0; 128 * 128]),
+            bits: vec![u64::MAX],
+            shift: 58,
+            #[cfg(target_arch = "x86_64")]
+            cover: None,
+        };
         for left in 0..128 {
             joins.ascii[left << 7 | usize::from(b' ')] = 1;
         }
@@ -93,19 +116,40 @@ impl Joins {
         self.ascii[usize::from(left & 127) << 7 | usize::from(right & 127)]
     }
 
-    /// Where a block of text may be cut, as bits, up to the first byte that is not ASCII. Bit `k` is the place before
-    /// byte `k`.
+    /// The same, to be asked of 64 places at once where the processor can: of the tokens, and how many are more frequent.
+    pub(super) fn covered<'t>(mut self, texts: impl Iterator<Item = (&'t str, u32)>, space: char) -> Joins {
+        #[cfg(target_arch = "x86_64")]
+        {
+            self.cover = Cover::new(&self.ascii, &Ends::new(texts, space));
+        }
+        self
+    }
+
+    /// Where text may be cut, from a byte on, which begins a character, as far as it is ASCII; perhaps not at all such places.
     #[inline]
-    pub(super) fn cuts_of(&self, block: &[u8; BLOCK]) -> u64 {
-        let ascii = ascii_bytes(block);
-        let mut cuts = 0;
-        if ascii == BLOCK {
-            for at in 1..BLOCK {
-                cuts |= u64::from(self.cut_ascii(block[at - 1], block[at])) << at;
+    pub(super) fn cuts_from(&self, text: &[u8], at: usize) -> Cuts {
+        #[cfg(target_arch = "x86_64")]
+        if let Some(cover) = &self.cover {
+            return cover.cuts(text, at);
+        }
+        self.all_cuts_from(text, at)
+    }
+
+    /// The same, pair by pair, at all of them.
+    fn all_cuts_from(&self, text: &[u8], at: usize) -> Cuts {
+        let mut cuts = Cuts { bits: [0; BLOCKS], end: at };
+        for bits in &mut cuts.bits {
+            let block = &text[cuts.end..text.len().min(cuts.end + BLOCK)];
+            let ascii = ascii_bytes(block);
+            for place in 1..ascii {
+                *bits |= u64::from(self.cut_ascii(block[place - 1], block[place])) << place;
             }
-        } else {
-            for at in 1..ascii {
-                cuts |= u64::from(self.cut_ascii(block[at - 1], block[at])) << at;
+            if cuts.end > at && ascii > 0 {
+                *bits |= u64::from(self.cut_ascii(text[cuts.end - 1], block[0]));
+            }
+            cuts.end += ascii;
+            if ascii < BLOCK {
+                break;
             }
         }
         cuts
@@ -187,6 +231,12 @@ mod tests {
     use super::*;
     use crate::alphabet::{Alphabet, Spelling, Unit};
 
+    /// The places that are bits, and up to where they are known.
+    fn places_of(cuts: &Cuts, at: usize) -> (Vec<usize>, usize) {
+        let is_cut = |place: &usize| cuts.bits[place / BLOCK] >> (place % BLOCK) & 1 == 1;
+        ((0..BLOCK * BLOCKS).filter(is_cut).map(|place| at + place).collect(), cuts.end)
+    }
+
     /// Cuts are where no two neighbours are a pair; two that share a bit may join.
     #[test]
     fn blocks_and_segments_end_where_pairs_do() {
@@ -215,12 +265,16 @@ mod tests {
                 assert_eq!(joins.end(&letters, &text, at), cut, "{at}");
                 at = cut;
             }
+            let joins = joins.covered(["ab", "▁a"].into_iter().zip(0..), space);
             for (at, _) in places {
-                let Some(block) = text.as_bytes()[at..].first_chunk::<BLOCK>() else { break };
-                let ascii = block.iter().position(|byte| !byte.is_ascii()).unwrap_or(BLOCK);
-                let expected =
-                    (1..ascii).filter(|k| cuts.contains(&(at + k))).fold(0, |bits, k| bits | 1 << k);
-                assert_eq!(joins.cuts_of(block), expected);
+                let bytes = text.as_bytes();
+                let ascii = bytes[at..].iter().position(|byte| !byte.is_ascii()).unwrap_or(bytes.len() - at);
+                let ends = |place: &usize| cuts.contains(place) && *place < at + ascii;
+                let expected: Vec<usize> = (at + 1..at + BLOCK * BLOCKS).filter(ends).collect();
+                let all = places_of(&joins.all_cuts_from(bytes, at), at);
+                assert_eq!(all, (expected, at + ascii.min(BLOCK * BLOCKS)));
+                let some = places_of(&joins.cuts_from(bytes, at), at);
+                assert!(some.1 == all.1 && some.0.iter().all(|place| all.0.contains(place)));
             }
         }
     }

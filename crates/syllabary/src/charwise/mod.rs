@@ -12,6 +12,8 @@
 mod ahead;
 mod alone;
 mod carry;
+#[cfg(target_arch = "x86_64")]
+mod cover;
 mod encode;
 mod joins;
 mod letters;
@@ -134,11 +136,14 @@ impl Charwise {
             let text = std::str::from_utf8(vocab.bytes(id).unwrap_or_default()).unwrap_or_default();
             symbols.extend(text.chars().map(|char| letters.get(char).id()));
         };
+        let texts = pairs
+            .iter()
+            .filter_map(|(_, merge)| Some((std::str::from_utf8(vocab.bytes(merge.id)?).ok()?, merge.rank)));
         Some(Charwise {
             #[cfg(target_arch = "x86_64")]
             singles: None,
             how: How::Merge(Pairs::new(&pairs, spell)?),
-            joins: Joins::new(&neighbours, space),
+            joins: Joins::new(&neighbours, space).covered(texts, space),
             begins_words: shape.marks_spaces && neighbours.iter().all(|&(_, right)| right != MARK),
             whole_words: false,
             unknown: spelling.unknown.unwrap_or(NONE),

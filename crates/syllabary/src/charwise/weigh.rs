@@ -97,8 +97,9 @@ impl Charwise {
             letters.join_all_but(MARK);
         }
         let begins_words = shape.marks_spaces && neighbours.iter().all(|&(_, right)| right != MARK);
+        let joins = if words { Joins::all_but_spaces() } else { Joins::new(&neighbours, space) };
         Some(Charwise {
-            joins: if words { Joins::all_but_spaces() } else { Joins::new(&neighbours, space) },
+            joins: joins.covered(unigram.texts(), space),
             whole_words: begins_words && !words && are_dense(&neighbours),
             begins_words,
             #[cfg(target_arch = "x86_64")]

@@ -6,14 +6,14 @@
 use super::mixed::Few;
 use super::{
     ahead::{AHEAD, Word},
-    joins::BLOCK,
+    joins::{BLOCK, BLOCKS},
     memory::Memory,
     pairs,
 };
 use crate::{encode::Key, merge, models::unigram::Lattice};
 
 /// Segments of blocks that are looked for together.
-pub(super) const SEGMENTS: usize = 3 * BLOCK;
+pub(super) const SEGMENTS: usize = BLOCKS * BLOCK + 1;
 
 /// The key of a segment of a block, its hash, and where it ends.
 #[derive(Clone, Copy, Debug, Default)]

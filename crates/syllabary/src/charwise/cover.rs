@@ -1,0 +1,221 @@
+//! Where ASCII text may be cut, 64 places at once, with AVX-512 VBMI.
+//!
+//! ```text
+//! some characters x some others, between any two of which text may be cut: a rectangle of the table of pairs
+//! 16 rectangles cover nearly all that text is cut at:  the bits of the left one & the bits of the right one != 0
+//! ```
+//!
+//! A pair in no rectangle is not cut: its segment is longer, and as exact. Rectangles are taken one after the other, each that
+//! which covers most of what is left, by a guess of how often tokens are (the first most, as in Zipf's law). Leaves out other
+//! characters, and processors without the instructions (`Joins::cuts_of`).
+
+use std::arch::x86_64::{
+    __m512i, __mmask64, _mm512_loadu_si512, _mm512_maskz_loadu_epi8, _mm512_movepi8_mask,
+    _mm512_permutex2var_epi8, _mm512_test_epi8_mask,
+};
+
+use super::joins::{BLOCK, BLOCKS, Cuts};
+use crate::split::has_vbmi;
+
+const ASCII: usize = 128;
+/// Rectangles whose bits are in one byte.
+const EIGHT: usize = 8;
+const EIGHTS: usize = 2;
+
+/// How often characters of ASCII are the first and the last of tokens, about.
+pub(super) struct Ends {
+    first: [f32; ASCII],
+    last: [f32; ASCII],
+}
+
+impl Ends {
+    /// Of texts, and how many are more frequent; of a mark that stands for a space, a space is.
+    pub(super) fn new<'t>(texts: impl Iterator<Item = (&'t str, u32)>, space: char) -> Ends {
+        let mut ends = Ends { first: [1e-9; ASCII], last: [1e-9; ASCII] };
+        for (text, rank) in texts {
+            let weight = 1.0 / (rank as f32 + 10.0);
+            let place = |char: char| usize::try_from(u32::from(if char == space { ' ' } else { char }));
+            let add = |row: &mut [f32; ASCII], char: Option<char>| {
+                let place = char.and_then(|char| row.get_mut(place(char).ok()?));
+                place.into_iter().for_each(|sum| *sum += weight);
+            };
+            add(&mut ends.first, text.chars().next());
+            add(&mut ends.last, text.chars().next_back());
+        }
+        ends
+    }
+}
+
+/// For each character, as bits: at the left and at the right of which rectangles it is. Exists only where the processor has the
+/// instructions.
+#[repr(C, align(64))]
+pub(super) struct Cover {
+    lefts: [[u8; ASCII]; EIGHTS],
+    rights: [[u8; ASCII]; EIGHTS],
+}
+
+impl Cover {
+    /// Of a table with a 1 for each two characters between which text may be cut.
+    pub(super) fn new(ascii: &[u8; ASCII * ASCII], ends: &Ends) -> Option<Box<Cover>> {
+        has_vbmi().then(|| Box::new(Cover::of(ascii, ends)))
+    }
+
+    fn of(ascii: &[u8; ASCII * ASCII], ends: &Ends) -> Cover {
+        let mut cover = Cover { lefts: [[0; ASCII]; EIGHTS], rights: [[0; ASCII]; EIGHTS] };
+        // For each right one the left ones, as bits.
+        let columns: [u128; ASCII] = std::array::from_fn(|right| {
+            (0..ASCII).fold(0, |bits, left| bits | u128::from(ascii[left << 7 | right]) << left)
+        });
+        let mut order: [usize; ASCII] = std::array::from_fn(|right| right);
+        order.sort_by(|&one, &other| ends.first[other].total_cmp(&ends.first[one]));
+        let mut left_over = columns;
+        for number in 0..EIGHT * EIGHTS {
+            let Some((lefts, rights)) = rectangle(&columns, &left_over, &order, ends) else { break };
+            let bit = 1 << (number % EIGHT);
+            members(lefts).for_each(|left| cover.lefts[number / EIGHT][left] |= bit);
+            for right in members(rights) {
+                cover.rights[number / EIGHT][right] |= bit;
+                left_over[right] &= !lefts;
+            }
+        }
+        cover
+    }
+
+    /// Where text may be cut, from a byte on, which begins a character, as far as it is ASCII.
+    #[inline]
+    pub(super) fn cuts(&self, text: &[u8], at: usize) -> Cuts {
+        // SAFETY: this exists, so the processor has all features that the function has.
+        unsafe { self.cuts_here(text, at) }
+    }
+
+    #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,avx512vbmi2,bmi1,bmi2,lzcnt,popcnt")]
+    fn cuts_here(&self, text: &[u8], at: usize) -> Cuts {
+        let (lefts, rights) = (
+            [table(&self.lefts[0]), table(&self.lefts[1])],
+            [table(&self.rights[0]), table(&self.rights[1])],
+        );
+        let mut cuts = Cuts { bits: [0; BLOCKS], end: at };
+        for bits in &mut cuts.bits {
+            let ahead = text.len() - cuts.end;
+            let there: __mmask64 = if ahead < BLOCK { (1 << ahead) - 1 } else { u64::MAX };
+            let here = text[cuts.end..].as_ptr();
+            let inside = if cuts.end == 0 { there & !1 } else { there };
+            // SAFETY: what is not in the text is not read.
+            let (left, right) = unsafe {
+                (
+                    _mm512_maskz_loadu_epi8(inside, here.wrapping_sub(1).cast()),
+                    _mm512_maskz_loadu_epi8(there, here.cast()),
+                )
+            };
+            let of = |[low, high]: [__m512i; 2], bytes: __m512i| _mm512_permutex2var_epi8(low, bytes, high);
+            let may = _mm512_test_epi8_mask(of(lefts[0], left), of(rights[0], right))
+                | _mm512_test_epi8_mask(of(lefts[1], left), of(rights[1], right));
+            let ascii = (_mm512_movepi8_mask(right) | !there).trailing_zeros() as usize;
+            let known = if ascii == BLOCK { u64::MAX } else { (1 << ascii) - 1 };
+            *bits = may & known & if cuts.end == at { !1 } else { u64::MAX };
+            cuts.end += ascii;
+            if ascii < BLOCK {
+                break;
+            }
+        }
+        cuts
+    }
+}
+
+/// A table of 128 bytes.
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn table(bytes: &[u8; ASCII]) -> [__m512i; 2] {
+    // SAFETY: there are twice 64 bytes.
+    unsafe { [_mm512_loadu_si512(bytes.as_ptr().cast()), _mm512_loadu_si512(bytes[BLOCK..].as_ptr().cast())] }
+}
+
+/// The characters of a set of bits.
+fn members(set: u128) -> impl Iterator<Item = usize> {
+    (0..ASCII).filter(move |place| set >> place & 1 == 1)
+}
+
+/// The left and the right ones, as bits, of a rectangle of all that may be cut, which has much of what is left over.
+fn rectangle(
+    columns: &[u128; ASCII],
+    left_over: &[u128; ASCII],
+    order: &[usize; ASCII],
+    ends: &Ends,
+) -> Option<(u128, u128)> {
+    let weigh =
+        |right: usize| ends.first[right] * members(left_over[right]).map(|left| ends.last[left]).sum::<f32>();
+    let weights: [f32; ASCII] = std::array::from_fn(weigh);
+    let seed = (0..ASCII).max_by(|&one, &other| weights[one].total_cmp(&weights[other]))?;
+    // For each left one, how much of what is left over the right ones have beside it.
+    let mut sums = [0.0; ASCII];
+    members(left_over[seed]).for_each(|left| sums[left] = ends.first[seed]);
+    let (mut lefts, mut best) = (columns[seed], weights[seed]);
+    for &right in order.iter().filter(|&&right| right != seed) {
+        let (fewer, more) = (lefts & columns[right], left_over[right]);
+        let added = |left: usize| if more >> left & 1 == 1 { ends.first[right] } else { 0.0 };
+        let sum = members(fewer).map(|left| ends.last[left] * (sums[left] + added(left))).sum::<f32>();
+        if sum > best {
+            (0..ASCII).for_each(|left| sums[left] += added(left));
+            (lefts, best) = (fewer, sum);
+        }
+    }
+    let rights = (0..ASCII).filter(|&right| columns[right] & lefts == lefts);
+    (best > 0.0).then(|| (lefts, rights.fold(0, |set, right| set | 1 << right)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A table in which letters stand together but for some, and nothing else does.
+    fn drawn() -> Box<[u8; ASCII * ASCII]> {
+        let mut ascii = Box::new([1; ASCII * ASCII]);
+        let mut state = 0x9E37_79B9_7F4A_7C15_u64;
+        for (pair, may_cut) in ascii.iter_mut().enumerate() {
+            let (left, right) = (pair >> 7, pair & 127);
+            state ^= state << 13;
+            state ^= state >> 7;
+            state ^= state << 17;
+            let are_letters = left >= 96 && right >= 96;
+            *may_cut = u8::from(!are_letters || state.is_multiple_of(5));
+        }
+        ascii
+    }
+
+    #[test]
+    fn rectangles_hold_only_what_may_be_cut() {
+        let ascii = drawn();
+        let texts = ["a b", " the", "x", "é", "end."];
+        let cover = Cover::of(&ascii, &Ends::new(texts.into_iter().zip(0..), '▁'));
+        let has = |left: usize, right: usize| {
+            (0..EIGHTS).any(|eight| cover.lefts[eight][left] & cover.rights[eight][right] != 0)
+        };
+        let pairs = || (0..ASCII).flat_map(|left| (0..ASCII).map(move |right| (left, right)));
+        assert!(pairs().all(|(left, right)| !has(left, right) || ascii[left << 7 | right] == 1));
+        // All but those between letters are covered.
+        assert!(pairs().all(|(left, right)| (left >= 96 && right >= 96) || has(left, right)));
+    }
+
+    #[test]
+    fn cuts_are_those_of_the_rectangles() {
+        let ascii = drawn();
+        let Some(cover) = Cover::new(&ascii, &Ends::new([("e", 0)].into_iter(), ' ')) else { return };
+        let text = "It was the best of times, it wäs the (worst) \u{7f}\0 of 'times'; ".repeat(9);
+        let bytes = &text.as_bytes()[..text.len() - 3];
+        for (at, _) in text.char_indices().take_while(|(at, _)| *at < bytes.len()) {
+            for bytes in [bytes, &bytes[..bytes.len().min(at + 70)], &bytes[..at + 1]] {
+                let cuts = cover.cuts(bytes, at);
+                let ascii = bytes[at..].iter().position(|byte| !byte.is_ascii()).unwrap_or(bytes.len() - at);
+                assert_eq!(cuts.end, at + ascii.min(BLOCK * BLOCKS));
+                for place in at..at + BLOCK * BLOCKS {
+                    let is_cut = cuts.bits[(place - at) / BLOCK] >> ((place - at) % BLOCK) & 1 == 1;
+                    let may = (at + 1..cuts.end).contains(&place) && {
+                        let (left, right) = (usize::from(bytes[place - 1]), usize::from(bytes[place]));
+                        (0..EIGHTS).any(|eight| cover.lefts[eight][left] & cover.rights[eight][right] != 0)
+                    };
+                    assert_eq!(is_cut, may);
+                }
+            }
+        }
+    }
+}
