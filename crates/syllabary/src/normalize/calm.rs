@@ -161,9 +161,14 @@ impl Calm {
         };
         let (pages, few) = in_pages(&singles);
         let (bits, joins, printable) = (bits(&is_calm), bits(&joins), (0x20..0x7F).all(&is_calm));
+        #[cfg(target_arch = "x86_64")]
+        let narrow = |code: usize| {
+            let [byte, .., length] = few[usize::from(pages[code / 64])][code % 64].to_le_bytes();
+            (length == 2 && joins[code / 64] >> (code % 64) & 1 == 0).then_some(byte)
+        };
         Calm {
             #[cfg(target_arch = "x86_64")]
-            wide: Some(&bits).filter(|_| printable).and_then(|bits| Wide::new(bits)),
+            wide: Some(&bits).filter(|_| printable).and_then(|bits| Wide::new(bits, narrow)),
             bits,
             printable,
             han: (0x4000..0xA000).all(&is_calm),

@@ -10,13 +10,15 @@
 
 use std::arch::x86_64::{
     __m512i, __mmask64, _mm512_and_si512, _mm512_cmpeq_epi8_mask, _mm512_cmpge_epu8_mask,
-    _mm512_cmplt_epi8_mask, _mm512_cmplt_epu8_mask, _mm512_loadu_si512, _mm512_mask_mov_epi8,
-    _mm512_mask_permutexvar_epi8, _mm512_maskz_compress_epi8, _mm512_maskz_loadu_epi8,
-    _mm512_maskz_permutexvar_epi8, _mm512_permutexvar_epi8, _mm512_set1_epi8, _mm512_storeu_si512,
-    _mm512_test_epi8_mask,
+    _mm512_cmplt_epi8_mask, _mm512_cmplt_epu8_mask, _mm512_mask_mov_epi8, _mm512_mask_permutexvar_epi8,
+    _mm512_maskz_compress_epi8, _mm512_maskz_permutexvar_epi8, _mm512_permutexvar_epi8, _mm512_set1_epi8,
+    _mm512_storeu_si512, _mm512_test_epi8_mask,
 };
 
-use super::calm::{BITS, Calm, Reached, STEP, decode};
+use super::{
+    calm::{BITS, Calm, Reached, STEP, decode},
+    calm_narrow::{Changed, Narrow, load, load_all},
+};
 use crate::split::has_vbmi;
 
 /// Bytes that are looked at together.
@@ -41,6 +43,8 @@ pub(super) struct Wide {
     third: [[[u8; BLOCK]; 8]; FINE.len()],
     /// The bit of a first byte, or of a third.
     bit: [u8; BLOCK],
+    /// Characters that become one byte.
+    narrow: Narrow,
 }
 
 /// A block: where characters begin, which of them are not calm, and spaces.
@@ -61,14 +65,15 @@ struct Walk {
 }
 
 impl Wide {
-    /// Of a bit for each character of up to three bytes.
-    pub(super) fn new(bits: &[u64; BITS / 64]) -> Option<Box<Wide>> {
+    /// Of a bit for each character of up to three bytes, and what it becomes if that is one byte.
+    pub(super) fn new(bits: &[u64; BITS / 64], made: impl Fn(usize) -> Option<u8>) -> Option<Box<Wide>> {
         let mut wide = Wide {
             two: [[0; BLOCK]; 4],
             three: [[0; BLOCK]; 2],
             some: [[0; BLOCK]; 2],
             third: [[[0; BLOCK]; 8]; FINE.len()],
             bit: [0; BLOCK],
+            narrow: Narrow::new(made),
         };
         for second in 0..BLOCK {
             wide.bit[second] = 1 << (second % 8);
@@ -115,7 +120,7 @@ impl Wide {
         let mut walk = Walk { at, after, written: out.len(), ruled: 0, from: (from, out.len()) };
         while walk.at < text.len() {
             let block = self.look(calm, &text[walk.at..]);
-            if let Some((reached, written)) = walk.block(calm, text, block, squeezes, out) {
+            if let Some((reached, written)) = walk.block((calm, &self.narrow), text, block, squeezes, out) {
                 return (reached, written, walk.ruled);
             }
         }
@@ -132,7 +137,10 @@ impl Wide {
         let wide = _mm512_cmpge_epu8_mask(first, set(0xC0));
         let plain = _mm512_cmpge_epu8_mask(first, set(0x20)) & _mm512_cmplt_epu8_mask(first, set(0x7F));
         let spaces = _mm512_cmpeq_epi8_mask(first, set(b' '));
-        let (mut strange, mut unsure) = (begins & !plain, begins & !plain & !wide);
+        let mut strange = begins & !plain;
+        // Those that become a byte are not calm.
+        let (controls, _) = self.narrow.controls(first, strange);
+        let mut unsure = strange & !wide & !controls;
         if wide != 0 {
             let eight = _mm512_and_si512(first, set(0xF8));
             let of = |byte: u8| _mm512_cmpeq_epi8_mask(eight, set(byte));
@@ -190,7 +198,7 @@ impl Walk {
     #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,avx512vbmi2,bmi1,bmi2,lzcnt,popcnt")]
     fn block(
         &mut self,
-        calm: &Calm,
+        (calm, narrow): (&Calm, &Narrow),
         text: &[u8],
         block: Block,
         squeezes: bool,
@@ -202,7 +210,7 @@ impl Walk {
         let whole = BLOCK + 1 - WIDEST;
         let stop = (whole + (begins >> whole).trailing_zeros() as usize).min(BLOCK).min(bytes.len());
         let events = strange | if squeezes { spaces & spaces << 1 } else { 0 };
-        if events != 0 && self.patch(calm, bytes, (block, stop), squeezes, out) {
+        if events != 0 && self.patch((calm, narrow), bytes, (block, stop), squeezes, out) {
             self.at += stop;
             return None;
         }
@@ -243,15 +251,21 @@ impl Walk {
     #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,avx512vbmi2,bmi1,bmi2,lzcnt,popcnt")]
     fn patch(
         &mut self,
-        calm: &Calm,
+        (calm, narrow): (&Calm, &Narrow),
         bytes: &[u8],
         (block, stop): (Block, usize),
         squeezes: bool,
         out: &mut Vec<u8>,
     ) -> bool {
         let below = |place: usize| if place < BLOCK { (1u64 << place) - 1 } else { u64::MAX };
-        let (mut made, mut kept, mut changed) = (load(bytes), below(stop), 0);
-        let mut rest = block.strange & below(stop);
+        let strange = block.strange & below(stop);
+        // The last characters of a text are not told here.
+        let sure = strange & below((bytes.len() + 1).saturating_sub(WIDEST));
+        let behind = |count: usize| load(bytes.get(count..).unwrap_or_default());
+        let Changed { bytes: mut made, controls, forms } = narrow.change(load(bytes), behind, sure);
+        let mut kept = below(stop) & !(forms << 1 | forms << 2);
+        let mut changed = BLOCK - (controls | forms << 2).leading_zeros() as usize;
+        let mut rest = strange & !(controls | forms);
         while rest != 0 {
             let place = rest.trailing_zeros() as usize;
             rest &= rest - 1;
@@ -271,7 +285,7 @@ impl Walk {
                 made = _mm512_mask_mov_epi8(made, 1 << (place + 2), _mm512_set1_epi8(text[2] as i8));
             }
             kept &= !(below(place + width) & !below(place + length - 1));
-            changed = place + width;
+            changed = changed.max(place + width);
         }
         if self.written + 2 * BLOCK > out.len() {
             out.resize(self.written + STEP, 0);
@@ -375,25 +389,4 @@ impl Walk {
         let after_space = squeezes && copied[last - 1] == b' ';
         (Reached { at: from.at + last, after_space }, written + last)
     }
-}
-
-/// The first 64 bytes; zeros for those that are not there.
-#[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512vbmi,avx512vbmi2,bmi1,bmi2,lzcnt,popcnt")]
-fn load(text: &[u8]) -> __m512i {
-    match text.first_chunk() {
-        Some(block) => load_all(block),
-        None => {
-            let there: __mmask64 = (1 << text.len()) - 1;
-            // SAFETY: what is not there is not read.
-            unsafe { _mm512_maskz_loadu_epi8(there, text.as_ptr().cast()) }
-        }
-    }
-}
-
-#[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512vbmi,avx512vbmi2,bmi1,bmi2,lzcnt,popcnt")]
-fn load_all(block: &[u8; BLOCK]) -> __m512i {
-    // SAFETY: there are 64 bytes.
-    unsafe { _mm512_loadu_si512(block.as_ptr().cast()) }
 }

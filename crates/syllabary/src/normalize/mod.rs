@@ -4,6 +4,8 @@
 //! the text before or after (`special`).
 
 mod calm;
+#[cfg(target_arch = "x86_64")]
+mod calm_narrow;
 #[cfg(test)]
 mod calm_tests;
 #[cfg(target_arch = "x86_64")]
