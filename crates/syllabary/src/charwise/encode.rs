@@ -230,12 +230,12 @@ impl Charwise {
     ) -> Result<usize, Error> {
         // All lines are asked for before any is needed: most of the time is spent waiting for them.
         let (bytes, Work { memory, places, .. }) = (text.as_bytes(), &mut *work);
-        let cuts = self.joins.cuts_from(bytes, start);
+        let (cuts, known) = (self.joins.cuts_from(bytes, start), memory.shorts());
         let (mut at, mut count) = (start, 0);
         let mut put = |end: usize| {
             let key = Key::at(bytes, at, SHORT.min(end - at));
             let hash = key.hash();
-            memory.ask(SHORT, hash);
+            known.ask(hash);
             places[count] = Segment { key, hash, end };
             (at, count) = (end, count + 1);
         };
@@ -248,19 +248,19 @@ impl Charwise {
         if cuts.end == bytes.len() && start < cuts.end {
             put(cuts.end);
         }
+        let mut place = 0;
         at = start;
-        for place in 0..count {
-            out.make_room();
-            let Segment { key, hash, end } = work.places[place];
-            let is_short = end - at <= SHORT;
-            match work.memory.few(key, hash).filter(|_| is_short) {
-                Some((ids, count)) => out.few(ids, count),
-                None => {
-                    let is_new = is_short && work.memory.is_new(key, hash);
-                    self.other_segment(&text[at..end], is_new, merges, work, out)?;
-                }
+        while place < count {
+            let left = work.places[count - 1].end - at;
+            // As a byte has one id at most.
+            if out.has_room(left + ROOM) {
+                (place, at) = write_known(work, (place, count), at, out);
             }
-            at = end;
+            let Some(Segment { key, hash, end }) = work.places[..count].get(place).copied() else { break };
+            out.make_room();
+            let is_new = end - at <= SHORT && work.memory.is_new(key, hash);
+            self.other_segment(&text[at..end], is_new, merges, work, out)?;
+            (place, at) = (place + 1, end);
         }
         Ok(at)
     }
@@ -342,4 +342,27 @@ impl Charwise {
         out.many(symbols);
         Ok(Kept::Always)
     }
+}
+
+/// Writes the ids of segments from one to before another, the first of which begins at a byte, as far as they are remembered and
+/// few; the first that is not, and where it begins. There must be room.
+#[inline(always)]
+fn write_known<F: FnMut(&[u32]) -> bool>(
+    work: &Work,
+    (mut place, count): (usize, usize),
+    mut at: usize,
+    out: &mut Out<'_, F>,
+) -> (usize, usize) {
+    let known = work.memory.shorts();
+    // Apart from `out`, so that the compiler knows that writing ids changes neither.
+    let (run, mut written) = (&mut *out.run, out.written);
+    for &Segment { key, hash, end } in &work.places[place..count] {
+        let Some((ids, count)) = known.few(key, hash).filter(|_| end - at <= SHORT) else { break };
+        run[written..written + 4].copy_from_slice(ids);
+        written += count;
+        (place, at) = (place + 1, end);
+    }
+    out.after_unknown &= written == out.written;
+    out.written = written;
+    (place, at)
 }

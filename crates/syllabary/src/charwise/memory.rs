@@ -21,6 +21,8 @@ const LONGER: usize = SHORT + 1;
 const LONG: usize = 80;
 /// Lines at first and at most, of either table.
 const FIRST: usize = 1 << 6;
+/// From so many lines on a table grows to the most, on large pages: of small ones the processor waits for where they are.
+const SMALL: usize = 1 << 12;
 const MOST_SHORT: usize = 1 << 16;
 const MOST_MIDDLE: usize = 1 << 15;
 const MOST_LONG: usize = 1 << 14;
@@ -73,7 +75,8 @@ impl<T: Zero, const WAYS: usize> Table<T, WAYS> {
     /// one does not have. The table grows up to `most` lines.
     fn put(&mut self, slot: T, most: usize, hash: impl Fn(&T) -> Option<u64>) {
         if 2 * self.used >= WAYS * self.lines.len() && self.lines.len() < most {
-            let size = (4 * self.lines.len()).clamp(FIRST, most);
+            let next = if self.lines.len() < SMALL { 4 * self.lines.len() } else { most };
+            let size = next.clamp(FIRST, most);
             let old = std::mem::replace(&mut self.lines, Zeros::new(size));
             self.used = 0;
             old.iter().flat_map(|line| &line.0).for_each(|slot| self.place(*slot, &hash));
@@ -96,6 +99,32 @@ impl<T: Zero, const WAYS: usize> Table<T, WAYS> {
     }
 }
 
+/// The short segments, where nothing is learned in between.
+#[derive(Clone, Copy)]
+pub(super) struct Shorts<'m>(&'m [Line<Short, 2>]);
+
+impl<'m> Shorts<'m> {
+    #[inline(always)]
+    fn line(self, hash: u64) -> Option<&'m [Short; 2]> {
+        self.0.get(hash as usize & self.0.len().wrapping_sub(1)).map(|line| &line.0)
+    }
+
+    /// Asks for the line of a segment.
+    #[inline(always)]
+    pub(super) fn ask(self, hash: u64) {
+        self.line(hash).into_iter().for_each(fetch);
+    }
+
+    /// As `Memory::few`.
+    #[inline(always)]
+    pub(super) fn few(self, key: Key, hash: u64) -> Option<(&'m [u32; INLINE], usize)> {
+        let line = self.line(hash)?;
+        let slot = &line[usize::from(!line[0].is(key))];
+        let count = (slot.high >> COUNT) as usize;
+        (slot.is(key) & (count <= INLINE)).then_some((&slot.ids, count))
+    }
+}
+
 /// Segments and their ids.
 #[derive(Debug, Default)]
 pub(crate) struct Memory {
@@ -107,6 +136,10 @@ pub(crate) struct Memory {
 }
 
 impl Memory {
+    pub(super) fn shorts(&self) -> Shorts<'_> {
+        Shorts(&self.short.lines)
+    }
+
     /// The ids of a short segment, if it is remembered and has few: the first so many of these.
     #[inline]
     pub(crate) fn few(&self, key: Key, hash: u64) -> Option<(&[u32; INLINE], usize)> {
