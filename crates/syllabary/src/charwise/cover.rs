@@ -2,12 +2,12 @@
 //!
 //! ```text
 //! some characters x some others, between any two of which text may be cut: a rectangle of the table of pairs
-//! 16 rectangles cover nearly all that text is cut at:  the bits of the left one & the bits of the right one != 0
+//! 16 rectangles cover nearly all that text is cut at:  bits of the left one & bits of the right one != 0
 //! ```
 //!
-//! A pair in no rectangle is not cut: its segment is longer, and as exact. Rectangles are taken one after the other, each that
-//! which covers most of what is left, by a guess of how often tokens are (the first most, as in Zipf's law). Leaves out other
-//! characters, and processors without the instructions (`Joins::cuts_of`).
+//! A pair in no rectangle is not cut: its segment is longer, and as exact. Rectangles are taken one after the
+//! other, each that which covers most of what is left, by a guess of how often tokens are (the first most, as
+//! in Zipf's law). Leaves out other characters, and processors without the instructions (`Joins::cuts_of`).
 
 use std::arch::x86_64::{
     __m512i, __mmask64, _mm512_loadu_si512, _mm512_maskz_loadu_epi8, _mm512_movepi8_mask,
@@ -22,6 +22,9 @@ const ASCII: usize = 128;
 const EIGHT: usize = 8;
 const EIGHTS: usize = 2;
 
+/// How often what begins or ends no token does.
+const NEVER: f32 = 1e-9;
+
 /// How often characters of ASCII are the first and the last of tokens, about.
 pub(super) struct Ends {
     first: [f32; ASCII],
@@ -31,7 +34,7 @@ pub(super) struct Ends {
 impl Ends {
     /// Of texts, and how many are more frequent; of a mark that stands for a space, a space is.
     pub(super) fn new<'t>(texts: impl Iterator<Item = (&'t str, u32)>, space: char) -> Ends {
-        let mut ends = Ends { first: [1e-9; ASCII], last: [1e-9; ASCII] };
+        let mut ends = Ends { first: [NEVER; ASCII], last: [NEVER; ASCII] };
         for (text, rank) in texts {
             let weight = 1.0 / (rank as f32 + 10.0);
             let place = |char: char| usize::try_from(u32::from(if char == space { ' ' } else { char }));
@@ -46,8 +49,8 @@ impl Ends {
     }
 }
 
-/// For each character, as bits: at the left and at the right of which rectangles it is. Exists only where the processor has the
-/// instructions.
+/// For each character, as bits: at the left and at the right of which rectangles it is. Exists only where the
+/// processor has the instructions.
 #[repr(C, align(64))]
 pub(super) struct Cover {
     lefts: [[u8; ASCII]; EIGHTS],
@@ -131,11 +134,16 @@ fn table(bytes: &[u8; ASCII]) -> [__m512i; 2] {
 }
 
 /// The characters of a set of bits.
-fn members(set: u128) -> impl Iterator<Item = usize> {
-    (0..ASCII).filter(move |place| set >> place & 1 == 1)
+fn members(mut set: u128) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || {
+        let place = (set != 0).then(|| set.trailing_zeros() as usize)?;
+        set &= set - 1;
+        Some(place)
+    })
 }
 
-/// The left and the right ones, as bits, of a rectangle of all that may be cut, which has much of what is left over.
+/// The left and the right ones, as bits, of a rectangle of all that may be cut, which has much of what is
+/// left over.
 fn rectangle(
     columns: &[u128; ASCII],
     left_over: &[u128; ASCII],
@@ -150,7 +158,8 @@ fn rectangle(
     let mut sums = [0.0; ASCII];
     members(left_over[seed]).for_each(|left| sums[left] = ends.first[seed]);
     let (mut lefts, mut best) = (columns[seed], weights[seed]);
-    for &right in order.iter().filter(|&&right| right != seed) {
+    // The others are taken in at the end.
+    for &right in order.iter().filter(|&&right| right != seed && ends.first[right] > NEVER) {
         let (fewer, more) = (lefts & columns[right], left_over[right]);
         let added = |left: usize| if more >> left & 1 == 1 { ends.first[right] } else { 0.0 };
         let sum = members(fewer).map(|left| ends.last[left] * (sums[left] + added(left))).sum::<f32>();

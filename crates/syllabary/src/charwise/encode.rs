@@ -218,7 +218,8 @@ impl Charwise {
         }
     }
 
-    /// Writes the segments from byte `at` on, as far as they are ASCII and in some blocks, but for the last; where that begins.
+    /// Writes the segments from byte `at` on, as far as they are ASCII and in some blocks, but for the last;
+    /// where that begins.
     #[inline]
     fn blocks<F: FnMut(&[u32]) -> bool>(
         &self,
@@ -344,8 +345,8 @@ impl Charwise {
     }
 }
 
-/// Writes the ids of segments from one to before another, the first of which begins at a byte, as far as they are remembered and
-/// few; the first that is not, and where it begins. There must be room.
+/// Writes the ids of segments from one to before another, the first of which begins at a byte, as far as they
+/// are remembered and few; the first that is not, and where it begins. There must be room.
 #[inline(always)]
 fn write_known<F: FnMut(&[u32]) -> bool>(
     work: &Work,

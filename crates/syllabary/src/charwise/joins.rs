@@ -30,8 +30,8 @@ pub(super) struct Joins {
     cover: Option<Box<Cover>>,
 }
 
-/// Where text may be cut, as bits, block by block, up to a byte that it is known to: that is not ASCII, or there are no more blocks.
-/// The place that it is known from on has no bit.
+/// Where text may be cut, as bits, block by block, up to a byte that it is known to: that is not ASCII, or
+/// there are no more blocks. The place that it is known from on has no bit.
 pub(super) struct Cuts {
     pub(super) bits: [u64; BLOCKS],
     pub(super) end: usize,
@@ -116,7 +116,8 @@ impl Joins {
         self.ascii[usize::from(left & 127) << 7 | usize::from(right & 127)]
     }
 
-    /// The same, to be asked of 64 places at once where the processor can: of the tokens, and how many are more frequent.
+    /// The same, to be asked of 64 places at once where the processor can: of the tokens, and how many are
+    /// more frequent.
     pub(super) fn covered<'t>(mut self, texts: impl Iterator<Item = (&'t str, u32)>, space: char) -> Joins {
         #[cfg(target_arch = "x86_64")]
         {
@@ -125,7 +126,8 @@ impl Joins {
         self
     }
 
-    /// Where text may be cut, from a byte on, which begins a character, as far as it is ASCII; perhaps not at all such places.
+    /// Where text may be cut, from a byte on, which begins a character, as far as it is ASCII; perhaps not at
+    /// all such places.
     #[inline]
     pub(super) fn cuts_from(&self, text: &[u8], at: usize) -> Cuts {
         #[cfg(target_arch = "x86_64")]

@@ -21,7 +21,8 @@ const LONGER: usize = SHORT + 1;
 const LONG: usize = 80;
 /// Lines at first and at most, of either table.
 const FIRST: usize = 1 << 6;
-/// From so many lines on a table grows to the most, on large pages: of small ones the processor waits for where they are.
+/// From so many lines on a table grows to the most, on large pages: of small ones the processor waits for
+/// where they are.
 const SMALL: usize = 1 << 12;
 const MOST_SHORT: usize = 1 << 16;
 const MOST_MIDDLE: usize = 1 << 15;

@@ -136,14 +136,11 @@ impl Charwise {
             let text = std::str::from_utf8(vocab.bytes(id).unwrap_or_default()).unwrap_or_default();
             symbols.extend(text.chars().map(|char| letters.get(char).id()));
         };
-        let texts = pairs
-            .iter()
-            .filter_map(|(_, merge)| Some((std::str::from_utf8(vocab.bytes(merge.id)?).ok()?, merge.rank)));
         Some(Charwise {
             #[cfg(target_arch = "x86_64")]
             singles: None,
             how: How::Merge(Pairs::new(&pairs, spell)?),
-            joins: Joins::new(&neighbours, space).covered(texts, space),
+            joins: Joins::new(&neighbours, space).covered(ranked(vocab, &pairs), space),
             begins_words: shape.marks_spaces && neighbours.iter().all(|&(_, right)| right != MARK),
             whole_words: false,
             unknown: spelling.unknown.unwrap_or(NONE),
@@ -172,6 +169,14 @@ fn only_characters(alphabet: &Alphabet, pairs: &[Pair], unknown: Option<u32>) ->
         .iter()
         .all(|&((left, right), merge)| !is_other(left) && !is_other(right) && !is_other(merge.id));
     tokens && apart
+}
+
+/// What merging makes, and how many merges come before.
+fn ranked<'v>(vocab: &'v Vocab, pairs: &'v [Pair]) -> impl Iterator<Item = (&'v str, u32)> {
+    pairs.iter().filter_map(|(_, merge)| {
+        let text = std::str::from_utf8(vocab.bytes(merge.id)?).ok()?;
+        Some((text, merge.rank))
+    })
 }
 
 /// The characters that stand side by side in what merging makes; `None` if that is no text.

@@ -97,9 +97,8 @@ impl Charwise {
             letters.join_all_but(MARK);
         }
         let begins_words = shape.marks_spaces && neighbours.iter().all(|&(_, right)| right != MARK);
-        let joins = if words { Joins::all_but_spaces() } else { Joins::new(&neighbours, space) };
         Some(Charwise {
-            joins: joins.covered(unigram.texts(), space),
+            joins: joins_of((words, unigram), &neighbours, space),
             whole_words: begins_words && !words && are_dense(&neighbours),
             begins_words,
             #[cfg(target_arch = "x86_64")]
@@ -252,6 +251,12 @@ impl Charwise {
         }
         (out.written, out.after_unknown) = (written, after_unknown);
     }
+}
+
+/// Where text may be cut; `words`: before spaces alone.
+fn joins_of((words, unigram): (bool, &Unigram), neighbours: &[(char, char)], space: char) -> Joins {
+    let joins = if words { Joins::all_but_spaces() } else { Joins::new(neighbours, space) };
+    joins.covered(unigram.texts(), space)
 }
 
 /// 2 to a small power.

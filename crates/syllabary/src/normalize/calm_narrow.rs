@@ -1,5 +1,5 @@
-//! Characters that become one byte, told for 64 bytes at once, with AVX-512 VBMI: control characters of ASCII, as a line feed that
-//! becomes a space, and wide forms of ASCII, as a comma of Chinese.
+//! Characters that become one byte, told for 64 bytes at once, with AVX-512 VBMI: control characters of
+//! ASCII, as a line feed that becomes a space, and wide forms of ASCII, as a comma of Chinese.
 //!
 //! Leaves out all others (`calm_wide`).
 
@@ -25,7 +25,8 @@ pub(super) struct Narrow {
     forms: [[u8; BLOCK]; SECOND.len()],
 }
 
-/// A block with some characters changed, each into its first byte: which of one byte these are, and which of three.
+/// A block with some characters changed, each into its first byte: which of one byte these are, and which of
+/// three.
 pub(super) struct Changed {
     pub(super) bytes: __m512i,
     pub(super) controls: __mmask64,
@@ -51,8 +52,8 @@ impl Narrow {
         (_mm512_test_epi8_mask(made, made), made)
     }
 
-    /// Changes those of some characters of a block, given where they begin, that are told here; `behind` gives the bytes so many
-    /// places behind.
+    /// Changes those of some characters of a block, given where they begin, that are told here; `behind`
+    /// gives the bytes so many places behind.
     #[inline]
     #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,avx512vbmi2,bmi1,bmi2,lzcnt,popcnt")]
     pub(super) fn change(
