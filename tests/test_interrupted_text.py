@@ -88,8 +88,8 @@ def interrupt():
         time.sleep(0.01)
     begun.append(time.process_time())
     os.kill(os.getpid(), signal.SIGINT)
-threading.Thread(target=interrupt, daemon=True).start()
 start = time.process_time()
+threading.Thread(target=interrupt, daemon=True).start()
 try:
     run()
     print("it came to its end")

@@ -168,6 +168,14 @@ def test_what_is_not_supported_is_named_with_its_offset(pattern: str, offset: in
         assert what in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    "escape", ["\\x", "\\x4", "\\uA", "\\U0001F60", "\\xZZ", "\\x{}", "\\x{123456789}", "\\u{4"]
+)
+def test_hexadecimal_escapes_that_end_early(escape: str) -> None:
+    with pytest.raises(PatternError, match=r"is not a hexadecimal escape|is not closed"):
+        to_regex(f"a|{escape}")
+
+
 @pytest.mark.parametrize("pattern", ["", "a*", "a?|b", r"\s*", "$", "^", "(?!a)", "|a", r"\z"])
 def test_a_pattern_that_matches_the_empty_text_is_refused(pattern: str) -> None:
     with pytest.raises(PatternError, match="matches the empty string"):

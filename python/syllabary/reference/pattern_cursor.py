@@ -76,13 +76,14 @@ class Cursor:
 
     def _hex(self, count: int, start: int) -> str:
         """`41`, `{1F600}`: the digits of a code point, after `\\x`, `\\u`, `\\U`."""
-        if self.accepts("{"):
+        braced = self.accepts("{")
+        if braced:
             digits = self.take_until("}", start)
         else:
             digits = self.pattern[self.at : self.at + count]
             self.at += count
         valid = digits and len(digits) <= 8 and all(d in "0123456789abcdefABCDEF" for d in digits)
-        if not valid or (self.pattern[self.at - 1] != "}" and len(digits) != count):
+        if not valid or (not braced and len(digits) != count):
             self.fail(f"{self.pattern[start : self.at]!r} is not a hexadecimal escape", start)
         point = int(digits, 16)
         if point > 0x10FFFF or 0xD800 <= point <= 0xDFFF:
