@@ -1,6 +1,8 @@
 //! What a split leaves of a text that stands between others.
 //!
-//!     low, in "x low."    =>    a piece by itself, inside one, or cut
+//! ```text
+//! low, in "x low."    =>    a piece by itself, inside one, or cut
+//! ```
 //!
 //! Adds `Split::leaves`. Leaves out which texts may stand around it: the caller knows them.
 

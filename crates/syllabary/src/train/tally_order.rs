@@ -1,6 +1,8 @@
 //! The pieces of a tally by their bytes, or by a key of their counts and then by their bytes.
 //!
-//!     sort 65,536 at a time, ask whether to go on, hand out the least of all firsts
+//! ```text
+//! sort 65,536 at a time, ask whether to go on, hand out the least of all firsts
+//! ```
 //!
 //! No step takes long, however many pieces there are. Leaves out orders that no bytes are compared for (`tally`).
 
