@@ -5,8 +5,8 @@
 //! 16 rectangles cover nearly all that text is cut at:  bits of the left one & bits of the right one != 0
 //! ```
 //!
-//! A pair in no rectangle is not cut: its segment is longer, and as exact. Rectangles are taken one after the
-//! other, each that which covers most of what is left, by a guess of how often tokens are (the first most, as
+//! A pair in no rectangle is not cut: its segment is longer, and as exact. Characters that are cut from all others, as
+//! unknown ones are, have the first two. Then rectangles are taken one after the other, each that which covers most of what is left, by a guess of how often tokens are (the first most, as
 //! in Zipf's law). Leaves out other characters, and processors without the instructions (`Joins::cuts_of`).
 
 use std::arch::x86_64::{
@@ -72,8 +72,15 @@ impl Cover {
         let mut order: [usize; ASCII] = std::array::from_fn(|right| right);
         order.sort_by(|&one, &other| ends.first[other].total_cmp(&ends.first[one]));
         let mut left_over = columns;
+        // Unknown characters are among those that are cut from all others, and must be: no segment may hold one.
+        let alone = alone(&columns);
+        let first = [(alone, u128::MAX), (u128::MAX, alone)];
         for number in 0..EIGHT * EIGHTS {
-            let Some((lefts, rights)) = rectangle(&columns, &left_over, &order, ends) else { break };
+            let fixed = first.get(number).copied().filter(|_| alone != 0);
+            let Some((lefts, rights)) = fixed.or_else(|| rectangle(&columns, &left_over, &order, ends))
+            else {
+                break;
+            };
             let bit = 1 << (number % EIGHT);
             members(lefts).for_each(|left| cover.lefts[number / EIGHT][left] |= bit);
             for right in members(rights) {
@@ -142,6 +149,13 @@ fn members(mut set: u128) -> impl Iterator<Item = usize> {
     })
 }
 
+/// The characters that are cut from whatever stands before and after them.
+fn alone(columns: &[u128; ASCII]) -> u128 {
+    let after = columns.iter().fold(u128::MAX, |all, &lefts| all & lefts);
+    let before = (0..ASCII).filter(|&right| columns[right] == u128::MAX);
+    after & before.fold(0, |set, right| set | 1 << right)
+}
+
 /// The left and the right ones, as bits, of a rectangle of all that may be cut, which has much of what is
 /// left over.
 fn rectangle(
@@ -176,6 +190,9 @@ fn rectangle(
 mod tests {
     use super::*;
 
+    /// Letters that stand beside none.
+    const ALONE: [usize; 3] = [100, 113, 127];
+
     /// A table in which letters stand together but for some, and nothing else does.
     fn drawn() -> Box<[u8; ASCII * ASCII]> {
         let mut ascii = Box::new([1; ASCII * ASCII]);
@@ -185,7 +202,8 @@ mod tests {
             state ^= state << 13;
             state ^= state >> 7;
             state ^= state << 17;
-            let are_letters = left >= 96 && right >= 96;
+            let are_letters =
+                left >= 96 && right >= 96 && !ALONE.iter().any(|one| [left, right].contains(one));
             *may_cut = u8::from(!are_letters || state.is_multiple_of(5));
         }
         ascii
@@ -201,6 +219,7 @@ mod tests {
         };
         let pairs = || (0..ASCII).flat_map(|left| (0..ASCII).map(move |right| (left, right)));
         assert!(pairs().all(|(left, right)| !has(left, right) || ascii[left << 7 | right] == 1));
+        assert!(ALONE.iter().all(|&one| (0..ASCII).all(|other| has(one, other) && has(other, one))));
         // All but those between letters are covered.
         assert!(pairs().all(|(left, right)| (left >= 96 && right >= 96) || has(left, right)));
     }
