@@ -192,6 +192,8 @@ mod tests {
 
     /// Letters that stand beside none.
     const ALONE: [usize; 3] = [100, 113, 127];
+    /// A letter that stands behind all others.
+    const JOINED: usize = 97;
 
     /// A table in which letters stand together but for some, and nothing else does.
     fn drawn() -> Box<[u8; ASCII * ASCII]> {
@@ -221,7 +223,26 @@ mod tests {
         assert!(pairs().all(|(left, right)| !has(left, right) || ascii[left << 7 | right] == 1));
         assert!(ALONE.iter().all(|&one| (0..ASCII).all(|other| has(one, other) && has(other, one))));
         // All but those between letters are covered.
-        assert!(pairs().all(|(left, right)| (left >= 96 && right >= 96) || has(left, right)));
+        assert!(
+            pairs().all(|(left, right)| (left >= 96 && right >= 96) || right == JOINED || has(left, right))
+        );
+    }
+
+    #[test]
+    fn what_is_alone_is_cut_however_rare() {
+        let ascii = drawn();
+        let letters: String =
+            (98..127_u8).filter(|&letter| !ALONE.contains(&letter.into())).map(char::from).collect();
+        let texts = letters.split("").filter(|letter| !letter.is_empty());
+        let cover = Cover::of(&ascii, &Ends::new(texts.zip(0..), ' '));
+        let has = |left: usize, right: usize| {
+            (0..EIGHTS).any(|eight| cover.lefts[eight][left] & cover.rights[eight][right] != 0)
+        };
+        assert!(ALONE.iter().all(|&one| (0..ASCII).all(|other| has(one, other) && has(other, one))));
+        assert!(
+            (96..ASCII)
+                .any(|left| (96..ASCII).any(|right| ascii[left << 7 | right] == 1 && !has(left, right)))
+        );
     }
 
     #[test]
