@@ -5,9 +5,10 @@
 //! 16 rectangles cover nearly all that text is cut at:  bits of the left one & bits of the right one != 0
 //! ```
 //!
-//! A pair in no rectangle is not cut: its segment is longer, and as exact. Characters that are cut from all others, as
-//! unknown ones are, have the first two. Then rectangles are taken one after the other, each that which covers most of what is left, by a guess of how often tokens are (the first most, as
-//! in Zipf's law). Leaves out other characters, and processors without the instructions (`Joins::cuts_of`).
+//! A pair in no rectangle is not cut: its segment is longer, and as exact. Characters that are cut from all
+//! others, as unknown ones are, have the first two. Then rectangles are taken one after the other, each that which
+//! covers most of what is left, by a guess of how often tokens are (the first most, as in Zipf's law). Leaves out
+//! other characters, and processors without the instructions (`Joins::cuts_of`).
 
 use std::arch::x86_64::{
     __m512i, __mmask64, _mm512_loadu_si512, _mm512_maskz_loadu_epi8, _mm512_movepi8_mask,
@@ -72,7 +73,7 @@ impl Cover {
         let mut order: [usize; ASCII] = std::array::from_fn(|right| right);
         order.sort_by(|&one, &other| ends.first[other].total_cmp(&ends.first[one]));
         let mut left_over = columns;
-        // Unknown characters are among those that are cut from all others, and must be: no segment may hold one.
+        // Unknown characters are among those cut from all others, and must be: no segment may hold one.
         let alone = alone(&columns);
         let first = [(alone, u128::MAX), (u128::MAX, alone)];
         for number in 0..EIGHT * EIGHTS {
