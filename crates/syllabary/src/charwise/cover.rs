@@ -6,9 +6,9 @@
 //! ```
 //!
 //! A pair in no rectangle is not cut: its segment is longer, and as exact. Characters that are cut from all
-//! others, as unknown ones are, have the first two. Then rectangles are taken one after the other, each that which
-//! covers most of what is left, by a guess of how often tokens are (the first most, as in Zipf's law). Leaves out
-//! other characters, and processors without the instructions (`Joins::cuts_of`).
+//! others, as unknown ones are, have the first two. Then rectangles are taken one after the other, each that
+//! which covers most of what is left, by a guess of how often tokens are (the first most, as in Zipf's law).
+//! Leaves out other characters, and processors without the instructions (`Joins::cuts_of`).
 
 use std::arch::x86_64::{
     __m512i, __mmask64, _mm512_loadu_si512, _mm512_maskz_loadu_epi8, _mm512_movepi8_mask,
