@@ -21,15 +21,20 @@ def text(seed: int, words: int) -> str:
     return " ".join("".join(draw.choices("aeiouklmnsté", k=draw.randint(1, 30))) for _ in range(words))
 
 
-def make_small(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
-    """A folder with texts; limits of a few hundred kilobytes, and a table written whenever text has come."""
+def allow_little(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Limits of a few hundred kilobytes; what exceeds them goes to files in `spilled`."""
     monkeypatch.setattr(training_memory, "LEAST", 0)
     monkeypatch.setattr(training_memory, "READING", 0)
     monkeypatch.setattr(piece_table, "HAND_BYTES", 9_000)
-    monkeypatch.setattr(training_checkpoint, "SECONDS", 0.0)
-    monkeypatch.setattr(training_checkpoint, "SHARE", 0.0)
     (tmp_path / "spilled").mkdir()
     monkeypatch.setenv("TMPDIR", str(tmp_path / "spilled"))
+
+
+def make_small(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """A folder with texts; such limits, and a table written whenever text has come."""
+    allow_little(monkeypatch, tmp_path)
+    monkeypatch.setattr(training_checkpoint, "SECONDS", 0.0)
+    monkeypatch.setattr(training_checkpoint, "SHARE", 0.0)
     for seed in range(2):
         (tmp_path / f"{seed}.txt").write_text(text(seed, 20_000), encoding="utf-8")
     return tmp_path

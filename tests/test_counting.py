@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from limited_runs import allow_little
 from test_cli import run
 
 import syllabary
@@ -25,7 +26,6 @@ from syllabary import (
     counts_file,
     piece_table,
     training_checkpoint,
-    training_memory,
 )
 from syllabary.errors import CheckpointError, CorpusError, FormatError, TrainingError
 from syllabary.files import open_atomic
@@ -53,12 +53,8 @@ def text(seed: int, words: int = 9_000) -> str:
 @pytest.fixture
 def small(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     """A folder with texts, in which what exceeds a limit of a few hundred kilobytes goes to files."""
-    monkeypatch.setattr(training_memory, "LEAST", 0)
-    monkeypatch.setattr(training_memory, "READING", 0)
+    allow_little(monkeypatch, tmp_path)
     monkeypatch.setattr(piece_table, "HAND_ROWS", 1_000)
-    monkeypatch.setattr(piece_table, "HAND_BYTES", 9_000)
-    (tmp_path / "spilled").mkdir()
-    monkeypatch.setenv("TMPDIR", str(tmp_path / "spilled"))
     for seed in range(3):
         (tmp_path / f"{seed}.txt").write_text(text(seed), encoding="utf-8")
     return tmp_path

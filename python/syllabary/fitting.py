@@ -78,8 +78,7 @@ def between(text: str, start: int, end: int, unit: Unit) -> Iterator[int]:
         if unit == "char":
             yield from places
         else:
-            ends = cluster_ends(text, min(places), max(places))
-            yield from (place for place in places if place in ends)
+            yield from cluster_ends(text, min(places), max(places))[::step]
 
 
 def halved(places: list[int], fits: Callable[[int], bool]) -> int:

@@ -24,10 +24,10 @@ from syllabary.formats.gguf_t5 import read_unigram
 from syllabary.formats.gguf_write import PRE, reduce, refuses, steps, write
 from syllabary.formats.record import Format, Hints, checked
 from syllabary.reference.bytes_to_unicode import CHARACTER_TO_BYTE, unspell
-from syllabary.reference.symbols import shown
+from syllabary.reference.symbols import byte_name, shown
 from syllabary.spec import SplitSpec, TokenizerSpec
 
-BYTE_NAMES = {f"<0x{byte:02X}>": byte for byte in range(256)}
+BYTE_NAMES = {byte_name(byte): byte for byte in range(256)}
 
 
 def read(path: Path, hints: Hints) -> TokenizerSpec:

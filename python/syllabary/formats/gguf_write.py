@@ -17,6 +17,7 @@ from syllabary.formats.record import Facts, cannot_hold
 from syllabary.reference.added import PLAIN
 from syllabary.reference.bytes_to_unicode import spell
 from syllabary.reference.check import check_spec
+from syllabary.reference.symbols import byte_name
 from syllabary.spec import Matching, Step, StepValue, TokenizerSpec
 
 # What llama.cpp calls a split -> the split, and whether a piece that is a token becomes it at once.
@@ -113,7 +114,7 @@ def listed(spec: TokenizerSpec) -> tuple[dict[int, str], dict[int, int]]:
     for token_id, token in spec.tokens.items():
         byte = spec.byte_tokens.get(token_id)
         texts[token_id] = (
-            f"<0x{byte:02X}>" if byte is not None else spell(token) if by_bytes else token.decode()
+            byte_name(byte) if byte is not None else spell(token) if by_bytes else token.decode()
         )
         kinds[token_id] = BYTE if byte is not None else UNUSED if token_id in spec.unused else NORMAL
     never = {name for name, found in spec.matching.items() if found.stage == "never"}

@@ -20,6 +20,7 @@ from syllabary.formats.ranks import recover_merges
 from syllabary.formats.record import cannot_hold
 from syllabary.formats.strict_json import Json
 from syllabary.reference.bytes_to_unicode import CHARACTER_TO_BYTE, spell, unspell
+from syllabary.reference.symbols import byte_name
 from syllabary.spec import Matching, TokenizerSpec
 
 Merges = tuple[tuple[int, int, int], ...]
@@ -117,7 +118,7 @@ def names_of(spec: TokenizerSpec) -> dict[int, str]:
 
 def _name(token_id: int, token: bytes, spec: TokenizerSpec) -> str:
     if token_id in spec.byte_tokens or (spec.fallback and len(token) == 1 and token[0] >= 0x80):
-        return f"<0x{token[0]:02X}>"
+        return byte_name(token[0])
     try:
         return token.decode("utf-8")
     except UnicodeDecodeError as error:

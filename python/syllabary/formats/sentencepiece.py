@@ -52,13 +52,13 @@ from syllabary.formats.sentencepiece_proto import (
 from syllabary.formats.sentencepiece_reduce import reduce
 from syllabary.formats.sentencepiece_selftest import check_samples
 from syllabary.formats.sentencepiece_write import write
-from syllabary.reference.symbols import shown
+from syllabary.reference.symbols import byte_name, shown
 from syllabary.reference.train_sentencepiece_model import WORDS
 from syllabary.spec import Matching, SplitSpec, Step, StepValue, TokenizerSpec
 from syllabary.spec import Model as Model_
 
 MODELS: dict[int, Model_] = {UNIGRAM: "unigram", BPE: "bpe", WORD: "wordlevel", CHAR: "bpe"}
-BYTE_NAMES = frozenset(f"<0x{byte:02X}>" for byte in range(256))
+BYTE_NAMES = frozenset(byte_name(byte) for byte in range(256))
 
 
 def read(path: Path, hints: Hints) -> TokenizerSpec:

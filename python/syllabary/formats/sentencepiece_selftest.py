@@ -12,7 +12,7 @@ from pathlib import Path
 from syllabary.errors import FormatError, SyllabaryError
 from syllabary.formats.protobuf import WireError, fields
 from syllabary.formats.sentencepiece_proto import SELF_TEST, Model
-from syllabary.reference.symbols import shown
+from syllabary.reference.symbols import byte_name, shown
 from syllabary.reference.tokenizer import ReferenceTokenizer
 from syllabary.spec import TokenizerSpec
 
@@ -62,7 +62,7 @@ def samples(message: bytes) -> Iterator[tuple[str, str]]:
 def spelling(token_id: int, spec: TokenizerSpec) -> str:
     """A token as sentencepiece spells its piece."""
     if token_id in spec.byte_tokens:
-        return f"<0x{spec.byte_tokens[token_id]:02X}>"
+        return byte_name(spec.byte_tokens[token_id])
     if token_id in spec.tokens:
         return spec.tokens[token_id].decode()
     named = {**spec.special_tokens, **spec.added_tokens}

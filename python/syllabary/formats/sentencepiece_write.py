@@ -44,7 +44,7 @@ from syllabary.formats.sentencepiece_proto import (
 from syllabary.formats.sentencepiece_reduce import KIND, NEVER, first_loss, rewritten
 from syllabary.formats.sentencepiece_scores import scores_of
 from syllabary.reference.check import check_spec
-from syllabary.reference.symbols import shown
+from syllabary.reference.symbols import byte_name, shown
 from syllabary.reference.train_sentencepiece_model import WORDS
 from syllabary.spec import StepValue, TokenizerSpec
 
@@ -143,7 +143,7 @@ def _pieces(spec: TokenizerSpec) -> Pieces:
     idle = idle_of(spec.carried)
     for token_id, token in spec.tokens.items():
         if token_id in spec.byte_tokens:
-            pieces[token_id] = f"<0x{spec.byte_tokens[token_id]:02X}>", BYTE
+            pieces[token_id] = byte_name(spec.byte_tokens[token_id]), BYTE
             continue
         text = _decoded(token_id, token)
         kind = idle.get(text, (0.0, NORMAL))[1] if token_id not in (spec.scores or ()) else NORMAL

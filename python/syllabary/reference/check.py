@@ -19,7 +19,7 @@ from syllabary.errors import TextError, VocabularyError
 from syllabary.reference.assemble import check_special_tokens
 from syllabary.reference.check_foreign import check_foreign, field_types
 from syllabary.reference.check_models import check_model
-from syllabary.reference.symbols import shown, utf8
+from syllabary.reference.symbols import byte_name, shown, utf8
 from syllabary.reference.tokens import ReadTokens
 from syllabary.spec import Model, SplitSpec, Tables, TokenizerSpec, Unit
 
@@ -174,7 +174,7 @@ def check_owners(spec: TokenizerSpec) -> None:
 def byte_spelling(spec: TokenizerSpec, token_id: int) -> str | None:
     """How other libraries spell a byte token; `None` if it is none."""
     value = spec.byte_tokens.get(token_id)
-    return f"<0x{value:02X}>" if isinstance(value, int) else None
+    return byte_name(value) if isinstance(value, int) else None
 
 
 def check_unit(spec: TokenizerSpec) -> None:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from syllabary.errors import TrainingError
-from syllabary.reference.symbols import shown, utf8
+from syllabary.reference.symbols import byte_name, shown, utf8
 
 SPACE = "\u2581"
 NORMAL, UNKNOWN, CONTROL, USER_DEFINED, BYTE = 1, 2, 3, 4, 6  # the types of pieces in its files
@@ -160,7 +160,7 @@ def meta_pieces(options: SentencePieceOptions) -> Meta:
         if options.model_type == "word" and not text.startswith(SPACE):
             others.append((SPACE + text, USER_DEFINED))
     if options.byte_fallback:
-        others += [(f"<0x{byte:02X}>", BYTE) for byte in range(256)]
+        others += [(byte_name(byte), BYTE) for byte in range(256)]
     seen = set[str]()
     free = 0
     for text, kind in others:

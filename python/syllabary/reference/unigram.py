@@ -17,6 +17,7 @@ from array import array
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from syllabary.reference.symbols import byte_name
 from syllabary.spec import Matching, TokenizerSpec
 
 FARTHEST = 100_000.0  # a larger sum of 32 bits is too coarse (found by trying sentencepiece 0.2.3)
@@ -190,7 +191,7 @@ class Unigram:
 def names(spec: TokenizerSpec) -> Mapping[int, str]:
     """How each token is written in text; one that stands for a byte as `<0x0A>`."""
     return {
-        token_id: f"<0x{spec.byte_tokens[token_id]:02X}>" if token_id in spec.byte_tokens else token.decode()
+        token_id: byte_name(spec.byte_tokens[token_id]) if token_id in spec.byte_tokens else token.decode()
         for token_id, token in spec.tokens.items()
     }
 
