@@ -55,13 +55,32 @@ unsafe impl<const N: usize> Zero for [u32; N] {
 impl<T: Zero> Zeros<T> {
     /// `count` of them.
     pub(crate) fn new(count: usize) -> Zeros<T> {
+        Zeros::with_room(count, count)
+    }
+
+    /// The same, with addresses for `most`.
+    fn with_room(count: usize, most: usize) -> Zeros<T> {
         #[cfg(target_os = "linux")]
         if count.saturating_mul(size_of::<T>()) >= LARGE
-            && let Some(mapped) = mapped::Mapped::new(count)
+            && let Some(mapped) = mapped::Mapped::new(count, most.max(count))
         {
             return Zeros { of: Of::Mapped(mapped) };
         }
         Zeros { of: Of::Small(filled(T::ZERO, count)) }
+    }
+
+    /// Goes on with zeros up to `count`, no less than there are: in place where it has pages of its own. It may
+    /// grow up to `most`.
+    pub(crate) fn grow(&mut self, count: usize, most: usize) {
+        #[cfg(target_os = "linux")]
+        if let Of::Mapped(mapped) = &mut self.of
+            && mapped.grow(count)
+        {
+            return;
+        }
+        let mut more = Zeros::with_room(count, most);
+        more[..self.len()].copy_from_slice(self);
+        *self = more;
     }
 }
 
@@ -104,7 +123,9 @@ mod mapped {
     /// Pages of this table alone.
     pub(super) struct Mapped<T> {
         start: NonNull<T>,
+        /// How many there are, and how many there are pages for.
         count: usize,
+        most: usize,
         /// All that was asked of the system.
         area: (*mut libc::c_void, usize),
         owned: PhantomData<T>,
@@ -116,10 +137,10 @@ mod mapped {
     unsafe impl<T: Sync> Sync for Mapped<T> {}
 
     impl<T: Zero> Mapped<T> {
-        /// `None` where the system gives none.
-        pub(super) fn new(count: usize) -> Option<Mapped<T>> {
+        /// `count` zeros, and addresses for `most`, no less; `None` where the system gives none.
+        pub(super) fn new(count: usize, most: usize) -> Option<Mapped<T>> {
             const { assert!(align_of::<T>() <= LARGE && size_of::<T>() > 0) };
-            let size = count.checked_mul(size_of::<T>())?.checked_next_multiple_of(LARGE)?;
+            let size = most.checked_mul(size_of::<T>())?.checked_next_multiple_of(LARGE)?;
             let asked = size.checked_add(LARGE)?;
             // SAFETY: new pages, of which nothing else knows.
             let area = unsafe {
@@ -141,16 +162,25 @@ mod mapped {
             Some(Mapped {
                 start: NonNull::new(start.cast())?,
                 count,
+                most,
                 area: (area, asked),
                 owned: PhantomData,
             })
+        }
+
+        /// Whether there are addresses for `count`; then there are as many.
+        pub(super) fn grow(&mut self, count: usize) -> bool {
+            let there = (self.count..=self.most).contains(&count);
+            self.count = if there { count } else { self.count };
+            there
         }
     }
 
     impl<T> Mapped<T> {
         #[inline(always)]
         pub(super) fn all(&self) -> &[T] {
-            // SAFETY: `count` of them lie there, aligned, and `self` owns them; zeros are such (`Zero`).
+            // SAFETY: `count`, no more than `most`, lie there, aligned, and `self` owns them; zeros are such
+            // (`Zero`).
             unsafe { slice::from_raw_parts(self.start.as_ptr(), self.count) }
         }
 
@@ -229,6 +259,24 @@ mod tests {
             }
             let other = Zeros::<u64>::new(count);
             assert!(other.iter().all(|&number| number == 0));
+        }
+    }
+
+    #[test]
+    fn tables_go_on_with_zeros() {
+        let (many, most) = (LARGE / 8, LARGE / 2);
+        let mut table = Zeros::<u64>::new(0);
+        let mut starts = Vec::new();
+        for count in [5, 9, many, many + 3, most, most, 2 * most] {
+            let before = table.len();
+            table.grow(count, most);
+            assert!(table.len() == count && table[before..].iter().all(|&number| number == 0));
+            assert!(table[..before].iter().copied().eq(0..before as u64));
+            table.iter_mut().zip(0..).for_each(|(place, number)| *place = number);
+            starts.push(table.as_ptr());
+        }
+        if cfg!(target_os = "linux") {
+            assert!(starts[2..6].iter().all(|&start| start == starts[2]), "in place");
         }
     }
 

@@ -18,6 +18,7 @@ pub(crate) const FEW: usize = 4;
 /// Lines where a string may lie.
 const WINDOW: usize = 4;
 const FIRST_LINES: usize = 1 << 8;
+const _: () = assert!(FIRST_LINES.is_multiple_of(WINDOW));
 /// What it costs to encode a string that was pushed out, in looks that went astray.
 const PUSHED: usize = 32;
 /// Ids that do not fit into the slot of a short string are read so many at a time; no such string has more.
@@ -362,12 +363,17 @@ impl<K: Name, const WAYS: usize> Memory<K, WAYS> {
 
     fn grow(&mut self) {
         let more = if self.lines.len() < K::LINES { (4 * self.lines.len()).min(K::LINES) } else { self.most };
-        self.strayed = 0;
-        let old = std::mem::replace(&mut self.lines, Zeros::new(more));
-        self.used = 0;
-        for slot in old.iter().flat_map(|line| &line.0).filter(|slot| !slot.is_empty()) {
-            let key = slot.key.with_high(slot.key.high() & !K::STRAY);
-            self.put(Slot { key, ..*slot }, slot.plain_key().hash() as u32);
+        let before = self.lines.len();
+        self.lines.grow(more, 2 * K::LINES);
+        (self.strayed, self.used) = (0, 0);
+        // A string of a window goes to the same window or to one of the new part, so each is emptied once.
+        for first in (0..before).step_by(WINDOW) {
+            let Some(window) = self.lines[first..].first_chunk_mut::<WINDOW>() else { break };
+            let old = std::mem::replace(window, [Line([Slot::EMPTY; WAYS]); WINDOW]);
+            for slot in old.iter().flat_map(|line| &line.0).filter(|slot| !slot.is_empty()) {
+                let key = slot.key.with_high(slot.key.high() & !K::STRAY);
+                self.put(Slot { key, ..*slot }, slot.plain_key().hash() as u32);
+            }
         }
     }
 }
