@@ -8,17 +8,20 @@ number of threads.
 import builtins
 import os
 from collections.abc import Callable, Iterable, Sequence
-from typing import final
+from typing import Any, final
 
 import numpy as np
 from numpy.typing import NDArray
+from typing_extensions import Self, disjoint_base
 
 from syllabary.reference.train_huggingface import BpeTrainerOptions
 from syllabary.reference.train_sentencepiece_options import SentencePieceOptions
 from syllabary.reference.train_unigram import UnigramSettings
 from syllabary.spec import SplitSpec, Step, TokenizerSpec, TrainOptions
+from syllabary.text_methods import Special
 
 __all__ = [
+    "Calls",
     "FullRows",
     "HuggingFaceTrainer",
     "IdMerges",
@@ -150,6 +153,31 @@ class FullRows:
 
     def spans(self, ends: NDArray[np.uint32] | None = None) -> NDArray[np.int64]:
         """Offsets of all rows, shape (n, 2). ends: white space of each token, by id, to be left out."""
+
+@disjoint_base
+class Calls:
+    """What `syllabary.Tokenizer` is a child of: its methods that are called once a text.
+
+    What they are given but rarely, and all before `_call`, they hand on to the child's methods `_encode`,
+    `_encode_array` and `_count`.
+    """
+
+    def __new__(cls, *_args: Any, **_named: Any) -> Self: ...
+    def _call(self, engine: Tokenizer) -> None:
+        """From now on the usual calls go to this engine. `TypeError` the second time."""
+
+    def encode(
+        self, text: str, special: Special = "raise", dropout: float | None = None, seed: int | None = None
+    ) -> list[int]:
+        """The ids of `text`. No BOS, no template: nothing is added."""
+
+    def encode_array(
+        self, text: str, special: Special = "raise", dropout: float | None = None, seed: int | None = None
+    ) -> NDArray[np.uint32]:
+        """The ids of `text`, shape (n,)."""
+
+    def count(self, text: str, special: Special = "raise") -> int:
+        """The number of ids of `text`, without making them a list."""
 
 @final
 class Tokenizer:

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syllabary import formats
+from syllabary._engine import Calls
 from syllabary._engine import Tokenizer as Engine
 from syllabary.arguments import (
     coins,
@@ -42,14 +43,12 @@ from syllabary.text_methods import TextMethods
 from syllabary.tokenizer_full import FullEncoding
 from syllabary.truncation import truncate
 
-RAISE: Literal["raise"] = "raise"  # what the usual calls leave as it is, or say
-TEXT: Literal["text"] = "text"
 REPLACE = "replace"
 Path = str | os.PathLike[str]
 Result = TypeVar("Result")
 
 
-class Tokenizer(Drawing, FullEncoding, TextMethods, Conversing):
+class Tokenizer(Calls, Drawing, FullEncoding, TextMethods, Conversing):
     """Text to ids and back. Immutable; threads may share it, processes may pickle it; equal data, equal.
 
     Every method that reads text takes `special`: `"raise"` (an error that names the special token found),
@@ -82,8 +81,8 @@ class Tokenizer(Drawing, FullEncoding, TextMethods, Conversing):
         """From data that is a tokenizer's."""
         self._spec = spec
         self._engine = Engine(spec)
-        self._encode = _plain(self._engine.encode, spec.dropout)
-        self._encode_array = _plain(self._engine.encode_array, spec.dropout)
+        if not spec.dropout:
+            self._call(self._engine)
 
     def _grown(self, spec: TokenizerSpec) -> Tokenizer:
         """The same with other added tokens, in which alone this data, which is a tokenizer's, differs."""
@@ -109,23 +108,7 @@ class Tokenizer(Drawing, FullEncoding, TextMethods, Conversing):
         """The tokenizer as plain data."""
         return self._spec
 
-    # ---- text -> ids ----
-
-    def encode(
-        self, text: str, special: Special = "raise", dropout: float | None = None, seed: int | None = None
-    ) -> list[int]:
-        """The ids of `text`. No BOS, no template: nothing is added."""
-        if dropout is seed is None and (special is RAISE or special is TEXT):  # without a further step
-            return self._encode(text, special)
-        return self._engine.encode(text, self._policy(special), *self._coins(dropout, seed))
-
-    def encode_array(
-        self, text: str, special: Special = "raise", dropout: float | None = None, seed: int | None = None
-    ) -> NDArray[np.uint32]:
-        """The ids of `text`, shape (n,)."""
-        if dropout is seed is None and (special is RAISE or special is TEXT):
-            return self._encode_array(text, special)
-        return self._engine.encode_array(text, self._policy(special), *self._coins(dropout, seed))
+    # ---- text -> ids: also `encode`, `encode_array` and `count` of `Calls` ----
 
     def encode_batch(
         self,
@@ -171,11 +154,6 @@ class Tokenizer(Drawing, FullEncoding, TextMethods, Conversing):
         )
         policy, count = self._policy(special), thread_count(threads)
         return Ragged(*self._engine.encode_files(many, separator, policy, count))
-
-    def count(self, text: str, special: Special = "raise") -> int:
-        """The number of ids of `text`, without making them a list."""
-        policy = special if special is RAISE or special is TEXT else self._policy(special)
-        return self._engine.count(text, policy)
 
     def count_batch(
         self, texts: Iterable[str], special: Special = "raise", threads: int | None = None
@@ -330,11 +308,25 @@ class Tokenizer(Drawing, FullEncoding, TextMethods, Conversing):
         """Pickled, and copied, as its data; of a child class, with its own attributes."""
         if type(self) is Tokenizer:
             return Tokenizer, (self._spec,)
-        inside = ("_spec", "_engine", "_encode", "_encode_array")
+        inside = ("_spec", "_engine")
         own = {name: one for name, one in vars(self).items() if name not in inside + tuple(dir(type(self)))}
         return _as_child, (type(self), self._spec), own
 
     # ---- inside ----
+
+    def _encode(self, text: str, special: Special, dropout: float | None, seed: int | None) -> list[int]:
+        """`encode` where more is said than `"raise"`, `"allow"` or `"text"`, or the tokenizer has dropout."""
+        return self._engine.encode(text, self._policy(special), *self._coins(dropout, seed))
+
+    def _encode_array(
+        self, text: str, special: Special, dropout: float | None, seed: int | None
+    ) -> NDArray[np.uint32]:
+        """The same of `encode_array`."""
+        return self._engine.encode_array(text, self._policy(special), *self._coins(dropout, seed))
+
+    def _count(self, text: str, special: Special) -> int:
+        """The same of `count`."""
+        return self._engine.count(text, self._policy(special))
 
     def _policy(self, special: Special) -> str | list[int]:
         """The engine's form of `special`."""
@@ -393,8 +385,3 @@ def _as_child(kind: type[Tokenizer], spec: TokenizerSpec) -> Tokenizer:
     made = kind.__new__(kind)
     Tokenizer.__init__(made, spec)
     return made
-
-
-def _plain(encode: Callable[..., Result], dropout: float) -> Callable[[str, str], Result]:
-    """`encode` of the engine when the caller says nothing of dropout: as it is, or with the tokenizer's."""
-    return (lambda text, policy: encode(text, policy, *coins(dropout, None))) if dropout else encode

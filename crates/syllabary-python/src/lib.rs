@@ -2,6 +2,7 @@
 //!
 //! What each method promises is written in `python/syllabary/_engine.pyi`.
 
+mod calls;
 mod convert;
 mod decode;
 mod errors;
@@ -33,6 +34,7 @@ use pyo3::prelude::*;
 
 /// Python gives objects memory aligned to 16 bytes: what asks for more must stand in a box.
 const _: () = {
+    assert!(align_of::<calls::Calls>() <= 16);
     assert!(align_of::<full::FullRows>() <= 16);
     assert!(align_of::<huggingface::HuggingFaceTrainer>() <= 16);
     assert!(align_of::<ids::IdMerges>() <= 16);
@@ -54,6 +56,7 @@ const _: () = {
 fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     // The first array looks numpy up; a Ctrl-C that falls into that look-up would be a panic.
     drop(Vec::<u32>::new().into_pyarray(module.py()));
+    module.add_class::<calls::Calls>()?;
     module.add_class::<full::FullRows>()?;
     module.add_class::<huggingface::HuggingFaceTrainer>()?;
     module.add_class::<ids::IdMerges>()?;

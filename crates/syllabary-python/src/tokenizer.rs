@@ -17,7 +17,7 @@ use syllabary::{
     dropout::Dropout,
     nbest::Way,
     pool::Seat,
-    tokenizer::{Parts, Tokenizer as Engine},
+    tokenizer::{Parts, SpecialPolicy, Tokenizer as Engine},
 };
 
 use crate::{
@@ -92,15 +92,44 @@ impl Tokenizer {
     /// Encodes a text and makes `result` of its ids.
     fn ids<R>(
         &self,
-        (text, policy, dropout): (&Bound<'_, PyAny>, &Policy, Dropout),
+        (text, policy, dropout): (&Bound<'_, PyAny>, SpecialPolicy<'_>, Dropout),
         result: impl FnOnce(&mut Vec<u32>) -> PyResult<R>,
     ) -> PyResult<R> {
-        let policy = policy.get();
         let encode = |engine: &Engine, text: &str, seat: &mut Seat| {
             seat.ids.reserve(text.len() / 4 + 1);
             engine.encode(text, policy, dropout.coins(0), &mut seat.work, &mut seat.ids)
         };
         self.run(text, encode, |(), seat| result(&mut seat.ids))
+    }
+
+    /// The ids of a text as a list.
+    pub fn list<'py>(
+        &self,
+        text: &Bound<'py, PyAny>,
+        policy: SpecialPolicy<'_>,
+        dropout: Dropout,
+    ) -> PyResult<Bound<'py, PyList>> {
+        self.ids((text, policy, dropout), |ids| self.integers(text.py())?.list(text.py(), ids))
+    }
+
+    /// The same as an array.
+    pub fn array<'py>(
+        &self,
+        text: &Bound<'py, PyAny>,
+        policy: SpecialPolicy<'_>,
+        dropout: Dropout,
+    ) -> PyResult<Bound<'py, PyArray1<u32>>> {
+        let py = text.py();
+        self.ids((text, policy, dropout), |ids| {
+            let short = ids.len() < DETACH_BYTES;
+            Ok(if short { PyArray1::from_slice(py, ids) } else { std::mem::take(ids).into_pyarray(py) })
+        })
+    }
+
+    /// How many they are.
+    pub fn number(&self, text: &Bound<'_, PyAny>, policy: SpecialPolicy<'_>) -> PyResult<usize> {
+        let job = |engine: &Engine, text: &str, seat: &mut Seat| engine.count(text, policy, &mut seat.work);
+        self.run(text, job, |count, _| Ok(count))
     }
 
     fn batch(
@@ -184,25 +213,19 @@ impl Tokenizer {
         dropout: f64,
         seed: u64,
     ) -> PyResult<Bound<'py, PyList>> {
-        let dropout = convert::dropout(dropout, seed)?;
-        self.ids((text, &policy, dropout), |ids| self.integers(text.py())?.list(text.py(), ids))
+        self.list(text, policy.get(), convert::dropout(dropout, seed)?)
     }
 
     #[pyo3(signature = (text, policy=Policy::Raise, dropout=0.0, seed=0))]
     #[pyo3(text_signature = "($self, text, policy='raise', dropout=0.0, seed=0)")]
     fn encode_array<'py>(
         &self,
-        py: Python<'py>,
-        text: &Bound<'_, PyAny>,
+        text: &Bound<'py, PyAny>,
         policy: Policy,
         dropout: f64,
         seed: u64,
     ) -> PyResult<Bound<'py, PyArray1<u32>>> {
-        let dropout = convert::dropout(dropout, seed)?;
-        self.ids((text, &policy, dropout), |ids| {
-            let short = ids.len() < DETACH_BYTES;
-            Ok(if short { PyArray1::from_slice(py, ids) } else { std::mem::take(ids).into_pyarray(py) })
-        })
+        self.array(text, policy.get(), convert::dropout(dropout, seed)?)
     }
 
     #[pyo3(signature = (texts, policy, threads, dropout=0.0, seed=0))]
@@ -279,8 +302,7 @@ impl Tokenizer {
         alpha: f64,
         seed: u64,
     ) -> PyResult<Bound<'py, PyList>> {
-        let drawing = convert::drawing(alpha, seed)?;
-        self.ids((text, &policy, drawing), |ids| self.integers(text.py())?.list(text.py(), ids))
+        self.list(text, policy.get(), convert::drawing(alpha, seed)?)
     }
 
     fn sample_batch<'py>(
@@ -298,9 +320,7 @@ impl Tokenizer {
     #[pyo3(signature = (text, policy=Policy::Raise))]
     #[pyo3(text_signature = "($self, text, policy='raise')")]
     fn count(&self, text: &Bound<'_, PyAny>, policy: Policy) -> PyResult<usize> {
-        let policy = policy.get();
-        let job = |engine: &Engine, text: &str, seat: &mut Seat| engine.count(text, policy, &mut seat.work);
-        self.run(text, job, |count, _| Ok(count))
+        self.number(text, policy.get())
     }
 
     fn count_batch<'py>(
