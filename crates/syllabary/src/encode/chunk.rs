@@ -72,15 +72,21 @@ impl<O: Output> Pieces<'_, O> {
                 continue;
             }
             let slot = if let Name::Short(key) = name { short.find(key, key.hash() as u32) } else { None };
-            let longer = &self.work.longer;
-            let long = if let Name::Long(key) = name { longer.find(key, key.hash() as u32) } else { None };
             if let Some(slot) = slot {
                 hand_on(short, slot, &mut self.out);
-            } else if let Some(slot) = long {
+                continue;
+            }
+            let longer = &self.work.longer;
+            let long = if let Name::Long(key) = name { longer.find(key, key.hash() as u32) } else { None };
+            if let Some(slot) = long {
                 self.out.many(longer.ids(slot, &mut [0; LONG_FAR]));
-            } else {
-                self.work.are_new = true;
-                self.one(text, span, name)?;
+                continue;
+            }
+            self.work.are_new = true;
+            let plain = if let Name::Short(key) = name { self.learn_plain(text, span, key) } else { None };
+            match plain {
+                Some((ids, count)) => self.out.many(&ids[..count]),
+                None => self.one(text, span, name)?,
             }
         }
         Ok(())

@@ -52,24 +52,44 @@ impl<O: Output> Pieces<'_, O> {
     #[cold]
     #[inline(never)]
     fn unknown(&mut self, inside: &mut Inside, text: &[u8], span: (usize, usize), key: Key) {
-        let Pieces { fast, vocab, merges, .. } = *self;
-        let short = &mut self.work.short;
-        if fast.whole_pieces
-            && let Some(id) = vocab.short().get(key)
-        {
-            short.insert(key, key.hash() as u32, &[id]);
-            inside.many(&[id]);
-            return inside.end(false);
-        }
         let mark = inside.mark();
-        if key.is_ascii() || inside.cut(&fast.cuts, text, (span.0, span.0, span.0), &[span.1]) != Stop::Done {
+        let (ids, count) = if let Some(known) = self.learn_plain(text, span, key) {
+            known
+        } else if inside.cut(&self.fast.cuts, text, (span.0, span.0, span.0), &[span.1]) == Stop::Done {
+            return inside.end(true);
+        } else {
             inside.back_to(mark);
-            let (ids, count) = short::merge::<16>(&fast.bytes, merges, text, span);
-            short.insert(key, key.hash() as u32, &ids[..count]);
-            inside.many(&ids[..count]);
-            return inside.end(false);
+            self.learn_merged(text, span, key)
+        };
+        inside.many(&ids[..count]);
+        inside.end(false);
+    }
+
+    /// The ids of a short piece that is not remembered, and is from now on, if it is a token as a whole or ASCII; or else
+    /// it is to be cut.
+    #[inline]
+    pub(super) fn learn_plain(
+        &mut self,
+        text: &[u8],
+        span: (usize, usize),
+        key: Key,
+    ) -> Option<([u32; 16], usize)> {
+        if self.fast.whole_pieces
+            && let Some(id) = self.vocab.short().get(key)
+        {
+            self.work.short.insert(key, key.hash() as u32, &[id]);
+            let mut ids = [0; 16];
+            ids[0] = id;
+            return Some((ids, 1));
         }
-        inside.end(true);
+        key.is_ascii().then(|| self.learn_merged(text, span, key))
+    }
+
+    /// The ids that it is merged into, remembered from now on.
+    fn learn_merged(&mut self, text: &[u8], span: (usize, usize), key: Key) -> ([u32; 16], usize) {
+        let (ids, count) = short::merge::<16>(&self.fast.bytes, self.merges, text, span);
+        self.work.short.insert(key, key.hash() as u32, &ids[..count]);
+        (ids, count)
     }
 
     /// Cuts a piece.
