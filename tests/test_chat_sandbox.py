@@ -106,6 +106,16 @@ TOO_LARGE = [
     ("{{ '%99999999999d'|format(1) }}", WIDE),
     ("{{ strftime_now('%99999999d') }}", WIDE),
     ("{{ range(10**9) }}", "Range too big"),
+    ("{{ ('%(a)s' * 99 % {'a': 'a' * 10**6})|length }}", GROWS),
+    ("{{ ('%(a)s' * 99)|format(a='a' * 10**6)|length }}", GROWS),
+    ("{{ ('%(a)9999s' * 9999 % {'a': 1})|length }}", GROWS),
+    ("{{ ('%9999s' * 9999 % (([1] * 9999)|list))|length }}", GROWS),
+    ("{{ ('{0}' * 99).format('a' * 10**6)|length }}", GROWS),
+    ("{{ ('{a[b]}' * 99).format(a={'b': 'a' * 10**6})|length }}", GROWS),
+    ("{{ ('{a}' * 99).format_map({'a': 'a' * 10**6})|length }}", GROWS),
+    ("{{ ('{a:9999}' * 9999).format(a=1)|length }}", GROWS),
+    ("{{ [[range(9999)|list]]|tojson(indent=9999)|length }}", GROWS),
+    ("{{ range(9999)|list|tojson(separators=('a' * 9999, ':'))|length }}", GROWS),
 ]
 
 ENDLESS = [
@@ -115,6 +125,10 @@ ENDLESS = [
     "{% for i in range(9999) %}{{ range(9999)|list|length }}{% endfor %}",
     "{% for i in range(9999) %}{{ range(9999)|sum }}{% endfor %}",
     "{{ ('a' * 99999 ~ '-' ~ 'a' * 99999).encode().decode('punycode') }}",
+    "{{ ('a' * 99999)|wordwrap(1)|length }}",
+    "{{ ('a' * 99999).strip('b' * 99999 ~ 'a')|length }}",
+    "{{ ('a' * 99999).encode().rstrip(('b' * 99999 ~ 'a').encode())|length }}",
+    "{{ ('a' * 99999)|trim('b' * 99999 ~ 'a')|length }}",
 ]
 
 DEEP = [
@@ -181,6 +195,9 @@ def test_the_bounds_leave_room() -> None:
     assert len(render(template, many).text) > 3_000_000
     assert render("{{ '%5.2f|{:>6}' % 1.5 }}", MESSAGES).text == " 1.50|{:>6}"
     assert render("{{ '{:>6}'.format('a') }}{{ 'a'|center(5) }}", MESSAGES).text == "     a  a  "
+    assert render("{{ '{{\"a\": {!r}}}, {}'.format('b', 2) }}", MESSAGES).text == "{\"a\": 'b'}, 2"
+    assert len(render("{{ ('word ' * 99999)|wordwrap|trim('. ') }}", MESSAGES).text) == 499_994
+    assert len(render("{{ [{'a': [1] * 99999}]|tojson(indent=4) }}", MESSAGES).text) > 999_999
     assert render("{{ ['a', 'b']|join(', ') }}{{ 'aXb'.replace('X', '-') }}", MESSAGES).text == "a, ba-b"
 
 

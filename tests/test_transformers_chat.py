@@ -73,7 +73,13 @@ def test_ids_and_masks(folder: Path, theirs: Any) -> None:
 def test_what_would_be_passed_over_in_silence(tok: Tokenizer) -> None:
     """Arguments of theirs are no variables of a template; a mask that nothing marks would train nothing."""
     chat = [ASKS, ANSWERS]
-    for wrong in ({"truncation": True}, {"max_length": 5}, {"padding": True}, {"return_tensors": "pt"}):
+    for wrong in (
+        {"truncation": True},
+        {"max_length": 5},
+        {"padding": True},
+        {"return_tensors": "pt"},
+        {"sanitize_control_tokens": True},
+    ):
         with pytest.raises(TypeError, match=r"takes it$"):
             tok.apply_chat_template(chat, chat_template="chatml", **wrong)
     plain = {"padding": False, "truncation": False, "max_length": None, "return_tensors": None}

@@ -20,7 +20,10 @@ from syllabary.spec import TokenizerSpec
 
 Given = TypeVar("Given", bound="Conversing")
 # Arguments of transformers that no template can read there, and that mean nothing here.
-THEIRS = ("padding", "truncation", "max_length", "return_tensors", "tokenizer_kwargs")
+THEIRS = (
+    *("padding", "truncation", "max_length", "return_tensors", "tokenizer_kwargs"),
+    "sanitize_control_tokens",
+)
 GENERATION = re.compile(r"\{%[-+]?\s*generation\s*[-+]?%\}")
 
 

@@ -10,10 +10,11 @@ from __future__ import annotations
 import contextlib
 import re
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from itertools import chain
+from string import Formatter
 from typing import Any
 
 MAX_STEPS = 20_000_000  # loops gone round, calls, filters, and 256 characters handled
@@ -29,8 +30,9 @@ HOLDING = (*MANY, dict, *VIEWS)
 SQUARE = ("punycode", "idna")  # codecs that take the square of a text's length
 PAGE = 8  # a step is taken for each 2**8 characters
 
-FIELD = re.compile(r"\{[^{}]*(\{|\d{5})")
 PERCENT = re.compile(r"%(\([^)]*\))?[-+ #0]*(\d*\.)?(\d{5}|\*)")
+CONVERSION = re.compile(r"%(?:\(([^)]*)\))?[-+ #0]*(\d*)\.?(\d*)")
+COPY = PAGE + 4  # a step for each 2**12 characters that are copied, or compared, in one go
 
 
 class ExceededError(Exception):
@@ -176,9 +178,9 @@ def power(left: Any, right: Any) -> Any:
 def modulo(left: Any, right: Any) -> Any:
     """left % right, which formats where `left` is text."""
     if isinstance(left, TEXT):
-        percent(as_text(left))
         weighed(right)
-    return left % right
+        percent(as_text(left), right)
+    return fits(left % right)
 
 
 def _bits(count: int) -> None:
@@ -194,18 +196,35 @@ def as_text(value: str | bytes) -> str:
     return value if isinstance(value, str) else value.decode("latin-1")
 
 
-def percent(pattern: str) -> None:
-    """Refuse a format with a huge width, or with one that is an argument."""
+def percent(pattern: str, given: Any = ()) -> None:
+    """Refuse a format with a huge width, or with one that is an argument, or whose result is too long."""
     handled(pattern)
     if PERCENT.search(pattern):
         raise ExceededError(f"formats with a width above {MAX_WIDTH}, or one that is an argument")
+    found = CONVERSION.findall(pattern)
+    widths = sum(int(one or 0) for _, *both in found for one in both)
+    if isinstance(given, Mapping):  # each as often as it is named
+        weights = {name: _weight(value, {}) for name, value in given.items()}
+        sized(len(pattern) + widths + sum(weights.get(name, 0) for name, *_ in found))
+    else:
+        sized(len(pattern) + widths + _weight(given, {}))
 
 
-def braces(pattern: str) -> None:
+def braces(pattern: str, arguments: Sequence[Any], named: Mapping[str, Any]) -> None:
     """The same for `str.format`."""
     handled(pattern)
-    if FIELD.search(pattern):
-        raise ExceededError(f"formats with a width above {MAX_WIDTH}, or one that is a field")
+    weights = {str(place): _weight(value, {}) for place, value in enumerate(arguments)}
+    weights |= {name: _weight(value, {}) for name, value in named.items()}
+    size, unnamed = len(pattern), 0
+    for _, name, spec, _ in Formatter().parse(pattern):
+        if name is None or spec is None:
+            continue
+        if "{" in spec or re.search(r"\d{5}", spec):
+            raise ExceededError(f"formats with a width above {MAX_WIDTH}, or one that is a field")
+        first = re.split(r"[.[]", name, maxsplit=1)[0]
+        size += sum(map(int, re.findall(r"\d+", spec))) + weights.get(first or str(unnamed), 0)
+        unnamed += not first
+    sized(size)
 
 
 def narrow(arguments: tuple[Any, ...], named: Mapping[str, Any]) -> None:
@@ -233,9 +252,46 @@ def indented(text: str, arguments: tuple[Any, ...], named: Mapping[str, Any]) ->
 
 
 def wrapped(text: str, arguments: tuple[Any, ...], named: Mapping[str, Any]) -> None:
-    """The size of a text with a text at the end of each line, which may be a character long."""
+    """The size of a text with a text at the end of each line, which may be a character long.
+
+    What is left of a long word is copied for each of its lines.
+    """
     ends = [len(value) for value in (*arguments, *named.values()) if isinstance(value, str)]
     sized(len(text) * (1 + max(ends, default=1)))
+    width = (arguments[0] if arguments else named.get("width")) or 79
+    longest = max(map(len, text.split()), default=0)
+    step(longest**2 // max(2 * width if isinstance(width, int) else 1, 1) >> COPY)
+
+
+def stripped(text: str | bytes, arguments: tuple[Any, ...], named: Mapping[str, Any]) -> None:
+    """Steps for taking characters off the ends of a text: each is looked for among all of them."""
+    for characters in (*arguments, *named.values()):
+        if isinstance(characters, TEXT):
+            step(len(text) * len(characters) >> COPY)
+
+
+def laid_out(value: Any, arguments: tuple[Any, ...], named: Mapping[str, Any]) -> None:
+    """The size of a value as JSON, with the indents and separators that the template gives."""
+    given = dict(zip(("ensure_ascii", "indent", "separators"), arguments, strict=False)) | dict(named)
+    indent, separators = given.get("indent"), given.get("separators")
+    wide = len(indent) if isinstance(indent, str) else indent if isinstance(indent, int) else 0
+    between = [one for one in separators if isinstance(one, str)] if isinstance(separators, MANY) else []
+    lines, depth = _lines(value, {})
+    sized(_weight(value, {}) + lines * (depth * wide + sum(map(len, between))))
+
+
+def _lines(value: Any, known: dict[int, tuple[int, int]]) -> tuple[int, int]:
+    """How many lines a value takes where each of its parts has one, and how deeply they stand."""
+    if not isinstance(value, (list, tuple, dict)):
+        return 1, 0
+    if id(value) not in known:
+        step()
+        parts = [_lines(part, known) for part in (value.values() if isinstance(value, dict) else value)]
+        known[id(value)] = (
+            1 + sum(lines for lines, _ in parts),
+            1 + max((depth for _, depth in parts), default=0),
+        )
+    return known[id(value)]
 
 
 def coded(text: str | bytes, arguments: tuple[Any, ...], named: Mapping[str, Any]) -> None:

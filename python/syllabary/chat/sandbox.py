@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import functools
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
 from typing import Any
 
@@ -18,6 +18,7 @@ from syllabary.chat import bounds
 from syllabary.chat.backend import jinja2
 
 JOINED, COUNTED, WEIGHED = " joined", " counted", " weighed"  # filters that no template can name
+STRIPPING = ("strip", "lstrip", "rstrip")
 PADDING = ("center", "ljust", "rjust", "zfill", "expandtabs")
 # Filters with a number whose size decides the size of the result.
 WIDE = ("batch", "center", "filesizeformat", "indent", "round", "slice", "tojson", "truncate", "wordwrap")
@@ -140,18 +141,33 @@ def _sized(text: Any, method: str, args: tuple[Any, ...], kwargs: dict[str, Any]
         bounds.indented(bounds.as_text(text), widths, kwargs)
     elif method == "replace":
         bounds.replaced(text, args, kwargs)
+    elif method in STRIPPING:
+        bounds.stripped(text, args, kwargs)
     elif method == "translate":
         bounds.translated(text, args)
     elif method in ("encode", "decode"):
         bounds.coded(text, args, kwargs)
     elif method in ("format", "format_map"):
-        bounds.braces(text)
         bounds.weighed([*args, *kwargs.values()])
+        mapping = method == "format_map" and args and isinstance(args[0], Mapping)
+        bounds.braces(text, () if mapping else args, args[0] if mapping else kwargs)
     elif method == "join" and args:
         items = list(_counted(args[0]))
         bounds.sized(sum(len(item) + len(text) for item in items if isinstance(item, bounds.TEXT)))
         return (items, *args[1:])
     return args
+
+
+# Filters of text -> what looks at the size of their result.
+SIZES: dict[str, Callable[[str, tuple[Any, ...], Mapping[str, Any]], None]] = {
+    "indent": lambda text, rest, named: bounds.indented(
+        text, tuple(one for one in rest if not isinstance(one, bool)), named
+    ),
+    "replace": bounds.replaced,
+    "wordwrap": bounds.wrapped,
+    "trim": bounds.stripped,
+    "format": lambda text, rest, named: bounds.percent(text, named or rest),
+}
 
 
 def _bounded(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
@@ -164,15 +180,10 @@ def _bounded(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
         _handled(name, value)
         if name in WIDE:
             bounds.narrow(rest, kwargs)
-        text = value if isinstance(value, str) else None
-        if name == "indent" and text is not None:
-            bounds.indented(text, tuple(one for one in rest if not isinstance(one, bool)), kwargs)
-        elif name == "replace" and text is not None:
-            bounds.replaced(text, rest, kwargs)
-        elif name == "wordwrap" and text is not None:
-            bounds.wrapped(text, rest, kwargs)
-        elif name == "format" and text is not None:
-            bounds.percent(text)
+        if name in SIZES and isinstance(value, str):
+            SIZES[name](value, rest, kwargs)
+        elif name == "tojson":
+            bounds.laid_out(value, rest, kwargs)
         elif name == "join":
             items = bounds.weighed(list(_counted(value)))
             separator = next((one for one in (*rest, *kwargs.values()) if isinstance(one, str)), "")
