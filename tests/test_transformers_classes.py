@@ -187,25 +187,28 @@ LANGUAGES = [
 ]
 
 
+def multilingual(name: str, folder: Path, told: dict[str, Any] | None = None) -> None:
+    """A folder of such a class, with four languages."""
+    special = ["<s>", "<pad>", "</s>", "<unk>"]
+    names = [*special, *PIECES[:5], *"lowerab", "de_DE", "en_XX", "eng_Latn", "fra_Latn", "<mask>"]
+    vocab: Any = [(token, 0.0 if token in special else -1.0 - at) for at, token in enumerate(names)]
+    if name.startswith("Nllb"):
+        vocab = {token: index for index, token in enumerate(dict.fromkeys(names))}
+    getattr(transformers, name.removesuffix("Fast"))(vocab=vocab).save_pretrained(folder)
+    (folder / "tokenizer_config.json").write_text(json.dumps({"tokenizer_class": name, **(told or {})}))
+
+
 @pytest.mark.parametrize("name, told, language", LANGUAGES)
 def test_a_class_that_marks_the_language(
     name: str, told: dict[str, Any], language: str, tmp_path: Path
 ) -> None:
     """That of `src_lang`, or of the class, whatever template the file has; codes are special tokens."""
-    special = ["<s>", "<pad>", "</s>", "<unk>"]
-    codes = ["de_DE", "en_XX", "eng_Latn", "fra_Latn"]
-    names = [*special, *PIECES[:5], *"lowerab", *codes, "<mask>"]
-    vocab: Any = [(token, 0.0 if token in special else -1.0 - at) for at, token in enumerate(names)]
-    if name.startswith("Nllb"):
-        vocab = {token: index for index, token in enumerate(dict.fromkeys(names))}
-    one = getattr(transformers, name.removesuffix("Fast"))(vocab=vocab)
-    one.save_pretrained(tmp_path)
-    (tmp_path / "tokenizer_config.json").write_text(json.dumps({"tokenizer_class": name, **told}))
+    multilingual(name, tmp_path, told)
     theirs, tok = transformers.AutoTokenizer.from_pretrained(tmp_path), syllabary.load(tmp_path)
     ours = tok.as_transformers()
     assert language in tok.encode_full("low").tokens
     assert set(ours.all_special_tokens) == set(theirs.all_special_tokens)
-    texts = ["low a", "lower  <mask> b", "", f"a {codes[0]}b"]
+    texts = ["low a", "lower  <mask> b", "", "a de_DEb"]
     for pairs in (None, texts[::-1]):
         assert dict(ours(texts, pairs, padding=True)) == dict(theirs(texts, pairs, padding=True))
     for text in texts:
@@ -219,7 +222,42 @@ def test_a_class_that_marks_the_language(
     assert syllabary.load(tmp_path / "again").encode_full("low").ids == theirs("low")["input_ids"]
 
 
+@pytest.mark.parametrize("name", ["MBartTokenizer", "MBart50Tokenizer", "NllbTokenizer"])
+def test_another_language_for_a_tokenizer(name: str, tmp_path: Path) -> None:
+    """`with_settings` and `as_transformers` as `src_lang` of theirs, told when opened or set; and saved."""
+    multilingual(name, tmp_path)
+    tok, theirs = syllabary.load(tmp_path), transformers.AutoTokenizer.from_pretrained(tmp_path)
+    before = tok.encode_full("low a").ids
+    for language in ("en_XX", "de_DE"):
+        told = transformers.AutoTokenizer.from_pretrained(tmp_path, src_lang=language)
+        theirs.src_lang = language
+        changed = tok.with_settings(src_lang=language)
+        changed.as_transformers().save_pretrained(tmp_path / "again")
+        again = syllabary.load(tmp_path / "again")
+        changed.save(tmp_path / "tok.syllabary.json")
+        for pair in (None, "lower b"):
+            want = theirs("low a", pair)["input_ids"]
+            assert want == told("low a", pair)["input_ids"]
+            for one in (changed, again, syllabary.load(tmp_path / "tok.syllabary.json")):
+                assert one.encode_full("low a", pair).ids == one.as_transformers()("low a", pair)["input_ids"]
+                assert one.encode_full("low a", pair).ids == want
+            assert tok.as_transformers(src_lang=language)("low a", pair)["input_ids"] == want
+    assert changed.with_settings(src_lang=None).encode_full("low a").ids == before
+    assert tok.with_settings(model_max_length=9).encode_full("low a").ids == before
+    if name.startswith("Nllb"):
+        theirs.legacy_behaviour, theirs.src_lang = True, "fra_Latn"
+        legacy = tok.with_settings(legacy_behaviour=True, src_lang="fra_Latn")
+        assert legacy.encode_full("low a", "b").ids == theirs("low a", "b")["input_ids"]
+
+
 def test_a_language_that_is_no_token(tmp_path: Path) -> None:
+    multilingual("MBartTokenizer", tmp_path)
+    for change in (
+        lambda: syllabary.load(tmp_path).with_settings(src_lang="xx_XX"),
+        lambda: syllabary.load(tmp_path).as_transformers(src_lang="xx_XX"),
+    ):
+        with pytest.raises(syllabary.FormatError, match=r"src_lang: 'xx_XX' is no token of this tokenizer"):
+            change()
     bare("MBartTokenizer", tmp_path, src_lang="xx_XX")
     with pytest.raises(syllabary.FormatError, match=r"src_lang: 'xx_XX' is no token of this tokenizer"):
         syllabary.load(tmp_path)

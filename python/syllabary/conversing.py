@@ -16,6 +16,7 @@ import numpy as np
 from syllabary.chat.choosing import DEFAULT, choose
 from syllabary.errors import ChatError
 from syllabary.formats.transformers_folder import Settings, settings, with_settings
+from syllabary.formats.transformers_language import with_language
 from syllabary.spec import TokenizerSpec
 
 Given = TypeVar("Given", bound="Conversing")
@@ -62,11 +63,12 @@ class Conversing:
         """The same with other settings, by the names of `tokenizer_config.json`; `None` takes one out.
 
         `chat_template`: a template, or name -> template. `bos_token` and the like: a token of this tokenizer.
+        `src_lang`: of MBart, MBart50 and Nllb, the language whose token stands beside the text from then on.
         Saved in `.syllabary.json`, and by `as_transformers().save_pretrained(folder)`.
 
-        Raises `FormatError` for a role that names no token, and for a value that no JSON holds.
+        Raises `FormatError` for a role or a language that is no token, and for a value that no JSON holds.
         """
-        made = type(self)(with_settings(self.spec, settings))  # type: ignore[call-arg]
+        made = type(self)(with_language(with_settings(self.spec, settings), settings))  # type: ignore[call-arg]
         made._opened_as = self._opened_as
         return made
 

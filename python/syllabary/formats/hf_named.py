@@ -19,6 +19,7 @@ from syllabary.formats.record import Hints
 from syllabary.formats.strict_json import Json, parse
 from syllabary.formats.transformers_classes import Class
 from syllabary.formats.transformers_folder import CONFIG, EXTRA, MAP, ROLES, class_in, left_open
+from syllabary.formats.transformers_language import template
 from syllabary.spec import TokenizerSpec
 
 DECODER = "added_tokens_decoder"
@@ -42,33 +43,13 @@ def read_folder(path: Path, hints: Hints, texts: Mapping[str, str]) -> Tokenizer
     values = [entry.value for entry in entries.list()] if entries.value else []
     members = {key: one.value for key, one in root.object().items()}
     own = {one.member("content").string(): one.member("id").id() for one in entries.list()} if values else {}
-    told = _template(texts, path.parent, {**own, **added, **vocab})
+    config = parse(texts.get(CONFIG, "{}").encode("utf-8"), path.parent / CONFIG).object()
+    told = template(config, {**own, **added, **vocab})
     if not more and told is None:
         return read_document(root)
     if told is not None:
         members["post_processor"] = told
     return read_document(Json({**members, "added_tokens": [*values, *more]}, root.where, path))
-
-
-def _template(texts: Mapping[str, str], folder: Path, ids: Mapping[str, int]) -> dict[str, object] | None:
-    """What a class puts around text to say its language, whatever `tokenizer.json` says; `None` of others."""
-    members = parse(texts.get(CONFIG, "{}").encode("utf-8"), folder / CONFIG).object()
-    known = class_in(members)
-    if known is None or known.language is None:
-        return None
-    source = members["src_lang"].optional_string() if "src_lang" in members else None
-    end, language = known.roles["eos"], source or known.language
-    legacy = "legacy_behaviour" in members and members["legacy_behaviour"].boolean()
-    if end not in ids or language not in ids:
-        if source is not None and source not in ids:
-            raise members["src_lang"].error(f"{source!r} is no token of this tokenizer")
-        return None
-    marks = [{"SpecialToken": {"id": name, "type_id": 0}} for name in (language, end)]
-    first, second = ([{"Sequence": {"id": name, "type_id": 0}}] for name in "AB")
-    before, after = ([], marks[::-1]) if known.after or legacy else (marks[:1], marks[1:])
-    tokens = {name: {"id": name, "ids": [ids[name]], "tokens": [name]} for name in (end, language)}
-    single, pair = [*before, *first, *after], [*before, *first, *second, *after]
-    return {"type": "TemplateProcessing", "single": single, "pair": pair, "special_tokens": tokens}
 
 
 def _vocab(vocab: Json) -> dict[str, int]:

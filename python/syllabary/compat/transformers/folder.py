@@ -16,7 +16,8 @@ from syllabary.compat.transformers.tokenizer import SyllabaryTokenizer
 from syllabary.errors import FormatError
 from syllabary.files import write_atomic
 from syllabary.formats.record import KEEPS_ALL
-from syllabary.formats.transformers_folder import beside, of_class
+from syllabary.formats.transformers_folder import beside, of_class, with_settings
+from syllabary.formats.transformers_language import TELLS, with_language
 
 WAY_OUT = "`syllabary convert` to a tokenizer.json says whether it can be left out, and what changes"
 
@@ -28,13 +29,15 @@ def wrap(tok: Any, settings: Mapping[str, Any]) -> SyllabaryTokenizer:
     """
     told = {**of_class(tok.spec), **settings}
     called = told.pop("name_or_path", "")
+    language = {name: settings[name] for name in TELLS if name in settings}
+    spec = with_language(with_settings(tok.spec, language), language) if language else tok.spec
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         try:
-            formats.write(tok.spec, folder / "tokenizer.json", "huggingface")
+            formats.write(spec, folder / "tokenizer.json", "huggingface")
         except FormatError as error:
             raise FormatError(str(error).replace(KEEPS_ALL, WAY_OUT)) from None
-        for file, text in beside(tok.spec).items():
+        for file, text in beside(spec).items():
             (folder / file).parent.mkdir(exist_ok=True)
             write_atomic(folder / file, text.encode("utf-8"))
         made: SyllabaryTokenizer = SyllabaryTokenizer.from_pretrained(name, local_files_only=True, **told)
