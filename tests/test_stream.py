@@ -15,6 +15,7 @@ import streamed
 
 import syllabary
 from syllabary.errors import SpecialTokenError, SyllabaryError, TextError, UnknownSymbolError
+from syllabary.reference import cut_steps
 from syllabary.reference.cuts import Cuts
 from syllabary.reference.tokenizer import ReferenceTokenizer
 from syllabary.streaming import IncrementalEncoder
@@ -228,3 +229,28 @@ def test_counting_stops_early() -> None:
     assert tok.count_until(text, 100) is None
     with pytest.raises(TextError):
         tok.count_until(text, 10**6)
+
+
+@pytest.mark.parametrize("name", ["gpt2", "wordpiece"])
+def test_two_characters_are_asked_about_once(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A long row without a cut is looked at character by character; what is certain of two is noted."""
+    asked: list[str] = []
+    for rule in ("split_apart", "cuts_apart"):
+        real = getattr(cut_steps, rule)
+        monkeypatch.setattr(
+            cut_steps, rule, lambda *of, real=real: (asked.append("".join(of[1:3])), real(*of))[1]
+        )
+    tok = streamed.trained()[name]
+    encoder = syllabary.Tokenizer(tok.spec).encoder()
+    assert not any(encoder.push("ab" * 500) for _ in range(20))
+    assert encoder.flush() == tok.encode("ab" * 10_000)
+    assert 0 < len(asked) < 20
+
+
+def test_text_that_is_one_piece_is_not_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of a model that cuts a piece nowhere, without a split, all is held back until the end."""
+    monkeypatch.setattr(Cuts, "is_cut", lambda *_: pytest.fail("asked"))
+    tok = syllabary.Tokenizer(streamed.trained()["unigram, no split"].spec)
+    encoder = tok.encoder()
+    assert encoder.push("the best of times ") == []
+    assert encoder.push("it was") + encoder.flush() == tok.encode("the best of times it was")

@@ -70,6 +70,11 @@ def rewrites_apart(step: Step, text: str, at: int, frozen: Collection[str] = (),
     return True  # one character at a time
 
 
+def reads_on(step: Step) -> bool:
+    """Whether `rewrites_apart` looks at more of a text than the two characters at the place."""
+    return step.kind == "SentencePiece" and charsmap(step.options["precompiled_charsmap"]) is not None
+
+
 def inner(step: Step) -> Step:
     """A step without what it does at the beginning and the end of a text."""
     if step.kind == "SentencePiece":

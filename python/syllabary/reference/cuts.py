@@ -22,19 +22,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from syllabary.errors import UnknownSymbolError
 from syllabary.reference import cut_steps, normalize
 from syllabary.reference.added import PLAIN
 from syllabary.reference.aligned import Aligned
+from syllabary.reference.cut_steps import Verdict
 from syllabary.reference.cut_tokens import Names, Neighbours, Whole
 from syllabary.reference.pipeline import later_names
 from syllabary.reference.tokenizer import ReferenceTokenizer
 from syllabary.spec import Step, TokenizerSpec
 
+Found = TypeVar("Found")
+GROUP = -1  # of a context: as long as the group of digits before the place
 NEAR = 64  # characters of context, with which a stretch of text is rewritten
-MEMORY = 10_000  # parts of which it is known what a step makes of them
+MEMORY = 10_000  # parts, and places, of which it is noted what a step makes of them
 
 
 class Cut(NamedTuple):
@@ -66,6 +69,9 @@ class Cuts:
         """From a specification that has been checked."""
         self.spec, self.policy = spec, "allow" if finds_special else "text"
         self.guards: dict[str, bool] = {}  # whether what may be a guard has ids
+        self.pairs: dict[str, Verdict] = {}  # what is certain of two characters, without steps
+        self.contexts: dict[str, int] = {}  # and with steps: two characters, and what becomes of them
+        self.rewritten_apart: dict[int, dict[str, bool]] = {}  # step -> two characters -> its answer
         self.rewrites = bool(spec.normalizer or spec.pretokenizer)
         self.known: dict[int, dict[str, str]] = {}  # step -> part -> what becomes of it
         named = {**spec.added_tokens, **(spec.special_tokens if finds_special else {})}
@@ -80,7 +86,9 @@ class Cuts:
         joins_words = spec.unit == "word" and (bool(spec.pretokenizer) or not spec.split.keep_unmatched)
         fuses = spec.fuse_unknown and ((whole_run and cuts_pieces) or fuses_words(spec))
         cuts_again = bool(spec.unused) and spec.model == "bpe"
-        self.never = cuts_again or joins_words or fuses
+        marks = spec.end_of_word is not None or spec.continuing_prefix is not None
+        is_one = not cuts_pieces and (spec.model != "bpe" or marks)  # all text is a piece that is never cut
+        self.never = cuts_again or joins_words or fuses or is_one
 
     def last(self, text: str, low: int = 0, begins: bool = True) -> Cut | None:
         """The last cut above `low` and below the end of `text`, or `None`.
@@ -95,7 +103,7 @@ class Cuts:
             return None if at is None else Cut(at)
         size = NEAR // 4
         while True:
-            start = max(0, len(text) - size)
+            start = max(0, low - 4 * NEAR, len(text) - size)
             for cut in self.rewritten(text[start:], begins and not start):
                 if start + cut.at <= low:
                     return None
@@ -121,14 +129,23 @@ class Cuts:
 
     def is_cut(self, text: str, at: int, begins: bool, groups: bool = True) -> bool:
         """Whether text that no step rewrites can be cut at `at`; `groups`: at ends of groups of digits."""
-        before, after = text[at - 1], text[at]
+        both, before, after = text[at - 1 : at + 1], text[at - 1], text[at]
+        verdict = self.pairs.get(both)
+        if verdict is None:
+            verdict = noted(self.pairs, both, self.pair(before, after))
+        if verdict != "unsure":
+            return verdict == "apart"
+        ends = groups and cut_steps.group_before(self.spec.split, text, at, begins)
+        return bool(ends) and self.merges_apart(before, after, True)
+
+    def pair(self, before: str, after: str) -> Verdict:
+        """What is certain of two characters: a cut, none, or one where a group of digits ends."""
         if not (self.first.apart(before, after) and self.later.apart(before, after)):
-            return False
-        split = self.spec.split
-        verdict = cut_steps.split_apart(split, before, after)
-        if verdict == "unsure" and groups and cut_steps.group_before(split, text, at, begins):
-            verdict = "apart"
-        return verdict != "unsure" and self.merges_apart(before, after, verdict == "apart")
+            return "glued"
+        verdict = cut_steps.split_apart(self.spec.split, before, after)
+        if verdict == "unsure":
+            return verdict
+        return "apart" if self.merges_apart(before, after, verdict == "apart") else "glued"
 
     def merges_apart(self, before: str, after: str, pieces_end: bool) -> bool:
         """Whether no token joins two characters; `pieces_end`: a piece ends between them."""
@@ -162,7 +179,12 @@ class Cuts:
             if at == len(parts) - 1:
                 continue
             place = parts[at].start
-            wanted = self.context(text, place, joined, end, groups)
+            both = text[place - 1 : place + 1] + joined[end - 1 : end + 1]
+            wanted = self.contexts.get(both)
+            if wanted is None:
+                wanted = noted(self.contexts, both, self.context(*both))
+            if wanted == GROUP:
+                wanted = self.behind_group(joined, end) if groups else 0
             first, behind = at - 1, len(parts[at - 1].text)
             while behind < wanted and first > 0:
                 first -= 1
@@ -174,15 +196,15 @@ class Cuts:
             if (wanted == 1 or (wanted and behind == wanted)) and self.has_ids(guard):
                 yield Cut(place, guard)
 
-    def context(self, text: str, at: int, joined: str, end: int, groups: bool) -> int:
-        """Whether text can be cut at `at`, where `joined`, what becomes of it, has the place `end`.
+    def context(self, left: str, right: str, before: str, after: str) -> int:
+        """Whether text can be cut between `left` and `right`, of which `before` and `after` are made.
 
-        0 if not, else how much of `joined` must stand before the place for what follows to go on.
+        0 if not, else how much of what is made must stand before the place for what follows to go on; `GROUP`
+        where that is a group of digits.
         """
         first, later = self.first, self.later
-        if first.may_end(text[at - 1]) or not first.apart(text[at - 1], text[at]):
+        if first.may_end(left) or not first.apart(left, right):
             return 0
-        before, after = joined[end - 1], joined[end]
         if later.may_end(before) or not later.apart(before, after):
             return 0
         for step in self.spec.pretokenizer:
@@ -191,10 +213,13 @@ class Cuts:
                 return int(verdict == "apart" and self.merges_apart(before, after, True))
             before, after = cut_steps.turned(step, before, after)
         verdict = cut_steps.split_apart(self.spec.split, before, after)
-        if verdict != "unsure":
-            return int(self.merges_apart(before, after, verdict == "apart"))
-        size = cut_steps.group_before(self.spec.split, joined, end, False) if groups else 0
-        return size if size and self.merges_apart(before, after, True) else 0
+        if verdict == "unsure":
+            return GROUP if self.merges_apart(before, after, True) else 0
+        return int(self.merges_apart(before, after, verdict == "apart"))
+
+    def behind_group(self, joined: str, end: int) -> int:
+        """How long the group of digits is that ends at a place of rewritten text; 0 if none does."""
+        return cut_steps.group_before(self.spec.split, joined, end, False)
 
     def parts(self, text: str, begins: bool) -> list[Part]:
         """A text as the normalizer rewrites it, part by part; the last may change with what follows.
@@ -206,24 +231,32 @@ class Cuts:
         for step in self.spec.normalizer:
             joined = "".join(part.text for part in parts)
             grown, end = parts[:1], len(parts[0].text) if parts else 0
+            known = {} if cut_steps.reads_on(step) else self.rewritten_apart.setdefault(id(step), {})
             for part in parts[1:]:
-                apart = cut_steps.rewrites_apart(step, joined, end, self.frozen, begins)
+                apart = known.get(joined[end - 1 : end + 1])
+                if apart is None:
+                    apart = self.rewrites_apart(step, joined, end, begins)
                 grown = add(grown, part, apart and (begins or len(grown) > 1 or part is not parts[1]))
                 end += len(part.text)
             parts = self.applied(step, grown)
         return parts
+
+    def rewrites_apart(self, step: Step, text: str, at: int, begins: bool) -> bool:
+        """What a step says of a place; of most steps it is noted for the two characters there."""
+        found = cut_steps.rewrites_apart(step, text, at, self.frozen, begins)
+        if not cut_steps.reads_on(step):
+            noted(self.rewritten_apart[id(step)], text[at - 1 : at + 1], found)
+        return found
 
     def applied(self, step: Step, parts: list[Part]) -> list[Part]:
         """Parts after a step; one that is empty then, or ends as a text would, is none of its own."""
         found: list[Part] = []
         known = self.known.setdefault(id(step), {})
         for part in parts:
-            if part.text not in known:
-                if len(known) > MEMORY:
-                    known.clear()
+            text = known.get(part.text)
+            if text is None:
                 made = normalize.apply([cut_steps.inner(step)], Aligned.of(part.text), self.frozen)
-                known[part.text] = made.text
-            text = known[part.text]
+                text = noted(known, part.text, made.text)
             last = found[-1].text if found else ""
             found = add(
                 found,
@@ -236,15 +269,14 @@ class Cuts:
         """Whether text can be encoded by itself: `w` alone may be unknown where `low` is a token."""
         if self.spec.unknown is not None or self.has_all_bytes:
             return True
-        if guard not in self.guards:
-            if len(self.guards) > MEMORY:
-                self.guards.clear()
-            try:
-                self.reference.encode(guard, self.policy)
-                self.guards[guard] = True
-            except UnknownSymbolError:
-                self.guards[guard] = False
-        return self.guards[guard]
+        found = self.guards.get(guard)
+        if found is not None:
+            return found
+        try:
+            self.reference.encode(guard, self.policy)
+        except UnknownSymbolError:
+            return noted(self.guards, guard, False)
+        return noted(self.guards, guard, True)
 
     # ---- what tokens are made of ----
 
@@ -281,6 +313,14 @@ class Cuts:
         """The bytes that other characters are spelled with."""
         symbols = {symbol[0] for symbol in self.spec.alphabet if len(symbol) == 1}
         return frozenset({*self.spec.byte_tokens.values(), *symbols})
+
+
+def noted(known: dict[str, Any], key: str, found: Found) -> Found:
+    """What was found, once it is kept for the next time. Threads may share `known`: none looks again."""
+    if len(known) > MEMORY:
+        known.clear()
+    known[key] = found
+    return found
 
 
 def add(parts: list[Part], part: Part, apart: bool) -> list[Part]:
