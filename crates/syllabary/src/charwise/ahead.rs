@@ -108,19 +108,19 @@ impl Charwise {
             let Word { start, end, hash } = work.ahead[number];
             let length = end - start;
             out.make_room();
-            let mut is_new = false;
+            let mut new = None;
             if length <= SHORT {
                 let key = Key::at(bytes, start, length);
                 if let Some((ids, count)) = work.memory.few(key, hash) {
                     out.few(ids, count);
                     continue;
                 }
-                is_new = work.memory.is_new(key, hash);
+                new = work.memory.is_new(key, hash).then_some((key, hash));
             } else if let Some((ids, count)) = work.memory.some(&Longer::at(bytes, start, length), hash) {
                 out.some(ids, count);
                 continue;
             }
-            self.other_segment(&text[start..end], is_new, merges, work, out)?;
+            self.other_segment(&text[start..end], new, merges, work, out)?;
         }
         Ok(start)
     }

@@ -260,7 +260,8 @@ impl Charwise {
             let Some(Segment { key, hash, end }) = work.places[..count].get(place).copied() else { break };
             out.make_room();
             let is_new = end - at <= SHORT && work.memory.is_new(key, hash);
-            self.other_segment(&text[at..end], is_new, merges, work, out)?;
+            let new = is_new.then_some((key, hash));
+            self.other_segment(&text[at..end], new, merges, work, out)?;
             (place, at) = (place + 1, end);
         }
         Ok(at)
@@ -276,7 +277,7 @@ impl Charwise {
         work: &mut Work,
         out: &mut Out<'_, F>,
     ) -> Result<(), Error> {
-        let mut is_new = false;
+        let mut new = None;
         if range.len() <= SHORT {
             let key = Key::at(text.as_bytes(), range.start, range.len());
             let hash = key.hash();
@@ -284,22 +285,25 @@ impl Charwise {
                 out.few(ids, count);
                 return Ok(());
             }
-            is_new = work.memory.is_new(key, hash);
+            new = work.memory.is_new(key, hash).then_some((key, hash));
         }
-        self.other_segment(&text[range], is_new, merges, work, out)
+        self.other_segment(&text[range], new, merges, work, out)
     }
 
-    /// The same for a segment that is long, has many ids or is not remembered; `is_new`: surely not.
+    /// The same for a segment that is long, has many ids or is not remembered; `new`: its key and hash, if it is
+    /// short, and surely not remembered.
     #[inline(never)]
     pub(super) fn other_segment<F: FnMut(&[u32]) -> bool>(
         &self,
         segment: &str,
-        is_new: bool,
+        new: Option<(Key, u64)>,
         merges: &Merges,
         work: &mut Work,
         out: &mut Out<'_, F>,
     ) -> Result<(), Error> {
-        if !is_new && let Some(ids) = work.memory.many(segment.as_bytes(), out.is_near()) {
+        if new.is_none()
+            && let Some(ids) = work.memory.many(segment.as_bytes(), out.is_near())
+        {
             out.many(ids);
             return Ok(());
         }
@@ -311,6 +315,11 @@ impl Charwise {
                 let (ids, count) = letter.ids();
                 work.memory.put(segment.as_bytes(), &ids[..count], false);
             }
+            return Ok(());
+        }
+        if let How::Weigh(weigh) = &self.how
+            && self.learn_brief(weigh, (segment, new), work, out)
+        {
             return Ok(());
         }
         match self.learn(segment, merges, work, out)? {

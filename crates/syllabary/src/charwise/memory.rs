@@ -225,6 +225,23 @@ impl Memory {
         }
     }
 
+    /// The same of a short one, whose key and hash these are; the first ids, with others behind, and all.
+    #[inline]
+    pub(super) fn put_new(
+        &mut self,
+        (key, hash): (Key, u64),
+        (first, ids): (&[u32; 16], &[u32]),
+        some: bool,
+    ) {
+        if ids.len() > INLINE || self.short.used >= self.short.lines.len() {
+            return self.put_short(key, ids, some);
+        }
+        let mut slot = Short { low: key.low, high: key.high, ids: [0; INLINE] };
+        slot.ids.copy_from_slice(&first[..INLINE]);
+        slot.high |= (ids.len() as u64 + if some { SOME } else { 0 }) << COUNT;
+        self.short.place(slot, &|slot: &Short| (slot.high != 0).then_some(hash));
+    }
+
     fn put_short(&mut self, key: Key, ids: &[u32], some: bool) {
         let mut slot = Short { low: key.low, high: key.high, ids: [0; INLINE] };
         let count = if let Some(inline) = slot.ids.get_mut(..ids.len()) {

@@ -157,7 +157,8 @@ impl Charwise {
                 Some((ids, count)) => out.few(ids, count),
                 None => {
                     let is_new = is_short && work.memory.is_new(key, hash);
-                    self.other_segment(&text[start..end], is_new, merges, work, out)?;
+                    let new = is_new.then_some((key, hash));
+                    self.other_segment(&text[start..end], new, merges, work, out)?;
                 }
             }
         }

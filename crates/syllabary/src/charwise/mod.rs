@@ -11,6 +11,7 @@
 
 mod ahead;
 mod alone;
+mod brief;
 mod carry;
 #[cfg(target_arch = "x86_64")]
 mod cover;

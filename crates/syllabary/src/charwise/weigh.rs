@@ -18,6 +18,7 @@ use std::sync::Arc;
 use super::{
     Charwise, How, MARK,
     ahead::are_dense,
+    brief::{Codes, codes},
     carry::{Bounds, Carry, DOUBLE, Kept, Reach, SINGLE},
     joins::Joins,
     letters::Letters,
@@ -52,6 +53,8 @@ pub(super) struct Weigh {
     pub(super) heaviest: f64,
     /// Segments are words.
     words: bool,
+    /// The codes of ASCII.
+    pub(super) codes: Box<Codes>,
     /// The processor reads sixteen characters at once.
     #[cfg(target_arch = "x86_64")]
     pub(super) able: Option<Able>,
@@ -103,7 +106,7 @@ impl Charwise {
             begins_words,
             #[cfg(target_arch = "x86_64")]
             singles: if words { None } else { Singles::new(&letters) },
-            how: How::Weigh(Weigh::new(unigram, spelling, words)),
+            how: How::Weigh(Weigh::new((unigram, space), spelling, words)),
             unknown: spelling.unknown.unwrap_or(NONE),
             fuses: spelling.fuse_unknown && !has_bytes,
             letters,
@@ -155,7 +158,7 @@ impl Charwise {
             Kept::Always
         } else if lattice.len() <= WORD {
             let better = unigram.solve::<true>(0.0, lattice);
-            weigh.kept(lattice, better)
+            weigh.kept((lattice.path.len(), lattice.len()), lattice.score, better)
         } else {
             // Sums may have been counted anew.
             Kept::Never
@@ -265,12 +268,13 @@ fn power_of_two(power: i32) -> f64 {
 }
 
 impl Weigh {
-    /// For which texts the best way, so much better than any other, is the same.
-    fn kept(&self, lattice: &Lattice, better: f64) -> Kept {
-        let sums = (lattice.path.len() + lattice.len()) as f64;
+    /// For which texts the best way of so many tokens through so many characters, of this score and so much
+    /// better than any other, is the same.
+    pub(super) fn kept(&self, (tokens, characters): (usize, usize), score: f64, better: f64) -> Kept {
+        let sums = (tokens + characters) as f64;
         let is_kept = |power: i32| {
             let half = self.unigram.half_unit() * power_of_two(power);
-            better > 1.1 * sums * half && lattice.score.abs() < power_of_two(power - PART)
+            better > 1.1 * sums * half && score.abs() < power_of_two(power - PART)
         };
         let Bounds { near_power, far_power, .. } = *self.bounds();
         match (is_kept(far_power), is_kept(near_power)) {
@@ -284,7 +288,7 @@ impl Weigh {
         if self.unigram.is_single() { &SINGLE } else { &DOUBLE }
     }
 
-    fn new(unigram: &Arc<Unigram>, spelling: &Spelling<'_>, words: bool) -> Weigh {
+    fn new((unigram, space): (&Arc<Unigram>, char), spelling: &Spelling<'_>, words: bool) -> Weigh {
         let bound = spelling.byte_tokens.iter().map(|&(id, _)| id).chain(unigram.texts().map(|(_, id)| id));
         let bound = bound.chain(spelling.unknown).max().map_or(0, |id| id as usize + 1);
         let mut weights: Vec<f64> = (0..bound).map(|id| unigram.score(id as u32)).collect();
@@ -303,6 +307,7 @@ impl Weigh {
             weights,
             heaviest,
             words,
+            codes: codes(unigram, space),
             #[cfg(target_arch = "x86_64")]
             able: Able::new(),
         }

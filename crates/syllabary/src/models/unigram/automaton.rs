@@ -13,6 +13,7 @@ use std::hint::select_unpredictable;
 
 use super::{
     NONE,
+    lattice::Sum,
     trie::{Cell, Trie},
 };
 
@@ -95,11 +96,36 @@ impl Row {
     }
 }
 
+/// In the row of the longest text that ends at a place: more than three do.
+const MORE: u32 = 1 << 31;
+
+/// The best way to a place, and the row of its last text; the score of the second best.
+pub(super) struct Best<S> {
+    pub(super) score: S,
+    pub(super) second: S,
+    pub(super) row: u32,
+}
+
+impl<S: Sum> Best<S> {
+    /// Looks at a text more, and the score with it. No branch: which is better is not to be foretold.
+    #[inline(always)]
+    fn take<const MARGIN: bool>(&mut self, row: u32, score: S) {
+        let is_better = score > self.score;
+        if MARGIN {
+            let worse = if is_better { self.score } else { score };
+            self.second = if worse > self.second { worse } else { self.second };
+        }
+        self.score = if is_better { score } else { self.score };
+        self.row = if is_better { row } else { self.row };
+    }
+}
+
 /// The states, and the rows.
 #[derive(Debug)]
 pub(super) struct Automaton {
     nodes: Vec<Node>,
-    /// By node the state to go on from where it has no child, and the row of the longest text that ends there.
+    /// By node the state to go on from where it has no child, and the row of the longest text that ends there,
+    /// or `MORE`.
     others: Vec<u32>,
     longest: Vec<u32>,
     /// By id; behind them that of an unknown character, and one that is never taken.
@@ -142,6 +168,7 @@ impl Automaton {
                 made.link(at, cells[at as usize], scores[at as usize], (depth, none));
             }
         }
+        made.mark_more();
         level.is_empty().then_some(made)
     }
 
@@ -181,6 +208,15 @@ impl Automaton {
         }
     }
 
+    /// Notes where more than three texts end.
+    fn mark_more(&mut self) {
+        for longest in &mut self.longest {
+            let row = |row: u32| self.rows[row as usize];
+            let third = row(row(row(*longest).shorter()).shorter());
+            *longest |= if third.length() == 1 { 0 } else { MORE };
+        }
+    }
+
     #[inline]
     fn state(&self, at: u32) -> State {
         State { at, node: self.nodes[at as usize] }
@@ -198,10 +234,36 @@ impl Automaton {
         self.state(0)
     }
 
-    /// The row of the longest text that ends there.
-    #[inline]
-    pub(super) fn longest(&self, state: State) -> u32 {
-        self.longest[state.at as usize]
+    /// The best way to a place, `before` being the scores so many characters before it. The longest text comes
+    /// first, and stays if another is as good. Three are taken at a time, if need be with one that is none: how
+    /// many there are nothing foretells.
+    #[inline(always)]
+    pub(super) fn best<S: Sum, const MARGIN: bool>(
+        &self,
+        state: State,
+        before: impl Fn(usize) -> S,
+    ) -> Best<S> {
+        let longest = self.longest[state.at as usize];
+        let mut id = longest & !MORE;
+        let mut best = Best { score: S::LOWEST, second: S::LOWEST, row: id };
+        let mut three = |id: u32| {
+            let mut take = |id: u32| {
+                let row = self.rows[id as usize];
+                best.take::<MARGIN>(id, S::at(self, id) + before(row.length()));
+                row
+            };
+            let one = take(id);
+            let other = take(one.shorter());
+            take(other.shorter())
+        };
+        let mut third = three(id);
+        if longest >= MORE {
+            while third.length() != 1 {
+                id = third.shorter();
+                third = three(id);
+            }
+        }
+        best
     }
 
     /// Behind one more character: the child of the state, or of the one to go on from; both are looked at, as nothing foretells

@@ -6,7 +6,8 @@ use std::ops::{Add, Range, Sub};
 
 use super::{
     NONE, Unigram,
-    automaton::Automaton,
+    automaton::{Automaton, Best},
+    brief::Brief,
     trie::{Cell, Trie},
 };
 use crate::asking::Ask;
@@ -107,6 +108,8 @@ pub(crate) struct Lattice {
     pub(super) starts: Vec<u32>,
     pub(super) single: Ways<f32>,
     pub(super) double: Ways<f64>,
+    /// The same of a few characters.
+    pub(crate) brief: Brief,
     /// The best way, from its end to its beginning; its score, with that of what stands before.
     pub(crate) path: Vec<Edge>,
     pub(crate) score: f64,
@@ -183,31 +186,9 @@ impl<S: Sum> Ways<S> {
                 return (0.0, 0.0);
             }
             state = automaton.step(state, code);
-            let (mut best, mut second, mut last, mut id) =
-                (S::LOWEST, S::LOWEST, 0, automaton.longest(state));
-            let mut take = |id: u32| {
-                let row = automaton.rows[id as usize];
-                let score = S::at(automaton, id) + scores[end - row.length()];
-                let is_better = score > best;
-                if MARGIN {
-                    let worse = if is_better { best } else { score };
-                    second = if worse > second { worse } else { second };
-                }
-                best = if is_better { score } else { best };
-                last = if is_better { id } else { last };
-                row
-            };
-            // Three at a time, if need be with one that is none: how many there are nothing foretells.
-            loop {
-                let one = take(id);
-                let other = take(one.shorter());
-                let other = take(other.shorter());
-                if other.length() == 1 {
-                    break;
-                }
-                id = other.shorter();
-            }
-            (scores[end], rows[end]) = (best, last);
+            let Best { score, second, row } =
+                automaton.best::<S, MARGIN>(state, |length| scores[end - length]);
+            (scores[end], rows[end]) = (score, row);
             if MARGIN {
                 self.seconds[end] = second;
             }
@@ -317,7 +298,7 @@ impl<S: Sum> Ways<S> {
 
 impl Unigram {
     /// Whether no sum of so many characters is counted anew, `from` being the score before them.
-    fn is_near<S: Sum>(&self, from: f64, count: usize) -> bool {
+    pub(super) fn is_near<S: Sum>(&self, from: f64, count: usize) -> bool {
         // One part in a hundred is more than sums are rounded by.
         from.abs() + (count + 1) as f64 * self.heaviest < 0.99 * S::FARTHEST.into()
     }

@@ -3,6 +3,7 @@
 //! Leaves out which pieces are remembered (`charwise`).
 
 mod automaton;
+mod brief;
 mod couples;
 mod draw;
 mod lattice;
@@ -17,6 +18,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::{Found, frozen};
 use crate::{Error, parts::Parts, vocab::Vocab};
 use automaton::Automaton;
+pub(crate) use brief::{BRIEF, Brief};
 use couples::Couples;
 pub(crate) use couples::{Alone, FEW};
 pub(crate) use lattice::Lattice;

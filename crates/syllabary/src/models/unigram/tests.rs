@@ -1,6 +1,6 @@
 //! The fast ways through the lattice against the plain one, which pushes every token that begins at a place.
 
-use super::{FEW, NONE, Unigram, lattice::Ways};
+use super::{BRIEF, Brief, FEW, NONE, Unigram, lattice::Ways};
 use crate::{
     alphabet::Unit,
     asking::Ask,
@@ -78,11 +78,29 @@ fn agree(unigram: &Unigram, codes: &[u32], from: f64) {
     }
 }
 
+/// What few characters become by the arrays of one size, and by pushing.
+fn brief_agrees(unigram: &Unigram, codes: &[u32], brief: &mut Brief) {
+    let codes = &codes[..codes.len().min(BRIEF - 1)];
+    brief.count = codes.len();
+    brief.codes.iter_mut().zip(codes).for_each(|(place, &code)| *place = code as u16);
+    let mut path = Vec::new();
+    let (score, margin) =
+        Ways::<f32>::default().push::<true>(unigram, (codes, &Ask::default()), 0.0, &mut path);
+    let ids: Vec<u32> = path.iter().map(|edge| edge.id).collect();
+    let expected = (unigram.is_single() && !ids.contains(&NONE)).then_some((score as f32, margin as f32));
+    assert_eq!(unigram.solve_brief(brief), expected);
+    if expected.is_some() {
+        assert_eq!((brief.ids(), brief.len()), (&ids[..], ids.len()));
+        let first = ids.len().min(brief.copied().len());
+        assert_eq!(brief.copied()[..first], ids[..first]);
+    }
+}
+
 #[test]
 fn all_ways_are_the_same() {
     let letters: Vec<char> = "abcdefgé漢字😀".chars().collect();
     let others: Vec<char> = "aabbcdefgé漢漢字😀xж".chars().collect();
-    let mut draw = Draw(5);
+    let (mut draw, mut brief) = (Draw(5), Brief::default());
     for round in 0..drawn(40, 400) {
         let texts = texts(&mut draw, &letters);
         unigram(&texts, round % 2 == 0, |unigram| {
@@ -90,6 +108,7 @@ fn all_ways_are_the_same() {
                 let text = draw.text(if round % 3 == 0 { &letters } else { &others }, 30);
                 let codes: Vec<u32> = text.chars().map(|char| unigram.trie.code(char)).collect();
                 let from = [0.0, -0.25, -7001.3, -90_000.1][draw.below(4)];
+                brief_agrees(unigram, &codes, &mut brief);
                 agree(unigram, &codes, if unigram.is_single() { f64::from(from as f32) } else { from });
             }
         });
