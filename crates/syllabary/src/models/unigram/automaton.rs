@@ -244,26 +244,33 @@ impl Automaton {
         before: impl Fn(usize) -> S,
     ) -> Best<S> {
         let longest = self.longest[state.at as usize];
-        let mut id = longest & !MORE;
+        let id = longest & !MORE;
         let mut best = Best { score: S::LOWEST, second: S::LOWEST, row: id };
-        let mut three = |id: u32| {
-            let mut take = |id: u32| {
-                let row = self.rows[id as usize];
-                best.take::<MARGIN>(id, S::at(self, id) + before(row.length()));
-                row
-            };
-            let one = take(id);
-            let other = take(one.shorter());
-            take(other.shorter())
-        };
-        let mut third = three(id);
+        let mut third = self.three::<S, MARGIN>(&mut best, id, &before);
         if longest >= MORE {
             while third.length() != 1 {
-                id = third.shorter();
-                third = three(id);
+                third = self.three::<S, MARGIN>(&mut best, third.shorter(), &before);
             }
         }
         best
+    }
+
+    /// Looks at a text that ends there and the two behind it; the last of them.
+    #[inline(always)]
+    fn three<S: Sum, const MARGIN: bool>(
+        &self,
+        best: &mut Best<S>,
+        id: u32,
+        before: &impl Fn(usize) -> S,
+    ) -> Row {
+        let mut take = |id: u32| {
+            let row = self.rows[id as usize];
+            best.take::<MARGIN>(id, S::at(self, id) + before(row.length()));
+            row
+        };
+        let one = take(id);
+        let other = take(one.shorter());
+        take(other.shorter())
     }
 
     /// Behind one more character: the child of the state, or of the one to go on from; both are looked at, as nothing foretells
