@@ -6,51 +6,49 @@
 
 use numpy::PyArray1;
 use pyo3::{
+    PyTypeCheck,
     exceptions::PyTypeError,
     intern,
     prelude::*,
     sync::PyOnceLock,
-    types::{PyDict, PyList, PyTuple},
+    types::{PyDict, PyList, PyString, PyTuple},
 };
 use syllabary::{dropout::Dropout, tokenizer::SpecialPolicy};
 
 use crate::tokenizer::Tokenizer;
 
-/// What is said of special tokens: one of the usual words, or what Python has to look at.
-pub enum Special<'py> {
-    Usual(SpecialPolicy<'static>),
-    Other(Bound<'py, PyAny>),
+/// What is said of special tokens; by default `"raise"`.
+pub struct Special<'py> {
+    given: Option<Bound<'py, PyAny>>,
+    /// What a usual word says, or else Python has to look at it.
+    usual: Option<SpecialPolicy<'static>>,
 }
+
+const RAISE: Special<'static> = Special { given: None, usual: Some(SpecialPolicy::Raise) };
 
 impl<'py> FromPyObject<'_, 'py> for Special<'py> {
     type Error = PyErr;
 
     fn extract(value: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
         let py = value.py();
-        Ok(if value.is(intern!(py, "raise")) {
-            Special::Usual(SpecialPolicy::Raise)
+        let usual = if value.is(intern!(py, "raise")) {
+            Some(SpecialPolicy::Raise)
         } else if value.is(intern!(py, "allow")) {
-            Special::Usual(SpecialPolicy::Allow)
+            Some(SpecialPolicy::Allow)
         } else if value.is(intern!(py, "text")) {
-            Special::Usual(SpecialPolicy::Text)
+            Some(SpecialPolicy::Text)
         } else {
-            Special::Other(value.to_owned())
-        })
+            None
+        };
+        Ok(Special { given: Some(value.to_owned()), usual })
     }
 }
 
 impl<'py> Special<'py> {
     fn object(self, py: Python<'py>) -> Bound<'py, PyAny> {
-        match self {
-            Special::Usual(SpecialPolicy::Allow) => intern!(py, "allow").clone().into_any(),
-            Special::Usual(SpecialPolicy::Text) => intern!(py, "text").clone().into_any(),
-            Special::Usual(_) => intern!(py, "raise").clone().into_any(),
-            Special::Other(object) => object,
-        }
+        self.given.unwrap_or_else(|| intern!(py, "raise").clone().into_any())
     }
 }
-
-const USUAL: Special<'static> = Special::Usual(SpecialPolicy::Raise);
 
 /// What a class of Python is a child of.
 #[pyclass(frozen, subclass, module = "syllabary._engine")]
@@ -62,18 +60,34 @@ pub struct Calls {
 /// What a call may be given besides: dropout and seed.
 type Drawn<'py> = (Option<Bound<'py, PyAny>>, Option<Bound<'py, PyAny>>);
 
+/// A method of the engine.
+type Usual<'py, R> =
+    fn(&Tokenizer, &Bound<'py, PyAny>, SpecialPolicy<'_>, Dropout) -> PyResult<Bound<'py, R>>;
+
 impl Calls {
-    /// The engine and the policy of a call that says nothing rare.
+    /// The engine and the policy of a call that says nothing rare of special tokens.
     fn usual<'s>(
         &'s self,
         py: Python<'_>,
         special: &Special<'_>,
-        drawn: &Drawn<'_>,
     ) -> Option<(&'s Tokenizer, SpecialPolicy<'static>)> {
-        match (special, drawn) {
-            (Special::Usual(policy), (None, None)) => Some((self.engine.get(py)?.get(), *policy)),
-            _ => None,
+        special.usual.and_then(|policy| Some((self.engine.get(py)?.get(), policy)))
+    }
+
+    /// The ids of a text as `usual` makes them; of a rare call, by the child's method `rare`.
+    fn ids<'py, R: PyTypeCheck>(
+        slf: &Bound<'py, Self>,
+        (text, special, drawn): (&Bound<'py, PyAny>, Special<'py>, Drawn<'py>),
+        usual: Usual<'py, R>,
+        rare: &Bound<'py, PyString>,
+    ) -> PyResult<Bound<'py, R>> {
+        if let (None, None) = drawn
+            && let Some((engine, policy)) = slf.get().usual(slf.py(), &special)
+        {
+            return usual(engine, text, policy, Dropout::NONE);
         }
+        let given = (text, special.object(slf.py()), drawn.0, drawn.1);
+        Ok(slf.call_method1(rare, given)?.cast_into()?)
     }
 }
 
@@ -91,7 +105,7 @@ impl Calls {
     }
 
     /// The ids of `text`. No BOS, no template: nothing is added.
-    #[pyo3(signature = (text, special=USUAL, dropout=None, seed=None))]
+    #[pyo3(signature = (text, special=RAISE, dropout=None, seed=None))]
     #[pyo3(text_signature = "($self, text, special='raise', dropout=None, seed=None)")]
     fn encode<'py>(
         slf: &Bound<'py, Self>,
@@ -100,16 +114,12 @@ impl Calls {
         dropout: Option<Bound<'py, PyAny>>,
         seed: Option<Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyList>> {
-        let (py, drawn) = (slf.py(), (dropout, seed));
-        if let Some((engine, policy)) = slf.get().usual(py, &special, &drawn) {
-            return engine.list(text, policy, Dropout::NONE);
-        }
-        let rare = (text, special.object(py), drawn.0, drawn.1);
-        Ok(slf.call_method1(intern!(py, "_encode"), rare)?.cast_into()?)
+        let rare = intern!(slf.py(), "_encode");
+        Calls::ids(slf, (text, special, (dropout, seed)), Tokenizer::list, rare)
     }
 
     /// The ids of `text`, shape (n,), uint32.
-    #[pyo3(signature = (text, special=USUAL, dropout=None, seed=None))]
+    #[pyo3(signature = (text, special=RAISE, dropout=None, seed=None))]
     #[pyo3(text_signature = "($self, text, special='raise', dropout=None, seed=None)")]
     fn encode_array<'py>(
         slf: &Bound<'py, Self>,
@@ -118,16 +128,12 @@ impl Calls {
         dropout: Option<Bound<'py, PyAny>>,
         seed: Option<Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyArray1<u32>>> {
-        let (py, drawn) = (slf.py(), (dropout, seed));
-        if let Some((engine, policy)) = slf.get().usual(py, &special, &drawn) {
-            return engine.array(text, policy, Dropout::NONE);
-        }
-        let rare = (text, special.object(py), drawn.0, drawn.1);
-        Ok(slf.call_method1(intern!(py, "_encode_array"), rare)?.cast_into()?)
+        let rare = intern!(slf.py(), "_encode_array");
+        Calls::ids(slf, (text, special, (dropout, seed)), Tokenizer::array, rare)
     }
 
     /// The number of ids of `text`, without making them a list.
-    #[pyo3(signature = (text, special=USUAL))]
+    #[pyo3(signature = (text, special=RAISE))]
     #[pyo3(text_signature = "($self, text, special='raise')")]
     fn count<'py>(
         slf: &Bound<'py, Self>,
@@ -135,7 +141,7 @@ impl Calls {
         special: Special<'py>,
     ) -> PyResult<usize> {
         let py = slf.py();
-        if let Some((engine, policy)) = slf.get().usual(py, &special, &(None, None)) {
+        if let Some((engine, policy)) = slf.get().usual(py, &special) {
             return engine.number(text, policy);
         }
         slf.call_method1(intern!(py, "_count"), (text, special.object(py)))?.extract()
