@@ -10,6 +10,7 @@ use crate::{
     asking::{Ask, LONG},
     batch::{Ragged, Text},
     encode::{ALONE, Count, Counts, Fast, FastWork, Ids, Output, Pieces, Texts},
+    split::floor,
     tokenizer::{SpecialPolicy, Tokenizer, Work},
 };
 
@@ -170,20 +171,20 @@ impl Tokenizer {
     /// Encodes a stretch without special tokens: a long one block by block, cut where its split cuts whatever follows.
     fn blocks<O: Output>(&self, pieces: &mut Pieces<'_, O>, text: &str) -> Result<(), Error> {
         let ask = pieces.ask;
-        let (mut rest, mut reach) = (text, BLOCK);
-        while rest.len() > reach && ask.is_open() {
-            let end = (reach - 3..=reach).rev().find(|&at| rest.is_char_boundary(at)).unwrap_or(0);
-            match self.split.last_safe_cut(&rest[..end]) {
-                Some(cut) if cut > 0 => {
+        let (mut rest, mut seen) = (text, 0);
+        while rest.len() > seen + BLOCK && ask.is_open() {
+            let end = floor(rest, seen + BLOCK);
+            match self.split.last_safe_cut(&rest[seen..end]) {
+                Some(cut) => {
                     let block;
-                    (block, rest) = rest.split_at(cut);
+                    (block, rest) = rest.split_at(seen + cut);
                     pieces.text(&self.split, block)?;
-                    reach = BLOCK;
-                    ask.check()?;
+                    seen = 0;
                 }
-                // Where there is no such place for long, it is looked for in twice as much: linear in all.
-                _ => reach = reach.saturating_mul(2),
+                // Where there is no such place for long, it is looked for from the last character on.
+                None => seen = floor(rest, end - 1),
             }
+            ask.check()?;
         }
         pieces.text(&self.split, rest)
     }

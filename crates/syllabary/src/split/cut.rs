@@ -21,6 +21,11 @@ pub(super) fn last(text: &str, safe: impl Fn(char, char) -> bool) -> Option<usiz
     None
 }
 
+/// The largest character boundary of `text` at or below `at`.
+pub(crate) fn floor(text: &str, at: usize) -> usize {
+    (0..=at.min(text.len())).rev().find(|&at| text.is_char_boundary(at)).unwrap_or(0)
+}
+
 /// `gpt2`: no sign, then white space. (1) Only white space and the one space before a body are matched by
 /// `\s` or ` ?`, and both only at the beginning of a piece. (2) A body ends at white space as at the end of the
 /// text, and white space before it has seen the sign.

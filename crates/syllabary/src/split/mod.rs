@@ -26,6 +26,7 @@ pub use classes::Tables;
 use classes::{Classes, WORD};
 pub use contexts::Left;
 #[cfg(target_arch = "x86_64")]
+pub(crate) use cut::floor;
 pub(crate) use masks::avx512::{PLACES, has_vbmi};
 use walk::Tier;
 pub(crate) use walk::Walk;

@@ -13,7 +13,7 @@ use crate::{
     Error,
     alphabet::Unit,
     special::SpecialMatcher,
-    split::Split,
+    split::{Split, floor},
     train::{
         GoOn,
         crew::{Crew, Stretch},
@@ -354,9 +354,4 @@ impl Cutter {
                 .any(|(start, _)| start < middle && middle < start + token.len())
         })
     }
-}
-
-/// The largest character boundary of `text` at or below `at`.
-fn floor(text: &str, at: usize) -> usize {
-    (0..=at.min(text.len())).rev().find(|&at| text.is_char_boundary(at)).unwrap_or(0)
 }
