@@ -53,6 +53,15 @@ def test_words_by_any_spelling_and_place(tok: syllabary.Tokenizer, special: Any)
 
 
 @pytest.mark.parametrize("call", ["encode", "encode_array", "count"])
+def test_wrong_arguments_are_told_of_by_the_name_of_the_class(tok: syllabary.Tokenizer, call: str) -> None:
+    run: Callable[..., Any] = getattr(tok, call)
+    with pytest.raises(TypeError, match=rf"^Tokenizer\.{call}\(\) .*'specal'"):
+        run(TEXT, specal="allow")
+    with pytest.raises(TypeError, match=rf"^Tokenizer\.{call}\(\) "):
+        run()
+
+
+@pytest.mark.parametrize("call", ["encode", "encode_array", "count"])
 def test_errors_are_the_same(tok: syllabary.Tokenizer, call: str) -> None:
     run: Callable[..., Any] = getattr(tok, call)
     for special in ["raise", "".join(list("raise")), {"<|pad|>"}]:

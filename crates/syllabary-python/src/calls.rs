@@ -50,8 +50,8 @@ impl<'py> Special<'py> {
     }
 }
 
-/// What a class of Python is a child of.
-#[pyclass(frozen, subclass, module = "syllabary._engine")]
+/// What a class of Python is a child of. Errors about arguments name that class: `Tokenizer.encode()`.
+#[pyclass(frozen, subclass, name = "Tokenizer", module = "syllabary")]
 pub struct Calls {
     /// Where calls go that say nothing rare; without it, all go to the child's methods.
     engine: PyOnceLock<Py<Tokenizer>>,

@@ -56,7 +56,7 @@ const _: () = {
 fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     // The first array looks numpy up; a Ctrl-C that falls into that look-up would be a panic.
     drop(Vec::<u32>::new().into_pyarray(module.py()));
-    module.add_class::<calls::Calls>()?;
+    module.add("Calls", module.py().get_type::<calls::Calls>())?;
     module.add_class::<full::FullRows>()?;
     module.add_class::<huggingface::HuggingFaceTrainer>()?;
     module.add_class::<ids::IdMerges>()?;
