@@ -254,3 +254,28 @@ def test_text_that_is_one_piece_is_not_looked_at(monkeypatch: pytest.MonkeyPatch
     encoder = tok.encoder()
     assert encoder.push("the best of times ") == []
     assert encoder.push("it was") + encoder.flush() == tok.encode("the best of times it was")
+
+
+def test_long_text_without_a_space_is_not_asked_about_place_by_place(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where Metaspace alone cuts, and no piece is cut itself, only what stands around spaces counts."""
+    options: dict[str, object] = {"pre_tokenizer": "Metaspace", "unk_token": "<unk>"}
+    options |= {"decoder": "Metaspace", "special_tokens": ["<unk>"]}
+    rows = ["甲乙丙 丁戊己庚", "甲乙 ▁丙丁 ", "戊甲乙\n丙丁"]
+    tok = syllabary.train(rows * 3, 12, model="unigram", like="huggingface", options=options)
+    asked: list[str] = []
+    real = Cuts.context
+
+    def context(cuts: Cuts, *of: str) -> int:
+        asked.append(of[1])
+        return real(cuts, *of)
+
+    monkeypatch.setattr(Cuts, "context", context)
+    chance = random.Random(0)
+    long = "甲乙丙丁\n" + "".join(chr(0x4E00 + chance.randrange(5000)) for _ in range(30_000))
+    for text in (long, f"甲 {long}", f"{long} ", f"{long}▁甲乙 丙", f"<unk> {long} <unk>{long}"):
+        ids = tok.encode(text, "allow")
+        parts = [text[at : at + 1000] for at in range(0, len(text), 1000)]
+        assert np.concatenate(list(tok.encode_stream(parts, special="allow"))).tolist() == ids
+        assert tok.count_until(text, len(ids), "allow") == len(ids)
+        assert tok.count_until(text, len(ids) - 1, "allow") is None
+    assert len(asked) < 1000

@@ -59,6 +59,19 @@ def fuses_words(spec: TokenizerSpec) -> bool:
     return spec.model == "wordlevel" and not (spec.fallback and len(spec.byte_tokens) == 256)
 
 
+def openers(spec: TokenizerSpec) -> tuple[str, ...]:
+    """The characters before which alone text can be cut; none if they are not known.
+
+    Known of `Metaspace` where pieces are never cut and nothing is rewritten before: long text without a
+    space is then not asked about place by place.
+    """
+    step = spec.pretokenizer[0] if len(spec.pretokenizer) == 1 else None
+    in_pieces = spec.model == "bpe" or spec.unit == "word" or spec.split.pattern is not None
+    if in_pieces or spec.normalizer or step is None or step.kind != "Metaspace":
+        return ()
+    return " ", str(step.options["replacement"])
+
+
 class Cuts:
     """The places of one tokenizer. Text between a cut and the next is never longer than it must be.
 
@@ -89,6 +102,7 @@ class Cuts:
         marks = spec.end_of_word is not None or spec.continuing_prefix is not None
         is_one = not cuts_pieces and (spec.model != "bpe" or marks)  # all text is a piece that is never cut
         self.never = cuts_again or joins_words or fuses or is_one
+        self.openers = openers(spec)
 
     def last(self, text: str, low: int = 0, begins: bool = True) -> Cut | None:
         """The last cut above `low` and below the end of `text`, or `None`.
@@ -101,6 +115,11 @@ class Cuts:
             places = (at for at in range(len(text) - 1, low, -1) if self.is_cut(text, at, begins))
             at = next(places, None)
             return None if at is None else Cut(at)
+        if self.openers:
+            place = max(text.rfind(char, low + 1, len(text) - 1) for char in self.openers)
+            text = text[: place + 2]
+            if place < 0:
+                return None
         size = NEAR // 4
         while True:
             start = max(0, low - 4 * NEAR, len(text) - size)
