@@ -6,6 +6,7 @@ import io
 import random
 import struct
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from syllabary.convert import convert
 from syllabary.errors import FormatError
 from syllabary.formats import gguf
 from syllabary.formats.gguf_container import read_pairs, write_pairs
+from syllabary.formats.ranks import recover_merges
 
 LINES = ["low lower lowest newer newest widest", "μῆνιν ἄειδε θεὰ", "漢字かな 12 33", "a b c d e f g"] * 3
 TYPED = {"<unk>": 2, "<s>": 3, "</s>": 3, "<sep>": 4}
@@ -70,6 +72,19 @@ def test_ranks_become_merges(shared: Path, tmp_path: Path) -> None:
     for _ in range(40):
         text = streamed.drawn(chance, [])
         assert back.encode(text, "text") == tok.encode(text, "text")
+
+
+def test_merges_that_ranks_give_have_both_names(tmp_path: Path) -> None:
+    """Whether a piece that is a token becomes it at once changes nothing where merging makes every token."""
+    ranks = syllabary.train(["low lower lowest slow"] * 3, vocab_size=264, split="o200k").spec
+    listed = replace(ranks, merges=recover_merges(ranks.tokens), whole_pieces=True)
+    (tmp_path / "tok.gguf").write_bytes(gguf.write(listed))
+    back = syllabary.load(tmp_path / "tok.gguf").spec
+    assert (back.split.name, back.merges, back.whole_pieces) == ("o200k", listed.merges, False)
+    first, second, *more = listed.merges or ()
+    for merges in ((second, first, *more), (second, *more)):
+        with pytest.raises(FormatError, match="'o200k' where pieces that are a token become it at once"):
+            gguf.write(replace(listed, merges=merges))
 
 
 def test_scores_are_sentencepieces(tmp_path: Path) -> None:

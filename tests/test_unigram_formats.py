@@ -94,6 +94,38 @@ def test_from_tokenizer_json_to_sentencepiece(tmp_path: Path) -> None:
     assert home.encode("the cat sat") == Peer.from_str(file).encode("the cat sat").ids
 
 
+@pytest.mark.parametrize("removes", [True, False])
+@pytest.mark.parametrize("rules", ["nmt_nfkc", "identity"])
+def test_to_tokenizer_json_and_back(rules: str, removes: bool, tmp_path: Path) -> None:
+    """The steps that stand for sentencepiece's normalizer become it again."""
+    options: dict[str, Any] = {"normalization_rule_name": rules, "remove_extra_whitespaces": removes}
+    data = made.train(tmp_path, model_type="unigram", vocab_size=500, byte_fallback=True, **options)
+    (tmp_path / "t.model").write_bytes(data)
+    convert(tmp_path / "t.model", tmp_path / "tokenizer.json")
+    report = convert(tmp_path / "tokenizer.json", tmp_path / "back.model")
+    assert any("how Precompiled looks up" in loss for loss in report.losses) == (rules != "identity")
+    before, after = (syllabary.load(tmp_path / name).spec for name in ("t.model", "back.model"))
+    assert after.normalizer == before.normalizer
+    assert after.scores == before.scores
+    home = sentencepiece.SentencePieceProcessor(model_file=str(tmp_path / "back.model"))
+    theirs = sentencepiece.SentencePieceProcessor(model_proto=data)
+    for text in [" the  cat sat ", "漢字 and café ", *made.corpus(3, 20)]:
+        assert home.encode(text) == theirs.encode(text)
+
+
+@pytest.mark.parametrize("name", ["back.model", "tokenizer.json"])
+def test_bytes_that_spell_nothing_in_a_gguf_file(name: str, tmp_path: Path) -> None:
+    """There unknown text is the unknown token, beside 256 tokens of bytes; here and there they spell it."""
+    data = made.train(tmp_path, model_type="unigram", vocab_size=500, byte_fallback=True)
+    (tmp_path / "t.model").write_bytes(data)
+    convert(tmp_path / "t.model", tmp_path / "t.gguf")
+    report = convert(tmp_path / "t.gguf", tmp_path / name)
+    assert sum("it is spelled with bytes" in loss for loss in report.losses) == 1
+    tok, theirs = syllabary.load(tmp_path / name), sentencepiece.SentencePieceProcessor(model_proto=data)
+    for text in ["the cat sat on the mat", "學 校 😀", *made.corpus(3, 20)]:
+        assert tok.encode(text, "text") == theirs.encode(text)
+
+
 def changed(change: Callable[[dict[str, Any]], object]) -> bytes:
     """The file with a change to its model."""
     file = json.loads(json.dumps(FILE))

@@ -1,7 +1,7 @@
 """`train(like="sentencepiece")`: sentencepiece's trainers, by the engine.
 
 Adds how arguments and options of `train` become sentencepiece's own, and the way of documents through the
-engine: the lines of a document are the sentences, as sentencepiece reads files. Leaves out: the definition
+engine: the lines of a document are the sentences, without a CR at their end. Leaves out: the definition
 (`reference.train_sentencepiece`, `train_sentencepiece_counted`, `train_unigram_sentencepiece`), from which
 options, alphabet and finished tokenizer are taken as they are, and what other tools do (`training`).
 """

@@ -5,6 +5,7 @@ Adds `write`, `reduce`, and the table `PRE` of splits by llama.cpp's names. Leav
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import chain
 
@@ -134,23 +135,34 @@ def listed(spec: TokenizerSpec) -> tuple[dict[int, str], dict[int, int]]:
     return texts, kinds
 
 
+def _named(spec: TokenizerSpec) -> tuple[Sequence[tuple[int, int, int]], list[str]]:
+    """The merges, and what llama.cpp may call the split; nothing if it has no name for it."""
+    splits = {split for split, _whole in PRE.values()}
+    given = (spec.split.name, spec.whole_pieces)
+    merges, wanted = spec.merges, {given}
+    if merges is None or (given not in PRE.values() and spec.split.name in splits):
+        found = recover_merges(spec.tokens)
+        if merges in (None, found) and len(found) + len(spec.alphabet) == len(spec.tokens):
+            # Every token is made by merging: whether it is looked up first is the same.
+            wanted = {(spec.split.name, True), (spec.split.name, False)}
+        merges = found if merges is None else merges
+    return merges, [name for name, (split, whole) in PRE.items() if (split, whole) in wanted]
+
+
 def _byte_level(spec: TokenizerSpec) -> dict[str, tuple[str, Value]]:
     """What is said of a byte-level tokenizer."""
     if spec.normalizer or spec.decoder or spec.trim_offsets:
         raise cannot_hold(NAME, "a byte-level tokenizer with steps")
-    merges = recover_merges(spec.tokens) if spec.merges is None else spec.merges
-    wanted = {(spec.split.name, spec.whole_pieces)}
-    if spec.merges is None and len(merges) + len(spec.alphabet) == len(spec.tokens):
-        # Every token is made by merging: whether it is looked up first is the same.
-        wanted = {(spec.split.name, True), (spec.split.name, False)}
     kept = spec.carried.get(NAME, {})
     carried = kept.get("ggml.pre") if isinstance(kept, dict) else None
-    names = [name for name, found in PRE.items() if found in wanted]
+    merges, names = _named(spec)
     if not names or not spec.split.keep_unmatched:
+        split = f"the split {spec.split.name or spec.split.pattern!r}"
+        if spec.split.name in {split for split, _whole in PRE.values()} and spec.split.keep_unmatched:
+            how = "become it at once" if spec.whole_pieces else "are merged as others are"
+            raise cannot_hold(NAME, f"{split} where pieces that are a token {how}: it has no name for that")
         known = ", ".join(dict.fromkeys(split for split, _whole in PRE.values()))
-        raise cannot_hold(
-            NAME, f"the split {spec.split.name or spec.split.pattern!r}: it has names for {known}"
-        )
+        raise cannot_hold(NAME, f"{split}: it has names for {known}")
     texts = {token_id: spell(token) for token_id, token in spec.tokens.items()}
     return {
         "tokenizer.ggml.model": ("str", "gpt2"),

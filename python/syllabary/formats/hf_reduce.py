@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
-from syllabary.formats.hf_reduce_unigram import found, weighed
+from syllabary.formats.hf_reduce_unigram import found, spelling, weighed
 from syllabary.formats.hf_reduce_words import frozen_words, known_words, never_words
 from syllabary.formats.hf_scores import nearest_merges
 from syllabary.spec import Matching, Step, StepValue, TokenizerSpec
@@ -50,10 +50,10 @@ def rewritten(spec: TokenizerSpec) -> TokenizerSpec:
     suffix = options["treat_whitespace_as_suffix"] and options["add_dummy_prefix"]
     if options["precompiled_charsmap"] or suffix:
         return spec
-    return replace(spec, normalizer=_steps(options))
+    return replace(spec, normalizer=steps_of(options))
 
 
-def _steps(options: Mapping[str, StepValue]) -> tuple[Step, ...]:
+def steps_of(options: Mapping[str, StepValue]) -> tuple[Step, ...]:
     """All that sentencepiece does but its character map, and a space at the end of the text."""
     escape = options["escape_whitespaces"]
     space = SPACE if escape else " "
@@ -91,7 +91,7 @@ def _character_map(spec: TokenizerSpec) -> tuple[TokenizerSpec, str] | None:
     if options["treat_whitespace_as_suffix"] and options["add_dummy_prefix"]:
         lost.append("the space that sentencepiece adds at the end of a text: ids change")
     before = (Step("Precompiled", {"precompiled_charsmap": rules}),) if rules else ()
-    return replace(spec, normalizer=(*before, *_steps(options))), "; ".join(lost)
+    return replace(spec, normalizer=(*before, *steps_of(options))), "; ".join(lost)
 
 
 def _scores(spec: TokenizerSpec) -> tuple[TokenizerSpec, str] | None:
@@ -188,6 +188,7 @@ RULES: tuple[Rule, ...] = (
     found,
     frozen_words,
     _frozen,
+    spelling,
     weighed,
     _offsets,
     _decoder,

@@ -1,7 +1,7 @@
 """What Hugging Face's Unigram has no words for, of what sentencepiece's has: a part of `hf_reduce`.
 
-Adds two rules: special tokens that no text holds, and scores: theirs are added in 64 bits, and everything
-in the list has one. Leaves out: the rules for every tokenizer (`hf_reduce`).
+Adds three rules: special tokens that no text holds, bytes that no text becomes, and scores: theirs are
+added in 64 bits, and everything in the list has one. Leaves out: the rules for every tokenizer (`hf_reduce`).
 """
 
 from __future__ import annotations
@@ -26,6 +26,14 @@ def found(spec: TokenizerSpec) -> tuple[TokenizerSpec, str] | None:
         "wherever they "
         "stand; ids of text that holds them change",
     )
+
+
+def spelling(spec: TokenizerSpec) -> tuple[TokenizerSpec, str] | None:
+    """Bytes that no text becomes: theirs spell unknown text, or their names are text."""
+    if spec.model != "unigram" or spec.fallback or len({*spec.byte_tokens.values()}) < 256:
+        return None
+    loss = "that unknown text is the unknown token: it is spelled with bytes; ids change there"
+    return replace(spec, fallback=True), loss
 
 
 def weighed(spec: TokenizerSpec) -> tuple[TokenizerSpec, str] | None:

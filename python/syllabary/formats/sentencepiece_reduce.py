@@ -9,8 +9,10 @@ tokenizer (`sentencepiece_write` refuses that).
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
+from itertools import product
 
+from syllabary.formats.hf_reduce import steps_of
 from syllabary.formats.hidden import refuse_hidden
 from syllabary.formats.sentencepiece_carried import NAME
 from syllabary.reference.symbols import shown
@@ -51,31 +53,45 @@ def rewritten(spec: TokenizerSpec) -> TokenizerSpec:
 
     No steps at all are the identity; `Prepend ▁` and `Replace " " ▁` are the dummy prefix and the escape.
     """
-    if spec.pretokenizer:
-        return spec
-    prepend = Step("Prepend", {"prepend": SPACE})
+    step = None if spec.pretokenizer else _meant(spec.normalizer)
+    return spec if step is None else dataclasses.replace(spec, normalizer=(step,))
+
+
+def _meant(steps: Sequence[Step]) -> Step | None:
+    """sentencepiece's normalizer, without a character map, that does what steps do; or `None`."""
     replace = Step("Replace", {"pattern": " ", "regex": False, "content": SPACE})
-    for steps, prefix, escape in (
-        ((), False, False),
-        ((replace,), False, True),
-        ((prepend, replace), True, True),
-        ((replace, prepend), True, True),
-    ):
-        if spec.normalizer == steps:
-            return dataclasses.replace(spec, normalizer=(normalizer(prefix, escape),))
-    return spec
+    if tuple(steps) == (replace, Step("Prepend", {"prepend": SPACE})):
+        return normalizer(True, True)
+    found = (normalizer(*flags) for flags in product((False, True), repeat=3))
+    return next((step for step in found if steps_of(step.options) == tuple(steps)), None)
 
 
-def normalizer(prefix: bool, escape: bool) -> Step:
-    """sentencepiece's normalizer without a character map."""
+def normalizer(prefix: bool, escape: bool, removes: bool = False) -> Step:
+    """sentencepiece's normalizer without a character map; removes: spaces in a row are one."""
     options: dict[str, StepValue] = {
         "precompiled_charsmap": b"",
         "add_dummy_prefix": prefix,
-        "remove_extra_whitespaces": False,
+        "remove_extra_whitespaces": removes,
         "treat_whitespace_as_suffix": False,
         "escape_whitespaces": escape,
     }
     return Step(KIND, options)
+
+
+def _character_map(spec: TokenizerSpec) -> tuple[TokenizerSpec, str] | None:
+    """What `hf_reduce` makes of sentencepiece's normalizer: a character map, and the rest in steps."""
+    first, *rest = spec.normalizer or (None,)
+    if first is None or first.kind != "Precompiled" or spec.pretokenizer:
+        return None
+    step = _meant(rest)
+    if step is None:
+        return None
+    step = dataclasses.replace(step, options={**step.options, **first.options})
+    loss = (
+        "how Precompiled looks up its character map: ids can change where several characters that it "
+        "replaces stand together, and at whitespace that its rules leave"
+    )
+    return dataclasses.replace(spec, normalizer=(step,)), loss
 
 
 def _metaspace(spec: TokenizerSpec) -> tuple[TokenizerSpec, str] | None:
@@ -196,6 +212,14 @@ def _added(spec: TokenizerSpec) -> tuple[TokenizerSpec, str] | None:
     return dataclasses.replace(spec, matching=matching), loss
 
 
+def _spelling(spec: TokenizerSpec) -> tuple[TokenizerSpec, str] | None:
+    """Bytes that no text becomes: sentencepiece has them to spell unknown text, or not at all."""
+    if spec.fallback or len({*spec.byte_tokens.values()}) < 256:
+        return None
+    loss = "that unknown text is the unknown token: it is spelled with bytes; ids change there"
+    return dataclasses.replace(spec, fallback=True), loss
+
+
 def _unknown(spec: TokenizerSpec) -> tuple[TokenizerSpec, str] | None:
     if spec.unknown is not None or spec.fallback:
         return None
@@ -255,10 +279,12 @@ def _listed(texts: Iterable[str]) -> str:
 RULES: tuple[Rule, ...] = (
     _metaspace,
     _words,
+    _character_map,
     _decoder,
     _named_bytes,
     _special,
     _added,
+    _spelling,
     _unknown,
     _fuse,
     _dropout,
