@@ -29,8 +29,13 @@ def found(spec: TokenizerSpec) -> tuple[TokenizerSpec, str] | None:
 
 
 def spelling(spec: TokenizerSpec) -> tuple[TokenizerSpec, str] | None:
-    """Bytes that no text becomes: theirs spell unknown text, or their names are text."""
-    if spec.model != "unigram" or spec.fallback or len({*spec.byte_tokens.values()}) < 256:
+    """Bytes that no text becomes, where their names would be text."""
+    return spelled(spec) if spec.model == "unigram" else None
+
+
+def spelled(spec: TokenizerSpec) -> tuple[TokenizerSpec, str] | None:
+    """All bytes, and no text becomes them: they spell unknown text, where there is nothing else for them."""
+    if spec.fallback or len({*spec.byte_tokens.values()}) < 256:
         return None
     loss = "that unknown text is the unknown token: it is spelled with bytes; ids change there"
     return replace(spec, fallback=True), loss

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Sequence
 from itertools import product
 
 from syllabary.formats.hf_reduce import steps_of
+from syllabary.formats.hf_reduce_unigram import spelled
 from syllabary.formats.hidden import refuse_hidden
 from syllabary.formats.sentencepiece_carried import NAME
 from syllabary.reference.symbols import shown
@@ -212,14 +213,6 @@ def _added(spec: TokenizerSpec) -> tuple[TokenizerSpec, str] | None:
     return dataclasses.replace(spec, matching=matching), loss
 
 
-def _spelling(spec: TokenizerSpec) -> tuple[TokenizerSpec, str] | None:
-    """Bytes that no text becomes: sentencepiece has them to spell unknown text, or not at all."""
-    if spec.fallback or len({*spec.byte_tokens.values()}) < 256:
-        return None
-    loss = "that unknown text is the unknown token: it is spelled with bytes; ids change there"
-    return dataclasses.replace(spec, fallback=True), loss
-
-
 def _unknown(spec: TokenizerSpec) -> tuple[TokenizerSpec, str] | None:
     if spec.unknown is not None or spec.fallback:
         return None
@@ -284,7 +277,7 @@ RULES: tuple[Rule, ...] = (
     _named_bytes,
     _special,
     _added,
-    _spelling,
+    spelled,
     _unknown,
     _fuse,
     _dropout,
