@@ -22,6 +22,7 @@ from sentencepiece_models import (
 )
 
 from syllabary import formats
+from syllabary.convert import convert
 from syllabary.errors import FormatError
 from syllabary.formats import sentencepiece, sentencepiece_vocab, syllabary_json
 from syllabary.formats.protobuf import fields, patched, read_varint, record, varint
@@ -355,6 +356,14 @@ def test_a_vocabulary_file_alone_is_refused(tmp_path: Path) -> None:
     (tmp_path / "m.vocab").write_bytes(b"<unk>\t0\na\t-1\n")
     with pytest.raises(FormatError, match=r"m\.model is not beside it"):
         sentencepiece_vocab.read(tmp_path / "m.vocab", Hints())
+
+
+def test_a_vocabulary_file_of_another_name_is_refused(tmp_path: Path) -> None:
+    source = trained_pair(tmp_path)
+    for name in ("out.txt", "out.model", "out"):
+        with pytest.raises(FormatError, match=rf"{name}: end the name in \.vocab; the \.model is written"):
+            convert(source, tmp_path / name, "sentencepiece-vocab")
+        assert not (tmp_path / name).exists()
 
 
 # ---- the wire format ----

@@ -44,8 +44,8 @@ def read(path: Path, hints: Hints) -> TokenizerSpec:
 
 def write_files(spec: TokenizerSpec, path: Path) -> dict[Path, bytes]:
     """The vocabulary file and the model beside it; `FormatError` names what they cannot hold."""
-    if path.suffix == ".model":
-        raise FormatError(f"{path}: name the .vocab file; the .model is written beside it")
+    if path.suffix != ".vocab":
+        raise FormatError(f"{path}: end the name in .vocab; the .model is written beside it")
     model = to_model(spec)
     return {path: b"".join(lines(model)), path.with_suffix(".model"): model.write()}
 
