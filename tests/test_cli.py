@@ -104,6 +104,25 @@ def test_decode_errors(folder: Path, policy: str, expected: str) -> None:
     assert run("decode", "-t", "tok.json", "--errors", policy, "128").stdout == expected
 
 
+@pytest.mark.parametrize("word", ["x3", "1_0", "\uff11", "0x10", "9" * 5000])
+def test_decode_says_which_word_is_no_id(folder: Path, word: str) -> None:
+    result = run("decode", "-t", "tok.json", stdin=f"[104, 105]\n104 {word}\n")
+    assert result.exit_code == 1
+    assert f"error: {word[:40]!r} at index 3 is no id" in result.stderr
+    assert len(result.stderr) < 200
+
+
+def test_a_stream_is_text_of_utf8(folder: Path) -> None:
+    for options in (["--encoding", "latin-1"], ["--errors", "replace"], ["--documents", "line"]):
+        result = run("encode", "-t", "tok.json", "--stream", *options, stdin="th")
+        assert (result.exit_code, result.stdout) == (2, "")
+        assert "leave out how files are read" in result.stderr
+    result = run("encode", "-t", "tok.json", "--stream", stdin=b"th\xe9 x")
+    assert result.exit_code == 1
+    assert "error: stdin is not UTF-8 at byte 2 (invalid continuation byte)\n" in result.stderr
+    assert "--encoding" in result.stderr
+
+
 def test_count_is_like_wc(folder: Path) -> None:
     number = len(syllabary.load("tok.json").encode(TEXT))
     assert run("count", "-t", "tok.json", stdin=TEXT).stdout == f"{number}\n"

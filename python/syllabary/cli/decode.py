@@ -14,6 +14,8 @@ from syllabary.errors import TextError, UnknownTokenError
 
 # Between ids: spaces and line ends as `encode` writes them, commas and brackets as JSON does.
 SEPARATORS = re.compile(r"[\s,\[\]]+")
+ID = re.compile(r"[+-]?[0-9]{1,1000}")  # int() reads 1_0 and other scripts' digits too
+WIDTH = 40  # characters of a word that are quoted
 
 
 @click.command(
@@ -45,7 +47,7 @@ def decode(ids: tuple[str, ...], tokenizer: str, split: str | None, errors: str)
     """
     tok = common.load(tokenizer, split)
     words = SEPARATORS.split(" ".join(ids) if ids else common.read_stdin())
-    numbers = [_id(word) for word in words if word]
+    numbers = [_id(word, index) for index, word in enumerate(filter(None, words))]
     try:
         text = tok.decode(numbers, errors=errors)
     except TextError as error:
@@ -55,8 +57,7 @@ def decode(ids: tuple[str, ...], tokenizer: str, split: str | None, errors: str)
     common.write(text.encode("utf-8"))
 
 
-def _id(word: str) -> int:
-    try:
-        return int(word)
-    except ValueError as error:
-        raise UnknownTokenError(f"not an id: {word!r}") from error
+def _id(word: str, index: int) -> int:
+    if not ID.fullmatch(word):
+        raise UnknownTokenError(f"{word[:WIDTH]!r} at index {index} is no id: give decimal numbers")
+    return int(word)

@@ -15,6 +15,7 @@ from syllabary.cli import colour, common
 from syllabary.cli.corpus_options import Share, corpus_options
 from syllabary.cli.words import decoded
 from syllabary.corpus.document import Reading
+from syllabary.errors import TextError
 from syllabary.tokenizer import Tokenizer
 
 BLOCK = 1 << 16  # bytes read at once from stdin, at most
@@ -72,6 +73,8 @@ def encode(
     if stream:
         if text or files or tokens or as_json or dropout is not None or seed is not None:
             raise click.UsageError("--stream reads stdin alone, and writes ids alone")
+        if reading != Reading():
+            raise click.UsageError("--stream reads stdin as one text of UTF-8: leave out how files are read")
         _stream(tok, special)
         return
     for number, document in enumerate(_texts(text, files, reading)):
@@ -99,7 +102,12 @@ def _stream(tok: Tokenizer, special: Any) -> None:
         stdin, "read1", stdin.read
     )  # what is there, without waiting for more
     before = ""
-    for ids in tok.encode_stream(iter(lambda: read(BLOCK), b""), special):
-        common.data(before + " ".join(map(str, ids)), nl=False)
-        before = " "
+    try:
+        for ids in tok.encode_stream(iter(lambda: read(BLOCK), b""), special):
+            common.data(before + " ".join(map(str, ids)), nl=False)
+            before = " "
+    except TextError as error:
+        found = str(error).replace("the stream", "stdin", 1).partition(": decode it")[0]
+        hint = "without `--stream`, `--encoding` and `--errors` say how it is read"
+        raise common.Failure(found, hint) from error
     common.data()
