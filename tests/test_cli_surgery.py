@@ -76,6 +76,16 @@ def test_verify_reports_the_first_difference_with_its_context(folder: Path) -> N
     assert "different from small.json" in result.stderr
 
 
+def test_verify_on_nothing_is_an_error(folder: Path) -> None:
+    (folder / "empty.txt").write_bytes(b"")
+    for options in (("empty.txt",), ("empty.txt", "--json")):
+        result = run("verify", "tok.json", "--against", "tok.json", "--on", *options)
+        assert (result.exit_code, result.stdout) == (1, "")
+        assert "nothing to compare: empty.txt gives no token" in result.stderr
+    result = run("verify", "tok.json", "--against", "tok.json", "--on", "empty.txt", "--on", "corpus.txt")
+    assert result.exit_code == 0, result.output
+
+
 def test_verify_names_a_library_that_does_not_open_the_format(folder: Path) -> None:
     result = run("verify", "tok.json", "--against", "sentencepiece", "--on", "corpus.txt")
     assert result.exit_code == 1

@@ -55,6 +55,8 @@ def verify(
         report = verify_file(source, against, texts, split=split)
     except ImportError as error:
         raise common.Failure(str(error)) from error
+    if not report.tokens and report.difference is None:
+        raise common.Failure(f"nothing to compare: {', '.join(files)} gives no token by either")
     if as_json:
         common.data(json.dumps(report.as_data(), ensure_ascii=False))
     found = report.difference
