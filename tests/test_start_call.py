@@ -107,6 +107,10 @@ def test_tokenizers_that_cannot_be_continued(shared: Path) -> None:
     for start, sentence in ((model, "merges by score"), (dropping, r"at random \(dropout 0.1\)")):
         with pytest.raises(TrainingError, match=sentence):
             syllabary.train(LOW, 40_000, start=start)
+    for name in ("unigram", "wordlevel"):
+        start = syllabary.train(LOW, 262, model=name)  # type: ignore[arg-type]
+        with pytest.raises(TrainingError, match=f"cannot be continued: its model is '{name}'"):
+            syllabary.train(LOW, 400, start=start)
     with pytest.raises(TypeError, match="give a Tokenizer"):
         syllabary.train(LOW, 300, start="tok.json")  # type: ignore[arg-type]
     with pytest.raises(syllabary.CorpusError, match="empty"):

@@ -52,7 +52,9 @@ class Start:
 def check_start(spec: TokenizerSpec) -> None:
     """Raise `TrainingError` for a tokenizer that learning cannot go on from."""
     reason = None
-    if spec.scores is not None:
+    if spec.model in ("unigram", "wordlevel"):
+        reason = f"its model is {spec.model!r}, which has no merges that others could follow"
+    elif spec.scores is not None:
         reason = "it merges by score (sentencepiece) and has no list of merges"
     elif spec.dropout:
         reason = f"its encode passes over merges at random (dropout {spec.dropout})"
