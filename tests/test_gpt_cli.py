@@ -12,7 +12,6 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
@@ -103,6 +102,10 @@ def test_a_run_goes_on_without_its_options(data: Shards, working_folder: Path) -
     other = gpt_train(data.path, "-o", "run", "--depth", 2)
     assert other.exit_code == 1
     assert "n_layer is 1 there and 2 here; n_head is 1 there and 2 here; n_embd is 64" in other.stderr
+    larger = make_shards(Path("larger"), vocab=data.vocab_size + 5)
+    of_others = gpt_train(larger.path, "-o", "run")
+    assert of_others.exit_code == 1
+    assert re.match(r"error: run: its tokenizer \(\w+\) is not that of the shards \(\w+\)", of_others.stderr)
     assert gpt_train(data.path, "-o", "run", *SMALL, "--steps", 2, "--restart", "-q").exit_code == 0
     assert [step for step, _ in losses(Path("run"))] == [1, 2]
 
@@ -204,7 +207,7 @@ def test_a_preset_with_something_in_its_place(data: Shards) -> None:
 
 def test_what_is_changed_of_a_run(data: Shards, tmp_path: Path) -> None:
     model, train = defaults.settings(data, "cpu", block_size=16, steps=5)
-    old: Any = run.Run(tmp_path, model, train, {})
+    old = run.Run(tmp_path, model, train, run.record(data))
     assert defaults.changed(old, data) == (model, train)
     deeper, faster = defaults.changed(old, data, depth=3, learning_rate=0.5, epochs=1.0)
     assert (deeper.n_layer, deeper.n_embd, deeper.block_size) == (3, 192, 16)

@@ -56,6 +56,14 @@ def test_added_tokens_take_the_next_ids_and_match_as_a_whole(tok: syllabary.Toke
     assert change.new_ids.tolist() == list(range(275))
 
 
+def test_a_token_of_symbols_that_are_none_is_made_of_nothing() -> None:
+    tok = syllabary.train(["low lower lowest"] * 3, unit="char", num_merges=3)
+    change = surgery.add(tok, ["<pad>", "low"], special=True)
+    pad, low = (change.tokenizer.special_tokens[name] for name in ("<pad>", "low"))
+    assert change.made_of == {pad: (), low: tuple(tok.encode("low"))}
+    assert change.tokenizer.encode("<pad>lower", special="allow") == [pad, low, *tok.encode("er")]
+
+
 def test_an_added_special_token_follows_the_policy(tok: syllabary.Tokenizer) -> None:
     new = surgery.add(tok, ["<pad>"], special=True).tokenizer
     assert new.encode("<pad>", special="allow") == [275]

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syllabary.arguments import integer, listed, ordered
-from syllabary.errors import SyllabaryError, VocabularyError
+from syllabary.errors import SyllabaryError, UnknownSymbolError, VocabularyError
 from syllabary.reference.symbols import shown
 from syllabary.spec import TokenizerSpec
 from syllabary.spelling import Speller
@@ -31,7 +31,8 @@ class Surgery:
 
     tokenizer: the new one.
     new_ids: old id -> new id, shape (largest old id + 1,), int64; -1 for an id that is removed or a gap.
-    made_of: new id -> the old ids that its text was encoded as, for every token that is new.
+    made_of: new id -> the old ids that its text was encoded as, for every token that is new; none where it
+        has a symbol that the old one has no id for.
 
     >>> import syllabary
     >>> tok = syllabary.train(["low lower lowest"] * 3, vocab_size=260)
@@ -67,8 +68,16 @@ def add(tok: Tokenizer, tokens: Iterable[str], *, special: bool = False) -> Surg
         if special
         else replace(spec, added_tokens={**spec.added_tokens, **fresh})
     )
-    made_of = {token_id: tuple(tok.encode(text, special="allow")) for text, token_id in fresh.items()}
+    made_of = {token_id: _made_of(tok, text) for text, token_id in fresh.items()}
     return Surgery(Tokenizer(changed), unchanged(tok), made_of)
+
+
+def _made_of(tok: Tokenizer, text: str) -> tuple[int, ...]:
+    """The old ids of a new token's text; none if a symbol of it is no token."""
+    try:
+        return tuple(tok.encode(text, special="allow"))
+    except UnknownSymbolError:
+        return ()
 
 
 def remove(

@@ -75,7 +75,7 @@ def edit(
     """Change the vocabulary of the tokenizer IN: first truncate, then extend, then remove, then add.
 
     The map has `new_ids`, the new id of each old one (-1: removed), and `made_of`, for each new token the old
-    ids that its text was encoded as.
+    ids that its text was encoded as: none where it has a symbol that is no token.
     """
     for flag, given in (("--cascade", cascade), ("--keep-ids", keep_ids)):
         if given and not remove:

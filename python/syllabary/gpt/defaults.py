@@ -12,7 +12,7 @@ from typing import Any
 
 from syllabary.errors import ModelError
 from syllabary.gpt.config import PRESETS, ModelConfig, TrainConfig, model_for_depth
-from syllabary.gpt.run import Run
+from syllabary.gpt.run import Run, check_tokenizer
 from syllabary.shards import Shards
 
 MODEL = frozenset(field.name for field in fields(ModelConfig))
@@ -87,7 +87,8 @@ def settings(
 def changed(
     run: Run, shards: Shards, *, depth: int | None = None, epochs: float | None = None, **given: Any
 ) -> tuple[ModelConfig, TrainConfig]:
-    """Those of a run, with what is given in their place, as of `settings`."""
+    """Those of a run, with what is given in their place, as of `settings`. `ShardError`: others' shards."""
+    check_tokenizer(run, shards.tokenizer_hash)
     shape, training = _sorted(epochs, given)
     if depth is not None:
         shape = {name: getattr(model_for_depth(depth, 1), name) for name in DEPTH} | shape

@@ -41,6 +41,7 @@ HALF = re.compile(
     r"\.(?:(?:checkpoint-\d+|best)\.safetensors|[a-z.]+)\.[0-9a-f]{16}\.tmp"
 )  # what a kill leaves
 ANEW = "Give another folder for the run; resume=False begins anew"
+WAY_OUT = "Give the same, or another folder for the run; resume=False begins anew"
 
 # Settings that may differ when a run goes on: they change when and where, not what.
 FREE = frozenset({"device", "compile", "eval_every", "eval_batches", "save_every"})
@@ -194,16 +195,20 @@ def start(path: Path, model: ModelConfig, train: TrainConfig, shards: Shards, *,
     return run
 
 
+def check_tokenizer(run: Run, digest: str) -> None:
+    """Raise `ShardError` if a run's tokenizer is not the one with this digest (`Shards.tokenizer_hash`)."""
+    own = str(run.data.get("tokenizer"))
+    if own != digest:
+        raise ShardError(
+            f"{run.path}: its tokenizer ({own[:12]}) is not that of the shards ({digest[:12]}). {WAY_OUT}"
+        )
+
+
 def _compare(old: Run, new: Run) -> None:
     """Raise if `new` would not go on with what `old` began."""
-    way_out = "Give the same, or another folder for the run; resume=False begins anew"
-    if old.data.get("tokenizer") != new.data["tokenizer"]:
-        raise ShardError(
-            f"{old.path}: its tokenizer ({str(old.data.get('tokenizer'))[:12]}) is not that of the shards "
-            f"({new.data['tokenizer'][:12]}). {way_out}"
-        )
+    check_tokenizer(old, new.data["tokenizer"])
     if not same_data(old.data, new.data):
-        raise ModelError(f"{old.path}: it was trained on other texts than those of these shards. {way_out}")
+        raise ModelError(f"{old.path}: it was trained on other texts than those of these shards. {WAY_OUT}")
     differ = [
         f"{name} is {was!r} there and {now!r} here"
         for before, after in ((old.model, new.model), (old.train, new.train))
@@ -211,7 +216,7 @@ def _compare(old: Run, new: Run) -> None:
         if was != now and not _free(name, new.train)
     ]
     if differ:
-        raise ModelError(f"{old.path} holds a run with other settings: {'; '.join(differ)}. {way_out}")
+        raise ModelError(f"{old.path} holds a run with other settings: {'; '.join(differ)}. {WAY_OUT}")
 
 
 def _free(name: str, train: TrainConfig) -> bool:
