@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
+from test_cli import shell
 
 import syllabary
 from syllabary.cli import main
@@ -130,3 +131,13 @@ def test_a_pipe_and_a_full_device(tmp_path: Path) -> None:
     assert done.returncode == 2
     assert "-o names a file: name one, or /dev/stdout and its --format" in done.stderr
     assert {path.name for path in tmp_path.iterdir()} == {"text.txt", "plain"}
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is always full")
+def test_a_full_disk_behind_stderr_takes_no_training(working_folder: Path) -> None:
+    """The warning and the summary are lost, and the tokenizer is saved."""
+    Path("mixed.txt").write_text("caf\u00e9 cafe\u0301 " * 9, encoding="utf-8")
+    done = shell("syllabary train mixed.txt -o out.json --num-merges 999 2> /dev/full; echo $?")
+    assert done.stdout == "0\n"
+    assert syllabary.load("out.json").merges
+    assert shell("syllabary train none.txt -o more.json 2> /dev/full; echo $?").stdout == "1\n"

@@ -21,7 +21,7 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, BinaryIO, TypeVar
+from typing import Any, BinaryIO, TextIO, TypeVar
 
 import click
 
@@ -179,7 +179,17 @@ def talk(message: str = "") -> None:
     """Say something to the person, on stderr; what a terminal obeys is escaped, but a label's colours."""
     label = LABEL.match(message)
     start = label.end() if label is not None else 0
-    click.echo(message[:start] + words.printable(message[start:], keep=OURS), err=True)
+    say(message[:start] + words.printable(message[start:], keep=OURS))
+
+
+def say(line: str) -> None:
+    """A line on stderr as it is; a full disk behind it takes the line, and not the work that it is about."""
+    try:
+        click.echo(line, err=True)
+    except BrokenPipeError:
+        raise  # click ends quietly on it
+    except OSError:
+        _forget(sys.stderr)
 
 
 def data(line: object = "", nl: bool = True) -> None:
@@ -341,7 +351,7 @@ def _sentence(error: Exception) -> str:
         name = error.filename
         if name is None and _at_stdout(error):
             name = "stdout"
-            _forget_stdout()
+            _forget(sys.stdout)
         return words.printable(error.strerror if name is None else f"{name}: {error.strerror}")
     return words.printable(_spoken(str(error))) or type(error).__name__
 
@@ -368,11 +378,11 @@ def _at_stdout(error: OSError) -> bool:
     return any(frame.f_code in codes for frame, _ in traceback.walk_tb(error.__traceback__))
 
 
-def _forget_stdout() -> None:
+def _forget(stream: TextIO) -> None:
     """Let what could not be written go nowhere, else Python tries again at its end, and complains of it."""
-    with suppress(OSError, ValueError):  # a stdout without a number, as in tests
+    with suppress(OSError, ValueError):  # a stream without a number, as in tests
         nowhere = os.open(os.devnull, os.O_WRONLY)
         try:
-            os.dup2(nowhere, sys.stdout.fileno())
+            os.dup2(nowhere, stream.fileno())
         finally:
             os.close(nowhere)

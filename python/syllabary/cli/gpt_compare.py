@@ -114,7 +114,7 @@ class Lines:
             )
 
     def _say(self, line: str) -> None:
-        click.echo(("\r\x1b[K" if self.open else "") + line, err=True)
+        common.say(("\r\x1b[K" if self.open else "") + line)
         self.open = False
 
 
