@@ -10,6 +10,7 @@ from __future__ import annotations
 import dataclasses
 import lzma
 import random
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -20,14 +21,16 @@ from hypothesis import strategies as st
 from sentencepiece_trainers import check, ours, pieces, theirs
 from strategies import byte_strings, corpora
 
-from syllabary.errors import CorpusError, EarlyStopWarning, SyllabaryError, TextError
+import syllabary
+from syllabary.errors import CorpusError, CorpusWarning, EarlyStopWarning, SyllabaryError, TextError
 from syllabary.formats import sentencepiece as formats_sentencepiece
 from syllabary.formats.record import Hints
 from syllabary.reference import ReferenceTokenizer, train_sentencepiece
 from syllabary.reference.train_sentencepiece import SentencePieceOptions, train
 from syllabary.reference.train_sentencepiece_merge import Merging, merge_steps
 from syllabary.reference.train_sentencepiece_scripts import COMMON, INHERITED, script_of
-from syllabary.reference.train_sentencepiece_sentences import _below, _twister
+from syllabary.reference.train_sentencepiece_sentences import LeftOut, _below, _twister
+from syllabary.training_left_out import watched
 
 SPACE = "\u2581"
 # Options with the values that are drawn; most are left at their default, and those of `RARE` mostly.
@@ -318,3 +321,39 @@ def test_what_is_refused(given: dict[str, Any], says: str) -> None:
 def test_corpora_that_cannot_be(sentences: Any, error: type[Exception], says: str) -> None:
     with pytest.raises(error, match=says):
         train(sentences, SentencePieceOptions(vocab_size=30))
+
+
+LONG = ["ab abab", "ab " * 9 + "\r\né" + "b" * 18 + "\r\né" + "b" * 19 + "\nab ab", "a" * 50]
+
+
+@pytest.mark.filterwarnings("ignore::syllabary.errors.EarlyStopWarning")
+def test_sentences_that_are_left_out_as_too_long_are_told_of() -> None:
+    told = r"than max_sentence_length, 20 bytes: 3 sentences of 98 bytes in all; .* max_sentence_length=50$"
+    sentences = [line for text in LONG for line in text.split("\n")]
+    options = {"max_sentence_length": 20, "vocab_size": 12, "hard_vocab_limit": False}
+    for model in ("bpe", "unigram", "word"):
+        with pytest.warns(CorpusWarning, match=told):
+            syllabary.train(LONG, like="sentencepiece", model=model, options=options)  # type: ignore[arg-type]
+    with pytest.warns(CorpusWarning, match=told):
+        train(sentences, SentencePieceOptions(**options))
+    with pytest.warns(CorpusWarning, match=told):
+        syllabary.train(LONG, like="sentencepiece", options=options | {"input_sentence_size": 101})
+
+
+@given(texts=st.lists(st.text("aé字\r\n", max_size=30), max_size=5), cuts=st.data())
+def test_lines_that_are_left_out_are_found_in_any_parts(texts: list[str], cuts: st.DataObject) -> None:
+    """A line's end may be in another part than its beginning; carriage returns before it are not counted."""
+    whole = LeftOut(9)
+    for line in (line for text in texts for line in text.split("\n")):
+        whole.note(len(line.rstrip("\r").encode()))
+    parts = list[tuple[str, bool]]()
+    for text in texts:
+        at = cuts.draw(st.integers(0, len(text)))
+        parts += [(text[:at], False), (text[at:], True)]
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        assert list(watched(parts, 9)) == parts
+        whole.warn()
+    found = [str(warning.message) for warning in caught]
+    assert len(found) == 2 * (whole.sentences > 0)
+    assert found[:1] == found[1:]

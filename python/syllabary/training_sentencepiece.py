@@ -47,6 +47,7 @@ from syllabary.tokenizer import Tokenizer
 from syllabary.training_checkpoint import Checkpoint, opened
 from syllabary.training_feed import Takes, feed_parts, tell
 from syllabary.training_learning import followed
+from syllabary.training_left_out import watched
 from syllabary.training_memory import Room, limited
 from syllabary.training_pruning import pruned
 from syllabary.training_sampled import count_chosen, halved, is_chosen
@@ -236,7 +237,8 @@ def _trained(
     else:
 
         def feeding(taker: Takes) -> int:
-            feed_parts(taker, corpus.parts(normalized=normalized), report)
+            parts = watched(corpus.parts(normalized=normalized), options.max_sentence_length)
+            feed_parts(taker, parts, report)
             return taker.bytes
 
         size = counted_by(trainer, corpus, normalized, feeding, kept)

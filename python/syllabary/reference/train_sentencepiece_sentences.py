@@ -1,6 +1,6 @@
 """From sentences to words: which sentences count, normalized, with symbols cut out, and the alphabet.
 
-Adds `read_sentences`, `alphabet_of` and `read_words`, in the order in which sentencepiece does it:
+Adds `read_sentences`, `alphabet_of`, `read_words` and `LeftOut`, in the order in which sentencepiece does it:
   1. A sentence without its line end is passed over if it is empty, longer than `max_sentence_length` bytes,
      or holds U+2585, which stands for unknown characters later on.
   2. `input_sentence_size`: the first so many, or a sample.
@@ -22,11 +22,13 @@ from __future__ import annotations
 
 import random
 import re
+import warnings
 from array import array
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 
-from syllabary.errors import CorpusError, TrainingError
+from syllabary.errors import CorpusError, CorpusWarning, TrainingError
 from syllabary.reference.symbols import shown, utf8
 from syllabary.reference.train_sentencepiece_normalize import Normalizer
 from syllabary.reference.train_sentencepiece_options import Meta, SentencePieceOptions
@@ -37,13 +39,41 @@ COUNT = re.compile(r"[ \t\v\f\r]*\+?([0-9]+)[ \t\v\f\r]*")
 MAX_COUNT = 2**63 - 1
 
 
+@dataclass(slots=True)
+class LeftOut:
+    """Sentences that are longer than `limit` bytes: how many, their bytes, and those of the longest."""
+
+    limit: int
+    sentences: int = 0
+    bytes: int = 0
+    longest: int = 0
+
+    def note(self, size: int) -> None:
+        """A sentence of so many bytes was read."""
+        if size > self.limit:
+            self.sentences += 1
+            self.bytes += size
+            self.longest = max(self.longest, size)
+
+    def warn(self) -> None:
+        """All was read: `CorpusWarning` if any was left out."""
+        if self.sentences:
+            many = "1 sentence" if self.sentences == 1 else f"{self.sentences:,} sentences"
+            warnings.warn(
+                f"left out as longer than max_sentence_length, {self.limit} bytes: {many} of {self.bytes:,} "
+                f"bytes in all; cut them by line ends, or give the option max_sentence_length={self.longest}",
+                CorpusWarning,
+                stacklevel=2,
+            )
+
+
 def read_sentences(
     sentences: Iterable[str | bytes], options: SentencePieceOptions, meta: Meta, rules: bytes
 ) -> dict[str, int]:
     """The sentences, normalized by compiled rules, with boundaries in them -> how often.
 
     `CorpusError` for sentences of another type, a line of a table that has no count, and no sentence at all;
-    `TextError` for a lone surrogate.
+    `TextError` for a lone surrogate. Warns `CorpusWarning` if some are longer than `max_sentence_length`.
     """
     found = Counter[str]()
     for text, count in normalized(sentences, options, meta, rules):
@@ -85,6 +115,7 @@ def chosen(
 
 def _usable(sentences: Iterable[str | bytes], options: SentencePieceOptions) -> Iterator[tuple[str, int]]:
     """The sentences that count, each with how often; undecodable bytes are lone surrogates."""
+    left_out = LeftOut(options.max_sentence_length)
     for index, given in enumerate(sentences):
         if not isinstance(given, (str, bytes)):
             raise CorpusError(f"sentence {index} is of type {type(given).__name__}: give str or bytes")
@@ -92,9 +123,11 @@ def _usable(sentences: Iterable[str | bytes], options: SentencePieceOptions) -> 
         data, count = data.rstrip(b"\r\n"), 1
         if options.input_format == "tsv":
             data, count = _counted(data, index)
+        left_out.note(len(data))
         text = data.decode("utf-8", "surrogateescape")
         if data and len(data) <= options.max_sentence_length and UNKNOWN_CHARACTER not in text:
             yield text, count
+    left_out.warn()
 
 
 def _counted(line: bytes, index: int) -> tuple[bytes, int]:
