@@ -5,6 +5,8 @@ Leaves out: which formats hold what (`test_formats…`), and facts that options 
 
 from __future__ import annotations
 
+import errno
+import os
 import subprocess
 import sys
 import warnings
@@ -19,6 +21,7 @@ import syllabary
 from syllabary.cli import main
 from syllabary.cli.train import check_output
 from syllabary.errors import FormatError
+from syllabary.files import write_atomic
 
 TEXT = ["the low lower lowest newer newest widest the cat sat on the mat. a b c d e"] * 5
 NAMES = ["x.json", "x.model", "x.vocab", "x.gguf", "vocab.txt", "x.tiktoken"]
@@ -89,6 +92,37 @@ def test_the_verb_says_it_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     done = CliRunner().invoke(main, ["train", "text.txt", "-o", "x.json", "--model", "unigram"])
     assert done.exit_code == 1
     assert "tokenizer.json cannot hold unknown characters in a row" in done.stderr
+
+
+def test_a_folder_that_takes_no_file_is_told_of_at_once(
+    working_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As one on a file system that is mounted for reading, or another user's."""
+    Path("text.txt").write_text(TEXT[0])
+    Path("kept").mkdir()
+    access = os.access
+    monkeypatch.setattr(os, "access", lambda path, mode: Path(path).name != "kept" and access(path, mode))
+    for verb in ("train", "count-pieces"):
+        with monkeypatch.context() as patch:
+            patch.setattr(syllabary, "train", None)  # nothing is trained
+            patch.setattr(syllabary, "count_pieces", None)
+            name = "kept/x.json" if verb == "train" else "kept/x.parquet"
+            done = CliRunner().invoke(main, [verb, "text.txt", "-o", name])
+        assert done.exit_code == 1
+        assert done.stderr == "error: kept: no file can be made in this folder\n"
+
+
+def test_a_file_that_cannot_be_made_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """And not the temporary one, which cannot be removed either where all is for reading."""
+
+    def refuse(path: Path, *_: object, **__: object) -> None:
+        raise OSError(errno.EROFS, os.strerror(errno.EROFS), str(path))
+
+    monkeypatch.setattr(Path, "open", refuse)
+    monkeypatch.setattr(Path, "unlink", refuse)
+    with pytest.raises(OSError, match="Read-only") as caught:
+        write_atomic(tmp_path / "x.json", b"{}")
+    assert caught.value.filename == str(tmp_path / "x.json")
 
 
 @pytest.mark.parametrize(

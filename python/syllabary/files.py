@@ -77,7 +77,7 @@ def open_atomic(path: Path) -> Iterator[BinaryIO]:
             temporary.chmod(stat.S_IMODE(mode))
         os.replace(temporary, target)
     except BaseException as error:
-        with contextlib.suppress(FileNotFoundError):
+        with contextlib.suppress(OSError):  # none was made, or nothing can be removed there
             temporary.unlink()
         # What else went wrong meanwhile, as a full disk elsewhere, names its own file.
         if isinstance(error, OSError) and str(error.filename or temporary) == str(temporary):
@@ -91,8 +91,11 @@ def check_place(path: Path) -> tuple[Path, int | None]:
     target, mode = Path(os.path.realpath(path)), _mode(path)
     if mode is not None and stat.S_ISDIR(mode):
         raise IsADirectoryError(errno.EISDIR, "is a folder, not a file", str(path))
-    if (mode is None or stat.S_ISREG(mode)) and not target.parent.is_dir():
-        raise FileNotFoundError(errno.ENOENT, "no such folder", str(path.parent))
+    if mode is None or stat.S_ISREG(mode):
+        if not target.parent.is_dir():
+            raise FileNotFoundError(errno.ENOENT, "no such folder", str(path.parent))
+        if not os.access(target.parent, os.W_OK):
+            raise PermissionError(errno.EACCES, "no file can be made in this folder", str(path.parent))
     return target, mode
 
 
