@@ -9,13 +9,13 @@ from __future__ import annotations
 import errno
 import os
 import re
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from syllabary.arguments import integer
 from syllabary.errors import TrainingError
+from syllabary.scratch import scratch
 
 POWERS = {name: power for power, name in enumerate("kmgt", 1)}
 UNITS = {"": 1, **{k: 1000**n for k, n in POWERS.items()}, **{k + "i": 1024**n for k, n in POWERS.items()}}
@@ -78,5 +78,5 @@ def limited(memory_limit: int | str | None) -> Iterator[Room | None]:
         return
     size = size_in_bytes(memory_limit)
     here = temporary_folder()
-    with tempfile.TemporaryDirectory(prefix="syllabary-", dir=here, ignore_cleanup_errors=True) as folder:
-        yield size - READING, Path(folder)
+    with scratch(here) as folder:
+        yield size - READING, folder

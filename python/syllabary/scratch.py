@@ -1,0 +1,59 @@
+"""A folder for what a run writes for itself alone, gone after it however it ended.
+
+    TMPDIR/syllabary-….scratch/held        locked (`flock`) as long as the run's process is there
+
+The system lets the lock go with the process, be it killed: the next run in the same place removes the folders
+of which nobody holds the lock. Leaves out systems without `fcntl`, where what a killed run has left stays.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+PREFIX, SUFFIX = "syllabary-", ".scratch"
+HELD, TAKING = "held", "taking"
+
+
+@contextlib.contextmanager
+def scratch(where: str | None = None) -> Iterator[Path]:
+    """A new folder in `where` (None: where the system keeps such), removed at the end.
+
+    Those of one's own killed runs there are removed first. `OSError` if no folder can be made.
+    """
+    made = tempfile.TemporaryDirectory(prefix=PREFIX, suffix=SUFFIX, dir=where, ignore_cleanup_errors=True)
+    with made as name:
+        folder = Path(name)
+        if sys.platform == "win32":
+            yield folder
+            return
+        _sweep(folder.parent)
+        with (folder / TAKING).open("xb") as file:
+            # It has its name once it is locked, so that nobody finds it before; never, where nothing can be.
+            if _locked(file.fileno()):
+                os.rename(folder / TAKING, folder / HELD)
+            yield folder
+
+
+def _sweep(parent: Path) -> None:
+    """Removes the folders of one's own whose lock nobody holds."""
+    for folder in parent.glob(f"{PREFIX}*{SUFFIX}"):
+        with contextlib.suppress(OSError), (folder / HELD).open("rb") as file:
+            if folder.lstat().st_uid == os.getuid() and _locked(file.fileno()):
+                shutil.rmtree(folder, ignore_errors=True)
+
+
+def _locked(number: int) -> bool:
+    """Locks an open file, unless somebody else does."""
+    import fcntl  # not on every system
+
+    try:
+        fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True
