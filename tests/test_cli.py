@@ -263,6 +263,16 @@ def test_wrong_usage_names_the_range_and_the_help(folder: Path) -> None:
     assert run().stderr.startswith("Usage: ")  # nothing was asked: the help, as click has it
 
 
+def test_a_file_whose_name_begins_with_a_dash(folder: Path) -> None:
+    Path("-qed.txt").write_bytes(Path("corpus.txt").read_bytes())
+    result = run("count", "-t", "tok.json", "-qed.txt")
+    assert result.exit_code == 2
+    assert "No such option '-q'" in result.stderr
+    assert "--help` says more; a file whose name begins so is given as ./-q…" in result.stderr
+    assert run("count", "-t", "tok.json", "./-qed.txt").exit_code == 0
+    assert "a file" not in run("count", "-t", "tok.json", "--qed").stderr
+
+
 def test_stdin_that_is_not_utf8_names_the_byte(folder: Path) -> None:
     result = run("count", "-t", "tok.json", stdin=b"one\ntwo \xff")
     assert result.exit_code == 1

@@ -305,6 +305,8 @@ def _one_form() -> Iterator[None]:
         if error.ctx is not None:
             usage = error.ctx.get_usage().removeprefix("Usage: ")
             hint = f"{usage}\n      `{error.ctx.command_path} --help` says more"
+            if isinstance(error, click.NoSuchOption) and not error.option_name.startswith("--"):
+                hint += f"; a file whose name begins so is given as ./{error.option_name}…"
         raise Misuse(error.format_message(), hint) from error
 
 
