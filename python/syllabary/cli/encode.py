@@ -15,7 +15,6 @@ from syllabary.cli import colour, common
 from syllabary.cli.corpus_options import Share, corpus_options
 from syllabary.cli.words import decoded
 from syllabary.corpus.document import Reading
-from syllabary.errors import TextError
 from syllabary.tokenizer import Tokenizer
 
 BLOCK = 1 << 16  # bytes read at once from stdin, at most
@@ -102,12 +101,7 @@ def _stream(tok: Tokenizer, special: Any) -> None:
         stdin, "read1", stdin.read
     )  # what is there, without waiting for more
     before = ""
-    try:
-        for ids in tok.encode_stream(iter(lambda: read(BLOCK), b""), special):
-            common.data(before + " ".join(map(str, ids)), nl=False)
-            before = " "
-    except TextError as error:
-        found = str(error).replace("the stream", "stdin", 1).partition(": decode it")[0]
-        hint = "without `--stream`, `--encoding` and `--errors` say how it is read"
-        raise common.Failure(found, hint) from error
+    for ids in tok.encode_stream(iter(lambda: read(BLOCK), b""), special):
+        common.data(before + " ".join(map(str, ids)), nl=False)
+        before = " "
     common.data()

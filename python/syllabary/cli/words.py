@@ -28,6 +28,7 @@ PHRASES: Sequence[tuple[re.Pattern[str], str]] = tuple(
     for phrase, words in (
         (r"\. To make it (?:its id|id \d+): special=.*", ""),  # the hint says it
         (r"; if it is one, name it with format=$", ""),  # as above
+        (r"^the stream (is not UTF-8 at .*): decode it as .*", r"stdin \1"),  # as above
         (r'\bgive split=, or like= of a tool, as "([\w-]+)"', r"give --split, or --like, as --like \1"),
         (r"\bgive (format|split)=, ", r"give --\1, "),
         (r'^unit="([\w-]+)" cannot be learned', r"--unit \1 cannot be learned"),
@@ -158,6 +159,11 @@ HINTS: Sequence[tuple[type[Exception], str, str]] = (
         errors.FormatError,
         "of no known format (",
         "a file that does not show its format may by its name: tokenizer.json, ….tiktoken, …vocab.bpe",
+    ),
+    (
+        errors.TextError,
+        "the stream is not UTF-8 ",
+        "without `--stream`, `--encoding` and `--errors` say how it is read",
     ),
     (errors.SplitError, "", "a bare word is the name of a split; anything else is a pattern"),
 )
