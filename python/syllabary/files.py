@@ -1,7 +1,7 @@
 """Files, safely: a write that is whole or did not happen, and a read that is bounded.
 
 Adds `write_atomic` (a temporary name in the same folder, fsync, rename), the same as an open file or for
-several files, and `read_bounded`.
+several files, `read_bounded`, and `lock`.
 Leaves out: what the bytes mean (the format modules).
 """
 
@@ -21,6 +21,24 @@ from syllabary.errors import FormatError
 MAX_BYTES = 256 << 20  # the largest published tokenizer file is a seventh of it
 HEAD_BYTES = 4096
 READ_BYTES = 1 << 20  # at a time: asking for `limit` at once would allocate it
+
+
+def lock(descriptor: int) -> bool:
+    """Lock an open file or folder until it is closed or the process ends, killed or not; whether it could be.
+
+    `BlockingIOError` if another holds it. Windows and some file systems have no such locks.
+    """
+    try:
+        import fcntl
+    except ImportError:  # Windows, where nothing else is done about it
+        return False
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        raise
+    except OSError:  # a file system without locks
+        return False
+    return True
 
 
 def read_bounded(path: Path, limit: int = MAX_BYTES) -> bytes:

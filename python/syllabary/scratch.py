@@ -16,6 +16,8 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
+from syllabary.files import lock
+
 PREFIX, SUFFIX = "syllabary-", ".scratch"
 HELD, TAKING = "held", "taking"
 
@@ -35,7 +37,7 @@ def scratch(where: str | None = None) -> Iterator[Path]:
         _sweep(folder.parent)
         with (folder / TAKING).open("xb") as file:
             # It has its name once it is locked, so that nobody finds it before; never, where nothing can be.
-            if _locked(file.fileno()):
+            if lock(file.fileno()):
                 os.rename(folder / TAKING, folder / HELD)
             yield folder
 
@@ -44,16 +46,5 @@ def _sweep(parent: Path) -> None:
     """Removes the folders of one's own whose lock nobody holds."""
     for folder in parent.glob(f"{PREFIX}*{SUFFIX}"):
         with contextlib.suppress(OSError), (folder / HELD).open("rb") as file:
-            if folder.lstat().st_uid == os.getuid() and _locked(file.fileno()):
+            if folder.lstat().st_uid == os.getuid() and lock(file.fileno()):
                 shutil.rmtree(folder, ignore_errors=True)
-
-
-def _locked(number: int) -> bool:
-    """Locks an open file, unless somebody else does."""
-    import fcntl  # not on every system
-
-    try:
-        fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        return False
-    return True

@@ -32,7 +32,7 @@ from syllabary._engine import Trainer
 from syllabary.corpus.corpus import Corpus
 from syllabary.corpus.report import Report
 from syllabary.errors import CheckpointError, TrainingError
-from syllabary.files import write_atomic
+from syllabary.files import lock, write_atomic
 from syllabary.piece_table import PieceTable
 from syllabary.spec import TrainOptions
 from syllabary.training_checkpoint_files import (
@@ -343,14 +343,8 @@ def holds(folder: str | os.PathLike[str]) -> bool:
 def _lock(descriptor: int, folder: Path) -> None:
     """`CheckpointError` if another process holds it. A kill unlocks it."""
     try:
-        import fcntl
-    except ImportError:  # Windows, where nothing else is done about it
-        return
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        lock(descriptor)
     except BlockingIOError:
         raise CheckpointError(
             f"{folder}: another process is training with this checkpoint; wait for it, or give another folder"
         ) from None
-    except OSError:  # a file system without locks
-        return

@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from syllabary.errors import ModelError, ShardError
-from syllabary.files import read_bounded, write_atomic
+from syllabary.files import lock, read_bounded, write_atomic
 from syllabary.gpt.config import ModelConfig, TrainConfig
 from syllabary.shards import Shards, layout
 
@@ -147,21 +147,17 @@ def held(path: Path) -> Iterator[None]:
 
 @contextlib.contextmanager
 def _locked(path: Path) -> Iterator[None]:
-    try:
-        import fcntl
-    except ImportError:  # Windows
+    if os.name == "nt":  # where a folder cannot be opened
         yield
         return
     descriptor = os.open(path, os.O_RDONLY)
     try:
         try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            lock(descriptor)
         except BlockingIOError:
             raise ModelError(
                 f"{path}: another process is training into this folder: wait for it, or give another"
             ) from None
-        except OSError:  # a file system without locks
-            pass
         yield
     finally:
         os.close(descriptor)

@@ -18,7 +18,7 @@ from typing import Any
 
 from syllabary.corpus.sources import Unit
 from syllabary.errors import ShardError
-from syllabary.files import named, write_atomic
+from syllabary.files import lock, named, write_atomic
 from syllabary.shards import layout
 from syllabary.shards.assembly import JOURNAL
 from syllabary.shards.parts import read_part
@@ -225,12 +225,6 @@ def remove(path: Path) -> None:
 
 def _lock(descriptor: int, folder: Path) -> None:
     try:
-        import fcntl
-    except ImportError:  # Windows, where nothing else is done about it
-        return
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        lock(descriptor)
     except BlockingIOError:
         raise ShardError(f"{folder}: another process is writing shards here") from None
-    except OSError:  # a file system without locks
-        return
