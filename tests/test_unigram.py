@@ -16,7 +16,7 @@ import sentencepiece_models as made
 from corpus_files import published
 from hard_text import hard_texts
 from tokenizers import Tokenizer as Peer
-from unigram_models import PIPELINES, huggingface_file, sentencepiece_model
+from unigram_models import PIPELINES, huggingface_file, nearly_as_good, sentencepiece_model
 
 import syllabary
 from syllabary.formats.hf_read import read_document
@@ -114,17 +114,7 @@ def test_ways_that_are_nearly_as_good(tmp_path: Path, others: str) -> None:
     """
     source = random.Random(4)
     letters = "abcde" + others
-    within = letters.rstrip("Ω")
-    names = {"".join(source.choices(within, k=source.randint(2, 4))) for _ in range(80)} | set("abcde")
-    model = made.model_of(sentencepiece_model(tmp_path, 1))
-    model.texts, model.types, model.scores, model.starts = ["<unk>"], [2], [0.0], [0]
-    begin_words = [f"▁{name}" for name in sorted(names)[::2]] if len(others) > 3 else []
-    for name in ["▁", *begin_words, *sorted(names)]:
-        model.texts.append(name)
-        model.types.append(1)
-        model.scores.append(-float(len(name)) - source.choice([0.0, 1e-3, 1e-5, 1e-7, 2e-7]))
-    model.layout, model.odd = [], {}
-    data = model.write()
+    data = nearly_as_good(tmp_path, others, source)
     words = ["".join(source.choices(letters, k=source.randint(1, 9))) for _ in range(300)]
     # Sums are counted anew several times in the last of them.
     many = [" ".join(source.choices(words, k=k)) for k in (1, 10, 100, 1000, 10_000, 60_000)]

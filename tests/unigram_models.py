@@ -1,7 +1,7 @@
 """Unigram models to test with: trained here by sentencepiece and by tokenizers, over their options.
 
-Adds `sentencepiece_model`, `huggingface_file` and the choices that they are drawn from. Leaves out: models by
-hand (in the tests), the texts (`hard_text`, `sentencepiece_models.corpus`).
+Adds `sentencepiece_model`, `huggingface_file`, the choices that they are drawn from, and `nearly_as_good`.
+Leaves out: other models by hand (in the tests), the texts (`hard_text`, `sentencepiece_models.corpus`).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from sentencepiece_models import CHOICES, corpus, train
+from sentencepiece_models import CHOICES, corpus, model_of, train
 from tokenizers import Tokenizer as Peer
 from tokenizers import decoders, models, normalizers, pre_tokenizers, trainers
 
@@ -52,6 +52,25 @@ def sentencepiece_model(folder: Path, number: int) -> bytes:
     source = random.Random(number)
     options = {name: source.choice(choices) for name, choices in CHOICES.items()}
     return train(folder, **options, model_type="unigram", hard_vocab_limit=False)
+
+
+def nearly_as_good(folder: Path, others: str, source: random.Random) -> bytes:
+    """A model of sentencepiece with many ways of nearly the same score, whichever wins behind some text.
+
+    others: characters that are no tokens; all but Ω stand in longer ones. With several of them, half of the
+    tokens begin words.
+    """
+    letters = ("abcde" + others).rstrip("Ω")
+    names = {"".join(source.choices(letters, k=source.randint(2, 4))) for _ in range(80)} | set("abcde")
+    model = model_of(sentencepiece_model(folder, 1))
+    model.texts, model.types, model.scores, model.starts = ["<unk>"], [2], [0.0], [0]
+    begin_words = [f"▁{name}" for name in sorted(names)[::2]] if len(others) > 3 else []
+    for name in ["▁", *begin_words, *sorted(names)]:
+        model.texts.append(name)
+        model.types.append(1)
+        model.scores.append(-float(len(name)) - source.choice([0.0, 1e-3, 1e-5, 1e-7, 2e-7]))
+    model.layout, model.odd = [], {}
+    return model.write()
 
 
 @lru_cache

@@ -236,6 +236,11 @@ class Tokenizer:
     def count_batch(self, texts: Iterable[str], policy: str | list[int], threads: int) -> NDArray[np.int64]:
         """The number of ids of every text, shape (texts,)."""
 
+    def encode_behind(
+        self, text: str, guard: str, score: float, policy: str | list[int]
+    ) -> tuple[NDArray[np.uint32], float]:
+        """The ids of what stands behind `guard` in `text`, `score` being that of all before; that of all."""
+
     def encode_nbest(self, text: str, policy: str | list[int], count: int) -> list[tuple[list[int], float]]:
         """The best ways and their scores."""
 

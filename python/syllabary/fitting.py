@@ -20,7 +20,7 @@ from syllabary.clusters import cluster_ends
 from syllabary.errors import UnknownSymbolError
 from syllabary.reference.cuts import Cuts
 from syllabary.reference.stream import Settled, Stream
-from syllabary.streaming import FIRST, Count, counted
+from syllabary.streaming import FIRST, Count, Onwards
 
 LONGEST = 1024  # characters
 NEAR = 64
@@ -29,20 +29,30 @@ Unit = Literal["char", "grapheme"]
 
 
 class Edge(NamedTuple):
-    """A cut: its place, what stands before it (`Cut.guard`), and the tokens between it and the end kept."""
+    """A cut: its place, what stands before it (`Cut.guard`), and the tokens between it and the end kept.
+
+    score: of the way through what stands before, where that is kept.
+    """
 
     at: int
     guard: str
     tokens: int
+    score: float = 0.0
 
 
-def fitting(cuts: Cuts, count: Count, text: str, limit: int, side: Side, unit: Unit) -> str:
-    """The longest part of `text` with at most `limit` tokens; what is too much is cut away on `side`."""
+def fitting(
+    cuts: Cuts, counts: tuple[Count, Onwards[int]], text: str, limit: int, side: Side, unit: Unit
+) -> str:
+    """The longest part of `text` with at most `limit` tokens; what is too much is cut away on `side`.
+
+    counts: what counts the tokens of a text, and those of a part of one.
+    """
+    count, counting = counts
     if side == "right":
-        edge, passed = passed_from_start(cuts, count, text, limit)
+        edge, passed = passed_from_start(cuts, counting, text, limit)
         end = 0
     else:
-        passed, edge = passed_from_end(cuts, count, text, limit)
+        passed, edge = passed_from_end(cuts, counting, text, limit)
         end = len(text)
 
     def kept(place: int) -> str:
@@ -53,7 +63,7 @@ def fitting(cuts: Cuts, count: Count, text: str, limit: int, side: Side, unit: U
     def fits(place: int) -> bool:
         try:
             if side == "right":
-                tokens = counted(count, Settled(edge.guard, text[edge.at : place]))
+                tokens, _score = counting(Settled(edge.guard, text[edge.at : place]), edge.at, edge.score)
             else:
                 tokens = count(text[place : edge.at])
             # The first is quick, and the second what was promised.
@@ -90,7 +100,7 @@ def halved(places: list[int], fits: Callable[[int], bool]) -> int:
     return low
 
 
-def passed_from_start(cuts: Cuts, count: Count, text: str, limit: int) -> tuple[Edge, int]:
+def passed_from_start(cuts: Cuts, count: Onwards[int], text: str, limit: int) -> tuple[Edge, int]:
     """The last cut up to which there are at most `limit` tokens, and a place up to which there are more."""
     stream, low, at = Stream(cuts), Edge(0, "", 0), 0
     before = low
@@ -99,31 +109,31 @@ def passed_from_start(cuts: Cuts, count: Count, text: str, limit: int) -> tuple[
         settled = stream.push(text[at : at + step])
         at += step
         if settled is not None:
-            tokens = low.tokens + counted(count, settled)
-            if tokens > limit:
+            tokens, score = count(settled, low.at, low.score)
+            if low.tokens + tokens > limit:
                 break
-            before, low = low, Edge(stream.start, stream.guard, tokens)
+            before, low = low, Edge(stream.start, stream.guard, low.tokens + tokens, score)
     high = stream.start if stream.start > low.at else len(text)
     while high - low.at > NEAR:
         middle = (low.at + high) // 2
         cut = cuts.last(text[low.at : middle])
         if cut is None:
             break
-        tokens = low.tokens + counted(count, Settled(low.guard, text[low.at : low.at + cut.at]))
-        if tokens > limit:
+        tokens, score = count(Settled(low.guard, text[low.at : low.at + cut.at]), low.at, low.score)
+        if low.tokens + tokens > limit:
             high = low.at + cut.at
         else:
-            before, low = low, Edge(low.at + cut.at, cut.guard, tokens)
+            before, low = low, Edge(low.at + cut.at, cut.guard, low.tokens + tokens, score)
     return (before if cuts.rewrites else low), high
 
 
-def passed_from_end(cuts: Cuts, count: Count, text: str, limit: int) -> tuple[int, Edge]:
+def passed_from_end(cuts: Cuts, count: Onwards[int], text: str, limit: int) -> tuple[int, Edge]:
     """A place behind which there are more than `limit` tokens, and a cut behind which there are not."""
     size = FIRST * limit + NEAR
     low = 0
     while size < len(text):
         found = cuts.between(text, len(text) - size, min(len(text), len(text) - size + LONGEST))
-        if found and counted(count, Settled(found[0].guard, text[found[0].at :])) > limit:
+        if found and count(Settled(found[0].guard, text[found[0].at :]), found[0].at, 0.0)[0] > limit:
             low = found[0].at
             break
         size *= 2
@@ -133,7 +143,7 @@ def passed_from_end(cuts: Cuts, count: Count, text: str, limit: int) -> tuple[in
         cut = next(iter(cuts.between(text, middle, min(high.at, middle + LONGEST))), None)
         if cut is None:
             break
-        tokens = high.tokens + counted(count, Settled(cut.guard, text[cut.at : high.at]))
+        tokens = high.tokens + count(Settled(cut.guard, text[cut.at : high.at]), cut.at, 0.0)[0]
         if tokens > limit:
             low = cut.at
         else:

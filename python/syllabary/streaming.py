@@ -17,11 +17,14 @@ from syllabary.errors import PatternError, SpecialTokenError, TextError, Unknown
 from syllabary.reference.cuts import Cuts
 from syllabary.reference.stream import Characters, Settled, Stream
 
-Encode = Callable[[str], list[int]]
 Count = Callable[[str], int]
 Part = str | bytes | bytearray | memoryview
 Result = TypeVar("Result")
 Ids = TypeVar("Ids", list[int], NDArray[np.uint32])
+Found = TypeVar("Found")
+# Settled text, the character of the whole where it begins, and the score of the way through all that stands
+# before (0 where that does not matter) -> what it has, ids or their number, and the score of all.
+Onwards = Callable[[Settled, int, float], tuple[Found, float]]
 FIRST = 4  # characters a token, about: how much `count_until` reads at first
 
 
@@ -32,12 +35,12 @@ class IncrementalEncoder:
     or two. `flush` ends the text. After an error, begin with a new one. Not for several threads at once.
     """
 
-    def __init__(self, cuts: Cuts, encode: Encode) -> None:
+    def __init__(self, cuts: Cuts, encode: Onwards[list[int]]) -> None:
         self._cuts, self._encode = cuts, encode
         self._begin()
 
     def _begin(self) -> None:
-        self._stream, self._characters = Stream(self._cuts), Characters()
+        self._stream, self._characters, self._score = Stream(self._cuts), Characters(), 0.0
 
     def push(self, text: Part) -> list[int]:
         """Take the next part, text or UTF-8, and give the ids that are final now.
@@ -47,12 +50,15 @@ class IncrementalEncoder:
         stream = self._stream
         start = stream.start
         settled = stream.push(self._characters.push(plain(text)))
-        return [] if settled is None else behind_guard(self._encode, settled, start)
+        if settled is None:
+            return []
+        ids, self._score = self._encode(settled, start, self._score)
+        return ids
 
     def flush(self) -> list[int]:
         """The text ends: the rest of its ids. The encoder is then at the beginning of another text."""
         self._characters.push(b"", True)
-        ids = behind_guard(self._encode, self._stream.rest(), self._stream.start)
+        ids, _score = self._encode(self._stream.rest(), self._stream.start, self._score)
         self._begin()
         return ids
 
@@ -65,9 +71,9 @@ class IncrementalEncoder:
 class Appender:
     """A text that grows, and how many tokens it has; see `Tokenizer.appender`. Not for several threads."""
 
-    def __init__(self, cuts: Cuts, count: Count) -> None:
+    def __init__(self, cuts: Cuts, count: Onwards[int]) -> None:
         self._count = count
-        self._stream, self._characters = Stream(cuts), Characters()
+        self._stream, self._characters, self._score = Stream(cuts), Characters(), 0.0
         self._settled = self._total = 0
 
     def append(self, text: Part) -> int:
@@ -79,8 +85,10 @@ class Appender:
         start = self._stream.start
         settled = self._stream.push(self._characters.push(plain(text)))
         if settled is not None:
-            self._settled += counted(self._count, settled, start)
-        self._total = self._settled + counted(self._count, self._stream.rest(), self._stream.start)
+            more, self._score = self._count(settled, start, self._score)
+            self._settled += more
+        rest, _score = self._count(self._stream.rest(), self._stream.start, self._score)
+        self._total = self._settled + rest
         return self._total
 
     @property
@@ -90,48 +98,74 @@ class Appender:
 
 
 def encode_stream(
-    cuts: Cuts, encode: Callable[[str], NDArray[np.uint32]], chunks: Iterator[Part]
+    cuts: Cuts, encode: Onwards[NDArray[np.uint32]], chunks: Iterator[Part]
 ) -> Iterator[NDArray[np.uint32]]:
     """The ids of a text in parts, array by array, none of them empty."""
-    stream, characters = Stream(cuts), Characters()
+    stream, characters, score = Stream(cuts), Characters(), 0.0
     for chunk in chunks:
         start = stream.start
         settled = stream.push(characters.push(plain(chunk)))
-        if settled is not None and len(ids := behind_guard(encode, settled, start)):
+        if settled is None:
+            continue
+        ids, score = encode(settled, start, score)
+        if len(ids):
             yield ids
     characters.push(b"", True)
-    if len(ids := behind_guard(encode, stream.rest(), stream.start)):
+    ids, _score = encode(stream.rest(), stream.start, score)
+    if len(ids):
         yield ids
 
 
-def behind_guard(encode: Callable[[str], Ids], settled: Settled, start: int) -> Ids:
-    """The ids of settled text, which begins at character `start`."""
-    guard, text = settled
-    ids = placed(encode, guard + text, start - len(guard))
-    return ids[len(encode(guard)) :] if guard else ids
+def behind_guard(encode: Callable[[str], Ids]) -> Onwards[Ids]:
+    """The ids of settled text, without those of the guard before it."""
+
+    def encoded(settled: Settled, start: int, score: float) -> tuple[Ids, float]:
+        guard, text = settled
+        ids = placed(encode, guard + text, start - len(guard))
+        return (ids[len(encode(guard)) :] if guard else ids), score
+
+    return encoded
 
 
-def count_until(cuts: Cuts, count: Count, text: str, limit: int) -> int | None:
+def counted(count: Count) -> Onwards[int]:
+    """The number of the ids of settled text."""
+
+    def number(settled: Settled, start: int, score: float) -> tuple[int, float]:
+        guard, text = settled
+        whole = placed(count, guard + text, start - len(guard))
+        return (whole - count(guard) if guard else whole), score
+
+    return number
+
+
+def behind_score(
+    encode: Callable[[str, str, float], tuple[Ids, float]], made: Callable[[Ids], Found]
+) -> Onwards[Found]:
+    """What `made` makes of the ids of settled text, where they depend on the score of all before."""
+
+    def encoded(settled: Settled, start: int, score: float) -> tuple[Found, float]:
+        guard, text = settled
+        ids, total = placed(lambda text: encode(text, guard, score), guard + text, start - len(guard))
+        return made(ids), total
+
+    return encoded
+
+
+def count_until(cuts: Cuts, count: Onwards[int], text: str, limit: int) -> int | None:
     """The count of `text`, or `None` as soon as it is certain to be above `limit`."""
-    stream, total, at = Stream(cuts), 0, 0
+    stream, total, at, score = Stream(cuts), 0, 0, 0.0
     while at < len(text):
         step = FIRST * (limit - total) + 64
         start = stream.start
         settled = stream.push(text[at : at + step])
         at += step
         if settled is not None:
-            total += counted(count, settled, start)
+            more, score = count(settled, start, score)
+            total += more
             if total > limit:
                 return None
-    total += counted(count, stream.rest(), stream.start)
+    total += count(stream.rest(), stream.start, score)[0]
     return total if total <= limit else None
-
-
-def counted(count: Count, settled: Settled, start: int = 0) -> int:
-    """The tokens of settled text."""
-    guard, text = settled
-    whole = placed(count, guard + text, start - len(guard))
-    return whole - count(guard) if guard else whole
 
 
 def placed(run: Callable[[str], Result], text: str, start: int) -> Result:

@@ -20,7 +20,15 @@ from syllabary.errors import SyllabaryError
 from syllabary.fitting import fitting
 from syllabary.reference.cuts import Cuts
 from syllabary.spec import TokenizerSpec
-from syllabary.streaming import Appender, IncrementalEncoder, Part
+from syllabary.streaming import (
+    Appender,
+    IncrementalEncoder,
+    Onwards,
+    Part,
+    behind_guard,
+    behind_score,
+    counted,
+)
 
 if TYPE_CHECKING:
     from syllabary._engine import Tokenizer as Engine
@@ -50,8 +58,10 @@ class TextMethods:
         >>> [tok.vocab[i] for i in encoder.flush()]
         [b' low']
         """
-        policy = self._policy(special)
-        return IncrementalEncoder(self._cuts(special), lambda text: self._engine.encode(text, policy))
+        policy, cuts = self._policy(special), self._cuts(special)
+        if cuts.carries:
+            return IncrementalEncoder(cuts, self._behind(special, lambda ids: ids.tolist()))
+        return IncrementalEncoder(cuts, behind_guard(lambda text: self._engine.encode(text, policy)))
 
     def encode_stream(
         self, chunks: Iterable[Part], special: Special = "raise"
@@ -62,11 +72,11 @@ class TextMethods:
         Gives arrays, which joined are the ids of the whole text; each comes as soon as its ids are final.
         Raises what `encode` does, and `TextError` for what is no UTF-8, with its byte.
         """
-        policy = self._policy(special)
-        found = streaming.parts(chunks)
-        return streaming.encode_stream(
-            self._cuts(special), lambda text: self._engine.encode_array(text, policy), found
-        )
+        policy, cuts = self._policy(special), self._cuts(special)
+        encode = behind_guard(lambda text: self._engine.encode_array(text, policy))
+        if cuts.carries:
+            encode = self._behind(special, lambda ids: ids)
+        return streaming.encode_stream(cuts, encode, streaming.parts(chunks))
 
     def appender(self, special: Special = "raise") -> Appender:
         """A text to which one appends, with the count of its tokens at every step: `.append(text) -> int`.
@@ -77,12 +87,13 @@ class TextMethods:
         >>> [text.append(part) for part in ("lo", "w", " lowest")]
         [1, 1, 3]
         """
-        return Appender(self._cuts(special), self._counter(special))
+        return Appender(self._cuts(special), self._counting(special))
 
     def count_until(self, text: str, limit: int, special: Special = "raise") -> int | None:
         """The number of ids of `text`, or `None` if it is above `limit`: then most of it is never read."""
-        most, count = at_least("limit", limit, 0), self._counter(special)
-        return _placed(text, count, lambda: streaming.count_until(self._cuts(special), count, text, most))
+        most, count = at_least("limit", limit, 0), self._counting(special)
+        cuts, whole = self._cuts(special), self._counter(special)
+        return _placed(text, whole, lambda: streaming.count_until(cuts, count, text, most))
 
     def truncate_text(
         self,
@@ -112,7 +123,8 @@ class TextMethods:
         if unit not in ("char", "grapheme"):
             raise ValueError(f'unit={unit!r}: text is cut between "char" or "grapheme"')
         most, count = at_least("max_tokens", max_tokens, 0), self._counter(special)
-        return _placed(text, count, lambda: fitting(self._cuts(special), count, text, most, side, unit))
+        counts = (count, self._counting(special))
+        return _placed(text, count, lambda: fitting(self._cuts(special), counts, text, most, side, unit))
 
     def chunks(
         self,
@@ -154,6 +166,16 @@ class TextMethods:
         """What counts the ids of a text."""
         policy = self._policy(special)
         return lambda text: self._engine.count(text, policy)
+
+    def _counting(self, special: Special) -> Onwards[int]:
+        """What counts the ids of a part of a text."""
+        return self._behind(special, len) if self._cuts(special).carries else counted(self._counter(special))
+
+    def _behind(self, special: Special, made: Callable[[NDArray[np.uint32]], Result]) -> Onwards[Result]:
+        """What encodes a part of a text behind all that stands before, and makes something of the ids."""
+        policy = self._policy(special)
+        encode = self._engine.encode_behind
+        return behind_score(lambda text, guard, score: encode(text, guard, score, policy), made)
 
     def _cuts(self, special: Special) -> Cuts:
         """Where text can be cut."""

@@ -24,6 +24,7 @@ mod signals;
 mod split;
 mod steps;
 mod strings;
+mod texts;
 mod tokenizer;
 mod trainer;
 mod unigram;

@@ -10,32 +10,26 @@ use pyo3::{
     types::{PyBytes, PyList, PyString},
 };
 use syllabary::{
-    Error,
     alphabet::Spelling,
-    asking::{Ask, LONG},
-    batch::{self, Text as _},
-    dropout::Dropout,
+    batch,
     nbest::Way,
     pool::Seat,
-    tokenizer::{Parts, SpecialPolicy, Tokenizer as Engine},
+    tokenizer::{Parts, Tokenizer as Engine},
 };
 
 use crate::{
     convert::{self, Policy},
     decode,
-    errors::{on_string, to_python, to_python_in_batch},
+    errors::{to_python, to_python_in_batch},
     files,
     full::FullRows,
     learned::Learned,
     lists::Integers,
     ranks::Ranks,
-    signals::{interruptible, interruptible_text},
+    signals::interruptible,
     steps,
     windows::Batch,
 };
-
-/// Text shorter than this is encoded without releasing the GIL: handing it over would cost more.
-const DETACH_BYTES: usize = 4096;
 
 type IdsAndOffsets<'py> = (Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<i64>>);
 
@@ -45,7 +39,7 @@ const _: () = assert!(align_of::<Engine>() <= 16 && align_of::<syllabary::split:
 /// An immutable tokenizer.
 #[pyclass(frozen, module = "syllabary._engine")]
 pub struct Tokenizer {
-    engine: Engine,
+    pub(crate) engine: Engine,
     integers: Arc<PyOnceLock<Integers>>,
 }
 
@@ -55,98 +49,8 @@ fn ragged(py: Python<'_>, ragged: batch::Ragged) -> IdsAndOffsets<'_> {
 }
 
 impl Tokenizer {
-    fn integers(&self, py: Python<'_>) -> PyResult<&Integers> {
+    pub(crate) fn integers(&self, py: Python<'_>) -> PyResult<&Integers> {
         self.integers.get_or_try_init(py, || Integers::new(py, self.engine.decoder().id_bound()))
-    }
-
-    /// Runs `job` on a text with buffers that are kept, for long text without the GIL, and makes `result` of it.
-    fn run<R: Send, V>(
-        &self,
-        text: &Bound<'_, PyAny>,
-        job: impl FnOnce(&Engine, &str, &mut Seat) -> Result<R, Error> + Send,
-        result: impl FnOnce(R, &mut Seat) -> PyResult<V>,
-    ) -> PyResult<V> {
-        let (py, read, engine) = (text.py(), convert::reading(text)?, &self.engine);
-        engine.pool().with(|seat| {
-            let mut bytes = std::mem::take(&mut seat.bytes);
-            let run = |seat: &mut Seat| read.read(&mut bytes).and_then(|text| job(engine, text, seat));
-            let failed = |error| on_string(error, text);
-            let done = match read.size() {
-                ..DETACH_BYTES => run(seat).map_err(failed),
-                DETACH_BYTES..LONG => py.detach(|| run(seat)).map_err(failed),
-                _ => {
-                    let asking = |ask| {
-                        seat.work.ask = ask;
-                        let done = run(seat);
-                        seat.work.ask = Ask::default();
-                        done
-                    };
-                    interruptible_text(py, asking, failed)
-                }
-            };
-            seat.bytes = bytes;
-            done.and_then(|made| result(made, seat))
-        })
-    }
-
-    /// Encodes a text and makes `result` of its ids.
-    fn ids<R>(
-        &self,
-        (text, policy, dropout): (&Bound<'_, PyAny>, SpecialPolicy<'_>, Dropout),
-        result: impl FnOnce(&mut Vec<u32>) -> PyResult<R>,
-    ) -> PyResult<R> {
-        let encode = |engine: &Engine, text: &str, seat: &mut Seat| {
-            seat.ids.reserve(text.len() / 4 + 1);
-            engine.encode(text, policy, dropout.coins(0), &mut seat.work, &mut seat.ids)
-        };
-        self.run(text, encode, |(), seat| result(&mut seat.ids))
-    }
-
-    /// The ids of a text as a list.
-    pub fn list<'py>(
-        &self,
-        text: &Bound<'py, PyAny>,
-        policy: SpecialPolicy<'_>,
-        dropout: Dropout,
-    ) -> PyResult<Bound<'py, PyList>> {
-        self.ids((text, policy, dropout), |ids| self.integers(text.py())?.list(text.py(), ids))
-    }
-
-    /// The same as an array.
-    pub fn array<'py>(
-        &self,
-        text: &Bound<'py, PyAny>,
-        policy: SpecialPolicy<'_>,
-        dropout: Dropout,
-    ) -> PyResult<Bound<'py, PyArray1<u32>>> {
-        let py = text.py();
-        self.ids((text, policy, dropout), |ids| {
-            let short = ids.len() < DETACH_BYTES;
-            Ok(if short { PyArray1::from_slice(py, ids) } else { std::mem::take(ids).into_pyarray(py) })
-        })
-    }
-
-    /// How many they are.
-    pub fn number(&self, text: &Bound<'_, PyAny>, policy: SpecialPolicy<'_>) -> PyResult<usize> {
-        let job = |engine: &Engine, text: &str, seat: &mut Seat| engine.count(text, policy, &mut seat.work);
-        self.run(text, job, |count, _| Ok(count))
-    }
-
-    fn batch(
-        &self,
-        py: Python<'_>,
-        texts: &Bound<'_, PyAny>,
-        policy: &Policy,
-        threads: usize,
-        dropout: Dropout,
-    ) -> PyResult<batch::Ragged> {
-        let (members, policy) = (convert::batch(texts)?, policy.get());
-        let read = convert::read(&members)?;
-        interruptible(
-            py,
-            |ask| batch::encode(&self.engine, &read, policy, (dropout, 0), (threads, ask)),
-            |index, error| to_python_in_batch(error, index, &members[index]),
-        )
     }
 }
 
@@ -285,6 +189,20 @@ impl Tokenizer {
     ) -> PyResult<IdsAndOffsets<'py>> {
         let all = files::encode(py, &self.engine, &paths, separator.as_deref(), policy.get(), threads)?;
         Ok(ragged(py, all))
+    }
+
+    fn encode_behind<'py>(
+        &self,
+        text: &Bound<'py, PyAny>,
+        guard: &str,
+        score: f64,
+        policy: Policy,
+    ) -> PyResult<(Bound<'py, PyArray1<u32>>, f64)> {
+        let job = |engine: &Engine, text: &str, seat: &mut Seat| {
+            let Seat { work, ids, .. } = seat;
+            engine.encode_behind((guard, text), score, policy.get(), work, ids)
+        };
+        self.run(text, job, |score, seat| Ok((std::mem::take(&mut seat.ids).into_pyarray(text.py()), score)))
     }
 
     fn encode_nbest(&self, text: &Bound<'_, PyAny>, policy: Policy, count: usize) -> PyResult<Vec<Way>> {

@@ -3,6 +3,7 @@
 //! Leaves out how tokens are found (`matching`), why a piece cannot be encoded (`unknown`) and what becomes of the
 //! ids (`tokenizer`).
 
+mod behind;
 mod fast;
 mod named;
 mod words;
@@ -110,18 +111,7 @@ impl<'a, const SPANS: bool, F: FnMut(&[u32], &[Range<usize>], u32)> Job<'a, SPAN
 
     /// Encodes the whole text.
     pub(crate) fn all(mut self) -> Result<(), Error> {
-        let finder = self.tokenizer.stages.first(self.policy.finds_special());
-        let found = finder.find(self.text);
-        found.iter().try_for_each(|found| self.policy.check(finder.token(found), found.start))?;
-        let text = self.text;
-        let mut done = 0;
-        for found in found {
-            self.run(done..found.start)?;
-            self.word = self.word.wrapping_add(1);
-            self.named(&text[found.start..found.end], &found, Place::Text(0));
-            done = found.end;
-        }
-        self.run(done..text.len())
+        self.runs(&mut Self::run)
     }
 
     /// Encodes a stretch of text without tokens of the first stage.

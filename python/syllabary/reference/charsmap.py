@@ -12,13 +12,14 @@ from __future__ import annotations
 import hashlib
 import struct
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 
 from syllabary.errors import VocabularyError
 
 BLOCK = 1024  # bytes; an array is a multiple of this
 MAX_RULES = 32  # that a search looks at, as in sentencepiece
+MEMORY = 10_000  # pairs of characters that are noted
 MAX_RULE = 1024  # bytes of a rule: every place of a text is searched so far
 # What UTF-8 expects next: (continuation bytes to come, lowest and highest value of the next one).
 State = tuple[int, int, int]
@@ -43,6 +44,7 @@ class Charsmap:
     units: tuple[int, ...]
     results: bytes
     longest_rule: int = MAX_RULE
+    known: dict[str, bool] = field(default_factory=dict, compare=False, repr=False)  # by `begins_with`
 
     def rules(self, text: bytes, at: int = 0) -> Iterator[tuple[int, str]]:
         """The rules for what the text begins with at `at`, shortest first: `(bytes, result)` of each."""
@@ -76,6 +78,15 @@ class Charsmap:
                 return False
             node = _children(node, unit)
         return True
+
+    def begins_with(self, pair: str) -> bool:
+        """The same of two characters; it is noted, as texts have few pairs."""
+        found = self.known.get(pair)
+        if found is None:
+            if len(self.known) > MEMORY:
+                self.known.clear()
+            found = self.known[pair] = self.begins(pair.encode())
+        return found
 
     def shortest(self, text: bytes) -> str | None:
         """The result of the shortest rule that the text begins with."""

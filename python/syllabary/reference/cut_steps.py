@@ -113,13 +113,12 @@ def rule_over(rules: Charsmap, text: str, at: int, begins: bool) -> bool:
 
     begins: no text stands before this one, in which a rule could begin.
     """
-    end = text[at].encode()
-    taken = b""
+    size = 0  # bytes before the place
     for start in range(at - 1, -1, -1):
-        taken = text[start].encode() + taken
-        if rules.begins(taken + end):
+        if rules.begins_with(text[start : start + 2]) and rules.begins(text[start : at + 1].encode()):
             return True
-        if len(taken) > rules.longest_rule:
+        size += len(text[start].encode())
+        if size > rules.longest_rule:
             return False
     return not begins
 

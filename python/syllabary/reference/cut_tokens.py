@@ -14,6 +14,7 @@ from itertools import pairwise
 from syllabary.reference.added import PLAIN, is_in
 from syllabary.reference.merge import by_merges, by_rank_order, last, merge_states
 from syllabary.reference.symbols import symbols
+from syllabary.reference.unigram import Unigram
 from syllabary.spec import Matching, TokenizerSpec
 
 
@@ -83,6 +84,30 @@ class Whole:
         """Whether merging the symbols of a token makes it."""
         ids = [self.spec.alphabet.get(symbol, -1) for symbol in symbols(text, self.spec.unit)]
         return -1 not in ids and len(last(merge_states(ids, self.rule))) == 1
+
+
+class Weighed:
+    """The tokens of Unigram, where all text is one piece."""
+
+    def __init__(self, spec: TokenizerSpec) -> None:
+        """From a specification of that model."""
+        self.entries = Unigram(spec).entries
+        self.unknown = spec.unknown
+        self.neighbours = Neighbours(name.encode() for name in self.entries)
+        by_bytes = spec.single_precision and spec.fallback and len(spec.byte_tokens) == 256
+        # Unknown characters in a row are one token, or looked up together.
+        self.fuses = not by_bytes and (spec.fuse_unknown or not spec.single_precision)
+
+    def apart(self, before: str, after: str) -> bool:
+        """Whether no token, and no unknown text, reaches over a place."""
+        if (before, after) in self.neighbours.characters:
+            return False
+        return not self.fuses or self.is_known(before) or self.is_known(after)
+
+    def is_known(self, char: str) -> bool:
+        """Whether a character has a token, which is not the unknown one."""
+        entry = self.entries.get(char)
+        return entry is not None and entry.id != self.unknown
 
 
 class Names:

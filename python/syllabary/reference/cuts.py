@@ -11,11 +11,13 @@ Some tokenizers treat the beginning of a text in a way of its own (a space in fr
 where it is encoded behind `guard`, the last characters of `left`, the ids of which are then taken off. It has
 ids: where an end of a word is not in the vocabulary, and no token stands for what is unknown, it is the word.
 
+The sums of `unigram` are rounded, so they depend on all that stands before. Where all text is one piece,
+`right` goes on with the sum of the way through `left` (`carries`, `ReferenceTokenizer.encode_behind`).
+
 Nothing is ever cut where a token that is cut again depends on the whole run (`unused`), where unknown words
 in a row are one token, where symbols are marked as the last or the first of their piece and the split says
-nothing, inside a piece of another model than byte-pair encoding (the sums of `unigram` are rounded, so they
-depend on all that stands before), and at steps of which nothing is certain: a pattern that looks back,
-`FixedLength`.
+nothing, inside a piece of WordPiece or WordLevel, and at steps of which nothing is certain: a pattern that
+looks back, `FixedLength`.
 """
 
 from __future__ import annotations
@@ -29,7 +31,7 @@ from syllabary.reference import cut_steps, normalize
 from syllabary.reference.added import PLAIN
 from syllabary.reference.aligned import Aligned
 from syllabary.reference.cut_steps import Verdict
-from syllabary.reference.cut_tokens import Names, Neighbours, Whole
+from syllabary.reference.cut_tokens import Names, Neighbours, Weighed, Whole
 from syllabary.reference.pipeline import later_names
 from syllabary.reference.tokenizer import ReferenceTokenizer
 from syllabary.spec import Step, TokenizerSpec
@@ -100,8 +102,10 @@ class Cuts:
         fuses = spec.fuse_unknown and ((whole_run and cuts_pieces) or fuses_words(spec))
         cuts_again = bool(spec.unused) and spec.model == "bpe"
         marks = spec.end_of_word is not None or spec.continuing_prefix is not None
-        is_one = not cuts_pieces and (spec.model != "bpe" or marks)  # all text is a piece that is never cut
-        self.never = cuts_again or joins_words or fuses or is_one
+        is_one = not cuts_pieces and (spec.model != "bpe" or marks)  # all text is a piece
+        self.carries = is_one and spec.model == "unigram" and not later
+        ends_words = any(step.options.get("treat_whitespace_as_suffix") for step in spec.normalizer)
+        self.never = cuts_again or joins_words or fuses or ends_words or (is_one and not self.carries)
         self.openers = openers(spec)
 
     def last(self, text: str, low: int = 0, begins: bool = True) -> Cut | None:
@@ -134,9 +138,10 @@ class Cuts:
     def between(self, text: str, low: int, high: int) -> list[Cut]:
         """All cuts above `low` and below `high`, in order, that stay wherever the text begins.
 
-        So none where a group of digits ends: where that is depends on where the digits begin.
+        So none where a group of digits ends: where that is depends on where the digits begin. And none where
+        ids depend on all that stands before.
         """
-        if self.never:
+        if self.never or self.carries:
             return []
         if not self.rewrites:
             return [Cut(at) for at in range(low + 1, high) if self.is_cut(text, at, True, groups=False)]
@@ -171,6 +176,8 @@ class Cuts:
         spec = self.spec
         if pieces_end != (spec.unit == "word"):
             return pieces_end  # words are merged over the ends of pieces, and are never cut themselves
+        if self.carries:
+            return self.weighed.apart(before, after)
         if spec.model != "bpe" or spec.end_of_word is not None or spec.continuing_prefix is not None:
             return False
         if spec.fuse_unknown and not (self.is_known(before) or self.is_known(after)):
@@ -316,6 +323,11 @@ class Cuts:
     def neighbours(self) -> Neighbours:
         """What stands side by side in tokens."""
         return Neighbours(self.spec.tokens.values())
+
+    @cached_property
+    def weighed(self) -> Weighed:
+        """The tokens of Unigram."""
+        return Weighed(self.spec)
 
     @cached_property
     def whole(self) -> Whole:

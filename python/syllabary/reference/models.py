@@ -81,6 +81,15 @@ class Modelled:
         self.note(parts)
         return self.found(parts)
 
+    def behind(self, lead: int, before: float) -> tuple[State, float]:
+        """The tokens behind `lead` characters, `before` being the sum of what stands there; that of all."""
+        if not isinstance(self.model, Unigram):
+            return self.tokens(), 0.0
+        rows, total = self.model.behind(self.piece[lead:], before)
+        parts = [(token_id, lead + start, lead + end) for token_id, start, end in rows]
+        self.note(parts)
+        return self.found(parts), total
+
     def nbest(self, count: int) -> list[tuple[list[int], float]]:
         """The best `count` ways to cut the piece, ids and score of each; its one way if it has no scores."""
         if not isinstance(self.model, Unigram):

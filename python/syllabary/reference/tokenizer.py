@@ -88,6 +88,29 @@ class ReferenceTokenizer:
         check_known(unknown, text)
         return ids
 
+    def encode_behind(
+        self, text: str, guard: str, score: float, special: Policy = "raise"
+    ) -> tuple[list[int], float]:
+        """The ids of what stands behind `guard`, with which `text` begins, where it is cut there (`cuts`).
+
+        score: of the way through all that stands before. Gives that of the way through all of it, too.
+        Errors as of `encode`; `VocabularyError` for another model than Unigram.
+        """
+        check_weighs(self.spec, "encode_behind")
+        unknown: Unknown = []
+        groups = self.groups(guard, special, [])
+        lead = sum(len(group.piece) for group in groups if isinstance(group, Modelled))
+        before, ids = score, list[int]()
+        for group in self.groups(text, special, unknown):
+            if isinstance(group, Modelled):
+                tokens, score = group.behind(lead, before)
+            else:
+                tokens, score = group.tokens(), 0.0
+            ids += [token.id for token in tokens]
+            lead, before = 0, 0.0
+        check_known(unknown, text)
+        return ids, score
+
     def encode_nbest(self, text: str, n: int, special: Policy = "raise") -> list[tuple[list[int], float]]:
         """The `n` best ways to encode `text`, the best first: the ids and the score of each.
 

@@ -104,13 +104,15 @@ class Unigram:
             found.append(Edge(start, start + 1, None, self.unknown_score))
         return found
 
-    def best(self, piece: str) -> list[Edge | None]:
-        """For each place the last token of the best way to it; of the equally good ones the first found.
+    def best(self, piece: str, before: float = 0.0) -> tuple[list[Edge | None], float]:
+        """For each place the last token of the best way to it; and the sum of the way to the end.
 
+        Of equally good ways it is the first found.
+        before: the sum of what stands before the piece, where that is cut off (`cuts`).
         In single precision sums are counted anew from a place where they have become too coarse.
         """
         last: list[Edge | None] = [None] * (len(piece) + 1)
-        sums = [0.0] * (len(piece) + 1)
+        sums = [before] + [0.0] * len(piece)
         for start in range(len(piece)):
             if self.spec.single_precision and abs(sums[start]) > FARTHEST:
                 sums[start:] = [self.round(total - sums[start]) for total in sums[start:]]
@@ -119,17 +121,22 @@ class Unigram:
                 if last[edge.end] is None or total > sums[edge.end]:
                     sums[edge.end] = total
                     last[edge.end] = edge
-        return last
+        return last, sums[-1]
 
     # ---- tokens ----
 
     def parts(self, piece: str) -> list[Row]:
         """The tokens of the best path."""
-        return self.spelled(piece, path_to(self.best(piece), len(piece)))
+        return self.behind(piece, 0.0)[0]
+
+    def behind(self, piece: str, before: float) -> tuple[list[Row], float]:
+        """The same of a piece before which stands what has this sum; the sum of all."""
+        last, total = self.best(piece, before)
+        return self.spelled(piece, path_to(last, len(piece))), total
 
     def states(self, piece: str) -> Iterator[list[Row]]:
         """The characters one by one; then for each place the best path to it, and the rest as it was."""
-        last = self.best(piece)
+        last, _total = self.best(piece)
         alone = [self.alone(piece, place) for place in range(len(piece))]
         before: list[Row] | None = None
         for place in range(len(piece) + 1):

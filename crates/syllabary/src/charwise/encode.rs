@@ -9,6 +9,7 @@ use super::mixed::is_plain;
 use super::{
     Charwise, How, MARK,
     alone::{BETWEEN_LOOKS, STRETCH},
+    behind::Behind,
     carry::{Carry, Kept},
     joins::BLOCK,
     out::{Out, ROOM, RUN},
@@ -39,6 +40,19 @@ impl Charwise {
         work: &mut Work,
         sink: impl FnMut(&[u32]) -> bool,
     ) -> Result<(), Error> {
+        self.encode_behind(text, first, merges, work, sink, None)
+    }
+
+    /// The same of text that goes on behind other text; with the score of all in `behind` at the end.
+    pub(super) fn encode_behind(
+        &self,
+        text: &str,
+        first: bool,
+        merges: &Merges,
+        work: &mut Work,
+        sink: impl FnMut(&[u32]) -> bool,
+        behind: Option<&mut Behind>,
+    ) -> Result<(), Error> {
         let mut run = std::mem::take(&mut work.run);
         run.resize(run.len().max(RUN.min(text.len() + 2 * ROOM)), 0);
         let mut out = Out {
@@ -51,8 +65,17 @@ impl Charwise {
             sink,
             stopped: false,
         };
-        let at = self.prefix(text, first, merges, work, &mut out)?;
+        let at = match behind.as_deref() {
+            Some(&Behind { at: Some(at), score }) => {
+                out.carry = out.carry.map(|carry| carry.at(score, 0));
+                at
+            }
+            _ => self.prefix(text, first, merges, work, &mut out)?,
+        };
         let done = self.walk(text, at, merges, work, &mut out);
+        if let Some(behind) = behind {
+            behind.score = out.settle();
+        }
         let done = if out.stopped { Err(Error::Interrupted) } else { done };
         out.carry = None;
         out.flush();
@@ -74,35 +97,6 @@ impl Charwise {
         let done = done.and_then(|()| self.encode(&made, false, merges, work, sink));
         work.texts = [made, spaced];
         done
-    }
-
-    /// Writes what becomes of text to `made`.
-    fn normalize(
-        &self,
-        text: &str,
-        normalizer: &Normalizer,
-        made: &mut String,
-        spaced: &mut String,
-    ) -> Result<(), Error> {
-        made.clear();
-        normalizer.write_spaced(text, self.shape.marks_spaces, made)?;
-        if self.shape.splits_spaces {
-            spaced.clear();
-            for word in made.split_whitespace() {
-                spaced.extend((!word.starts_with(MARK)).then_some(' '));
-                spaced.push_str(word);
-            }
-            std::mem::swap(made, spaced);
-        } else if self.shape.marks_spaces && !normalizer.spaces() {
-            // No spaces are left: those that marks become here are read as marks, and ASCII is faster.
-            spaced.clear();
-            for (number, part) in made.split(MARK).enumerate() {
-                spaced.extend((number > 0).then_some(' '));
-                spaced.push_str(part);
-            }
-            std::mem::swap(made, spaced);
-        }
-        Ok(())
     }
 
     /// Writes the mark before the text, with what it may merge with; how many bytes of the text that takes.

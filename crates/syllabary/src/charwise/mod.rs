@@ -11,6 +11,7 @@
 
 mod ahead;
 mod alone;
+mod behind;
 mod brief;
 mod carry;
 #[cfg(target_arch = "x86_64")]

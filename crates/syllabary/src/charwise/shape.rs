@@ -2,8 +2,8 @@
 //!
 //! Leaves out other normalizers, which run as they are.
 
-use super::MARK;
-use crate::step::Step;
+use super::{Charwise, MARK};
+use crate::{Error, normalize::Normalizer, step::Step};
 
 /// Where a mark is written before the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,6 +47,37 @@ impl Shape {
             [step] if normalizer.is_empty() && !by_scores => metaspace(step),
             _ => None,
         }
+    }
+}
+
+impl Charwise {
+    /// Writes what becomes of text to `made`.
+    pub(super) fn normalize(
+        &self,
+        text: &str,
+        normalizer: &Normalizer,
+        made: &mut String,
+        spaced: &mut String,
+    ) -> Result<(), Error> {
+        made.clear();
+        normalizer.write_spaced(text, self.shape.marks_spaces, made)?;
+        if self.shape.splits_spaces {
+            spaced.clear();
+            for word in made.split_whitespace() {
+                spaced.extend((!word.starts_with(MARK)).then_some(' '));
+                spaced.push_str(word);
+            }
+            std::mem::swap(made, spaced);
+        } else if self.shape.marks_spaces && !normalizer.spaces() {
+            // No spaces are left: those that marks become here are read as marks, and ASCII is faster.
+            spaced.clear();
+            for (number, part) in made.split(MARK).enumerate() {
+                spaced.extend((number > 0).then_some(' '));
+                spaced.push_str(part);
+            }
+            std::mem::swap(made, spaced);
+        }
+        Ok(())
     }
 }
 

@@ -138,10 +138,16 @@ impl Unigram {
 
     /// The tokens of a piece.
     pub(crate) fn tokens(&self, piece: &str, found: &mut impl Found) {
+        self.tokens_behind(piece, 0.0, found);
+    }
+
+    /// The same of a piece before which stands what has this score; the score of all.
+    pub(crate) fn tokens_behind(&self, piece: &str, from: f64, found: &mut impl Found) -> f64 {
         let mut lattice = Lattice { ask: found.ask(), ..Lattice::default() };
         self.read(piece, |char| char, &mut lattice);
-        self.solve::<false>(0.0, &mut lattice);
+        self.solve::<false>(from, &mut lattice);
         self.spell(piece, &lattice, found);
+        lattice.score
     }
 }
 

@@ -1,0 +1,116 @@
+//! How `Tokenizer` reads a text, or many, and encodes them without the GIL.
+//!
+//! Leaves out the methods that Python calls (`tokenizer`).
+
+use numpy::{IntoPyArray, PyArray1};
+use pyo3::{prelude::*, types::PyList};
+use syllabary::{
+    Error,
+    asking::{Ask, LONG},
+    batch::{self, Text as _},
+    dropout::Dropout,
+    pool::Seat,
+    tokenizer::{SpecialPolicy, Tokenizer as Engine},
+};
+
+use crate::{
+    convert::{self, Policy},
+    errors::{on_string, to_python_in_batch},
+    signals::{interruptible, interruptible_text},
+    tokenizer::Tokenizer,
+};
+
+/// Text shorter than this is encoded without releasing the GIL: handing it over would cost more.
+const DETACH_BYTES: usize = 4096;
+
+impl Tokenizer {
+    /// Runs `job` on a text with buffers that are kept, for long text without the GIL, and makes `result` of it.
+    pub(crate) fn run<R: Send, V>(
+        &self,
+        text: &Bound<'_, PyAny>,
+        job: impl FnOnce(&Engine, &str, &mut Seat) -> Result<R, Error> + Send,
+        result: impl FnOnce(R, &mut Seat) -> PyResult<V>,
+    ) -> PyResult<V> {
+        let (py, read, engine) = (text.py(), convert::reading(text)?, &self.engine);
+        engine.pool().with(|seat| {
+            let mut bytes = std::mem::take(&mut seat.bytes);
+            let run = |seat: &mut Seat| read.read(&mut bytes).and_then(|text| job(engine, text, seat));
+            let failed = |error| on_string(error, text);
+            let done = match read.size() {
+                ..DETACH_BYTES => run(seat).map_err(failed),
+                DETACH_BYTES..LONG => py.detach(|| run(seat)).map_err(failed),
+                _ => {
+                    let asking = |ask| {
+                        seat.work.ask = ask;
+                        let done = run(seat);
+                        seat.work.ask = Ask::default();
+                        done
+                    };
+                    interruptible_text(py, asking, failed)
+                }
+            };
+            seat.bytes = bytes;
+            done.and_then(|made| result(made, seat))
+        })
+    }
+
+    /// Encodes a text and makes `result` of its ids.
+    fn ids<R>(
+        &self,
+        (text, policy, dropout): (&Bound<'_, PyAny>, SpecialPolicy<'_>, Dropout),
+        result: impl FnOnce(&mut Vec<u32>) -> PyResult<R>,
+    ) -> PyResult<R> {
+        let encode = |engine: &Engine, text: &str, seat: &mut Seat| {
+            seat.ids.reserve(text.len() / 4 + 1);
+            engine.encode(text, policy, dropout.coins(0), &mut seat.work, &mut seat.ids)
+        };
+        self.run(text, encode, |(), seat| result(&mut seat.ids))
+    }
+
+    /// The ids of a text as a list.
+    pub fn list<'py>(
+        &self,
+        text: &Bound<'py, PyAny>,
+        policy: SpecialPolicy<'_>,
+        dropout: Dropout,
+    ) -> PyResult<Bound<'py, PyList>> {
+        self.ids((text, policy, dropout), |ids| self.integers(text.py())?.list(text.py(), ids))
+    }
+
+    /// The same as an array.
+    pub fn array<'py>(
+        &self,
+        text: &Bound<'py, PyAny>,
+        policy: SpecialPolicy<'_>,
+        dropout: Dropout,
+    ) -> PyResult<Bound<'py, PyArray1<u32>>> {
+        let py = text.py();
+        self.ids((text, policy, dropout), |ids| {
+            let short = ids.len() < DETACH_BYTES;
+            Ok(if short { PyArray1::from_slice(py, ids) } else { std::mem::take(ids).into_pyarray(py) })
+        })
+    }
+
+    /// How many they are.
+    pub fn number(&self, text: &Bound<'_, PyAny>, policy: SpecialPolicy<'_>) -> PyResult<usize> {
+        let job = |engine: &Engine, text: &str, seat: &mut Seat| engine.count(text, policy, &mut seat.work);
+        self.run(text, job, |count, _| Ok(count))
+    }
+
+    pub(crate) fn batch(
+        &self,
+        py: Python<'_>,
+        texts: &Bound<'_, PyAny>,
+        policy: &Policy,
+        threads: usize,
+        dropout: Dropout,
+    ) -> PyResult<batch::Ragged> {
+        let (members, policy) = (convert::batch(texts)?, policy.get());
+        let read = convert::read(&members)?;
+        interruptible(
+            py,
+            |ask| batch::encode(&self.engine, &read, policy, (dropout, 0), (threads, ask)),
+            |index, error| to_python_in_batch(error, index, &members[index]),
+        )
+    }
+}
