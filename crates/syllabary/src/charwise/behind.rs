@@ -8,7 +8,7 @@ use crate::{Error, merge::Merges, normalize::Normalizer};
 /// Where a text begins that goes on behind other text, and what stands before it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Behind {
-    /// The byte from which on ids are made; `None`: where a text begins.
+    /// The byte from which on ids are made; `None`: from the first on, with what is written before a text.
     pub(super) at: Option<usize>,
     /// The score of what stands before it; after encoding, that of all.
     pub(super) score: f64,

@@ -65,12 +65,12 @@ impl Charwise {
             sink,
             stopped: false,
         };
-        let at = match behind.as_deref() {
-            Some(&Behind { at: Some(at), score }) => {
-                out.carry = out.carry.map(|carry| carry.at(score, 0));
-                at
-            }
-            _ => self.prefix(text, first, merges, work, &mut out)?,
+        if let Some(behind) = &behind {
+            out.carry = out.carry.map(|carry| carry.at(behind.score, 0));
+        }
+        let at = match behind.as_ref().and_then(|behind| behind.at) {
+            Some(at) => at,
+            None => self.prefix(text, first, merges, work, &mut out)?,
         };
         let done = self.walk(text, at, merges, work, &mut out);
         if let Some(behind) = behind {
