@@ -15,6 +15,7 @@ import re
 
 NUMBER = re.compile(r"(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?")
 LARGEST = 2**64 - 1
+SURE = 19  # digits that are no larger number, whatever they are
 POWERS = [float(f"1e{power}") for power in range(309)]
 
 
@@ -24,23 +25,20 @@ def read_float(text: str) -> float:
     >>> read_float("-6.9044739982887124"), float("-6.9044739982887124"), read_float("0.1")
     (-6.904473998288712, -6.9044739982887124, 0.1)
     """
+    whole, _point, fraction = text.partition(".")
+    if len(text) <= SURE and fraction.isdigit() and (value := int(whole + fraction)):
+        return value / POWERS[len(fraction)]  # as below, of most scores
     found = NUMBER.fullmatch(text)
     if found is None:
         return float(text)
     sign, whole, fraction, power = found.groups()
-    digits, exponent = 0, int(power or 0)
-    for place, digit in enumerate(whole):
-        if digits * 10 + int(digit) > LARGEST:
-            exponent += len(whole) - place
-            break
-        digits = digits * 10 + int(digit)
-    else:
-        for digit in fraction or "":
-            if digits * 10 + int(digit) > LARGEST:
-                break
-            digits = digits * 10 + int(digit)
-            exponent -= 1
-    number = scaled(float(digits), exponent)
+    digits = whole + (fraction or "")
+    count = min(len(digits), SURE)
+    value = int(digits[:count])
+    while count < len(digits) and (more := value * 10 + int(digits[count])) <= LARGEST:
+        value, count = more, count + 1
+    # What does not fit is not there: zeros stand for it.
+    number = scaled(float(value), int(power or 0) + len(whole) - count)
     return -number if sign else number
 
 

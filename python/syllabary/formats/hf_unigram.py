@@ -55,19 +55,7 @@ def is_unigram(model: Json) -> bool:
 def read_unigram(model: Json) -> UnigramModel:
     """The model; `FormatError` with the place of what is none."""
     members = model.object(KEYS)
-    names: dict[int, str] = {}
-    scores: dict[int, float] = {}
-    for token_id, row in enumerate(model.member("vocab").list()):
-        items = list(row.list())
-        if len(items) != 2:
-            raise row.wrong("[name, score]")
-        name = items[0].string()
-        if not name:
-            raise row.error("the name is empty")
-        if not is_score(items[1].value):
-            raise items[1].error(f"must be a score, a finite number of 32 bits, not {items[1].value!r}")
-        names[token_id] = name
-        scores[token_id] = float(items[1].value)  # type: ignore[arg-type]
+    names, scores = _columns(model.member("vocab"))
     unknown = None
     if "unk_id" in members and members["unk_id"].value is not None:
         unknown = members["unk_id"].id()
@@ -77,12 +65,45 @@ def read_unigram(model: Json) -> UnigramModel:
     fallback = members.get("byte_fallback")
     return UnigramModel(
         where=model,
-        vocab={name: token_id for token_id, name in names.items()},
-        hidden=hidden_of(names),
-        scores=scores,
+        vocab={name: token_id for token_id, name in enumerate(names)},
+        hidden=hidden_of(dict(enumerate(names))),
+        scores=dict(enumerate(scores)),
         unknown=unknown,
         byte_fallback=fallback is not None and fallback.value is not None and fallback.boolean(),
     )
+
+
+def _columns(vocab: Json) -> tuple[list[str], list[float]]:
+    """The names and the scores of all rows; `FormatError` with the place of a row that is none."""
+    rows = vocab.value
+    if isinstance(rows, list) and set(map(type, rows)) <= {list} and set(map(len, rows)) <= {2}:
+        names, scores = [row[0] for row in rows], [row[1] for row in rows]
+        if _are_names(names) and all(map(is_score, scores)):
+            return names, list(map(float, scores))
+    names, scores = [], []
+    for row in vocab.list():  # which say where the error is
+        items = list(row.list())
+        if len(items) != 2:
+            raise row.wrong("[name, score]")
+        name, score = items[0].string(), items[1].value
+        if not name:
+            raise row.error("the name is empty")
+        if not is_score(score):
+            raise items[1].error(f"must be a score, a finite number of 32 bits, not {score!r}")
+        names.append(name)
+        scores.append(float(score))  # type: ignore[arg-type]
+    return names, scores
+
+
+def _are_names(values: list[object]) -> bool:
+    """Whether all are strings that are not empty and can be UTF-8."""
+    if not set(map(type, values)) <= {str} or "" in values:
+        return False
+    try:
+        "".join(map(str, values)).encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def tokens_of(model: UnigramModel, added: Added, always_cut: bool) -> tuple[dict[int, bytes], dict[int, int]]:
@@ -92,13 +113,15 @@ def tokens_of(model: UnigramModel, added: Added, always_cut: bool) -> tuple[dict
     """
     tokens = {token_id: name.encode() for token_id, name in model.hidden.items()}
     bytes_found: dict[int, int] = {}
-    for name, token_id in model.vocab.items():
-        byte = BYTE_NAME.fullmatch(name) if model.byte_fallback else None
-        if byte is None:
-            if not (name in added.ids and always_cut):
-                tokens[token_id] = name.encode()
-        else:
-            bytes_found[token_id] = int(byte[1], 16)
+    if model.byte_fallback:
+        matches = ((token_id, BYTE_NAME.fullmatch(name)) for name, token_id in model.vocab.items())
+        bytes_found = {token_id: int(byte[1], 16) for token_id, byte in matches if byte is not None}
+    never = added.ids.keys() if always_cut else ()
+    tokens |= {
+        token_id: name.encode()
+        for name, token_id in model.vocab.items()
+        if token_id not in bytes_found and name not in never
+    }
     for token_id, name in model.hidden.items():
         if model.vocab[name] in bytes_found:
             bytes_found[token_id] = bytes_found[model.vocab[name]]

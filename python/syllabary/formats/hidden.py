@@ -23,8 +23,11 @@ def hidden_of(named: Mapping[int, str]) -> dict[int, str]:
     >>> hidden_of({0: "<unk>", 1: "a", 2: "<unk>"})
     {0: '<unk>'}
     """
-    last = {name: token_id for token_id, name in sorted(named.items())}
-    return {token_id: name for token_id, name in sorted(named.items()) if last[name] != token_id}
+    rows = sorted(named.items())
+    last = {name: token_id for token_id, name in rows}
+    if len(last) == len(rows):
+        return {}
+    return {token_id: name for token_id, name in rows if last[name] != token_id}
 
 
 def hidden(spec: TokenizerSpec) -> dict[int, str]:

@@ -179,19 +179,29 @@ def check_marks(spec: TokenizerSpec) -> None:
 
 def check_spellings(spec: TokenizerSpec) -> None:
     """The steps of a decoder read spellings: every token but a byte needs one."""
-    if spec.decoder is None or spec.unit == "byte":
+    if spec.decoder is None or spec.unit == "byte" or spec.model != "bpe":  # of those all tokens are text
         return
-    spelled = {token_id: token for token_id, token in spec.tokens.items() if token_id not in spec.byte_tokens}
+    found = not_utf8(spec)
+    if found is not None:
+        raise VocabularyError(
+            f"token {found} is {shown(spec.tokens[found])}, which the decoder's steps cannot read: "
+            "it is no UTF-8, and no byte token"
+        )
+
+
+def not_utf8(spec: TokenizerSpec) -> int | None:
+    """The id of the first token that is no UTF-8, and no byte token."""
+    spelled = spec.tokens
+    if spec.byte_tokens:
+        spelled = {token_id: token for token_id, token in spelled.items() if token_id not in spec.byte_tokens}
     try:
         b"\n".join(spelled.values()).decode()  # each by itself: no character goes on behind a line end
-        return
+        return None
     except UnicodeDecodeError:
         pass
     for token_id, token in spelled.items():
         try:
             token.decode()
         except UnicodeDecodeError:
-            raise VocabularyError(
-                f"token {token_id} is {shown(token)}, which the decoder's steps cannot read: "
-                "it is no UTF-8, and no byte token"
-            ) from None
+            return token_id
+    return None

@@ -7,6 +7,7 @@ Adds `check_model`, called when all parts are of their types. Leaves out: what h
 from __future__ import annotations
 
 from syllabary.errors import VocabularyError
+from syllabary.reference.check_foreign import not_utf8
 from syllabary.reference.symbols import shown
 from syllabary.spec import TokenizerSpec
 
@@ -47,11 +48,7 @@ def _check_absent(spec: TokenizerSpec) -> None:
             )
     if spec.unit != "char":
         raise VocabularyError(f'model={spec.model!r} needs unit="char", not {spec.unit!r}')
-    for token_id, token in spec.tokens.items():
-        if token_id not in spec.byte_tokens:
-            try:
-                token.decode()
-            except UnicodeDecodeError:
-                raise VocabularyError(
-                    f"token {token_id} is {shown(token)}, no UTF-8: model={spec.model!r} is of text"
-                ) from None
+    found = not_utf8(spec)
+    if found is not None:
+        token = shown(spec.tokens[found])
+        raise VocabularyError(f"token {found} is {token}, no UTF-8: model={spec.model!r} is of text")

@@ -7,10 +7,13 @@ mod brief;
 mod couples;
 mod draw;
 mod lattice;
+mod laying;
 mod nbest;
 mod spelling;
 #[cfg(test)]
 mod tests;
+mod texts;
+mod tree;
 mod trie;
 
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -23,6 +26,7 @@ use couples::Couples;
 pub(crate) use couples::{Alone, FEW};
 pub(crate) use lattice::Lattice;
 pub(crate) use nbest::Several;
+use texts::Texts;
 pub(crate) use trie::LATER;
 use trie::{NONE, Trie};
 
@@ -56,7 +60,7 @@ pub(crate) struct Unigram {
     bytes: Option<Box<[u32; 256]>>,
     surface: bool,
     /// Tokens by their text.
-    texts: FxHashMap<Box<str>, u32>,
+    texts: Texts,
 }
 
 impl Unigram {
@@ -68,7 +72,15 @@ impl Unigram {
         let unused: FxHashSet<u32> = parts.unused.iter().copied().collect();
         let byte_of: FxHashMap<u32, u8> = spelling.byte_tokens.iter().copied().collect();
         let mut lowest = f64::INFINITY;
-        let mut rows: Vec<(String, u32, f64)> = Vec::new();
+        let (mut texts, mut listed) = (Texts::for_many(vocab.len()), Vec::with_capacity(vocab.len()));
+        let mut add = |text: &str, id: u32, score: f64| {
+            texts.put(text, id);
+            listed.push((id, score));
+            match text {
+                "" => Err(Error::Vocabulary(format!("token {id} is empty, and has a score"))),
+                _ => Ok(()),
+            }
+        };
         for &(id, score) in parts.scores.iter().flatten() {
             if !(score as f32).is_finite() {
                 return Err(Error::Vocabulary(format!(
@@ -83,23 +95,23 @@ impl Unigram {
                 continue;
             }
             if let Some(byte) = byte_of.get(&id) {
-                rows.push((format!("<0x{byte:02X}>"), id, score));
+                add(&format!("<0x{byte:02X}>"), id, score)?;
             } else if let Some(bytes) = vocab.bytes(id) {
                 let text = std::str::from_utf8(bytes);
                 let text = text.map_err(|_| Error::Vocabulary(format!("token {id} is no UTF-8 text")))?;
-                rows.push((text.to_owned(), id, score));
+                add(text, id, score)?;
             }
         }
         let bonus = |length: usize| {
             let bonus = (length as f64 - 1.0) * BONUS;
             if single { f64::from(bonus as f32) } else { bonus }
         };
-        rows.extend(frozen(parts).map(|(text, id)| (text.to_owned(), id, bonus(text.len()))));
-        let mut scores = vec![0.0; rows.iter().map(|row| row.1 as usize + 1).max().unwrap_or(0)];
-        rows.iter().for_each(|&(_, id, score)| scores[id as usize] = score);
+        frozen(parts).try_for_each(|(text, id)| add(text, id, bonus(text.len())))?;
+        let mut scores = vec![0.0; listed.iter().map(|&(id, _)| id as usize + 1).max().unwrap_or(0)];
+        listed.iter().for_each(|&(id, score)| scores[id as usize] = score);
         let unknown_score = lowest - PENALTY;
-        let trie = trie_of(&rows, &scores, unknown_score)?;
-        let heaviest = rows.iter().fold(unknown_score.abs(), |most, row| most.max(row.2.abs()));
+        let trie = Trie::new(&texts.iter().collect::<Vec<_>>(), &scores, unknown_score);
+        let heaviest = listed.iter().fold(unknown_score.abs(), |most, (_, score)| most.max(score.abs()));
         Ok(Unigram {
             automaton: Automaton::new(&trie, scores.len(), single),
             couples: Couples::new(&trie),
@@ -108,13 +120,13 @@ impl Unigram {
             scores,
             search_scores: frozen(parts).map(|(text, id)| (id, bonus(text.chars().count()))).collect(),
             unknown_score: if single { f64::from(unknown_score as f32) } else { unknown_score },
-            longest: rows.iter().map(|row| row.0.chars().count()).max().unwrap_or(0),
+            longest: texts.iter().map(|(text, _)| text.chars().count()).max().unwrap_or(0),
             single,
             unknown: spelling.unknown,
             fuses: spelling.fuse_unknown,
             bytes: spelling.fallback.then(|| bytes(spelling.byte_tokens)),
             surface: spelling.surface_offsets,
-            texts: rows.into_iter().map(|(text, id, _)| (text.into(), id)).collect(),
+            texts,
         })
     }
 
@@ -155,7 +167,7 @@ impl Unigram {
 impl Unigram {
     /// The texts that tokens are found by.
     pub(crate) fn texts(&self) -> impl Iterator<Item = (&str, u32)> {
-        self.texts.iter().map(|(text, &id)| (&**text, id))
+        self.texts.iter()
     }
 
     /// The score of a token; 0 for one that is not in the lattice.
@@ -207,17 +219,4 @@ fn bytes(tokens: &[(u32, u8)]) -> Box<[u32; 256]> {
     let mut ids = Box::new([NONE; 256]);
     tokens.iter().for_each(|&(id, byte)| ids[usize::from(byte)] = id);
     ids
-}
-
-/// The trie of the texts; one given twice is an error, but a frozen one takes the place of another.
-fn trie_of(rows: &[(String, u32, f64)], scores: &[f64], unknown: f64) -> Result<Trie, Error> {
-    let mut ids: FxHashMap<&str, u32> = FxHashMap::default();
-    for (text, id, _) in rows {
-        if text.is_empty() {
-            return Err(Error::Vocabulary(format!("token {id} is empty, and has a score")));
-        }
-        ids.insert(text, *id);
-    }
-    let texts: Vec<(&str, u32)> = ids.into_iter().collect();
-    Ok(Trie::new(&texts, scores, unknown))
 }

@@ -45,7 +45,7 @@ impl Unigram {
     fn unknown(&self, piece: &str, lattice: &Lattice, (start, end): (u32, u32), found: &mut impl Found) {
         let range = lattice.bytes(start, end);
         let text = &piece[range.clone()];
-        if let Some(&id) = self.texts.get(text).filter(|_| !self.single) {
+        if let Some(id) = self.texts.get(text).filter(|_| !self.single) {
             return found.token(id, range);
         }
         if let Some(ids) =

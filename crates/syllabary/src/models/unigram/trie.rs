@@ -5,7 +5,9 @@
 //! where no text ends is as low as can be, so that nobody need ask. The first step goes through a table of its own,
 //! in which every character has a score: one that is no text has that of an unknown one.
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
+
+use super::{laying::lay, tree::Tree};
 
 /// No cell, no id.
 pub(super) const NONE: u32 = u32::MAX;
@@ -15,8 +17,6 @@ const BARREN: u32 = u32::MAX - 1;
 const TABLE: usize = 0x1_0000;
 /// A code that is none.
 pub(crate) const LATER: u16 = u16::MAX;
-/// So many places are tried for a node of several children before the end of the array is taken.
-const TRIES: usize = 256;
 
 /// A node: where its children are counted from, whose child it is, and the id and the score of the text that ends
 /// here.
@@ -66,32 +66,7 @@ impl Trie {
             table,
             others,
         };
-        let mut keys: Vec<(Vec<u32>, u32)> = texts
-            .iter()
-            .map(|(text, id)| (text.chars().map(|char| trie.code(char)).collect(), *id))
-            .collect();
-        keys.sort_unstable();
-        let cells = vec![Cell { parent: 0, ..FREE }];
-        let mut builder = Builder { cells, next: vec![1], bases: FxHashSet::default() };
-        let mut open = vec![(0u32, 0..keys.len(), 0usize)];
-        while let Some((node, mut range, depth)) = open.pop() {
-            if keys.get(range.start).is_some_and(|(key, _)| key.len() == depth) {
-                builder.cells[node as usize].id = keys[range.start].1;
-                range.start += 1;
-            }
-            let mut children: Vec<(u32, std::ops::Range<usize>)> = Vec::new();
-            for at in range {
-                let code = keys[at].0[depth];
-                match children.last_mut() {
-                    Some((last, keys)) if *last == code => keys.end = at + 1,
-                    _ => children.push((code, at..at + 1)),
-                }
-            }
-            let codes: Vec<u32> = children.iter().map(|(code, _)| *code).collect();
-            let base = builder.place(node, &codes);
-            open.extend(children.into_iter().map(|(code, keys)| (base + code, keys, depth + 1)));
-        }
-        trie.cells = builder.cells;
+        trie.cells = cells(&Tree::new(texts, |char| trie.code(char)));
         trie.root = trie.cells[0].base;
         trie.weigh(scores, unknown);
         trie
@@ -189,6 +164,27 @@ impl Trie {
     }
 }
 
+/// The cells of the nodes of a tree.
+fn cells(tree: &Tree) -> Vec<Cell> {
+    let bases = lay(tree);
+    let mut cells = vec![Cell { parent: 0, id: tree.ids[0], base: bases[0], ..FREE }];
+    // The cell of each node.
+    let mut places = vec![0; tree.len()];
+    for node in 0..tree.len() {
+        let Some(&last) = tree.codes_of(node).last() else { continue };
+        let end = bases[node] as usize + last as usize + 1;
+        if cells.len() < end {
+            cells.resize(end, FREE);
+        }
+        for child in tree.children(node) {
+            places[child] = bases[node] + tree.codes[child];
+            let (base, id) = (bases[child], tree.ids[child]);
+            cells[places[child] as usize] = Cell { base, parent: places[node], id, ..FREE };
+        }
+    }
+    cells
+}
+
 /// The codes of characters, from 1 on.
 fn codes(texts: &[(&str, u32)]) -> (Box<[u16; TABLE]>, FxHashMap<char, u32>) {
     let mut counts: FxHashMap<char, u32> = FxHashMap::default();
@@ -208,62 +204,10 @@ fn codes(texts: &[(&str, u32)]) -> (Box<[u16; TABLE]>, FxHashMap<char, u32>) {
     (table, others)
 }
 
-/// An array that grows.
-struct Builder {
-    cells: Vec<Cell>,
-    /// For each cell, one that may be the next free one, or beyond the end.
-    next: Vec<u32>,
-    /// Where children are counted from, for no two nodes from the same place.
-    bases: FxHashSet<usize>,
-}
-
-impl Builder {
-    /// The first free cell from `at` on, or the end.
-    fn free(&mut self, at: usize) -> usize {
-        let mut end = at;
-        while end < self.cells.len() && self.cells[end].parent != NONE {
-            end = (self.next[end] as usize).max(end + 1);
-        }
-        let mut here = at;
-        while here < end && here < self.next.len() {
-            here = std::mem::replace(&mut self.next[here], end as u32) as usize;
-        }
-        end
-    }
-
-    /// Gives the children of a node their cells; what they are counted from.
-    fn place(&mut self, node: u32, codes: &[u32]) -> u32 {
-        let Some(&first) = codes.first() else { return 0 };
-        let mut at = first as usize;
-        let mut tries = 0;
-        let base = loop {
-            at = self.free(at);
-            let base = at - first as usize;
-            let is_free =
-                |code: &u32| self.cells.get(base + *code as usize).is_none_or(|cell| cell.parent == NONE);
-            let is_new = !self.bases.contains(&base);
-            if is_new && (at >= self.cells.len() || codes.iter().all(is_free)) {
-                break base;
-            }
-            tries += 1;
-            at = if tries < TRIES { at + 1 } else { self.cells.len().max(at + 1) };
-        };
-        self.bases.insert(base);
-        for &code in codes {
-            let place = base + code as usize;
-            while self.cells.len() <= place {
-                self.cells.push(FREE);
-                self.next.push(self.cells.len() as u32);
-            }
-            self.cells[place] = Cell { parent: node, ..FREE };
-        }
-        self.cells[node as usize].base = base as u32;
-        base as u32
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use rustc_hash::FxHashSet;
+
     use super::*;
 
     #[test]
