@@ -211,3 +211,14 @@ def test_an_unknown_character_is_named_where_it_stands() -> None:
     assert encoder.push("abba ") == tok.encode("abba")
     with pytest.raises(UnknownSymbolError, match=r"in the text from character 4 on.*character 3 of the text"):
         encoder.push("abxa ab")
+
+
+def test_the_name_of_the_unknown_token_is_unknown_text() -> None:
+    """It is one token with unknown characters beside it, though its own first and last are known."""
+    vocab = [["<unk>", -1.0], ["<", -1.0], [">", -1.0], ["a", -1.0]]
+    document = {"version": "1.0", "model": {"type": "Unigram", "vocab": vocab, "unk_id": 0}}
+    tok = _from_json(json.dumps(document))
+    peer = Peer.from_str(json.dumps(document))
+    for text in ("a <unk> a", "a<unk>a", "a <a", "<unk>é<unk>"):
+        found = [token for array in tok.encode_stream([*text]) for token in array]
+        assert found == tok.encode(text) == peer.encode(text).ids, text

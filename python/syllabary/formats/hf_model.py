@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import chain
+from operator import add
 
 from syllabary.formats.hf_values import probability
 from syllabary.formats.strict_json import Json
@@ -17,11 +19,13 @@ KEYS = (
     "ignore_merges vocab merges"
 ).split()
 OPTIONS = KEYS[1:-2]
+Merge = tuple[int, int, int]
+HEAD = "#version"  # of files of merges, which may stand before them here too
 
 
 @dataclass(frozen=True, slots=True)
 class Model:
-    """A BPE model. merges: (left, right, result) by name, in rank order. where: of errors.
+    """A BPE model. merges: (left, right, result) by id, in rank order. where: of errors.
 
     unknown: the id of `unk_token`, `None` where it is not in the vocabulary (then their library fails
     where it would need it, as it does here).
@@ -29,7 +33,7 @@ class Model:
 
     where: Json
     vocab: Mapping[str, int]
-    merges: tuple[tuple[str, str, str], ...]
+    merges: tuple[Merge, ...]
     dropout: float
     unknown: int | None
     prefix: str | None
@@ -78,14 +82,14 @@ def read_vocab(vocab: Json) -> dict[str, int]:
     return ids
 
 
-def read_merges(merges: Json, vocab: Mapping[str, int], prefix: str = "") -> tuple[tuple[str, str, str], ...]:
+def read_merges(merges: Json, vocab: Mapping[str, int], prefix: str = "") -> tuple[Merge, ...]:
     """Pairs, or strings with a space, in rank order; of a pair given twice the last counts, as there."""
     plain = _plain_merges(merges.value, vocab, prefix)
     if plain is not None:
         return plain
-    ranks: dict[tuple[str, str, str], int] = {}
+    ranks: dict[Merge, int] = {}
     for rank, merge in enumerate(merges.list()):
-        if isinstance(merge.value, str) and merge.value.startswith("#version"):
+        if isinstance(merge.value, str) and merge.value.startswith(HEAD):
             continue
         left, right = _pair(merge)
         if not right.startswith(prefix):
@@ -94,31 +98,33 @@ def read_merges(merges: Json, vocab: Mapping[str, int], prefix: str = "") -> tup
         for name in (left, right, joined):
             if name not in vocab:
                 raise merge.error(f"{name!r} is not in the vocabulary")
-        ranks[left, right, joined] = rank
+        ranks[vocab[left], vocab[right], vocab[joined]] = rank
     return tuple(sorted(ranks, key=ranks.__getitem__))
 
 
-def _plain_merges(
-    merges: object, vocab: Mapping[str, int], prefix: str
-) -> tuple[tuple[str, str, str], ...] | None:
-    """The same where nothing is wrong or special, at a third of the time; else `None`."""
-    found: list[tuple[str, str, str]] = []
-    for merge in merges if isinstance(merges, list) else [None]:
-        parts = merge.split(" ") if type(merge) is str else merge
-        if type(parts) is not list or len(parts) != 2:
+def _plain_merges(merges: object, vocab: Mapping[str, int], prefix: str) -> tuple[Merge, ...] | None:
+    """The same where nothing is wrong or special, column by column; else `None`."""
+    if not isinstance(merges, list):
+        return None
+    rows = merges
+    if set(map(type, rows)) == {str}:
+        rows = [row.split(" ") for row in rows]
+    if not set(map(type, rows)) <= {list} or not set(map(len, rows)) <= {2}:
+        return None
+    lefts, rights = [row[0] for row in rows], [row[1] for row in rows]
+    if not set(map(type, chain(lefts, rights))) <= {str} or any(left.startswith(HEAD) for left in lefts):
+        return None
+    ends = rights
+    if prefix:
+        if not all(right.startswith(prefix) for right in rights):
             return None
-        left, right = parts
-        if type(left) is not str or type(right) is not str or left.startswith("#version"):
-            return None
-        joined = left + right
-        if prefix:
-            if not right.startswith(prefix):
-                return None
-            joined = left + right[len(prefix) :]
-        if left not in vocab or right not in vocab or joined not in vocab:
-            return None
-        found.append((left, right, joined))
-    return tuple(found) if len(set(found)) == len(found) else None
+        ends = [right[len(prefix) :] for right in rights]
+    try:
+        left_ids, right_ids = list(map(vocab.__getitem__, lefts)), list(map(vocab.__getitem__, rights))
+        found = tuple(zip(left_ids, right_ids, map(vocab.__getitem__, map(add, lefts, ends)), strict=True))
+    except KeyError:
+        return None
+    return found if len(set(zip(left_ids, right_ids, strict=True))) == len(found) else None
 
 
 def _pair(merge: Json) -> tuple[str, str]:

@@ -186,7 +186,9 @@ def _check_read_back(spec: TokenizerSpec, merges: Merges, names: Mapping[int, st
     model = Model(
         where=nowhere,
         vocab=vocab,
-        merges=tuple((names[left], names[right], names[result]) for left, right, result in merges),
+        merges=tuple(
+            (vocab[names[left]], vocab[names[right]], vocab[names[to]]) for left, right, to in merges
+        ),
         dropout=spec.dropout,
         unknown=spec.unknown,
         prefix=spec.continuing_prefix,

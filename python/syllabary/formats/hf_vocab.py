@@ -10,10 +10,11 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from itertools import chain
 
 from syllabary.formats.hf_added import Added
 from syllabary.formats.hf_model import Model
-from syllabary.reference.bytes_to_unicode import CHARACTER_TO_BYTE, are_spelled, unspell
+from syllabary.reference.bytes_to_unicode import CHARACTER_TO_BYTE, are_spelled, unspell, unspell_all
 
 BYTE_NAME = re.compile(r"<0x([0-9A-F]{2})>")
 
@@ -42,13 +43,14 @@ def of_bytes(model: Model, added: Added, always_cut: bool) -> Vocabulary | None:
         spelled = {name for name in model.vocab if are_spelled([name])}
     if model.byte_fallback and not spelled >= CHARACTER_TO_BYTE.keys():
         return None
-    merged = {name for merge in model.merges for name in merge}
-    if not merged <= spelled:
+    merged = set(chain.from_iterable(model.merges))
+    if any(token_id in merged for name, token_id in model.vocab.items() if name not in spelled):
         return None
     names = added.ids
     means_itself = {name for name in names if name not in spelled or unspell(name) == name.encode()}
     plain = spelled.difference(names)
-    tokens = {token_id: unspell(name) for name, token_id in model.vocab.items() if name in plain}
+    spellings = [name for name in model.vocab if name in plain]
+    tokens = dict(zip(map(model.vocab.__getitem__, spellings), unspell_all(spellings), strict=True))
     unreached = dict[str, int]()
     for name in [name for name in model.vocab if name not in plain]:
         token_id = model.vocab[name]
@@ -57,19 +59,19 @@ def of_bytes(model: Model, added: Added, always_cut: bool) -> Vocabulary | None:
                 unreached[name] = token_id
             continue
         reached = len(name) == 1 or model.whole_pieces
-        if name not in merged and not (reached and not (always_cut and name in means_itself)):
+        if token_id not in merged and not (reached and not (always_cut and name in means_itself)):
             continue
         if name not in means_itself:
             return None
         tokens[token_id] = unspell(name)
     alphabet = {token: token_id for token_id, token in tokens.items() if len(token) == 1}
-    return Vocabulary(tokens, alphabet, _by_id(model), unreached=unreached)
+    return Vocabulary(tokens, alphabet, model.merges, unreached=unreached)
 
 
 def of_characters(model: Model, added: Added, always_cut: bool) -> Vocabulary:
     """The vocabulary as text; `FormatError` for a fallback to bytes that we have no words for."""
     byte_tokens = _byte_tokens(model)
-    merged = {name for merge in model.merges for name in merge}
+    merged = set(chain.from_iterable(model.merges))
     tokens, alphabet = dict[int, bytes](), dict[bytes, int]()
     for name, token_id in model.vocab.items():
         if token_id in byte_tokens:  # found in text by its name as well, where it is an added token
@@ -78,14 +80,14 @@ def of_characters(model: Model, added: Added, always_cut: bool) -> Vocabulary:
         symbol = is_symbol(name, model.prefix or "", model.suffix or "")
         if name in added.ids:
             reached = symbol or model.whole_pieces
-            if name not in merged and not (reached and not always_cut):
+            if token_id not in merged and not (reached and not always_cut):
                 continue
         tokens[token_id] = name.encode()
         if symbol:
             alphabet[name.encode()] = token_id
     for token_id, byte in byte_tokens.items():
         alphabet.setdefault(bytes([byte]), token_id)
-    return Vocabulary(tokens, alphabet, _by_id(model), byte_tokens, fallback=bool(byte_tokens))
+    return Vocabulary(tokens, alphabet, model.merges, byte_tokens, fallback=bool(byte_tokens))
 
 
 def is_symbol(name: str, prefix: str, suffix: str) -> bool:
@@ -113,8 +115,3 @@ def _byte_tokens(model: Model) -> dict[int, int]:
     if found and (model.prefix or model.suffix):
         raise where.error("byte_fallback together with a prefix or suffix is not supported")
     return found
-
-
-def _by_id(model: Model) -> tuple[tuple[int, int, int], ...]:
-    vocab = model.vocab
-    return tuple([(vocab[left], vocab[right], vocab[result]) for left, right, result in model.merges])

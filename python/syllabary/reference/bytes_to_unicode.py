@@ -7,7 +7,8 @@ trainers use. Leaves out: what the bytes are of (`symbols`), files that are spel
 from __future__ import annotations
 
 import codecs
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from itertools import accumulate, pairwise
 from typing import Any
 
 from syllabary.spec import ByteOrder
@@ -55,6 +56,17 @@ def unspell(spelling: str) -> bytes:
         return codecs.charmap_encode(spelling, "strict", UNSPELLED)[0]
     except UnicodeEncodeError as error:
         raise KeyError(spelling[error.start]) from None
+
+
+def unspell_all(spellings: Sequence[str]) -> list[bytes]:
+    """The bytes of many, each character of which is a byte.
+
+    >>> unspell_all(["Ġthe", "", "Ã©"])
+    [b' the', b'', b'\xc3\xa9']
+    """
+    all_bytes = unspell("".join(spellings))
+    ends = [0, *accumulate(map(len, spellings))]
+    return [all_bytes[start:end] for start, end in pairwise(ends)]
 
 
 def are_spelled(names: Iterable[str]) -> bool:

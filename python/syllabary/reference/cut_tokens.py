@@ -92,7 +92,8 @@ class Weighed:
     def __init__(self, spec: TokenizerSpec) -> None:
         """From a specification of that model."""
         self.entries = Unigram(spec).entries
-        self.unknown = spec.unknown
+        # Text that is the unknown token by its name is unknown too.
+        self.unknown = set("".join(name for name, entry in self.entries.items() if entry.id == spec.unknown))
         self.neighbours = Neighbours(name.encode() for name in self.entries)
         by_bytes = spec.single_precision and spec.fallback and len(spec.byte_tokens) == 256
         # Unknown characters in a row are one token, or looked up together.
@@ -105,9 +106,8 @@ class Weighed:
         return not self.fuses or self.is_known(before) or self.is_known(after)
 
     def is_known(self, char: str) -> bool:
-        """Whether a character has a token, which is not the unknown one."""
-        entry = self.entries.get(char)
-        return entry is not None and entry.id != self.unknown
+        """Whether a character has a token, and is no part of unknown text."""
+        return char in self.entries and char not in self.unknown
 
 
 class Names:
