@@ -138,7 +138,11 @@ def test_damaged_headers_of_pages(tmp_path: Path, table: PieceCounts) -> None:
 @pytest.mark.parametrize(
     "name, content, words",
     [
-        ("a.txt", b"a 1\nb\n", "line 2: b'b.n' is not a piece, a space and a count"),
+        ("a.txt", b"a 1\nb\n", "line 2: 'b' is not a piece, a space and a count"),
+        ("a.txt", "μῆνιν ἄειδε θεὰ\r\n".encode(), "line 1: 'μῆνιν ἄειδε θεὰ' is not a piece"),
+        ("a.txt", "語".encode() * 500, f"line 1: '{'語' * 40}…' is not a piece"),
+        ("a.txt", b"a\xff\n", r"line 1: b'a\\xff' is not a piece"),
+        ("a.txt", b"a\xe8\xaa", r"line 1: b'a\\xe8\\xaa' is not a piece"),
         ("a.txt", b"a 1\n\n", "line 2: .* is not a piece"),
         ("a.txt", b"a 1\n 5\n", "line 2: .* is not a piece"),
         ("a.txt", b"a b 1\n", "line 1: .* is not a piece"),

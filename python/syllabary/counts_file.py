@@ -26,6 +26,7 @@ from syllabary.reference.symbols import shown
 TEXT = {".txt": (b" ", b"\r\n "), ".tsv": (b"\t", b"\r\n")}
 NAMES = {b" ": "a space", b"\t": "a tab"}
 LONGEST_LINE = 1 << 28
+SHOWN_BYTES = 4 * 80  # of a line that an error quotes
 
 
 def check_place(path: Path) -> None:
@@ -132,9 +133,18 @@ def _rows(path: Path) -> Iterator[tuple[bytes, int]]:
             piece, _, digits = line.strip(white).rpartition(separator)
             if not piece or separator in piece or b"\r" in piece or not digits.isdigit():
                 raise CorpusError(
-                    f"{where}: {shown(line[:80])} is not a piece, {NAMES[separator]} and a count from 0"
+                    f"{where}: {_quoted(line)} is not a piece, {NAMES[separator]} and a count from 0"
                 )
             if len(digits) > len(str(LARGEST)) or int(digits) > LARGEST:
                 raise CorpusError(f"{where}: the count {digits[:80].decode()} is above {LARGEST}")
             check_utf8(piece, where)
             yield piece, int(digits)
+
+
+def _quoted(line: bytes) -> str:
+    """The beginning of a line as an error shows it: text where it is UTF-8, else its bytes."""
+    line = line.rstrip(b"\r\n")
+    try:
+        return shown(codecs.utf_8_decode(line[:SHOWN_BYTES], "strict", len(line) <= SHOWN_BYTES)[0])
+    except UnicodeDecodeError:
+        return shown(line)
