@@ -166,6 +166,7 @@ def test_mixed_forms_are_a_warning_that_names_the_option(folder: Path) -> None:
         (["--select", "lang"], "'lang' is not of the form NAME=VALUE, as lang=grc"),
         (["--select", "=grc"], "'=grc' is not of the form NAME=VALUE"),
         (["--separator", ""], r"'--separator': it is empty: give a text, as \n\n"),
+        (["--documents", "line", "--separator", "x"], "--documents and --separator both cut plain text"),
         (["--encoding", "utf-88"], "'utf-88' is no encoding"),
         (["--kind", "pdf"], "'pdf' is not one of"),
         (["--normalize", "nfx"], "'nfx' is not one of 'NFC', 'NFD', 'NFKC', 'NFKD'"),

@@ -171,6 +171,8 @@ def corpus_options(command: Command) -> Command:
         names = Reading.__dataclass_fields__
         found = {name: options.pop(name) for name in names if name in options}
         given = {name: value for name, value in found.items() if value is not None}
+        if {"documents", "separator"} <= given.keys():
+            raise click.UsageError("--documents and --separator both cut plain text: give one of them")
         return command(*args, reading=Reading(**given), **options)
 
     made: Command = _with(read, READING)
