@@ -7,12 +7,13 @@ True
 """
 
 import sys
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
 
 # Not later, and with it numpy: Ctrl-C while compiled modules are imported would leave a first call
 # as a panic, or as an ImportError.
 try:
+    from importlib import import_module
+    from typing import TYPE_CHECKING, Any
+
     import numpy as _numpy  # noqa: F401 (first: the engine panics if Ctrl-C comes while it imports it)
 
     from syllabary import _engine as _engine
