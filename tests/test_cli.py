@@ -95,6 +95,8 @@ def test_decode_takes_what_encode_prints(folder: Path) -> None:
         assert run("decode", "-t", "tok.json", stdin=line).stdout_bytes == TEXT.encode()
     assert run("decode", "-t", "tok.json", "116", "104").stdout == "th"
     assert run("decode", "-t", "tok.json", stdin="").stdout == ""
+    assert run("decode", "-t", "tok.json", stdin="\ufeff116 104").stdout == "th"  # as editors save it
+    assert run("decode", "-t", "tok.json", stdin="116 \ufeff104").exit_code == 1
 
 
 @pytest.mark.parametrize(
@@ -108,7 +110,8 @@ def test_decode_errors(folder: Path, policy: str, expected: str) -> None:
 def test_decode_says_which_word_is_no_id(folder: Path, word: str) -> None:
     result = run("decode", "-t", "tok.json", stdin=f"[104, 105]\n104 {word}\n")
     assert result.exit_code == 1
-    assert f"error: {word[:40]!r} at index 3 is no id" in result.stderr
+    quoted = word if len(word) <= 40 else word[:40] + "…"
+    assert f"error: {quoted!r} at index 3 is no id" in result.stderr
     assert len(result.stderr) < 200
 
 

@@ -6,16 +6,19 @@ Leaves out: ids in other shapes than decimal numbers (shards).
 from __future__ import annotations
 
 import re
+from array import array
 
 import click
+import numpy as np
 
 from syllabary.cli import common
 from syllabary.errors import TextError, UnknownTokenError
+from syllabary.reference.symbols import shown
 
 # Between ids: spaces and line ends as `encode` writes them, commas and brackets as JSON does.
-SEPARATORS = re.compile(r"[\s,\[\]]+")
+WORD = re.compile(r"[^\s,\[\]]+")
 ID = re.compile(r"[+-]?[0-9]{1,1000}")  # int() reads 1_0 and other scripts' digits too
-WIDTH = 40  # characters of a word that are quoted
+LARGEST = 2**32 - 1  # ids of 32 bits, as the engine's
 
 
 @click.command(
@@ -46,10 +49,10 @@ def decode(ids: tuple[str, ...], tokenizer: str, split: str | None, errors: str)
     Numbers may stand between spaces, commas, brackets and line ends; all lines are one sequence.
     """
     tok = common.load(tokenizer, split)
-    words = SEPARATORS.split(" ".join(ids) if ids else common.read_stdin())
-    numbers = [_id(word, index) for index, word in enumerate(filter(None, words))]
+    # Editors put a byte order mark before what they save; it is no part of the first id.
+    numbers = _ids(" ".join(ids) if ids else common.read_stdin().removeprefix("\ufeff"))
     try:
-        text = tok.decode(numbers, errors=errors)
+        text = tok.decode(np.asarray(numbers), errors=errors)
     except TextError as error:
         raise common.Failure(
             str(error), "`--errors replace` writes U+FFFD for bytes that are not UTF-8"
@@ -57,7 +60,15 @@ def decode(ids: tuple[str, ...], tokenizer: str, split: str | None, errors: str)
     common.write(text.encode("utf-8"))
 
 
-def _id(word: str, index: int) -> int:
-    if not ID.fullmatch(word):
-        raise UnknownTokenError(f"{word[:WIDTH]!r} at index {index} is no id: give decimal numbers")
-    return int(word)
+def _ids(text: str) -> array[int]:
+    """The ids in the text, four bytes each; `UnknownTokenError` names the first word that is none."""
+    numbers = array("I")
+    for index, found in enumerate(WORD.finditer(text)):
+        word = found[0]
+        if not ID.fullmatch(word):
+            raise UnknownTokenError(f"{shown(word)} at index {index} is no id: give decimal numbers")
+        number = int(word)
+        if not 0 <= number <= LARGEST:
+            raise UnknownTokenError(f"id {number} at index {index} is no token of this vocabulary")
+        numbers.append(number)
+    return numbers

@@ -5,11 +5,12 @@ Leaves out: ids in files for training code (shards).
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import click
+import numpy as np
+from numpy.typing import NDArray
 
 from syllabary.cli import colour, common
 from syllabary.cli.corpus_options import Share, corpus_options
@@ -18,6 +19,7 @@ from syllabary.corpus.document import Reading
 from syllabary.tokenizer import Tokenizer
 
 BLOCK = 1 << 16  # bytes read at once from stdin, at most
+PART = 1 << 16  # ids written at once
 
 
 @click.command(
@@ -79,12 +81,12 @@ def encode(
     for number, document in enumerate(_texts(text, files, reading)):
         # Each text draws coins of its own, and the same ones on another day.
         own_seed = None if seed is None else (seed + number) % 2**64
-        ids = tok.encode(document, special=special, dropout=dropout, seed=own_seed)
+        ids = tok.encode_array(document, special=special, dropout=dropout, seed=own_seed)
         if tokens:
             for id_ in ids:
                 common.data(f"{id_}\t{colour.quoted(tok.id_to_token(id_))}")
         else:
-            common.data(json.dumps(ids) if as_json else " ".join(map(str, ids)))
+            _line(ids, as_json)
 
 
 def _texts(text: tuple[str, ...], files: tuple[str, ...], reading: Reading) -> Iterator[str]:
@@ -92,6 +94,15 @@ def _texts(text: tuple[str, ...], files: tuple[str, ...], reading: Reading) -> I
     yield from map(decoded, text)
     if files or not text:
         yield from common.documents(*files or ("-",), reading=reading)
+
+
+def _line(ids: NDArray[np.uint32], as_json: bool) -> None:
+    """Write the ids of a text, shape (n,), as a line; in parts, as each takes tens of bytes in Python."""
+    begin, between, end = ("[", ", ", "]") if as_json else ("", " ", "")
+    for start in range(0, len(ids) or 1, PART):
+        last = start + PART >= len(ids)
+        part = between.join(map(str, ids[start : start + PART].tolist()))
+        common.data((between if start else begin) + part + (end if last else ""), nl=last)
 
 
 def _stream(tok: Tokenizer, special: Any) -> None:
