@@ -204,6 +204,10 @@ def test_unknown_keys_are_named(tmp_path: Path) -> None:
         path.write_text(json.dumps(document | {"extra": 1}), "utf-8")
         with pytest.raises(FormatError, match="unknown key 'extra'"):
             formats.read(path)
+        path.write_text(json.dumps(document | {"k" * 70_000: 1}), "utf-8")
+        with pytest.raises(FormatError, match=f"unknown key '{'k' * 80}'; known are") as caught:
+            formats.read(path)
+        assert len(str(caught.value)) < 1000
 
 
 @pytest.mark.parametrize(
@@ -219,6 +223,10 @@ def test_unknown_keys_are_named(tmp_path: Path) -> None:
         ({"merges": [[0, 1, 0]]}, "its result, id 0"),
         ({"special_tokens": {"<s>": 0}}, "id 0 is both"),
         ({"special_tokens": {"": 900}}, "is empty"),
+        (
+            {"version": 2, "normalizer": [{"kind": "Precompiled", "options": {"charsmap": {"base64": "é"}}}]},
+            r"\$.normalizer\[0\].options.charsmap: is not base64",
+        ),
         (
             {"split": {"name": None, "pattern": "(", "tables": "onig", "keep_unmatched": True}},
             r"\$.split.pattern",

@@ -38,7 +38,7 @@ class Json:
             raise self.wrong("an object")
         for key in self.value:
             if known is not None and key not in known:
-                raise self.error(f"unknown key {key!r}; known are {', '.join(sorted(known))}")
+                raise self.error(f"unknown key {key[:80]!r}; known are {', '.join(sorted(known))}")
         return {key: Json(value, f"{self.where}.{key}", self.path) for key, value in self.value.items()}
 
     def member(self, key: str) -> Json:
@@ -151,5 +151,8 @@ def _constant(name: str) -> object:
 def _kind(value: object) -> str:
     if isinstance(value, (dict, list)):
         return "an object" if isinstance(value, dict) else "a list"
-    shown = json.dumps(value)
+    try:
+        shown = json.dumps(value)
+    except TypeError:  # what a caller gave, and no file
+        return type(value).__name__
     return shown if len(shown) <= 40 else shown[:40] + "…"

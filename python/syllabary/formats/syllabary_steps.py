@@ -7,7 +7,6 @@ them is a file of version 1. Leaves out: the members of version 1 (`syllabary_js
 from __future__ import annotations
 
 import base64
-import binascii
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
@@ -85,7 +84,7 @@ def _read_option(option: Json) -> StepValue:
         option.object(("base64",))
         try:
             return base64.b64decode(option.member("base64").string(), validate=True)
-        except binascii.Error as error:
+        except ValueError as error:  # binascii's own, or a letter that is not ASCII
             raise option.error(f"is not base64 ({error})") from error
     if isinstance(value, list):
         return tuple(item.string() for item in option.list())
