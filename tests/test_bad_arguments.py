@@ -42,6 +42,38 @@ def test_integers_beyond_all_bounds(name: str) -> None:
             train(**{name: number})
 
 
+@pytest.mark.parametrize("name", ["vocab_size", "max_token_length"])
+def test_sizes_of_our_unigram_trainer_beyond_all_bounds(name: str) -> None:
+    with pytest.raises(TrainingError, match=f"{name} is {HUGE}: {2**32 - 1} is the most"):
+        train(model="unigram", **{name: HUGE})
+
+
+@pytest.mark.parametrize("name", INTEGERS)
+def test_sizes_for_integers_beyond_all_bounds(name: str) -> None:
+    with pytest.raises(TrainingError, match=f"{name} is {HUGE}: "):
+        syllabary.train_ids([[1, 2, 1, 2]], **{name: HUGE})
+
+
+@pytest.mark.parametrize("model", ["wordpiece", "wordlevel"])
+def test_an_unknown_token_without_text(model: str) -> None:
+    with pytest.raises(TrainingError, match="unk_token is empty: give the text"):
+        train(model=model, options={"unk_token": ""})
+
+
+@pytest.mark.parametrize(
+    "options, message",
+    [
+        ({"normalizer": b"NFC"}, "at normalizer: must be a name, an object .*, not bytes"),
+        ({"pre_tokenizer": ["Digits", {3}]}, r"at pre_tokenizer\[1\]: must be a name, .*, not set"),
+        ({"decoder": {"type": "Fuse"}, "pre_tokenizer": {"type": "Digits", "individual_digits": b"x"}},
+         "individual_digits.*not bytes"),
+    ],
+)  # fmt: skip
+def test_components_that_are_no_json(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(TrainingError, match=message):
+        train(like="huggingface", options=options)
+
+
 @pytest.mark.parametrize(
     "options",
     [{"min_frequency": 0}, {"min_frequency": -3}, {"max_token_length": 0}, {"num_merges": -1}],
@@ -100,6 +132,8 @@ def test_choices(name: str) -> None:
         ({"source": None}, TypeError, "not NoneType"),
         ({"source": b"text"}, TypeError, "not bytes"),
         ({"source": ["a", 5]}, TypeError, "item 1 of the source is int"),
+        ({"checkpoint": 5}, TypeError, "checkpoint is 5: give str or PathLike, or None"),
+        ({"checkpoint": b"x"}, TypeError, "checkpoint is b'x': give str or PathLike, or None"),
     ],
 )
 def test_other_options(options: dict[str, Any], error: type[Exception], message: str) -> None:
@@ -151,6 +185,9 @@ def test_an_error_inside_the_callers_own_iterable_is_the_callers() -> None:
         (b"allow", TypeError, "special is b'allow': give"),
         ({"<x>"}, UnknownTokenError, "'<x>', which is no special token of this tokenizer: it has '<|end|>'"),
         ([3], UnknownTokenError, "names 3, which is no special token"),
+        ([["<|end|>"]], UnknownTokenError, "names ['<|end|>'], which is no special token"),
+        (np.array(["<x>", "<y>"]), UnknownTokenError, "names '<x>', which is no special token"),
+        (np.array("<x>"), TypeError, "special is array('<x>'"),
     ],
 )
 def test_policies(special: Any, error: type[Exception], message: str) -> None:
@@ -160,6 +197,14 @@ def test_policies(special: Any, error: type[Exception], message: str) -> None:
         TOK.encode_batch(["a"], special)
     with pytest.raises(error):
         TOK.encode_files([], special=special)
+    with pytest.raises(error, match=re.escape(message)):
+        TOK.steps("a", special)
+
+
+def test_names_in_an_array_are_names() -> None:
+    text, names = "low<|end|>", np.array(["<|end|>"])
+    assert TOK.encode(text, names) == TOK.encode(text, "allow")  # type: ignore[arg-type]
+    assert list(TOK.steps(text, names))[-1][-1] == TOK.encode("<|end|>", "allow")  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -169,6 +214,10 @@ def test_policies(special: Any, error: type[Exception], message: str) -> None:
         (lambda: TOK.decode([97], errors="nope"), ValueError, "errors='nope' is no error handler"),
         (lambda: TOK.decode([97], errors=3), TypeError, "errors is 3: give str"),  # type: ignore[arg-type]
         (lambda: TOK.decoder("nope"), ValueError, "errors='nope' is no error handler"),
+        (lambda: TOK.decode([97], errors="a\0b"), ValueError, "is no error handler: give"),
+        (lambda: TOK.decode([97], errors="\ud800"), ValueError, "is no error handler: give"),
+        (lambda: TOK.encode_full_batch(["a"], overflow=1), TypeError, "overflow is 1: give"),  # type: ignore[arg-type]
+        (lambda: TOK.encode_full("a", is_pretokenized=""), TypeError, "is_pretokenized is ''"),  # type: ignore[arg-type]
         (lambda: TOK.token_to_id(3), TypeError, "token is 3: give bytes or str"),  # type: ignore[arg-type]
         (lambda: TOK.token_to_id(["a"]), TypeError, "token is .*: give bytes or str"),  # type: ignore[arg-type]
         (lambda: TOK.token_to_id("zzz"), KeyError, "'zzz' is no token of this vocabulary"),
@@ -190,6 +239,7 @@ def test_policies(special: Any, error: type[Exception], message: str) -> None:
         (lambda: surgery.extend(TOK, 5), TypeError, "other is 5: give a Tok"),  # type: ignore[arg-type]
         (lambda: surgery.add("a", ["b"]), TypeError, "tok is 'a': give a"),  # type: ignore[arg-type]
         (lambda: surgery.add(TOK, {"<a>", "<b>"}), TypeError, "tokens is set, which has no order: give"),
+        (lambda: surgery.add(TOK, {"<a>": 300}), TypeError, "tokens is dict: give a list of the texts"),
         (lambda: surgery.remove(5, []), TypeError, "tok is 5: give a Tok"),  # type: ignore[arg-type]
         (lambda: surgery.truncate(5, 5), TypeError, "tok is 5: give a Tok"),  # type: ignore[arg-type]
         (lambda: syllabary.load("nowhere.json"), FileNotFoundError, "nowhere.json"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 import random
+import tracemalloc
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
@@ -231,3 +232,15 @@ def test_a_long_sequence_without_boundaries() -> None:
     ids = tok.encode(bases)
     assert np.array_equal(tok.decode(ids), bases)
     assert len(ids) < len(bases) / 3
+
+
+def test_symbols_beyond_the_vocabulary_take_no_memory() -> None:
+    tracemalloc.start()
+    try:
+        with pytest.raises(
+            syllabary.TrainingError, match="vocab_size is 100, but the alphabet has 50000000 symbols"
+        ):
+            train_ids([[1, 2, 1, 2]], 100, all_below=50_000_000)
+        assert tracemalloc.get_traced_memory()[1] < 10_000_000  # of the 200 MB that they would take
+    finally:
+        tracemalloc.stop()

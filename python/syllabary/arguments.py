@@ -15,10 +15,12 @@ from typing import Any
 
 import numpy as np
 
+from syllabary.errors import TrainingError
 from syllabary.reference.special import allowed_names
 from syllabary.reference.symbols import utf8
 
 MAX_THREADS = 1024
+LARGEST = 2**32 - 1  # ids are 32 bits wide, and so is everything that is counted in tokens or symbols
 
 
 def cores() -> int:
@@ -46,6 +48,21 @@ def integer(name: str, value: object) -> int:
     raise TypeError(f"{name} is {value!r}: give an integer")
 
 
+def bounded(name: str, value: object, most: int = LARGEST) -> int:
+    """`value` as a plain integer for an option of training; `TrainingError` for one above `most`."""
+    number = integer(name, value)
+    if number > most:
+        raise TrainingError(f"{name} is {number}: {most} is the most that there can be")
+    return number
+
+
+def flag(name: str, value: object) -> bool:
+    """`value` as a plain bool; `TypeError` that names it for anything else."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise TypeError(f"{name} is {value!r}: give True or False")
+    return bool(value)
+
+
 def place(name: str, index: object, count: int, wanted: str = "an integer") -> int:
     """Which of `count` an index names, from the end if negative; `TypeError`, `IndexError` beyond them."""
     try:
@@ -71,9 +88,11 @@ def special_policy(special: object, special_tokens: Mapping[str, int]) -> str | 
     """The engine's form of `special=`; `TypeError` for what is neither a name nor a collection of names."""
     if isinstance(special, str) and special in ("raise", "allow", "text"):
         return special
-    if isinstance(special, bytes) or not isinstance(special, Collection):
+    plain = isinstance(special, Collection) and not isinstance(special, bytes)
+    if not plain or getattr(special, "shape", None) == ():
         raise TypeError(f'special is {special!r}: give "raise", "allow", "text" or a set of names')
-    return [special_tokens[name] for name in allowed_names(special, special_tokens) or ()]
+    names: Any = special.tolist() if isinstance(special, np.ndarray) else special
+    return [special_tokens[name] for name in allowed_names(names, special_tokens) or ()]
 
 
 def coins(dropout: object, seed: int | None) -> tuple[float, int] | tuple[()]:
@@ -141,7 +160,7 @@ def handler(errors: str) -> str:
         raise TypeError(f"errors is {errors!r}: give str, as in bytes.decode")
     try:
         codecs.lookup_error(errors)
-    except LookupError as error:
+    except (LookupError, ValueError) as error:  # a NUL in the name, a lone surrogate
         raise ValueError(
             f'errors={errors!r} is no error handler: give "replace", "strict" or "ignore"'
         ) from error

@@ -54,6 +54,8 @@ def add(tok: Tokenizer, tokens: Iterable[str], *, special: bool = False) -> Surg
     Raises `VocabularyError` for a token that is empty or there already.
     """
     _check_tokenizer("tok", tok)
+    if isinstance(tokens, Mapping):
+        raise TypeError(f"tokens is {type(tokens).__name__}: give a list of the texts; ids follow its order")
     texts = ordered("tokens", tokens, (str,))
     spec = tok.spec
     named = {**spec.special_tokens, **spec.added_tokens}

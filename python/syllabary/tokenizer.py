@@ -192,7 +192,8 @@ class Tokenizer(Calls, Drawing, FullEncoding, TextMethods, Conversing):
         """
         if not isinstance(text, str):
             raise TypeError(f"text must be a str, not {type(text).__name__}")
-        return self._reference.steps(text, special)
+        self._policy(special)
+        return self._reference.steps(text, special if isinstance(special, str) else set(special))
 
     # ---- ids -> text ----
 

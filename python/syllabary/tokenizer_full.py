@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from syllabary._engine import FullRows
 from syllabary._engine import Tokenizer as Engine
-from syllabary.arguments import thread_count
+from syllabary.arguments import flag, thread_count
 from syllabary.errors import SyllabaryError
 from syllabary.formats.hf_framing import framing, with_framing
 from syllabary.formats.transformers_folder import role_padding
@@ -92,15 +92,16 @@ class FullEncoding:
 
         The parts that truncation cuts off are its `overflowing`.
         """
+        words = flag("is_pretokenized", is_pretokenized)
         for name, one in (("text", text), ("pair", pair)):
-            if not (is_pretokenized or isinstance(one, str) or (one is None and name == "pair")):
+            if not (words or isinstance(one, str) or (one is None and name == "pair")):
                 raise TypeError(
                     f"{name} must be a str, not {type(one).__name__}; words go with is_pretokenized=True"
                 )
         try:
-            given = read_texts([text], [pair], True) if is_pretokenized else [(text, pair)]
+            given = read_texts([text], [pair], True) if words else [(text, pair)]
             asked = (post_processor, truncation, padding, add_special_tokens)
-            return self._encodings(given, is_pretokenized, asked, special, offsets, True, 1)[0]
+            return self._encodings(given, words, asked, special, offsets, True, 1)[0]
         except SyllabaryError as error:
             raise type(error)(str(error).replace(" 0 of the batch", "", 1)) from None
 
@@ -125,11 +126,12 @@ class FullEncoding:
         are computed, in characters, when they are first asked for, at the cost of encoding again.
         overflow: parts that truncation cuts off are rows of their own.
         """
-        given = read_texts(texts, pairs, is_pretokenized)
+        words, overflow = flag("is_pretokenized", is_pretokenized), flag("overflow", overflow)
+        given = read_texts(texts, pairs, words)
         if threads is not None:
             thread_count(threads)
         asked = (post_processor, truncation, padding, add_special_tokens)
-        return self._encodings(given, is_pretokenized, asked, special, offsets, overflow, threads)
+        return self._encodings(given, words, asked, special, offsets, overflow, threads)
 
     def num_special_tokens(self, pair: bool = False) -> int:
         """How many tokens the tokenizer's post-processor puts around a text, or around a pair."""

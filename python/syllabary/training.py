@@ -15,7 +15,7 @@ from typing import Any, get_args
 
 from syllabary import corpus, splits
 from syllabary._engine import Trainer
-from syllabary.arguments import integer, special_names, text_or_none, thread_count
+from syllabary.arguments import LARGEST, bounded, special_names, text_or_none, thread_count
 from syllabary.corpus.corpus import Corpus
 from syllabary.errors import CorpusError, TrainingError
 from syllabary.formats import subword_nmt_codes as codes
@@ -46,8 +46,6 @@ from syllabary.training_start import take_start, train_on
 from syllabary.training_table import check_table, feed_table, take_options
 from syllabary.training_watched import count
 
-# Ids are 32 bits wide, and so is everything that is counted in tokens or symbols.
-LARGEST = 2**32 - 1
 LARGEST_COUNT = 2**64 - 1
 
 OURS: dict[str, Any] = {
@@ -323,10 +321,7 @@ def _checked(settings: dict[str, Any]) -> dict[str, Any]:
     for name in ("vocab_size", "num_merges", "min_frequency", "max_token_length"):
         if settings[name] is None and name != "min_frequency":
             continue
-        checked[name] = integer(name, settings[name])
-        most = LARGEST_COUNT if name == "min_frequency" else LARGEST
-        if checked[name] > most:
-            raise TrainingError(f"{name} is {settings[name]}: {most} is the most that there can be")
+        checked[name] = bounded(name, settings[name], LARGEST_COUNT if name == "min_frequency" else LARGEST)
     for name, choices in (
         ("unit", Unit),
         ("tie_break", TieBreak),

@@ -288,6 +288,8 @@ def opened(
     if folder is None:
         yield None
         return
+    if not isinstance(folder, (str, os.PathLike)):
+        raise TypeError(f"checkpoint is {folder!r}: give str or PathLike, or None")
     if not os.fspath(folder):  # subtle: Path("") is the current folder
         raise TrainingError("checkpoint is empty: give a folder, or None")
     path = Path(folder)

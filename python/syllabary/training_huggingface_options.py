@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, get_args
 
-from syllabary.arguments import integer, listed, special_names
+from syllabary.arguments import bounded, integer, listed, special_names
 from syllabary.errors import FormatError, TrainingError
 from syllabary.formats.hf_given import PLACES, component
 from syllabary.formats.hf_split import Cutting, cutting_of
@@ -27,7 +27,6 @@ from syllabary.reference.train_unigram_huggingface import UnigramTrainerOptions
 from syllabary.reference.train_unigram_huggingface import check_options as check_unigram
 from syllabary.spec import Form, Step
 
-LARGEST = 2**32 - 1
 WHERE = Path("options")
 BYTE_LEVEL = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": True}
 BYTES_DECODED = BYTE_LEVEL | {"add_prefix_space": True}
@@ -188,10 +187,7 @@ def _trainer_option(name: str, value: Any) -> Any:
     if value is None and default is None:
         return None
     if name in NUMBERS:
-        number = integer(name, value)
-        if number > LARGEST:
-            raise TrainingError(f"{name} is {number}: {LARGEST} is the most that there can be")
-        return number
+        return bounded(name, value)
     if name in SHARES:
         return _number(name, value)
     if not isinstance(value, str):

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from syllabary._engine import Trainer
-from syllabary.arguments import integer, iterated, thread_count
+from syllabary.arguments import bounded, integer, iterated, thread_count
 from syllabary.errors import CorpusError, TrainingError
 from syllabary.ids import IdTokenizer, sequence_of
 from syllabary.progress import Progress, Report, reporter
@@ -91,7 +91,8 @@ def ids_of_call(call: Mapping[str, Any]) -> IdTokenizer:
 def _options(own: Mapping[str, Any]) -> TrainOptions:
     """The options that are given, checked."""
     given = [name for name in OWN[:4] if own[name] is not ... and own[name] is not None]
-    numbers: dict[str, Any] = {name: integer(name, own[name]) for name in given}
+    most = {"min_frequency": 2**64 - 1}
+    numbers: dict[str, Any] = {name: bounded(name, own[name], most.get(name, UNLIMITED)) for name in given}
     if not numbers.keys() & {"vocab_size", "num_merges"}:
         numbers["vocab_size"] = 32_000
     tie: Any = "smallest-ids" if own["tie_break"] is ... else own["tie_break"]
@@ -125,8 +126,9 @@ def learn_ids(
         tell(report, Progress("counting", 4 * size, None))
     if not size:
         raise CorpusError("the corpus is empty: no sequence holds an integer")
-    symbols = seen if all_below is None else np.arange(_checked(all_below, seen), dtype=np.uint32)
-    budget = merge_budget(options, len(symbols))
+    count = len(seen) if all_below is None else _checked(all_below, seen)
+    budget = merge_budget(options, count)
+    symbols = seen if all_below is None else np.arange(count, dtype=np.uint32)
     # What does not occur never merges, so the engine need not know of it.
     known, pairs, counts = learn(trainer, words, (UNLIMITED, budget), report, None)
     assert len(known) == len(seen)

@@ -14,7 +14,7 @@ from functools import partial
 from typing import Any
 
 from syllabary._engine import Trainer, learn_unigram_of
-from syllabary.arguments import integer, text_or_none
+from syllabary.arguments import bounded, text_or_none
 from syllabary.corpus.corpus import Corpus
 from syllabary.errors import CorpusError, TrainingError
 from syllabary.piece_table import PieceTable
@@ -96,7 +96,7 @@ def _options(given: Mapping[str, Any], same: Mapping[str, Any]) -> TrainOptions:
     if same["fallback"]:
         raise TrainingError("fallback does not go with model='unigram': it spells with bytes in any case")
     sizes = {
-        name: None if same[name] is None else integer(name, same[name])
+        name: None if same[name] is None else bounded(name, same[name])
         for name in ("vocab_size", "max_token_length")
     }
     split = "o200k" if given["split"] is ... else given["split"]

@@ -95,6 +95,8 @@ def setup_of_words(model: str, like: str | None, arguments: Arguments) -> Setup:
         return setup_of_call(given, same, options, THEIRS[model])
     setup = setup_of_call(given, same, options, OURS[model])
     unknown, special = str(setup.model["unk_token"]), setup.trainer.special_tokens
+    if not unknown:
+        raise TrainingError("unk_token is empty: give the text of the unknown token, as '[UNK]'")
     if unknown in special:
         return setup
     trainer = dataclasses.replace(setup.trainer, special_tokens=(unknown, *special))

@@ -84,6 +84,8 @@ def _made(place: str, given: Json) -> Component:
         return {"type": "Sequence", members: [_made(place, item) for item in items]}
     if isinstance(given.value, Mapping):
         given = Json(dict(given.value), given.where, given.path)
+    else:
+        raise given.wrong("a name, an object as tokenizer.json has it, or a list of these")
     found = given.object()
     if "type" in found and found["type"].value == "Sequence":
         members = "processors" if place == "post_processor" else STEPS[place].members

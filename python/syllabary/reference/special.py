@@ -71,8 +71,9 @@ def allowed_names(policy: Policy, special_tokens: Collection[str]) -> frozenset[
         raise ValueError(
             f'special={policy!r} is not "raise", "allow", "text" or a set of names; meant {{{policy!r}}}?'
         )
-    for name in policy:
-        if name not in special_tokens:
+    names: Collection[object] = policy
+    for name in names:
+        if not isinstance(name, str) or name not in special_tokens:
             raise UnknownTokenError(
                 f"special= names {name!r}, which is no special token of this tokenizer: "
                 f"it has {', '.join(map(repr, special_tokens)) or 'none'}"
