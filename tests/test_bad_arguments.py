@@ -285,3 +285,11 @@ def test_documents_of_ragged_by_no_integer(index: Any) -> None:
     for beyond in (2, -3):
         with pytest.raises(IndexError, match=f"document {beyond} of 2"):
             ragged[beyond]
+
+
+@pytest.mark.parametrize("unit", ["ab", "a/b", "a.b"])
+def test_what_is_in_a_file_instead_of_its_path_is_quoted_in_part(unit: str) -> None:
+    with pytest.raises((FileNotFoundError, KeyError)) as caught:
+        syllabary.load(unit * 1_000_000)
+    assert unit * 5 in str(caught.value)
+    assert len(str(caught.value)) < 500

@@ -16,6 +16,8 @@ from syllabary.errors import FormatError, UnknownEncodingError
 from syllabary.formats.transformers_folder import with_beside
 from syllabary.tokenizer import Path, Tokenizer
 
+MAX_SHOWN = 200  # characters of a path or a name that is none
+
 
 def load(
     path_or_name: Path,
@@ -52,8 +54,9 @@ def load(
         tok = Tokenizer(spec)
         tok._opened_as = name
         return tok
+    shown = name if len(name) <= MAX_SHOWN else name[:MAX_SHOWN] + "…"  # what is in a file, most likely
     if os.sep in name or name.endswith(hub.SUFFIXES):
-        raise FileNotFoundError(2, "No such tokenizer file or folder", name)
+        raise FileNotFoundError(2, "No such tokenizer file or folder", shown)
     encoding = name if name in names() else name_for_model(name)
     if encoding is not None:
         if format not in (None, "tiktoken"):
@@ -61,7 +64,7 @@ def load(
         spec = formats.read_encoding(encoding, split=split, special_tokens=special_tokens, fetch=True)
         return Tokenizer(spec)
     if "." in name:
-        raise FileNotFoundError(2, "No such tokenizer file or folder", name)
+        raise FileNotFoundError(2, "No such tokenizer file or folder", shown)
     raise UnknownEncodingError(
-        f"{name!r} is no file, and no published encoding: those are {', '.join(names())}"
+        f"{shown!r} is no file, and no published encoding: those are {', '.join(names())}"
     )
