@@ -279,3 +279,19 @@ def test_what_is_taken_for_an_integer_and_what_for_a_flag(call: Any, value: Any)
         except (TypeError, ValueError, OverflowError) as error:
             found.append(type(error).__name__)
     assert found[1] == found[0]
+
+
+def test_a_token_that_is_no_character() -> None:
+    """U+FDD0, which no text of people holds: of an alphabet without an unknown token, and beside numbers."""
+
+    def merges(lib: Any) -> list[Any]:
+        tok = lib.Tokenizer(lib.models.BPE({"a": 0, "b": 1, "ab": 2}, [("a", "b")], dropout=0.0))
+        tok.add_tokens(["\ufdd0", "\ufdd0\ufdd0"])
+        return [tok.encode(one).ids for one in ("a\ufdd0ab", "\ufdd0\ufdd0b", "a\ufdd0xab")] + [tok.to_str()]
+
+    def scores(lib: Any) -> list[Any]:
+        tok = lib.Tokenizer(lib.models.Unigram([("<unk>", 0.0), ("\ufdd0", -1.5), ("a", -2.5)], 0))
+        return [tok.encode("a\ufdd0b").ids, tok.to_str(), tok.to_str(pretty=True)]
+
+    assert merges(ours) == merges(theirs)
+    assert scores(ours) == scores(theirs)

@@ -8,6 +8,7 @@ calls it (`models`, `_pipeline`).
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import math
 import random
 import secrets
@@ -25,7 +26,7 @@ from syllabary.spec import Matching, TokenizerSpec
 from syllabary.tokenizer import Tokenizer
 
 WHERE = Path("tokenizer")
-LOST = "\ufdd0"  # no character: no text of a vocabulary
+LOST = "\ufdd0"  # no character, and so hardly the text of a token
 Place = tuple[int, int]
 Found = tuple[int, str, Place]  # id, name, bytes
 MISSING = {
@@ -54,13 +55,15 @@ def with_lost(spec: TokenizerSpec, model: Mapping[str, Any]) -> tuple[TokenizerS
     """The same with an id for what is to be left out, and this id; `None` where nothing is, by the model."""
     if model.get("type", "BPE") != "BPE" or model.get("unk_token") is not None or spec.unknown is not None:
         return spec, None
+    names = {*spec.special_tokens, *spec.added_tokens}
+    name = next(text for count in itertools.count(1) if (text := LOST * count) not in names)
     lost = max((*spec.tokens, *spec.special_tokens.values(), *spec.added_tokens.values()), default=-1) + 1
     spec = dataclasses.replace(
         spec,
         unknown=lost,
         fuse_unknown=False,
-        added_tokens={**spec.added_tokens, LOST: lost},
-        matching={**spec.matching, LOST: Matching(stage="never")},
+        added_tokens={**spec.added_tokens, name: lost},
+        matching={**spec.matching, name: Matching(stage="never")},
     )
     return spec, lost
 

@@ -10,6 +10,8 @@ import json
 import re
 from collections.abc import Mapping
 
+MARK = "\ud800"  # no text holds it alone: it has no UTF-8
+
 
 def dumps(document: Mapping[str, object], pretty: bool = False) -> str:
     """A document of plain values; tuples are lists.
@@ -27,7 +29,7 @@ def dumps(document: Mapping[str, object], pretty: bool = False) -> str:
     if not floats:
         return text
     values = iter(floats)
-    return re.sub('"\ufdd0"', lambda _match: number(next(values)), text)
+    return re.sub(f'"{MARK}"', lambda _match: number(next(values)), text)
 
 
 def number(value: float) -> str:
@@ -48,10 +50,10 @@ def number(value: float) -> str:
 
 
 def _marked(value: object, floats: list[float]) -> object:
-    """The value with a mark (no text has it: U+FDD0 is no character) in the place of each float."""
+    """The value with `MARK` in the place of each float."""
     if isinstance(value, float):
         floats.append(value)
-        return "\ufdd0"
+        return MARK
     if isinstance(value, Mapping):
         return {
             key: item if type(item) in (str, int) else _marked(item, floats) for key, item in value.items()
