@@ -8,6 +8,7 @@ import os
 import random
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import hf_configurations
 import numpy as np
@@ -15,10 +16,12 @@ import pytest
 import streamed
 
 import syllabary
+from syllabary import splits, surgery
 from syllabary.errors import SpecialTokenError, SyllabaryError, TextError, UnknownSymbolError
 from syllabary.reference import cut_steps
 from syllabary.reference.cuts import Cuts
 from syllabary.reference.tokenizer import ReferenceTokenizer
+from syllabary.spec import Step, TokenizerSpec
 from syllabary.streaming import IncrementalEncoder, behind_guard
 
 PROVE = bool(os.environ.get("SYLLABARY_PROVE"))
@@ -105,6 +108,80 @@ def test_steps_of_other_libraries(tmp_path: Path) -> None:
             with contextlib.suppress(UnknownSymbolError):  # a beginning
                 held += check(tok, text, chance)
     assert held > 0
+
+
+BEGINNINGS: dict[str, tuple[Any, Any, str]] = {
+    "nothing is left of what stands behind a token": (
+        {"type": "Nmt"},
+        {"type": "Metaspace", "replacement": "▁", "prepend_scheme": "always"},
+        "<s>\x0b12",
+    ),
+    "a space in front, and two are none": (
+        {
+            "type": "Sequence",
+            "normalizers": [
+                {"type": "Prepend", "prepend": " "},
+                {"type": "Replace", "pattern": {"Regex": " {2,}"}, "content": ""},
+            ],
+        },
+        {
+            "type": "Sequence",
+            "pretokenizers": [
+                {"type": "Punctuation", "behavior": "MergedWithNext"},
+                {"type": "Metaspace", "replacement": "▁", "prepend_scheme": "always"},
+            ],
+        },
+        "1 2>",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", list(BEGINNINGS))
+def test_what_a_text_begins_with(name: str, tmp_path: Path) -> None:
+    normalizer, pre_tokenizer, text = BEGINNINGS[name]
+    vocab = {symbol: at for at, symbol in enumerate(["[UNK]", "▁", "1", "2", ">", "▁1", "12", "▁12"])}
+    merges = [["▁", "1"], ["▁1", "2"], ["1", "2"]]
+    document = {
+        "version": "1.0",
+        "added_tokens": [hf_configurations.added("<s>", 8)],
+        "normalizer": normalizer,
+        "pre_tokenizer": pre_tokenizer,
+        "model": {"type": "BPE", "unk_token": "[UNK]", "vocab": vocab, "merges": merges},
+    }
+    (tmp_path / "tokenizer.json").write_text(json.dumps(document))
+    tok = syllabary.load(tmp_path / "tokenizer.json")
+    encoder, appender = tok.encoder(), tok.appender()
+    found = [token for char in text for token in encoder.push(char)] + encoder.flush()
+    assert found == tok.encode(text)
+    assert [appender.append(char) for char in text] == [
+        tok.count(text[:end]) for end in range(1, len(text) + 1)
+    ]
+
+
+def test_a_character_that_is_a_token_only_as_a_piece() -> None:
+    """Its bytes do not merge to it, so nothing is cut beside it."""
+    tokens = {byte: bytes([byte]) for byte in range(256)} | {256: "字".encode(), 257: b"ab"}
+    alphabet = {bytes([byte]): byte for byte in range(256)}
+    fields = {"whole_pieces": True, "normalizer": (Step("NFC"),)}
+    tok = syllabary.Tokenizer(
+        TokenizerSpec("byte", splits.get("none"), tokens, alphabet, ((97, 98, 257),), **fields)
+    )
+    for text in ("字かな", "ab字", "字"):
+        found = [token for array in tok.encode_stream([*text]) for token in array]
+        assert found == tok.encode(text) == ReferenceTokenizer(tok.spec).encode(text)
+    assert tok.encode("字") == [256]
+
+
+@pytest.mark.parametrize("split", ["gpt4", "o200k", "deepseek-v3"])
+@pytest.mark.parametrize("form", [None, "NFKC"])
+def test_groups_of_digits_begin_behind_a_token(split: str, form: Any) -> None:
+    """`12` is cut out of `1234567`, so that the groups are `345` and `67`."""
+    tok = syllabary.train(["123 345 456 678 67"] * 9, 262, split=split, normalize=form)
+    for name, text in (("12", "x1234567 12345678"), ("v2", "v21234567"), ("a１", "a１23456712")):
+        changed = surgery.add(tok, [name]).tokenizer
+        encoder = changed.encoder()
+        found = [token for char in text for token in encoder.push(char)] + encoder.flush()
+        assert found == changed.encode(text), name
 
 
 @pytest.mark.parametrize("name", ["gpt2", "o200k", "o200k, NFKC", "none, characters", "words"])

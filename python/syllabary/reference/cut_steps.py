@@ -241,6 +241,17 @@ def group_before(split: SplitSpec, text: str, at: int, begins: bool) -> int:
     return 0 if found is None or not found.ends_group(text, at, begins) else found.group_size
 
 
+def is_grouped(split: SplitSpec, char: str) -> bool:
+    """Whether a character is one of those that are matched in groups.
+
+    >>> from syllabary import splits
+    >>> is_grouped(splits.get("gpt4"), "7"), is_grouped(splits.get("gpt2"), "7")
+    (True, False)
+    """
+    found = None if split.pattern is None else joins(split.pattern, split.tables)
+    return found is not None and found.group is not None and holds(found.group.alone, char)
+
+
 def by_pattern(pattern: str, tables: Tables, keeps: bool, before: str, after: str) -> Verdict:
     """What a pattern does between two characters; `keeps`: what it does not match is a piece too."""
     found = joins(pattern, tables)

@@ -64,7 +64,8 @@ class Whole:
         self.last: dict[str, list[str]] = {}
         for token_id, token in spec.tokens.items():
             text = token.decode("utf-8", "ignore")
-            if len(text) > 1 and text.encode() == token and token_id not in spec.byte_tokens:
+            several = len(token if spec.unit == "byte" else text) > 1  # symbols
+            if several and text.encode() == token and token_id not in spec.byte_tokens:
                 self.first.setdefault(text[0], []).append(text)
                 self.last.setdefault(text[-1], []).append(text)
         self.known: dict[tuple[str, bool], bool] = {}

@@ -14,6 +14,7 @@ ids: where an end of a word is not in the vocabulary, and no token stands for wh
 The sums of `unigram` are rounded, so they depend on all that stands before. Where all text is one piece,
 `right` goes on with the sum of the way through `left` (`carries`, `ReferenceTokenizer.encode_behind`).
 
+Digits are not cut between two of their groups where a token that is cut out first may end with a digit.
 Nothing is ever cut where a token that is cut again depends on the whole run (`unused`), where unknown words
 in a row are one token, where symbols are marked as the last or the first of their piece and the split says
 nothing, inside a piece of WordPiece or WordLevel, and at steps of which nothing is certain: a pattern that
@@ -84,6 +85,7 @@ class Cuts:
         """From a specification that has been checked."""
         self.spec, self.policy = spec, "allow" if finds_special else "text"
         self.guards: dict[str, bool] = {}  # whether what may be a guard has ids
+        self.guards_alone: dict[str, str] = {}  # and what becomes of it
         self.pairs: dict[str, Verdict] = {}  # what is certain of two characters, without steps
         self.contexts: dict[str, int] = {}  # and with steps: two characters, and what becomes of them
         self.rewritten_apart: dict[int, dict[str, bool]] = {}  # step -> two characters -> its answer
@@ -94,6 +96,7 @@ class Cuts:
         first = {name: name for name in named if stages[name] in ("text", "frozen")}
         later = later_names(spec, named)
         self.first, self.later = Names(first, spec.matching), Names(later, spec.matching)
+        self.cut_out = [*first, *later]
         self.frozen = [name for name in named if stages[name] == "frozen"]
         whole_run = spec.model == "bpe" and spec.scores is not None
         cuts_pieces = bool(spec.pretokenizer) or spec.split.pattern is not None
@@ -159,7 +162,7 @@ class Cuts:
             verdict = noted(self.pairs, both, self.pair(before, after))
         if verdict != "unsure":
             return verdict == "apart"
-        ends = groups and cut_steps.group_before(self.spec.split, text, at, begins)
+        ends = groups and self.has_groups and cut_steps.group_before(self.spec.split, text, at, begins)
         return bool(ends) and self.merges_apart(before, after, True)
 
     def pair(self, before: str, after: str) -> Verdict:
@@ -205,6 +208,9 @@ class Cuts:
             if at == len(parts) - 1:
                 continue
             place = parts[at].start
+            # Of what stands behind a token, maybe nothing is left: the run behind it begins at the place.
+            if any(map(self.first.may_end, text[parts[at - 1].start : place - 1])):
+                continue
             both = text[place - 1 : place + 1] + joined[end - 1 : end + 1]
             wanted = self.contexts.get(both)
             if wanted is None:
@@ -219,7 +225,9 @@ class Cuts:
                 while first > 0 and not self.has_ids(text[parts[first].start : place]):
                     first -= 1
             guard = text[parts[first].start : place]
-            if (wanted == 1 or (wanted and behind == wanted)) and self.has_ids(guard):
+            made = "".join(part.text for part in parts[first:at])
+            enough = wanted == 1 or (wanted and behind == wanted)
+            if enough and self.has_ids(guard) and self.alone(guard).endswith(made):
                 yield Cut(place, guard)
 
     def context(self, left: str, right: str, before: str, after: str) -> int:
@@ -245,7 +253,7 @@ class Cuts:
 
     def behind_group(self, joined: str, end: int) -> int:
         """How long the group of digits is that ends at a place of rewritten text; 0 if none does."""
-        return cut_steps.group_before(self.spec.split, joined, end, False)
+        return cut_steps.group_before(self.spec.split, joined, end, False) if self.has_groups else 0
 
     def parts(self, text: str, begins: bool) -> list[Part]:
         """A text as the normalizer rewrites it, part by part; the last may change with what follows.
@@ -291,6 +299,14 @@ class Cuts:
             )
         return found
 
+    def alone(self, guard: str) -> str:
+        """What normalizing makes of a guard by itself: a step may put something in front (`Prepend`)."""
+        found = self.guards_alone.get(guard)
+        if found is not None:
+            return found
+        made = normalize.apply(self.spec.normalizer, Aligned.of(guard), self.frozen)
+        return noted(self.guards_alone, guard, made.text)
+
     def has_ids(self, guard: str) -> bool:
         """Whether text can be encoded by itself: `w` alone may be unknown where `low` is a token."""
         if self.spec.unknown is not None or self.has_all_bytes:
@@ -313,6 +329,15 @@ class Cuts:
         marks = spec.end_of_word is not None or spec.continuing_prefix is not None
         bytewise = spec.model == "bpe" and not marks and (spec.unit == "byte" or spec.fallback)
         return bytewise and len(self.byte_values) == 256
+
+    @cached_property
+    def has_groups(self) -> bool:
+        """Whether groups of digits begin where digits do: no token that is cut out ends with one."""
+        made = (
+            normalize.apply(self.spec.normalizer, Aligned.of(name), self.frozen).text for name in self.cut_out
+        )
+        ends = {text[-1:] for text in (*self.cut_out, *made)} - {""}
+        return not any(cut_steps.is_grouped(self.spec.split, char) for char in ends)
 
     @cached_property
     def reference(self) -> ReferenceTokenizer:
