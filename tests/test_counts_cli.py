@@ -197,7 +197,6 @@ def test_tables_by_different_rules_are_not_added(folder: Path) -> None:
         (["a.txt", "-o", "x.json"], "a table of counts is a file called …"),
         (["a.txt", "-o", "no/x.parquet"], "no such folder"),
         (["no.txt", "-o", "x.parquet"], "No such file"),
-        (["a.txt", "-o", "x.txt"], "which would spoil its line"),
         (["a.txt", "-o", "x.parquet", "--split", "no-such"], "unknown split 'no-such'"),
         (["a.txt", "-o", "x.parquet", "--like", "gigatoken"], "--like 'gigatoken' is none of"),
         (["a.txt", "-o", "x.parquet", "--like", "sentencepiece"], "counts sentences"),
@@ -213,6 +212,21 @@ def test_errors_are_sentences(folder: Path, args: list[str], words: str) -> None
     message = wrong("count-pieces", *args)
     assert words in message
     assert "Traceback" not in message
+
+
+def test_a_table_that_text_cannot_hold_is_kept(folder: Path) -> None:
+    ok("count-pieces", "a.txt", "-o", "a.parquet")
+    result = run("count-pieces", "a.txt", "-o", "x.txt")
+    said = result.stderr
+    assert result.exit_code == 1
+    assert "which would spoil its line" in said
+    assert "the table is kept as x.txt.parquet" in said
+    assert not Path("x.txt").exists()
+    kept = Path("x.txt.parquet").read_bytes()
+    assert ok("count-pieces", "x.txt.parquet", "-o", "-") == ok("count-pieces", "a.parquet", "-o", "-")
+    # What is there already stays.
+    assert "which would spoil its line" in wrong("count-pieces", "b.txt", "-o", "x.txt")
+    assert Path("x.txt.parquet").read_bytes() == kept
 
 
 @pytest.mark.skipif(os.name == "nt", reason="signals and pipes are POSIX's here")

@@ -121,7 +121,7 @@ def test_the_hub_offline(fake_hub: Path, monkeypatch: pytest.MonkeyPatch) -> Non
 
 def test_without_the_hubs_library(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "huggingface_hub", None)  # import fails
-    with pytest.raises(UnknownEncodingError, match=r"pip install syllabary\[hub\]"):
+    with pytest.raises(UnknownEncodingError, match=r"pip install 'syllabary\[hub\]'"):
         syllabary.load("org/model")
 
 

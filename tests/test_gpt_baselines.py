@@ -179,7 +179,7 @@ def test_more_context_helps_on_real_text(shared: Any) -> None:
 
 def test_empty_splits_say_what_to_do() -> None:
     shards = shard_set(TRAIN, [""])
-    with pytest.raises(ShardError, match=r"split val .* is empty: .*--val 0\.1"):
+    with pytest.raises(ShardError, match=r"split val .* is empty: .*val=0\.1"):
         baselines(shards)
     shards.val = None
     with pytest.raises(ShardError, match="split val"):

@@ -104,7 +104,7 @@ def _library(repository: str) -> tuple[Any, Any]:
         return importlib.import_module("huggingface_hub"), importlib.import_module("huggingface_hub.errors")
     except ImportError as error:
         raise UnknownEncodingError(
-            f"{repository!r} is no file; to load it from the Hugging Face Hub: pip install syllabary[hub]"
+            f"{repository!r} is no file; to load it from the Hugging Face Hub: pip install 'syllabary[hub]'"
         ) from error
 
 

@@ -27,6 +27,7 @@ from syllabary.corpus.corpus import Corpus
 from syllabary.corpus.document import Reading
 from syllabary.counting import Counted, counting
 from syllabary.counts import PieceCounts
+from syllabary.errors import FormatError, SyllabaryError
 from syllabary.piece_table import Arrays, Rows, rows_of
 from syllabary.progress import reporter
 
@@ -120,13 +121,28 @@ def count_pieces(
         if output == "-":
             _show(table, top)
         else:
-            counts_file.save(table, Path(output))
+            _save(table, Path(output))
     if not quiet:
         if corpus is not None:
             common.talk_of(corpus)
         seconds = time.perf_counter() - start
         saved = "" if output == "-" else f": saved as {printable(output)}"
         common.talk(f"{plural(pieces, 'piece')}, {total:,} in all, {seconds:.1f} s{saved}")
+
+
+def _save(table: Counted | PieceCounts, path: Path) -> None:
+    """Save a table; one that OUT cannot hold is kept beside it, as counting may have taken hours."""
+    try:
+        counts_file.save(table, path)
+    except FormatError as error:
+        kept = path.with_name(path.name + ".parquet")
+        if kept.exists():
+            raise
+        try:
+            counts_file.save(table, kept)
+        except SyllabaryError:  # there is no pyarrow
+            raise error from None
+        raise common.Failure(str(error), f"the table is kept as {printable(str(kept))}") from error
 
 
 @contextmanager

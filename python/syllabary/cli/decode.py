@@ -17,8 +17,8 @@ from syllabary.reference.symbols import shown
 
 # Between ids: spaces and line ends as `encode` writes them, commas and brackets as JSON does.
 WORD = re.compile(r"[^\s,\[\]]+")
+PART = re.compile(r"[\s\S]{1,65536}[^\s,\[\]]*")  # text up to the end of a word
 ID = re.compile(r"[+-]?[0-9]{1,1000}")  # int() reads 1_0 and other scripts' digits too
-LARGEST = 2**32 - 1  # ids of 32 bits, as the engine's
 
 
 @click.command(
@@ -61,14 +61,17 @@ def decode(ids: tuple[str, ...], tokenizer: str, split: str | None, errors: str)
 
 
 def _ids(text: str) -> array[int]:
-    """The ids in the text, four bytes each; `UnknownTokenError` names the first word that is none."""
+    """The ids in the text, four bytes each; `UnknownTokenError` names a word that is none, and its place."""
     numbers = array("I")
-    for index, found in enumerate(WORD.finditer(text)):
-        word = found[0]
-        if not ID.fullmatch(word):
-            raise UnknownTokenError(f"{shown(word)} at index {index} is no id: give decimal numbers")
-        number = int(word)
-        if not 0 <= number <= LARGEST:
-            raise UnknownTokenError(f"id {number} at index {index} is no token of this vocabulary")
-        numbers.append(number)
+    for part in PART.finditer(text):
+        words, before = WORD.findall(part[0]), len(numbers)
+        if not all(map(ID.fullmatch, words)):
+            at, word = next((at, word) for at, word in enumerate(words, before) if not ID.fullmatch(word))
+            raise UnknownTokenError(f"{shown(word)} at index {at} is no id: give decimal numbers")
+        try:
+            numbers.extend(map(int, words))
+        except OverflowError:
+            at = len(numbers)
+            number = int(words[at - before])
+            raise UnknownTokenError(f"id {number} at index {at} is no token of this vocabulary") from None
     return numbers

@@ -48,7 +48,9 @@ Examples:
     metavar="P",
     help="Pass over each merge with this probability, from 0 to 1.",
 )
-@click.option("--seed", type=common.Number(0), metavar="N", help="The same seed drops the same merges.")
+@click.option(
+    "--seed", type=common.Number(0, 2**64 - 1), metavar="N", help="The same seed drops the same merges."
+)
 @click.option(
     "--stream", is_flag=True, help="Encode stdin as it comes: each id is written as soon as it is final."
 )

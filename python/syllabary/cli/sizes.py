@@ -149,7 +149,7 @@ def grow(
     _write(path.with_name(f"{base}.json"), json.dumps(found.record(), indent=1) + "\n")
     if drawn:
         found.draw(path.with_name(f"{base}.png"))
-    click.echo(table, nl=False)
+    common.data(table, nl=False)
     if not quiet:
         if isinstance(source, Corpus):
             common.talk_of(source)

@@ -121,6 +121,9 @@ PHRASES: Sequence[tuple[re.Pattern[str], str]] = tuple(
         (r"^(?=temperature is )", "--"),
         (r"^top_p is ", "--top-p is "),
         (r"^block_size is ", "--block-size is "),
+        (r"^(?=(?:stride|device) is )", "--"),
+        (r"\bbut start has (?=[\d,]+ tokens)", "but --start has "),
+        (r"; encode\(\) cuts text to tokens$", "; `syllabary encode` cuts text to tokens"),
     )
 )
 

@@ -98,7 +98,7 @@ def baselines(shards: Shards, *, limit: int = LIMIT) -> list[Baseline]:
 def _nonempty(shards: Shards, name: str) -> Split:
     split: Split | None = getattr(shards, name)
     if split is None or not len(split.ids) or not split.text_bytes:
-        way_out = "write them again with val=0.1 (--val 0.1)" if name == "val" else "give more documents"
+        way_out = "write them again with val=0.1" if name == "val" else "give more documents"
         raise ShardError(f"the split {name} of the shards is empty: {way_out}")
     check_rising(split)
     return split
