@@ -282,6 +282,7 @@ import resource, sys
 from syllabary import PieceCounts
 words = [f"{number * 7919 % 100_003}" for number in range(20_000)]
 table = PieceCounts.of(words, like="subword-nmt")
+sys.dont_write_bytecode = True  # cut short, it would break who imports it next
 resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[2]), resource.RLIM_INFINITY))
 try:
     table.save(sys.argv[1])

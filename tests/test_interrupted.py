@@ -245,6 +245,7 @@ def test_the_command_on_a_full_disk(
 
 LIMITED = """
 import resource, sys
+sys.dont_write_bytecode = True  # cut short, it would break who imports it next
 resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[1]), resource.RLIM_INFINITY))
 from syllabary.cli import main
 main(sys.argv[2:])

@@ -110,6 +110,7 @@ from syllabary.shards import assembly, writing
 writing.UNIT_BYTES, assembly.CHECKPOINT_BYTES = 3_000, 3_000
 folder = Path(sys.argv[1])
 tok = syllabary.load(folder / "tok.syllabary.json")
+sys.dont_write_bytecode = True  # cut short, it would break who imports it next
 resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[2]), resource.RLIM_INFINITY))
 source = Corpus(folder / "corpus.txt", Reading(documents="line"), Care(drop_duplicates=True))
 try:

@@ -79,6 +79,7 @@ sys.path.insert(0, sys.argv[1])
 from pathlib import Path
 from train_runs import make_often, train
 make_often(builtins)
+sys.dont_write_bytecode = True  # cut short, it would break who imports it next
 resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[3]), resource.RLIM_INFINITY))
 try:
     train(Path(sys.argv[2]), "first-seen", Path("kept"))

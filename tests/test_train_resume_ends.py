@@ -59,6 +59,7 @@ from syllabary import training_memory
 make_often(builtins)
 training_memory.LEAST = training_memory.READING = 0
 where = {"checkpoint": "kept"} if sys.argv[5] == "kept" else {"memory_limit": int(sys.argv[5])}
+sys.dont_write_bytecode = True  # cut short, it would break who imports it next
 resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[4]), resource.RLIM_INFINITY))
 try:
     syllabary.train(Path(sys.argv[2]), **KINDS[sys.argv[3]], **where)

@@ -151,6 +151,7 @@ import resource, sys
 sys.path.insert(0, sys.argv[1])
 from test_training_memory import ROOM, learned
 from syllabary.training_memory import limited
+sys.dont_write_bytecode = True  # cut short, it would break who imports it next
 resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[2]), resource.RLIM_INFINITY))
 try:
     with limited("80 MiB") as room:
