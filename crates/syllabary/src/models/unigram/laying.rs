@@ -4,15 +4,17 @@
 //! the cell of a child  =  the base of its node  +  its code        no cell, and no base, is given twice
 //! ```
 //!
-//! Nodes with many children choose first: what is left between their children's cells is enough for those with few. A base
-//! is looked for among 64 at once: of the cells that each child would have a word of bits says which are taken. Leaves out
-//! what is in the cells (`trie`).
+//! Nodes with many children choose first: what is left between their children's cells is enough for those with few, which
+//! come in the order of a walk, so that those of one text lie near each other. A base is looked for among 64 at once: of the
+//! cells that each child would have a word of bits says which are taken. Leaves out what is in the cells (`trie`).
 
 use super::tree::Tree;
 
 const WORD: usize = u64::BITS as usize;
 /// So many words are looked through before the end of the array is taken.
 const TRIES: usize = 1 << 10;
+/// Nodes with more children choose before all others.
+const WIDE: usize = 8;
 /// Nodes with more children than this search from the same place on.
 const CLASSES: usize = 64;
 /// After so many words in vain, half of them are passed over the next time.
@@ -46,9 +48,14 @@ impl Bits {
 
 /// For each node where its children are counted from; 0 for one without.
 pub(super) fn lay(tree: &Tree) -> Vec<u32> {
-    let mut order: Vec<u32> =
-        (0..tree.len() as u32).filter(|&node| !tree.children(node as usize).is_empty()).collect();
-    order.sort_by_key(|&node| std::cmp::Reverse(tree.children(node as usize).len()));
+    let width = |node: u32| tree.children(node as usize).len();
+    let (mut order, mut open) = (Vec::new(), vec![0u32]);
+    while let Some(node) = open.pop() {
+        order.push(node);
+        open.extend(tree.children(node as usize).map(|child| child as u32));
+    }
+    order.retain(|&node| width(node) > 0);
+    order.sort_by_key(|&node| std::cmp::Reverse(if width(node) > WIDE { width(node) } else { 0 }));
     let mut laid = Laid::new();
     let mut bases = vec![0; tree.len()];
     for node in order {
