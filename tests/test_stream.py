@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import copy
 import json
 import os
+import pickle
 import random
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -228,6 +231,21 @@ def test_mistral_holds_a_word(shared: Path) -> None:
         encoder.push(char)
         most = max(most, len(encoder.pending))
     assert most <= 16
+
+
+@pytest.mark.parametrize("name", ["gpt4, NFC", "unigram, no split"])
+@pytest.mark.parametrize("again", [copy.deepcopy, lambda one: pickle.loads(pickle.dumps(one))])
+def test_pickled_in_the_middle_of_a_text(name: str, again: Callable[[Any], Any]) -> None:
+    tok, text = streamed.trained()[name], "It was the best of times, it was the worst of times; é字"
+    data = text.encode()
+    encoder, appender = tok.encoder("text"), tok.appender("text")
+    found: list[int] = []
+    for at in range(len(data)):
+        found += encoder.push(data[at : at + 1])
+        count = appender.append(data[at : at + 1])
+        encoder, appender = again(encoder), again(appender)
+    assert appender.count == count == tok.count(text)
+    assert found + encoder.flush() == tok.encode(text)
 
 
 def test_arrays_of_a_stream() -> None:

@@ -7,8 +7,8 @@ function. Merges are never passed over at random here: that would need the whole
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from typing import TypeVar
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,12 +28,31 @@ Onwards = Callable[[Settled, int, float], tuple[Found, float]]
 FIRST = 4  # characters a token, about: how much `count_until` reads at first
 
 
-class IncrementalEncoder:
+class Remade:
+    """What is pickled and copied as how it was made, and where it is in its text."""
+
+    made_by: Callable[[], Remade]
+    WHERE: tuple[str, ...] = ()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return remade, (self.made_by, {name: getattr(self, name) for name in self.WHERE})
+
+
+def remade(made_by: Callable[[], Remade], where: Mapping[str, Any]) -> Remade:
+    """The same again."""
+    found = made_by()
+    found.__dict__.update(where, made_by=made_by)
+    return found
+
+
+class IncrementalEncoder(Remade):
     """Takes a text in parts and gives ids that nothing to come can change; see `Tokenizer.encoder`.
 
     What is held back is the text behind the last place where it can be cut for certain: in most texts a word
     or two. `flush` ends the text. After an error, begin with a new one. Not for several threads at once.
     """
+
+    WHERE = ("_stream", "_characters", "_score")
 
     def __init__(self, cuts: Cuts, encode: Onwards[list[int]]) -> None:
         self._cuts, self._encode = cuts, encode
@@ -68,8 +87,10 @@ class IncrementalEncoder:
         return self._stream.rest().text
 
 
-class Appender:
+class Appender(Remade):
     """A text that grows, and how many tokens it has; see `Tokenizer.appender`. Not for several threads."""
+
+    WHERE = ("_stream", "_characters", "_score", "_settled", "_total")
 
     def __init__(self, cuts: Cuts, count: Onwards[int]) -> None:
         self._count = count

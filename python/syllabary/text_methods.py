@@ -7,7 +7,7 @@ Adds `TextMethods`, of which `Tokenizer` is a child. Leaves out: how it is done 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import numpy as np
@@ -59,9 +59,12 @@ class TextMethods:
         [b' low']
         """
         policy, cuts = self._policy(special), self._cuts(special)
+        encode = behind_guard(lambda text: self._engine.encode(text, policy))
         if cuts.carries:
-            return IncrementalEncoder(cuts, self._behind(special, lambda ids: ids.tolist()))
-        return IncrementalEncoder(cuts, behind_guard(lambda text: self._engine.encode(text, policy)))
+            encode = self._behind(special, lambda ids: ids.tolist())
+        found = IncrementalEncoder(cuts, encode)
+        found.made_by = partial(self.encoder, special)
+        return found
 
     def encode_stream(
         self, chunks: Iterable[Part], special: Special = "raise"
@@ -87,7 +90,9 @@ class TextMethods:
         >>> [text.append(part) for part in ("lo", "w", " lowest")]
         [1, 1, 3]
         """
-        return Appender(self._cuts(special), self._counting(special))
+        found = Appender(self._cuts(special), self._counting(special))
+        found.made_by = partial(self.appender, special)
+        return found
 
     def count_until(self, text: str, limit: int, special: Special = "raise") -> int | None:
         """The number of ids of `text`, or `None` if it is above `limit`: then most of it is never read."""

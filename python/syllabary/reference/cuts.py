@@ -111,6 +111,9 @@ class Cuts:
         self.never = cuts_again or joins_words or fuses or ends_words or (is_one and not self.carries)
         self.openers = openers(spec)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Cuts, (self.spec, self.policy == "allow")
+
     def last(self, text: str, low: int = 0, begins: bool = True) -> Cut | None:
         """The last cut above `low` and below the end of `text`, or `None`.
 
