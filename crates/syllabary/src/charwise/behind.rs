@@ -2,7 +2,7 @@
 //!
 //! Leaves out where text may be cut so that it can go on there (`reference/cuts.py`), and walking it (`encode`).
 
-use super::{Charwise, How, work::Work};
+use super::{Charwise, work::Work};
 use crate::{Error, merge::Merges, normalize::Normalizer};
 
 /// Where a text begins that goes on behind other text, and what stands before it.
@@ -17,7 +17,7 @@ pub(super) struct Behind {
 impl Charwise {
     /// Whether scores are added from one segment to the next.
     pub(crate) fn carries(&self) -> bool {
-        matches!(&self.how, How::Weigh(_)) && self.carry().is_some()
+        self.carry().is_some()
     }
 
     /// The ids of what stands behind `guard` in `text`, which begins with it; `score` is that of all before. The score
