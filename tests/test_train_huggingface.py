@@ -70,6 +70,15 @@ def agrees(texts: list[str], drawn: Mapping[str, Any], seen: dict[str, int]) -> 
     return found.names == names and merges(found) == expected
 
 
+def test_of_equal_entries_the_one_that_waited_longer_is_next() -> None:
+    """A pair that waits twice: one of its entries was put back with another count, behind the other."""
+    source = random.Random("reference 1 7379")
+    texts, drawn = documents(source), trainer_options(source)
+    seen = dict.fromkeys(("again", "twice", "below zero"), 0)
+    assert all(agrees(texts, drawn, seen) for _ in range(10))
+    assert seen["twice"] == 10
+
+
 @pytest.mark.parametrize("part", range(4))
 def test_the_specification_learns_what_the_peer_learns(part: int, prove: bool) -> None:
     seen = dict.fromkeys(("again", "twice", "below zero"), 0)

@@ -20,8 +20,9 @@ counted. A token is its name (a text), and a name has one id. So, unlike in `tra
 
 Where the trainer is not deterministic (it follows the order of a hash table), this is the order here: of
 equally frequent characters `limit_alphabet` leaves out the largest code points; decorated characters have ids
-by the order of their names; of equal entries of one pair the older comes first. Counts are exact, where the
-trainer's wrap around at 2^31.
+by the order of their names; of equal entries of one pair the one that was put into the queue first (or again
+first, with another count) comes first, as it does there wherever that entry was the next of all. Counts are
+exact, where the trainer's wrap around at 2^31.
 Source: tokenizers 0.23.3, `models/bpe/trainer.rs` and `word.rs`. Leaves out: the tokenizer that is made of it
 (`syllabary.training_huggingface`), reading files.
 """
@@ -231,7 +232,7 @@ class Word:
         return changes
 
 
-# minus the count without its sign, the pair, the number of the entry, the words
+# minus the count without its sign, the pair, when it was put into the queue, the words
 Entry = tuple[int, Pair, int, list[int]]
 
 
@@ -252,13 +253,14 @@ def learn(words: Mapping[str, int], names: Sequence[str], options: BpeTrainerOpt
         (-_unsigned(counts[pair]), pair, number, sorted(where[pair])) for number, pair in enumerate(where)
     ]
     heapify(queue)
-    made = len(queue)
+    pushed = len(queue)
     steps: list[Learned] = []
     while len(names) < options.vocab_size and queue:
-        seen, pair, number, places = heappop(queue)
+        seen, pair, _, places = heappop(queue)
         count = _unsigned(counts[pair])
         if -seen != count:
-            heappush(queue, (-count, pair, number, places))
+            heappush(queue, (-count, pair, pushed, places))
+            pushed += 1
             continue
         if count < max(options.min_frequency, 1):
             break
@@ -275,8 +277,8 @@ def learn(words: Mapping[str, int], names: Sequence[str], options: BpeTrainerOpt
                     came.setdefault(changed, set()).add(place)
         for changed, those in came.items():
             if counts[changed] > 0:
-                heappush(queue, (-counts[changed], changed, made, sorted(those)))
-                made += 1
+                heappush(queue, (-counts[changed], changed, pushed, sorted(those)))
+                pushed += 1
     return Trained(names, steps)
 
 

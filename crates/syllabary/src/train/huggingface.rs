@@ -74,8 +74,8 @@ pub(super) struct Entry {
     length: u32,
 }
 
-/// Count, smaller pair, older entry.
-type Waiting = (u64, Reverse<(u32, u32)>, Reverse<u32>);
+/// Count, smaller pair, earlier turn; and the entry.
+type Waiting = (u64, Reverse<(u32, u32)>, Reverse<u64>, u32);
 
 #[derive(Debug, Default)]
 pub(super) struct Merging {
@@ -88,6 +88,8 @@ pub(super) struct Merging {
     more: FxHashMap<u32, Vec<u32>>,
     pub arena: Vec<u32>,
     queue: BinaryHeap<Waiting>,
+    /// How many were put in the queue by now.
+    turns: u64,
     /// Entries whose count is below `least`: they come up when the queue is empty.
     rare: Vec<(u64, u32)>,
     least: u64,
@@ -201,8 +203,15 @@ impl Merging {
         if count < self.least {
             return self.rare.push((count, entry));
         }
+        let waiting = self.waiting(count, entry);
+        self.queue.push(waiting);
+    }
+
+    /// An entry as it waits, behind all equal ones.
+    fn waiting(&mut self, count: u64, entry: u32) -> Waiting {
         let pair = self.entries[entry as usize].pair;
-        self.queue.push((count, Reverse(self.pairs[pair as usize].ids), Reverse(entry)));
+        self.turns += 1;
+        (count, Reverse(self.pairs[pair as usize].ids), Reverse(self.turns), entry)
     }
 
     /// The next entry, taken from the queue, and its count; `None` if there is none.
@@ -211,7 +220,7 @@ impl Merging {
             while self.queue.is_empty() {
                 self.lower()?;
             }
-            let (seen, _, Reverse(entry)) = self.queue.pop()?;
+            let (seen, _, _, entry) = self.queue.pop()?;
             let count = self.count(entry);
             if seen == count {
                 return Some((entry, count));
@@ -228,13 +237,7 @@ impl Merging {
         let (next, rare): (Vec<_>, Vec<_>) =
             std::mem::take(&mut self.rare).into_iter().partition(|(count, _)| *count >= least);
         self.rare = rare;
-        self.queue = next
-            .into_iter()
-            .map(|(count, entry)| {
-                let pair = self.entries[entry as usize].pair;
-                (count, Reverse(self.pairs[pair as usize].ids), Reverse(entry))
-            })
-            .collect();
+        self.queue = next.into_iter().map(|(count, entry)| self.waiting(count, entry)).collect();
         Some(())
     }
 

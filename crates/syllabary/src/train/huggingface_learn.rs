@@ -26,7 +26,7 @@ use crate::{
 };
 
 /// What a pair takes in their loop, besides its places: itself, its look-up, an entry, its turn in the queue.
-const PAIR: usize = 24 + 24 + 24 + 40;
+const PAIR: usize = 24 + 24 + 24 + 54;
 /// What a place takes while their loop begins.
 const PLACE: usize = 24;
 
