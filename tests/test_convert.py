@@ -18,7 +18,10 @@ import syllabary
 from syllabary import formats
 from syllabary.convert import Conversion, convert
 from syllabary.errors import FormatError
+from syllabary.formats import record
+from syllabary.reference import check_spec
 from syllabary.sample import sample
+from syllabary.spec import TokenizerSpec
 
 SEEDS = Path(__file__).resolve().parent.parent / "fuzz" / "seeds"
 SOURCES = sorted(path for path in SEEDS.glob("*/*"))
@@ -147,3 +150,12 @@ def test_ranks_do_not_say_that_text_is_dropped(tmp_path: Path) -> None:
     named = syllabary.train(["low lower, lowest"] * 9, num_merges=4, split="whitespace")
     named.save(path)
     assert syllabary.load(path, split="whitespace").encode("low,  lower") == named.encode("low,  lower")
+
+
+@pytest.mark.parametrize("source", SOURCES, ids=lambda path: f"{path.parent.name}-{path.stem}")
+def test_what_is_opened_was_checked(source: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`load` trusts each format to check what it has read, and does so no second time."""
+    seen = list[TokenizerSpec]()
+    monkeypatch.setattr(record, "check_spec", lambda spec: (seen.append(spec), check_spec(spec)))
+    tok = opened(source)
+    assert [spec is tok.spec for spec in seen] == [True]

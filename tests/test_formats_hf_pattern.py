@@ -13,11 +13,14 @@ import pytest
 import tokenizers as theirs
 
 import syllabary
+from syllabary import splits
 from syllabary._engine import Split
 from syllabary.errors import PatternError
-from syllabary.formats.hf_pattern import IN_SETS, check_portable, portable
+from syllabary.formats.hf_pattern import ALIKE, IN_SETS, PLACES, _walk, check_portable, is_alike, portable
+from syllabary.formats.hf_split import WORDS, _as_split, _spellings
+from syllabary.reference.pattern import to_regex
 from syllabary.reference.split import pieces
-from syllabary.spec import SplitSpec
+from syllabary.spec import SplitSpec, Step
 
 CHARACTERS = "".join(chr(code) for code in range(0x110000) if not 0xD800 <= code < 0xE000)
 SETS = [
@@ -62,3 +65,26 @@ def test_words_and_signs(tmp_path: Path) -> None:
     again = theirs.Tokenizer.from_file(str(tmp_path / "again.tokenizer.json"))
     assert again.encode(text).ids == made.encode(text).ids
     assert json.loads((tmp_path / "again.tokenizer.json").read_text("utf-8"))["pre_tokenizer"] is not None
+
+
+@pytest.mark.parametrize("name", splits.names())
+def test_patterns_that_are_alike_without_being_looked_into(name: str) -> None:
+    """The list of them is what looking into each finds."""
+    pattern = splits.get(name).pattern
+    if pattern is None:
+        return
+    try:
+        alike = _walk(pattern, PLACES, IN_SETS) == pattern and not WORDS.search(pattern)
+        to_regex(pattern, "onig")
+    except PatternError:
+        alike = False
+    assert is_alike(pattern) == alike == (name in ALIKE)
+
+
+@pytest.mark.parametrize("name", sorted(set(splits.names()) - {"none"}))
+def test_a_named_split_is_known_by_its_pattern(name: str) -> None:
+    split = splits.get(name)
+    for written in _spellings(split):
+        behavior, invert = ("isolated", False) if split.keep_unmatched else ("removed", True)
+        options = {"pattern": portable(written), "regex": True, "behavior": behavior, "invert": invert}
+        assert _as_split(Step("Split", options)) == split

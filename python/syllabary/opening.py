@@ -51,7 +51,7 @@ def load(
         spec = formats.read(hub.fetch(name), format, split=split, special_tokens=special_tokens)
         spec = with_beside(spec, hub.fetch_beside(name))
     if spec is not None:
-        tok = Tokenizer(spec)
+        tok = Tokenizer._read(spec)
         tok._opened_as = name
         return tok
     shown = name if len(name) <= MAX_SHOWN else name[:MAX_SHOWN] + "…"  # what is in a file, most likely
@@ -62,7 +62,7 @@ def load(
         if format not in (None, "tiktoken"):
             raise FormatError(f"{name!r} names a published encoding, of the format tiktoken, not {format!r}")
         spec = formats.read_encoding(encoding, split=split, special_tokens=special_tokens, fetch=True)
-        return Tokenizer(spec)
+        return Tokenizer._read(spec)
     if "." in name:
         raise FileNotFoundError(2, "No such tokenizer file or folder", shown)
     raise UnknownEncodingError(

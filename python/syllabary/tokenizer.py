@@ -77,6 +77,13 @@ class Tokenizer(Calls, Drawing, FullEncoding, TextMethods, Conversing):
         check_spec(spec)
         self._start(spec)
 
+    @classmethod
+    def _read(cls, spec: TokenizerSpec) -> Tokenizer:
+        """From data that `formats` has read, and checked."""
+        made = cls.__new__(cls)
+        made._start(spec)
+        return made
+
     def _start(self, spec: TokenizerSpec) -> None:
         """From data that is a tokenizer's."""
         self._spec = spec
@@ -86,8 +93,7 @@ class Tokenizer(Calls, Drawing, FullEncoding, TextMethods, Conversing):
 
     def _grown(self, spec: TokenizerSpec) -> Tokenizer:
         """The same with other added tokens, in which alone this data, which is a tokenizer's, differs."""
-        made = Tokenizer.__new__(Tokenizer)
-        made._start(spec)
+        made = Tokenizer._read(spec)
         if "_spelled" in self.__dict__:
             made.__dict__["_spelled"] = self._spelled.grown(spec, self._spec)
         return made

@@ -8,8 +8,10 @@ tokenizer that a format cannot hold. Leaves out: conversion with loss.
 
 from __future__ import annotations
 
+import gc
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 
 from syllabary import splits
@@ -87,12 +89,25 @@ def read(
     chosen, file = _find(Path(path), None if format is None else _named(format))
     if what := strangers.mark(read_head(file)):
         raise FormatError(f"{file}: {what}")
-    if not os.path.isdir(path):
-        return chosen.read(file, hints)
-    texts = read_beside(Path(path))
-    named = chosen is huggingface.FORMAT and texts
-    spec = hf_named.read_folder(file, hints, texts) if named else chosen.read(file, hints)
-    return with_beside(spec, texts)
+    with _uncollected():
+        if not os.path.isdir(path):
+            return chosen.read(file, hints)
+        texts = read_beside(Path(path))
+        named = chosen is huggingface.FORMAT and texts
+        spec = hf_named.read_folder(file, hints, texts) if named else chosen.read(file, hints)
+        return with_beside(spec, texts)
+
+
+@contextmanager
+def _uncollected() -> Iterator[None]:
+    """Without Python's garbage collector, which would look again and again through objects that all stay."""
+    was = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was:
+            gc.enable()
 
 
 def _hints(split: SplitSpec | str | None, special_tokens: Mapping[str, int] | None) -> Hints:

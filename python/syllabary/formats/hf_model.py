@@ -112,7 +112,7 @@ def _plain_merges(merges: object, vocab: Mapping[str, int], prefix: str) -> tupl
     if not set(map(type, rows)) <= {list} or not set(map(len, rows)) <= {2}:
         return None
     lefts, rights = [row[0] for row in rows], [row[1] for row in rows]
-    if not set(map(type, chain(lefts, rights))) <= {str} or any(left.startswith(HEAD) for left in lefts):
+    if not set(map(type, chain(lefts, rights))) <= {str} or HEAD in "".join(lefts):
         return None
     ends = rights
     if prefix:

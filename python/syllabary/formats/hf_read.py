@@ -149,7 +149,7 @@ def _carried(root: Json, spec: TokenizerSpec) -> dict[str, object]:
         carried["model"] = options
     if spec.model == "unigram":  # the vocabulary is those with a score
         return {"huggingface": carried} if carried else {}
-    vocab = model["vocab"].ids()
-    if not vocab.keys() >= spec.special_tokens.keys() | spec.added_tokens.keys():
+    vocab = model["vocab"].value
+    if isinstance(vocab, dict) and not vocab.keys() >= spec.special_tokens.keys() | spec.added_tokens.keys():
         carried["model_size"] = len(vocab)
     return {"huggingface": carried} if carried else {}

@@ -22,7 +22,7 @@ from syllabary.formats.hf_components import (
     read_steps,
     write_steps,
 )
-from syllabary.formats.hf_pattern import check_portable
+from syllabary.formats.hf_pattern import check_portable, is_alike
 from syllabary.formats.record import cannot_hold
 from syllabary.formats.strict_json import Json
 from syllabary.reference.pattern import to_onig
@@ -102,6 +102,8 @@ def _spellings(split: SplitSpec) -> tuple[str, ...]:
 
 def _means(pattern: str, split: SplitSpec) -> bool:
     """Whether a pattern means there what a split does; those that it cannot be are not compiled to see."""
+    if pattern == split.pattern and is_alike(pattern):
+        return True
     if split.pattern is None or pattern not in (split.pattern, to_onig(split.pattern)):
         return False
     return pattern in _spellings(split)
@@ -129,9 +131,9 @@ def _as_split(step: Step) -> SplitSpec | None:
     else:
         return None
     pattern = str(step.options["pattern"])
-    for name in splits.names():
-        known = splits.get(name)
-        if known.keep_unmatched == keep and _means(pattern, known):
+    named = [known for known in map(splits.get, splits.names()) if known.keep_unmatched == keep]
+    for known in sorted(named, key=lambda known: known.pattern != pattern):  # the one most likely first
+        if _means(pattern, known):
             return known
     return SplitSpec(pattern, tables="onig", keep_unmatched=keep)
 

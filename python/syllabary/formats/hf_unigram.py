@@ -23,7 +23,7 @@ from syllabary.formats.hf_vocab import BYTE_NAME
 from syllabary.formats.hidden import hidden, hidden_of
 from syllabary.formats.record import cannot_hold
 from syllabary.formats.strict_json import Json
-from syllabary.reference.check_foreign import is_score
+from syllabary.reference.check_foreign import are_scores, is_score
 from syllabary.spec import Step, TokenizerSpec
 
 KIND = "Unigram"
@@ -63,10 +63,11 @@ def read_unigram(model: Json) -> UnigramModel:
             last = f"ends with id {len(names) - 1}" if names else "is empty"
             raise members["unk_id"].error(f"is {unknown}, and the vocabulary {last}")
     fallback = members.get("byte_fallback")
+    vocab = {name: token_id for token_id, name in enumerate(names)}
     return UnigramModel(
         where=model,
-        vocab={name: token_id for token_id, name in enumerate(names)},
-        hidden=hidden_of(dict(enumerate(names))),
+        vocab=vocab,
+        hidden=hidden_of(dict(enumerate(names))) if len(vocab) < len(names) else {},
         scores=dict(enumerate(scores)),
         unknown=unknown,
         byte_fallback=fallback is not None and fallback.value is not None and fallback.boolean(),
@@ -78,7 +79,7 @@ def _columns(vocab: Json) -> tuple[list[str], list[float]]:
     rows = vocab.value
     if isinstance(rows, list) and set(map(type, rows)) <= {list} and set(map(len, rows)) <= {2}:
         names, scores = [row[0] for row in rows], [row[1] for row in rows]
-        if _are_names(names) and all(map(is_score, scores)):
+        if _are_names(names) and are_scores(scores):
             return names, list(map(float, scores))
     names, scores = [], []
     for row in vocab.list():  # which say where the error is

@@ -38,30 +38,31 @@ def of_bytes(model: Model, added: Added, always_cut: bool) -> Vocabulary | None:
     """
     if model.prefix or model.suffix:
         return None
-    spelled = set(model.vocab)
-    if not are_spelled(spelled):
-        spelled = {name for name in model.vocab if are_spelled([name])}
-    if model.byte_fallback and not spelled >= CHARACTER_TO_BYTE.keys():
-        return None
-    merged = set(chain.from_iterable(model.merges))
-    if any(token_id in merged for name, token_id in model.vocab.items() if name not in spelled):
+    other = set[str]()  # names that spell no bytes
+    if not are_spelled(model.vocab):
+        other = {name for name in model.vocab if not are_spelled([name])}
+    if model.byte_fallback and not model.vocab.keys() - other >= CHARACTER_TO_BYTE.keys():
         return None
     names = added.ids
-    means_itself = {name for name in names if name not in spelled or unspell(name) == name.encode()}
-    plain = spelled.difference(names)
-    spellings = [name for name in model.vocab if name in plain]
-    tokens = dict(zip(map(model.vocab.__getitem__, spellings), unspell_all(spellings), strict=True))
+    apart = [name for name in model.vocab if name in names or name in other]
+    merged = set(map(model.vocab.__getitem__, apart)).intersection(chain.from_iterable(model.merges))
+    if any(model.vocab[name] in merged for name in other):
+        return None
+    plain = dict(model.vocab)
+    for name in apart:
+        del plain[name]
+    tokens = dict(zip(plain.values(), unspell_all(list(plain)), strict=True))
     unreached = dict[str, int]()
-    for name in [name for name in model.vocab if name not in plain]:
+    for name in apart:
         token_id = model.vocab[name]
-        if name not in spelled:
+        if name in other:
             if name not in names:
                 unreached[name] = token_id
             continue
-        reached = len(name) == 1 or model.whole_pieces
-        if token_id not in merged and not (reached and not (always_cut and name in means_itself)):
+        reached, means_itself = len(name) == 1 or model.whole_pieces, unspell(name) == name.encode()
+        if token_id not in merged and not (reached and not (always_cut and means_itself)):
             continue
-        if name not in means_itself:
+        if not means_itself:
             return None
         tokens[token_id] = unspell(name)
     alphabet = {token: token_id for token_id, token in tokens.items() if len(token) == 1}

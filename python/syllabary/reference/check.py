@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterable, Mapping
 from itertools import chain
 from operator import add, eq
 from types import NoneType
-from typing import get_args
+from typing import Any, get_args
 
 from syllabary.errors import TextError, VocabularyError
 from syllabary.reference.assemble import check_special_tokens
@@ -136,15 +136,14 @@ def check_each(kind: type, values: Collection[object], names: Iterable[object], 
                 raise VocabularyError(f"{what} {name} is {shown(value)}: give {kind.__name__}")
 
 
-def check_ids(ids: Collection[object], count: int, where: str) -> None:
+def check_ids(ids: Collection[Any], count: int, where: str) -> None:
     """Raise `VocabularyError` for an id that is no integer, or outside what `count` tokens may have."""
-    numbers = [value for value in ids if type(value) is int]
-    if len(numbers) < len(ids):
+    if not set(map(type, ids)) <= {int}:
         wrong = next(value for value in ids if type(value) is not int)
         raise VocabularyError(f"{where}: id {shown(wrong)} is of type {type(wrong).__name__}: give int")
-    if not numbers:
+    if not ids:
         return
-    low, high, bound = min(numbers), max(numbers), GAP_FACTOR * count + GAP_MORE
+    low, high, bound = min(ids), max(ids), GAP_FACTOR * count + GAP_MORE
     if low < 0:
         raise VocabularyError(f"{where}: id {shown(low)} is negative")
     if high > MAX_ID:

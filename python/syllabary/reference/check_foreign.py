@@ -131,8 +131,7 @@ def check_scores(spec: TokenizerSpec) -> None:
         wrong = next(key for key in spec.scores if type(key) is not int or key not in known)
         raise VocabularyError(f"scores: id {shown(wrong)} is no token")
     scores = spec.scores.values()
-    plain = {*map(type, scores)} == {float} and all(map(LARGEST_SCORE.__ge__, map(abs, scores)))
-    if not plain and not all(map(is_score, scores)):
+    if not are_scores(scores):
         token_id = next(key for key, score in spec.scores.items() if not is_score(score))
         score = shown(spec.scores[token_id])
         raise VocabularyError(f"scores: that of id {token_id} is {score}: give a finite number of 32 bits")
@@ -147,6 +146,17 @@ def check_scored(spec: TokenizerSpec, scores: Mapping[int, float]) -> None:
     for token_id in spec.unused:
         if token_id not in scores:
             raise VocabularyError(f"unused: id {shown(token_id)} has no score")
+
+
+def are_scores(values: Collection[object]) -> bool:
+    """Whether all are scores, at a glance where all are floats.
+
+    >>> are_scores([-1e30, 0.0]), are_scores([-1, 0.5]), are_scores([0.0, float("nan")])
+    (True, True, False)
+    """
+    if {*map(type, values)} == {float}:
+        return all(map(LARGEST_SCORE.__ge__, map(abs, values)))  # type: ignore[arg-type]
+    return all(map(is_score, values))
 
 
 def is_score(value: object) -> bool:
