@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from itertools import chain
 from operator import add
 
 from syllabary.formats.hf_values import probability
@@ -112,19 +111,25 @@ def _plain_merges(merges: object, vocab: Mapping[str, int], prefix: str) -> tupl
     if not set(map(type, rows)) <= {list} or not set(map(len, rows)) <= {2}:
         return None
     lefts, rights = [row[0] for row in rows], [row[1] for row in rows]
-    if not set(map(type, chain(lefts, rights))) <= {str} or HEAD in "".join(lefts):
-        return None
-    ends = rights
-    if prefix:
-        if not all(right.startswith(prefix) for right in rights):
-            return None
-        ends = [right[len(prefix) :] for right in rights]
     try:
+        if HEAD in "".join(lefts) or (prefix and not all(right.startswith(prefix) for right in rights)):
+            return None
+        ends = [right[len(prefix) :] for right in rights] if prefix else rights
         left_ids, right_ids = list(map(vocab.__getitem__, lefts)), list(map(vocab.__getitem__, rights))
-        found = tuple(zip(left_ids, right_ids, map(vocab.__getitem__, map(add, lefts, ends)), strict=True))
-    except KeyError:
+        made = _ids_of(list(map(add, lefts, ends)), vocab)
+    except (AttributeError, KeyError, TypeError):  # not all are strings, or names of the vocabulary
         return None
-    return found if len(set(zip(left_ids, right_ids, strict=True))) == len(found) else None
+    if len(set(made)) < len(made) and len(set(zip(left_ids, right_ids, strict=True))) < len(made):
+        return None  # one pair makes one token
+    return tuple(zip(left_ids, right_ids, made, strict=True))
+
+
+def _ids_of(names: list[str], vocab: Mapping[str, int]) -> list[int]:
+    """The ids of names, which mostly stand in the vocabulary in this order, one behind the other."""
+    known = list(vocab)
+    first = known.index(names[0]) if names and names[0] in vocab else 0
+    behind = slice(first, first + len(names))
+    return list(vocab.values())[behind] if known[behind] == names else list(map(vocab.__getitem__, names))
 
 
 def _pair(merge: Json) -> tuple[str, str]:

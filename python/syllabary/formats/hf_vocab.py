@@ -38,9 +38,7 @@ def of_bytes(model: Model, added: Added, always_cut: bool) -> Vocabulary | None:
     """
     if model.prefix or model.suffix:
         return None
-    other = set[str]()  # names that spell no bytes
-    if not are_spelled(model.vocab):
-        other = {name for name in model.vocab if not are_spelled([name])}
+    tokens, other = _unspelled(model.vocab)
     if model.byte_fallback and not model.vocab.keys() - other >= CHARACTER_TO_BYTE.keys():
         return None
     names = added.ids
@@ -48,13 +46,10 @@ def of_bytes(model: Model, added: Added, always_cut: bool) -> Vocabulary | None:
     merged = set(map(model.vocab.__getitem__, apart)).intersection(chain.from_iterable(model.merges))
     if any(model.vocab[name] in merged for name in other):
         return None
-    plain = dict(model.vocab)
-    for name in apart:
-        del plain[name]
-    tokens = dict(zip(plain.values(), unspell_all(list(plain)), strict=True))
     unreached = dict[str, int]()
     for name in apart:
         token_id = model.vocab[name]
+        tokens.pop(token_id, None)
         if name in other:
             if name not in names:
                 unreached[name] = token_id
@@ -67,6 +62,15 @@ def of_bytes(model: Model, added: Added, always_cut: bool) -> Vocabulary | None:
         tokens[token_id] = unspell(name)
     alphabet = {token: token_id for token_id, token in tokens.items() if len(token) == 1}
     return Vocabulary(tokens, alphabet, model.merges, unreached=unreached)
+
+
+def _unspelled(vocab: Mapping[str, int]) -> tuple[dict[int, bytes], set[str]]:
+    """The bytes that names spell, and the names that spell none."""
+    try:
+        return dict(zip(vocab.values(), unspell_all(list(vocab)), strict=True)), set()
+    except KeyError:
+        other = {name for name in vocab if not are_spelled([name])}
+        return {token_id: unspell(name) for name, token_id in vocab.items() if name not in other}, other
 
 
 def of_characters(model: Model, added: Added, always_cut: bool) -> Vocabulary:
