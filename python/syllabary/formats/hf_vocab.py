@@ -8,7 +8,7 @@ symbol. Leaves out: the file (`hf_model`, `hf_added`).
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from itertools import chain
 
@@ -75,24 +75,32 @@ def _unspelled(vocab: Mapping[str, int]) -> tuple[dict[int, bytes], set[str]]:
 
 def of_characters(model: Model, added: Added, always_cut: bool) -> Vocabulary:
     """The vocabulary as text; `FormatError` for a fallback to bytes that we have no words for."""
-    byte_tokens = _byte_tokens(model)
-    merged = set(chain.from_iterable(model.merges))
+    byte_tokens, names = _byte_tokens(model), added.ids
+    merged = {model.vocab[name] for name in names if name in model.vocab}
+    merged.intersection_update(chain.from_iterable(model.merges))
     tokens, alphabet = dict[int, bytes](), dict[bytes, int]()
+    symbols = _symbols(model.vocab, model.prefix or "", model.suffix or "")
     for name, token_id in model.vocab.items():
         if token_id in byte_tokens:  # found in text by its name as well, where it is an added token
             tokens[token_id] = bytes([byte_tokens[token_id]])
             continue
-        symbol = is_symbol(name, model.prefix or "", model.suffix or "")
-        if name in added.ids:
-            reached = symbol or model.whole_pieces
+        if name in names:
+            reached = name in symbols or model.whole_pieces
             if token_id not in merged and not (reached and not always_cut):
                 continue
-        tokens[token_id] = name.encode()
-        if symbol:
-            alphabet[name.encode()] = token_id
+        tokens[token_id] = token = name.encode()
+        if name in symbols:
+            alphabet[token] = token_id
     for token_id, byte in byte_tokens.items():
         alphabet.setdefault(bytes([byte]), token_id)
     return Vocabulary(tokens, alphabet, model.merges, byte_tokens, fallback=bool(byte_tokens))
+
+
+def _symbols(names: Iterable[str], prefix: str, suffix: str) -> set[str]:
+    """Those that are symbols."""
+    if not prefix and not suffix:
+        return {name for name in names if len(name) == 1}
+    return {name for name in names if is_symbol(name, prefix, suffix)}
 
 
 def is_symbol(name: str, prefix: str, suffix: str) -> bool:
