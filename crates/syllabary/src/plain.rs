@@ -103,7 +103,7 @@ impl Tokenizer {
         (work, ask): (&'a mut FastWork, &'a Ask),
         out: O,
     ) -> Pieces<'a, O> {
-        let waits = O::LATER && fast.learns_many();
+        let waits = O::LATER;
         Pieces { fast, vocab: &self.vocab, merges: &self.merges, work, out, ask, waits }
     }
 

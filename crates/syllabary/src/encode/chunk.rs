@@ -5,22 +5,20 @@
 use std::ops::Range;
 
 use super::{
+    abreast,
     asked::{Asked, MARK, Name},
     found::{Found, Missed},
     inside::Inside,
-    key::Key,
+    key::{Key, plain},
     memory::{FAR, LONG_FAR, Short, Slot},
     output::Output,
     pieces::{Fast, FastWork, Pieces},
 };
-#[cfg(target_arch = "x86_64")]
-use super::{key::plain, lanes};
 use crate::{Error, merge::Merges, vocab::Vocab};
 
 /// Fewer pieces are looked up one by one.
 const WORTH: usize = 16;
 /// So many strings at most are remembered while it is seen which are new.
-#[cfg(target_arch = "x86_64")]
 const LASTS: usize = 512;
 
 impl<O: Output> Pieces<'_, O> {
@@ -277,26 +275,11 @@ pub(super) struct New<'a> {
     pub(super) asked: &'a Asked,
 }
 
-/// Encodes the short ones that were not found and are not remembered, many at a time, where the processor can; how many
-/// they are.
-pub(super) fn learn(
-    known: (&Fast, &Vocab, &Merges),
-    FastWork { short, unknown, .. }: &mut FastWork,
-    new: (&Asked, &Found),
-) -> usize {
-    #[cfg(target_arch = "x86_64")]
-    if let Some(lanes) = known.0.lanes {
-        return learn_wide(known, lanes, (short, unknown), new);
-    }
-    0
-}
-
-#[cfg(target_arch = "x86_64")]
+/// Encodes the short ones that were not found and are not remembered, many at a time; how many they are.
 #[inline(never)]
-fn learn_wide(
+pub(super) fn learn(
     (fast, vocab, merges): (&Fast, &Vocab, &Merges),
-    lanes: lanes::Able,
-    (short, unknown): (&mut Short, &mut Vec<(Key, u32)>),
+    FastWork { short, unknown, .. }: &mut FastWork,
     (asked, found): (&Asked, &Found),
 ) -> usize {
     unknown.clear();
@@ -324,9 +307,9 @@ fn learn_wide(
             id.is_none()
         });
     }
-    if unknown.len() >= lanes::FEWEST {
+    if unknown.len() >= abreast::FEWEST {
         let keys = unknown.iter().map(|&(key, _)| plain(key));
-        lanes.merge(keys, lanes::Rules::of(&fast.bytes, vocab, merges), &mut |number, ids, _| {
+        abreast::merge_all((fast, vocab, merges), keys, &mut |number, ids, _| {
             let (key, hash) = unknown[number];
             short.insert_new(key, hash, ids);
         });

@@ -6,8 +6,8 @@
 //! by one: by their bytes or, where merges are a list, by the two ids. A string that is done leaves its lane to the
 //! next.
 //!
-//! Adds: `Lanes`. Leaves out strings of more than `SHORT` bytes, and machines without these instructions: there `short`
-//! merges one string after the other.
+//! Adds: `Lanes`. Leaves out strings of more than `SHORT` bytes, and machines without these instructions: there `abreast`
+//! merges some side by side.
 
 mod vectors;
 
@@ -22,22 +22,16 @@ use std::arch::x86_64::{
 };
 
 use super::{
+    abreast::Rules,
     key::{HASH_HIGH, HASH_LOW, HASH_TURN, Key, SHORT},
     short::{BytePairs, NONE, PLACE_BITS},
     tokens::ShortTokens,
-};
-use crate::{
-    merge::{Merges, PairTable, Rule},
-    vocab::Vocab,
 };
 use vectors::{highest, load, lowest, made, numbers, scatter, shifted, store, wide};
 
 /// Strings at a time, and bytes of a string, and one more.
 const LANES: usize = 16;
 const _: () = assert!(SHORT < LANES);
-
-/// Fewer strings than this are merged sooner one by one.
-pub(super) const FEWEST: usize = 3;
 
 type Row = [u32; LANES];
 
@@ -73,26 +67,6 @@ impl Able {
                 None => lanes.run::<false>(strings, rules, done),
             }
         }
-    }
-}
-
-/// What merges, and into what.
-#[derive(Clone, Copy)]
-pub(super) struct Rules<'a> {
-    pairs: &'a BytePairs,
-    /// All tokens: what two symbols become is one of them.
-    tokens: &'a ShortTokens,
-    /// Where merges are a list; or else a token's id is its rank.
-    list: Option<&'a PairTable>,
-}
-
-impl<'a> Rules<'a> {
-    pub(super) fn of(pairs: &'a BytePairs, vocab: &'a Vocab, merges: &'a Merges) -> Rules<'a> {
-        let list = match merges.rule() {
-            Rule::Listed(table) => Some(table),
-            Rule::Ranked(_) => None,
-        };
-        Rules { pairs, tokens: vocab.short(), list }
     }
 }
 
@@ -362,7 +336,3 @@ impl Lanes {
         }
     }
 }
-
-#[cfg(test)]
-#[path = "lanes_tests.rs"]
-mod tests;

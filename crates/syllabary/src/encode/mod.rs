@@ -9,6 +9,7 @@
 //! Adds: `Fast`, which a tokenizer has if its symbols are bytes and nothing rewrites its text. Leaves out: spans,
 //! dropout and steps, which `run` does for every tokenizer, and the tokens cut out before (`run`).
 
+mod abreast;
 mod asked;
 mod chunk;
 mod cuts;

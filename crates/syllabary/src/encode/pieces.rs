@@ -31,7 +31,7 @@ pub(crate) struct Fast {
     pub(super) bytes: BytePairs,
     pub(super) cuts: Cuts,
     pub(super) whole_pieces: bool,
-    /// Whether many strings are merged at once.
+    /// Whether sixteen strings are merged at once.
     #[cfg(target_arch = "x86_64")]
     pub(super) lanes: Option<lanes::Able>,
 }
@@ -104,14 +104,6 @@ impl Fast {
             #[cfg(target_arch = "x86_64")]
             lanes: lanes::Able::new(),
         })
-    }
-
-    /// Whether many new pieces are learned sooner together; in tests it is as if they were.
-    pub(crate) fn learns_many(&self) -> bool {
-        #[cfg(target_arch = "x86_64")]
-        return cfg!(test) || self.lanes.is_some();
-        #[cfg(not(target_arch = "x86_64"))]
-        cfg!(test)
     }
 }
 

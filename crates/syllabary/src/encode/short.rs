@@ -64,13 +64,11 @@ impl BytePairs {
     }
 
     /// What each merge of a list makes, by its rank; nothing where there is no list.
-    #[cfg(target_arch = "x86_64")]
     pub(super) fn results(&self) -> &[u32] {
         &self.results
     }
 
     /// `rank << PLACE_BITS` of the merge of each two bytes, or `NONE`.
-    #[cfg(target_arch = "x86_64")]
     pub(super) fn ranks(&self) -> &[u32; 1 << 16] {
         &self.ranks
     }

@@ -79,7 +79,7 @@ impl ShortTokens {
 
     /// Whether the filter has a token of this hash.
     #[inline(always)]
-    fn may_have(&self, hash: u64) -> bool {
+    pub(super) fn may_have(&self, hash: u64) -> bool {
         let (word, bit) = self.bit(hash);
         self.some[word] & bit != 0
     }

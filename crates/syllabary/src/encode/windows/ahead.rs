@@ -10,7 +10,7 @@
 use super::{Known, WINDOW, Window, are_apart};
 use crate::encode::key::SHORT;
 #[cfg(target_arch = "x86_64")]
-use crate::encode::{key::Key, lanes::Rules};
+use crate::encode::{abreast::Rules, key::Key};
 
 /// Bytes from the beginning of a window to that of the next.
 const STRIDE: usize = 9;

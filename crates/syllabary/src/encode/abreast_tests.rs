@@ -1,4 +1,4 @@
-//! Strings in lanes beside strings one by one.
+//! Strings side by side, and in lanes of vectors where the processor has them, beside strings one by one.
 
 use super::*;
 use crate::{
@@ -37,12 +37,45 @@ fn listed(draw: &mut impl FnMut(usize) -> usize, tokens: &[Vec<u8>]) -> Vec<(u32
     merges
 }
 
-/// Strings by lanes and one by one; says how many symbols were merged.
-fn compare(able: Able, (parts, vocab, merges): (&Parts<'_>, &Vocab, &Merges), strings: &[Vec<u8>]) -> usize {
+/// The ways to merge many at once: with what the processor has, without anything, with lanes of vectors.
+#[derive(Clone, Copy, Debug)]
+enum Way {
+    Narrow,
+    Portable,
+    #[cfg(target_arch = "x86_64")]
+    Wide(crate::encode::lanes::Able),
+}
+
+impl Way {
+    fn all() -> Vec<Way> {
+        #[cfg(target_arch = "x86_64")]
+        let wide = crate::encode::lanes::Able::new().map(Way::Wide);
+        #[cfg(not(target_arch = "x86_64"))]
+        let wide = None;
+        [Way::Narrow, Way::Portable].into_iter().chain(wide).collect()
+    }
+
+    fn merge(
+        self,
+        strings: impl ExactSizeIterator<Item = Key>,
+        rules: Rules<'_>,
+        done: &mut impl FnMut(usize, &[u32], u32),
+    ) {
+        match self {
+            Way::Narrow => merge(strings, rules, done),
+            Way::Portable => run(strings, rules, done),
+            #[cfg(target_arch = "x86_64")]
+            Way::Wide(lanes) => lanes.merge(strings, rules, done),
+        }
+    }
+}
+
+/// Strings one way and one by one; says how many symbols were merged.
+fn compare(way: Way, (parts, vocab, merges): (&Parts<'_>, &Vocab, &Merges), strings: &[Vec<u8>]) -> usize {
     let pairs = BytePairs::new(parts, vocab, merges).unwrap();
     let keys: Vec<Key> = strings.iter().filter_map(|string| Key::new(string)).collect();
     let (mut found, mut merged) = (vec![None; strings.len()], 0);
-    able.merge(keys.into_iter(), Rules::of(&pairs, vocab, merges), &mut |number, ids, begins| {
+    way.merge(keys.into_iter(), Rules::of(&pairs, vocab, merges), &mut |number, ids, begins| {
         assert_eq!(found[number].replace((ids.to_vec(), u64::from(begins))), None);
     });
     for (string, found) in strings.iter().zip(found) {
@@ -55,8 +88,13 @@ fn compare(able: Able, (parts, vocab, merges): (&Parts<'_>, &Vocab, &Merges), st
 }
 
 #[test]
-fn sixteen_at_once_are_each_alone() {
-    let Some(able) = Able::new() else { return };
+fn many_at_once_are_each_alone() {
+    for way in Way::all() {
+        are_each_alone(way);
+    }
+}
+
+fn are_each_alone(way: Way) {
     let mut draw = drawing(11);
     let mut merged = [0; 2];
     for round in 0..drawn(100, 300) {
@@ -66,11 +104,11 @@ fn sixteen_at_once_are_each_alone() {
         let strings: Vec<Vec<u8>> = (0..draw(60))
             .map(|_| (0..1 + draw(SHORT)).map(|_| 255 - draw(letters + 1) as u8).collect())
             .collect();
-        merged[0] += compare(able, (&parts, &vocab, &Merges::from_ranks(vocab.clone())), &strings);
+        merged[0] += compare(way, (&parts, &vocab, &Merges::from_ranks(vocab.clone())), &strings);
         let list = listed(&mut draw, &tokens);
         let merges = Merges::from_list(&list).unwrap();
         parts.merges = Some(list);
-        merged[1] += compare(able, (&parts, &vocab, &merges), &strings);
+        merged[1] += compare(way, (&parts, &vocab, &merges), &strings);
     }
     let [by_rank, listed] = merged;
     assert!(by_rank > drawn(3_300, 10_000) && listed > drawn(2_000, 6_000), "{merged:?}");
