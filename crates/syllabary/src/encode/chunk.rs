@@ -289,7 +289,7 @@ pub(super) fn learn(
     for missed in found.missed() {
         let key = asked.key(usize::from(missed.at));
         let hash = key.hash() as u32;
-        if key.high != 0 && !short.settle(key, hash) {
+        if key.high != 0 && fast.learns(key) && !short.settle(key, hash) {
             let last = &mut lasts[hash as usize % LASTS];
             if unknown.get(usize::from(*last).wrapping_sub(1)).is_some_and(|other| other.0 == key) {
                 continue;

@@ -75,6 +75,12 @@ impl Key {
         (self.low | self.high & (u64::MAX >> 8)) & HIGH == 0
     }
 
+    /// Whether at least half of its bytes are below 0x80.
+    pub(super) fn is_mostly_ascii(self) -> bool {
+        let length = (plain(self).high >> 56) as u32;
+        2 * ((self.low & HIGH).count_ones() + (self.high & HIGH).count_ones()) <= length
+    }
+
     /// The key of all of `bytes`, if they are 1 to `SHORT`.
     pub(crate) fn new(bytes: &[u8]) -> Option<Key> {
         (1..=SHORT).contains(&bytes.len()).then(|| Key::at(bytes, 0, bytes.len()))

@@ -105,6 +105,17 @@ impl Fast {
             lanes: lanes::Able::new(),
         })
     }
+
+    /// Whether a short string that is new is merged with others as it is; where that is not done by vectors, those of
+    /// which most is not ASCII are sooner cut.
+    #[inline(always)]
+    pub(super) fn learns(&self, key: Key) -> bool {
+        #[cfg(target_arch = "x86_64")]
+        if self.lanes.is_some() {
+            return true;
+        }
+        key.is_mostly_ascii()
+    }
 }
 
 /// One text on its way.
