@@ -227,8 +227,15 @@ impl Lane {
         for (from, to, pair, is_there) in pairs {
             let key = Key::of(self.bytes >> (8 * from), to - from);
             let hash = key.mixed();
-            asked[count % (2 * LANES)] = Asked { key, hash, pair, lane, place: from };
-            count += usize::from(is_there & rules.tokens.may_have(hash));
+            let new = Asked { key, hash, pair, lane, place: from };
+            let is_asked = is_there & rules.tokens.may_have(hash);
+            match rules.list {
+                Some(list) if is_asked => list.fetch(pair.0, pair.1),
+                Some(_) => {}
+                None => rules.tokens.fetch_if(is_asked, hash),
+            }
+            asked[count % (2 * LANES)] = new;
+            count += usize::from(is_asked);
         }
         count
     }

@@ -2,7 +2,7 @@
 //!
 //! Adds: `ShortTokens`, filled once. Leaves out tokens of more than `SHORT` bytes (`vocab`).
 
-use super::key::{Key, fetch};
+use super::key::{Key, fetch, fetch_byte};
 use crate::pages::{Zero, Zeros};
 
 /// Tokens of a cache line.
@@ -113,6 +113,13 @@ impl ShortTokens {
     #[inline(always)]
     pub(super) fn fetch(&self, hash: u64) {
         fetch(&self.lines[self.line(hash)]);
+    }
+
+    /// The same if it is to be used at all, without a branch.
+    #[inline(always)]
+    pub(super) fn fetch_if(&self, is_used: bool, hash: u64) {
+        let (line, other) = (std::ptr::from_ref(&self.lines[self.line(hash)]), self.some.as_ptr());
+        fetch_byte(std::hint::select_unpredictable(is_used, line.cast(), other.cast()));
     }
 
     /// The same as the line of `key`, for `get`: if there is anything to look for.

@@ -36,7 +36,6 @@ impl PairTable {
     }
 
     /// Asks for the slot of a pair ahead of its use.
-    #[cfg(target_arch = "x86_64")]
     #[inline]
     pub(crate) fn fetch(&self, left: u32, right: u32) {
         fetch(&self.slots[self.home(left, right)]);
