@@ -3,9 +3,12 @@
 use super::*;
 use crate::{
     drawn::{all_bytes, drawing, drawn, parts_of},
+    dropout::Dropout,
     encode::short,
     merge::Merges,
     parts::Parts,
+    split::{Split, Tables},
+    tokenizer::{SpecialPolicy, Tokenizer, Work},
 };
 
 /// All bytes, and strings over few letters, which join and overlap in many ways; some of the highest byte.
@@ -112,4 +115,47 @@ fn are_each_alone(way: Way) {
     }
     let [by_rank, listed] = merged;
     assert!(by_rank > drawn(3_300, 10_000) && listed > drawn(2_000, 6_000), "{merged:?}");
+}
+
+/// Words of few letters, some of them of two bytes, that come again or not.
+fn text(draw: &mut impl FnMut(usize) -> usize) -> String {
+    const LETTERS: [char; 6] = ['a', 'b', 'c', 'd', 'é', 'ω'];
+    let letters = 2 + draw(LETTERS.len() - 1);
+    let words = (0..200 + draw(1500)).map(|_| (0..1 + draw(18)).map(|_| LETTERS[draw(letters)]).collect());
+    words.collect::<Vec<String>>().join(" ")
+}
+
+#[test]
+fn whole_texts_are_the_same_with_lanes_and_without_and_one_by_one() {
+    let mut draw = drawing(7);
+    for round in 0..drawn(12, 300) {
+        let mut tokens = all_bytes();
+        for _ in 0..200 {
+            let word: Vec<u8> = text(&mut draw).bytes().skip(draw(100)).take(2 + draw(6)).collect();
+            if !tokens.contains(&word) {
+                tokens.push(word);
+            }
+        }
+        let made = || {
+            let (vocab, mut parts) = parts_of(&tokens);
+            parts.split = Split::new(Some(r" ?\p{L}+|\s+"), Tables::Tiktoken, true).unwrap();
+            (parts.vocab, parts.whole_pieces) = (Some(vocab), round % 2 == 0);
+            Tokenizer::new(parts).unwrap()
+        };
+        let (wide, mut narrow, mut slow) = (made(), made(), made());
+        slow.fast = None;
+        #[cfg(target_arch = "x86_64")]
+        narrow.fast.as_mut().unwrap().lanes.take();
+        for _ in 0..3 {
+            let text = text(&mut draw);
+            let [wide, narrow, slow] = [&wide, &narrow, &slow].map(|tokenizer| {
+                let mut ids = Vec::new();
+                let coins = Dropout::NONE.coins(0);
+                tokenizer.encode(&text, SpecialPolicy::Text, coins, &mut Work::default(), &mut ids).unwrap();
+                ids
+            });
+            assert_eq!(wide, slow);
+            assert_eq!(narrow, slow);
+        }
+    }
 }
