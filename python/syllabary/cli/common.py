@@ -7,9 +7,7 @@ only one verb needs.
 
 from __future__ import annotations
 
-import errno
 import functools
-import io
 import os
 import re
 import shutil
@@ -27,7 +25,7 @@ import click
 
 import syllabary
 from syllabary import errors
-from syllabary.cli import words
+from syllabary.cli import standard, words
 from syllabary.corpus.archives import stream_of
 from syllabary.corpus.corpus import Corpus
 from syllabary.corpus.document import Reading, Stream
@@ -113,43 +111,7 @@ def set_up(ctx: click.Context) -> None:
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
-    if isinstance(getattr(sys.stdout, "buffer", None), io.RawIOBase):  # `PYTHONUNBUFFERED`
-        whole, before = Whole(sys.stdout.buffer), sys.stdout
-        sys.stdout = io.TextIOWrapper(whole, before.encoding, before.errors, write_through=True)
-
-
-class Whole(io.RawIOBase):
-    """Stdout without a buffer, which may take a part of what it is given, as at the end of a disk.
-
-    Python then forgets the rest; here all is written, or it is an error.
-    """
-
-    def __init__(self, raw: BinaryIO) -> None:
-        """raw: stays open when this is closed."""
-        super().__init__()
-        self._raw = raw
-
-    def writable(self) -> bool:
-        """It is."""
-        return True
-
-    def isatty(self) -> bool:
-        """Whether it is a terminal."""
-        return self._raw.isatty()
-
-    def fileno(self) -> int:
-        """Its number."""
-        return self._raw.fileno()
-
-    def write(self, data: Any) -> int:
-        """Write all of `data`; `OSError` where that cannot be."""
-        rest = memoryview(data)
-        while rest:
-            taken = self._raw.write(rest)
-            if taken is None:
-                raise BlockingIOError(errno.EAGAIN, os.strerror(errno.EAGAIN))
-            rest = rest[taken:]
-        return len(data)
+    standard.set_up()
 
 
 def ends_as_ctrl_c(command: Command) -> Command:

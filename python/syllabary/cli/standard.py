@@ -1,0 +1,87 @@
+"""Stdin and stdout as pipes have them: all is read and all is written, also where nobody waits.
+
+Adds what takes the place of Python's own: whoever shares a pipe or a terminal can set it not to wait
+(`O_NONBLOCK`), as node and ssh do. Python then takes "nothing yet" for the end of a text, and forgets what
+was not written at once. Leaves out: streams that are closed (`common`), and stderr, whose lines are short.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import select
+import sys
+from typing import Any
+
+
+def set_up() -> None:
+    """Put the streams in place of Python's; those that are no file, as in tests, stay."""
+    given = getattr(getattr(sys.stdin, "buffer", None), "raw", None)
+    if isinstance(given, io.FileIO):
+        reader = io.BufferedReader(Arriving(given))
+        sys.stdin = io.TextIOWrapper(reader, sys.stdin.encoding, sys.stdin.errors)
+    taken = getattr(sys.stdout, "buffer", None)
+    if isinstance(taken, io.RawIOBase) or not _waits(taken):  # the first: `PYTHONUNBUFFERED`
+        whole, before = Whole(getattr(taken, "raw", taken)), sys.stdout
+        sys.stdout = io.TextIOWrapper(whole, before.encoding, before.errors, write_through=True)
+
+
+def _waits(stream: Any) -> bool:
+    """Whether what is written to a stream waits for room; so does what has no number to ask by."""
+    try:
+        return os.get_blocking(stream.fileno())
+    except (AttributeError, OSError, ValueError):
+        return True
+
+
+class _Beside(io.RawIOBase):
+    """A stream that goes through another, which stays open when this is closed."""
+
+    def __init__(self, raw: Any) -> None:
+        """raw: the other, without a buffer."""
+        super().__init__()
+        self._raw = raw
+
+    def isatty(self) -> bool:
+        """Whether it is a terminal."""
+        return bool(self._raw.isatty())
+
+    def fileno(self) -> int:
+        """Its number."""
+        return int(self._raw.fileno())
+
+
+class Arriving(_Beside):
+    """Stdin: reading waits until something comes, or the end."""
+
+    def readable(self) -> bool:
+        """It is."""
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        """Fill the buffer with what is there; 0 is the end."""
+        while (number := self._raw.readinto(buffer)) is None:
+            select.select([self._raw], [], [])
+        return int(number)
+
+
+class Whole(_Beside):
+    """Stdout without a buffer, which may take a part of what it is given, as at the end of a disk.
+
+    Python then forgets the rest; here all is written, or it is an error.
+    """
+
+    def writable(self) -> bool:
+        """It is."""
+        return True
+
+    def write(self, data: Any) -> int:
+        """Write all of `data`; `OSError` where that cannot be."""
+        rest = memoryview(data)
+        while rest:
+            taken = self._raw.write(rest)
+            if taken is None:
+                select.select([], [self._raw], [])
+            else:
+                rest = rest[taken:]
+        return len(data)

@@ -1,0 +1,81 @@
+"""The command in real pipes: what comes slowly, and what is taken slowly, where a pipe is set not to wait.
+
+Leaves out: streams that are closed, and full disks (test_cli_corpus_review).
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+import syllabary
+
+pytestmark = pytest.mark.skipif(os.name == "nt", reason="pipes that do not wait are POSIX's")
+
+TEXT = "the cat on the mat, né, 北京 " * 40
+
+
+@pytest.fixture
+def folder(working_folder: Path) -> Path:
+    """A working directory with a tokenizer."""
+    syllabary.train([TEXT], num_merges=15).save("tok.json")
+    return working_folder
+
+
+@pytest.mark.parametrize(
+    "args", [["encode", "--stream"], ["encode"], ["count"], ["decode"], ["train", "-", "-o", "out.json"]]
+)
+def test_stdin_that_is_set_not_to_wait_is_read_to_its_end(folder: Path, args: list[str]) -> None:
+    """ "Nothing yet" was the end of the text for `encode --stream`, which gave no ids and said nothing."""
+    tok = syllabary.load("tok.json")
+    ids = " ".join(map(str, tok.encode(TEXT)))
+    given = ids.encode() if args == ["decode"] else TEXT.encode()
+    verb, *more = args
+    options = ["-q", "--num-merges", "15"] if verb == "train" else ["-t", "tok.json"]
+    reading, writing = os.pipe()
+    os.set_blocking(reading, False)
+    # It is slow to begin, so the pipe is empty when it first reads; then bytes come with pauses between.
+    with subprocess.Popen(
+        [sys.executable, "-m", "syllabary", verb, *options, *more], stdin=reading, stdout=subprocess.PIPE
+    ) as process:
+        os.close(reading)
+        assert process.stdout is not None
+        with open(writing, "wb", buffering=0) as pipe:
+            for start in range(0, len(given), 1 + len(given) // 3):
+                time.sleep(1.5 if not start else 0.2)
+                pipe.write(given[start : start + 1 + len(given) // 3])
+        written = process.stdout.read().decode()
+    assert process.returncode == 0
+    number = str(len(tok.encode(TEXT)))
+    expected = {"encode": f"{ids}\n", "count": f"{number}\n", "decode": TEXT, "train": ""}
+    assert written == expected[verb]
+    if verb == "train":
+        assert syllabary.load("out.json").merges == tok.merges
+
+
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_stdout_that_is_set_not_to_wait_takes_all(folder: Path, unbuffered: str) -> None:
+    """It was `error: stdout: Resource temporarily unavailable` where the pipe was full."""
+    tok = syllabary.load("tok.json")
+    text = TEXT * 60
+    Path("text.txt").write_text(text, "utf-8")
+    reading, writing = os.pipe()
+    os.set_blocking(writing, False)
+    with subprocess.Popen(
+        [sys.executable, "-m", "syllabary", "encode", "-t", "tok.json", "-i", "text.txt", "--json"],
+        stdout=writing,
+        env={**os.environ, "PYTHONUNBUFFERED": unbuffered},
+    ) as process:
+        os.close(writing)
+        with open(reading, "rb") as pipe:
+            written = pipe.read(1)
+            time.sleep(0.3)
+            written += pipe.read()
+    assert process.returncode == 0
+    assert len(written) > 100_000
+    assert written.decode() == str(tok.encode(text)) + "\n"
