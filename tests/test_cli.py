@@ -89,6 +89,24 @@ def test_special_tokens_by_policy(folder: Path, policy: str) -> None:
     assert run("count", "-t", "tok.json", "--special", policy, stdin=text).stdout == f"{expected}\n"
 
 
+@pytest.mark.parametrize("verb", ["count", "encode -i", "chunk --max-tokens 9", "inspect -i"])
+def test_an_error_about_a_text_names_its_file(folder: Path, verb: str) -> None:
+    Path("b.txt").write_text("the\nthe cat<|end|>", "utf-8")
+    name, *more = verb.split()
+    said = "the text holds the special token '<|end|>' at character"
+    for options, stdin, place in (
+        (["b.txt"], None, "b.txt: {said} 11\n"),
+        (["b.txt", "--documents", "line"], None, "b.txt, line 2: {said} 7\n"),
+        (["-"], "cat<|end|>", "stdin: {said} 3\n"),
+    ):
+        result = run(name, "-t", "tok.json", *more, *options, stdin=stdin)
+        assert result.exit_code == 1
+        assert result.stderr.startswith(f"error: {place.format(said=said)}")
+    if "-i" in verb:  # an argument has no file
+        result = run(name, "-t", "tok.json", "cat<|end|>")
+        assert result.stderr.startswith(f"error: {said} 3\n")
+
+
 def test_decode_takes_what_encode_prints(folder: Path) -> None:
     for form in ([], ["--json"]):
         line = run("encode", "-t", "tok.json", *form, TEXT).stdout

@@ -69,10 +69,11 @@ def chunk(
     tok = common.load(tokenizer, split)
 
     def lines() -> Iterator[str]:
-        for number, text in enumerate(common.documents(*files or ("-",), reading=reading)):
-            found = tok.chunks(text, max_tokens, overlap, boundaries or tuple(LEVELS), special)
-            for one in found:
-                yield json.dumps({"document": number, **asdict(one)}, ensure_ascii=False)
+        levels = boundaries or tuple(LEVELS)
+        for number, document in enumerate(common.documents(*files or ("-",), reading=reading)):
+            with common.told_where(document, reading):
+                for one in tok.chunks(document.text, max_tokens, overlap, levels, special):
+                    yield json.dumps({"document": number, **asdict(one)}, ensure_ascii=False)
 
     if output is None:
         for line in lines():

@@ -28,13 +28,14 @@ from syllabary import errors
 from syllabary.cli import standard, words
 from syllabary.corpus.archives import stream_of
 from syllabary.corpus.corpus import Corpus
-from syllabary.corpus.document import Reading, Stream
+from syllabary.corpus.document import Document, Reading, Stream, place_of
 from syllabary.corpus.report import Report
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 EXIT_INTERRUPTED = 130  # 128 + SIGINT, as shells count
 LABEL = re.compile(r"(?:\x1b\[\d+m)+[a-z]+:\x1b\[0m")  # in colours, at the beginning of what is said
+OF_TEXT = (errors.SpecialTokenError, errors.UnknownSymbolError, errors.TextError, errors.PatternError)
 OURS = "\n\t"  # in what is said: line ends and columns; names have been through `printable` before
 NO_ARGUMENTS = getattr(click.exceptions, "NoArgsIsHelpError", ())  # click 8.1 has no such exception
 
@@ -199,12 +200,22 @@ def stdin(instead: str) -> BinaryIO:
     return sys.stdin.buffer
 
 
-def documents(*paths: str, reading: Reading | None = None) -> Iterator[str]:
-    """The texts of files and folders, of stdin for `-`; on stderr, what was skipped or guessed."""
+def documents(*paths: str, reading: Reading | None = None) -> Iterator[Document]:
+    """Those of files and folders, of stdin for `-`; on stderr, what was skipped or guessed."""
     corpus = Corpus(source_of(paths), reading)
-    for document in corpus.read(normalized=True):  # which form a text has is not asked here
-        yield document.text
+    yield from corpus.read(normalized=True)  # which form a text has is not asked here
     talk_of(corpus.report)
+
+
+@contextmanager
+def told_where(document: Document, reading: Reading) -> Iterator[None]:
+    """An error about the text of a document names its file, and its place there if there are several."""
+    try:
+        yield
+    except OF_TEXT as error:
+        if "path" not in document.meta:
+            raise
+        raise type(error)(f"{place_of(document, reading)}: {error}") from error
 
 
 def talk_of(read: Corpus | Report) -> None:

@@ -51,7 +51,7 @@ def convert(
 
     What OUT's format cannot hold is said on stderr, a line a loss. The result is opened again and tried.
     """
-    texts = (document for path in files for document in common.documents(path))
+    texts = (document.text for path in files for document in common.documents(path))
     with format_in("--to"):
         report = convert_file(
             source,

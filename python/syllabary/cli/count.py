@@ -56,7 +56,11 @@ def count(
     for source in common.source_of(files or ("-",)):
         corpus = Corpus([source], reading)
         found = corpus.read(normalized=True, empty=True)  # where others have something, it counts 0
-        counts.append(sum(_tokens(tok, document.text, special, limit) for document in found))
+        total = 0
+        for document in found:
+            with common.told_where(document, reading):
+                total += _tokens(tok, document.text, special, limit)
+        counts.append(total)
         report.merge(corpus.report)
     report.check(reading, Care())
     common.talk_of(report)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from syllabary.cli import colour, common
 from syllabary.cli.corpus_options import Share, corpus_options
 from syllabary.cli.words import decoded
-from syllabary.corpus.document import Reading
+from syllabary.corpus.document import Document, Reading
 from syllabary.tokenizer import Tokenizer
 
 BLOCK = 1 << 16  # bytes read at once from stdin, at most
@@ -83,7 +83,8 @@ def encode(
     for number, document in enumerate(_texts(text, files, reading)):
         # Each text draws coins of its own, and the same ones on another day.
         own_seed = None if seed is None else (seed + number) % 2**64
-        ids = tok.encode_array(document, special=special, dropout=dropout, seed=own_seed)
+        with common.told_where(document, reading):
+            ids = tok.encode_array(document.text, special=special, dropout=dropout, seed=own_seed)
         if tokens:
             for id_ in ids:
                 common.data(f"{id_}\t{colour.quoted(tok.id_to_token(id_))}")
@@ -91,9 +92,9 @@ def encode(
             _line(ids, as_json)
 
 
-def _texts(text: tuple[str, ...], files: tuple[str, ...], reading: Reading) -> Iterator[str]:
-    """The texts of the arguments, then the documents of the files; stdin if there is neither."""
-    yield from map(decoded, text)
+def _texts(text: tuple[str, ...], files: tuple[str, ...], reading: Reading) -> Iterator[Document]:
+    """The arguments, then the documents of the files; of stdin if there is neither."""
+    yield from (Document(decoded(one)) for one in text)
     if files or not text:
         yield from common.documents(*files or ("-",), reading=reading)
 

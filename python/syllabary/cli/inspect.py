@@ -18,7 +18,7 @@ from syllabary import inspecting
 from syllabary.cli import common, inspect_shown
 from syllabary.cli.corpus_options import corpus_options
 from syllabary.cli.words import decoded
-from syllabary.corpus.document import Reading
+from syllabary.corpus.document import Document, Reading
 from syllabary.inspecting.making import spelling
 from syllabary.inspecting.reading import Row, Taken, check_stepped
 
@@ -100,13 +100,15 @@ def inspect(
         show.overview(inspecting.source_of(name), inspecting.overview(making), inspecting.figures(making))
     for token_id in [token_id for token in wanted for token_id in _ids_of(making, token)]:
         show.token(making.token(token_id))
-    for text in _texts(texts, files, reading):
-        if steps:
-            check_stepped(making, text)
-        rows = inspecting.rows(making, text, special)
-        show.rows(text, rows, inspecting.totals(text, rows))
-        if steps:
-            show.steps(inspecting.steps(making, text, special))
+    for document in _texts(texts, files, reading):
+        text = document.text
+        with common.told_where(document, reading):
+            if steps:
+                check_stepped(making, text)
+            rows = inspecting.rows(making, text, special)
+            show.rows(text, rows, inspecting.totals(text, rows))
+            if steps:
+                show.steps(inspecting.steps(making, text, special))
     show.end()
 
 
@@ -121,9 +123,9 @@ def _named(words: tuple[str, ...], tokenizer: str | None) -> tuple[str, tuple[st
     return words[0], ()
 
 
-def _texts(texts: tuple[str, ...], files: tuple[str, ...], reading: Reading) -> Iterator[str]:
-    """The texts of the arguments, then the documents of the files."""
-    yield from map(decoded, texts)
+def _texts(texts: tuple[str, ...], files: tuple[str, ...], reading: Reading) -> Iterator[Document]:
+    """The arguments, then the documents of the files."""
+    yield from (Document(decoded(text)) for text in texts)
     if files:
         yield from common.documents(*files, reading=reading)
 

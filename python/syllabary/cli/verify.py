@@ -50,7 +50,7 @@ def verify(
     ctx: click.Context, source: str, against: str, files: tuple[str, ...], split: str | None, as_json: bool
 ) -> None:
     """Encode FILES with IN and with PEER and report the first difference; exit code 1 if there is one."""
-    texts = (document for path in files for document in common.documents(path))
+    texts = (document.text for path in files for document in common.documents(path))
     try:
         report = verify_file(source, against, texts, split=split)
     except ImportError as error:

@@ -105,6 +105,21 @@ class Reading:
             raise ValueError("separator is empty: give a text that stands between documents, or None")
 
 
+def place_of(document: Document, reading: Reading) -> str:
+    """Where a document is, or, where nobody has counted, how it begins.
+
+    >>> place_of(Document("ab", {"path": "a.jsonl", "line": 7}), Reading())
+    'a.jsonl, line 7'
+    """
+    meta = document.meta
+    if "path" not in meta:
+        return f"document {meta.get('index', '?')}"
+    inside = [f"{name} {meta[name]}" for name in ("line", "row", "n", "id") if name in meta]
+    if not inside and (reading.separator is not None or reading.documents == "line"):
+        inside = [f"the document that begins with {document.text[:40]!r}"]
+    return ", ".join([str(meta["path"]), *inside[:1]])
+
+
 @dataclass(frozen=True, slots=True)
 class Stream:
     """One file, or one member of an archive, ready to be read; compression is undone already.

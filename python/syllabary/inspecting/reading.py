@@ -64,11 +64,11 @@ def rows(making: Making, text: str, special: Any = "raise") -> list[Row]:
     [(b'low', 0, 3, 0, 1), (b',', 3, 4, 1, None), (b' ', 4, 5, 2, None), (b'lo', 5, 7, 2, 0)]
     """
     tok = _plain(making.tok)
+    in_bytes = tok.offsets(text, "byte", special).tolist()  # first: its errors know of no batch
     batch = tok.encode_full_batch(
         [text], special=special, add_special_tokens=False, padding=False, truncation=False
     )
     ids, pieces = batch.ids[0].tolist(), batch.word_ids[0].tolist()
-    in_bytes = tok.offsets(text, "byte", special).tolist()
     in_characters = tok.offsets(text, "char", special).tolist()
     vocab = making.tok.vocab
     known: dict[int, tuple[Kind, int | None, float | None]] = {}

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syllabary.corpus.corpus import Corpus, Kept
+from syllabary.corpus.document import place_of
 from syllabary.corpus.report import Report
 from syllabary.corpus.sources import Unit
 from syllabary.errors import ShardError, SyllabaryError
@@ -85,19 +86,9 @@ class Job:
                 try:
                     self.tokenizer.encode_array(kept.document.text, self.special, dropout=0.0)
                 except SyllabaryError as error:
-                    raise type(error)(f"{self.place(kept)}: {error}") from error
+                    place = place_of(kept.document, self.corpus.reading)
+                    raise type(error)(f"{place}: {error}") from error
             raise
-
-    def place(self, kept: Kept) -> str:
-        """Where a document is, as `a.txt, line 7`, or, where nobody has counted, how it begins."""
-        meta = kept.document.meta
-        if "path" not in meta:
-            return f"document {meta.get('index', '?')}"
-        inside = [f"{name} {meta[name]}" for name in ("line", "row", "n", "id") if name in meta]
-        reading = self.corpus.reading
-        if not inside and (reading.separator is not None or reading.documents == "line"):
-            inside = [f"the document that begins with {kept.document.text[:40]!r}"]
-        return ", ".join([str(meta["path"]), *inside[:1]])
 
     def _stored(self, ragged: Ragged) -> NDArray[Any]:
         """The ids in the type of the shards, each document with its end."""
