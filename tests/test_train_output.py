@@ -112,6 +112,36 @@ def test_a_folder_that_takes_no_file_is_told_of_at_once(
         assert done.stderr == "error: kept: no file can be made in this folder\n"
 
 
+def test_a_file_that_may_not_be_written_to_stays(
+    working_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Renaming would put a new one in its place, as if it were not protected."""
+    Path("text.txt").write_text(TEXT[0])
+    syllabary.train(TEXT, num_merges=1, min_frequency=1).save("tok.json")
+    kept = Path("kept.json")
+    kept.write_text("{}")
+    kept.chmod(0o444)
+    access = os.access  # root may write to it, so it is asked as somebody else
+    monkeypatch.setattr(
+        os, "access", lambda path, mode: Path(path).name != "kept.json" and access(path, mode)
+    )
+    said = "kept.json: is read-only: give another name, or make it writable"
+    for verb in ("train", "convert", "edit"):
+        with monkeypatch.context() as patch:
+            patch.setattr(syllabary, "train", None)  # nothing is trained
+            arguments = {
+                "train": ["text.txt", "-o", "kept.json"],
+                "convert": ["tok.json", "kept.json"],
+                "edit": ["tok.json", "-o", "kept.json", "--add-special", "<x>"],
+            }
+            done = CliRunner().invoke(main, [verb, *arguments[verb]])
+        assert (done.exit_code, done.stderr) == (1, f"error: {said}\n")
+    with pytest.raises(PermissionError, match="is read-only"):
+        write_atomic(kept, b"new")
+    assert kept.read_text() == "{}"
+    assert sorted(path.name for path in Path().iterdir()) == ["kept.json", "text.txt", "tok.json"]
+
+
 def test_a_file_that_cannot_be_made_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """And not the temporary one, which cannot be removed either where all is for reading."""
 

@@ -61,8 +61,8 @@ def read_head(path: Path) -> bytes:
 def write_atomic(path: Path, data: bytes) -> None:
     """Put `data` at `path`: after any failure, Ctrl-C too, the old file is as it was, nothing else left.
 
-    A link is followed, an existing file's mode is kept. What is not a plain file (a pipe, `/dev/stdout`) is
-    written to directly. Raises `OSError` with the path.
+    A link is followed, an existing file's mode is kept; one that may not be written to stays as it is. What
+    is not a plain file (a pipe, `/dev/stdout`) is written to directly. Raises `OSError` with the path.
     """
     with open_atomic(path) as file:
         file.write(data)
@@ -114,6 +114,9 @@ def check_place(path: Path) -> tuple[Path, int | None]:
             raise FileNotFoundError(errno.ENOENT, "no such folder", str(path.parent))
         if not os.access(target.parent, os.W_OK):
             raise PermissionError(errno.EACCES, "no file can be made in this folder", str(path.parent))
+        if mode is not None and not os.access(target, os.W_OK):  # renaming would not ask
+            said = "is read-only: give another name, or make it writable"
+            raise PermissionError(errno.EACCES, said, str(path))
     return target, mode
 
 
