@@ -32,6 +32,7 @@ from gpt_runs import documents, make_shards, short, small
 from warm import warm
 
 import syllabary
+from syllabary import reference
 from syllabary.cli import main
 
 ROOT = Path(__file__).parent.parent
@@ -216,6 +217,23 @@ def test_readme_commands_exist() -> None:
     for page in (ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / ".ci" / "run"):
         for target in re.findall(r"\bmake ([a-z]+)\b", page.read_text(encoding="utf-8")):
             assert re.search(rf"^{target}:", makefile, re.MULTILINE), f"{page.name} names `make {target}`"
+
+
+def test_the_reading_order_of_the_reference_has_every_file() -> None:
+    """Also those of a family (`train_unigram_...`), each in the docstring of that file."""
+    folder = Path(reference.__path__[0])
+    files = {path.stem for path in folder.glob("*.py")} - {"__init__"}
+    order = reference.__doc__ or ""
+    named = set(re.findall(r"`(\w+)`", order))
+    assert {*re.findall(r"^\d+\. `(\w+)`", order, re.MULTILINE)} <= named <= files
+    for family in re.findall(r"`(\w+)_\.\.\.`", order):
+        members = {name for name in files if name.startswith(f"{family}_")}
+        if family.startswith("train"):
+            opening = ast.get_docstring(ast.parse((folder / f"{family}.py").read_text("utf-8"))) or ""
+            ours = {name.replace("…", family) for name in re.findall(r"`([\w…]+)", opening)}
+            assert members <= ours, f"{family} does not name {members - ours}"
+        named |= members
+    assert files <= named, f"the package's docstring does not say when to read {sorted(files - named)}"
 
 
 def test_make_help_prints_every_documented_target() -> None:

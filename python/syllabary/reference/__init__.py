@@ -1,30 +1,42 @@
-"""The executable specification: every step of the pipeline in pure Python, written to be read in an evening.
+"""The executable specification: every step of the pipeline in pure Python, one idea a file.
 
-It decides: where the engine gives another answer, one of the two has a bug. Reading order, one idea a file:
+It decides: where the engine gives another answer, one of the two has a bug. Byte-pair encoding is the ten
+files of this list, written to be read in an evening, in this order; what stands in parentheses can wait:
 
 1. `merge`             count the pairs of neighbours, merge one; encoding is merging by rank
 2. `ties`              which of several most frequent pairs is merged
 3. `bytes_to_unicode`  GPT-2's spelling of bytes, and the orders of the byte alphabet
 4. `symbols`           bytes, characters with an end-of-word mark, or whole pieces: what merging starts from
-5. `split`             text -> pieces, by a pattern (`pattern` and its neighbours say what a pattern means)
+5. `split`             text -> pieces, by a pattern (what that means: `pattern_parser` reads it to a tree of
+                       `pattern_nodes`, with `pattern_cursor` and `pattern_class`; `pattern` writes the tree)
 6. `special`           text is cut at special tokens first (`added` finds them)
-7. `train`             merges, one at a time, from a corpus; `places` keeps the counts (`counts`: from a table
-                       of pieces; `train_start`: on top of a tokenizer)
-8. `assemble`          ids: alphabet, merges, special tokens; `check` says what a vocabulary may not be
-9. `tokenizer`         all stages in a row: text -> ids, every state visible; `pipeline` has those before
-                       merging, `groups` what is merged
+7. `train`             merges, one at a time, from a corpus (`places` keeps the counts)
+8. `assemble`          ids: alphabet, merges, special tokens (`check` says what a vocabulary may not be)
+9. `tokenizer`         all stages in a row: text -> ids, every state visible (`pipeline` has those before
+                       merging, `groups` what is merged)
 10. `decode`           ids -> text, at once or one at a time
 
-What the tokenizers of other libraries need besides, in any order: `aligned` (rewritten text and where it came
-from), `normalize`, `pretokenize` and `step_decoders` (their steps; `steps` checks them), `scores`
-(sentencepiece's merging), `dropout`, `trim` (their offsets), `incremental` (steps, one token at a time),
-`check_foreign`.
+The rest answers one question each. Under each question the first file is where to begin:
 
-Training beyond one text: `train_superwords` (merges that cross pieces), `train_parity` (several languages
-alike), `ids` (integers instead of text).
+- Tokenizers of other libraries, how they rewrite and cut text and write it out again: `steps` (what there
+  is), `aligned` (rewritten text and where it came from), `normalize` (its kinds: `normalize_...`;
+  `charsmap`), `pretokenize`, `step_decoders` (`incremental`: one token at a time), `step_match`,
+  `check_foreign`.
+- Models that do not merge by rank: `models`, then `wordpiece`, `wordlevel`, `unigram` (`unigram_paths`: its
+  other ways to cut a text), `check_models`; `scores` (sentencepiece's merging).
+- Merges passed over at random: `dropout`. Merges of a vocabulary that has none: `rank_merges`.
+- What a model eats besides ids: `full`, then `encoding`, `truncation`, `postprocess`, `trim` (offsets).
+- Text in parts: `stream`, then `cuts` (where a text can be cut), `cut_steps`, `cut_tokens`, `pattern_joins`.
+- Training from more than one text: `counts` (a table of pieces), `train_start` (on top of a tokenizer),
+  `train_superwords` (merges that cross pieces), `train_parity` (several languages alike), `ids` (integers
+  instead of text).
+- Training of other models, and as other libraries do it: `train_huggingface`, `train_wordpiece`,
+  `train_wordlevel`, `train_sentencepiece` (it lists its parts, `train_sentencepiece_...`), `train_unigram`
+  (`train_unigram_...`: its parts, and who trains so).
 
-Leaves out: speed (the engine), files (`syllabary.formats`). A function that bears its file's name (`merge`,
-`train`, `assemble`) is imported from that file, so that the file keeps its name here.
+Leaves out: speed (the engine; `tokens` is how its vocabularies are read here), files (`syllabary.formats`).
+A function that bears its file's name (`merge`, `train`, `assemble`) is imported from that file, so that the
+file keeps its name here.
 """
 
 from syllabary.reference.assemble import check_options, initial_alphabet

@@ -2,7 +2,8 @@
 
 The syntax is that of Rust's regex-syntax, which fancy-regex hands its classes to: nested classes, ranges,
 `[:alpha:]` (ASCII), and `&&`, `--`, `~~`, which bind looser than a list of items and group to the left.
-Without case, each part is folded before it is negated.
+Without case, each part is folded before it is negated. Leaves out: what stands outside of brackets
+(`pattern_parser`), and the tables (`syllabary.unicode`).
 """
 
 from __future__ import annotations

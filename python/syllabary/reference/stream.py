@@ -28,7 +28,7 @@ class Settled(NamedTuple):
 
 
 class Stream:
-    """A text in parts. `push` and `flush` give what is settled; `rest` is what is held back."""
+    """A text in parts. `push` gives what is settled; `rest` is what is held back, and the end of the text."""
 
     def __init__(self, cuts: Cuts) -> None:
         """At the beginning of a text."""

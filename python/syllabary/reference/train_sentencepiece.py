@@ -5,8 +5,8 @@
 Adds `train`, and `train_steps` with each piece as it is learned. Leaves out, one a file: the options
 (`train_sentencepiece_options`), normalization rules (`…_rules`, `…_nfkc`, `…_darts`), normalizing
 (`…_normalize`), sentences, alphabet and words (`…_sentences`), which texts may be pieces (`…_valid`,
-`…_scripts`), the merge loop (`…_merge`), choosing characters by what they save (`…_coverage`), and the
-finished tokenizer (`…_model`).
+`…_scripts`), the merge loop (`…_merge`), choosing characters by what they save (`…_coverage`), the finished
+tokenizer (`…_model`), and models of words or characters (`…_counted`; `train_unigram_sentencepiece`).
 
 Where sentencepiece is not deterministic: only in the sample that `input_sentence_size` draws
 (`…_sentences` says what is drawn here). Threads and the order of sentences change nothing.

@@ -7,7 +7,7 @@ pieces are encoded with the merges so far, and learning goes on from there to th
 tokenizer has the second split and all merges, in the order in which they were learned.
 
 A superword crosses no line end, no number (digits stand in threes), no row of signs or white space, no
-special token. The first stage's pieces are not boundaries in the finished tokenizer: `("a" after a space was
+special token. The first stage's pieces are not boundaries in the finished tokenizer: `"a` after a space was
 never one piece in the first stage, and yet its merges may join it. So the second stage begins with what those
 merges make of the longer pieces, which is what `encode` does, and not with the tokens that the first stage
 had.

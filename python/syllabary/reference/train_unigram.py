@@ -14,8 +14,8 @@ Sums are made in `lanes`: word n is added up in lane n modulo their number, then
 can add lanes on different threads to the same numbers.
 
 Source: sentencepiece 0.2.3, `unigram_model_trainer.cc`, with which `single` agrees to the last bit. Leaves
-out: where words come from and the finished vocabulary (`train_unigram_own`, `…_sentencepiece`,
-`…_huggingface`).
+out: the seeds (`train_unigram_seed`), where words come from and the finished vocabulary (`…_own`,
+`…_sentencepiece`, `…_huggingface`).
 """
 
 from __future__ import annotations
