@@ -151,6 +151,20 @@ def test_what_fails_is_said_in_a_line(
     assert error.count("\n") == 1
 
 
+def test_streams_that_are_closed(folder: Path) -> None:
+    """Python has `None` in their place, which has no bytes."""
+    main(["learn-bpe", "-i", "text", "-o", "codes"])
+    (folder / "long").write_bytes(TEXT.encode() * 9000)  # more than a pipe holds
+    apply = f"{sys.executable} -m syllabary.compat.subword_nmt apply-bpe -c codes"
+    for line, status, said in (
+        (f"{apply} <&-", 1, "error: stdin is closed: give --input\n"),
+        (f"{apply} -i text >&-", 1, "error: stdout is closed: give --output\n"),
+        (f"{apply} -i long | head -n 1 > /dev/null", 0, ""),
+    ):
+        done = subprocess.run(["sh", "-c", line], text=True, capture_output=True, check=False)
+        assert (done.returncode, done.stderr) == (status, said)
+
+
 def test_numbers_without_measure_mean_none_and_all(folder: Path) -> None:
     huge = str(2**70)
     assert both(folder, "learn-bpe", "-i", "text", "--min-frequency", huge) == b"#version: 0.2\n"

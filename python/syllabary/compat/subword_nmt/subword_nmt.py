@@ -42,6 +42,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         _fail(f"--glossaries: {error.pattern!r} is no regular expression: {error}")
     except UnicodeDecodeError as error:
         _fail(f"not UTF-8 at byte {error.start} of what was read last ({error.reason})")
+    except BrokenPipeError:
+        sys.exit(1)  # the reader of the pipe has seen enough
     except (SyllabaryError, OSError, ValueError) as error:
         _fail(str(error))
 
@@ -100,7 +102,12 @@ def _opened(path: str, mode: str, is_bytes: bool) -> Iterator[IO[Any]]:
         with Path(path).open(mode + ("b" if is_bytes else ""), **text) as file:
             yield file
         return
-    stream = sys.stdin.buffer if mode == "r" else sys.stdout.buffer
+    standard = sys.stdin if mode == "r" else sys.stdout
+    if standard is None:
+        raise ValueError(
+            "stdin is closed: give --input" if mode == "r" else "stdout is closed: give --output"
+        )
+    stream = standard.buffer
     if is_bytes:
         yield stream
         stream.flush() if mode == "w" else None
