@@ -1,6 +1,6 @@
 """The command in real pipes: what comes slowly, and what is taken slowly, where a pipe is set not to wait.
 
-Leaves out: streams that are closed, and full disks (test_cli_corpus_review).
+Leaves out: full disks, and most about streams that are closed (test_cli_corpus_review).
 """
 
 from __future__ import annotations
@@ -79,3 +79,10 @@ def test_stdout_that_is_set_not_to_wait_takes_all(folder: Path, unbuffered: str)
     assert process.returncode == 0
     assert len(written) > 100_000
     assert written.decode() == str(tok.encode(text)) + "\n"
+
+
+def test_a_stream_without_stdin_says_what_to_give(folder: Path) -> None:
+    """`--input` alone was advised, which `--stream` does not take."""
+    line = f"{sys.executable} -m syllabary encode -t tok.json --stream <&-"
+    done = subprocess.run(["sh", "-c", line], text=True, capture_output=True, check=False)
+    assert (done.returncode, done.stderr) == (1, "error: stdin is closed: give --input, without --stream\n")

@@ -110,7 +110,7 @@ def _line(ids: NDArray[np.uint32], as_json: bool) -> None:
 
 def _stream(tok: Tokenizer, special: Any) -> None:
     """The ids of stdin, one text of UTF-8, with a line end where it ends."""
-    stdin = common.stdin("--input")
+    stdin = common.stdin("--input, without --stream")
     read: Callable[[int], bytes] = getattr(
         stdin, "read1", stdin.read
     )  # what is there, without waiting for more

@@ -16,6 +16,8 @@ files of this list, written to be read in an evening, in this order; what stands
                        merging, `groups` what is merged)
 10. `decode`           ids -> text, at once or one at a time
 
+What they hand on (a split, options of training, a finished tokenizer) are the records of `syllabary.spec`.
+
 The rest answers one question each. Under each question the first file is where to begin:
 
 - Tokenizers of other libraries, how they rewrite and cut text and write it out again: `steps` (what there
