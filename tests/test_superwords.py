@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 import warnings
 from collections import Counter
@@ -165,6 +166,21 @@ def test_a_text_that_changes_between_the_stages_is_found_out() -> None:
 
     with pytest.raises(syllabary.CorpusError, match="must not change"):
         syllabary.train(Changing(), 330, superwords=300)
+
+
+def test_a_pipe_is_refused_before_it_is_read(working_folder: Path) -> None:
+    """When it was opened again it waited for ever, or held nothing."""
+    if not hasattr(os, "mkfifo"):
+        pytest.skip("pipes with a name are POSIX's")
+    os.mkfifo("pipe")
+    for source in ("pipe", Path("pipe"), [PHRASES[0], Path("pipe")]):
+        with pytest.raises(syllabary.CorpusError, match="pipe: is a pipe, which can be read once"):
+            syllabary.train(source, 330, superwords=300)
+    done = CliRunner().invoke(main, ["train", "pipe", "-o", "tok.json", "--superwords", "300"])
+    assert done.stderr == (
+        "error: pipe: is a pipe, which can be read once, and --superwords reads the text twice: "
+        "save it to a file first\n"
+    )
 
 
 def test_a_limit_of_memory_changes_nothing() -> None:

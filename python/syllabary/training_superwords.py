@@ -7,7 +7,9 @@ the arguments of `train` (`training`).
 from __future__ import annotations
 
 import dataclasses
+import os
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -37,8 +39,8 @@ def train_superwords(
 ) -> Tokenizer:
     """Learn a tokenizer whose merges cross pieces from `superwords` tokens on.
 
-    Raises `CorpusError` for an iterator, which can be read once only, or a text that has changed between the
-    stages; the rest as `training.train`.
+    Raises `CorpusError` for an iterator or a pipe, which can be read once only, or a text that has changed
+    between the stages; the rest as `training.train`.
     room: the most memory, and the folder for what exceeds it.
     """
     check_superwords(options, superwords)
@@ -47,6 +49,7 @@ def train_superwords(
             "superwords reads the text twice, and an iterator can be read once: give a list of documents, "
             "or paths"
         )
+    check_no_pipe(read.source)
     trainer, size = counted(read, options, threads, report, room)
     most = max(superwords - len(options.special_tokens), 0)
     merges = UNLIMITED if options.num_merges is None else options.num_merges
@@ -82,3 +85,15 @@ def train_superwords(
     if read.says_more:
         record["corpus"] = read.record()
     return Tokenizer(dataclasses.replace(spec, record=record))
+
+
+def check_no_pipe(source: Any) -> None:
+    """`CorpusError` for a path that is a pipe: opened again, it would wait for ever, or be empty."""
+    if isinstance(source, str):
+        source = Path(source)
+    for path in source if type(source) in (list, tuple) else [source]:
+        if isinstance(path, os.PathLike) and Path(path).is_fifo():
+            raise CorpusError(
+                f"{os.fspath(path)}: is a pipe, which can be read once, and superwords reads the text twice: "
+                "save it to a file first"
+            )

@@ -100,6 +100,7 @@ PHRASES: Sequence[tuple[re.Pattern[str], str]] = tuple(
         (r"\bor lower character_coverage$", "or lower --option character_coverage=F"),
         (r"\bor hard_vocab_limit=False$", "or give --option hard_vocab_limit=false"),
         (r"^(?=superwords cuts the text twice)", "--"),
+        (r", and (?=superwords reads the text twice)", ", and --"),
         (r": leave (unit|split|normalize|fallback|like|start) out$", r": leave --\1 out"),
         (r": leave end_of_word out$", ": leave --end-of-word out"),
         (r"^special_tokens: (?='.* is none of start's)", "--special: "),
