@@ -86,3 +86,17 @@ def test_a_stream_without_stdin_says_what_to_give(folder: Path) -> None:
     line = f"{sys.executable} -m syllabary encode -t tok.json --stream <&-"
     done = subprocess.run(["sh", "-c", line], text=True, capture_output=True, check=False)
     assert (done.returncode, done.stderr) == (1, "error: stdin is closed: give --input, without --stream\n")
+
+
+def test_streams_that_a_program_has_put_in_place_stay_open(folder: Path) -> None:
+    """Nobody else holds them then: they were closed as soon as ours took their place."""
+    program = (
+        "import os, sys; from syllabary.cli import main; "
+        "sys.__stdin__ = sys.__stdout__ = None; "
+        "sys.stdin, sys.stdout = open(0, closefd=False), open(1, 'w', closefd=False); "
+        "os.set_blocking(1, False); "
+        "main(['encode', '-t', 'tok.json'])"
+    )
+    done = subprocess.run([sys.executable, "-c", program], input=TEXT, capture_output=True, text=True)
+    assert (done.stderr, done.returncode) == ("", 0)
+    assert list(map(int, done.stdout.split())) == syllabary.load("tok.json").encode(TEXT)

@@ -18,11 +18,12 @@ def set_up() -> None:
     """Put the streams in place of Python's; those that are no file, as in tests, stay."""
     given = getattr(getattr(sys.stdin, "buffer", None), "raw", None)
     if isinstance(given, io.FileIO):
-        reader = io.BufferedReader(Arriving(given))
+        reader = io.BufferedReader(Arriving(given, sys.stdin))
         sys.stdin = io.TextIOWrapper(reader, sys.stdin.encoding, sys.stdin.errors)
     taken = getattr(sys.stdout, "buffer", None)
     if isinstance(taken, io.RawIOBase) or not _waits(taken):  # the first: `PYTHONUNBUFFERED`
-        whole, before = Whole(getattr(taken, "raw", taken)), sys.stdout
+        before = sys.stdout
+        whole = Whole(getattr(taken, "raw", taken), before)
         sys.stdout = io.TextIOWrapper(whole, before.encoding, before.errors, write_through=True)
 
 
@@ -37,10 +38,10 @@ def _waits(stream: Any) -> bool:
 class _Beside(io.RawIOBase):
     """A stream that goes through another, which stays open when this is closed."""
 
-    def __init__(self, raw: Any) -> None:
-        """raw: the other, without a buffer."""
+    def __init__(self, raw: Any, owner: object) -> None:
+        """raw: the other, without a buffer. owner: what would close it if nobody held it any more."""
         super().__init__()
-        self._raw = raw
+        self._raw, self._owner = raw, owner
 
     def isatty(self) -> bool:
         """Whether it is a terminal."""
