@@ -52,6 +52,16 @@ def shell(line: str, **environment: str) -> subprocess.CompletedProcess[str]:
     )
 
 
+def test_arguments_that_are_read_as_ascii(folder: Path) -> None:
+    plain = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    command = "syllabary encode -t tok.json 'naïve 漢字 🐈'; syllabary edit tok.json -o new.json --add '漢字'"
+    done = shell(command, **plain)
+    assert (done.returncode, "error" in done.stderr) == (0, False), done.stderr
+    tok = syllabary.load("new.json")
+    assert done.stdout.split() == [*map(str, syllabary.load("tok.json").encode("naïve 漢字 🐈"))]
+    assert len(tok.encode("漢字")) == 1
+
+
 def ids(text: str, **options: str) -> str:
     """The ids of a text as `encode` prints them."""
     return " ".join(map(str, syllabary.load("tok.json").encode(text, **options)))

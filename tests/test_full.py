@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 import gc
 import lzma
+import pickle
 import random
 
 import numpy as np
@@ -133,6 +135,24 @@ def test_an_unknown_token_is_spelled_as_the_normalizer_leaves_it(tmp_path):
         rows = encode_full_batch(slow, list(zip(texts, pairs, strict=True)), asked)
         assert [row.tokens for row in rows] == [one.tokens for one in peer.encode_batch(given)]
     assert tok.encode_full("㍿a").tokens == ["▁", "株式", "会", "社", "a"]
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=str)
+def test_a_batch_is_pickled_and_copied(kind, tmp_path):
+    rng = random.Random(7)
+    peer = drawn_peer(kind, rng)
+    tok = Tokenizer(read_document(parse(peer.to_str().encode(), tmp_path)))
+    for texts in (["a b ü\u00a0漢", "", "of some length " * 2], ["a  b"], []):
+        for pairs in (None, [text[::-1] for text in texts]):
+            for unit in (None, "byte"):
+                asked = {"special": "allow", "truncation": Truncation(16), "overflow": True}
+                batch = tok.encode_full_batch(texts, pairs, offsets=unit, **asked)
+                made = [pickle.loads(pickle.dumps(batch, protocol)) for protocol in range(6)]
+                made += [copy.copy(batch), copy.deepcopy(batch), pickle.loads(pickle.dumps(made[0]))]
+                for one in made:
+                    assert [*one] == [*batch]
+                    assert one.to_lists("ids") == batch.to_lists("ids")
+                    assert one.lengths.tolist() == batch.lengths.tolist()
 
 
 def test_offsets_as_pairs(tmp_path):

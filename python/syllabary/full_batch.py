@@ -7,6 +7,7 @@ are made (the engine, as `reference.full` says), and what a field means (`refere
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from itertools import pairwise
 from typing import Any, Protocol
@@ -16,6 +17,7 @@ from numpy.typing import NDArray
 
 from syllabary._engine import pairs
 from syllabary.arguments import place
+from syllabary.full_kept import KeptRows
 from syllabary.full_layout import Layout
 from syllabary.full_row import Row
 from syllabary.full_rows import found_as
@@ -99,6 +101,15 @@ class EncodingBatch:
         lengths = sorted({int(length) for length in self.lengths})
         long = f" of {lengths[0]}{f' to {lengths[-1]}' if lengths[1:] else ''} tokens" if lengths else ""
         return f"<EncodingBatch: {len(self)} row{'' if len(self) == 1 else 's'}{long}>"
+
+    def __reduce__(self) -> tuple[type[EncodingBatch], tuple[Any, ...]]:
+        """All fields as arrays, and of the vocabulary the names of its tokens: what pickle and copy take."""
+        fields = {name: self._flat(name) for name in FIELDS}
+        rows = KeptRows(
+            self._bounds, self.samples, self.lengths, self._rows.parts(), fields, dict(self._unknown)
+        )
+        spelled = self._layout.spelled.of(np.unique(fields["ids"]).tolist())
+        return type(self), (rows, replace(self._layout, spelled=spelled), self._given, self._unit)
 
     def __getitem__(self, row: int) -> Encoding:
         """One row; its `overflowing` are the rows cut off of it, if those were asked for.

@@ -6,6 +6,7 @@ and which layout a call asks for (`tokenizer_full`).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -54,6 +55,13 @@ class Spellings:
         few = replace(spec, tokens={}, special_tokens=changed, added_tokens={})
         made.names = {**names, **spellings(few)}
         made.taken, made.noted, made.apart = taken(spec), noted(spec), flagged(spec)
+        return made
+
+    def of(self, ids: Sequence[int]) -> Spellings:
+        """The same with the names of these ids only."""
+        made = Spellings.__new__(Spellings)
+        made.names = {token_id: self.names[token_id] for token_id in ids if token_id in self.names}
+        made.taken, made.noted, made.apart = self.taken, self.noted, self.apart
         return made
 
     def is_found(self, token_id: int, text: str) -> bool:

@@ -7,9 +7,10 @@ the way out where a sentence has none, or had Python's. `plural` is the grammar.
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 from syllabary import errors
 from syllabary.reference.symbols import shown
@@ -236,12 +237,16 @@ def format_in(option: str | None) -> Iterator[None]:
 def decoded(text: str, name: str = "the argument") -> str:
     """A text given as an argument, or as the option `name`; `TextError` that quotes what is no UTF-8.
 
+    Python may have read UTF-8 as ASCII (`LC_ALL=C`): the bytes decide.
+
     >>> decoded("é")
     'é'
     """
     try:
         text.encode("utf-8")
     except UnicodeEncodeError as error:
+        with suppress(UnicodeError):
+            return os.fsencode(text).decode("utf-8")
         place = f"a lone surrogate at character {error.start}, which is no Unicode text"
         raise errors.TextError(f"{name} {shown(text)} has {place}{UNDECODED}") from error
     return text
