@@ -7,10 +7,12 @@ Leaves out: what is compared (`test_transformers*`).
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from random import Random
 from typing import Any
 
+import pytest
 from tokenizers import (
     AddedToken,
     Tokenizer,
@@ -149,6 +151,15 @@ def text(random: Random, special: list[str]) -> str:
     """A text, now and then with a special token in it."""
     parts = [random.choice([*TEXTS, *special]) for _ in range(random.choice([0, 1, 1, 2, 3]))]
     return random.choice(["", " "]).join(parts)
+
+
+def refuses(ours: Callable[[], object], theirs: BaseException, options: dict[str, Any]) -> None:
+    """What is not to be cut is too long by itself (bare there), or less than a stride is left (a panic)."""
+    panic = type(theirs).__name__ == "PanicException" and str(theirs).startswith("`stride` must be")
+    if not (panic or isinstance(theirs, Exception)):
+        raise theirs
+    with pytest.raises(ValueError, match="stride" if panic else options["truncation"]):
+        ours()
 
 
 def call(random: Random, special: list[str], pads: bool) -> tuple[tuple[Any, ...], dict[str, Any]]:

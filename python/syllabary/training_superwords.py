@@ -44,12 +44,7 @@ def train_superwords(
     room: the most memory, and the folder for what exceeds it.
     """
     check_superwords(options, superwords)
-    if hasattr(read.source, "__next__"):
-        raise CorpusError(
-            "superwords reads the text twice, and an iterator can be read once: give a list of documents, "
-            "or paths"
-        )
-    check_no_pipe(read.source)
+    check_read_twice(read.source)
     trainer, size = counted(read, options, threads, report, room)
     most = max(superwords - len(options.special_tokens), 0)
     merges = UNLIMITED if options.num_merges is None else options.num_merges
@@ -87,8 +82,13 @@ def train_superwords(
     return Tokenizer(dataclasses.replace(spec, record=record))
 
 
-def check_no_pipe(source: Any) -> None:
-    """`CorpusError` for a path that is a pipe: opened again, it would wait for ever, or be empty."""
+def check_read_twice(source: Any) -> None:
+    """`CorpusError` for an iterator, and for a pipe: opened again, it would wait for ever, or be empty."""
+    if hasattr(source, "__next__"):
+        raise CorpusError(
+            "superwords reads the text twice, and an iterator can be read once: give a list of documents, "
+            "or paths"
+        )
     if isinstance(source, str):
         source = Path(source)
     for path in source if type(source) in (list, tuple) else [source]:
