@@ -37,7 +37,7 @@ pub(super) struct Rules<'a> {
 }
 
 impl<'a> Rules<'a> {
-    pub(super) fn of(pairs: &'a BytePairs, vocab: &'a Vocab, merges: &'a Merges) -> Rules<'a> {
+    fn of(pairs: &'a BytePairs, vocab: &'a Vocab, merges: &'a Merges) -> Rules<'a> {
         let list = match merges.rule() {
             Rule::Listed(table) => Some(table),
             Rule::Ranked(_) => None,
@@ -171,9 +171,8 @@ impl Lane {
     /// Puts a string into the lane.
     #[inline(always)]
     fn take(&mut self, number: usize, key: Key, pairs: &BytePairs) {
-        let length = (key.high >> 56) as usize;
-        self.number = number;
-        self.bytes = u128::from(key.low) | u128::from(key.high & (u64::MAX >> 8)) << 64;
+        let (bytes, length) = key.parts();
+        (self.number, self.bytes) = (number, bytes);
         (self.live, self.end) = ((1 << length) - 1, 1 << length);
         self.waiting = [NONE; PLACES];
         let bytes = self.bytes.to_le_bytes();

@@ -93,7 +93,7 @@ impl Key {
 
     /// The bytes, as a number, and how many they are.
     #[inline]
-    fn parts(self) -> (u128, usize) {
+    pub(super) fn parts(self) -> (u128, usize) {
         let bytes = u128::from(self.low) | u128::from(self.high & (u64::MAX >> 8)) << 64;
         (bytes, (self.high >> 56) as usize)
     }

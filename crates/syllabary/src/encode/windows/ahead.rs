@@ -5,12 +5,12 @@
 //!         ijklmnopqrstuvw    same token, the tokens of one go on in those of the other
 //! ```
 //!
-//! Leaves out machines that merge one string after the other: there nothing is merged ahead.
+//! Leaves out machines without AVX-512: there nothing is merged ahead.
 
 use super::{Known, WINDOW, Window, are_apart};
 use crate::encode::key::SHORT;
 #[cfg(target_arch = "x86_64")]
-use crate::encode::{abreast::Rules, key::Key};
+use crate::encode::{abreast::merge_all, key::Key};
 
 /// Bytes from the beginning of a window to that of the next.
 const STRIDE: usize = 9;
@@ -98,14 +98,10 @@ impl Ahead {
 
     /// Sees to it that the windows of these numbers are merged; whether they are.
     #[cfg(target_arch = "x86_64")]
-    fn merge(
-        &mut self,
-        (fast, vocab, merges): Known<'_>,
-        text: &[u8],
-        lowest: usize,
-        highest: usize,
-    ) -> bool {
-        let Some(lanes) = fast.lanes else { return false };
+    fn merge(&mut self, known: Known<'_>, text: &[u8], lowest: usize, highest: usize) -> bool {
+        if known.0.lanes.is_none() {
+            return false;
+        }
         if self.first <= lowest && highest < self.first + self.windows.len() {
             return true;
         }
@@ -118,7 +114,7 @@ impl Ahead {
             let at = start + (lowest + number) * STRIDE;
             Key::at(text, at, SHORT.min(end - at))
         });
-        lanes.merge(keys, Rules::of(&fast.bytes, vocab, merges), &mut |number, ids, live| {
+        merge_all(known, keys, &mut |number, ids, live| {
             let at = start + (lowest + number) * STRIDE;
             let window = &mut windows[number];
             window.bounds = live | 1 << SHORT.min(end - at);
