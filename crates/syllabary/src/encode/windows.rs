@@ -13,7 +13,7 @@
 //! of these; then it would be taken there too. Within a window neighbours are right for the same reason. Where windows
 //! do not fit after some tries, as with tokens of many spaces, another way must be taken (`merge`).
 //!
-//! Windows that others may fit into are merged ahead, many at a time, where the processor can (`ahead`).
+//! Windows that others may fit into are merged ahead, many at a time (`ahead`).
 
 mod ahead;
 

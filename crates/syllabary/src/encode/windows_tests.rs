@@ -22,15 +22,15 @@ fn string(draw: &mut impl FnMut(usize) -> usize, letters: usize) -> Vec<u8> {
     out
 }
 
-/// How many strings windows could do, those of them by windows merged ahead, and the windows of those that fitted.
+/// How many strings windows could do, without and with the widest vectors, and how many windows merged ahead fitted.
 #[derive(Debug, Default)]
 struct Done {
-    plain: usize,
-    ahead: usize,
+    narrow: usize,
+    wide: usize,
     fitted: usize,
 }
 
-/// Compares with all at once, windows one after the other and merged ahead.
+/// Compares with all at once; strings of less than `FEWEST` bytes are merged window by window, the others ahead too.
 fn compare(parts: &Parts<'_>, vocab: &Vocab, merges: &Merges, text: &[u8], done: &mut Done) {
     #[cfg_attr(not(target_arch = "x86_64"), expect(unused_mut))]
     let mut fast = Fast::new(parts, vocab, merges).unwrap();
@@ -39,33 +39,23 @@ fn compare(parts: &Parts<'_>, vocab: &Vocab, merges: &Merges, text: &[u8], done:
     let mut expected: Vec<u32> = text.iter().map(|&byte| u32::from(byte)).collect();
     merges.apply(&mut expected, None, &mut Scratch::default()).unwrap();
     let mut windows = Windows::default();
-    for ahead in [false, true] {
+    for wide in [false, true] {
         #[cfg(target_arch = "x86_64")]
-        if ahead {
+        if wide {
             fast.lanes = able;
         }
         let known = (&fast, vocab, merges);
         let mut ids = Vec::new();
         let merged = windows.merge(known, text, (0, text.len()), (&mut ids, &Ask::default())).unwrap();
         assert!(!merged || ids == expected, "{ids:?} for {expected:?} of {text:?} by {merges:?}");
-        *(if ahead { &mut done.ahead } else { &mut done.plain }) += usize::from(merged);
+        *(if wide { &mut done.wide } else { &mut done.narrow }) += usize::from(merged);
         done.fitted += windows.ahead.fitted();
     }
 }
 
-/// Whether both ways did at least as many, and windows ahead were of use where there are any.
+/// Whether both ways did at least as many, and windows ahead were of use.
 fn many(done: &Done, strings: usize, fitted: usize) -> bool {
-    done.plain > strings && done.ahead > strings && (done.fitted >= fitted || !merges_ahead())
-}
-
-#[cfg(target_arch = "x86_64")]
-fn merges_ahead() -> bool {
-    crate::encode::lanes::Able::new().is_some()
-}
-
-#[cfg(not(target_arch = "x86_64"))]
-fn merges_ahead() -> bool {
-    false
+    done.narrow > strings && done.wide > strings && done.fitted >= fitted
 }
 
 #[test]
@@ -154,7 +144,7 @@ fn tokens_of_several_words() {
     let merges = Merges::from_list(&list).unwrap();
     let mut done = Done::default();
     compare(&parts, &vocab, &merges, text, &mut done);
-    assert_eq!((done.plain, done.ahead), (1, 1));
+    assert_eq!((done.narrow, done.wide), (1, 1));
 }
 
 #[test]
@@ -166,9 +156,9 @@ fn what_does_not_fit_is_left_to_others() {
     let merges = Merges::from_ranks(vocab.clone());
     let mut done = Done::default();
     compare(&parts, &vocab, &merges, &[b' '; 1000], &mut done);
-    assert_eq!((done.plain, done.ahead), (0, 0));
+    assert_eq!((done.narrow, done.wide), (0, 0));
     compare(&parts, &vocab, &merges, &[b'x'; 1000], &mut done);
-    assert_eq!((done.plain, done.ahead), (1, 1));
+    assert_eq!((done.narrow, done.wide), (1, 1));
 }
 
 #[test]

@@ -1,21 +1,21 @@
-//! Windows of a long string that are merged before it is known whether they will be of use, sixteen at once.
+//! Windows of a long string that are merged before it is known whether they will be of use, many side by side.
 //!
 //! ```text
 //! abcdefghijklmno            every STRIDE bytes one of SHORT bytes, so that neighbours overlap: where both have the
 //!         ijklmnopqrstuvw    same token, the tokens of one go on in those of the other
 //! ```
 //!
-//! Leaves out machines without AVX-512: there nothing is merged ahead.
+//! Leaves out how they are merged (`abreast`).
 
 use super::{Known, WINDOW, Window, are_apart};
-use crate::encode::key::SHORT;
-#[cfg(target_arch = "x86_64")]
-use crate::encode::{abreast::merge_all, key::Key};
+use crate::encode::{
+    abreast::merge_all,
+    key::{Key, SHORT},
+};
 
 /// Bytes from the beginning of a window to that of the next.
 const STRIDE: usize = 9;
 /// Windows merged at a time.
-#[cfg(target_arch = "x86_64")]
 const MANY: usize = 64;
 /// Shorter strings are not worth it.
 const FEWEST: usize = 128;
@@ -65,9 +65,10 @@ impl Ahead {
     ) -> Option<(Window, usize)> {
         let lowest = self.next.max((window.start - self.start) / STRIDE + 1);
         let highest = (window.end - 1 - self.start) / STRIDE;
-        if self.luck == 0 || lowest > highest || !self.merge(known, text, lowest, highest) {
+        if self.luck == 0 || lowest > highest {
             return None;
         }
+        self.merge(known, text, lowest, highest);
         for number in (lowest..=highest).rev() {
             let next = self.window(number);
             let to = common(window, &next, at).or_else(|| joint(known, text, (window, &next), at));
@@ -96,14 +97,10 @@ impl Ahead {
         Window { start, end: self.end.min(start + SHORT), bounds: u64::from(bounds), ids }
     }
 
-    /// Sees to it that the windows of these numbers are merged; whether they are.
-    #[cfg(target_arch = "x86_64")]
-    fn merge(&mut self, known: Known<'_>, text: &[u8], lowest: usize, highest: usize) -> bool {
-        if known.0.lanes.is_none() {
-            return false;
-        }
+    /// Sees to it that the windows of these numbers are merged.
+    fn merge(&mut self, known: Known<'_>, text: &[u8], lowest: usize, highest: usize) {
         if self.first <= lowest && highest < self.first + self.windows.len() {
-            return true;
+            return;
         }
         let count = (self.end - self.start).div_ceil(STRIDE).min(lowest + MANY) - lowest;
         self.first = lowest;
@@ -120,12 +117,6 @@ impl Ahead {
             window.bounds = live | 1 << SHORT.min(end - at);
             window.ids[..ids.len()].copy_from_slice(ids);
         });
-        true
-    }
-
-    #[cfg(not(target_arch = "x86_64"))]
-    fn merge(&mut self, _known: Known<'_>, _text: &[u8], _lowest: usize, _highest: usize) -> bool {
-        false
     }
 }
 
