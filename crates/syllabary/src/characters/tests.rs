@@ -1,15 +1,41 @@
-//! Bytes of all kinds beside the standard library, both ways of writing beside each other.
+//! Bytes of all kinds beside the standard library, all ways of writing beside each other.
 
 use super::*;
 
-/// The units of bytes that are given some at a time, or nothing; both ways of `write` agree on each part.
+/// A way of `write`.
+type Way<T> = fn(&[u8], &mut [MaybeUninit<T>], bool) -> Option<(usize, usize)>;
+
+/// The best, and that of processors without AVX-512.
+fn ways<T: Unit>() -> Vec<Way<T>> {
+    #[cfg_attr(not(target_arch = "x86_64"), expect(unused_mut))]
+    let mut ways: Vec<Way<T>> = vec![write];
+    #[cfg(target_arch = "x86_64")]
+    if Avx2::new().is_some() {
+        ways.push(|bytes, out, is_last| Avx2::new()?.write(bytes, out, is_last));
+    }
+    ways
+}
+
+/// The units of bytes that are given some at a time, or nothing, on which all ways agree.
 fn units<T: Unit + PartialEq + std::fmt::Debug>(bytes: &[u8], part: usize, room: usize) -> Option<Vec<T>> {
+    let all: Vec<_> = ways::<T>().into_iter().map(|way| units_by(way, bytes, part, room)).collect();
+    assert!(all.iter().all(|units| *units == all[0]), "{bytes:X?}");
+    all.into_iter().next().unwrap()
+}
+
+/// The same by one way; going one by one agrees with it on each part.
+fn units_by<T: Unit + PartialEq + std::fmt::Debug>(
+    write: Way<T>,
+    bytes: &[u8],
+    part: usize,
+    room: usize,
+) -> Option<Vec<T>> {
     let (mut out, mut other) = (vec![MaybeUninit::uninit(); room], vec![MaybeUninit::<T>::uninit(); room]);
     let (mut at, mut made, mut end) = (0, 0, 0);
     while end < bytes.len() || end == 0 {
         end = bytes.len().min(end + part);
         let is_last = end == bytes.len();
-        let (read, written) = write::<T>(&bytes[at..end], &mut out[made..], is_last)?;
+        let (read, written) = write(&bytes[at..end], &mut out[made..], is_last)?;
         // All that is read of the one way can be read of the other.
         assert_eq!(one_by_one(&bytes[at..at + read], &mut other[made..], true), Some((read, written)));
         assert!(end - at - read < REACH && (!is_last || at + read == end));
