@@ -293,3 +293,41 @@ def test_what_is_in_a_file_instead_of_its_path_is_quoted_in_part(unit: str) -> N
         syllabary.load(unit * 1_000_000)
     assert unit * 5 in str(caught.value)
     assert len(str(caught.value)) < 500
+
+
+@pytest.mark.parametrize("name", ["id_to_token", "token_to_id"])
+def test_a_long_value_of_another_type_is_shown_in_part(name: str) -> None:
+    with pytest.raises(TypeError, match=r"is \[0, 1, 2, .*…: give ") as caught:
+        getattr(TOK, name)(list(range(9_999)))
+    assert len(str(caught.value)) < 100
+    with pytest.raises(UnknownTokenError) as unknown:
+        TOK.token_to_id("ab" * 9_999)
+    assert len(str(unknown.value)) < 150
+
+
+class Column(list[object]):
+    """As an array of pyarrow: its members are objects of its own."""
+
+    def to_pylist(self) -> list[object]:
+        return list(self)
+
+
+@pytest.mark.parametrize("encode", BATCH_ENCODERS)
+def test_a_column_of_pyarrow_is_no_list(encode: Callable[..., Any]) -> None:
+    with pytest.raises(TypeError, match=r"^texts is Column: give texts\.to_pylist\(\)$"):
+        encode(Column([object()]))
+    with pytest.raises(TypeError, match=r"^the source is Column: give its \.to_pylist\(\)$"):
+        syllabary.train(Column([object()]), vocab_size=260)
+
+
+def test_a_mask_is_not_passed_over() -> None:
+    masked: Any = np.ma.MaskedArray([97, 98], [False, True])
+    for name in ("decode", "decode_bytes"):
+        with pytest.raises(TypeError, match=r"^ids is MaskedArray: give .*ids\.compressed\(\)"):
+            getattr(TOK, name)(masked)
+    with pytest.raises(TypeError, match="sequence 1 of the batch: ids is MaskedArray"):
+        TOK.decode_batch([[97], masked])
+    whole = syllabary.IdTokenizer([97, 98])
+    for act in (whole.encode, whole.decode):
+        with pytest.raises(TypeError, match="is MaskedArray"):
+            act(masked)

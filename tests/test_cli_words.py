@@ -277,3 +277,13 @@ def test_advice_names_options_that_the_verb_has(
     assert f"error: {name}: " in result.stderr
     assert (says in result.stderr) == (args[0] == "inspect")
     assert ("--" in result.stderr) == (args[0] == "inspect")
+
+
+@pytest.mark.parametrize(
+    "option",
+    ["input_sentence_size=5", "character_coverage=7", "required_chars=▅", "input_format=z", "unk_id=-1"],
+)
+def test_an_option_of_sentencepiece_alone_is_named_as_it_was_given(folder: Path, option: str) -> None:
+    result = run("train", "corpus.txt", "-o", "a.model", *SENTENCEPIECE, option)
+    assert result.exit_code == 1
+    assert result.stderr.startswith(f"error: --option {option.partition('=')[0]} ")

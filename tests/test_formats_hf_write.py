@@ -111,7 +111,7 @@ def test_what_a_character_map_loses_is_said(tmp_path: Path) -> None:
     assert [loss.partition(":")[0] for loss in losses[:3]] == [
         "how sentencepiece looks up its character map",
         "that '<unk>', '<s>', '</s>' are special",
-        "that 1 tokens are found in the normalized text",
+        "that 1 token is found in the normalized text",
     ]
     home = sentencepiece.SentencePieceProcessor(model_file=str(path))
     for text in ["Hello ＡＢＣ １２３ ﬁne", "In principio erat verbum", "a  b"]:

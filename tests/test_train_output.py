@@ -110,6 +110,14 @@ def test_a_folder_that_takes_no_file_is_told_of_at_once(
             done = CliRunner().invoke(main, [verb, "text.txt", "-o", name])
         assert done.exit_code == 1
         assert done.stderr == "error: kept: no file can be made in this folder\n"
+    syllabary.train(TEXT, num_merges=1, min_frequency=1).save("tok.json")
+    for command in (
+        ["shard", "text.txt", "-t", "tok.json", "-o", "kept"],
+        ["train", "text.txt", "-o", "x.json", "--checkpoint", "kept"],
+    ):
+        done = CliRunner().invoke(main, command)
+        assert (done.exit_code, done.stderr) == (1, "error: kept: no file can be made in this folder\n")
+    assert not [*Path("kept").iterdir()]
 
 
 def test_a_file_that_may_not_be_written_to_stays(

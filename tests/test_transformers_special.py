@@ -77,3 +77,12 @@ def test_special_tokens_that_are_split_are_not_made_again(tmp_path: Path) -> Non
     assert ours("cab")["input_ids"] == theirs("cab")["input_ids"] == [3, 2]
     assert theirs("cab", split_special_tokens=True)["input_ids"] == [3, 2]
     assert ours("cab", split_special_tokens=True)["input_ids"] == [3, 0, 1]
+
+
+def test_a_file_that_cannot_be_written_is_named(tmp_path: Path) -> None:
+    """The compiled part of their library raises a bare `Exception` without the file."""
+    ours = syllabary.train(["low lower"], vocab_size=258).as_transformers()
+    (tmp_path / "tokenizer.json").mkdir()
+    with pytest.raises(IsADirectoryError) as caught:
+        ours.save_pretrained(tmp_path)
+    assert caught.value.filename == str(tmp_path / "tokenizer.json")

@@ -17,7 +17,7 @@ import numpy as np
 
 from syllabary.errors import TrainingError
 from syllabary.reference.special import allowed_names
-from syllabary.reference.symbols import utf8
+from syllabary.reference.symbols import shown, utf8
 
 MAX_THREADS = 1024
 LARGEST = 2**32 - 1  # ids are 32 bits wide, and so is everything that is counted in tokens or symbols
@@ -45,7 +45,7 @@ def integer(name: str, value: object) -> int:
             return operator.index(value)  # type: ignore[arg-type]
     except TypeError:
         pass
-    raise TypeError(f"{name} is {value!r}: give an integer")
+    raise TypeError(f"{name} is {shown(value)}: give an integer")
 
 
 def bounded(name: str, value: object, most: int = LARGEST) -> int:
@@ -114,7 +114,12 @@ def seeded(seed: int | None) -> int:
 
 
 def iterated(name: str, values: Any, of: str) -> Iterator[Any]:
-    """`iter(values)`; `TypeError` that names what cannot be iterated, or is text itself."""
+    """`iter(values)`; `TypeError` that names what cannot be iterated, or is text itself.
+
+    Columns of pyarrow give objects of their own: as texts, these are none.
+    """
+    if of.startswith("str") and hasattr(values, "to_pylist"):
+        raise TypeError(f"{name} is {type(values).__name__}: give {name}.to_pylist()")
     if not isinstance(values, (str, bytes)):
         try:
             return iter(values)
@@ -165,6 +170,12 @@ def handler(errors: str) -> str:
             f'errors={errors!r} is no error handler: give "replace", "strict" or "ignore"'
         ) from error
     return errors
+
+
+def unmasked(name: str, ids: object) -> None:
+    """`TypeError` for an array with a mask, which nothing here would look at."""
+    if isinstance(ids, np.ndarray) and hasattr(ids, "mask"):
+        raise TypeError(f"{name} is {type(ids).__name__}: give what is to be taken, as {name}.compressed()")
 
 
 def named_ids(special_tokens: object) -> None:

@@ -106,18 +106,24 @@ def open_atomic(path: Path) -> Iterator[BinaryIO]:
 
 def check_place(path: Path) -> tuple[Path, int | None]:
     """Where a link leads to, and the mode of what is there; `OSError` if no file can be written there."""
-    target, mode = Path(os.path.realpath(path)), _mode(path)
+    with named(path):  # the folder in which names begin may be gone
+        target, mode = Path(os.path.realpath(path)), _mode(path)
     if mode is not None and stat.S_ISDIR(mode):
         raise IsADirectoryError(errno.EISDIR, "is a folder, not a file", str(path))
     if mode is None or stat.S_ISREG(mode):
         if not target.parent.is_dir():
             raise FileNotFoundError(errno.ENOENT, "no such folder", str(path.parent))
-        if not os.access(target.parent, os.W_OK):
-            raise PermissionError(errno.EACCES, "no file can be made in this folder", str(path.parent))
+        check_folder(target.parent, path.parent)
         if mode is not None and not os.access(target, os.W_OK):  # renaming would not ask
             said = "is read-only: give another name, or make it writable"
             raise PermissionError(errno.EACCES, said, str(path))
     return target, mode
+
+
+def check_folder(folder: Path, called: Path | None = None) -> None:
+    """`PermissionError` where no file can be made in a folder that is there. called: its name in it."""
+    if not os.access(folder, os.W_OK):
+        raise PermissionError(errno.EACCES, "no file can be made in this folder", str(called or folder))
 
 
 @contextlib.contextmanager

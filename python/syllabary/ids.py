@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from syllabary import formats
 from syllabary._engine import IdMerges
+from syllabary.arguments import unmasked
 from syllabary.errors import (
     FormatError,
     SyllabaryError,
@@ -30,6 +31,7 @@ from syllabary.formats import syllabary_json
 from syllabary.formats.strict_json import Json, parse
 from syllabary.ragged import Ragged
 from syllabary.reference import ids as reference
+from syllabary.reference.symbols import shown
 
 NAME = "syllabary-ids"
 VERSION = 1
@@ -159,6 +161,7 @@ class IdTokenizer:
 def sequence_of(sequence: Iterable[int] | ArrayLike, name: str, outside: type[SyllabaryError]) -> Ids:
     """Integers as an array; `TypeError` for others, `outside` for one that 32 bits do not hold."""
     if isinstance(sequence, np.ndarray):
+        unmasked(name, sequence)
         array: NDArray[Any] = sequence
     else:
         if isinstance(sequence, (str, bytes)) or not isinstance(sequence, Iterable):
@@ -166,7 +169,7 @@ def sequence_of(sequence: Iterable[int] | ArrayLike, name: str, outside: type[Sy
         listed: list[Any] = list(sequence)
         wild = next((k for k, one in enumerate(listed) if not _is_integer(one)), None)
         if wild is not None:
-            raise TypeError(f"{name}[{wild}] is {listed[wild]!r}: give an integer")
+            raise TypeError(f"{name}[{wild}] is {shown(listed[wild])}: give an integer")
         try:
             array = np.array(listed, np.int64)
         except OverflowError:

@@ -27,6 +27,7 @@ from syllabary.arguments import (
     special_policy,
     text_or_none,
     thread_count,
+    unmasked,
 )
 from syllabary.conversing import Conversing
 from syllabary.drawing import Drawing
@@ -35,7 +36,7 @@ from syllabary.ragged import Ragged
 from syllabary.reference import Decoder, IncrementalDecoder, ReferenceTokenizer, check_spec
 from syllabary.reference.check import token_bytes
 from syllabary.reference.decode import invalid_utf8
-from syllabary.reference.symbols import utf8
+from syllabary.reference.symbols import shown, utf8
 from syllabary.reference.tokenizer import check_drops
 from syllabary.spec import TokenizerSpec
 from syllabary.text_methods import Special as Special
@@ -210,6 +211,7 @@ class Tokenizer(Calls, Drawing, FullEncoding, TextMethods, Conversing):
         `UnknownTokenError` names an id that no token has, and its index.
         """
         policy = errors if errors is REPLACE else handler(errors)
+        unmasked("ids", ids)
         try:
             return self._engine.decode(ids, policy)
         except UnicodeDecodeError as error:
@@ -217,6 +219,7 @@ class Tokenizer(Calls, Drawing, FullEncoding, TextMethods, Conversing):
 
     def decode_bytes(self, ids: Iterable[int] | NDArray[np.integer]) -> bytes:
         """The bytes of the tokens, joined; they need not be whole characters. By steps: the text's UTF-8."""
+        unmasked("ids", ids)
         return self._engine.decode_bytes(ids)
 
     def decode_batch(
@@ -273,10 +276,12 @@ class Tokenizer(Calls, Drawing, FullEncoding, TextMethods, Conversing):
         if isinstance(token, str) and token in named:
             return named[token]
         if not isinstance(token, (str, bytes)):
-            raise TypeError(f"token is {token!r}: give bytes or str")
+            raise TypeError(f"token is {shown(token)}: give bytes or str")
         data = token.encode("utf-8", "surrogatepass") if isinstance(token, str) else token
         if data not in self._ids:
-            raise UnknownTokenError(f"{token!r} is no token of this vocabulary; encode() cuts text to tokens")
+            raise UnknownTokenError(
+                f"{shown(token)} is no token of this vocabulary; encode() cuts text to tokens"
+            )
         return self._ids[data]
 
     def id_to_token(self, token_id: int) -> bytes:

@@ -32,7 +32,7 @@ from syllabary._engine import Trainer
 from syllabary.corpus.corpus import Corpus
 from syllabary.corpus.report import Report
 from syllabary.errors import CheckpointError, TrainingError
-from syllabary.files import lock, write_atomic
+from syllabary.files import check_folder, lock, write_atomic
 from syllabary.piece_table import PieceTable
 from syllabary.spec import TrainOptions
 from syllabary.training_checkpoint_files import (
@@ -309,6 +309,7 @@ def opened(
         raise CheckpointError(
             f"{path}: holds {foreign[0]}, which is of no checkpoint; give a folder of its own"
         )
+    check_folder(path)
     with (path / LOCK).open("ab") as file:
         _lock(file.fileno(), path)
         try:

@@ -82,6 +82,16 @@ class Number(click.ParamType):  # type: ignore[type-arg]
         return number
 
 
+class Text(click.ParamType):  # type: ignore[type-arg]
+    """An option that is text, and no file's name: in UTF-8, whatever the locale says."""
+
+    name = "text"
+
+    def convert(self, value: Any, _param: click.Parameter | None, _ctx: click.Context | None) -> Any:
+        """`value` as it was typed."""
+        return words.reread(value) if isinstance(value, str) else value
+
+
 class Verbs(click.Group):
     """A group whose verbs end in a sentence, never in a traceback, when the input is at fault."""
 
@@ -239,7 +249,10 @@ def read_stdin() -> str:
 def tokenizer_options(command: Command) -> Command:
     """`-t` and what a bare rank file needs besides: the verb gets `tokenizer` and `split`."""
     command = click.option(
-        "--split", metavar="NAME|PATTERN", help="The split of a rank file that says nothing of its own."
+        "--split",
+        type=Text(),
+        metavar="NAME|PATTERN",
+        help="The split of a rank file that says nothing of its own.",
     )(command)
     return click.option(
         "-t",

@@ -30,7 +30,10 @@ Examples:
 )
 @click.option("--to", "target_format", metavar="FORMAT", help="The format of OUT, if not by its suffix.")
 @click.option(
-    "--split", metavar="NAME|PATTERN", help="The split of a rank file that says nothing of its own."
+    "--split",
+    type=common.Text(),
+    metavar="NAME|PATTERN",
+    help="The split of a rank file that says nothing of its own.",
 )
 @click.option("--strict", is_flag=True, help="Refuse to lose anything.")
 @click.option(

@@ -98,11 +98,17 @@ READING: tuple[Callable[[Any], Any], ...] = (
     ),
     click.option(
         "--separator",
+        type=common.Text(),
         metavar="TEXT",
         callback=_separator,
         help=r"What stands between documents of plain text, as \n\n.",
     ),
-    click.option("--column", metavar="NAME", help="Where tables and JSON have the text.  [default: text]"),
+    click.option(
+        "--column",
+        type=common.Text(),
+        metavar="NAME",
+        help="Where tables and JSON have the text.  [default: text]",
+    ),
     click.option("--encoding", metavar="NAME", callback=_encoding, help="Of all files; else found out."),
     click.option(
         "--division",
@@ -114,6 +120,7 @@ READING: tuple[Callable[[Any], Any], ...] = (
     ),
     click.option(
         "--select",
+        type=common.Text(),
         metavar="NAME=VALUE",
         multiple=True,
         callback=_select,

@@ -56,11 +56,17 @@ Examples:
 @click.option("--top", type=common.Number(1), metavar="N", help="With -o -: the most frequent alone.")
 @click.option(
     "--split",
+    type=common.Text(),
     metavar="NAME|PATTERN",
     help="How text is cut into pieces, as o200k, gpt2 or none.  [default: o200k]",
 )
 @click.option(
-    "--special", "special_tokens", multiple=True, metavar="TEXT", help="Cut out, not counted (repeatable)."
+    "--special",
+    "special_tokens",
+    multiple=True,
+    type=common.Text(),
+    metavar="TEXT",
+    help="Cut out, not counted (repeatable).",
 )
 @click.option("--like", metavar="TOOL", help="Count as training with `train --like TOOL` does.")
 @tables_option

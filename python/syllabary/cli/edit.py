@@ -46,7 +46,13 @@ Examples:
 @click.option(
     "--extend", metavar="TOK", help="Take over the tokens and merges of this tokenizer that IN lacks."
 )
-@click.option("--remove", multiple=True, metavar="TOKEN", help="Take this token out (repeatable): its text.")
+@click.option(
+    "--remove",
+    multiple=True,
+    type=common.Text(),
+    metavar="TOKEN",
+    help="Take this token out (repeatable): its text.",
+)
 @click.option("--cascade", is_flag=True, help="With it, tokens that only come about through it.")
 @click.option("--keep-ids", is_flag=True, help="Leave gaps instead of closing up the ids.")
 @click.option(
@@ -56,7 +62,10 @@ Examples:
 @click.option("--map", "map_file", metavar="FILE", help="Write the maps of ids as JSON.")
 @click.option("--unreachable", is_flag=True, help="List the tokens that no text is encoded to, and why.")
 @click.option(
-    "--split", metavar="NAME|PATTERN", help="The split of a rank file that says nothing of its own."
+    "--split",
+    type=common.Text(),
+    metavar="NAME|PATTERN",
+    help="The split of a rank file that says nothing of its own.",
 )
 def edit(
     source: str,

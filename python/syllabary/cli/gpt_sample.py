@@ -64,7 +64,9 @@ Examples:
     metavar="N",
     help="The same seed gives the same text; sample N has seed + N.",
 )
-@click.option("--stop", multiple=True, metavar="TEXT", help="End before this text (repeatable).")
+@click.option(
+    "--stop", multiple=True, type=common.Text(), metavar="TEXT", help="End before this text (repeatable)."
+)
 @click.option(
     "--number", type=common.Number(1), default=1, show_default=True, metavar="N", help="How many texts."
 )

@@ -44,7 +44,10 @@ Examples:
     "-t", "--tokenizer", metavar="TOK", help="A tokenizer's file or folder, or a published name: TOK."
 )
 @click.option(
-    "--split", metavar="NAME|PATTERN", help="The split of a rank file that says nothing of its own."
+    "--split",
+    type=common.Text(),
+    metavar="NAME|PATTERN",
+    help="The split of a rank file that says nothing of its own.",
 )
 @click.option(
     "-i",
@@ -60,6 +63,7 @@ Examples:
 @click.option(
     "--token",
     "wanted",
+    type=common.Text(),
     metavar="ID|TEXT",
     multiple=True,
     help="This token in depth (repeatable); in quotes as in the table: '\"\\xff\"', '\"12\"'.",

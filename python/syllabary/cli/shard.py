@@ -50,7 +50,9 @@ Examples:
     metavar="F",
     help="Hold out this part of the documents, chosen by a hash of their text and --seed.",
 )
-@click.option("--end", metavar="TOKEN", help="A special token to put after each document.")
+@click.option(
+    "--end", type=common.Text(), metavar="TOKEN", help="A special token to put after each document."
+)
 @common.special_option
 @click.option(
     "--processes",

@@ -76,6 +76,7 @@ Examples:
 @click.option("--num-merges", type=common.Number(0), metavar="N", help="Instead: merges, at most.")
 @click.option(
     "--split",
+    type=common.Text(),
     metavar="NAME|PATTERN",
     help="How text is cut into pieces, as o200k, gpt2 or none.  [default: o200k]",
 )
@@ -83,7 +84,12 @@ Examples:
     "--unit", type=click.Choice(["byte", "char", "word"]), help="What merges begin with.  [default: byte]"
 )
 @click.option(
-    "--special", "special_tokens", multiple=True, metavar="TEXT", help="A special token (repeatable)."
+    "--special",
+    "special_tokens",
+    multiple=True,
+    type=common.Text(),
+    metavar="TEXT",
+    help="A special token (repeatable).",
 )
 @click.option(
     "--min-frequency", type=common.Number(1), metavar="N", help="Rarer pairs never merge.  [default: 2]"
@@ -96,7 +102,12 @@ Examples:
     type=click.Choice(["smallest-ids", "first-seen", "largest-pair"]),
     help="Which of the pairs that are equally frequent merges.  [default: smallest-ids]",
 )
-@click.option("--end-of-word", metavar="MARK", help="Mark of the last character of a piece, as </w>.")
+@click.option(
+    "--end-of-word",
+    type=common.Text(),
+    metavar="MARK",
+    help="Mark of the last character of a piece, as </w>.",
+)
 @click.option("--fallback", is_flag=True, default=None, help="Spell unseen symbols with smaller ones.")
 @click.option(
     "--model",
@@ -108,6 +119,7 @@ Examples:
     "--option",
     "pairs",
     multiple=True,
+    type=common.Text(),
     metavar="NAME=VALUE",
     help="With --like sentencepiece or huggingface, or --model: an option of its own, as limit_alphabet=99.",
 )

@@ -42,7 +42,10 @@ Examples:
     help="Text to try (repeatable; - is stdin).",
 )
 @click.option(
-    "--split", metavar="NAME|PATTERN", help="The split of a rank file that says nothing of its own."
+    "--split",
+    type=common.Text(),
+    metavar="NAME|PATTERN",
+    help="The split of a rank file that says nothing of its own.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Write the report as JSON to stdout.")
 @click.pass_context

@@ -21,6 +21,14 @@ OPTION = re.compile(
     r"(?= is (?:\d|empty)| \(now |\)| mark )"
 )
 
+# Those of other libraries that have no option of their own here, where a sentence begins with one.
+OWN = (
+    r"^(?=(?:(?:auto_)?character_coverage|input_sentence_size|input_format|max_sentence_length|required_chars"
+    r"|seed_sentencepiece_size|shrinking_factor|num_sub_iterations|use_all_vocab|pretokenization_delimiter"
+    r"|normalization_rule_name|(?:unk|bos|eos|pad)_id|limit_alphabet) (?:is|holds|needs|goes) "
+    r"|dropout is .*: give a probability, from )"
+)
+
 UNDECODED = ": arguments are read as UTF-8, and this one is not; a file may have another encoding"
 
 # The library's own phrases, each sought in every sentence.
@@ -119,6 +127,8 @@ PHRASES: Sequence[tuple[re.Pattern[str], str]] = tuple(
             UNDECODED,
         ),
         (r"^end=(?=['\"])", "--end "),
+        (OWN, "--option "),
+        (r"\bor give the option (?=max_sentence_length=)", "or give --option "),
         (r"^max_tokens is ", "--max-tokens is "),
         (r"^(?=temperature is )", "--"),
         (r"^top_p is ", "--top-p is "),
@@ -237,18 +247,27 @@ def format_in(option: str | None) -> Iterator[None]:
 def decoded(text: str, name: str = "the argument") -> str:
     """A text given as an argument, or as the option `name`; `TextError` that quotes what is no UTF-8.
 
-    Python may have read UTF-8 as ASCII (`LC_ALL=C`): the bytes decide.
-
     >>> decoded("é")
     'é'
     """
+    text = reread(text)
     try:
         text.encode("utf-8")
     except UnicodeEncodeError as error:
-        with suppress(UnicodeError):
-            return os.fsencode(text).decode("utf-8")
         place = f"a lone surrogate at character {error.start}, which is no Unicode text"
         raise errors.TextError(f"{name} {shown(text)} has {place}{UNDECODED}") from error
+    return text
+
+
+def reread(text: str) -> str:
+    """An argument that Python has read as ASCII (`LC_ALL=C`) as the UTF-8 that it is, if it is that."""
+    if text.isascii():
+        return text
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        with suppress(UnicodeError):
+            return os.fsencode(text).decode("utf-8")
     return text
 
 

@@ -217,6 +217,8 @@ def _items(source: Source) -> Iterator[str | bytes | Path | Stream]:
             yield item
         elif isinstance(item, os.PathLike):
             yield Path(item)
+        elif getattr(source, "to_pylist", None) is not None:  # a column of pyarrow
+            raise TypeError(f"the source is {type(source).__name__}: give its .to_pylist()")
         else:
             raise TypeError(
                 f"item {index} of the source is {type(item).__name__}: give str or bytes (a document) "

@@ -20,7 +20,7 @@ from syllabary.formats.ranks import recover_merges
 from syllabary.formats.record import Facts, cannot_hold
 from syllabary.reference.bytes_to_unicode import CHARACTER_TO_BYTE, spell
 from syllabary.reference.check import check_spec
-from syllabary.reference.symbols import plural
+from syllabary.reference.symbols import they_are
 from syllabary.spec import TokenizerSpec
 
 NAME = "gpt2"
@@ -63,13 +63,12 @@ def reduce(spec: TokenizerSpec) -> tuple[TokenizerSpec, tuple[str, ...]]:
     if spec.special_tokens:
         count = len(spec.special_tokens)
         losses.append(
-            f"that {plural(count, 'token')} {'is' if count == 1 else 'are'} special: name them in "
-            "special_tokens= to keep the ids"
+            f"that {they_are(count, 'token')} special: name them in special_tokens= to keep the ids"
         )
     if spec.added_tokens:
         losses.append(
-            f"that {len(spec.added_tokens)} added tokens are cut out of the text first: ids change "
-            "where they are in it"
+            f"that {they_are(len(spec.added_tokens), 'added token')} cut out of the text first: ids change "
+            "there"
         )
         texts = {token_id: text.encode() for text, token_id in spec.added_tokens.items()}
         spec = dataclasses.replace(spec, added_tokens={}, tokens={**spec.tokens, **texts})

@@ -14,6 +14,7 @@ from dataclasses import replace
 from syllabary.formats.hf_reduce_unigram import found, spelling, weighed
 from syllabary.formats.hf_reduce_words import frozen_words, known_words, never_words
 from syllabary.formats.hf_scores import nearest_merges
+from syllabary.reference.symbols import they_are
 from syllabary.spec import Matching, Step, StepValue, TokenizerSpec
 
 SPACE = "\u2581"
@@ -102,7 +103,7 @@ def _scores(spec: TokenizerSpec) -> tuple[TokenizerSpec, str] | None:
         return None
     lost = "scores, for which there is a list of merges: ids can change where two merges have one score"
     if spec.unused:
-        lost = f"that {len(spec.unused)} pieces are cut again when they have been made: ids change"
+        lost = f"that {they_are(len(spec.unused), 'piece')} cut again once made: ids change"
     return replace(spec, scores=None, unused=frozenset(), merges=merges), lost
 
 
@@ -140,8 +141,8 @@ def _frozen(spec: TokenizerSpec) -> tuple[TokenizerSpec, str] | None:
     }
     return (
         replace(spec, matching={name: how for name, how in matching.items() if how != Matching()}),
-        f"that {len(names)} tokens are found in the normalized text: the text after one is normalized as if "
-        "it began there; ids can change there",
+        f"that {they_are(len(names), 'token')} found in the normalized text: the text after one is "
+        "normalized as if it began there; ids can change there",
     )
 
 

@@ -10,6 +10,7 @@ from dataclasses import replace
 
 from syllabary.formats.hf_unigram import REWRITING
 from syllabary.formats.hidden import hidden
+from syllabary.reference.symbols import they_are
 from syllabary.spec import Matching, TokenizerSpec
 
 
@@ -60,7 +61,7 @@ def weighed(spec: TokenizerSpec) -> tuple[TokenizerSpec, str] | None:
         )
     if never:
         lost.append(
-            f"that {len(never)} pieces are never made: they have the lowest score, and ids can change"
+            f"that {they_are(len(never), 'piece')} never made, by the lowest score, and ids can change"
         )
     if not spec.fuse_unknown:
         lost.append("that unknown characters in a row stay apart: they become one token")

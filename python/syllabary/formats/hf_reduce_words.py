@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
+from syllabary.reference.symbols import they_are
 from syllabary.reference.train_sentencepiece_model import WORDS
 from syllabary.spec import Matching, SplitSpec, TokenizerSpec
 
@@ -78,7 +79,8 @@ def frozen_words(spec: TokenizerSpec) -> tuple[TokenizerSpec, str] | None:
             added_tokens={text: i for text, i in ids.items() if text not in names},
             matching={text: how for text, how in spec.matching.items() if text not in names},
         ),
-        f"that {len(names)} tokens are left alone by the normalizer: ids can change where it changes them",
+        f"that {they_are(len(names), 'token')} left alone by the normalizer: ids can change where it "
+        "changes them",
     )
 
 

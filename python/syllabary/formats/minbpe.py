@@ -28,7 +28,7 @@ from syllabary.formats.ranks import check_rank_order, recover_merges
 from syllabary.formats.record import Facts, Format, Hints, cannot_hold, checked
 from syllabary.reference.check import MAX_ID, check_spec
 from syllabary.reference.rank_merges import Merge
-from syllabary.reference.symbols import shown
+from syllabary.reference.symbols import plural, shown, they_are
 from syllabary.spec import SplitSpec, TokenizerSpec
 
 NAME = "minbpe"
@@ -228,13 +228,14 @@ def _renumbered(spec: TokenizerSpec) -> tuple[TokenizerSpec, tuple[str, ...]]:
     losses: list[str] = []
     ids = {symbol_id: symbol[0] for symbol, symbol_id in spec.alphabet.items()}
     if len(ids) < 256:
-        losses.append(f"{256 - len(ids)} bytes that were not in the alphabet get ids, as all have there.")
+        losses.append(f"{plural(256 - len(ids), 'byte')} outside the alphabet: given ids, as all have there.")
     for place, (left, right, made) in enumerate(merges, start=256):
         if left not in ids or right not in ids:
             return spec, ()
         ids[made] = place
     if gone := [token for token_id, token in spec.tokens.items() if token_id not in ids]:
-        losses.append(f"{len(gone)} tokens that no merge makes are lost: ids change where they occur.")
+        lost = they_are(len(gone), "token")
+        losses.append(f"{lost} lost that no merge makes: ids change where they occur.")
     if spec.whole_pieces and (spec.merges is not None or gone):
         losses.append("Whole pieces are merged, not looked up: ids can change.")
     if any(old != new for old, new in ids.items()):

@@ -21,7 +21,7 @@ from syllabary.formats.record import Facts, Format, Hints, cannot_hold, checked
 from syllabary.formats.subword_nmt_codes import HEADERS, MARK, NAME, SPLIT, Codes, Kind, Pair
 from syllabary.formats.subword_nmt_vocab import order_of, read_vocabulary
 from syllabary.reference.check import check_spec
-from syllabary.reference.symbols import shown
+from syllabary.reference.symbols import shown, they_are
 from syllabary.spec import TokenizerSpec
 
 HELD = ("mark_apart",)  # of what goes beyond symbols and merges
@@ -110,7 +110,7 @@ def reduce(spec: TokenizerSpec) -> tuple[TokenizerSpec, tuple[str, ...]]:
     kept, losses = without_extras(spec, NAME, HELD)
     if kept.special_tokens or kept.added_tokens:
         count = len(kept.special_tokens) + len(kept.added_tokens)
-        losses += (f"The {count} special and added tokens are lost: where they matched, ids change.",)
+        losses += (f"{they_are(count, 'special or added token')} lost: ids change where they matched.",)
     if kept.split != SPLIT:
         losses += (
             "The split is lost: words are parted by U+0020 and line ends alone, so ids can change where "
@@ -120,8 +120,8 @@ def reduce(spec: TokenizerSpec) -> tuple[TokenizerSpec, tuple[str, ...]]:
     again = codes.build(_pairs(kept), kind)
     if gone := sorted(set(kept.alphabet) - set(again.alphabet)):
         losses += (
-            f"{len(gone)} symbols that no merge uses are lost, the first {shown(gone[0])}: text with them "
-            "has no ids any more.",
+            f"{they_are(len(gone), 'symbol')} lost that no merge uses, the first {shown(gone[0])}: text with "
+            "them has no ids any more.",
         )
     if again.tokens != dict(kept.tokens):
         losses += ("The ids are lost: reading the file gives each token the id of its place, so ids change.",)

@@ -49,6 +49,11 @@ def plural(number: int, noun: str) -> str:
     return f"{number} {noun}" + ("" if number == 1 else "s")
 
 
+def they_are(number: int, noun: str) -> str:
+    """The same with its verb: `1 token is`, `2 tokens are`."""
+    return f"{plural(number, noun)} {'is' if number == 1 else 'are'}"
+
+
 def there_are(number: int, noun: str) -> str:
     """The same as a sentence: `there is 1 special token`."""
     return f"there {'is' if number == 1 else 'are'} {plural(number, noun)}"

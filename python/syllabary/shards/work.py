@@ -18,7 +18,7 @@ from typing import Any
 
 from syllabary.corpus.sources import Unit
 from syllabary.errors import ShardError
-from syllabary.files import lock, named, write_atomic
+from syllabary.files import check_folder, lock, named, write_atomic
 from syllabary.shards import layout
 from syllabary.shards.assembly import JOURNAL
 from syllabary.shards.parts import read_part
@@ -103,6 +103,7 @@ class Work:
     def locked(self) -> Iterator[None]:
         """Nobody else writes here meanwhile; `ShardError` if somebody does. A kill unlocks it."""
         self.folder.mkdir(parents=True, exist_ok=True)  # named where it cannot be made, not what is in it
+        check_folder(self.folder)
         self.path.mkdir(exist_ok=True)
         with (self.path / LOCK).open("ab") as file:
             _lock(file.fileno(), self.folder)
