@@ -212,13 +212,13 @@ def _items(source: Source) -> Iterator[str | bytes | Path | Stream]:
             f"a source is a path (str or PathLike) or an iterable of documents and paths, not "
             f"{type(source).__name__}; one document is [document]"
         )
+    if hasattr(source, "to_pylist"):  # a column of pyarrow
+        raise TypeError(f"the source is {type(source).__name__}: give its .to_pylist()")
     for index, item in enumerate(source):
         if isinstance(item, (str, bytes, Stream)):
             yield item
         elif isinstance(item, os.PathLike):
             yield Path(item)
-        elif getattr(source, "to_pylist", None) is not None:  # a column of pyarrow
-            raise TypeError(f"the source is {type(source).__name__}: give its .to_pylist()")
         else:
             raise TypeError(
                 f"item {index} of the source is {type(item).__name__}: give str or bytes (a document) "
