@@ -6,6 +6,7 @@ Leaves out: the numbers it reports (`test_gpt_evaluate`, `test_gpt_baselines`).
 from __future__ import annotations
 
 import dataclasses
+import importlib
 import json
 import shlex
 import unicodedata
@@ -25,6 +26,7 @@ from syllabary.gpt import compare as module
 from syllabary.gpt import defaults
 from syllabary.gpt.baselines import Baseline
 from syllabary.gpt.compare import Budget, compare, names
+from syllabary.gpt.compare_plot import draw
 from syllabary.gpt.compare_table import Comparison, Counted, Point, Row
 from syllabary.gpt.evaluate import Evaluation, bits_per_byte
 
@@ -239,6 +241,26 @@ def plans_of(paths: list[Path], out: Path) -> list[module.Plan]:
 
 def test_names_are_different() -> None:
     assert names(["a/x", "b/x", "x-2", "c/x/"]) == ["x", "x-2", "x-2-2", "x-3"]
+    assert names(["a/漢 $x", "b/x\ny", "c/x\udcff"]) == ["漢 $x", r"x\ny", r"x\udcff"]
+
+
+def test_names_of_any_folder_stand_in_table_and_picture(
+    found: tuple[Comparison, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`|` ends a cell, `$` begins a formula (here a wrong one), and what begins with `_` is hidden."""
+    told: list[str] = []
+    figure = importlib.import_module("matplotlib.figure").Figure
+    legend = figure.legend
+    monkeypatch.setattr(figure, "legend", lambda *args, **more: (told.extend(args[2]), legend(*args, **more)))
+    rows = [
+        dataclasses.replace(row, name=name)
+        for row, name in zip(found[0].rows, [r"$\no$|", "_x"], strict=True)
+    ]
+    comparison = dataclasses.replace(found[0], rows=rows, counted=())
+    draw(comparison, tmp_path / "x.png")
+    assert (tmp_path / "x.png").read_bytes().startswith(b"\x89PNG")
+    assert [label.partition(":")[0] for label in told] == [r"\$\no\$|", " _x"]
+    assert r"| $\no$\| |" in comparison.table()
 
 
 @pytest.mark.parametrize("command", [gpt_compare.compare, gpt_compare.baselines], ids=lambda one: one.name)

@@ -5,9 +5,11 @@ Leaves out: truncating itself (`test_truncate`).
 
 from __future__ import annotations
 
-import builtins
+import importlib
 import json
+import os
 import re
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -317,7 +319,7 @@ def test_without_matplotlib_there_is_a_table_and_a_sentence(
             raise ImportError(name)
         return real(name, *args, **more)
 
-    real = builtins.__import__
+    real = importlib.import_module
     for name in [name for name in sys.modules if name.startswith("matplotlib")]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setattr("importlib.import_module", refuse)
@@ -326,6 +328,17 @@ def test_without_matplotlib_there_is_a_table_and_a_sentence(
     assert "pip install 'syllabary[plot]'" in result.stderr
     assert Path("tok-sizes.md").exists()
     assert not Path("tok-sizes.png").exists()
+
+
+def test_a_matplotlib_that_cannot_begin_is_told_of(folder: Path) -> None:
+    """It refuses to be imported; what was trained is saved all the same."""
+    command = [sys.executable, "-m", "syllabary", "train", "corpus.txt", "-o", "tok.json", "--sizes", "300"]
+    done = subprocess.run(
+        command, text=True, capture_output=True, check=False, env=os.environ | {"MPLBACKEND": "none-such"}
+    )
+    assert done.returncode == 0, done.stderr
+    assert "no picture: the curve needs matplotlib, which cannot begin: Key backend: 'none" in done.stderr
+    assert Path("tok-300.json").exists()
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import importlib
 import io
+import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
@@ -27,6 +28,7 @@ from syllabary.training import train
 from syllabary.training_own import SENTENCEPIECE
 
 LINE, SMALL = "#c2410c", (7.0, 4.4)
+LABEL = 0.07  # of the width of the picture, that a number below it takes
 UNASKED = ("checkpoint", "memory_limit", "progress")
 BATCH = 4 << 20  # characters encoded at a time
 HEAD = "| vocabulary | merges | tokens | bytes per token | characters per token | against the one before |"
@@ -113,7 +115,8 @@ class Growth:
         xs = [row.vocab_size for row in self.rows]
         axes.plot(xs, [row.bytes_per_token for row in self.rows], color=LINE, marker="o", markersize=4)
         axes.set_xscale("log", base=2)
-        axes.set_xticks(xs, [f"{x:,}" for x in xs])
+        ticks = _apart(xs)
+        axes.set_xticks(ticks, [f"{x:,}" for x in ticks])
         axes.minorticks_off()
         axes.set_xlabel("tokens in the vocabulary")
         axes.set_ylabel("bytes per token, held-out text")
@@ -282,6 +285,20 @@ def check_drawing() -> None:
     _figure()
 
 
+def _apart(sizes: Sequence[int]) -> list[int]:
+    """Those of sizes, in their order, whose numbers do not run into each other below a picture.
+
+    >>> _apart([300, 301, 400, 8000, 8000])
+    [300, 400, 8000]
+    """
+    least = LABEL * (math.log(sizes[-1]) - math.log(sizes[0])) if sizes else 0.0
+    found: list[int] = []
+    for size in sizes:
+        if not found or math.log(size) - math.log(found[-1]) > least:
+            found.append(size)
+    return found
+
+
 def _figure() -> tuple[Any, Any]:
     """A figure and the canvas that draws it in memory."""
     try:
@@ -289,5 +306,9 @@ def _figure() -> tuple[Any, Any]:
         agg = importlib.import_module("matplotlib.backends.backend_agg")
     except ImportError as error:
         raise TrainingError("the curve needs matplotlib: pip install 'syllabary[plot]'") from error
+    except ValueError as error:  # as for MPLBACKEND=x
+        raise TrainingError(
+            f"the curve needs matplotlib, which cannot begin: {str(error).partition(';')[0]}"
+        ) from error
     figure = figures.Figure(figsize=SMALL, dpi=110, layout="constrained")
     return figure, agg.FigureCanvasAgg(figure)

@@ -19,7 +19,7 @@ from syllabary.cli.gpt_compare import baselines, compare
 from syllabary.cli.gpt_evaluate import evaluate
 from syllabary.cli.gpt_progress import Progress, duration
 from syllabary.cli.gpt_sample import export, sample
-from syllabary.cli.words import plural
+from syllabary.cli.words import plural, printable
 
 if TYPE_CHECKING:
     from syllabary.gpt.config import ModelConfig, TrainConfig
@@ -115,7 +115,7 @@ def train(
         text = "all validation text" if result.exact else "validation text"
         common.talk(
             f"{bits}{result.loss:.4f} nats per token on {text}; "
-            f"{plural(result.tokens, 'token')} in {duration(result.seconds)}: saved in {run}"
+            f"{plural(result.tokens, 'token')} in {duration(result.seconds)}: saved in {printable(str(run))}"
         )
         if said := _caution(shards):
             common.talk(said)

@@ -13,6 +13,7 @@ import click
 
 from syllabary.arguments import MAX_THREADS
 from syllabary.cli import common
+from syllabary.cli.words import printable
 
 if TYPE_CHECKING:
     from syllabary.gpt.train import Event
@@ -85,7 +86,7 @@ def compare(
     click.echo()
     click.echo(found.words())
     if not quiet:
-        common.talk(f"saved in {output}: {comparing.TABLE}, {comparing.PLOT}, {comparing.RECORD}")
+        common.talk(f"saved in {printable(output)}: {comparing.TABLE}, {comparing.PLOT}, {comparing.RECORD}")
 
 
 class Lines:

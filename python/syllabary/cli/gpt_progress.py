@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from syllabary.cli import common
+from syllabary.cli.words import printable
 
 if TYPE_CHECKING:
     from syllabary.gpt.train import Event
@@ -52,7 +53,8 @@ class Progress:
         """Say what a run that Ctrl-C ended has kept."""
         self._clear()
         if self.saved is not None and not self.quiet:
-            common.talk(f"step {self.saved:,} is saved in {folder}; the same command goes on from there")
+            place = printable(str(folder))
+            common.talk(f"step {self.saved:,} is saved in {place}; the same command goes on from there")
 
     def __enter__(self) -> Progress:
         return self

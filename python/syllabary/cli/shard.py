@@ -16,7 +16,7 @@ import click
 from syllabary.arguments import MAX_THREADS
 from syllabary.cli import common
 from syllabary.cli.corpus_options import Share, care_options, corpus_options, rest_of
-from syllabary.cli.words import plural
+from syllabary.cli.words import plural, printable
 from syllabary.corpus.care import Care
 from syllabary.corpus.corpus import Corpus
 from syllabary.corpus.document import Reading
@@ -104,7 +104,7 @@ def shard(
             shards = _exported(corpus, tok, Path(output), wanted, bar, options)
     if not quiet:
         common.talk_of(corpus)
-        common.talk(summary(shards, time.perf_counter() - start) + f": saved as {output}")
+        common.talk(summary(shards, time.perf_counter() - start) + f": saved as {printable(output)}")
 
 
 def _by_suffix(output: str) -> str:

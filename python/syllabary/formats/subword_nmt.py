@@ -110,7 +110,7 @@ def reduce(spec: TokenizerSpec) -> tuple[TokenizerSpec, tuple[str, ...]]:
     kept, losses = without_extras(spec, NAME, HELD)
     if kept.special_tokens or kept.added_tokens:
         count = len(kept.special_tokens) + len(kept.added_tokens)
-        losses += (f"{they_are(count, 'special or added token')} lost: ids change where they matched.",)
+        losses += (f"The {they_are(count, 'special or added token')} lost: ids change where they matched.",)
     if kept.split != SPLIT:
         losses += (
             "The split is lost: words are parted by U+0020 and line ends alone, so ids can change where "

@@ -192,12 +192,17 @@ def names(paths: Sequence[str | PathLike[str]]) -> list[str]:
     """
     found: list[str] = []
     for path in paths:
-        name = base = Path(path).resolve().name or "shards"
+        name = base = _printed(Path(path).resolve().name) or "shards"
         number = 2
         while name in found:
             name, number = f"{base}-{number}", number + 1
         found.append(name)
     return found
+
+
+def _printed(name: str) -> str:
+    """A folder's name that a table can hold, a line of its own each: what is no character of text escaped."""
+    return "".join(one if one.isprintable() else ascii(one)[1:-1] for one in name)
 
 
 def tokens_of_a_step(training: TrainConfig, model: ModelConfig) -> int:

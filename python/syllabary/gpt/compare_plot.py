@@ -51,7 +51,7 @@ def _line(axes: Any, row: Row, key: str, colour: str) -> None:
     points = [(getattr(point, key), point.bits_per_byte) for point in row.curve if getattr(point, key) > 0]
     points = [point for point in points if point[0] < end[0]]
     xs, ys = zip(*points, end, strict=True)
-    axes.plot(xs, ys, color=colour, linewidth=1.5, label=f"{row.name}: {row.bits_per_byte:.3f}")
+    axes.plot(xs, ys, color=colour, linewidth=1.5, label=_label(row.name, row.bits_per_byte))
     axes.plot(*end, color=colour, marker="o", markersize=5)
 
 
@@ -59,9 +59,12 @@ def _across(axes: Any, one: Counted, colour: str) -> None:
     """What counting reaches."""
     value = one.baseline.bits_per_byte
     style = STYLES.get(one.baseline.name, "--")
-    axes.axhline(
-        value, color=colour, linestyle=style, linewidth=1, alpha=0.7, label=f"{one.name}: {value:.3f}"
-    )
+    axes.axhline(value, color=colour, linestyle=style, linewidth=1, alpha=0.7, label=_label(one.name, value))
+
+
+def _label(name: str, value: float) -> str:
+    """A line of the legend, where `$` would begin a formula, and a label that begins with `_` is left out."""
+    return " " * name.startswith("_") + f"{name}: {value:.3f}".replace("$", r"\$")
 
 
 def _range(comparison: Comparison) -> tuple[float, float]:

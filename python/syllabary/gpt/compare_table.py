@@ -62,7 +62,7 @@ class Row:
         """The row in Markdown."""
         found = self.evaluation
         return (
-            f"| {self.name} | {self.vocab_size:,} | {self.bytes_per_token:.2f} | {_count(self.body)} "
+            f"| {_cell(self.name)} | {self.vocab_size:,} | {self.bytes_per_token:.2f} | {_count(self.body)} "
             f"| {_count(self.embedding)} | {_count(self.tokens)} | {_millions(self.bytes)} "
             f"| {_power(self.flops)} | {self.seconds / 60:.1f} | {found.bits_per_token:.3f} "
             f"| {found.bits_per_byte:.4f} |"
@@ -87,7 +87,7 @@ class Counted:
 
     def cells(self) -> str:
         """The row in Markdown."""
-        return f"| {self.name} |{' |' * 9} {self.baseline.bits_per_byte:.4f} |"
+        return f"| {_cell(self.name)} |{' |' * 9} {self.baseline.bits_per_byte:.4f} |"
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,3 +242,8 @@ def _count(number: int) -> str:
     if number < 1000:
         return str(number)
     return f"{number / 1e3:,.0f} k" if number < 999_500 else f"{number / 1e6:,.1f} M"
+
+
+def _cell(name: str) -> str:
+    """In a table, where `|` ends a cell."""
+    return name.replace("|", r"\|")

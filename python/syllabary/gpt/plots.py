@@ -65,6 +65,9 @@ def _module(name: str) -> Any:
         return importlib.import_module(name)
     except ImportError as error:
         raise ModelError("loss curves need matplotlib: pip install 'syllabary[gpt]'") from error
+    except ValueError as error:  # as for MPLBACKEND=x
+        said = str(error).partition(";")[0]
+        raise ModelError(f"loss curves need matplotlib, which cannot begin: {said}") from error
 
 
 def _trained(axes: Any, steps: Entries, key: str) -> None:
