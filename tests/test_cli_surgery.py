@@ -65,6 +65,45 @@ def test_verify_against_the_home_library(folder: Path) -> None:
     assert report["tokens"] == len(syllabary.load("tok.json").encode(TEXT))
 
 
+def test_verify_reads_the_rank_file_as_it_is_now(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """tiktoken keeps a copy of each file by its name, and reads that from then on."""
+    monkeypatch.setenv("TIKTOKEN_CACHE_DIR", str(folder / "cache"))
+    for name in ("small.json", "tok.json"):
+        syllabary.convert(name, "now.tiktoken")
+        result = run(
+            "verify", "now.tiktoken", "--split", "o200k", "--against", "tiktoken", "--on", "corpus.txt"
+        )
+        assert (result.exit_code, "equal to tiktoken" in result.stderr) == (0, True), result.stderr
+    assert not (folder / "cache").exists()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="names are bytes there")
+def test_verify_of_a_file_whose_name_is_no_utf8(folder: Path, shared: Path) -> None:
+    model = (shared / "vocabs" / "mistral_v1.model").read_bytes()
+    for name, peer in (("a\udcff.json", "tokenizers"), ("a\udcff.model", "sentencepiece")):
+        Path(name).write_bytes(Path("tok.json").read_bytes() if peer == "tokenizers" else model)
+        result = run("verify", name, "--against", peer, "--on", "corpus.txt")
+        assert (result.exit_code, f"equal to {peer}" in result.stderr) == (0, True), result.output
+
+
+@pytest.mark.skipif(os.name == "nt", reason="a line end is in no name there")
+def test_a_name_with_a_line_end_stays_on_its_line(folder: Path) -> None:
+    Path("a\nb.txt").write_text("a b", encoding="utf-8")
+    (folder / "none.txt").touch()
+    os.rename("none.txt", "no\nne.txt")
+    for args in (
+        ["verify", "tok.json", "--against", "small.json", "--on", "no\nne.txt"],
+        ["verify", "a\nb.txt", "--against", "tokenizers", "--on", "corpus.txt"],
+        ["count-pieces", "corpus.txt", "-o", "a\nb.tsv"],
+        ["train", "corpus.txt", "-o", "a\nb.json", "--sizes", "260"],
+        ["shard", "corpus.txt", "-t", "tok.json", "-o", "a\nb"],
+    ):
+        stderr = run(*args).stderr
+        assert "\\n" in stderr, args
+        assert "a\nb" not in stderr, args
+        assert "no\nne" not in stderr, args
+
+
 def test_verify_reports_the_first_difference_with_its_context(folder: Path) -> None:
     result = run("verify", "tok.json", "--against", "small.json", "--on", "corpus.txt", "--json")
     assert result.exit_code == 1

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from syllabary import formats
 from syllabary.errors import FormatError, SyllabaryError
-from syllabary.files import write_files
+from syllabary.files import named, write_files
 from syllabary.opening import load
 from syllabary.sample import sample
 from syllabary.spec import TokenizerSpec
@@ -126,7 +126,9 @@ def _reopened(files: Mapping[Path, bytes], target: Path, format_name: str, spec:
     """The tokenizer that the files hold, read from copies of them beside no one else's."""
     with tempfile.TemporaryDirectory() as folder:
         for file, data in files.items():
-            Path(folder, file.name).write_bytes(data)
+            copy = Path(folder, file.name)
+            with named(copy):
+                copy.write_bytes(data)
         path = Path(folder) if len(files) > 1 else Path(folder, next(iter(files)).name)
         try:
             return Tokenizer(formats.read(path, format_name))

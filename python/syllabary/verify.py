@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import importlib
 import os
+from base64 import b64decode
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -144,7 +145,7 @@ def _library(name: str, package: str) -> tuple[Any, str]:
 def _tokenizers(source: str | os.PathLike[str], _tok: Tokenizer) -> Peer:
     module, name = _library("tokenizers", "tokenizers")
     path = _file(source, "huggingface", name)
-    theirs = module.Tokenizer.from_file(str(path))
+    theirs = module.Tokenizer.from_buffer(path.read_bytes())  # a name need not be UTF-8
     theirs.no_truncation()
     theirs.no_padding()
     return Peer(name, lambda text: list(theirs.encode(text, add_special_tokens=False).ids))
@@ -153,7 +154,7 @@ def _tokenizers(source: str | os.PathLike[str], _tok: Tokenizer) -> Peer:
 def _sentencepiece(source: str | os.PathLike[str], _tok: Tokenizer) -> Peer:
     module, name = _library("sentencepiece", "sentencepiece")
     path = _file(source, "sentencepiece", name)
-    theirs = module.SentencePieceProcessor(model_file=str(path))
+    theirs = module.SentencePieceProcessor(model_proto=path.read_bytes())
     return Peer(name, lambda text: list(theirs.encode(text)))
 
 
@@ -163,8 +164,9 @@ def _tiktoken(source: str | os.PathLike[str], tok: Tokenizer) -> Peer:
     if not os.path.exists(source):
         theirs = module.get_encoding(os.fspath(source))
     elif spec.unit == "byte" and spec.split.pattern is not None and not spec.pretokenizer:
-        path = _file(source, "tiktoken", name)
-        ranks = importlib.import_module("tiktoken.load").load_tiktoken_bpe(str(path))
+        # Theirs would read a copy that it keeps of each file by its name, as it was when first read.
+        rows = map(bytes.split, _file(source, "tiktoken", name).read_bytes().splitlines())
+        ranks = {b64decode(row[0]): int(row[1]) for row in rows if row}
         theirs = module.Encoding(
             "verified",
             pat_str=spec.split.pattern,

@@ -16,6 +16,7 @@ import click
 
 import syllabary
 from syllabary.cli import common
+from syllabary.cli.words import printable
 from syllabary.corpus.care import FORMS, Care
 from syllabary.corpus.document import Reading
 from syllabary.corpus.encoding import known
@@ -224,7 +225,8 @@ def rest_of(tokenizer: syllabary.Tokenizer, care: Care, name: str) -> Care:
     seed = record.get("seed", 0) if isinstance(record, dict) else 0
     if not isinstance(fraction, (int, float)) or not isinstance(seed, int) or not 0 < fraction < 1:
         raise common.Failure(
-            f"{name} does not say that it was trained on a fraction of the documents, so there is no rest",
+            f"{printable(name)} does not say that it was trained on a fraction of the documents, so there "
+            "is no rest",
             "only .syllabary.json keeps how a tokenizer was trained; `--rest 0.01` says the fraction itself",
         )
     return replace(care, rest=fraction, fraction=None, seed=seed)

@@ -148,7 +148,7 @@ def _save(table: Counted | PieceCounts, path: Path) -> None:
             counts_file.save(table, kept)
         except SyllabaryError:  # there is no pyarrow
             raise error from None
-        raise common.Failure(str(error), f"the table is kept as {printable(str(kept))}") from error
+        raise common.Failure(printable(str(error)), f"the table is kept as {printable(str(kept))}") from error
 
 
 @contextmanager

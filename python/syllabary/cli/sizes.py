@@ -155,7 +155,9 @@ def grow(
             common.talk_of(source)
         common.talk(words)
         names = ", ".join(saved)
-        common.talk(f"{plural(len(saved), 'tokenizer')}: {names}; {base}.md, .json{', .png' * drawn}")
+        common.talk(
+            f"{plural(len(saved), 'tokenizer')}: {names}; {printable(base)}.md, .json{', .png' * drawn}"
+        )
     return found.tokenizers[max(found.tokenizers)]
 
 

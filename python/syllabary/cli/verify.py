@@ -10,7 +10,7 @@ import json
 import click
 
 from syllabary.cli import common
-from syllabary.cli.words import plural
+from syllabary.cli.words import plural, printable
 from syllabary.verify import verify as verify_file
 
 DIFFERENT = 1  # exit code, as of `diff`
@@ -57,9 +57,9 @@ def verify(
     try:
         report = verify_file(source, against, texts, split=split)
     except ImportError as error:
-        raise common.Failure(str(error)) from error
+        raise common.Failure(printable(str(error))) from error
     if not report.tokens and report.difference is None:
-        raise common.Failure(f"nothing to compare: {', '.join(files)} gives no token by either")
+        raise common.Failure(f"nothing to compare: {printable(', '.join(files))} gives no token by either")
     if as_json:
         common.data(json.dumps(report.as_data(), ensure_ascii=False))
     found = report.difference
