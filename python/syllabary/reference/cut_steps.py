@@ -228,17 +228,28 @@ def split_apart(split: SplitSpec, before: str, after: str) -> Verdict:
     return verdict
 
 
-def group_before(split: SplitSpec, text: str, at: int, begins: bool) -> int:
+def group_before(split: SplitSpec, text: str, at: int, begins: bool, row: int | None = None) -> int:
     """How long groups of digits are, if a piece ends at `at` because it is one; else 0.
 
-    begins: `text` begins where text may be cut.
+    begins: `text` begins where text may be cut. row: `row_of_digits`, if that is known.
 
     >>> from syllabary import splits
     >>> [group_before(splits.get("gpt4"), "of 12345", at, True) for at in (2, 4, 5, 6)]
     [0, 0, 0, 3]
     """
     found = None if split.pattern is None else joins(split.pattern, split.tables)
-    return 0 if found is None or not found.ends_group(text, at, begins) else found.group_size
+    return 0 if found is None or not found.ends_group(text, at, begins, row) else found.group_size
+
+
+def row_of_digits(split: SplitSpec, text: str, at: int) -> int:
+    """Where the row of digits before `at` begins that are matched in groups.
+
+    >>> from syllabary import splits
+    >>> row_of_digits(splits.get("gpt4"), "of 12345", 6)
+    3
+    """
+    found = None if split.pattern is None else joins(split.pattern, split.tables)
+    return at if found is None else found.row(text, at)
 
 
 def is_grouped(split: SplitSpec, char: str) -> bool:

@@ -25,22 +25,24 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cached_property
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 from syllabary.errors import UnknownSymbolError
-from syllabary.reference import cut_steps, normalize
+from syllabary.reference import cut_steps
 from syllabary.reference.added import PLAIN
-from syllabary.reference.aligned import Aligned
+from syllabary.reference.cut_parts import Parts, noted
 from syllabary.reference.cut_steps import Verdict
 from syllabary.reference.cut_tokens import Names, Neighbours, Weighed, Whole
 from syllabary.reference.pipeline import later_names
 from syllabary.reference.tokenizer import ReferenceTokenizer
-from syllabary.spec import Step, TokenizerSpec
+from syllabary.spec import TokenizerSpec
 
-Found = TypeVar("Found")
 GROUP = -1  # of a context: as long as the group of digits before the place
 NEAR = 64  # characters of context, with which a stretch of text is rewritten
-MEMORY = 10_000  # parts, and places, of which it is noted what a step makes of them
+# What is certain of a place between two characters that are rewritten each alone: no cut, a cut, or neither
+# without more text. The last two: they are rewritten together for certain (so no cut), or maybe.
+NONE, CUT, UNSURE, INSIDE, GLUED = range(5)
+AROUND = 8  # characters before a cut, from which on the text behind it is looked at again
 
 
 class Cut(NamedTuple):
@@ -48,13 +50,6 @@ class Cut(NamedTuple):
 
     at: int
     guard: str = ""
-
-
-class Part(NamedTuple):
-    """A stretch of text that is rewritten as if it stood alone: where it begins, and what becomes of it."""
-
-    start: int
-    text: str
 
 
 def fuses_words(spec: TokenizerSpec) -> bool:
@@ -85,12 +80,10 @@ class Cuts:
         """From a specification that has been checked."""
         self.spec, self.policy = spec, "allow" if finds_special else "text"
         self.guards: dict[str, bool] = {}  # whether what may be a guard has ids
-        self.guards_alone: dict[str, str] = {}  # and what becomes of it
         self.pairs: dict[str, Verdict] = {}  # what is certain of two characters, without steps
-        self.contexts: dict[str, int] = {}  # and with steps: two characters, and what becomes of them
-        self.rewritten_apart: dict[int, dict[str, bool]] = {}  # step -> two characters -> its answer
+        self.sides: dict[str, int] = {}  # and with steps, where each is rewritten alone
+        self.contexts: dict[str, int] = {}  # or else: two characters, and what becomes of them
         self.rewrites = bool(spec.normalizer or spec.pretokenizer)
-        self.known: dict[int, dict[str, str]] = {}  # step -> part -> what becomes of it
         named = {**spec.added_tokens, **(spec.special_tokens if finds_special else {})}
         stages = {name: spec.matching.get(name, PLAIN).stage for name in named}
         first = {name: name for name in named if stages[name] in ("text", "frozen")}
@@ -98,6 +91,7 @@ class Cuts:
         self.first, self.later = Names(first, spec.matching), Names(later, spec.matching)
         self.cut_out = [*first, *later]
         self.frozen = [name for name in named if stages[name] == "frozen"]
+        self.parts = Parts(spec.normalizer, self.frozen)
         whole_run = spec.model == "bpe" and spec.scores is not None
         cuts_pieces = bool(spec.pretokenizer) or spec.split.pattern is not None
         # Over what is dropped between pieces, words are joined, and unknown text in a row is one token.
@@ -122,24 +116,24 @@ class Cuts:
         if self.never:
             return None
         if not self.rewrites:
-            places = (at for at in range(len(text) - 1, low, -1) if self.is_cut(text, at, begins))
-            at = next(places, None)
-            return None if at is None else Cut(at)
+            known = self.pairs.get
+            places = range(len(text) - 1, low, -1)
+            unglued = (at for at in places if known(text[at - 1 : at + 1]) != "glued")
+            at = next((at for at in unglued if self.is_cut(text, at, begins)), 0)
+            return Cut(at) if at else None
         if self.openers:
             place = max(text.rfind(char, low + 1, len(text) - 1) for char in self.openers)
             text = text[: place + 2]
             if place < 0:
                 return None
-        size = NEAR // 4
-        while True:
-            start = max(0, low - 4 * NEAR, len(text) - size)
-            for cut in self.rewritten(text[start:], begins and not start):
-                if start + cut.at <= low:
-                    return None
-                return Cut(start + cut.at, cut.guard)
-            if start <= low:
-                return None
-            size *= 4
+        at, doubt = self.last_sure(text, low, begins) if self.parts.one_by_one else (0, True)
+        if not at:
+            return self.last_unsure(text, low, begins) if doubt else None
+        start = max(0, at - AROUND)
+        cut = next(self.rewritten(text[start:], begins and not start), None) if doubt else None
+        if cut is None or start + cut.at <= at:
+            return Cut(at, text[at - 1])
+        return Cut(start + cut.at, cut.guard)
 
     def between(self, text: str, low: int, high: int) -> list[Cut]:
         """All cuts above `low` and below `high`, in order, that stay wherever the text begins.
@@ -165,17 +159,21 @@ class Cuts:
             verdict = noted(self.pairs, both, self.pair(before, after))
         if verdict != "unsure":
             return verdict == "apart"
-        ends = groups and self.has_groups and cut_steps.group_before(self.spec.split, text, at, begins)
-        return bool(ends) and self.merges_apart(before, after, True)
+        return groups and bool(cut_steps.group_before(self.spec.split, text, at, begins))
 
     def pair(self, before: str, after: str) -> Verdict:
         """What is certain of two characters: a cut, none, or one where a group of digits ends."""
         if not (self.first.apart(before, after) and self.later.apart(before, after)):
             return "glued"
         verdict = cut_steps.split_apart(self.spec.split, before, after)
-        if verdict == "unsure":
-            return verdict
-        return "apart" if self.merges_apart(before, after, verdict == "apart") else "glued"
+        if verdict != "unsure":
+            return "apart" if self.merges_apart(before, after, verdict == "apart") else "glued"
+        return "unsure" if self.in_group(before, after) else "glued"
+
+    def in_group(self, before: str, after: str) -> bool:
+        """Whether text is cut between two characters if a group of digits ends there."""
+        grouped = all(cut_steps.is_grouped(self.spec.split, char) for char in (before, after))
+        return grouped and self.has_groups and self.merges_apart(before, after, True)
 
     def merges_apart(self, before: str, after: str, pieces_end: bool) -> bool:
         """Whether no token joins two characters; `pieces_end`: a piece ends between them."""
@@ -201,11 +199,63 @@ class Cuts:
 
     # ---- with steps ----
 
+    def last_sure(self, text: str, low: int, begins: bool) -> tuple[int, bool]:
+        """The last cut between two characters that are rewritten each alone, 0 if there is none above `low`.
+
+        And whether one may stand behind it that only more of the text can tell (`rewritten`).
+        """
+        known, parts, end = self.sides.get, self.parts, len(text) - 1
+        behind, here = (self.side(text, max(0, at), begins) for at in (end, end - 1))
+        doubt = False
+        for at in range(end - 1, low, -1):
+            before = known(text[at - 2 : at])
+            if before is None:
+                before = self.side(text, at - 1, begins)
+            if (here or before or behind) and here != INSIDE:
+                if here > CUT or before >= INSIDE or behind >= INSIDE:
+                    doubt = True
+                elif here == CUT:
+                    if not parts.far or parts.stay_apart(text, range(max(1, at - 1), at + 2), begins):
+                        return at, doubt
+                    doubt = True
+            behind, here = here, before
+        return 0, doubt
+
+    def last_unsure(self, text: str, low: int, begins: bool) -> Cut | None:
+        """The last cut above `low`, read off what becomes of the text, from as far behind as is needed."""
+        size = NEAR // 4
+        while True:
+            start = max(0, low - 4 * NEAR, len(text) - size)
+            for cut in self.rewritten(text[start:], begins and not start):
+                if start + cut.at <= low:
+                    return None
+                return Cut(start + cut.at, cut.guard)
+            if start <= low:
+                return None
+            size *= 4
+
+    def side(self, text: str, at: int, begins: bool) -> int:
+        """What is certain of a place, if neither of the two characters there is rewritten with another."""
+        if at == 0:
+            return NONE if begins else GLUED
+        both, left, right = text[at - 1 : at + 1], text[at - 1], text[at]
+        found = self.sides.get(both)
+        if found is not None:
+            return found
+        made = self.parts.sides(left, right)
+        if made is None:
+            return noted(self.sides, both, INSIDE if self.parts.inside(left, right) else GLUED)
+        wanted = self.context(left, right, made[0][-1], made[1][0])
+        if wanted == 1 and self.has_ids(left) and self.parts.alone(left).endswith(made[0]):
+            return noted(self.sides, both, CUT)
+        return noted(self.sides, both, UNSURE if wanted else NONE)
+
     def rewritten(self, text: str, begins: bool, groups: bool = True) -> Iterator[Cut]:
         """The cuts of text that steps rewrite, the last first; what becomes of its last part may change."""
-        parts = self.parts(text, begins)
+        parts = self.parts.of(text, begins)
         joined = "".join(part.text for part in parts)
         end = len(joined)
+        row = end  # where the row of digits begins
         for at in range(len(parts) - 1, 0, -1):
             end -= len(parts[at].text)
             if at == len(parts) - 1:
@@ -219,7 +269,9 @@ class Cuts:
             if wanted is None:
                 wanted = noted(self.contexts, both, self.context(*both))
             if wanted == GROUP:
-                wanted = self.behind_group(joined, end) if groups else 0
+                row = row if row < end else cut_steps.row_of_digits(self.spec.split, joined, end)
+                size = cut_steps.group_before(self.spec.split, joined, end, False, row)
+                wanted = size if groups and self.has_groups else 0
             first, behind = at - 1, len(parts[at - 1].text)
             while behind < wanted and first > 0:
                 first -= 1
@@ -230,7 +282,7 @@ class Cuts:
             guard = text[parts[first].start : place]
             made = "".join(part.text for part in parts[first:at])
             enough = wanted == 1 or (wanted and behind == wanted)
-            if enough and self.has_ids(guard) and self.alone(guard).endswith(made):
+            if enough and self.has_ids(guard) and self.parts.alone(guard).endswith(made):
                 yield Cut(place, guard)
 
     def context(self, left: str, right: str, before: str, after: str) -> int:
@@ -251,64 +303,8 @@ class Cuts:
             before, after = cut_steps.turned(step, before, after)
         verdict = cut_steps.split_apart(self.spec.split, before, after)
         if verdict == "unsure":
-            return GROUP if self.merges_apart(before, after, True) else 0
+            return GROUP if self.in_group(before, after) else 0
         return int(self.merges_apart(before, after, verdict == "apart"))
-
-    def behind_group(self, joined: str, end: int) -> int:
-        """How long the group of digits is that ends at a place of rewritten text; 0 if none does."""
-        return cut_steps.group_before(self.spec.split, joined, end, False) if self.has_groups else 0
-
-    def parts(self, text: str, begins: bool) -> list[Part]:
-        """A text as the normalizer rewrites it, part by part; the last may change with what follows.
-
-        Where the text begins in the middle of another, its first parts are one: what becomes of its first
-        characters is not certain.
-        """
-        parts = [Part(at, char) for at, char in enumerate(text)]
-        for step in self.spec.normalizer:
-            joined = "".join(part.text for part in parts)
-            grown, end = parts[:1], len(parts[0].text) if parts else 0
-            known = {} if cut_steps.reads_on(step) else self.rewritten_apart.setdefault(id(step), {})
-            for part in parts[1:]:
-                apart = known.get(joined[end - 1 : end + 1])
-                if apart is None:
-                    apart = self.rewrites_apart(step, joined, end, begins)
-                grown = add(grown, part, apart and (begins or len(grown) > 1 or part is not parts[1]))
-                end += len(part.text)
-            parts = self.applied(step, grown)
-        return parts
-
-    def rewrites_apart(self, step: Step, text: str, at: int, begins: bool) -> bool:
-        """What a step says of a place; of most steps it is noted for the two characters there."""
-        found = cut_steps.rewrites_apart(step, text, at, self.frozen, begins)
-        if not cut_steps.reads_on(step):
-            noted(self.rewritten_apart[id(step)], text[at - 1 : at + 1], found)
-        return found
-
-    def applied(self, step: Step, parts: list[Part]) -> list[Part]:
-        """Parts after a step; one that is empty then, or ends as a text would, is none of its own."""
-        found: list[Part] = []
-        known = self.known.setdefault(id(step), {})
-        for part in parts:
-            text = known.get(part.text)
-            if text is None:
-                made = normalize.apply([cut_steps.inner(step)], Aligned.of(part.text), self.frozen)
-                text = noted(known, part.text, made.text)
-            last = found[-1].text if found else ""
-            found = add(
-                found,
-                Part(part.start, text),
-                bool(last and text) and not cut_steps.ends_with_space(step, last),
-            )
-        return found
-
-    def alone(self, guard: str) -> str:
-        """What normalizing makes of a guard by itself: a step may put something in front (`Prepend`)."""
-        found = self.guards_alone.get(guard)
-        if found is not None:
-            return found
-        made = normalize.apply(self.spec.normalizer, Aligned.of(guard), self.frozen)
-        return noted(self.guards_alone, guard, made.text)
 
     def has_ids(self, guard: str) -> bool:
         """Whether text can be encoded by itself: `w` alone may be unknown where `low` is a token."""
@@ -336,9 +332,7 @@ class Cuts:
     @cached_property
     def has_groups(self) -> bool:
         """Whether groups of digits begin where digits do: no token that is cut out ends with one."""
-        made = (
-            normalize.apply(self.spec.normalizer, Aligned.of(name), self.frozen).text for name in self.cut_out
-        )
+        made = map(self.parts.alone, self.cut_out)
         ends = {text[-1:] for text in (*self.cut_out, *made)} - {""}
         return not any(cut_steps.is_grouped(self.spec.split, char) for char in ends)
 
@@ -372,20 +366,3 @@ class Cuts:
         """The bytes that other characters are spelled with."""
         symbols = {symbol[0] for symbol in self.spec.alphabet if len(symbol) == 1}
         return frozenset({*self.spec.byte_tokens.values(), *symbols})
-
-
-def noted(known: dict[str, Any], key: str, found: Found) -> Found:
-    """What was found, once it is kept for the next time. Threads may share `known`: none looks again."""
-    if len(known) > MEMORY:
-        known.clear()
-    known[key] = found
-    return found
-
-
-def add(parts: list[Part], part: Part, apart: bool) -> list[Part]:
-    """Parts with one more, or with the last of them grown by it."""
-    if apart or not parts:
-        parts.append(part)
-    else:
-        parts[-1] = Part(parts[-1].start, parts[-1].text + part.text)
-    return parts

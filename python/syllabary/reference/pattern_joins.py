@@ -99,19 +99,24 @@ class Joins:
         """How many digits a group has, or 0."""
         return 0 if self.group is None else self.group.size
 
-    def ends_group(self, text: str, at: int, begins: bool) -> bool:
+    def ends_group(self, text: str, at: int, begins: bool, row: int | None = None) -> bool:
         """Whether a whole number of groups of digits stands before `at`.
 
         begins: the text itself begins where one may be cut; else a row of digits may have begun before it.
+        row: where it begins (`row`), if that is known.
         """
         group = self.group
         if group is None or not (holds(group.alone, text[at - 1]) and holds(group.alone, text[at])):
             return False
-        start = at
-        while start and holds(group.alone, text[start - 1]):
-            start -= 1
+        start = self.row(text, at) if row is None else row
         known = not holds(group.all, text[start - 1]) if start else begins
         return known and (at - start) % group.size == 0
+
+    def row(self, text: str, at: int) -> int:
+        """Where the row of digits before `at` begins."""
+        while self.group is not None and at and holds(self.group.alone, text[at - 1]):
+            at -= 1
+        return at
 
 
 def holds(ranges: Ranges, char: str) -> bool:

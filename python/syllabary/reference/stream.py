@@ -81,7 +81,8 @@ class Characters:
         ('', 'é!')
         """
         if isinstance(part, str):
-            utf8(part)
+            if not part.isascii():
+                utf8(part)
             if self.utf8.getstate()[0]:
                 raise TextError(f"the character at byte {self.begun()} is not whole when text follows")
             return part

@@ -1,0 +1,113 @@
+"""What is read off two neighbouring characters is what the whole text says, and long rows are read once."""
+
+from __future__ import annotations
+
+import json
+import random
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import hf_configurations
+import pytest
+import streamed
+
+import syllabary
+from syllabary.errors import SyllabaryError
+from syllabary.reference import cut_steps, pattern_joins
+from syllabary.reference.cut_parts import Parts
+from syllabary.reference.cuts import Cuts
+from syllabary.spec import Step
+from syllabary.unicode import Ranges
+
+MARKS: dict[str, Any] = {
+    "precompiled_charsmap": b"", "add_dummy_prefix": True, "remove_extra_whitespaces": True,
+    "treat_whitespace_as_suffix": False, "escape_whitespaces": True,
+}  # fmt: skip
+
+
+def agree(cuts: Cuts, text: str) -> bool:
+    """Compare the quick way with what all of the text, rewritten, says; whether it found a cut."""
+    if cuts.never or not cuts.rewrites or not cuts.parts.one_by_one:
+        return False
+    at, doubt = cuts.last_sure(text, 0, True)
+    found = {cut.at: cut.guard for cut in cuts.rewritten(text, True)}
+    if at:
+        assert found.get(at) == text[at - 1], text
+    assert doubt or all(place <= at for place in found), text
+    return bool(at)
+
+
+def test_the_quick_way_says_what_all_of_the_text_says(shared: Path) -> None:
+    chance, compared = random.Random(5), 0
+    toks = [*streamed.trained().values(), syllabary.load(shared / "vocabs" / "mistral_v1.model")]
+    toks.append(marked(toks[-1]))
+    for tok in toks:
+        for policy in (True, False):
+            cuts = Cuts(tok.spec, policy)
+            for _ in range(6):
+                text = streamed.drawn(chance, list(tok.special_tokens))
+                compared += agree(cuts, text[: chance.randrange(len(text) + 1)][-150:])
+    assert compared > 50
+
+
+def test_the_quick_way_by_the_steps_of_other_libraries(tmp_path: Path) -> None:
+    chance, compared, path = random.Random(6), 0, tmp_path / "tokenizer.json"
+    for _ in range(40):
+        path.write_text(json.dumps(hf_configurations.random_document(chance)))
+        try:
+            tok = syllabary.load(path)
+        except SyllabaryError:
+            continue
+        cuts, names = Cuts(tok.spec), [*tok.special_tokens, *tok.spec.added_tokens]
+        for _ in range(4):
+            text = hf_configurations.random_text(chance) + streamed.drawn(chance, names)[:60]
+            compared += agree(cuts, text[: chance.randrange(len(text) + 1)])
+    assert compared > 10
+
+
+def marked(tok: syllabary.Tokenizer) -> syllabary.Tokenizer:
+    """The same, with white space in a row taken away."""
+    return syllabary.Tokenizer(replace(tok.spec, normalizer=(Step("SentencePiece", MARKS),)))
+
+
+@pytest.mark.parametrize("name", ["wordpiece", "gpt4, NFC", "mistral", "mistral, marked"])
+@pytest.mark.parametrize("char", ["a", " "])
+def test_a_long_row_is_rewritten_by_nobody(
+    name: str, char: str, shared: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Neither a word without an end nor white space without one: two characters say it all."""
+    if name.startswith("mistral"):
+        tok = syllabary.load(shared / "vocabs" / "mistral_v1.model")
+        tok = marked(tok) if "marked" in name else tok
+    else:
+        tok = streamed.trained()[name]
+    monkeypatch.setattr(Parts, "of", lambda *_: pytest.fail("rewritten"))
+    encoder = tok.encoder("text")
+    found = [token for _ in range(60) for token in encoder.push(char * 500)]
+    assert found + encoder.flush() == tok.encode(char * 30_000, "text")
+
+
+def test_a_long_row_of_digits_is_not_read_again_for_each(monkeypatch: pytest.MonkeyPatch) -> None:
+    tok, asked = streamed.trained()["gpt4, NFC"], 0
+    real = pattern_joins.holds
+
+    def holds(ranges: Ranges, char: str) -> bool:
+        nonlocal asked
+        asked += 1
+        return real(ranges, char)
+
+    monkeypatch.setattr(pattern_joins, "holds", holds)
+    encoder = tok.encoder()
+    found = encoder.push("x" + "1" * 3000)
+    assert found + encoder.flush() == tok.encode("x" + "1" * 3000)
+    assert 0 < asked < 100_000
+
+
+def test_letters_are_not_asked_about_groups_of_digits(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cut_steps, "group_before", lambda *_: pytest.fail("asked"))
+    for name in ("o200k", "gpt4, NFC"):
+        tok = streamed.trained()[name]
+        encoder, text = tok.encoder(), "some words and others; " * 20
+        found = [token for at in range(0, len(text), 7) for token in encoder.push(text[at : at + 7])]
+        assert found + encoder.flush() == tok.encode(text)
