@@ -17,6 +17,8 @@ from syllabary.errors import SyllabaryError
 from syllabary.reference import cut_steps, pattern_joins
 from syllabary.reference.cut_parts import Parts
 from syllabary.reference.cuts import Cuts
+from syllabary.reference.train_sentencepiece_nfkc import named_rules
+from syllabary.reference.train_sentencepiece_rules import compiled
 from syllabary.spec import Step
 from syllabary.unicode import Ranges
 
@@ -41,7 +43,7 @@ def agree(cuts: Cuts, text: str) -> bool:
 def test_the_quick_way_says_what_all_of_the_text_says(shared: Path) -> None:
     chance, compared = random.Random(5), 0
     toks = [*streamed.trained().values(), syllabary.load(shared / "vocabs" / "mistral_v1.model")]
-    toks.append(marked(toks[-1]))
+    toks += [marked(toks[-1]), marked(toks[-1], compiled(named_rules("nmt_nfkc")))]
     for tok in toks:
         for policy in (True, False):
             cuts = Cuts(tok.spec, policy)
@@ -66,12 +68,13 @@ def test_the_quick_way_by_the_steps_of_other_libraries(tmp_path: Path) -> None:
     assert compared > 10
 
 
-def marked(tok: syllabary.Tokenizer) -> syllabary.Tokenizer:
-    """The same, with white space in a row taken away."""
-    return syllabary.Tokenizer(replace(tok.spec, normalizer=(Step("SentencePiece", MARKS),)))
+def marked(tok: syllabary.Tokenizer, rules: bytes = b"") -> syllabary.Tokenizer:
+    """The same, with white space in a row taken away, and with rules of its own."""
+    step = Step("SentencePiece", {**MARKS, "precompiled_charsmap": rules})
+    return syllabary.Tokenizer(replace(tok.spec, normalizer=(step,)))
 
 
-@pytest.mark.parametrize("name", ["wordpiece", "gpt4, NFC", "mistral", "mistral, marked"])
+@pytest.mark.parametrize("name", ["wordpiece", "gpt4, NFC", "mistral", "mistral, marked", "mistral, rules"])
 @pytest.mark.parametrize("char", ["a", " "])
 def test_a_long_row_is_rewritten_by_nobody(
     name: str, char: str, shared: Path, monkeypatch: pytest.MonkeyPatch
@@ -79,7 +82,8 @@ def test_a_long_row_is_rewritten_by_nobody(
     """Neither a word without an end nor white space without one: two characters say it all."""
     if name.startswith("mistral"):
         tok = syllabary.load(shared / "vocabs" / "mistral_v1.model")
-        tok = marked(tok) if "marked" in name else tok
+        rules = compiled(named_rules("nmt_nfkc")) if name.endswith("rules") else b""
+        tok = marked(tok, rules) if ", " in name else tok
     else:
         tok = streamed.trained()[name]
     monkeypatch.setattr(Parts, "of", lambda *_: pytest.fail("rewritten"))

@@ -117,11 +117,18 @@ class Parts:
                 return None
         return before, after
 
-    def inside(self, before: str, after: str) -> bool:
-        """Whether two characters are never parted, as the first step rewrites them together.
+    def takes_along(self, before: str, after: str) -> bool:
+        """Whether a character is white space that is one part with what follows, as it may be taken away.
 
-        A row of white space that it takes away is one such part, however long.
+        What becomes of the two is the same: only that nothing is parted there. So of a single step.
         """
+        step = self.steps[0]
+        if len(self.steps) > 1 or not cut_steps.ends_with_space(step, self.made(step, before)):
+            return False
+        return self.far or cut_steps.rewrites_apart(step, before + after, 1, self.frozen)
+
+    def inside(self, before: str, after: str) -> bool:
+        """Whether two characters are never parted, as the first step rewrites them together."""
         step = self.steps[0]
         if self.far:
             return False
@@ -129,10 +136,11 @@ class Parts:
             return True
         return cut_steps.ends_with_space(step, self.made(step, before))
 
-    def stay_apart(self, text: str, places: range, begins: bool) -> bool:
-        """Whether the first step parts a text at all of these places."""
+    def stay_apart(self, text: str, at: int, begins: bool) -> bool:
+        """Whether the first step, which is `far`, parts a text at a place, and a character before and behind."""
         step = self.steps[0]
-        return all(cut_steps.rewrites_apart(step, text, at, self.frozen, begins) for at in places)
+        places = range(max(1, at - 1), at + 2)
+        return all(cut_steps.rewrites_apart(step, text, place, self.frozen, begins) for place in places)
 
 
 def whole(groups: list[list[Part]]) -> list[Part]:

@@ -40,8 +40,9 @@ from syllabary.spec import TokenizerSpec
 GROUP = -1  # of a context: as long as the group of digits before the place
 NEAR = 64  # characters of context, with which a stretch of text is rewritten
 # What is certain of a place between two characters that are rewritten each alone: no cut, a cut, or neither
-# without more text. The last two: they are rewritten together for certain (so no cut), or maybe.
-NONE, CUT, UNSURE, INSIDE, GLUED = range(5)
+# without more text. The others are no cut: white space takes along what follows and changes nothing of it; the
+# two are rewritten together for certain; or maybe, and then that is no answer.
+NONE, CUT, UNSURE, SPACE, INSIDE, GLUED = range(6)
 AROUND = 8  # characters before a cut, from which on the text behind it is looked at again
 
 
@@ -206,16 +207,17 @@ class Cuts:
         """
         known, parts, end = self.sides.get, self.parts, len(text) - 1
         behind, here = (self.side(text, max(0, at), begins) for at in (end, end - 1))
-        doubt = False
+        doubt = closed = False  # closed: a part ends behind, which is not the last one then
         for at in range(end - 1, low, -1):
             before = known(text[at - 2 : at])
             if before is None:
                 before = self.side(text, at - 1, begins)
-            if (here or before or behind) and here != INSIDE:
+            closed = closed or behind < SPACE
+            if (here or before or behind) and here != SPACE and here != INSIDE:
                 if here > CUT or before >= INSIDE or behind >= INSIDE:
                     doubt = True
-                elif here == CUT:
-                    if not parts.far or parts.stay_apart(text, range(max(1, at - 1), at + 2), begins):
+                elif here == CUT and closed:
+                    if before != SPACE and (not parts.far or parts.stay_apart(text, at, begins)):
                         return at, doubt
                     doubt = True
             behind, here = here, before
@@ -244,6 +246,8 @@ class Cuts:
             return found
         made = self.parts.sides(left, right)
         if made is None:
+            if self.parts.takes_along(left, right):
+                return noted(self.sides, both, SPACE)
             return noted(self.sides, both, INSIDE if self.parts.inside(left, right) else GLUED)
         wanted = self.context(left, right, made[0][-1], made[1][0])
         if wanted == 1 and self.has_ids(left) and self.parts.alone(left).endswith(made[0]):
