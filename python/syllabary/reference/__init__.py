@@ -28,7 +28,8 @@ The rest answers one question each. Under each question the first file is where 
   other ways to cut a text), `check_models`; `scores` (sentencepiece's merging).
 - Merges passed over at random: `dropout`. Merges of a vocabulary that has none: `rank_merges`.
 - What a model eats besides ids: `full`, then `encoding`, `truncation`, `postprocess`, `trim` (offsets).
-- Text in parts: `stream`, then `cuts` (where a text can be cut), `cut_steps`, `cut_tokens`, `pattern_joins`.
+- Text in parts: `stream`, then `cuts` (where a text can be cut), `cut_parts`, `cut_steps`, `cut_tokens`,
+  `pattern_joins`.
 - Training from more than one text: `counts` (a table of pieces), `train_start` (on top of a tokenizer),
   `train_superwords` (merges that cross pieces), `train_parity` (several languages alike), `ids` (integers
   instead of text).

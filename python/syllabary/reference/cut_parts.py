@@ -9,10 +9,12 @@ whether text can be cut there (`cuts`).
 from __future__ import annotations
 
 from collections.abc import Collection
+from operator import add
 from typing import Any, NamedTuple, TypeVar
 
 from syllabary.reference import cut_steps, normalize
 from syllabary.reference.aligned import Aligned
+from syllabary.reference.charsmap import charsmap
 from syllabary.spec import Step
 
 Found = TypeVar("Found")
@@ -137,8 +139,14 @@ class Parts:
         return cut_steps.ends_with_space(step, self.made(step, before))
 
     def stay_apart(self, text: str, at: int, begins: bool) -> bool:
-        """Whether the first step, which is `far`, parts a text at a place, and a character before and behind."""
+        """Whether the first step, which is `far`, parts a text at a place, and one character around it."""
         step = self.steps[0]
+        rules = charsmap(step.options["precompiled_charsmap"])
+        low = at - 2 - (0 if rules is None else rules.longest_rule)
+        if rules is not None and not self.frozen and (begins or low >= 0):
+            near = text[max(0, low) : at + 2]
+            if not any(map(rules.begins_with, map(add, near, near[1:]))):
+                return True  # no rule begins anywhere near
         places = range(max(1, at - 1), at + 2)
         return all(cut_steps.rewrites_apart(step, text, place, self.frozen, begins) for place in places)
 

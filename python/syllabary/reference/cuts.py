@@ -40,8 +40,8 @@ from syllabary.spec import TokenizerSpec
 GROUP = -1  # of a context: as long as the group of digits before the place
 NEAR = 64  # characters of context, with which a stretch of text is rewritten
 # What is certain of a place between two characters that are rewritten each alone: no cut, a cut, or neither
-# without more text. The others are no cut: white space takes along what follows and changes nothing of it; the
-# two are rewritten together for certain; or maybe, and then that is no answer.
+# without more text. The others are no cut: white space takes along what follows, unchanged; the two
+# are rewritten together for certain; or maybe, and then that is no answer.
 NONE, CUT, UNSURE, SPACE, INSIDE, GLUED = range(6)
 AROUND = 8  # characters before a cut, from which on the text behind it is looked at again
 

@@ -50,7 +50,8 @@ class Stream:
         self.length += len(text)
         if self.seen >= LONG and self.length - self.seen < self.seen // SHARE:
             return None
-        guard, held = self.rest()
+        guard, held = self.guard, "".join(self.held)
+        self.held = [held]
         low = self.seen - (NEAR if self.cuts.rewrites else 1)
         cut = self.cuts.last(held, max(0, low))
         self.seen = self.length
