@@ -234,7 +234,8 @@ def _own_options(pairs: tuple[str, ...], tool: str, model: str) -> dict[str, obj
             elif tool == SENTENCEPIECE:
                 options_of({}, told, model)
     except TypeError as error:
-        raise click.BadParameter(spoken(str(error)).removeprefix("--option "), param_hint="--option") from error
+        said = spoken(str(error)).removeprefix("--option ")  # the hint says it
+        raise click.BadParameter(said, param_hint="--option") from error
     return told
 
 
