@@ -4,16 +4,16 @@
 //! many as there should be; then of many bytes at once the character that would begin at each is computed, and those are
 //! kept where one does. Elsewhere the standard library does it. Leaves out the way back (`utf8`).
 
-#[cfg(target_arch = "x86_64")]
+#[cfg(simd_x86)]
 mod avx2;
-#[cfg(target_arch = "x86_64")]
+#[cfg(simd_x86)]
 mod avx512;
-#[cfg(target_arch = "x86_64")]
+#[cfg(simd_x86)]
 mod windows;
 
 use std::mem::MaybeUninit;
 
-#[cfg(target_arch = "x86_64")]
+#[cfg(simd_x86)]
 use self::{avx2::Avx2, avx512::Avx512};
 
 /// More bytes than are ever left for the next call; a window reads so many.
@@ -39,7 +39,7 @@ impl Unit for u32 {
 
 /// How many of the bytes begin characters, and the largest of them.
 pub fn starts(bytes: &[u8]) -> (usize, u8) {
-    #[cfg(target_arch = "x86_64")]
+    #[cfg(simd_x86)]
     if let Some(lanes) = Avx512::new() {
         return lanes.starts(bytes);
     }
@@ -58,11 +58,11 @@ fn counted(bytes: &[u8]) -> (usize, u8) {
 /// characters: all if there are no more bytes to come (`is_last`), else all but fewer than `REACH` bytes. `None` if the
 /// bytes are no UTF-8, if there is no room, or if a character is too wide.
 pub fn write<T: Unit>(bytes: &[u8], out: &mut [MaybeUninit<T>], is_last: bool) -> Option<(usize, usize)> {
-    #[cfg(target_arch = "x86_64")]
+    #[cfg(simd_x86)]
     if let Some(lanes) = Avx512::new() {
         return lanes.write(bytes, out, is_last);
     }
-    #[cfg(target_arch = "x86_64")]
+    #[cfg(simd_x86)]
     if let Some(lanes) = Avx2::new() {
         return lanes.write(bytes, out, is_last);
     }

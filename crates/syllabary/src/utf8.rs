@@ -45,7 +45,7 @@ pub fn write<'b, T: Character>(characters: &[T], buffer: &'b mut Vec<u8>) -> Res
     Ok(unsafe { std::str::from_utf8_unchecked(&buffer[..filled]) })
 }
 
-#[cfg(target_arch = "x86_64")]
+#[cfg(simd_x86)]
 fn fill<T: Character>(characters: &[T], out: &mut [u8]) -> Result<usize, usize> {
     if is_x86_feature_detected!("avx2")
         && is_x86_feature_detected!("bmi2")
@@ -57,7 +57,7 @@ fn fill<T: Character>(characters: &[T], out: &mut [u8]) -> Result<usize, usize> 
     by_blocks(characters, out)
 }
 
-#[cfg(not(target_arch = "x86_64"))]
+#[cfg(not(simd_x86))]
 fn fill<T: Character>(characters: &[T], out: &mut [u8]) -> Result<usize, usize> {
     by_blocks(characters, out)
 }
@@ -125,7 +125,7 @@ fn spelled(code: u32) -> u32 {
 }
 
 /// The same with AVX2, and with an instruction that takes the bytes out of eight that belong to characters.
-#[cfg(target_arch = "x86_64")]
+#[cfg(simd_x86)]
 mod packed {
     use std::arch::x86_64::*;
 

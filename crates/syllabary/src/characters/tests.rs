@@ -7,9 +7,9 @@ type Way<T> = fn(&[u8], &mut [MaybeUninit<T>], bool) -> Option<(usize, usize)>;
 
 /// The best, and that of processors without AVX-512.
 fn ways<T: Unit>() -> Vec<Way<T>> {
-    #[cfg_attr(not(target_arch = "x86_64"), expect(unused_mut))]
+    #[cfg_attr(not(simd_x86), expect(unused_mut))]
     let mut ways: Vec<Way<T>> = vec![write];
-    #[cfg(target_arch = "x86_64")]
+    #[cfg(simd_x86)]
     if Avx2::new().is_some() {
         ways.push(|bytes, out, is_last| Avx2::new()?.write(bytes, out, is_last));
     }

@@ -50,7 +50,7 @@ pub(super) fn are_dense(neighbours: &[(char, char)]) -> bool {
 }
 
 /// The bytes, as bits, that are ASCII or may begin punctuation of other kinds.
-#[cfg(target_arch = "x86_64")]
+#[cfg(simd_x86)]
 #[inline]
 fn candidates(window: &[u8; WINDOW]) -> u32 {
     use std::arch::x86_64::*;
@@ -67,14 +67,14 @@ fn candidates(window: &[u8; WINDOW]) -> u32 {
     half(0) | half(16) << 16
 }
 
-#[cfg(not(target_arch = "x86_64"))]
+#[cfg(not(simd_x86))]
 #[inline]
 fn candidates(window: &[u8; WINDOW]) -> u32 {
     by_bytes(window)
 }
 
 /// The same byte by byte.
-#[cfg(any(test, not(target_arch = "x86_64")))]
+#[cfg(any(test, not(simd_x86)))]
 fn by_bytes(window: &[u8; WINDOW]) -> u32 {
     let is_candidate = |byte: &u8| byte.is_ascii() || [0xC2, 0xE2].contains(byte);
     window.iter().rev().fold(0, |bits, byte| bits << 1 | u32::from(is_candidate(byte)))

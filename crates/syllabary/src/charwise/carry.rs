@@ -124,6 +124,7 @@ impl Carry<'_> {
     }
 
     /// The same of characters of which these, as bits, have an id, and these have none.
+    #[cfg(simd_x86)]
     pub(super) fn mixed(&mut self, at: usize, kept: u32, dropped: u32) {
         let count = 32 - (kept | dropped).leading_zeros() as usize;
         self.hidden.push(Hidden { at, kept, count });

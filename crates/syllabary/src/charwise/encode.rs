@@ -4,7 +4,7 @@
 
 use std::ops::Range;
 
-#[cfg(target_arch = "x86_64")]
+#[cfg(simd_x86)]
 use super::mixed::is_plain;
 use super::{
     Charwise, How, MARK,
@@ -152,7 +152,7 @@ impl Charwise {
                     continue;
                 }
             }
-            #[cfg(target_arch = "x86_64")]
+            #[cfg(simd_x86)]
             if let Some(singles) = &self.singles
                 && !self.whole_words
                 && !is_plain(&bytes[at..])

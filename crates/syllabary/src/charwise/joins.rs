@@ -6,7 +6,7 @@
 //! same of one character). Pairs of ASCII have a table; the others are hashed into bits, and two pairs that share
 //! a bit only cost a cut.
 
-#[cfg(target_arch = "x86_64")]
+#[cfg(simd_x86)]
 use super::cover::{Cover, Ends};
 use super::letters::Letters;
 
@@ -26,7 +26,7 @@ pub(super) struct Joins {
     bits: Vec<u64>,
     shift: u32,
     /// The same of ASCII, nearly, where the processor reads 64 bytes at once.
-    #[cfg(target_arch = "x86_64")]
+    #[cfg(simd_x86)]
     cover: Option<Box<Cover>>,
 }
 
@@ -68,7 +68,7 @@ impl Joins {
             ascii: Box::new([1; 128 * 128]),
             bits: vec![0; size / 64],
             shift: 64 - size.trailing_zeros(),
-            #[cfg(target_arch = "x86_64")]
+            #[cfg(simd_x86)]
             cover: None,
         };
         for &(left, right) in neighbours {
@@ -95,7 +95,7 @@ impl Joins {
             ascii: Box::new([0; 128 * 128]),
             bits: vec![u64::MAX],
             shift: 58,
-            #[cfg(target_arch = "x86_64")]
+            #[cfg(simd_x86)]
             cover: None,
         };
         for left in 0..128 {
@@ -118,11 +118,15 @@ impl Joins {
 
     /// The same, to be asked of 64 places at once where the processor can: of the tokens, and how many are
     /// more frequent.
+    #[cfg(simd_x86)]
     pub(super) fn covered<'t>(mut self, texts: impl Iterator<Item = (&'t str, u32)>, space: char) -> Joins {
-        #[cfg(target_arch = "x86_64")]
-        {
-            self.cover = Cover::new(&self.ascii, &Ends::new(texts, space));
-        }
+        self.cover = Cover::new(&self.ascii, &Ends::new(texts, space));
+        self
+    }
+
+    /// The same where no processor can.
+    #[cfg(not(simd_x86))]
+    pub(super) fn covered<'t>(self, _: impl Iterator<Item = (&'t str, u32)>, _: char) -> Joins {
         self
     }
 
@@ -130,7 +134,7 @@ impl Joins {
     /// all such places.
     #[inline]
     pub(super) fn cuts_from(&self, text: &[u8], at: usize) -> Cuts {
-        #[cfg(target_arch = "x86_64")]
+        #[cfg(simd_x86)]
         if let Some(cover) = &self.cover {
             return cover.cuts(text, at);
         }
@@ -143,11 +147,14 @@ impl Joins {
         for bits in &mut cuts.bits {
             let block = &text[cuts.end..text.len().min(cuts.end + BLOCK)];
             let ascii = ascii_bytes(block);
-            for place in 1..ascii {
-                *bits |= u64::from(self.cut_ascii(block[place - 1], block[place])) << place;
-            }
-            if cuts.end > at && ascii > 0 {
-                *bits |= u64::from(self.cut_ascii(text[cuts.end - 1], block[0]));
+            let before = if cuts.end > at { text[cuts.end - 1] } else { 0 };
+            // A block of a known size: no byte of it waits to be told how many there are.
+            *bits = match block[..ascii].try_into() {
+                Ok(whole) => self.cuts_in(whole, before),
+                Err(_) => self.cuts_of(&block[..ascii], before),
+            };
+            if cuts.end == at {
+                *bits &= !1;
             }
             cuts.end += ascii;
             if ascii < BLOCK {
@@ -155,6 +162,26 @@ impl Joins {
             }
         }
         cuts
+    }
+
+    /// Before which bytes of a whole block of ASCII text may be cut, the last byte before it given.
+    #[inline]
+    fn cuts_in(&self, block: &[u8; BLOCK], before: u8) -> u64 {
+        let mut left = before;
+        let eights = block.as_chunks::<8>().0.iter().zip(0..);
+        eights.fold(0, |bits, (eight, place)| {
+            let byte = self.cuts_of(eight, left);
+            left = eight[7];
+            bits | byte << (8 * place)
+        })
+    }
+
+    /// The same of up to 64 bytes.
+    #[inline]
+    fn cuts_of(&self, bytes: &[u8], before: u8) -> u64 {
+        let lefts = std::iter::once(&before).chain(bytes);
+        let pairs = lefts.zip(bytes).zip(0..);
+        pairs.fold(0, |bits, ((&left, &right), place)| bits | u64::from(self.cut_ascii(left, right)) << place)
     }
 
     /// Whether two characters, of which these are the first bytes, are ASCII and text may be cut between them.
@@ -177,7 +204,7 @@ impl Joins {
     }
 
     /// The bits, and how many places to the right the hash of a pair is shifted to be the number of one.
-    #[cfg(target_arch = "x86_64")]
+    #[cfg(simd_x86)]
     pub(super) fn bits(&self) -> (&[u64], u32) {
         (&self.bits, self.shift)
     }

@@ -14,20 +14,20 @@ mod alone;
 mod behind;
 mod brief;
 mod carry;
-#[cfg(target_arch = "x86_64")]
+#[cfg(simd_x86)]
 mod cover;
 mod encode;
 mod joins;
 mod letters;
 pub(crate) mod memory;
-#[cfg(target_arch = "x86_64")]
+#[cfg(simd_x86)]
 mod mixed;
 pub(crate) mod out;
 mod pairs;
 mod shape;
 mod spans;
 mod stretch;
-#[cfg(target_arch = "x86_64")]
+#[cfg(simd_x86)]
 mod stretch_wide;
 #[cfg(test)]
 mod tests;
@@ -72,7 +72,7 @@ pub(crate) struct Charwise {
     letters: Letters,
     joins: Joins,
     /// The processor reads sixteen characters at once.
-    #[cfg(target_arch = "x86_64")]
+    #[cfg(simd_x86)]
     singles: Option<mixed::Singles>,
     how: How,
     /// No token reaches over the place before a mark.
@@ -139,7 +139,7 @@ impl Charwise {
             symbols.extend(text.chars().map(|char| letters.get(char).id()));
         };
         Some(Charwise {
-            #[cfg(target_arch = "x86_64")]
+            #[cfg(simd_x86)]
             singles: None,
             how: How::Merge(Pairs::new(&pairs, spell)?),
             joins: Joins::new(&neighbours, space).covered(ranked(vocab, &pairs), space),

@@ -159,7 +159,7 @@ impl Charwise {
         (read.chars[0], read.starts[0], read.count) = (read.chars[read.count], reached.end, 0);
         let space = self.letters.canonical(' ');
         let mut opens = 0;
-        #[cfg(target_arch = "x86_64")]
+        #[cfg(simd_x86)]
         if let Some(able) = weigh.able {
             opens = able.read(&weigh.unigram, &self.joins, space, text.as_bytes(), read);
         }

@@ -1,8 +1,9 @@
 //! Which tokenizers have the fast way.
 
+#[cfg(simd_x86)]
+use crate::models::Kind;
 use crate::{
     alphabet::{Spelling, Unit},
-    models::Kind,
     parts::Parts,
     split::{Split, Tables},
     step::{Step, Value},
@@ -76,7 +77,7 @@ fn only_where_ids_depend_on_nothing_else() {
     }));
 }
 
-#[cfg(target_arch = "x86_64")]
+#[cfg(simd_x86)]
 #[test]
 fn sixteen_characters_are_read_as_one_by_one() {
     use super::{
@@ -121,7 +122,7 @@ fn sixteen_characters_are_read_as_one_by_one() {
 }
 
 /// A Unigram of these tokens, scores of few tenths so that many ways are nearly equal; `spelled`: unknown text by bytes.
-#[cfg(target_arch = "x86_64")]
+#[cfg(simd_x86)]
 fn unigram(fuses: bool, spelled: bool) -> Tokenizer {
     let tokens = [
         "▁",
@@ -166,7 +167,7 @@ fn unigram(fuses: bool, spelled: bool) -> Tokenizer {
 }
 
 /// Up to where sums are counted anew; characters of four bytes, of the end of the table, alone and in tokens, among them.
-#[cfg(target_arch = "x86_64")]
+#[cfg(simd_x86)]
 #[test]
 fn text_of_any_script_is_written_as_by_the_other_ways() {
     use crate::{

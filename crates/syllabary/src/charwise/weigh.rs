@@ -26,7 +26,7 @@ use super::{
     shape::{Prefix, Shape},
     work::Work,
 };
-#[cfg(target_arch = "x86_64")]
+#[cfg(simd_x86)]
 use super::{mixed::Singles, stretch_wide::Able};
 use crate::{
     alphabet::{Alphabet, NONE, Spelling},
@@ -56,7 +56,7 @@ pub(super) struct Weigh {
     /// The codes of ASCII.
     pub(super) codes: Box<Codes>,
     /// The processor reads sixteen characters at once.
-    #[cfg(target_arch = "x86_64")]
+    #[cfg(simd_x86)]
     pub(super) able: Option<Able>,
 }
 
@@ -104,7 +104,7 @@ impl Charwise {
             joins: joins_of((words, unigram), &neighbours, space),
             whole_words: begins_words && !words && are_dense(&neighbours),
             begins_words,
-            #[cfg(target_arch = "x86_64")]
+            #[cfg(simd_x86)]
             singles: if words { None } else { Singles::new(&letters) },
             how: How::Weigh(Weigh::new((unigram, space), spelling, words)),
             unknown: spelling.unknown.unwrap_or(NONE),
@@ -308,7 +308,7 @@ impl Weigh {
             heaviest,
             words,
             codes: codes(unigram, space),
-            #[cfg(target_arch = "x86_64")]
+            #[cfg(simd_x86)]
             able: Able::new(),
         }
     }

@@ -2,7 +2,7 @@
 //!
 //! Leaves out what is written to them (`encode`, `ahead`, `mixed`).
 
-#[cfg(target_arch = "x86_64")]
+#[cfg(simd_x86)]
 use super::mixed::Few;
 use super::{
     ahead::{AHEAD, Word},
@@ -32,7 +32,7 @@ pub(crate) struct Work {
     pub(super) ahead: [Word; AHEAD],
     pub(super) memory: Memory,
     pub(super) lattice: Lattice,
-    #[cfg(target_arch = "x86_64")]
+    #[cfg(simd_x86)]
     pub(super) mixed: Few,
     pub(super) symbols: Vec<u32>,
     pub(super) run: Vec<u32>,
@@ -50,7 +50,7 @@ impl Default for Work {
             ahead: [Default::default(); AHEAD],
             memory: Memory::default(),
             lattice: Lattice::default(),
-            #[cfg(target_arch = "x86_64")]
+            #[cfg(simd_x86)]
             mixed: Few::default(),
             symbols: Vec::new(),
             run: Vec::new(),

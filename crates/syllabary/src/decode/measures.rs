@@ -113,7 +113,7 @@ impl Measures {
 
     /// Adds groups up to the first with a token that must be looked at; gives their number.
     fn groups(&self, groups: &[[u32; GROUP]], sums: &mut Sums) -> usize {
-        #[cfg(target_arch = "x86_64")]
+        #[cfg(simd_x86)]
         if is_x86_feature_detected!("avx512f") {
             // SAFETY: the processor has what the function asks for.
             return unsafe { vectors::add(&self.of, groups, sums) };
@@ -150,7 +150,7 @@ fn look(ids: &[u32], first: usize, slots: &Slots, sums: &mut Sums) -> Result<(),
 }
 
 /// Sixteen ids at a time, with AVX-512.
-#[cfg(target_arch = "x86_64")]
+#[cfg(simd_x86)]
 mod vectors {
     use std::arch::x86_64::*;
 

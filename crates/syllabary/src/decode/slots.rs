@@ -123,7 +123,7 @@ impl Slots {
     }
 
     fn groups(&self, groups: &[[u32; GROUP]], out: &mut [MaybeUninit<u8>]) -> (usize, usize) {
-        #[cfg(target_arch = "x86_64")]
+        #[cfg(simd_x86)]
         if is_x86_feature_detected!("avx512f") {
             // SAFETY: the processor has what the function asks for.
             return unsafe { vectors::groups(&self.slots, groups, out) };
@@ -176,7 +176,7 @@ impl Slots {
 }
 
 /// Looking whether ids have slots for sixteen at once, with AVX-512.
-#[cfg(target_arch = "x86_64")]
+#[cfg(simd_x86)]
 mod vectors {
     use std::{arch::x86_64::*, mem::MaybeUninit};
 

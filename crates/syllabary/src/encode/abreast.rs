@@ -54,7 +54,7 @@ pub(super) fn merge_all(
     done: &mut impl FnMut(usize, &[u32], u32),
 ) {
     let rules = Rules::of(&fast.bytes, vocab, merges);
-    #[cfg(target_arch = "x86_64")]
+    #[cfg(simd_x86)]
     if let Some(lanes) = fast.lanes {
         return lanes.merge(strings, rules, done);
     }
@@ -67,7 +67,7 @@ fn merge(
     rules: Rules<'_>,
     done: &mut impl FnMut(usize, &[u32], u32),
 ) {
-    #[cfg(target_arch = "x86_64")]
+    #[cfg(simd_x86)]
     if is_x86_feature_detected!("avx2")
         && is_x86_feature_detected!("bmi1")
         && is_x86_feature_detected!("bmi2")
@@ -81,7 +81,7 @@ fn merge(
 }
 
 /// The same, compiled for processors of the last ten years.
-#[cfg(target_arch = "x86_64")]
+#[cfg(simd_x86)]
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 fn merge_narrow(
     strings: impl ExactSizeIterator<Item = Key>,

@@ -45,15 +45,15 @@ fn listed(draw: &mut impl FnMut(usize) -> usize, tokens: &[Vec<u8>]) -> Vec<(u32
 enum Way {
     Narrow,
     Portable,
-    #[cfg(target_arch = "x86_64")]
+    #[cfg(simd_x86)]
     Wide(crate::encode::lanes::Able),
 }
 
 impl Way {
     fn all() -> Vec<Way> {
-        #[cfg(target_arch = "x86_64")]
+        #[cfg(simd_x86)]
         let wide = crate::encode::lanes::Able::new().map(Way::Wide);
-        #[cfg(not(target_arch = "x86_64"))]
+        #[cfg(not(simd_x86))]
         let wide = None;
         [Way::Narrow, Way::Portable].into_iter().chain(wide).collect()
     }
@@ -67,7 +67,7 @@ impl Way {
         match self {
             Way::Narrow => merge(strings, rules, done),
             Way::Portable => run(strings, rules, done),
-            #[cfg(target_arch = "x86_64")]
+            #[cfg(simd_x86)]
             Way::Wide(lanes) => lanes.merge(strings, rules, done),
         }
     }
@@ -142,9 +142,10 @@ fn whole_texts_are_the_same_with_lanes_and_without_and_one_by_one() {
             (parts.vocab, parts.whole_pieces) = (Some(vocab), round % 2 == 0);
             Tokenizer::new(parts).unwrap()
         };
+        #[cfg_attr(not(simd_x86), expect(unused_mut))]
         let (wide, mut narrow, mut slow) = (made(), made(), made());
         slow.fast = None;
-        #[cfg(target_arch = "x86_64")]
+        #[cfg(simd_x86)]
         narrow.fast.as_mut().unwrap().lanes.take();
         for _ in 0..3 {
             let text = text(&mut draw);

@@ -4,7 +4,7 @@
 //! for, so that the memory's lines are on their way. Leaves out the same with wide instructions (`wide`) and the
 //! look itself (`found`).
 
-#[cfg(target_arch = "x86_64")]
+#[cfg(simd_x86)]
 use super::wide;
 use super::{
     found::Missed,
@@ -137,9 +137,9 @@ impl Asked {
         (starts, ends): (&[usize], &[usize]),
     ) {
         self.size = lines.size();
-        #[cfg(target_arch = "x86_64")]
+        #[cfg(simd_x86)]
         let done = wide::Able::new().map_or(0, |able| able.ask(self, (lines, longer), text, (starts, ends)));
-        #[cfg(not(target_arch = "x86_64"))]
+        #[cfg(not(simd_x86))]
         let done = 0;
         for (at, (&start, &end)) in starts.iter().zip(ends).enumerate().skip(done) {
             self.one((lines, longer), text, (start, end), at);
@@ -154,10 +154,10 @@ impl Asked {
         (starts, ends, kinds): (&[usize], &[usize], &[u64]),
     ) {
         self.size = lines.size();
-        #[cfg(target_arch = "x86_64")]
+        #[cfg(simd_x86)]
         let done =
             wide::Able::new().map_or(0, |able| able.ask_short(self, lines, text, (starts, ends, kinds)));
-        #[cfg(not(target_arch = "x86_64"))]
+        #[cfg(not(simd_x86))]
         let done = 0;
         for (at, ((&start, &end), &kind)) in starts.iter().zip(ends).zip(kinds).enumerate().skip(done) {
             self.set(lines, at, key_of(text, (start, end), kind));

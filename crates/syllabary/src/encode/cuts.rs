@@ -9,7 +9,7 @@
 //! if each stood alone. Scripts without spaces are cut into short strings in this way, which repeat. Leaves out
 //! merges whose result is no token of the vocabulary: there are none.
 
-#[cfg(target_arch = "x86_64")]
+#[cfg(simd_x86)]
 use std::arch::x86_64::{
     __m512i, _mm512_and_si512, _mm512_mask_i32gather_epi32, _mm512_mullo_epi32, _mm512_or_si512,
     _mm512_set1_epi32, _mm512_setzero_si512, _mm512_slli_epi32, _mm512_sllv_epi32, _mm512_srli_epi32,
@@ -162,7 +162,7 @@ fn place(before: usize, after: usize) -> usize {
 ///
 /// # Safety
 /// The places of these are within the bits.
-#[cfg(target_arch = "x86_64")]
+#[cfg(simd_x86)]
 #[inline]
 #[target_feature(enable = "avx512f")]
 unsafe fn have(wanted: u16, bits: *const i32, at: __m512i) -> u16 {
@@ -232,7 +232,7 @@ impl Cuts {
     }
 
     /// `has_part` of sixteen places at once.
-    #[cfg(target_arch = "x86_64")]
+    #[cfg(simd_x86)]
     #[inline]
     #[target_feature(enable = "avx512f")]
     pub(super) fn have_part(&self, before: __m512i, after: __m512i) -> u16 {
@@ -242,7 +242,7 @@ impl Cuts {
     }
 
     /// `has_pair` of those of sixteen that are `wanted`.
-    #[cfg(target_arch = "x86_64")]
+    #[cfg(simd_x86)]
     #[inline]
     #[target_feature(enable = "avx512f")]
     pub(super) fn have_pair(&self, wanted: u16, before: __m512i, after: __m512i) -> u16 {

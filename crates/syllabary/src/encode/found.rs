@@ -4,7 +4,7 @@
 //! branch on whether a string is known. Leaves out the same with wide instructions (`wide`), and what is done about
 //! the others (`chunk`).
 
-#[cfg(target_arch = "x86_64")]
+#[cfg(simd_x86)]
 use super::wide;
 use super::{
     asked::{Asked, LONG},
@@ -36,6 +36,7 @@ pub(crate) struct Found {
     missed: Box<[Missed]>,
     misses: usize,
     /// Whether most fours of the last look had one that was not found, or not with few ids.
+    #[cfg(simd_x86)]
     pub(super) others_are_many: bool,
 }
 
@@ -50,6 +51,7 @@ impl Found {
             ends: vec![0; MANY].into(),
             missed: vec![Missed::default(); misses + MANY].into(),
             misses: 0,
+            #[cfg(simd_x86)]
             others_are_many: false,
         }
     }
@@ -85,10 +87,10 @@ impl Found {
         asked: &Asked,
         count: usize,
     ) -> usize {
-        #[cfg(target_arch = "x86_64")]
+        #[cfg(simd_x86)]
         let (done, mut sum) =
             wide::Able::new().map_or((0, 0), |able| able.look::<KEEP, ENDS>(self, memory, asked, count));
-        #[cfg(not(target_arch = "x86_64"))]
+        #[cfg(not(simd_x86))]
         let (done, mut sum) = (0, 0);
         for at in done..count {
             sum += self.one::<KEEP, ENDS>(memory, asked, at);

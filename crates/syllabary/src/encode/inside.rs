@@ -11,7 +11,7 @@
 
 use std::ops::Range;
 
-#[cfg(target_arch = "x86_64")]
+#[cfg(simd_x86)]
 use super::inside_wide;
 use super::{
     asked::{Asked, INNER, PIECE},
@@ -30,7 +30,7 @@ const ROOM: usize = 4096;
 const KEPT: usize = 1 << 16;
 
 /// Fewer bytes are cut character by character.
-#[cfg(target_arch = "x86_64")]
+#[cfg(simd_x86)]
 const WIDE: usize = 24;
 
 /// Bits of an id in a `Character`; higher ids do not fit.
@@ -77,10 +77,11 @@ impl Characters {
     pub(super) const BEFORE: u32 = 62;
     pub(super) const AFTER: u32 = 63;
     /// Bits of an id.
+    #[cfg(simd_x86)]
     pub(super) const BITS: u32 = BITS;
 
     /// The entry of a code of at most sixteen bits.
-    #[cfg(target_arch = "x86_64")]
+    #[cfg(simd_x86)]
     #[inline(always)]
     pub(super) fn entry(&self, code: u32) -> u64 {
         self.0[code as usize & LAST].0
@@ -132,7 +133,7 @@ pub(super) struct Inside {
     parts: Vec<Part>,
     pub(super) asked: Asked,
     pub(super) found: Found,
-    #[cfg(target_arch = "x86_64")]
+    #[cfg(simd_x86)]
     wide: Option<inside_wide::Able>,
 }
 
@@ -181,13 +182,13 @@ impl Inside {
             parts: Vec::new(),
             asked: Asked::new(MANY),
             found: Found::new((0, 0)),
-            #[cfg(target_arch = "x86_64")]
+            #[cfg(simd_x86)]
             wide: inside_wide::Able::new(),
         }
     }
 
     /// The same, which cuts one character after the other.
-    #[cfg(all(test, target_arch = "x86_64"))]
+    #[cfg(all(test, simd_x86))]
     pub(super) fn without_wide(&mut self) {
         self.wide = None;
     }
@@ -291,7 +292,7 @@ impl Inside {
         ends: &[usize],
     ) -> Stop {
         let mut walk = Walk { begin, from, at, piece: 0, filled: self.filled };
-        #[cfg(target_arch = "x86_64")]
+        #[cfg(simd_x86)]
         if let Some(able) = self.wide.filter(|_| ends[ends.len() - 1] - at >= WIDE) {
             able.cut(self, cuts, text, &mut walk, ends);
         }
@@ -341,14 +342,14 @@ impl Inside {
     }
 
     /// Whether there is room for what so many characters may add to `filled` ids.
-    #[cfg(target_arch = "x86_64")]
+    #[cfg(simd_x86)]
     #[inline(always)]
     pub(super) fn has_room_for(&self, characters: usize, filled: usize) -> bool {
         self.strings + characters <= STRINGS && filled + MOST * characters + FEW <= self.ids.len()
     }
 
     /// Writes the ids of a character, and what stands for those that it has not.
-    #[cfg(target_arch = "x86_64")]
+    #[cfg(simd_x86)]
     #[inline(always)]
     pub(super) fn put_four(&mut self, at: usize, ids: &[u32; FEW]) {
         if let Some(room) = self.ids.get_mut(at..).and_then(<[u32]>::first_chunk_mut) {

@@ -199,13 +199,13 @@ pub(crate) fn fetch<T>(place: &T) {
 /// The same of any byte: reads nothing.
 #[inline(always)]
 pub(super) fn fetch_byte(place: *const u8) {
-    #[cfg(target_arch = "x86_64")]
+    #[cfg(simd_x86)]
     // SAFETY: a prefetch reads nothing that a program can see, wherever `place` is.
     unsafe {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
         _mm_prefetch::<_MM_HINT_T0>(place.cast());
     }
-    #[cfg(not(target_arch = "x86_64"))]
+    #[cfg(not(simd_x86))]
     let _ = place;
 }
 

@@ -145,6 +145,7 @@ impl Lines<'_> {
     }
 
     /// Where the first begins. In a slot, the ids are in the second half, and the key is in the first.
+    #[cfg(simd_x86)]
     pub(super) fn base(&self) -> *const u8 {
         self.lines.as_ptr().cast()
     }

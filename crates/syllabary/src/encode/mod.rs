@@ -16,11 +16,11 @@ mod cuts;
 mod found;
 mod held;
 mod inside;
-#[cfg(target_arch = "x86_64")]
+#[cfg(simd_x86)]
 mod inside_wide;
 mod joined;
 mod key;
-#[cfg(target_arch = "x86_64")]
+#[cfg(simd_x86)]
 mod lanes;
 mod memory;
 mod open;
@@ -29,7 +29,7 @@ mod pieces;
 mod short;
 mod spans;
 mod tokens;
-#[cfg(target_arch = "x86_64")]
+#[cfg(simd_x86)]
 mod wide;
 mod windows;
 

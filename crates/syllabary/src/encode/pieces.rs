@@ -1,6 +1,6 @@
 //! The pieces of a text to ids, many at a time.
 
-#[cfg(target_arch = "x86_64")]
+#[cfg(simd_x86)]
 use super::lanes;
 use super::{
     asked::Asked,
@@ -32,7 +32,7 @@ pub(crate) struct Fast {
     pub(super) cuts: Cuts,
     pub(super) whole_pieces: bool,
     /// Whether sixteen strings are merged at once.
-    #[cfg(target_arch = "x86_64")]
+    #[cfg(simd_x86)]
     pub(super) lanes: Option<lanes::Able>,
 }
 
@@ -101,7 +101,7 @@ impl Fast {
             bytes,
             cuts: Cuts::new(vocab),
             whole_pieces: parts.whole_pieces,
-            #[cfg(target_arch = "x86_64")]
+            #[cfg(simd_x86)]
             lanes: lanes::Able::new(),
         })
     }
@@ -110,7 +110,7 @@ impl Fast {
     /// which most is not ASCII are sooner cut.
     #[inline(always)]
     pub(super) fn learns(&self, key: Key) -> bool {
-        #[cfg(target_arch = "x86_64")]
+        #[cfg(simd_x86)]
         if self.lanes.is_some() {
             return true;
         }

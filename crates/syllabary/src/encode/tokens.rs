@@ -68,6 +68,7 @@ impl ShortTokens {
 
     /// The filter, a power of two of words: for each token the bit of its hash is set, which `hash >> 37` and the five
     /// bits below say.
+    #[cfg(simd_x86)]
     pub(super) fn filter(&self) -> &[u32] {
         &self.some
     }

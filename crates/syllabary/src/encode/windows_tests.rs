@@ -32,15 +32,15 @@ struct Done {
 
 /// Compares with all at once; strings of less than `FEWEST` bytes are merged window by window, the others ahead too.
 fn compare(parts: &Parts<'_>, vocab: &Vocab, merges: &Merges, text: &[u8], done: &mut Done) {
-    #[cfg_attr(not(target_arch = "x86_64"), expect(unused_mut))]
+    #[cfg_attr(not(simd_x86), expect(unused_mut))]
     let mut fast = Fast::new(parts, vocab, merges).unwrap();
-    #[cfg(target_arch = "x86_64")]
+    #[cfg(simd_x86)]
     let able = fast.lanes.take();
     let mut expected: Vec<u32> = text.iter().map(|&byte| u32::from(byte)).collect();
     merges.apply(&mut expected, None, &mut Scratch::default()).unwrap();
     let mut windows = Windows::default();
     for wide in [false, true] {
-        #[cfg(target_arch = "x86_64")]
+        #[cfg(simd_x86)]
         if wide {
             fast.lanes = able;
         }

@@ -7,7 +7,7 @@
 
 use rustc_hash::FxHashMap;
 
-#[cfg(target_arch = "x86_64")]
+#[cfg(simd_x86)]
 use super::calm_wide::Wide;
 
 /// Characters below have a bit.
@@ -36,7 +36,7 @@ pub(super) struct Calm {
     /// Characters that stand behind the first of a rule.
     joins: Box<[u64; BITS / 64]>,
     /// The same, to be asked for 64 bytes at once.
-    #[cfg(target_arch = "x86_64")]
+    #[cfg(simd_x86)]
     wide: Option<Box<Wide>>,
 }
 
@@ -61,7 +61,7 @@ pub(super) fn decode(bytes: u32) -> (usize, usize) {
 }
 
 /// As bits, which bytes are not from space to `~`, and which are spaces.
-#[cfg(target_arch = "x86_64")]
+#[cfg(simd_x86)]
 #[inline]
 pub(super) fn classes(block: &[u8; BLOCK]) -> (u32, u32) {
     use std::arch::x86_64::*;
@@ -80,14 +80,14 @@ pub(super) fn classes(block: &[u8; BLOCK]) -> (u32, u32) {
     (low.0 | high.0 << 16, low.1 | high.1 << 16)
 }
 
-#[cfg(not(target_arch = "x86_64"))]
+#[cfg(not(simd_x86))]
 #[inline]
 pub(super) fn classes(block: &[u8; BLOCK]) -> (u32, u32) {
     by_bytes(block)
 }
 
 /// The same byte by byte.
-#[cfg(any(test, not(target_arch = "x86_64")))]
+#[cfg(any(test, not(simd_x86)))]
 pub(super) fn by_bytes(block: &[u8; BLOCK]) -> (u32, u32) {
     block.iter().rev().fold((0, 0), |(strange, spaces), byte| {
         let is_strange = !(b' '..0x7F).contains(byte);
@@ -117,7 +117,7 @@ fn in_pages(singles: &FxHashMap<usize, Box<str>>) -> (Box<[u16; BITS / 64]>, Vec
 }
 
 /// The bytes, as bits, that are in no character from U+4000 to U+9FFF.
-#[cfg(target_arch = "x86_64")]
+#[cfg(simd_x86)]
 #[inline]
 pub(super) fn not_han(block: &[u8; BLOCK]) -> u32 {
     use std::arch::x86_64::*;
@@ -135,14 +135,14 @@ pub(super) fn not_han(block: &[u8; BLOCK]) -> u32 {
     !(half(0) | half(16) << 16)
 }
 
-#[cfg(not(target_arch = "x86_64"))]
+#[cfg(not(simd_x86))]
 #[inline]
 pub(super) fn not_han(block: &[u8; BLOCK]) -> u32 {
     not_han_by_bytes(block)
 }
 
 /// The same byte by byte.
-#[cfg(any(test, not(target_arch = "x86_64")))]
+#[cfg(any(test, not(simd_x86)))]
 pub(super) fn not_han_by_bytes(block: &[u8; BLOCK]) -> u32 {
     block.iter().rev().fold(0, |bits, byte| bits << 1 | u32::from(!matches!(byte, 0x80..0xC0 | 0xE4..0xEA)))
 }
@@ -161,13 +161,13 @@ impl Calm {
         };
         let (pages, few) = in_pages(&singles);
         let (bits, joins, printable) = (bits(&is_calm), bits(&joins), (0x20..0x7F).all(&is_calm));
-        #[cfg(target_arch = "x86_64")]
+        #[cfg(simd_x86)]
         let narrow = |code: usize| {
             let [byte, .., length] = few[usize::from(pages[code / 64])][code % 64].to_le_bytes();
             (length == 2 && joins[code / 64] >> (code % 64) & 1 == 0).then_some(byte)
         };
         Calm {
-            #[cfg(target_arch = "x86_64")]
+            #[cfg(simd_x86)]
             wide: Some(&bits).filter(|_| printable).and_then(|bits| Wide::new(bits, narrow)),
             bits,
             printable,
@@ -217,7 +217,7 @@ impl Calm {
         squeezes: bool,
         out: &mut Vec<u8>,
     ) -> (Reached, usize, usize) {
-        #[cfg(target_arch = "x86_64")]
+        #[cfg(simd_x86)]
         if let Some(wide) = &self.wide {
             return wide.put(self, text, from, squeezes, out);
         }

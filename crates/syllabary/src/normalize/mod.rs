@@ -4,11 +4,11 @@
 //! the text before or after (`special`).
 
 mod calm;
-#[cfg(target_arch = "x86_64")]
+#[cfg(simd_x86)]
 mod calm_narrow;
 #[cfg(test)]
 mod calm_tests;
-#[cfg(target_arch = "x86_64")]
+#[cfg(simd_x86)]
 mod calm_wide;
 mod characters;
 mod charsmap;

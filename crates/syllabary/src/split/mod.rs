@@ -25,8 +25,8 @@ mod words;
 pub use classes::Tables;
 use classes::{Classes, WORD};
 pub use contexts::Left;
-#[cfg(target_arch = "x86_64")]
 pub(crate) use cut::floor;
+#[cfg(simd_x86)]
 pub(crate) use masks::avx512::{PLACES, has_vbmi};
 use walk::Tier;
 pub(crate) use walk::Walk;

@@ -5,10 +5,12 @@
 //! masks do not tell. Leaves out: where a piece ends (the laws).
 
 use super::classes::{Classes, LETTER, MARK};
+#[cfg(simd_neon)]
+use super::masks::neon::Neon;
 use super::masks::{
     BLOCK, Carry, Lanes, Law, Masks, Place, WINDOW, gpt2::Gpt2, portable::Portable, words::Words,
 };
-#[cfg(target_arch = "x86_64")]
+#[cfg(simd_x86)]
 use super::masks::{avx2::Avx2, avx512::Avx512};
 use super::{Scanner, Split, automaton::Search, gpt2, gpt4, latin, llama3, o200k, pattern::Matcher};
 
@@ -42,22 +44,26 @@ struct State {
 pub(super) enum Tier {
     /// Those that are always there.
     Portable,
-    #[cfg(target_arch = "x86_64")]
+    #[cfg(simd_x86)]
     Avx2(Avx2),
-    #[cfg(target_arch = "x86_64")]
+    #[cfg(simd_x86)]
     Avx512(Avx512),
+    #[cfg(simd_neon)]
+    Neon(Neon),
 }
 
 impl Tier {
     /// Those that this processor has, the best first.
     pub(super) fn all() -> Vec<Tier> {
-        let mut tiers = Vec::new();
-        #[cfg(target_arch = "x86_64")]
+        let mut tiers = vec![Tier::Portable];
+        #[cfg(simd_neon)]
+        tiers.push(Tier::Neon(Neon));
+        #[cfg(simd_x86)]
         {
-            tiers.extend(Avx512::new().map(Tier::Avx512));
             tiers.extend(Avx2::new().map(Tier::Avx2));
+            tiers.extend(Avx512::new().map(Tier::Avx512));
         }
-        tiers.push(Tier::Portable);
+        tiers.reverse();
         tiers
     }
 
@@ -119,10 +125,12 @@ impl Walk<'_> {
         }
         match self.split.tier {
             Tier::Portable => self.run(Portable, law, ends),
-            #[cfg(target_arch = "x86_64")]
+            #[cfg(simd_x86)]
             Tier::Avx2(lanes) => lanes.enter(self, law, ends),
-            #[cfg(target_arch = "x86_64")]
+            #[cfg(simd_x86)]
             Tier::Avx512(lanes) => lanes.enter(self, law, ends),
+            #[cfg(simd_neon)]
+            Tier::Neon(lanes) => self.run(lanes, law, ends),
         }
     }
 

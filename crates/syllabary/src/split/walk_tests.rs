@@ -242,10 +242,12 @@ fn every_class_of_every_character_at_every_place_of_a_block() {
                 let window = window(&text, 0, &mut padded);
                 let masks = match split.tier {
                     Tier::Portable => Portable.masks(Gpt2, &split.classes, window, 0),
-                    #[cfg(target_arch = "x86_64")]
+                    #[cfg(simd_x86)]
                     Tier::Avx2(lanes) => lanes.masks(Gpt2, &split.classes, window, 0),
-                    #[cfg(target_arch = "x86_64")]
+                    #[cfg(simd_x86)]
                     Tier::Avx512(lanes) => lanes.masks(Gpt2, &split.classes, window, 0),
+                    #[cfg(simd_neon)]
+                    Tier::Neon(lanes) => lanes.masks(Gpt2, &split.classes, window, 0),
                 };
                 let class = split.classes.of(c);
                 let here = (((1u128 << c.len_utf8()) - 1) << at) as u64;

@@ -109,7 +109,7 @@ impl Unigram {
     }
 
     /// The numbers of the first characters, `LATER` for one that is to be asked for.
-    #[cfg(target_arch = "x86_64")]
+    #[cfg(simd_x86)]
     pub(crate) fn codes(&self) -> &[u16; 0x1_0000] {
         self.trie.table()
     }

@@ -27,6 +27,7 @@ pub(crate) use couples::{Alone, FEW};
 pub(crate) use lattice::Lattice;
 pub(crate) use nbest::Several;
 use texts::Texts;
+#[cfg(simd_x86)]
 pub(crate) use trie::LATER;
 use trie::{NONE, Trie};
 

@@ -119,6 +119,7 @@ impl Trie {
     }
 
     /// The codes of the first characters, `LATER` for one that is to be asked for.
+    #[cfg(simd_x86)]
     pub(super) fn table(&self) -> &[u16; TABLE] {
         &self.table
     }

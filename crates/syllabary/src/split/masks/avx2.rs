@@ -11,7 +11,7 @@ use std::arch::x86_64::{
 
 use super::super::classes::{Classes, LOWER, MARK, NUMBER, SPACE, UPPER};
 use super::super::walk::Walk;
-use super::{BLOCK, Lanes, Law, Masks, WINDOW, portable};
+use super::{BLOCK, Lanes, Law, Masks, WINDOW, places_of, portable};
 
 /// Exists only where the processor has AVX2 and the bit instructions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -137,17 +137,6 @@ fn any(pair: Pair, class: u8) -> u64 {
 
 #[inline]
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-fn flatten(mut bits: u64, base: usize, out: &mut [usize; BLOCK]) -> usize {
-    let count = bits.count_ones() as usize;
-    // Eight at a time, without asking whether there are so many: the places are 64, so they have room.
-    for eight in out.chunks_exact_mut(8) {
-        for place in eight {
-            *place = base + bits.trailing_zeros() as usize;
-            bits &= bits.wrapping_sub(1);
-        }
-        if bits == 0 {
-            break;
-        }
-    }
-    count
+fn flatten(bits: u64, base: usize, out: &mut [usize; BLOCK]) -> usize {
+    places_of(bits, base, out)
 }

@@ -1,17 +1,19 @@
 //! Classes of 64 bytes at a time, as masks of one bit a byte.
 //!
-//! Adds: `Masks`, and `Lanes`, which makes them by the widest instructions there are: `avx512`, `avx2`, `portable`
-//! (all others; written without any such instruction). Leaves out: what a law makes of the masks (`gpt2`, `words`)
+//! Adds: `Masks`, and `Lanes`, which makes them by the widest instructions there are: `avx512`, `avx2`, `neon`,
+//! `portable` (all others; written without any such instruction). Leaves out: what a law makes of the masks (`gpt2`, `words`)
 //! and the blocks of a text (`walk`).
 //!
 //! A character of several bytes has the bits of its class at each of them, so that the byte before a character
 //! tells the class of the character before.
 
-#[cfg(target_arch = "x86_64")]
+#[cfg(simd_x86)]
 pub(super) mod avx2;
-#[cfg(target_arch = "x86_64")]
+#[cfg(simd_x86)]
 pub(super) mod avx512;
 pub(super) mod gpt2;
+#[cfg(simd_neon)]
+pub(super) mod neon;
 pub(super) mod portable;
 pub(super) mod words;
 
@@ -155,6 +157,24 @@ fn contract(
 struct Cut {
     from: usize,
     end: usize,
+}
+
+/// `Lanes::flatten` without vectors, where a bit is found by an instruction.
+#[cfg(any(simd_x86, simd_neon))]
+#[inline(always)]
+fn places_of(mut bits: u64, base: usize, out: &mut [usize; BLOCK]) -> usize {
+    let count = bits.count_ones() as usize;
+    // Eight at a time, without asking whether there are so many: the places are 64, so they have room.
+    for eight in out.chunks_exact_mut(8) {
+        for place in eight {
+            *place = base + bits.trailing_zeros() as usize;
+            bits &= bits.wrapping_sub(1);
+        }
+        if bits == 0 {
+            break;
+        }
+    }
+    count
 }
 
 /// The class of the character of two bytes and more that begins at byte `at` of the block.

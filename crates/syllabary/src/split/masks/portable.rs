@@ -2,7 +2,7 @@
 //!
 //! Adds: the way that runs everywhere. Leaves out nothing.
 
-use super::super::classes::{Classes, LOWER, MARK, NUMBER, SPACE, UPPER};
+use super::super::classes::{Classes, LOWER, MARK, MIXED, NUMBER, SPACE, UPPER};
 use super::{BLOCK, Lanes, Law, Masks, WINDOW, class_at};
 
 #[derive(Clone, Copy)]
@@ -75,8 +75,11 @@ pub(super) fn not_ascii(
     while leads != 0 {
         let at = leads.trailing_zeros() as usize & (BLOCK - 1);
         leads &= leads - 1;
+        let lead = usize::from(window[at] & 0x3F);
+        let whole = classes.leads.0[lead];
+        let differs = whole & MIXED != 0 || window[at + 1] == classes.but.0[lead];
         // Also over what comes after the character: it is ASCII or written later.
-        bits[at..at + 4].fill(class_at(classes, window, at));
+        bits[at..at + 4].fill(if differs { class_at(classes, window, at) } else { whole });
     }
     bits
 }
