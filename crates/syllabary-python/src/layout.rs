@@ -10,6 +10,7 @@ use pyo3::{
     sync::PyOnceLock,
     types::{PyInt, PyList},
 };
+use syllabary::fetch::fetch_byte;
 
 /// CPython's versions 3.x that were looked at.
 pub const VERSIONS: std::ops::RangeInclusive<u8> = 10..=14;
@@ -139,14 +140,9 @@ impl Layout {
 /// Asks for the memory of an item that comes later: integers lie anywhere.
 #[inline(always)]
 fn ahead(items: &[Object], at: usize) {
-    #[cfg(target_arch = "x86_64")]
     if let Some(item) = items.get(at) {
-        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        // SAFETY: every x86-64 has the instruction; it reads nothing.
-        unsafe { _mm_prefetch::<_MM_HINT_T0>(item.cast()) };
+        fetch_byte(item.cast());
     }
-    #[cfg(not(target_arch = "x86_64"))]
-    let _ = (items, at);
 }
 
 /// By name, version and size, then by a trial.

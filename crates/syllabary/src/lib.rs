@@ -23,6 +23,7 @@ mod drawn;
 pub mod dropout;
 mod encode;
 pub mod error;
+pub mod fetch;
 pub mod full;
 pub mod ids;
 pub mod located;

@@ -9,7 +9,8 @@
 mod slots;
 
 use crate::{
-    encode::{Key, LONGER as MIDDLE, Longer, SHORT, fetch},
+    encode::{Key, LONGER as MIDDLE, Longer, SHORT},
+    fetch::fetch,
     pages::{Zero, Zeros},
 };
 pub(super) use slots::MORE;

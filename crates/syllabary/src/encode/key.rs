@@ -190,25 +190,6 @@ fn at_the_end(text: &[u8], start: usize) -> u128 {
     u128::from_le_bytes(*last).checked_shr(8 * over as u32).unwrap_or(0)
 }
 
-/// Asks for the cache line of `place` ahead of its use.
-#[inline(always)]
-pub(crate) fn fetch<T>(place: &T) {
-    fetch_byte(std::ptr::from_ref(place).cast());
-}
-
-/// The same of any byte: reads nothing.
-#[inline(always)]
-pub(super) fn fetch_byte(place: *const u8) {
-    #[cfg(simd_x86)]
-    // SAFETY: a prefetch reads nothing that a program can see, wherever `place` is.
-    unsafe {
-        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        _mm_prefetch::<_MM_HINT_T0>(place.cast());
-    }
-    #[cfg(not(simd_x86))]
-    let _ = place;
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

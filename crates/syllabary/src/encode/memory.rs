@@ -9,8 +9,11 @@ mod longer;
 mod name;
 mod packed;
 
-use super::key::{Key, LONGER, Longer, SHORT, fetch};
-use crate::pages::{self, Zero, Zeros};
+use super::key::{Key, LONGER, Longer, SHORT};
+use crate::{
+    fetch::fetch,
+    pages::{self, Zero, Zeros},
+};
 use name::Name;
 
 /// The most ids inside a slot of a short string; of more, the slot tells where they lie.

@@ -35,7 +35,7 @@ mod windows;
 
 pub(crate) use cuts::decode;
 pub(crate) use joined::ALONE;
-pub(crate) use key::{Key, LONGER, Longer, SHORT, fetch};
+pub(crate) use key::{Key, LONGER, Longer, SHORT};
 pub(crate) use output::{Buffer, Count, Counts, Ids, Output, Texts};
 pub(crate) use pieces::{Fast, FastWork, Pieces};
 pub(crate) use spans::{Measures, Spans};

@@ -2,8 +2,11 @@
 //!
 //! Adds: `ShortTokens`, filled once. Leaves out tokens of more than `SHORT` bytes (`vocab`).
 
-use super::key::{Key, fetch, fetch_byte};
-use crate::pages::{Zero, Zeros};
+use super::key::Key;
+use crate::{
+    fetch::{fetch, fetch_byte},
+    pages::{Zero, Zeros},
+};
 
 /// Tokens of a cache line.
 const WAYS: usize = 3;

@@ -21,9 +21,10 @@ use std::arch::x86_64::{
 use super::{
     asked::{APART, Asked, NONE, PIECE, UNSPACED},
     found::{BEYOND, Found, MANY},
-    key::{HASH_DOWN, HASH_HIGH, HASH_LOW, HASH_TURN, LONGER, SHORT, fetch_byte},
+    key::{HASH_DOWN, HASH_HIGH, HASH_LOW, HASH_TURN, LONGER, SHORT},
     memory::{FEW, LINE, Lines, Longers},
 };
+use crate::fetch::fetch_byte;
 
 /// Pieces at a time.
 const WIDE: usize = 4;

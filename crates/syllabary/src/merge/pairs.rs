@@ -1,7 +1,7 @@
 //! The table of pairs that merge: open addressing, four slots a cache line.
 
 use super::Merge;
-use crate::encode::fetch;
+use crate::fetch::fetch;
 
 #[derive(Clone, Copy, Debug)]
 #[repr(C, align(16))]

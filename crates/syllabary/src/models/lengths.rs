@@ -7,7 +7,7 @@
 //! Kept by a hash of their first bytes: lengths of other tokens may be among them, none is left out. Leaves out the
 //! tokens themselves (`vocab`).
 
-use crate::encode::fetch;
+use crate::fetch::fetch;
 
 /// No length from here on is told.
 const MOST: usize = 31;

@@ -4,7 +4,7 @@
 //! sure; slots can be read ahead. Nothing is taken out: the caller knows which pairs live. Leaves out the pairs.
 
 use super::window::hash;
-use crate::{encode::fetch, pages};
+use crate::{fetch::fetch, pages};
 
 /// No pair has this number.
 const EMPTY: u64 = u64::MAX;

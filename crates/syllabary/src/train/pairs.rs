@@ -17,7 +17,7 @@ use super::{
     sequences::{SEPARATOR, Sequences},
     window::{self, Search},
 };
-use crate::{Error, encode::fetch};
+use crate::{Error, fetch::fetch};
 
 /// A pair's place in `Pairs`, in order of birth.
 pub(super) type PairIndex = u32;

@@ -13,7 +13,7 @@ use std::{cmp::Reverse, collections::BTreeMap, ops::Range, path::PathBuf};
 use super::{GoOn, ask, places::Places, spelling::Speller};
 use crate::{
     Error,
-    encode::fetch,
+    fetch::fetch,
     pages,
     train::{
         count::{Counter, RUN_END},

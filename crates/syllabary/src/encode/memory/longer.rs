@@ -3,7 +3,7 @@
 //! Leaves out what it has in common with that of short ones (`memory`), and how ids are packed (`packed`).
 
 use super::{LONG_FAR, Longers, Slot, WINDOW, packed};
-use crate::encode::key::{Longer, fetch};
+use crate::{encode::key::Longer, fetch::fetch};
 
 impl Longers {
     /// The number of ids of `key`, if it is there; if `WRITE`, they are the first of `room`, which is written to in any

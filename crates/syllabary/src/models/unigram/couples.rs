@@ -8,7 +8,7 @@ use super::{
     NONE, Unigram,
     trie::{Cell, Trie},
 };
-use crate::encode::fetch;
+use crate::fetch::fetch;
 
 /// Codes are smaller.
 const CODES: u32 = 1 << 16;
