@@ -16,6 +16,8 @@ STAMPS := $(VENV)/stamps
 export PATH := $(PATH):$(HOME)/.cargo/bin
 # A stamp with contents: where Rust is, if this Makefile had to install it.
 WITH_RUST := . ./$(STAMPS)/rust.env &&
+# The engine as it is on other processors and systems: nothing that only some have.
+PORTABLE := SYLLABARY_PORTABLE=1 CARGO_TARGET_DIR=target/portable
 
 ENGINE_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml -o -name README.md) Cargo.toml Cargo.lock pyproject.toml
 
@@ -38,6 +40,7 @@ test: $(STAMPS)/rust.env  ## run all tests, of the crates and of the package
 check: build $(STAMPS)/gpt  ## format, lints, types, stubs, layers, then all tests
 	$(WITH_RUST) cargo fmt --all --check
 	$(WITH_RUST) cargo clippy --locked --workspace --all-targets -- -D warnings
+	$(WITH_RUST) $(PORTABLE) cargo clippy --locked --workspace --all-targets -- -D warnings
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
@@ -65,6 +68,7 @@ wheel: $(STAMPS)/rust.env  ## build wheel and sdist into dist/ and try both in f
 
 prove: build $(STAMPS)/gpt  ## the long proofs: every test on whole corpora and many more drawn cases; writes docs/proof.md
 	$(WITH_RUST) SYLLABARY_PROVE=1 cargo test --locked --workspace
+	$(WITH_RUST) $(PORTABLE) cargo test --locked --workspace
 	rm -f build/proof.json build/compatibility.json build/models.json
 	SYLLABARY_PROVE=1 HYPOTHESIS_PROFILE=thorough $(BIN)/pytest --timeout 3600
 	$(BIN)/python tools/write_proof.py
@@ -85,6 +89,7 @@ clean:  ## remove everything that make made
 build: $(STAMPS)/engine
 
 test-rust: $(STAMPS)/rust.env
+	$(WITH_RUST) $(PORTABLE) cargo check --quiet --locked --workspace --all-targets
 	$(WITH_RUST) cargo test --locked --workspace
 
 test-python: build $(STAMPS)/gpt

@@ -35,7 +35,7 @@ pub(crate) struct Zeros<T> {
 
 enum Of<T> {
     Small(Box<[T]>),
-    #[cfg(target_os = "linux")]
+    #[cfg(large_pages)]
     Mapped(mapped::Mapped<T>),
 }
 
@@ -60,19 +60,21 @@ impl<T: Zero> Zeros<T> {
 
     /// The same, with addresses for `most`.
     fn with_room(count: usize, most: usize) -> Zeros<T> {
-        #[cfg(target_os = "linux")]
+        #[cfg(large_pages)]
         if count.saturating_mul(size_of::<T>()) >= LARGE
             && let Some(mapped) = mapped::Mapped::new(count, most.max(count))
         {
             return Zeros { of: Of::Mapped(mapped) };
         }
+        #[cfg(not(large_pages))]
+        let _ = most;
         Zeros { of: Of::Small(filled(T::ZERO, count)) }
     }
 
     /// Goes on with zeros up to `count`, no less than there are: in place where it has pages of its own. It may
     /// grow up to `most`.
     pub(crate) fn grow(&mut self, count: usize, most: usize) {
-        #[cfg(target_os = "linux")]
+        #[cfg(large_pages)]
         if let Of::Mapped(mapped) = &mut self.of
             && mapped.grow(count)
         {
@@ -91,7 +93,7 @@ impl<T> std::ops::Deref for Zeros<T> {
     fn deref(&self) -> &[T] {
         match &self.of {
             Of::Small(table) => table,
-            #[cfg(target_os = "linux")]
+            #[cfg(large_pages)]
             Of::Mapped(table) => table.all(),
         }
     }
@@ -102,7 +104,7 @@ impl<T> std::ops::DerefMut for Zeros<T> {
     fn deref_mut(&mut self) -> &mut [T] {
         match &mut self.of {
             Of::Small(table) => table,
-            #[cfg(target_os = "linux")]
+            #[cfg(large_pages)]
             Of::Mapped(table) => table.all_mut(),
         }
     }
@@ -114,7 +116,7 @@ impl<T> std::fmt::Debug for Zeros<T> {
     }
 }
 
-#[cfg(target_os = "linux")]
+#[cfg(large_pages)]
 mod mapped {
     use std::{marker::PhantomData, ptr::NonNull, slice};
 
@@ -213,7 +215,7 @@ pub(crate) fn give_back() {
 ///
 /// Whole pages, the first and the last with what else lies in them: memory of which only a part is advised is two areas
 /// to the system, which then cannot move it when the vector grows (`mremap`), so that all of it is copied.
-#[cfg(target_os = "linux")]
+#[cfg(large_pages)]
 pub(crate) fn advise<T>(of: &mut Vec<T>) {
     const PAGE: usize = 4096;
     let size = of.capacity() * size_of::<T>();
@@ -233,7 +235,7 @@ pub(crate) fn advise<T>(of: &mut Vec<T>) {
     };
 }
 
-#[cfg(not(target_os = "linux"))]
+#[cfg(not(large_pages))]
 pub(crate) fn advise<T>(_of: &mut Vec<T>) {
     let _ = LARGE;
 }
@@ -254,7 +256,7 @@ mod tests {
             assert!(table.len() == count && table.iter().all(|&number| number == 0));
             table.iter_mut().zip(0..).for_each(|(place, number)| *place = number);
             assert!(table.iter().copied().eq(0..count as u64));
-            if count >= LARGE / 8 && cfg!(target_os = "linux") {
+            if count >= LARGE / 8 && cfg!(large_pages) {
                 assert_eq!(table.as_ptr().align_offset(LARGE), 0);
             }
             let other = Zeros::<u64>::new(count);
@@ -275,7 +277,7 @@ mod tests {
             table.iter_mut().zip(0..).for_each(|(place, number)| *place = number);
             starts.push(table.as_ptr());
         }
-        if cfg!(target_os = "linux") {
+        if cfg!(large_pages) {
             assert!(starts[2..6].iter().all(|&start| start == starts[2]), "in place");
         }
     }
