@@ -72,6 +72,10 @@ def test_what_cannot_be_saved_is_refused_before_training(
             ["train", "corpus.txt", "-o", "a.json", "--vocab-size", "9", "--special", "<s>"],
             "and there is 1 special token: set it",
         ),
+        (
+            ["train", "corpus.txt", "-o", "a.json", "--option", "a=1"],
+            "--like sentencepiece or huggingface, or with --model wordpiece or wordlevel\n",
+        ),
         (["encode", "-t", "few.json", "xyz"], "with all bytes, or with --fallback"),
         (["train", "corpus.txt", "-o", "a.json", "--fallback"], "--fallback needs --unit char or word"),
         (

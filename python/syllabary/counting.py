@@ -84,8 +84,8 @@ def count_pieces(
     output: `.parquet`, `.tsv` or `.txt`, as for `PieceCounts.save`.
     tables: files, as for `PieceCounts.load`, which decide how the text is cut where there are any.
     like, split, special_tokens, normalize: as for `PieceCounts.of`; of a table they must be true.
-    memory_limit: bytes, or as "256 MiB": so much memory at most is taken on top of what the process has;
-        pieces that exceed it go to files in the system's temporary folder.
+    memory_limit: bytes, or as "256 MiB" (80 MiB or more): so much memory at most is taken on top of what the
+        process has; pieces that exceed it go to files in the system's temporary folder.
     checkpoint: a folder, as for `syllabary.train`; under a limit too: what was counted is kept in files.
 
     Raises as `PieceCounts.of`, `load`, `sum` and `save` do; `TrainingError` for a limit that is none or too

@@ -35,8 +35,9 @@ def load(
     format: one of `syllabary.formats`, else found out from the file.
     split, special_tokens: for a bare rank file, which says nothing of them.
 
-    Raises `OSError`, `FormatError` (what is wrong, where), `UnknownEncodingError` for a name that is
-    neither a file nor known, or whose file cannot be had.
+    Raises `OSError`, `FormatError` (what is wrong, where; a rank file without `split`),
+    `UnknownEncodingError` for a name that is neither a file nor known, or whose file cannot be had, and
+    `SplitError` or `PatternError` for a `split` that is none.
     """
     name = os.fspath(path_or_name) if isinstance(path_or_name, os.PathLike) else path_or_name
     if not isinstance(name, str):

@@ -52,9 +52,10 @@ Result = TypeVar("Result")
 class Tokenizer(Calls, Drawing, FullEncoding, TextMethods, Conversing):
     """Text to ids and back. Immutable; threads may share it, processes may pickle it; equal data, equal.
 
-    Every method that reads text takes `special`: `"raise"` (an error that names the special token found),
+    Every method that reads text takes `special`: `"raise"` (`SpecialTokenError` names the one found),
     `"allow"` (its id), `"text"` (ordinary text), or a set of names to allow. Added tokens that are not
-    special always match. Text is `str`; a lone surrogate raises `TextError` with its position.
+    special always match. Text is `str`; a lone surrogate raises `TextError` with its position, a symbol that
+    no token spells `UnknownSymbolError`. Ids are uint32 in arrays.
 
     Those that give ids of text take `dropout`, the probability of passing over a merge (`None`: the
     tokenizer's own, which is 0 unless its file says otherwise), and `seed`: the same seed gives the same ids
@@ -137,7 +138,7 @@ class Tokenizer(Calls, Drawing, FullEncoding, TextMethods, Conversing):
         dropout: float | None = None,
         seed: int | None = None,
     ) -> Ragged:
-        """The ids of every text in one array."""
+        """The ids of every text in one array; the same for any number of threads."""
         drawn = self._coins(dropout, seed)
         return Ragged(*self._batch(self._engine.encode_batch_array, texts, special, threads, *drawn))
 
@@ -165,7 +166,7 @@ class Tokenizer(Calls, Drawing, FullEncoding, TextMethods, Conversing):
     def count_batch(
         self, texts: Iterable[str], special: Special = "raise", threads: int | None = None
     ) -> NDArray[np.int64]:
-        """The number of ids of every text, shape (texts,)."""
+        """The number of ids of every text, int64, shape (texts,)."""
         return self._batch(self._engine.count_batch, texts, special, threads)
 
     def tokens(
@@ -177,7 +178,7 @@ class Tokenizer(Calls, Drawing, FullEncoding, TextMethods, Conversing):
     def offsets(
         self, text: str, unit: Literal["char", "byte"] = "char", special: Special = "raise"
     ) -> NDArray[np.int64]:
-        """Where each token is in `text`: start and end, shape (n, 2).
+        """Where each token is in `text`: start and end, int64, shape (n, 2).
 
         byte: in the UTF-8 of `text`. char: from the character that holds the token's first byte to one past
         the one that holds its last, so neighbours that share a character overlap (as in Hugging Face's
@@ -218,14 +219,14 @@ class Tokenizer(Calls, Drawing, FullEncoding, TextMethods, Conversing):
             raise invalid_utf8(error, 0) from error
 
     def decode_bytes(self, ids: Iterable[int] | NDArray[np.integer]) -> bytes:
-        """The bytes of the tokens, joined; they need not be whole characters. By steps: the text's UTF-8."""
+        """The bytes of the tokens, joined; perhaps no whole characters. By steps: UTF-8. Errors: `decode`."""
         unmasked("ids", ids)
         return self._engine.decode_bytes(ids)
 
     def decode_batch(
         self, batch: Ragged | Iterable[Iterable[int] | NDArray[np.integer]], errors: str = "replace"
     ) -> list[str]:
-        """The text of each sequence of ids."""
+        """The text of each sequence of ids. Raises what `decode` does, with the number of the sequence."""
         decoded: list[str] = []
         for ids in iterated("batch", batch, "sequences of ids"):
             try:
@@ -303,10 +304,10 @@ class Tokenizer(Calls, Drawing, FullEncoding, TextMethods, Conversing):
     def save(self, path: Path, format: str | None = None) -> None:  # noqa: A002 (public name)
         """Write the tokenizer; the format by name or by suffix (`syllabary.formats`).
 
-        A format that cannot hold this tokenizer raises `FormatError`, which says why; `syllabary.convert`
-        writes what it can hold and names the rest. Formats that leave split and special tokens to the
-        reader (`.tiktoken`, GPT-2's pair) are written without them: give them to `load` again. A file is
-        written whole or not at all.
+        A format that is not known, or cannot hold this tokenizer, is a `FormatError` (`syllabary.convert`
+        writes what it can hold and names the rest); a file that cannot be written is an `OSError`. Formats
+        that leave split and special tokens to the reader (`.tiktoken`, GPT-2's pair) are written without
+        them: give them to `load` again. A file is written whole or not at all.
         """
         formats.write(self._spec, path, format)
 

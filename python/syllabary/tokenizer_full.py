@@ -88,9 +88,19 @@ class FullEncoding:
         is_pretokenized: bool = False,
         offsets: OffsetUnit = "char",
     ) -> Encoding:
-        """The full encoding of a text, or of a text and its pair. offsets: their unit.
+        """The full encoding of a text, or of a text and its pair; parts that are cut off: its `overflowing`.
 
-        The parts that truncation cuts off are its `overflowing`.
+        pair: the second text. special: as in `encode`. add_special_tokens: whether the post-processor puts
+        its tokens around them. padding, truncation, post_processor: `None` is what the tokenizer says,
+        `False` (`()` of post-processors) none; else a length, `"longest"`, or records of `syllabary.framing`.
+        is_pretokenized: text and pair are lists of words, whose offsets each begin at 0. offsets: their unit.
+
+        Raises what `encode` does, and `ValueError` where truncation, padding and tokens do not go together.
+
+        >>> import syllabary
+        >>> tok = syllabary.train(["low lower"], vocab_size=258)
+        >>> tok.encode_full("low lo").offsets, tok.encode_full("low lo", truncation=1).tokens
+        ([(0, 3), (3, 4), (4, 6)], ['low'])
         """
         words = flag("is_pretokenized", is_pretokenized)
         for name, one in (("text", text), ("pair", pair)):
@@ -122,6 +132,8 @@ class FullEncoding:
     ) -> EncodingBatch:
         """The full encodings of many texts, or pairs, in arrays; the same for any number of threads.
 
+        Arguments are those of `encode_full`, and:
+        pairs: one for each text, `None` for a text without. threads: one a core if it is not told.
         offsets: the unit of offsets, which are then computed along with the ids. `None`: offsets and word ids
         are computed, in characters, when they are first asked for, at the cost of encoding again.
         overflow: parts that truncation cuts off are rows of their own.

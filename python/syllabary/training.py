@@ -158,8 +158,8 @@ def train(
     progress: a bar on stderr, or a function that takes `Progress`.
     checkpoint: a folder in which training is kept, and from which the same call goes on after a kill, to the
         same result (docs/training.md). It stays there: delete it when the tokenizer is saved.
-    memory_limit: bytes, or as "256 MiB": so much memory at most is taken on top of what the process has;
-        pieces that exceed it go to files in the system's temporary folder.
+    memory_limit: bytes, or as "256 MiB" (80 MiB or more): so much memory at most is taken on top of what the
+        process has; pieces that exceed it go to files in the system's temporary folder.
     options: of sentencepiece, by its own names, as `{"character_coverage": 1.0}`; of huggingface those of
         `BpeTrainer`, of its model, and `normalizer`, `pre_tokenizer`, `post_processor` and `decoder`, as
         `{"pre_tokenizer": "Whitespace", "end_of_word_suffix": "</w>"}`. What is not given is their default
@@ -170,8 +170,9 @@ def train(
     superwords: from so many tokens on, merges may join words (SuperBPE); the text is read twice.
     parity: with a dict of language to texts as source, which are all served alike: how they are judged.
 
-    Raises `CorpusError` (empty; which file, at which byte), `TrainingError` (options that contradict each
-    other or the corpus), `CheckpointError` (of another training, damaged, in use), `OSError`. Warns
+    Raises `CorpusError` (empty; which file, at which byte), `TextError` (a lone surrogate), `TrainingError`
+    (options that contradict each other or the corpus), `SplitError`, `PatternError` (a split that is none),
+    `CheckpointError` (of another training, damaged, in use), `OSError`. Warns
     `EarlyStopWarning` if no pair is left before the size is reached, `CorpusWarning` if documents mix normal
     forms of Unicode and `normalize` is None.
 

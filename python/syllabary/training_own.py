@@ -108,7 +108,8 @@ def _own_options(
     if like == HUGGINGFACE:
         return setup_of_call(given, same, options)
     raise TrainingError(
-        f"options are a tool's own, and go with like={SENTENCEPIECE!r} or like={HUGGINGFACE!r} alone"
+        f"options are a tool's own, and go with like={SENTENCEPIECE!r} or like={HUGGINGFACE!r} alone, or "
+        "with model='wordpiece' or 'wordlevel'"
     )
 
 

@@ -75,6 +75,7 @@ PHRASES: Sequence[tuple[re.Pattern[str], str]] = tuple(
         (r"\bgoe?s? with like='(\w+)'", r"go with --like \1"),
         (r"(--like \w+) and options: these .*", r"\1 and --option, as pre_tokenizer=Whitespace"),
         (r"\bor like='huggingface' alone", "or huggingface"),
+        (r"\bor with model='wordpiece' or 'wordlevel'$", "or with --model wordpiece or wordlevel"),
         (r"go into options, as \{'character_coverage': 1\.0\}", "go into --option character_coverage=1.0"),
         (
             r"^options: model_type is '(\w+)', but model='(\w+)': leave it out",
