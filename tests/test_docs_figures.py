@@ -1,0 +1,116 @@
+"""Numbers that docs/ has of the code are those of the code: constants of the engine, defaults of the package.
+
+Leaves out what was measured, and the README's figures (`bench/readme.py --check`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from syllabary import growth_text, training_checkpoint, training_memory
+from syllabary.chat import bounds
+from syllabary.gpt import defaults
+from syllabary.reference import stream
+
+ROOT = Path(__file__).parent.parent
+ENGINE = ROOT / "crates" / "syllabary" / "src"
+# Page -> (what it says, with the number in a group; a file of the engine, and the constant there).
+SAID: Mapping[str, list[tuple[str, str, str]]] = {
+    "encoding.md": [
+        (r"Up to ([\d,]+) pieces are taken together", "encode/found.rs", "MANY"),
+        (r"\(fewer than (\d+) one by one\)", "encode/chunk.rs", "WORTH"),
+        (r"A piece of up to (\d+) bytes is loaded", "encode/key.rs", "SHORT"),
+        (r"A piece of 16 to (\d+) bytes", "encode/key.rs", "LONGER"),
+        (r"rotated right by (\d+)\)", "encode/key.rs", "HASH_TURN"),
+        (r"lower half \* (0x\w+)\)", "encode/key.rs", "HASH_LOW"),
+        (r"upper half \* (0x\w+)\)", "encode/key.rs", "HASH_HIGH"),
+        (r"mixed >> (\d+)", "encode/key.rs", "HASH_DOWN"),
+        (r"ids of (\d+) bits \(`encode/memory/packed.rs`\)", "encode/memory/packed.rs", "BITS"),
+        (r"A table begins with (\d+) lines", "encode/memory.rs", "FIRST_LINES"),
+        (r"ASCII of up to (\d+) bytes, by a plain hash table", "cache.rs", "PIECE_LIMIT"),
+        (r"Up to (\d+) bytes are merged without a heap", "encode/short.rs", "MOST"),
+        (r"until there are (\d+) of them", "encode/held.rs", "ENOUGH"),
+        (r"or ([\d,]+) ids before them", "encode/held.rs", "IDS"),
+        (r"three ids of (\d+) bits, 2 bits", "encode/inside.rs", "BITS"),
+        (r"\*Windows of (\d+) bytes\*", "encode/windows.rs", "WINDOW"),
+        (r"Of a string of (\d+) bytes and more", "encode/windows/ahead.rs", "FEWEST"),
+        (r"begins every (\d+) bytes", "encode/windows/ahead.rs", "STRIDE"),
+        (r"and (\d+) of them are merged ahead", "encode/windows/ahead.rs", "MANY"),
+        (r"At most (\d+) runs of one byte each", "merge/runs.rs", "MAX_RUNS"),
+        (r"up to (\d+) of them a scan", "merge/mod.rs", "SCAN_LIMIT"),
+        (r"by ranks also (\d+) for each token", "merge/mod.rs", "HEAP_SHARE"),
+        (r"A new segment\* of up to (\d+) symbols", "charwise/pairs.rs", "MOST"),
+    ],
+    "training.md": [
+        (r"Pieces are looked up (\d+) at a time", "train/tally.rs", "TOGETHER"),
+        (r"pairs that occur less than ([\d,]+) times", "train/queue.rs", "HIGH"),
+        (r"T is there a ([\d,]+)th of the highest", "train/exact.rs", "REACH"),
+        (r"T is a (\d+)nd of the highest", "train/window.rs", "REACH"),
+    ],
+}
+# Page -> (what it says; the number that the package has).
+OF_PYTHON: Mapping[str, list[tuple[str, float]]] = {
+    "tutorial-greek.md": [
+        (r"of (\d+) layers on a CPU", defaults.SIZES["cpu"].depth),
+        (r"of (\d+) on a GPU", defaults.SIZES["cuda"].depth),
+    ],
+    "tutorial-wikitext.md": [
+        (r"A window of (\d+) tokens is", defaults.SIZES["cpu"].block_size),
+    ],
+    "training.md": [
+        (r"that is accepted is (\d+) MiB", training_memory.LEAST >> 20),
+        (r"after (\d+) seconds, then every", training_checkpoint.SECONDS),
+        (r"documents of up to ([\d,]+) characters whole", growth_text.LONG),
+        (r"lines, (\d+) MB at most", growth_text.MOST >> 20),
+    ],
+    "streaming.md": [(r"Where more than (\d+) characters are held", stream.LONG)],
+    "transformers.md": [
+        (r"at most (\d+) million steps", bounds.MAX_STEPS / 1e6),
+        (r"steps and (\d+) seconds", bounds.MAX_SECONDS),
+    ],
+}
+
+
+@cache
+def constants(name: str) -> dict[str, int]:
+    """The whole numbers among the constants of a file of the engine; outside of tests, where both stand."""
+    text = re.sub(r"if cfg!\(test\) \{[^}]*\} else \{([^}]*)\}", r"\1", (ENGINE / name).read_text("utf-8"))
+    found = re.findall(r"const (\w+): \w+ = ([\dxA-F_ <]+);", text)
+    return {name: shifted(value.replace("_", "")) for name, value in found}
+
+
+def shifted(value: str) -> int:
+    """The number of `256`, `0x9E` or `1 << 8`.
+
+    >>> shifted("1 << 8"), shifted("0x9E")
+    (256, 158)
+    """
+    base, _, more = value.partition("<<")
+    return int(base, 0) << int(more or "0")
+
+
+def said(page: str, pattern: str) -> float:
+    """The number that a page says; lines are as broken as they are."""
+    text = " ".join((ROOT / "docs" / page).read_text("utf-8").split())
+    found = re.findall(pattern, text)
+    assert len(found) == 1, f"{page} says {pattern!r} {len(found)} times"
+    return int(found[0].replace(",", ""), 0)
+
+
+@pytest.mark.parametrize(
+    "page, pattern, name, constant", [(page, *row) for page, rows in SAID.items() for row in rows]
+)
+def test_numbers_of_the_engine(page: str, pattern: str, name: str, constant: str) -> None:
+    assert said(page, pattern) == constants(name)[constant]
+
+
+@pytest.mark.parametrize(
+    "page, pattern, number", [(page, *row) for page, rows in OF_PYTHON.items() for row in rows]
+)
+def test_numbers_of_the_package(page: str, pattern: str, number: float) -> None:
+    assert said(page, pattern) == number
