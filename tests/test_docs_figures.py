@@ -43,7 +43,7 @@ SAID: Mapping[str, list[tuple[str, str, str]]] = {
         (r"and (\d+) of them are merged ahead", "encode/windows/ahead.rs", "MANY"),
         (r"At most (\d+) runs of one byte each", "merge/runs.rs", "MAX_RUNS"),
         (r"up to (\d+) of them a scan", "merge/mod.rs", "SCAN_LIMIT"),
-        (r"by ranks also (\d+) for each token", "merge/mod.rs", "HEAP_SHARE"),
+        (r"or (\d+) for each token of a rank", "merge/mod.rs", "HEAP_SHARE"),
         (r"A new segment\* of up to (\d+) symbols", "charwise/pairs.rs", "MOST"),
     ],
     "training.md": [
