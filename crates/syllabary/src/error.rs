@@ -1,7 +1,6 @@
 //! What can go wrong in the engine: one enum, each kind with the place it happened.
 //!
-//! Adds: `Error` with a sentence for each kind. Leaves out: Python exceptions (the binding maps kinds to
-//! them) and files (the engine reads none).
+//! Adds: `Error` with a sentence for each kind. Leaves out: Python exceptions (the binding maps kinds to them).
 
 use std::{fmt, io, path::Path};
 

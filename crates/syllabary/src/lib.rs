@@ -1,4 +1,5 @@
-//! The engine of syllabary: byte-pair encoding without Python, files, network, printing or globals.
+//! The engine of syllabary: byte-pair encoding without Python, network, printing or globals; of files it knows
+//! text to count and temporary ones.
 //!
 //! The modules show the pipeline:
 //!

@@ -6,8 +6,8 @@
 //! is not rewritten, unless a normalizer does more than that.
 //!
 //! Adds: `Charwise`, which some tokenizers have, and the conditions for it. Leaves out all that makes ids depend on
-//! more than the characters: offsets, dropout, tokens that are cut again, tokens found in normalized text, errors.
-//! The general way (`run`) does those, and gives the same ids for all the rest.
+//! more than the characters: dropout, tokens that are cut again, tokens found in normalized text, errors; and spans
+//! of text that is rewritten. The general way (`run`) does those, and gives the same ids for all the rest.
 
 mod ahead;
 mod alone;

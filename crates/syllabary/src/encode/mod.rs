@@ -6,8 +6,8 @@
 //!                                                                  the rest: cut where no token passes, then as above
 //! ```
 //!
-//! Adds: `Fast`, which a tokenizer has if its symbols are bytes and nothing rewrites its text. Leaves out: spans,
-//! dropout and steps, which `run` does for every tokenizer, and the tokens cut out before (`run`).
+//! Adds: `Fast`, which a tokenizer has if its symbols are bytes and nothing rewrites its text. Leaves out: dropout and
+//! steps, which `run` does for every tokenizer, and the tokens cut out before (`plain`).
 
 mod abreast;
 mod asked;
