@@ -285,8 +285,10 @@ def test_bytes_that_are_no_text(tmp_path: Path) -> None:
 def test_settings_that_cannot_be(tok: Tokenizer) -> None:
     with pytest.raises(FormatError, match="'<nope>' is no special or added token"):
         tok.with_settings(pad_token="<nope>")
-    with pytest.raises(FormatError, match="what tokenizer_config"):
-        tok.with_settings(anything=object())
+    with pytest.raises(FormatError, match=r"^answer: .* what tokenizer_config.*: .*set"):
+        tok.with_settings(model_max_length=9, answer={42})
+    with pytest.raises(FormatError, match=r"^score: .* what tokenizer_config.*: .*Out of range"):
+        tok.with_settings(score=float("nan"))
 
 
 def test_settings_keep_what_the_map_said(tmp_path: Path) -> None:

@@ -172,13 +172,22 @@ def with_settings(spec: TokenizerSpec, changes: Mapping[str, object]) -> Tokeniz
     try:
         texts[CONFIG] = json.dumps(members, ensure_ascii=False, allow_nan=False, indent=2)
     except (TypeError, ValueError) as error:
-        raise FormatError(f"settings are what tokenizer_config.json can hold: {error}") from error
+        name = next((name for name, value in given.items() if not _is_json(value)), "a setting")
+        raise FormatError(f"{name}: settings are what tokenizer_config.json can hold: {error}") from error
     changed = with_beside(spec, texts)
     known = {**spec.special_tokens, **spec.added_tokens}
     for role, text in settings(changed).roles.items():
         if role in changes and text not in known:
             raise FormatError(f"{role}={text!r} is no special or added token of this tokenizer")
     return changed
+
+
+def _is_json(value: object) -> bool:
+    try:
+        json.dumps(value, allow_nan=False)
+    except (TypeError, ValueError):
+        return False
+    return True
 
 
 # ---- reading ----
