@@ -147,14 +147,11 @@ impl Joins {
         for bits in &mut cuts.bits {
             let block = &text[cuts.end..text.len().min(cuts.end + BLOCK)];
             let ascii = ascii_bytes(block);
-            let before = if cuts.end > at { text[cuts.end - 1] } else { 0 };
-            // A block of a known size: no byte of it waits to be told how many there are.
-            *bits = match block[..ascii].try_into() {
-                Ok(whole) => self.cuts_in(whole, before),
-                Err(_) => self.cuts_of(&block[..ascii], before),
-            };
-            if cuts.end == at {
-                *bits &= !1;
+            for place in 1..ascii {
+                *bits |= u64::from(self.cut_ascii(block[place - 1], block[place])) << place;
+            }
+            if cuts.end > at && ascii > 0 {
+                *bits |= u64::from(self.cut_ascii(text[cuts.end - 1], block[0]));
             }
             cuts.end += ascii;
             if ascii < BLOCK {
@@ -162,26 +159,6 @@ impl Joins {
             }
         }
         cuts
-    }
-
-    /// Before which bytes of a whole block of ASCII text may be cut, the last byte before it given.
-    #[inline]
-    fn cuts_in(&self, block: &[u8; BLOCK], before: u8) -> u64 {
-        let mut left = before;
-        let eights = block.as_chunks::<8>().0.iter().zip(0..);
-        eights.fold(0, |bits, (eight, place)| {
-            let byte = self.cuts_of(eight, left);
-            left = eight[7];
-            bits | byte << (8 * place)
-        })
-    }
-
-    /// The same of up to 64 bytes.
-    #[inline]
-    fn cuts_of(&self, bytes: &[u8], before: u8) -> u64 {
-        let lefts = std::iter::once(&before).chain(bytes);
-        let pairs = lefts.zip(bytes).zip(0..);
-        pairs.fold(0, |bits, ((&left, &right), place)| bits | u64::from(self.cut_ascii(left, right)) << place)
     }
 
     /// Whether two characters, of which these are the first bytes, are ASCII and text may be cut between them.

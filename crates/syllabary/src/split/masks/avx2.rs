@@ -1,17 +1,19 @@
-//! Masks by AVX2.
+//! Masks by AVX2: two vectors of 32 bytes a block.
 //!
-//! Adds: two vectors of 32 bytes a block; classes of ASCII by comparing. Leaves out: characters that are not ASCII,
-//! which go one by one as in `portable`.
+//! Adds: `Vectors` for them; classes of ASCII by comparing. Leaves out: what is made of them (`blocks`).
 
 use std::arch::x86_64::{
-    __m256i, _mm256_and_si256, _mm256_blendv_epi8, _mm256_cmpeq_epi8, _mm256_cmpgt_epi8, _mm256_extract_epi8,
-    _mm256_loadu_si256, _mm256_min_epu8, _mm256_movemask_epi8, _mm256_or_si256, _mm256_set1_epi8,
-    _mm256_setzero_si256, _mm256_sub_epi8,
+    __m256i, _mm_loadu_si128, _mm256_alignr_epi8, _mm256_and_si256, _mm256_andnot_si256, _mm256_blendv_epi8,
+    _mm256_broadcastsi128_si256, _mm256_cmpeq_epi8, _mm256_cmpgt_epi8, _mm256_extract_epi8,
+    _mm256_loadu_si256, _mm256_min_epu8, _mm256_movemask_epi8, _mm256_or_si256, _mm256_permute2x128_si256,
+    _mm256_set1_epi8, _mm256_setzero_si256, _mm256_shuffle_epi8, _mm256_slli_epi16, _mm256_sub_epi8,
+    _mm256_xor_si256,
 };
 
-use super::super::classes::{Classes, LOWER, MARK, NUMBER, SPACE, UPPER};
+use super::super::classes::{Classes, LOWER, NUMBER, SPACE, UPPER};
 use super::super::walk::Walk;
-use super::{BLOCK, Lanes, Law, Masks, WINDOW, places_of, portable};
+use super::blocks::{self, Vectors};
+use super::{BLOCK, Lanes, Law, Masks, WINDOW, places_of};
 
 /// Exists only where the processor has AVX2 and the bit instructions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,103 +42,149 @@ impl Avx2 {
 impl Lanes for Avx2 {
     #[inline(always)]
     fn masks(self, law: impl Law, classes: &Classes, window: &[u8; WINDOW], last: u8) -> Masks {
-        // SAFETY: `self` exists, so the processor has the instructions.
-        unsafe { masks(law, classes, window, last) }
+        #[inline]
+        #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+        fn masks(lanes: Avx2, law: impl Law, classes: &Classes, window: &[u8; WINDOW], last: u8) -> Masks {
+            blocks::masks(lanes, law, classes, window, last)
+        }
+        // SAFETY: `self` exists, so the processor has these instructions.
+        unsafe { masks(self, law, classes, window, last) }
     }
 
     #[inline(always)]
     fn flatten(self, bits: u64, base: usize, out: &mut [usize; BLOCK]) -> usize {
-        // SAFETY: `self` exists, so the processor has the instructions.
-        unsafe { flatten(bits, base, out) }
+        places_of(bits, base, out)
     }
 }
 
 type Pair = [__m256i; 2];
 
-#[inline]
-#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-fn masks(law: impl Law, classes: &Classes, window: &[u8; WINDOW], last: u8) -> Masks {
-    let raw = load(window);
-    let mut kinds = [ascii(raw[0]), ascii(raw[1])];
-    let wide = tops(raw);
-    let (mut inner, mut left) = (0, 0);
-    if wide != 0 {
-        inner = tops(raw.map(|half| _mm256_cmpgt_epi8(_mm256_set1_epi8(-64), half)));
-        let bits = load(&not_ascii(classes, window, wide, inner, last));
-        kinds = [0, 1].map(|half| _mm256_blendv_epi8(kinds[half], bits[half], raw[half]));
-        if wide >> (BLOCK - 1) != 0 {
-            left = _mm256_extract_epi8::<31>(bits[1]) as u8;
-        }
-    }
-    Masks {
-        word: any(kinds, law.word()),
-        upper: any(kinds, UPPER),
-        lower: any(kinds, LOWER),
-        mark: any(kinds, MARK),
-        number: any(kinds, NUMBER),
-        space: any(kinds, SPACE),
-        blank: equal(raw, b' '),
-        line: equal(raw, b'\n') | equal(raw, b'\r'),
-        apostrophe: equal(raw, b'\''),
-        slash: equal(raw, b'/'),
-        inner,
-        last: left,
-    }
-}
-
-/// As `portable`, with these instructions.
-#[inline(never)]
-#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-fn not_ascii(classes: &Classes, window: &[u8; WINDOW], wide: u64, inner: u64, last: u8) -> [u8; WINDOW] {
-    portable::not_ascii(classes, window, wide, inner, last)
-}
-
-#[inline]
-#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-fn load(window: &[u8; WINDOW]) -> Pair {
-    let low: *const __m256i = window.as_ptr().cast();
-    // SAFETY: two vectors are shorter than a window; these loads need no alignment.
-    unsafe { [_mm256_loadu_si256(low), _mm256_loadu_si256(low.add(1))] }
-}
-
-/// The classes of ASCII; 0 for other bytes.
-#[inline]
-#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-fn ascii(raw: __m256i) -> __m256i {
-    let between = |first: u8, last: u8, class: u8| {
-        let over = _mm256_sub_epi8(raw, _mm256_set1_epi8(first as i8));
-        let within = _mm256_min_epu8(over, _mm256_set1_epi8((last - first) as i8));
-        _mm256_and_si256(_mm256_cmpeq_epi8(over, within), _mm256_set1_epi8(class as i8))
+/// What each half of one or two blocks gives.
+macro_rules! halves {
+    (|$half:ident| $of:expr) => {
+        // SAFETY: `self` exists wherever this stands, so the processor has the instructions.
+        unsafe { [0, 1].map(|$half| $of) }
     };
-    let letters = _mm256_or_si256(between(b'A', b'Z', UPPER), between(b'a', b'z', LOWER));
-    let spaces = _mm256_or_si256(between(b'\t', b'\r', SPACE), between(b' ', b' ', SPACE));
-    _mm256_or_si256(_mm256_or_si256(letters, spaces), between(b'0', b'9', NUMBER))
 }
 
-/// The top bit of each byte.
-#[inline]
-#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-fn tops(pair: Pair) -> u64 {
-    let [low, high] = pair.map(|half| _mm256_movemask_epi8(half));
-    u64::from(low as u32) | (u64::from(high as u32) << 32)
+impl Avx2 {
+    /// A mask of the bytes that have none of these bits.
+    #[inline(always)]
+    fn none(self, bytes: Pair, bits: u8) -> Pair {
+        halves!(|half| {
+            let both = _mm256_and_si256(bytes[half], _mm256_set1_epi8(bits as i8));
+            _mm256_cmpeq_epi8(both, _mm256_setzero_si256())
+        })
+    }
 }
 
-#[inline]
-#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-fn equal(pair: Pair, byte: u8) -> u64 {
-    tops(pair.map(|half| _mm256_cmpeq_epi8(half, _mm256_set1_epi8(byte as i8))))
-}
+impl Vectors for Avx2 {
+    type Bytes = Pair;
 
-/// Which bytes have any bit of `class`.
-#[inline]
-#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-fn any(pair: Pair, class: u8) -> u64 {
-    let class = _mm256_set1_epi8(class as i8);
-    !tops(pair.map(|half| _mm256_cmpeq_epi8(_mm256_and_si256(half, class), _mm256_setzero_si256())))
-}
+    #[inline(always)]
+    fn load(self, bytes: &[u8; BLOCK]) -> Pair {
+        let (halves, _) = bytes.as_chunks::<32>();
+        // Two halves of 32 bytes are read whole; these loads need no alignment.
+        halves!(|half| _mm256_loadu_si256(halves[half].as_ptr().cast()))
+    }
 
-#[inline]
-#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-fn flatten(bits: u64, base: usize, out: &mut [usize; BLOCK]) -> usize {
-    places_of(bits, base, out)
+    #[inline(always)]
+    fn tops(self, bytes: Pair) -> u64 {
+        let [low, high] = halves!(|half| _mm256_movemask_epi8(bytes[half]));
+        u64::from(low as u32) | (u64::from(high as u32) << 32)
+    }
+
+    #[inline(always)]
+    fn equal(self, one: Pair, other: Pair) -> Pair {
+        halves!(|half| _mm256_cmpeq_epi8(one[half], other[half]))
+    }
+
+    #[inline(always)]
+    fn and(self, one: Pair, other: Pair) -> Pair {
+        halves!(|half| _mm256_and_si256(one[half], other[half]))
+    }
+
+    #[inline(always)]
+    fn or(self, one: Pair, other: Pair) -> Pair {
+        halves!(|half| _mm256_or_si256(one[half], other[half]))
+    }
+
+    #[inline(always)]
+    fn without(self, one: Pair, other: Pair) -> Pair {
+        halves!(|half| _mm256_andnot_si256(other[half], one[half]))
+    }
+
+    #[inline(always)]
+    fn select(self, mask: Pair, then: Pair, or: Pair) -> Pair {
+        halves!(|half| _mm256_blendv_epi8(or[half], then[half], mask[half]))
+    }
+
+    #[inline(always)]
+    fn splat(self, byte: u8) -> Pair {
+        halves!(|_half| _mm256_set1_epi8(byte as i8))
+    }
+
+    #[inline(always)]
+    fn any(self, bytes: Pair, bits: u8) -> Pair {
+        let none = self.none(bytes, bits);
+        halves!(|half| _mm256_xor_si256(none[half], _mm256_set1_epi8(-1)))
+    }
+
+    #[inline(always)]
+    fn any_bits(self, bytes: Pair, bits: u8) -> u64 {
+        !self.tops(self.none(bytes, bits))
+    }
+
+    #[inline(always)]
+    fn inner(self, bytes: Pair) -> Pair {
+        halves!(|half| _mm256_cmpgt_epi8(_mm256_set1_epi8(-64), bytes[half]))
+    }
+
+    #[inline(always)]
+    fn shifted(self, bytes: Pair, first: u8) -> Pair {
+        // SAFETY: as for `halves`.
+        let first = unsafe { _mm256_set1_epi8(first as i8) };
+        let before = [first, bytes[0]];
+        // The sixteen bytes before each sixteen.
+        halves!(|half| {
+            let lanes = _mm256_permute2x128_si256::<0x21>(before[half], bytes[half]);
+            _mm256_alignr_epi8::<15>(bytes[half], lanes)
+        })
+    }
+
+    #[inline(always)]
+    fn of_six(self, table: &[u8; BLOCK], bytes: Pair) -> Pair {
+        let (rows, _) = table.as_chunks::<16>();
+        // Four rows of sixteen, which are read whole; bits 4 and 5 say which.
+        halves!(|half| {
+            let place = _mm256_and_si256(bytes[half], _mm256_set1_epi8(0x3F));
+            let (odd, upper) = (_mm256_slli_epi16::<3>(place), _mm256_slli_epi16::<2>(place));
+            let [zero, one, two, three] = [0, 1, 2, 3].map(|row: usize| {
+                let row = _mm_loadu_si128(rows[row].as_ptr().cast());
+                _mm256_shuffle_epi8(_mm256_broadcastsi128_si256(row), place)
+            });
+            let (low, high) = (_mm256_blendv_epi8(zero, one, odd), _mm256_blendv_epi8(two, three, odd));
+            _mm256_blendv_epi8(low, high, upper)
+        })
+    }
+
+    #[inline(always)]
+    fn ascii(self, _classes: &Classes, bytes: Pair) -> Pair {
+        halves!(|half| {
+            let between = |first: u8, last: u8, class: u8| {
+                let over = _mm256_sub_epi8(bytes[half], _mm256_set1_epi8(first as i8));
+                let within = _mm256_min_epu8(over, _mm256_set1_epi8((last - first) as i8));
+                _mm256_and_si256(_mm256_cmpeq_epi8(over, within), _mm256_set1_epi8(class as i8))
+            };
+            let letters = _mm256_or_si256(between(b'A', b'Z', UPPER), between(b'a', b'z', LOWER));
+            let spaces = _mm256_or_si256(between(b'\t', b'\r', SPACE), between(b' ', b' ', SPACE));
+            _mm256_or_si256(_mm256_or_si256(letters, spaces), between(b'0', b'9', NUMBER))
+        })
+    }
+
+    #[inline(always)]
+    fn last(self, bytes: Pair) -> u8 {
+        // SAFETY: as for `halves`.
+        unsafe { _mm256_extract_epi8::<31>(bytes[1]) as u8 }
+    }
 }

@@ -11,6 +11,8 @@
 pub(super) mod avx2;
 #[cfg(simd_x86)]
 pub(super) mod avx512;
+#[cfg(any(simd_x86, simd_neon))]
+mod blocks;
 pub(super) mod gpt2;
 #[cfg(simd_neon)]
 pub(super) mod neon;
