@@ -4,10 +4,9 @@
 
 use std::arch::x86_64::{
     __m256i, _mm_loadu_si128, _mm256_alignr_epi8, _mm256_and_si256, _mm256_andnot_si256, _mm256_blendv_epi8,
-    _mm256_broadcastsi128_si256, _mm256_cmpeq_epi8, _mm256_cmpgt_epi8, _mm256_extract_epi8,
-    _mm256_loadu_si256, _mm256_min_epu8, _mm256_movemask_epi8, _mm256_or_si256, _mm256_permute2x128_si256,
-    _mm256_set1_epi8, _mm256_setzero_si256, _mm256_shuffle_epi8, _mm256_slli_epi16, _mm256_sub_epi8,
-    _mm256_xor_si256,
+    _mm256_broadcastsi128_si256, _mm256_cmpeq_epi8, _mm256_cmpgt_epi8, _mm256_loadu_si256, _mm256_min_epu8,
+    _mm256_movemask_epi8, _mm256_or_si256, _mm256_permute2x128_si256, _mm256_set1_epi8, _mm256_setzero_si256,
+    _mm256_shuffle_epi8, _mm256_slli_epi16, _mm256_storeu_si256, _mm256_sub_epi8, _mm256_xor_si256,
 };
 
 use super::super::classes::{Classes, LOWER, NUMBER, SPACE, UPPER};
@@ -59,11 +58,23 @@ impl Lanes for Avx2 {
 
 type Pair = [__m256i; 2];
 
-/// What each half of one or two blocks gives.
+/// What each half gives. No closures: those are compiled without the instructions, and what they call with them is then
+/// not put in.
 macro_rules! halves {
     (|$half:ident| $of:expr) => {
-        // SAFETY: `self` exists wherever this stands, so the processor has the instructions.
-        unsafe { [0, 1].map(|$half| $of) }
+        // SAFETY: this stands where there is an `Avx2`, so the processor has the instructions.
+        unsafe {
+            [
+                {
+                    let $half = 0;
+                    $of
+                },
+                {
+                    let $half = 1;
+                    $of
+                },
+            ]
+        }
     };
 }
 
@@ -71,10 +82,8 @@ impl Avx2 {
     /// A mask of the bytes that have none of these bits.
     #[inline(always)]
     fn none(self, bytes: Pair, bits: u8) -> Pair {
-        halves!(|half| {
-            let both = _mm256_and_si256(bytes[half], _mm256_set1_epi8(bits as i8));
-            _mm256_cmpeq_epi8(both, _mm256_setzero_si256())
-        })
+        let bits = self.splat(bits);
+        halves!(|half| _mm256_cmpeq_epi8(_mm256_and_si256(bytes[half], bits[half]), _mm256_setzero_si256()))
     }
 }
 
@@ -84,7 +93,7 @@ impl Vectors for Avx2 {
     #[inline(always)]
     fn load(self, bytes: &[u8; BLOCK]) -> Pair {
         let (halves, _) = bytes.as_chunks::<32>();
-        // Two halves of 32 bytes are read whole; these loads need no alignment.
+        // Each half is read whole; these loads need no alignment.
         halves!(|half| _mm256_loadu_si256(halves[half].as_ptr().cast()))
     }
 
@@ -142,49 +151,64 @@ impl Vectors for Avx2 {
 
     #[inline(always)]
     fn shifted(self, bytes: Pair, first: u8) -> Pair {
-        // SAFETY: as for `halves`.
-        let first = unsafe { _mm256_set1_epi8(first as i8) };
-        let before = [first, bytes[0]];
-        // The sixteen bytes before each sixteen.
-        halves!(|half| {
-            let lanes = _mm256_permute2x128_si256::<0x21>(before[half], bytes[half]);
-            _mm256_alignr_epi8::<15>(bytes[half], lanes)
-        })
+        let before = [self.splat(first)[0], bytes[0]];
+        halves!(|half| shifted(before[half], bytes[half]))
     }
 
     #[inline(always)]
     fn of_six(self, table: &[u8; BLOCK], bytes: Pair) -> Pair {
-        let (rows, _) = table.as_chunks::<16>();
-        // Four rows of sixteen, which are read whole; bits 4 and 5 say which.
-        halves!(|half| {
-            let place = _mm256_and_si256(bytes[half], _mm256_set1_epi8(0x3F));
-            let (odd, upper) = (_mm256_slli_epi16::<3>(place), _mm256_slli_epi16::<2>(place));
-            let [zero, one, two, three] = [0, 1, 2, 3].map(|row: usize| {
-                let row = _mm_loadu_si128(rows[row].as_ptr().cast());
-                _mm256_shuffle_epi8(_mm256_broadcastsi128_si256(row), place)
-            });
-            let (low, high) = (_mm256_blendv_epi8(zero, one, odd), _mm256_blendv_epi8(two, three, odd));
-            _mm256_blendv_epi8(low, high, upper)
-        })
+        halves!(|half| of_six(table, bytes[half]))
     }
 
     #[inline(always)]
     fn ascii(self, _classes: &Classes, bytes: Pair) -> Pair {
-        halves!(|half| {
-            let between = |first: u8, last: u8, class: u8| {
-                let over = _mm256_sub_epi8(bytes[half], _mm256_set1_epi8(first as i8));
-                let within = _mm256_min_epu8(over, _mm256_set1_epi8((last - first) as i8));
-                _mm256_and_si256(_mm256_cmpeq_epi8(over, within), _mm256_set1_epi8(class as i8))
-            };
-            let letters = _mm256_or_si256(between(b'A', b'Z', UPPER), between(b'a', b'z', LOWER));
-            let spaces = _mm256_or_si256(between(b'\t', b'\r', SPACE), between(b' ', b' ', SPACE));
-            _mm256_or_si256(_mm256_or_si256(letters, spaces), between(b'0', b'9', NUMBER))
-        })
+        halves!(|half| ascii(bytes[half]))
     }
 
     #[inline(always)]
-    fn last(self, bytes: Pair) -> u8 {
-        // SAFETY: as for `halves`.
-        unsafe { _mm256_extract_epi8::<31>(bytes[1]) as u8 }
+    fn stored(self, bytes: Pair) -> [u8; BLOCK] {
+        let mut stored = [0; BLOCK];
+        let (to, _) = stored.as_chunks_mut::<32>();
+        // Each half is written whole; these stores need no alignment.
+        halves!(|half| _mm256_storeu_si256(to[half].as_mut_ptr().cast(), bytes[half]));
+        stored
     }
+}
+
+/// To each byte the one before it; to the first the last one of `before`.
+#[inline]
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+fn shifted(before: __m256i, bytes: __m256i) -> __m256i {
+    // The sixteen bytes before each sixteen.
+    let lanes = _mm256_permute2x128_si256::<0x21>(before, bytes);
+    _mm256_alignr_epi8::<15>(bytes, lanes)
+}
+
+/// What the six low bits of each byte number in a table: four rows of sixteen; bits 4 and 5 say which.
+#[inline]
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+fn of_six(table: &[u8; BLOCK], bytes: __m256i) -> __m256i {
+    let place = _mm256_and_si256(bytes, _mm256_set1_epi8(0x3F));
+    let (odd, upper) = (_mm256_slli_epi16::<3>(place), _mm256_slli_epi16::<2>(place));
+    let [zero, one, two, three] = [0, 16, 32, 48].map(|at| {
+        // SAFETY: sixteen bytes of the table are read; this load needs no alignment.
+        let row = unsafe { _mm_loadu_si128(table.as_ptr().add(at).cast()) };
+        _mm256_shuffle_epi8(_mm256_broadcastsi128_si256(row), place)
+    });
+    let (low, high) = (_mm256_blendv_epi8(zero, one, odd), _mm256_blendv_epi8(two, three, odd));
+    _mm256_blendv_epi8(low, high, upper)
+}
+
+/// The classes of ASCII; 0 for other bytes.
+#[inline]
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+fn ascii(raw: __m256i) -> __m256i {
+    let between = |first: u8, last: u8, class: u8| {
+        let over = _mm256_sub_epi8(raw, _mm256_set1_epi8(first as i8));
+        let within = _mm256_min_epu8(over, _mm256_set1_epi8((last - first) as i8));
+        _mm256_and_si256(_mm256_cmpeq_epi8(over, within), _mm256_set1_epi8(class as i8))
+    };
+    let letters = _mm256_or_si256(between(b'A', b'Z', UPPER), between(b'a', b'z', LOWER));
+    let spaces = _mm256_or_si256(between(b'\t', b'\r', SPACE), between(b' ', b' ', SPACE));
+    _mm256_or_si256(_mm256_or_si256(letters, spaces), between(b'0', b'9', NUMBER))
 }

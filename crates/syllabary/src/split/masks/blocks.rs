@@ -8,6 +8,9 @@
 use super::super::classes::{Classes, LOWER, MARK, MIXED, NUMBER, SPACE, UPPER};
 use super::{BLOCK, Law, Masks, WINDOW, class_at};
 
+/// A page is worth a table where so many characters are left; fewer go one by one.
+const MANY: u32 = 8;
+
 /// Instructions on 64 bytes. A mask is bytes with all bits or none.
 pub(super) trait Vectors: Copy {
     /// 64 bytes.
@@ -20,6 +23,12 @@ pub(super) trait Vectors: Copy {
 
     /// A mask of the bytes that are equal.
     fn equal(self, one: Self::Bytes, other: Self::Bytes) -> Self::Bytes;
+
+    /// The bytes that are this one, as bits.
+    #[inline(always)]
+    fn equal_bits(self, bytes: Self::Bytes, byte: u8) -> u64 {
+        self.tops(self.equal(bytes, self.splat(byte)))
+    }
 
     fn and(self, one: Self::Bytes, other: Self::Bytes) -> Self::Bytes;
 
@@ -54,8 +63,7 @@ pub(super) trait Vectors: Copy {
     /// The classes of ASCII; what others get has no meaning.
     fn ascii(self, classes: &Classes, bytes: Self::Bytes) -> Self::Bytes;
 
-    /// The last byte.
-    fn last(self, bytes: Self::Bytes) -> u8;
+    fn stored(self, bytes: Self::Bytes) -> [u8; BLOCK];
 }
 
 /// As `Lanes::masks`; to be inlined where the instructions may be used.
@@ -80,22 +88,20 @@ pub(super) fn masks(
             kinds = lanes.select(is_inner, lanes.shifted(kinds, last), kinds);
         }
         if wide >> (BLOCK - 1) != 0 {
-            left = lanes.last(kinds);
+            left = lanes.stored(kinds)[BLOCK - 1];
         }
     }
-    let any = |class: u8| lanes.any_bits(kinds, class);
-    let equal = |byte: u8| lanes.tops(lanes.equal(raw, lanes.splat(byte)));
     Masks {
-        word: any(law.word()),
-        upper: any(UPPER),
-        lower: any(LOWER),
-        mark: any(MARK),
-        number: any(NUMBER),
-        space: any(SPACE),
-        blank: equal(b' '),
-        line: equal(b'\n') | equal(b'\r'),
-        apostrophe: equal(b'\''),
-        slash: equal(b'/'),
+        word: lanes.any_bits(kinds, law.word()),
+        upper: lanes.any_bits(kinds, UPPER),
+        lower: lanes.any_bits(kinds, LOWER),
+        mark: lanes.any_bits(kinds, MARK),
+        number: lanes.any_bits(kinds, NUMBER),
+        space: lanes.any_bits(kinds, SPACE),
+        blank: lanes.equal_bits(raw, b' '),
+        line: lanes.equal_bits(raw, b'\n') | lanes.equal_bits(raw, b'\r'),
+        apostrophe: lanes.equal_bits(raw, b'\''),
+        slash: lanes.equal_bits(raw, b'/'),
         inner,
         last: left,
     }
@@ -110,22 +116,20 @@ fn by_pages<V: Vectors>(
     kinds: V::Bytes,
     is_inner: V::Bytes,
 ) -> V::Bytes {
-    let [raw, second, third] = [0, 1, 2].map(|at| lanes.load(from(window, at)));
+    let raw = lanes.load(from(window, 0));
+    let (second, third) = (lanes.load(from(window, 1)), lanes.load(from(window, 2)));
     let is_first = lanes.without(lanes.any(raw, 0x80), is_inner);
     let whole = lanes.of_six(&classes.leads.0, raw);
     let but = lanes.equal(second, lanes.of_six(&classes.but.0, raw));
     let mut kinds = lanes.select(is_first, whole, kinds);
     let mut mixed = lanes.and(is_first, lanes.or(lanes.any(whole, MIXED), but));
-    loop {
-        let places = lanes.tops(mixed);
-        if places == 0 {
-            return kinds;
-        }
+    let mut places = lanes.tops(mixed);
+    while places.count_ones() >= MANY {
         let place = places.trailing_zeros() as usize & (BLOCK - 1);
         let (first, after) = (window[place], window[place + 1]);
         let same = lanes.equal(raw, lanes.splat(first));
         let (same, class) = if first >= 0xF0 {
-            (one(lanes, place), lanes.splat(class_at(classes, window, place)))
+            break;
         } else if first >= 0xE0 {
             let page = usize::from(first & 0x0F) << 6 | usize::from(after & 0x3F);
             let same = lanes.and(same, lanes.equal(second, lanes.splat(after)));
@@ -135,14 +139,26 @@ fn by_pages<V: Vectors>(
         };
         kinds = lanes.select(same, class, kinds);
         mixed = lanes.without(mixed, same);
+        places = lanes.tops(mixed);
     }
+    if places == 0 { kinds } else { one_by_one(lanes, classes, window, kinds, places) }
 }
 
-/// A mask of one byte.
+/// The same of those that are left.
 #[inline(always)]
-fn one<V: Vectors>(lanes: V, place: usize) -> V::Bytes {
-    let mut bytes = [0; BLOCK];
-    bytes[place] = u8::MAX;
+fn one_by_one<V: Vectors>(
+    lanes: V,
+    classes: &Classes,
+    window: &[u8; WINDOW],
+    kinds: V::Bytes,
+    mut places: u64,
+) -> V::Bytes {
+    let mut bytes = lanes.stored(kinds);
+    while places != 0 {
+        let place = places.trailing_zeros() as usize & (BLOCK - 1);
+        places &= places - 1;
+        bytes[place] = class_at(classes, window, place);
+    }
     lanes.load(&bytes)
 }
 

@@ -4,8 +4,8 @@
 
 use std::arch::aarch64::{
     uint8x16_t, uint8x16x4_t, vandq_u8, vbicq_u8, vbslq_u8, vceqq_u8, vcltq_s8, vdupq_n_s8, vdupq_n_u8,
-    vextq_u8, vgetq_lane_u8, vgetq_lane_u64, vld1q_u8, vld1q_u8_x4, vorrq_u8, vpaddq_u8, vqtbl4q_u8,
-    vqtbx4q_u8, vreinterpretq_s8_u8, vreinterpretq_u64_u8, vsubq_u8, vtstq_u8,
+    vextq_u8, vgetq_lane_u64, vld1q_u8, vld1q_u8_x4, vorrq_u8, vpaddq_u8, vqtbl4q_u8, vqtbx4q_u8,
+    vreinterpretq_s8_u8, vreinterpretq_u64_u8, vst1q_u8, vsubq_u8, vtstq_u8,
 };
 
 use super::super::classes::Classes;
@@ -137,8 +137,12 @@ impl Vectors for Neon {
     }
 
     #[inline(always)]
-    fn last(self, bytes: Four) -> u8 {
-        // SAFETY: as for `quarters`.
-        unsafe { vgetq_lane_u8::<15>(bytes[3]) }
+    fn stored(self, bytes: Four) -> [u8; BLOCK] {
+        let mut stored = [0; BLOCK];
+        for (to, part) in stored.as_chunks_mut::<16>().0.iter_mut().zip(bytes) {
+            // SAFETY: a vector is as long as these; this store needs no alignment.
+            unsafe { vst1q_u8(to.as_mut_ptr(), part) };
+        }
+        stored
     }
 }
