@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from operator import add
+from typing import Any
 
 from syllabary.formats.hf_values import probability
 from syllabary.formats.strict_json import Json
@@ -105,12 +106,10 @@ def _plain_merges(merges: object, vocab: Mapping[str, int], prefix: str) -> tupl
     """The same where nothing is wrong or special, column by column; else `None`."""
     if not isinstance(merges, list):
         return None
-    rows = merges
-    if set(map(type, rows)) == {str}:
-        rows = [row.split(" ") for row in rows]
-    if not set(map(type, rows)) <= {list} or not set(map(len, rows)) <= {2}:
+    columns = _columns(merges)
+    if columns is None:
         return None
-    lefts, rights = [row[0] for row in rows], [row[1] for row in rows]
+    lefts, rights = columns
     try:
         if HEAD in "".join(lefts) or (prefix and not all(right.startswith(prefix) for right in rights)):
             return None
@@ -122,6 +121,19 @@ def _plain_merges(merges: object, vocab: Mapping[str, int], prefix: str) -> tupl
     if len(set(made)) < len(made) and len(set(zip(left_ids, right_ids, strict=True))) < len(made):
         return None  # one pair makes one token
     return tuple(zip(left_ids, right_ids, made, strict=True))
+
+
+def _columns(rows: list[Any]) -> tuple[list[Any], list[Any]] | None:
+    """The left and the right ones of pairs, or of strings with one space; `None` if there are other rows."""
+    kinds = set(map(type, rows))
+    if kinds == {str}:
+        names = " ".join(rows).split(" ")
+        # As many spaces as rows, and one in each at least.
+        one_each = len(names) == 2 * len(rows) and all(" " in row for row in rows)
+        return (names[::2], names[1::2]) if one_each else None
+    if not kinds <= {list} or not set(map(len, rows)) <= {2}:
+        return None
+    return [row[0] for row in rows], [row[1] for row in rows]
 
 
 def _ids_of(names: list[str], vocab: Mapping[str, int]) -> list[int]:
