@@ -124,7 +124,7 @@ def _open(
 
 def _reopened(files: Mapping[Path, bytes], target: Path, format_name: str, spec: TokenizerSpec) -> Tokenizer:
     """The tokenizer that the files hold, read from copies of them beside no one else's."""
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         for file, data in files.items():
             copy = Path(folder, file.name)
             with named(copy):

@@ -1,8 +1,8 @@
 """Files, safely: a write that is whole or did not happen, and a read that is bounded.
 
 Adds `write_atomic` (a temporary name in the same folder, fsync, rename), the same as an open file or for
-several files, `read_bounded`, and `lock`.
-Leaves out: what the bytes mean (the format modules).
+several files, and `read_bounded`.
+Leaves out: what the bytes mean (the format modules), and locks (`locks`).
 """
 
 from __future__ import annotations
@@ -12,7 +12,9 @@ import errno
 import os
 import secrets
 import stat
-from collections.abc import Iterator, Mapping
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import BinaryIO
 
@@ -21,24 +23,7 @@ from syllabary.errors import FormatError
 MAX_BYTES = 256 << 20  # the largest published tokenizer file is a seventh of it
 HEAD_BYTES = 4096
 READ_BYTES = 1 << 20  # at a time: asking for `limit` at once would allocate it
-
-
-def lock(descriptor: int) -> bool:
-    """Lock an open file or folder until it is closed or the process ends, killed or not; whether it could be.
-
-    `BlockingIOError` if another holds it. Windows and some file systems have no such locks.
-    """
-    try:
-        import fcntl
-    except ImportError:  # Windows, where nothing else is done about it
-        return False
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        raise
-    except OSError:  # a file system without locks
-        return False
-    return True
+PATIENCE, PAUSE = 20, 0.05  # how often, and in seconds, Windows is asked to replace or remove a file
 
 
 def read_bounded(path: Path, limit: int = MAX_BYTES) -> bytes:
@@ -93,7 +78,7 @@ def open_atomic(path: Path) -> Iterator[BinaryIO]:
             os.fsync(file.fileno())
         if mode is not None:
             temporary.chmod(stat.S_IMODE(mode))
-        os.replace(temporary, target)
+        replace(temporary, target)
     except BaseException as error:
         with contextlib.suppress(OSError):  # none was made, or nothing can be removed there
             temporary.unlink()
@@ -104,6 +89,29 @@ def open_atomic(path: Path) -> Iterator[BinaryIO]:
     _sync_folder(target.parent)
 
 
+def replace(new: Path, target: Path) -> None:
+    """`os.replace`, with patience on Windows."""
+    _patiently(lambda: os.replace(new, target))
+
+
+def remove(path: Path) -> None:
+    """Remove a file that may be there, with patience on Windows."""
+    _patiently(lambda: path.unlink(missing_ok=True))
+
+
+def _patiently(act: Callable[[], None]) -> None:
+    """Windows refuses as long as anybody has the file open: who looks through new files, as against viruses,
+    has it for a moment, which is waited for."""
+    for left in reversed(range(PATIENCE if sys.platform == "win32" else 1)):
+        try:
+            act()
+            return
+        except PermissionError:
+            if not left:
+                raise
+            time.sleep(PAUSE)
+
+
 def check_place(path: Path) -> tuple[Path, int | None]:
     """Where a link leads to, and the mode of what is there; `OSError` if no file can be written there."""
     with named(path):  # the folder in which names begin may be gone
@@ -111,6 +119,8 @@ def check_place(path: Path) -> tuple[Path, int | None]:
     if mode is not None and stat.S_ISDIR(mode):
         raise IsADirectoryError(errno.EISDIR, "is a folder, not a file", str(path))
     if mode is None or stat.S_ISREG(mode):
+        if sys.platform == "win32" and ":" in target.name:  # a part of another file, and never renamed
+            raise OSError(errno.EINVAL, "a file's name has no colon on Windows", str(path))
         if not target.parent.is_dir():
             raise FileNotFoundError(errno.ENOENT, "no such folder", str(path.parent))
         check_folder(target.parent, path.parent)

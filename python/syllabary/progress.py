@@ -13,7 +13,7 @@ import sys
 import time
 from collections import deque
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -101,11 +101,10 @@ class _Informed:
 
 def memory() -> int | None:
     """Bytes of main memory that this process has now; None where there is no `/proc/self/statm`."""
-    try:
-        with open(STATM, "rb") as file:
+    if sys.platform != "win32":
+        with suppress(OSError, ValueError, IndexError), open(STATM, "rb") as file:
             return int(file.read(200).split()[1]) * os.sysconf("SC_PAGE_SIZE")
-    except (OSError, ValueError, IndexError):
-        return None
+    return None
 
 
 def size(number: int) -> str:

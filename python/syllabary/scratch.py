@@ -1,9 +1,9 @@
 """A folder for what a run writes for itself alone, gone after it however it ended.
 
-    TMPDIR/syllabary-….scratch/held        locked (`flock`) as long as the run's process is there
+    TMPDIR/syllabary-….scratch/held        locked as long as the run's process is there; open, on Windows
 
-The system lets the lock go with the process, be it killed: the next run in the same place removes the folders
-of which nobody holds the lock. Leaves out systems without `fcntl`, where what a killed run has left stays.
+The system lets go of it with the process, be it killed: the next run in the same place removes the folders
+whose file nobody holds. Leaves out file systems without locks, where what a killed run has left stays.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from syllabary.files import lock
+from syllabary.locks import lock
 
 PREFIX, SUFFIX = "syllabary-", ".scratch"
 HELD, TAKING = "held", "taking"
@@ -31,20 +31,22 @@ def scratch(where: str | None = None) -> Iterator[Path]:
     made = tempfile.TemporaryDirectory(prefix=PREFIX, suffix=SUFFIX, dir=where, ignore_cleanup_errors=True)
     with made as name:
         folder = Path(name)
-        if sys.platform == "win32":
-            yield folder
-            return
         _sweep(folder.parent)
-        with (folder / TAKING).open("xb") as file:
+        with (folder / (HELD if sys.platform == "win32" else TAKING)).open("xb") as file:
             # It has its name once it is locked, so that nobody finds it before; never, where nothing can be.
-            if lock(file.fileno()):
+            if sys.platform != "win32" and lock(file.fileno()):
                 os.rename(folder / TAKING, folder / HELD)
             yield folder
 
 
 def _sweep(parent: Path) -> None:
-    """Removes the folders of one's own whose lock nobody holds."""
+    """Removes the folders of one's own whose file nobody holds."""
     for folder in parent.glob(f"{PREFIX}*{SUFFIX}"):
-        with contextlib.suppress(OSError), (folder / HELD).open("rb") as file:
-            if folder.lstat().st_uid == os.getuid() and lock(file.fileno()):
+        with contextlib.suppress(OSError):
+            if sys.platform == "win32":
+                (folder / HELD).unlink()  # which the system refuses for one that is open
                 shutil.rmtree(folder, ignore_errors=True)
+            else:
+                with (folder / HELD).open("rb") as file:
+                    if folder.lstat().st_uid == os.getuid() and lock(file.fileno()):
+                        shutil.rmtree(folder, ignore_errors=True)

@@ -27,12 +27,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from syllabary import piece_table
+from syllabary import files, locks, piece_table
 from syllabary._engine import Trainer
 from syllabary.corpus.corpus import Corpus
 from syllabary.corpus.report import Report
 from syllabary.errors import CheckpointError, TrainingError
-from syllabary.files import check_folder, lock, write_atomic
+from syllabary.files import check_folder, write_atomic
 from syllabary.piece_table import PieceTable
 from syllabary.spec import TrainOptions
 from syllabary.training_checkpoint_files import (
@@ -241,7 +241,7 @@ class Checkpoint:
             self._write_table(self.folder / table, trainer)
         self._write(table, seen, whole, size, report or {})
         if old is not None:
-            (self.folder / old).unlink()
+            files.remove(self.folder / old)
         now = clock()
         self._took = now - begun
         self._next = now + max(SECONDS, SHARE * self._took)
@@ -310,15 +310,31 @@ def opened(
             f"{path}: holds {foreign[0]}, which is of no checkpoint; give a folder of its own"
         )
     check_folder(path)
-    with (path / LOCK).open("ab") as file:
-        _lock(file.fileno(), path)
+    with _held(path):
         try:
             kept.read()
             yield kept
         finally:
             _close(kept.journal)
-            if not holds(path):
-                remove(path)
+
+
+@contextlib.contextmanager
+def _held(path: Path) -> Iterator[None]:
+    """`CheckpointError` if another process has the folder; at the end it goes, if nothing was kept in it."""
+
+    def let_go() -> None:
+        if not holds(path):
+            remove(path)
+
+    with contextlib.ExitStack() as stack:
+        try:
+            stack.enter_context(locks.holding(path / LOCK, let_go))
+        except BlockingIOError:
+            raise CheckpointError(
+                f"{path}: another process is training with this checkpoint; wait for it, or give another "
+                "folder"
+            ) from None
+        yield
 
 
 def _close(journal: Journal) -> None:
@@ -332,8 +348,7 @@ def remove(folder: str | os.PathLike[str]) -> None:
     path = Path(folder)
     names = [name for name in os.listdir(path) if OURS.fullmatch(name)] if path.is_dir() else []
     for name in sorted(names, key=lambda name: (name != STATE, name)):
-        with contextlib.suppress(FileNotFoundError):
-            (path / name).unlink()
+        (locks.remove if name == LOCK else files.remove)(path / name)
     with contextlib.suppress(OSError):
         path.rmdir()
 
@@ -341,13 +356,3 @@ def remove(folder: str | os.PathLike[str]) -> None:
 def holds(folder: str | os.PathLike[str]) -> bool:
     """Whether there is a checkpoint in a folder; it may be of anything."""
     return (Path(folder) / STATE).is_file()
-
-
-def _lock(descriptor: int, folder: Path) -> None:
-    """`CheckpointError` if another process holds it. A kill unlocks it."""
-    try:
-        lock(descriptor)
-    except BlockingIOError:
-        raise CheckpointError(
-            f"{folder}: another process is training with this checkpoint; wait for it, or give another folder"
-        ) from None

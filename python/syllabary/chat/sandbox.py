@@ -10,6 +10,8 @@ from __future__ import annotations
 
 import functools
 import json
+import re
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
 from typing import Any
@@ -18,6 +20,7 @@ from syllabary.chat import bounds
 from syllabary.chat.backend import jinja2
 
 JOINED, COUNTED, WEIGHED = " joined", " counted", " weighed"  # filters that no template can name
+UNPADDED = re.compile(r"(%%)|%-")
 STRIPPING = ("strip", "lstrip", "rstrip")
 PADDING = ("center", "ljust", "rjust", "zfill", "expandtabs")
 # Filters with a number whose size decides the size of the result.
@@ -227,8 +230,10 @@ def raise_exception(message: object) -> str:
 
 
 def strftime_now(pattern: str) -> str:
-    """The time here, by `pattern`."""
+    """The time here, by `pattern`; `%-d`, a number without zeros in front, is `%#d` on Windows."""
     bounds.percent(pattern)
+    if sys.platform == "win32":
+        pattern = UNPADDED.sub(lambda found: found[1] or "%#", pattern)
     return datetime.now().strftime(pattern)
 
 

@@ -7,6 +7,7 @@ only one verb needs.
 
 from __future__ import annotations
 
+import errno
 import functools
 import os
 import re
@@ -121,7 +122,7 @@ def set_up(ctx: click.Context) -> None:
         ctx.color = True
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
-            stream.reconfigure(errors="backslashreplace")
+            stream.reconfigure(**standard.characters(stream))
     standard.set_up()
 
 
@@ -304,6 +305,9 @@ def _in_sentences() -> Iterator[None]:
     except BrokenPipeError:
         raise  # click ends quietly on it: the reader of the pipe has seen enough
     except (errors.SyllabaryError, OSError) as error:
+        if standard.is_closed_pipe(error) and _at_stdout(error):
+            _forget(sys.stdout)
+            raise BrokenPipeError(errno.EPIPE, os.strerror(errno.EPIPE)) from error
         raise Failure(_sentence(error), words.hint(error)) from error
 
 
@@ -360,7 +364,7 @@ def _can_be_told() -> bool:
     return command is None or any("--encoding" in parameter.opts for parameter in command.params)
 
 
-def _at_stdout(error: OSError) -> bool:
+def _at_stdout(error: Exception) -> bool:
     """Whether an error came up while something was written to stdout."""
     codes = (click.echo.__code__, write.__code__)
     return any(frame.f_code in codes for frame, _ in traceback.walk_tb(error.__traceback__))

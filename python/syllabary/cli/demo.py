@@ -75,7 +75,7 @@ def demo(corpus: str | None, output: str | None, vocab_size: int) -> None:
     show_ratios(stage, tok, text.held_out)
     show_splits(stage, text)
     round_trip(stage, tok, text)
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         save_and_load(stage, tok, text.held_out or text.documents[0], Path(output or folder))
     show_times(stage)
     if output is not None:

@@ -21,8 +21,7 @@ from syllabary.corpus.care import Care
 from syllabary.corpus.corpus import Corpus
 from syllabary.corpus.document import Reading
 from syllabary.shards.exporting import ExportFormat, check_place, export
-from syllabary.shards.layout import INDEX
-from syllabary.shards.reading import Shards
+from syllabary.shards.layout import INDEX, Index
 from syllabary.shards.work import remove
 from syllabary.shards.writing import Progress, write
 from syllabary.tokenizer import Tokenizer
@@ -99,12 +98,12 @@ def shard(
     start = time.perf_counter()
     with Bar(shown=not quiet and common.draws()) as bar:
         if wanted == "bin":
-            shards = write(corpus, tok, output, progress=bar.show, **options)
+            index = write(corpus, tok, output, progress=bar.show, **options).index
         else:
-            shards = _exported(corpus, tok, Path(output), wanted, bar, options)
+            index = _exported(corpus, tok, Path(output), wanted, bar, options)
     if not quiet:
         common.talk_of(corpus)
-        common.talk(summary(shards, time.perf_counter() - start) + f": saved as {printable(output)}")
+        common.talk(summary(index, time.perf_counter() - start) + f": saved as {printable(output)}")
 
 
 def _by_suffix(output: str) -> str:
@@ -114,7 +113,7 @@ def _by_suffix(output: str) -> str:
 
 def _exported(
     corpus: Corpus, tok: Tokenizer, output: Path, wanted: Any, bar: Bar, options: dict[str, Any]
-) -> Shards:
+) -> Index:
     """Shards in a hidden folder beside OUT, exported and removed. A run that resumes finds them there."""
     if output.exists() and not options["force"]:
         raise FileExistsError(17, "is there already; --force writes it anew", str(output))
@@ -122,9 +121,11 @@ def _exported(
     hidden = output.with_name(f".{output.name}.shards")
     options["force"] |= (hidden / INDEX).exists()  # the export of these was ended before its end
     shards = write(corpus, tok, hidden, progress=bar.show, **options)
+    index = shards.index
     export(shards, output, wanted)
+    del shards  # Windows does not remove files that are mapped
     remove(hidden)
-    return shards
+    return index
 
 
 class Bar:
@@ -160,11 +161,11 @@ class Bar:
             click.echo(err=True)
 
 
-def summary(shards: Shards, seconds: float) -> str:
+def summary(index: Index, seconds: float) -> str:
     """Documents, tokens, bytes per token and speed."""
-    splits = shards.splits.values()
+    splits = index.splits.values()
     tokens, size = sum(split.tokens for split in splits), sum(split.text_bytes for split in splits)
-    held_out = f" ({shards.val.documents:,} held out)" if shards.val is not None else ""
+    held_out = f" ({index.splits['val'].documents:,} held out)" if "val" in index.splits else ""
     return (
         f"{plural(sum(split.documents for split in splits), 'document')}{held_out}, "
         f"{plural(tokens, 'token')} of {size / max(tokens, 1):.2f} bytes, {size / 1e6:,.1f} MB in "

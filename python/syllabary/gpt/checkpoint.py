@@ -28,6 +28,7 @@ from pathlib import Path
 from typing import Any
 
 from syllabary.errors import CheckpointError, ModelError
+from syllabary.files import replace
 from syllabary.gpt.backend import torch
 from syllabary.gpt.config import ModelConfig, TrainConfig
 from syllabary.gpt.model import GPT
@@ -238,7 +239,7 @@ def write_tensors(path: Path, tensors: Mapping[str, torch.Tensor], metadata: Map
         temporary.chmod(stat.S_IMODE(mode))  # the library's own is for the owner alone
         with temporary.open("rb+") as file:
             os.fsync(file.fileno())
-        os.replace(temporary, target)
+        replace(temporary, target)
     except BaseException as error:
         with contextlib.suppress(OSError):
             temporary.unlink()

@@ -17,13 +17,15 @@ import json
 import os
 import re
 import shutil
+import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from syllabary import locks
 from syllabary.errors import ModelError, ShardError
-from syllabary.files import lock, read_bounded, write_atomic
+from syllabary.files import read_bounded, remove, write_atomic
 from syllabary.gpt.config import ModelConfig, TrainConfig
 from syllabary.shards import Shards, layout
 
@@ -35,6 +37,7 @@ LOG = "log.jsonl"
 PLOT = "loss.png"
 BEST = "best.safetensors"
 TENSORBOARD = "tensorboard"
+LOCK = ".lock"
 CHECKPOINT = re.compile(r"checkpoint-(\d+)\.safetensors")
 KEPT = 2
 HALF = re.compile(
@@ -78,7 +81,7 @@ class Run:
     def discard(self) -> None:
         """Remove all checkpoints but the newest."""
         for _, path in self.checkpoints()[:-KEPT]:
-            path.unlink(missing_ok=True)
+            remove(path)
 
 
 def checkpoints(path: Path) -> list[tuple[int, Path]]:
@@ -147,20 +150,29 @@ def held(path: Path) -> Iterator[None]:
 
 @contextlib.contextmanager
 def _locked(path: Path) -> Iterator[None]:
-    if os.name == "nt":  # where a folder cannot be opened
-        yield
-        return
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
+    with contextlib.ExitStack() as stack:
         try:
-            lock(descriptor)
+            stack.enter_context(_holding(path))
         except BlockingIOError:
             raise ModelError(
                 f"{path}: another process is training into this folder: wait for it, or give another"
             ) from None
         yield
-    finally:
-        os.close(descriptor)
+
+
+@contextlib.contextmanager
+def _holding(path: Path) -> Iterator[None]:
+    """The lock of a folder; on Windows, where none can be opened, that of a file in it, which goes then."""
+    if sys.platform == "win32":
+        with locks.holding(path / LOCK, lambda: locks.remove(path / LOCK)):
+            yield
+    else:
+        descriptor = os.open(path, os.O_RDONLY)
+        try:
+            locks.lock(descriptor)
+            yield
+        finally:
+            os.close(descriptor)
 
 
 def start(path: Path, model: ModelConfig, train: TrainConfig, shards: Shards, *, resume: bool = True) -> Run:

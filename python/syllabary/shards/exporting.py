@@ -7,6 +7,7 @@ extra `arrow`. Leaves out: the way back, which nobody needs: the shards are stil
 from __future__ import annotations
 
 import contextlib
+import gc
 import importlib
 import os
 import secrets
@@ -18,7 +19,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from syllabary.errors import ShardError
-from syllabary.files import named
+from syllabary.files import named, replace
 from syllabary.shards.reading import Shards, Split, check_rising
 
 ExportFormat = Literal["parquet", "arrow", "datasets"]
@@ -75,11 +76,11 @@ def check_place(target: Path, format: str) -> None:  # noqa: A002 (as above)
 def _replace(new: Path, target: Path) -> None:
     """Put a file or folder in the place of another; of a folder, the old one is moved aside first."""
     if not (new.is_dir() and target.is_dir()):
-        os.replace(new, target)
+        replace(new, target)
         return
     old = new.with_suffix(".old")
-    os.replace(target, old)
-    os.replace(new, target)
+    replace(target, old)
+    replace(new, target)
     shutil.rmtree(old)
 
 
@@ -143,8 +144,18 @@ def _arrow(shards: Shards, path: Path) -> None:
 
 def _datasets(shards: Shards, path: Path) -> None:
     """Arrow streams first, which `datasets` maps and saves in its own way, batch by batch."""
-    pa, ipc, library = _library("pyarrow"), _library("pyarrow.ipc"), _library("datasets")
     path.mkdir()
+    _save_datasets(shards, path)
+    gc.collect()  # the streams are mapped for as long as the library's objects are there: see Windows
+    for name in shards.splits:
+        (path / f".{name}").unlink()
+    for saved in sorted((path / "saved").iterdir()):
+        replace(saved, path / saved.name)
+    (path / "saved").rmdir()
+
+
+def _save_datasets(shards: Shards, path: Path) -> None:
+    pa, ipc, library = _library("pyarrow"), _library("pyarrow.ipc"), _library("datasets")
     schema = pa.schema([("input_ids", pa.list_(pa.from_numpy_dtype(shards.dtype)))])
     found = {}
     for name, split in shards.splits.items():
@@ -154,11 +165,6 @@ def _datasets(shards: Shards, path: Path) -> None:
         found[name] = library.Dataset.from_file(str(path / f".{name}"))
     with _quiet(library):
         library.DatasetDict(found).save_to_disk(str(path / "saved"))
-    for name in shards.splits:
-        (path / f".{name}").unlink()
-    for saved in sorted((path / "saved").iterdir()):
-        os.replace(saved, path / saved.name)
-    (path / "saved").rmdir()
 
 
 @contextlib.contextmanager

@@ -18,7 +18,7 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-from syllabary.files import named
+from syllabary.files import named, replace
 
 HEAD_BYTES = 64 << 20  # of the JSON line, which lists skipped files: more is no part of ours
 
@@ -77,7 +77,7 @@ def write_part(part: Part, path: Path) -> None:
                 file.write(json.dumps(head).encode("ascii") + b"\n")
                 for array in part.arrays:
                     put(file, array)
-            os.replace(temporary, path)
+            replace(temporary, path)
         except BaseException:
             with contextlib.suppress(OSError):
                 temporary.unlink()

@@ -16,9 +16,10 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from syllabary import files, locks
 from syllabary.corpus.sources import Unit
 from syllabary.errors import ShardError
-from syllabary.files import check_folder, lock, named, write_atomic
+from syllabary.files import check_folder, named, replace, write_atomic
 from syllabary.shards import layout
 from syllabary.shards.assembly import JOURNAL
 from syllabary.shards.parts import read_part
@@ -105,13 +106,16 @@ class Work:
         self.folder.mkdir(parents=True, exist_ok=True)  # named where it cannot be made, not what is in it
         check_folder(self.folder)
         self.path.mkdir(exist_ok=True)
-        with (self.path / LOCK).open("ab") as file:
-            _lock(file.fileno(), self.folder)
+        with contextlib.ExitStack() as stack:
             try:
-                yield
-            finally:
-                if self._idle:
-                    self.discard()
+                stack.enter_context(locks.holding(self.path / LOCK, self._let_go))
+            except BlockingIOError:
+                raise ShardError(f"{self.folder}: another process is writing shards here") from None
+            yield
+
+    def _let_go(self) -> None:
+        if self._idle:
+            self.discard()
 
     @property
     def _idle(self) -> bool:
@@ -155,18 +159,18 @@ class Work:
                 index = layout.read_index(self.path)
                 for name in PRODUCTS:
                     if (self.path / name).exists():
-                        os.replace(self.path / name, self.folder / name)
+                        replace(self.path / name, self.folder / name)
                 if "val" not in index.splits:
                     for name in (layout.ids_file("val"), layout.offsets_file("val")):
                         remove(self.folder / name)
                 (self.path / DONE).touch()
-                os.replace(self.path / layout.INDEX, self.folder / layout.INDEX)
+                replace(self.path / layout.INDEX, self.folder / layout.INDEX)
 
     def discard(self) -> None:
         """Remove `.work`, and the folder around it if nothing else is in it."""
         if self.path.is_dir():
             for name in sorted(os.listdir(self.path), key=lambda name: (LAST.get(name, 0), name)):
-                remove(self.path / name)
+                (locks.remove if name == LOCK else remove)(self.path / name)
         for folder in (self.path, self.folder):
             with contextlib.suppress(OSError):
                 folder.rmdir()
@@ -220,12 +224,4 @@ def remove(path: Path) -> None:
     if path.is_dir() and not path.is_symlink():
         shutil.rmtree(path)
     else:
-        with contextlib.suppress(FileNotFoundError):
-            path.unlink()
-
-
-def _lock(descriptor: int, folder: Path) -> None:
-    try:
-        lock(descriptor)
-    except BlockingIOError:
-        raise ShardError(f"{folder}: another process is writing shards here") from None
+        files.remove(path)

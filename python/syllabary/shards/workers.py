@@ -26,6 +26,8 @@ BOOT = (
     "import pickle, sys; sys.path[:] = pickle.load(sys.stdin.buffer); "
     "from syllabary.shards.workers import serve; serve()"
 )
+# Ctrl-C is for all processes of a group, as of a terminal: on Windows one of its own is asked for so.
+GROUP = getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0)
 Function = Callable[[Any, Callable[[int], object]], Any]
 
 
@@ -67,6 +69,7 @@ class Workers:
                     stdin=subprocess.PIPE,
                     stdout=subprocess.PIPE,
                     start_new_session=True,
+                    creationflags=GROUP,
                 )
                 self._processes.append(process)
                 thread = threading.Thread(target=self._drive, args=(process, hello), daemon=True)
@@ -182,9 +185,13 @@ def work(function: Function, task: Any, replies: BinaryIO) -> None:
 
 
 def reply(replies: BinaryIO, kind: str, value: Any) -> None:
-    """Say one thing."""
-    pickle.dump((kind, value), replies)
-    replies.flush()
+    """Say one thing; `BrokenPipeError` where nobody hears it, which Windows calls otherwise."""
+    data = pickle.dumps((kind, value))
+    try:
+        replies.write(data)
+        replies.flush()
+    except OSError as error:
+        raise BrokenPipeError(error.errno, error.strerror) from error
 
 
 def picklable(error: Exception) -> Exception:

@@ -31,7 +31,7 @@ def wrap(tok: Any, settings: Mapping[str, Any]) -> SyllabaryTokenizer:
     called = told.pop("name_or_path", "")
     language = {name: settings[name] for name in TELLS if name in settings}
     spec = with_language(with_settings(tok.spec, language), language) if language else tok.spec
-    with tempfile.TemporaryDirectory() as name:
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as name:
         folder = Path(name)
         try:
             formats.write(spec, folder / "tokenizer.json", "huggingface")
