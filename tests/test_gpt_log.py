@@ -35,6 +35,16 @@ def test_devices() -> None:
     assert CPU.peak_flops() is None
 
 
+def test_apples_gpu_is_for_one_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("torch.cuda.is_available", lambda: False)
+    monkeypatch.setattr("torch.backends.mps.is_available", lambda: True)
+    assert (pick(), pick("mps").dtype) == (Device("mps", "float32", compiled=False), "float32")
+    monkeypatch.setenv("WORLD_SIZE", "2")
+    assert pick() == Device("cpu", "float32", compiled=False, world=2)
+    with pytest.raises(ModelError, match="several processes cannot share Apple's GPU: give device cpu"):
+        pick("mps")
+
+
 @pytest.mark.parametrize(
     "name, peak",
     [

@@ -56,7 +56,7 @@ def load(
         tok._opened_as = name
         return tok
     shown = name if len(name) <= MAX_SHOWN else name[:MAX_SHOWN] + "…"  # what is in a file, most likely
-    if os.sep in name or name.endswith(hub.SUFFIXES):
+    if any(sign in name for sign in (os.sep, os.altsep or os.sep)) or name.endswith(hub.SUFFIXES):
         raise FileNotFoundError(2, "No such tokenizer file or folder", shown)
     encoding = name if name in names() else name_for_model(name)
     if encoding is not None:

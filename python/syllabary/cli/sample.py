@@ -109,7 +109,7 @@ def paragraph(text: str, least: int = 200, most: int = 600) -> str:
 def _sources() -> Iterator[str]:
     """Every module of the standard library but its tests, in the order of paths; those in UTF-8."""
     root = Path(sysconfig.get_paths()["stdlib"])
-    for path in sorted(root.rglob("*.py")):
+    for path in sorted(root.rglob("*.py"), key=lambda path: path.parts):
         inside = path.relative_to(root)
         if TESTS.isdisjoint(inside.parts) and inside.as_posix() != TOPICS:
             try:

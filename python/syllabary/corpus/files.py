@@ -29,12 +29,14 @@ STATE_BYTES = 64 << 20
 def files_of(path: Path, reading: Reading, failed: Callable[[OSError], None]) -> list[Path]:
     """A file itself; of a folder, the files in it that the globs let through, sorted by path.
 
+    By code points: Windows would take `a` and `A` for one, and the order decides what is learned.
+
     Archives are let through unless excluded: the globs are about what they hold. `failed` is called with the
     error for each folder that cannot be listed.
     """
     if not path.is_dir():
         return [path]
-    return sorted(_walk(path, reading, failed))
+    return sorted(_walk(path, reading, failed), key=lambda found: found.parts)
 
 
 def wanted(name: str, reading: Reading) -> bool:
@@ -78,6 +80,8 @@ def no_file(path: Path, reading: Reading) -> CorpusError:
 
 def _matches(name: str, globs: Iterable[str]) -> bool:
     base = name.rpartition("/")[2]
+    if os.sep == "\\":  # Windows, where people write paths so, and no name has one
+        globs = (glob.replace("\\", "/") for glob in globs)
     return any(_pattern(glob).match(name if "/" in glob else base) for glob in globs)
 
 

@@ -187,6 +187,8 @@ def plan(
 def names(paths: Sequence[str | PathLike[str]]) -> list[str]:
     """A name for each shard set, all different: the last part of its path, with a number if it must be.
 
+    They name folders, so `a` and `A` are no two: on macOS and Windows they are one folder.
+
     >>> names(["a/greek", "b/greek", "latin/"])
     ['greek', 'greek-2', 'latin']
     """
@@ -194,7 +196,7 @@ def names(paths: Sequence[str | PathLike[str]]) -> list[str]:
     for path in paths:
         name = base = _printed(Path(path).resolve().name) or "shards"
         number = 2
-        while name in found:
+        while name.casefold() in (one.casefold() for one in found):
             name, number = f"{base}-{number}", number + 1
         found.append(name)
     return found

@@ -77,8 +77,9 @@ class Batches:
         if self.order == "random":
             draw = _generator(self.seed, step)
             return draw.integers(0, len(self.ids) - self.block_size, size=self.batch_size)[self._share]
-        numbers = step * self.batch_size + np.arange(self.batch_size)[self._share]
-        return np.array([self._epoch(int(n) // self.windows)[int(n) % self.windows] for n in numbers])
+        numbers = step * self.batch_size + np.arange(self.batch_size, dtype=np.int64)[self._share]
+        found = (self._epoch(int(n) // self.windows)[int(n) % self.windows] for n in numbers)
+        return np.fromiter(found, np.int64, len(numbers))
 
     def rows(self, step: int) -> NDArray[np.int64]:
         """The windows of batch `step`, each with the id after it: (rows, block_size + 1) int64."""
@@ -97,7 +98,7 @@ class Batches:
             draw = _generator(self.seed, epoch)
             room = len(self.ids) - 1 - self.windows * self.block_size
             phase = draw.integers(0, min(self.block_size - 1, room), endpoint=True)
-            self._epochs[epoch] = phase + self.block_size * draw.permutation(self.windows)
+            self._epochs[epoch] = phase + self.block_size * draw.permutation(self.windows).astype(np.int64)
         return self._epochs[epoch]
 
 
@@ -110,7 +111,7 @@ def spread(ids: NDArray[np.integer], block_size: int, limit: int, name: str) -> 
     check_length(ids, block_size, name)
     windows = (len(ids) - 1) // block_size
     count = min(limit, windows)
-    return block_size * (np.arange(count) * windows // count)
+    return block_size * (np.arange(count, dtype=np.int64) * windows // count)
 
 
 def gather(ids: NDArray[np.integer], starts: NDArray[np.int64], block_size: int) -> NDArray[np.int64]:

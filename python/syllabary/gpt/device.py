@@ -108,7 +108,9 @@ def pick(device: str = "auto", dtype: str = "auto", compiled: bool | None = None
     if dtype not in DTYPES:
         raise ModelError(f"dtype is {dtype!r}: give one of {', '.join(DTYPES)}")
     rank, world, local = (int(os.environ.get(key, std)) for key, std in _TORCHRUN)
-    kind = _kind(device)
+    kind = _kind("cpu" if device == "auto" and world > 1 and not torch.cuda.is_available() else device)
+    if kind == "mps" and world > 1:
+        raise ModelError("several processes cannot share Apple's GPU: give device cpu, or one process")
     name = kind if kind != "cuda" or ":" in device else f"cuda:{local}"
     if ":" in device:
         name = device

@@ -146,7 +146,7 @@ def _batches(
     length = min(block, last)
     count = 1 + -(-(last - length) // stride)
     for first in range(0, count, rows):
-        numbers = np.arange(first, min(first + rows, count))
+        numbers = np.arange(first, min(first + rows, count), dtype=np.int64)
         starts = np.minimum(numbers * stride, last - length)
         places = starts[:, None] + np.arange(length + 1)
         made = np.where(numbers, (numbers - 1) * stride + length, 0)  # predictions of the windows before
