@@ -43,7 +43,8 @@ check: build $(STAMPS)/gpt  ## format, lints, types, stubs, layers, then all tes
 	$(WITH_RUST) $(PORTABLE) cargo clippy --locked --workspace --all-targets -- -D warnings
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/mypy
+	for system in linux darwin win32; do \
+	  $(BIN)/mypy --platform $$system --cache-dir .mypy_cache/$$system || exit 1; done
 	$(BIN)/python -m mypy.stubtest syllabary._engine
 	$(BIN)/lint-imports
 	$(MAKE) --no-print-directory test

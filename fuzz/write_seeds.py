@@ -115,7 +115,7 @@ def words() -> None:
 def sentence_piece() -> None:
     """`.model` with byte pieces, user-defined and control symbols."""
     rules = HERE / "rules.tsv"  # a small map of characters: the usual one is 240 kB
-    rules.write_text("FB01\t66 69\n41\t61\n212B\tC5\n", encoding="utf-8")
+    rules.write_text("FB01\t66 69\n41\t61\n212B\tC5\n", encoding="utf-8", newline="\n")
     for name, more in {
         "plain": {"vocab_size": 60, "normalization_rule_tsv": str(rules), "self_test_sample_size": 2},
         "bytes": {

@@ -20,6 +20,9 @@ pytest.importorskip("matplotlib")
 BENCH = Path(__file__).resolve().parent.parent / "bench"
 KEY = ("first-pass", "english", "r50k")
 
+# A lane is bound to a core, and what it takes is read from /proc.
+MEASURED = pytest.mark.skipif(not Path("/proc/self/clear_refs").exists(), reason="benchmarks are for Linux")
+
 
 def bench(name: str, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     monkeypatch.syspath_prepend(BENCH)
@@ -40,6 +43,7 @@ def corpora(tmp_path: Path) -> Path:
     return folder
 
 
+@MEASURED
 def test_it_measures_and_all_ids_are_equal(
     corpora: Path, shared: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -64,6 +68,7 @@ def test_it_measures_and_all_ids_are_equal(
     assert "| english |" in bench("readme", monkeypatch).encoding(record)
 
 
+@MEASURED
 @pytest.mark.parametrize("part", "lists short decode count load sentencepiece worst pattern".split())
 def test_the_lanes_of_each_part_give_the_same(
     part: str, corpora: Path, shared: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -85,6 +90,7 @@ def test_the_lanes_of_each_part_give_the_same(
     assert bool(goals) == (part != "load")  # r50k's loading has no goal
 
 
+@MEASURED
 def test_a_list_of_merges_gives_the_ids_of_the_ranks(
     corpora: Path, shared: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -100,6 +106,7 @@ def test_a_list_of_merges_gives_the_ids_of_the_ranks(
     assert list(parts.PARTS["listed"](alone, ["r50k"], ["english"])) == []
 
 
+@MEASURED
 def test_what_is_missing_is_said(corpora: Path, tmp_path: Path) -> None:
     done = run("--corpora", corpora, "--vocabs", tmp_path, "--output", tmp_path / "out", "--only", "load")
     assert done.returncode == 1

@@ -24,6 +24,9 @@ pytest.importorskip("matplotlib")
 BENCH = Path(__file__).resolve().parent.parent / "bench"
 LITTLE = ("--repeats", "1", "--megabytes", "0.05", "--vocab-size", "300")
 
+# A lane is bound to a core, and what it takes is read from /proc.
+MEASURED = pytest.mark.skipif(not Path("/proc/self/clear_refs").exists(), reason="benchmarks are for Linux")
+
 
 def bench(name: str, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     monkeypatch.syspath_prepend(BENCH)
@@ -44,6 +47,7 @@ def corpora(tmp_path: Path) -> Path:
     return folder
 
 
+@MEASURED
 def test_it_measures_every_installed_trainer_and_their_merges_are_equal(
     corpora: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -51,6 +51,7 @@ def grown(*args: str, stdin: Path | None = None, output: Path) -> int:
     return int(ended.stderr)
 
 
+@pytest.mark.skipif(not os.path.exists("/proc/self/status"), reason="peaks are read from /proc")
 @pytest.mark.parametrize("form", [[], ["--json"]])
 def test_a_long_document_takes_bytes_for_an_id_not_objects(folder: Path, form: list[str]) -> None:
     ids, text = Path("ids.txt"), Path("text.txt")

@@ -2,8 +2,8 @@
 
 Adds `warm`, which starts that process and gives the line of bash that runs a command in a fork of it: with
 its own arguments, folder, environment, standard streams and exit status. Leaves out: signals to it, the
-freeing of memory at its end, which takes a second for all that is imported, and
-systems without `fork`, where each command is a process as ever.
+freeing of memory at its end, which takes a second for all that is imported, and systems without `fork`, or
+whose own libraries do not outlive one (macOS), where each command is a process as ever.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ MOST = 1 << 20  # bytes of a request
 @contextlib.contextmanager
 def warm(folder: Path) -> Iterator[str]:
     """The definition of `syllabary` for bash. folder: for the socket; its path is short enough for one."""
-    if not hasattr(os, "fork"):
+    if not hasattr(os, "fork") or sys.platform == "darwin":
         yield 'syllabary() { python -m syllabary "$@"; }\n'
         return
     address, this = str(folder / "warm"), str(Path(__file__).resolve())

@@ -27,9 +27,10 @@ def run(command: list[str | Path], folder: Path) -> None:
     environment = {
         key: value for key, value in os.environ.items() if not key.startswith(("PYTHON", "VIRTUAL_ENV"))
     }
-    done = subprocess.run(command, cwd=folder, env=environment, text=True, capture_output=True, check=False)
+    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, check=False)
     if done.returncode:
-        raise SystemExit(f"failed: {' '.join(map(str, command))}\n{done.stdout}{done.stderr}")
+        said = (done.stdout + done.stderr).decode("utf-8", "replace")
+        raise SystemExit(f"failed: {' '.join(map(str, command))}\n{said}")
 
 
 def try_out(package: Path, python: str) -> None:

@@ -22,6 +22,6 @@ def main(about: str | None, path: Path, build: Callable[[], str], asked: str) ->
         same = path.read_text(encoding="utf-8") == text
         print(f"the tables are what {asked}" if same else f"the tables differ: they are not what {asked}")
         return 0 if same else 1
-    path.write_text(text, encoding="utf-8")
+    path.write_text(text, encoding="utf-8", newline="\n")
     print(f"wrote {path.relative_to(ROOT)}: {len(text):,} characters")
     return 0

@@ -53,10 +53,11 @@ def main() -> int:
         shutil.copyfile(text, data / name)
     words = {number: word for word, number in BERT.items()}
     lines = [words.get(number, f"[unused{number}]") for number in range(max(words) + 1)]
-    (data / "bert-base-uncased-vocab.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    (data / "bert-base-uncased-vocab.txt").write_text("\n".join(lines) + "\n", encoding="utf-8", newline="\n")
     vocab, merges = spelled(GPT, "</w>")
     write(data / "openai-gpt-vocab.json", vocab)
-    (data / "openai-gpt-merges.txt").write_text("".join(f"{a} {b}\n" for a, b in merges), encoding="utf-8")
+    rows = "".join(f"{a} {b}\n" for a, b in merges)
+    (data / "openai-gpt-merges.txt").write_text(rows, encoding="utf-8", newline="\n")
     vocab, merges = spelled(WIKI, "")
     model = {"type": "BPE", "unk_token": "[UNK]", "vocab": vocab, "merges": merges}
     write(data / "tokenizer-wiki.json", document(model, list(WIKI)[:5], {"type": "Whitespace"}))
@@ -78,7 +79,7 @@ def snapshot(cache: Path, name: str) -> Path:
     folder = cache / "hub" / name / "snapshots" / ("0" * 40)
     folder.mkdir(parents=True, exist_ok=True)
     (cache / "hub" / name / "refs").mkdir(exist_ok=True)
-    (cache / "hub" / name / "refs" / "main").write_text("0" * 40)
+    (cache / "hub" / name / "refs" / "main").write_text("0" * 40, encoding="utf-8", newline="\n")
     return folder
 
 
@@ -138,7 +139,7 @@ def bert_wiki(found: dict[str, Any]) -> dict[str, Any]:
 
 def write(path: Path, value: Any) -> None:
     """JSON."""
-    path.write_text(json.dumps(value, ensure_ascii=False), encoding="utf-8")
+    path.write_text(json.dumps(value, ensure_ascii=False), encoding="utf-8", newline="\n")
 
 
 if __name__ == "__main__":

@@ -32,7 +32,7 @@ def cases() -> list[dict[str, object]]:
     chance = random.Random(0)
     with tempfile.TemporaryDirectory() as folder:
         corpus, path = Path(folder) / "corpus.txt", Path(folder) / "model.yttm"
-        corpus.write_text("\n".join(texts.SNIPPETS * 3), encoding="utf-8")
+        corpus.write_text("\n".join(texts.SNIPPETS * 3), encoding="utf-8", newline="\n")
         for options in TRAININGS:
             model = youtokentome.BPE.train(data=str(corpus), model=str(path), n_threads=1, **options)
             given = [texts.draw(chance)[:120].replace("\0", "") for _ in range(120)]
@@ -40,7 +40,7 @@ def cases() -> list[dict[str, object]]:
             decoded = model.decode(ids[:30])
             found.append(
                 {
-                    "model": path.read_text(),
+                    "model": path.read_text(encoding="utf-8"),
                     "cases": [list(pair) for pair in zip(given, ids, strict=True)],
                     "decoded": [list(pair) for pair in zip(ids[:30], decoded, strict=True)],
                 }
@@ -50,4 +50,6 @@ def cases() -> list[dict[str, object]]:
 
 if __name__ == "__main__":
     lines = json.dumps(cases(), ensure_ascii=False, indent=0)
-    (ROOT / "testdata" / "peers" / "youtokentome.json").write_text(lines + "\n", encoding="utf-8")
+    (ROOT / "testdata" / "peers" / "youtokentome.json").write_text(
+        lines + "\n", encoding="utf-8", newline="\n"
+    )
