@@ -264,6 +264,17 @@ def test_files_are_the_same_bytes(tmp_path: Path) -> None:
     assert ours.models.WordPiece.read_file(str(tmp_path / "0" / "w-vocab.txt")) == {"a": 0, "b": 1}
 
 
+def test_a_carriage_return_is_a_part_of_a_token(tmp_path: Path) -> None:
+    """Only behind a line it is none, as of a file from Windows."""
+    vocab, merges, words = (tmp_path / name for name in ("vocab.json", "merges.txt", "vocab.txt"))
+    vocab.write_bytes(b'{"a\\rb": 0, "x": 1, "a\\rbx": 2}')
+    merges.write_bytes(b"#version: 0.2\r\na\rb x\r\n")
+    words.write_bytes(b"a\rb\nc\r\nd\n")
+    for t in LIBRARIES:
+        assert t.models.WordPiece.read_file(str(words)) == {"a\rb": 0, "c": 1, "d": 2}
+        assert t.models.BPE.read_file(str(vocab), str(merges))[1] == [("a\rb", "x")]
+
+
 @pytest.mark.parametrize(
     "wrong",
     [

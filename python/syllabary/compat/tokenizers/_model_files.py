@@ -29,7 +29,7 @@ def read_bpe(vocab: str, merges: str) -> tuple[dict[str, int], list[tuple[str, s
     """`vocab.json` and `merges.txt`; an `Exception` that says what is wrong."""
     try:
         found = []
-        for line in Path(merges).read_text(encoding="utf-8").split("\n"):
+        for line in _lines(merges):
             line = line.removesuffix("\r")
             if not line or line.startswith("#version"):
                 continue
@@ -45,12 +45,17 @@ def read_bpe(vocab: str, merges: str) -> tuple[dict[str, int], list[tuple[str, s
 def read_lines(path: str) -> dict[str, int]:
     """`vocab.txt`: a token a line; white space behind it is none of it, and the last of two alike counts."""
     try:
-        lines = Path(path).read_text(encoding="utf-8").split("\n")
+        lines = _lines(path)
     except (OSError, UnicodeDecodeError) as error:
         raise Exception(f"Error while reading WordPiece file: {error}") from error
     if lines and not lines[-1]:
         lines.pop()
     return {line.rstrip(): number for number, line in enumerate(lines)}
+
+
+def _lines(path: str) -> list[str]:
+    """What stands between line feeds; a carriage return may be a part of a token."""
+    return Path(path).read_bytes().decode("utf-8").split("\n")
 
 
 def check_merges(model: Mapping[str, Any]) -> None:
