@@ -46,6 +46,8 @@ train words.txt --counts --like subword-nmt -o codes.bpe --num-merges 20 --quiet
 encode -t tok.json λόγος
 encode -t tok.json --tokens -i d
 count -t tok.json text
+inspect -t tok.json
+inspect -t tok.json λόγος
 shard text d -t tok.syllabary.json -o shards --val 0.3 --documents line --processes 2 --quiet
 shard text d -t tok.syllabary.json -o shards --val 0.2 --documents line --processes 1 --force --quiet
 shard text -t tok.syllabary.json -o ids.parquet --documents line --quiet
