@@ -35,6 +35,21 @@ def test_devices() -> None:
     assert CPU.peak_flops() is None
 
 
+@pytest.mark.parametrize("found", [None, "triton"])
+def test_only_a_gpu_with_triton_compiles_by_itself(
+    found: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What torch brings on Windows has none."""
+    monkeypatch.setattr("torch.cuda.is_available", lambda: True)
+    monkeypatch.setattr("torch.cuda.device_count", lambda: 1)
+    monkeypatch.setattr("torch.cuda.get_device_capability", lambda _name: (8, 0))
+    monkeypatch.setattr("syllabary.gpt.device.find_spec", lambda _name: found)
+    assert pick("cuda").compiled is (found is not None)
+    assert pick("cuda", compiled=True).compiled
+    assert not pick("cuda", compiled=False).compiled
+    assert not pick("cpu").compiled
+
+
 def test_apples_gpu_is_for_one_process(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("torch.cuda.is_available", lambda: False)
     monkeypatch.setattr("torch.backends.mps.is_available", lambda: True)

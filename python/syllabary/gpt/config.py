@@ -114,8 +114,8 @@ class TrainConfig:
     validation: "documents" (the shards' own val split) or "contiguous" (the last validation_share of the
         tokens of train, as tutorials do).
     dtype: of the multiplications; weights and the optimizer are always float32. "auto": bfloat16 where the
-        device is good at it. compile: torch.compile; "auto": on CUDA. device: "auto", "cpu", "cuda",
-        "cuda:1", "mps".
+        device is good at it. compile: torch.compile; "auto": on CUDA with Triton. device: "auto",
+        "cpu", "cuda", "cuda:1", "mps".
 
     Raises `ModelError` with the field, its value and what is allowed.
     """

@@ -12,6 +12,7 @@ import importlib
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
+from importlib.util import find_spec
 from typing import Any
 
 from syllabary.errors import ModelError
@@ -103,7 +104,8 @@ def peak_of(name: str) -> float | None:
 def pick(device: str = "auto", dtype: str = "auto", compiled: bool | None = None) -> Device:
     """The device of this process; `ModelError` if this machine has no such one.
 
-    compiled: whether `torch.compile` is used; None: on CUDA only.
+    compiled: whether `torch.compile` is used; None: on CUDA only, where torch came with Triton, which it
+        does not on Windows.
     """
     if dtype not in DTYPES:
         raise ModelError(f"dtype is {dtype!r}: give one of {', '.join(DTYPES)}")
@@ -119,7 +121,9 @@ def pick(device: str = "auto", dtype: str = "auto", compiled: bool | None = None
     if dtype == "auto":
         new = kind == "cuda" and torch.cuda.get_device_capability(name)[0] >= 8
         dtype = "bfloat16" if new else "float32"
-    return Device(name, dtype, kind == "cuda" if compiled is None else compiled, rank, world)
+    if compiled is None:
+        compiled = kind == "cuda" and find_spec("triton") is not None
+    return Device(name, dtype, compiled, rank, world)
 
 
 _TORCHRUN = (("RANK", "0"), ("WORLD_SIZE", "1"), ("LOCAL_RANK", "0"))
