@@ -205,18 +205,21 @@ with ExitStack() as stack:
     stack.enter_context(holding(Path("lock"), lambda: remove(Path("lock"))))
     print(refused(train), refused(shard), refused(hold), Path("lock").exists())
 print(refused(train), refused(shard), refused(hold), Path("lock").exists())
-# Of folders for one run, those in use stay; what a killed run has left goes.
+# Of folders for one run (no links to them), those in use stay; what a killed run has left goes.
 Path("syllabary-left.scratch").mkdir()
 Path("syllabary-left.scratch/held").touch()
+Path("kept").mkdir()
+Path("kept/held").touch()
+Path("syllabary-link.scratch").symlink_to("kept")
 with scratch(".") as one, scratch(".") as other:
-    print(sorted(Path().glob("*.scratch")) == sorted([one, other]))
-print(sorted(Path().glob("*.scratch")))
+    print(sorted(Path().glob("*.scratch")) == sorted([one, other, Path("syllabary-link.scratch")]))
+print(*Path().glob("*.scratch"), Path("kept/held").exists())
 """
     assert like_windows(tmp_path, script).splitlines() == [
         "CheckpointError ShardError BlockingIOError True",
         "None None None False",
         "True",
-        "[]",
+        "syllabary-link.scratch True",
     ]
 
 

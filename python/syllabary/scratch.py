@@ -43,6 +43,8 @@ def _sweep(parent: Path) -> None:
     """Removes the folders of one's own whose file nobody holds."""
     for folder in parent.glob(f"{PREFIX}*{SUFFIX}"):
         with contextlib.suppress(OSError):
+            if folder.is_symlink():
+                continue
             if sys.platform == "win32":
                 (folder / HELD).unlink()  # which the system refuses for one that is open
                 shutil.rmtree(folder, ignore_errors=True)
