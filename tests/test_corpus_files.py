@@ -192,8 +192,8 @@ def test_the_documents_of_units_are_those_of_the_source(
     )
     found = sources.units(folder, reading, size)
     assert [text for unit in found for text in of_unit(unit, reading)] == expected
-    sizes = [sum(os.path.getsize(path) for path in unit.paths) for unit in found if unit.start is None]
-    assert all(total <= size or len(unit.paths) == 1 for total, unit in zip(sizes, found, strict=False))
+    together = [unit.paths for unit in found if unit.start is None]
+    assert all(len(paths) == 1 or sum(map(os.path.getsize, paths)) <= size for paths in together)
 
 
 def any_document(folder: Path, options: dict[str, Any]) -> bool:
