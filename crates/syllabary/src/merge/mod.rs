@@ -94,17 +94,17 @@ const LONG: usize = 1 << 16;
 
 /// So many bytes may be looked at to find all ways of cutting tokens in two; those of vocabularies in use are some
 /// ten million.
-const WORK_LIMIT: usize = 1 << 34;
+const WORK_LIMIT: u64 = 1 << 34;
 
 /// Refuses tokens of these lengths if cutting each into two of them would take too long.
 pub(crate) fn check_work(lengths: &[usize]) -> Result<(), Error> {
     let longest = lengths.iter().copied().max().unwrap_or(0);
     let mut known = vec![false; longest + 1];
     lengths.iter().for_each(|&length| known[length] = true);
-    let mut work = 0usize;
+    let mut work = 0u64;
     for &length in lengths {
         let cuts = (1..length).filter(|&cut| known[cut] && known[length - cut]).count();
-        work = work.saturating_add(cuts.saturating_mul(length));
+        work = work.saturating_add((cuts as u64).saturating_mul(length as u64));
         if work > WORK_LIMIT {
             return Err(Error::Vocabulary(format!(
                 "the tokens are too long, up to {longest} bytes: to find all pairs that make them would take too long"
