@@ -1,10 +1,9 @@
 //! A bounded memory of segments already encoded, one a thread.
 //!
 //! A segment of up to 15 bytes and up to 4 ids is one slot of 32 bytes, one of up to 31 bytes and up to 7 ids one of 64;
-//! what is longer stands in an arena. A
-//! segment is looked for in a few slots side by side; when the table cannot grow any more a new segment takes the
-//! place of another, and when an arena is full all is forgotten. Ids may be for some texts only (`weigh`). Leaves out how
-//! segments are encoded.
+//! what is longer stands in an arena. A segment is looked for in a few slots side by side; when the table cannot
+//! grow any more a new segment takes the place of another, and when an arena is full all is forgotten. Ids may be for
+//! some texts only (`weigh`). Leaves out how segments are encoded.
 
 mod slots;
 
