@@ -68,7 +68,7 @@ if what == "one word":  # of bytes of which any two stand in a token, or may
 elif what == "word cut":
     texts = texts.replace(" ", "")
 elif what == "few new":  # a dozen in some hundred words, which wait for more
-    texts = (" " + small[0] * 5).join(text.split(" ")[:130_000]) * 4
+    texts = (" " + small[0] * 5).join(text.split(" ")[:130_000]) * 10
 run = {
     "encode_array": lambda: tok.encode_array(texts),
     "count": lambda: tok.count(texts),
@@ -76,7 +76,7 @@ run = {
     "full": lambda: tok.encode_full(texts),
     "full without offsets": lambda: tok.encode_full_batch(["a", texts]),
     "full batch": lambda: tok.encode_full_batch(["a", texts, "b", texts], offsets="char", threads=threads),
-    "dropout": lambda: tok.encode_array(text, dropout=0.1, seed=1),
+    "dropout": lambda: tok.encode_array(text * 3, dropout=0.1, seed=1),
     "batch to arrays": lambda: tok.encode_batch_array(["a", texts, "b", texts], threads=threads),
     "batch to lists": lambda: tok.encode_batch(["a", texts, "b", texts], threads=threads),
     "batch of counts": lambda: tok.count_batch(["a", texts, "b", texts], threads=threads),

@@ -144,7 +144,7 @@ impl Lines<'_> {
     /// The byte where the line of a hash begins.
     #[inline(always)]
     pub(super) fn place(&self, hash: u64) -> usize {
-        (LINE * hash as usize) & (self.size() - LINE)
+        LINE.wrapping_mul(hash as usize) & (self.size() - LINE)
     }
 
     /// Where the first begins. In a slot, the ids are in the second half, and the key is in the first.
