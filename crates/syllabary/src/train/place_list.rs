@@ -95,7 +95,7 @@ mod tests {
 
     #[test]
     fn lists_of_all_lengths_hold_what_is_pushed() {
-        // Four places are as long as a vector where addresses have eight bytes.
+        // As long as a vector, where addresses have eight bytes.
         if cfg!(target_pointer_width = "64") {
             assert_eq!(size_of::<PlaceList>(), size_of::<Vec<u32>>());
         }
