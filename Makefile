@@ -15,7 +15,7 @@ BIN := $(VENV)/bin
 STAMPS := $(VENV)/stamps
 export PATH := $(PATH):$(HOME)/.cargo/bin
 # A stamp with contents: where Rust is, if this Makefile had to install it.
-WITH_RUST := . ./$(STAMPS)/rust.env &&
+WITH_RUST := . $(if $(filter /%,$(STAMPS)),,./)$(STAMPS)/rust.env &&
 # The engine as it is on other processors and systems: nothing that only some have.
 PORTABLE := SYLLABARY_PORTABLE=1 CARGO_TARGET_DIR=target/portable
 
