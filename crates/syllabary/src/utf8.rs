@@ -64,15 +64,37 @@ fn fill<T: Character>(characters: &[T], out: &mut [u8]) -> Result<usize, usize> 
 
 /// Puts sixteen characters after sixteen, and the rest.
 fn by_blocks<T: Character>(characters: &[T], out: &mut [u8]) -> Result<usize, usize> {
+    let (blocks, rest) = characters.as_chunks::<MANY>();
     let mut filled = 0;
-    for (number, block) in characters.chunks(MANY).enumerate() {
-        let codes = codes(block);
-        let room = out[filled..].first_chunk_mut::<ROOM>().filter(|_| !codes.iter().copied().any(is_wrong));
-        let Some(room) = room else { return Err(MANY * number + first_wrong(&codes)) };
-        // Beyond the last character are zeros, a byte each.
-        filled += put(&codes, room) - (MANY - block.len());
+    for (number, block) in blocks.iter().enumerate() {
+        let codes = block.map(Into::into);
+        let Some(bytes) = put_block(&codes, &mut out[filled..]) else {
+            return Err(MANY * number + first_wrong(&codes));
+        };
+        filled += bytes;
     }
-    Ok(filled)
+    let last = codes(rest);
+    let Some(bytes) = put_block(&last, &mut out[filled..]) else {
+        return Err(MANY * blocks.len() + first_wrong(&last));
+    };
+    // Beyond the last character are zeros, a byte each.
+    Ok(filled + bytes - (MANY - rest.len()))
+}
+
+/// Puts sixteen characters to the beginning of `out`, where there is `ROOM`; gives the number of bytes, or nothing if one
+/// is no character.
+fn put_block(codes: &[u32; MANY], out: &mut [u8]) -> Option<usize> {
+    let out = out.first_chunk_mut::<ROOM>()?;
+    let any = codes.iter().fold(0, |any, &code| any | code);
+    // A byte each: most blocks of a text that is not all ASCII are, in Latin script.
+    if any < 0x80 {
+        *out.first_chunk_mut()? = codes.map(|code| code as u8);
+        return Some(MANY);
+    }
+    if any >= 0xD800 && codes.iter().copied().any(is_wrong) {
+        return None;
+    }
+    Some(put(codes, out))
 }
 
 /// Sixteen codes, of which the last may be zeros.
@@ -96,20 +118,22 @@ fn first_wrong(codes: &[u32; MANY]) -> usize {
 
 /// Four bytes of each, where the one before it ends; gives the number of bytes.
 fn put(codes: &[u32; MANY], out: &mut [u8; ROOM]) -> usize {
+    // All of one kind first, so that vectors do it.
+    let (bytes, widths) = (codes.map(spelled), codes.map(width));
     let mut at = 0;
-    for &code in codes {
+    for (bytes, width) in bytes.into_iter().zip(widths) {
         // Before the last character are no more than `ROOM` - 4 bytes.
         if let Some(place) = out[at.min(ROOM - 4)..].first_chunk_mut() {
-            *place = spelled(code).to_le_bytes();
+            *place = bytes.to_le_bytes();
         }
-        at += width(code);
+        at += width as usize;
     }
     at
 }
 
 #[inline(always)]
-fn width(code: u32) -> usize {
-    1 + usize::from(code >= 0x80) + usize::from(code >= 0x800) + usize::from(code >= 0x1_0000)
+fn width(code: u32) -> u32 {
+    1 + u32::from(code >= 0x80) + u32::from(code >= 0x800) + u32::from(code >= 0x1_0000)
 }
 
 /// The bytes of a character, the first of them lowest.
