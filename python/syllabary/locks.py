@@ -14,10 +14,11 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 
-def lock(descriptor: int) -> bool:
+def lock(descriptor: int, busy: Exception | None = None) -> bool:
     """Lock an open file until it is closed or the process ends, killed or not; whether it could be.
 
-    `BlockingIOError` if another holds it. POSIX locks folders too. Some file systems have no such locks.
+    Raises `busy`, else `BlockingIOError`, if another holds it. POSIX locks folders too. Some file systems
+    have no such locks.
     """
     try:
         if sys.platform == "win32":
@@ -31,7 +32,7 @@ def lock(descriptor: int) -> bool:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError as error:
         if isinstance(error, PermissionError if sys.platform == "win32" else BlockingIOError):
-            raise BlockingIOError(errno.EAGAIN, "another process holds it") from error
+            raise busy or BlockingIOError(errno.EAGAIN, "another process holds it") from None
         return False
     except ImportError:
         return False
@@ -39,16 +40,16 @@ def lock(descriptor: int) -> bool:
 
 
 @contextlib.contextmanager
-def holding(path: Path, let_go: Callable[[], None]) -> Iterator[None]:
+def holding(path: Path, let_go: Callable[[], None], busy: Exception | None = None) -> Iterator[None]:
     """The lock of the file at `path`, which is made if it is not there; at the end, `let_go` may remove it.
 
-    `BlockingIOError` if another process holds it. `let_go` is called while nobody else can hold it; on
+    Raises as `lock` does if another process holds it. `let_go` is called while nobody else can hold it; on
     Windows, where it could not remove the file then, right afterwards.
     """
     held = False
     try:
         with path.open("ab") as file:
-            lock(file.fileno())
+            lock(file.fileno(), busy)
             held = True
             try:
                 yield

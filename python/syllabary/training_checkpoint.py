@@ -318,23 +318,17 @@ def opened(
             _close(kept.journal)
 
 
-@contextlib.contextmanager
-def _held(path: Path) -> Iterator[None]:
+def _held(path: Path) -> contextlib.AbstractContextManager[None]:
     """`CheckpointError` if another process has the folder; at the end it goes, if nothing was kept in it."""
 
     def let_go() -> None:
         if not holds(path):
             remove(path)
 
-    with contextlib.ExitStack() as stack:
-        try:
-            stack.enter_context(locks.holding(path / LOCK, let_go))
-        except BlockingIOError:
-            raise CheckpointError(
-                f"{path}: another process is training with this checkpoint; wait for it, or give another "
-                "folder"
-            ) from None
-        yield
+    busy = CheckpointError(
+        f"{path}: another process is training with this checkpoint; wait for it, or give another folder"
+    )
+    return locks.holding(path / LOCK, let_go, busy)
 
 
 def _close(journal: Journal) -> None:

@@ -150,26 +150,15 @@ def held(path: Path) -> Iterator[None]:
 
 @contextlib.contextmanager
 def _locked(path: Path) -> Iterator[None]:
-    with contextlib.ExitStack() as stack:
-        try:
-            stack.enter_context(_holding(path))
-        except BlockingIOError:
-            raise ModelError(
-                f"{path}: another process is training into this folder: wait for it, or give another"
-            ) from None
-        yield
-
-
-@contextlib.contextmanager
-def _holding(path: Path) -> Iterator[None]:
     """The lock of a folder; on Windows, where none can be opened, that of a file in it, which goes then."""
+    busy = ModelError(f"{path}: another process is training into this folder: wait for it, or give another")
     if sys.platform == "win32":
-        with locks.holding(path / LOCK, lambda: locks.remove(path / LOCK)):
+        with locks.holding(path / LOCK, lambda: locks.remove(path / LOCK), busy):
             yield
     else:
         descriptor = os.open(path, os.O_RDONLY)
         try:
-            locks.lock(descriptor)
+            locks.lock(descriptor, busy)
             yield
         finally:
             os.close(descriptor)

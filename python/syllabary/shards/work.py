@@ -106,11 +106,8 @@ class Work:
         self.folder.mkdir(parents=True, exist_ok=True)  # named where it cannot be made, not what is in it
         check_folder(self.folder)
         self.path.mkdir(exist_ok=True)
-        with contextlib.ExitStack() as stack:
-            try:
-                stack.enter_context(locks.holding(self.path / LOCK, self._let_go))
-            except BlockingIOError:
-                raise ShardError(f"{self.folder}: another process is writing shards here") from None
+        busy = ShardError(f"{self.folder}: another process is writing shards here")
+        with locks.holding(self.path / LOCK, self._let_go, busy):
             yield
 
     def _let_go(self) -> None:
