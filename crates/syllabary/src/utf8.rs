@@ -10,7 +10,7 @@ const MANY: usize = 16;
 const ROOM: usize = 4 * MANY;
 
 /// A character of at most so many bits.
-pub trait Character: Copy + Into<u32> {
+pub trait Character: Copy + Default + Into<u32> {
     /// How many bytes it is.
     const BYTES: usize;
     /// The most bytes of one in UTF-8.
@@ -62,27 +62,36 @@ fn fill<T: Character>(characters: &[T], out: &mut [u8]) -> Result<usize, usize> 
     by_blocks(characters, out)
 }
 
-/// Puts sixteen characters after sixteen, and the rest.
 fn by_blocks<T: Character>(characters: &[T], out: &mut [u8]) -> Result<usize, usize> {
+    sixteen_by_sixteen(characters, out, |block, out| put_block(&block.map(Into::into), out))
+}
+
+/// Puts sixteen characters after sixteen, and the rest. `put` writes them to the beginning of what it is given, where there
+/// is `ROOM`; it gives the number of bytes, or nothing if one is no character.
+#[inline(always)]
+fn sixteen_by_sixteen<T: Character>(
+    characters: &[T],
+    out: &mut [u8],
+    put: impl Fn(&[T; MANY], &mut [u8]) -> Option<usize>,
+) -> Result<usize, usize> {
     let (blocks, rest) = characters.as_chunks::<MANY>();
     let mut filled = 0;
     for (number, block) in blocks.iter().enumerate() {
-        let codes = block.map(Into::into);
-        let Some(bytes) = put_block(&codes, &mut out[filled..]) else {
-            return Err(MANY * number + first_wrong(&codes));
+        let Some(bytes) = put(block, &mut out[filled..]) else {
+            return Err(MANY * number + first_wrong(block));
         };
         filled += bytes;
     }
-    let last = codes(rest);
-    let Some(bytes) = put_block(&last, &mut out[filled..]) else {
+    let mut last = [T::default(); MANY];
+    last[..rest.len()].copy_from_slice(rest);
+    let Some(bytes) = put(&last, &mut out[filled..]) else {
         return Err(MANY * blocks.len() + first_wrong(&last));
     };
     // Beyond the last character are zeros, a byte each.
     Ok(filled + bytes - (MANY - rest.len()))
 }
 
-/// Puts sixteen characters to the beginning of `out`, where there is `ROOM`; gives the number of bytes, or nothing if one
-/// is no character.
+/// As `put` of `sixteen_by_sixteen`.
 fn put_block(codes: &[u32; MANY], out: &mut [u8]) -> Option<usize> {
     let out = out.first_chunk_mut::<ROOM>()?;
     let any = codes.iter().fold(0, |any, &code| any | code);
@@ -97,23 +106,14 @@ fn put_block(codes: &[u32; MANY], out: &mut [u8]) -> Option<usize> {
     Some(put(codes, out))
 }
 
-/// Sixteen codes, of which the last may be zeros.
-fn codes<T: Character>(block: &[T]) -> [u32; MANY] {
-    let mut codes = [0; MANY];
-    for (code, &character) in codes.iter_mut().zip(block) {
-        *code = character.into();
-    }
-    codes
-}
-
 fn is_wrong(code: u32) -> bool {
     // A surrogate comes out as 0 to 0x7FF.
     (code.wrapping_sub(0xD800) < 0x800) | (code > 0x10_FFFF)
 }
 
 #[cold]
-fn first_wrong(codes: &[u32; MANY]) -> usize {
-    codes.iter().position(|&code| is_wrong(code)).unwrap_or(0)
+fn first_wrong<T: Character>(block: &[T; MANY]) -> usize {
+    block.iter().position(|&character| is_wrong(character.into())).unwrap_or(0)
 }
 
 /// Four bytes of each, where the one before it ends; gives the number of bytes.
@@ -153,31 +153,18 @@ fn spelled(code: u32) -> u32 {
 mod packed {
     use std::arch::x86_64::*;
 
-    use super::{Character, MANY, ROOM, codes, first_wrong};
+    use super::{Character, MANY, ROOM, sixteen_by_sixteen};
 
     /// Eight characters, a lane each, twice.
     type Pair = [__m256i; 2];
 
     #[target_feature(enable = "avx2,bmi2,popcnt")]
     pub(super) fn fill<T: Character>(characters: &[T], out: &mut [u8]) -> Result<usize, usize> {
-        let (blocks, rest) = characters.as_chunks::<MANY>();
-        let mut filled = 0;
-        for (number, block) in blocks.iter().enumerate() {
+        sixteen_by_sixteen(characters, out, |block, out| {
             // SAFETY: a block has sixteen characters, of the bytes that the size says.
             let pair = unsafe { load::<T>(block.as_ptr()) };
-            let Some(bytes) = put(pair, &mut out[filled..]) else {
-                return Err(MANY * number + first_wrong(&codes(block)));
-            };
-            filled += bytes;
-        }
-        let last = codes(rest);
-        // SAFETY: they are sixteen.
-        let pair = unsafe { load::<u32>(last.as_ptr()) };
-        let Some(bytes) = put(pair, &mut out[filled..]) else {
-            return Err(MANY * blocks.len() + first_wrong(&last));
-        };
-        // What was put beyond the rest are zeros, a byte each.
-        Ok(filled + bytes - (MANY - rest.len()))
+            put(pair, out)
+        })
     }
 
     /// Sixteen characters.

@@ -2,8 +2,8 @@
 //!
 //! Adds: `Vectors`, a block of 64 bytes in vectors of some size, and `masks`. Characters of two and three bytes go by
 //! *pages*, the 64 characters that differ in the last byte alone: all of one page in the block at once, by a table in
-//! registers. First bytes all of whose characters have one class, but for a page at most, need no page. Leaves out:
-//! characters of four bytes, which go one by one, and AVX-512, which takes four pages at once.
+//! registers. First bytes all of whose characters have one class, but for a page at most, need no page; pages of few
+//! characters and characters of four bytes go one by one. Leaves out AVX-512, which takes four pages at once.
 
 use super::super::classes::{Classes, LOWER, MARK, MIXED, NUMBER, SPACE, UPPER};
 use super::{BLOCK, Law, Masks, WINDOW, class_at};

@@ -161,8 +161,7 @@ struct Cut {
     end: usize,
 }
 
-/// `Lanes::flatten` without vectors, where a bit is found by an instruction.
-#[cfg(any(simd_x86, simd_neon))]
+/// `Lanes::flatten` without vectors.
 #[inline(always)]
 fn places_of(mut bits: u64, base: usize, out: &mut [usize; BLOCK]) -> usize {
     let count = bits.count_ones() as usize;

@@ -3,7 +3,7 @@
 //! Adds: the way that runs everywhere. Leaves out nothing.
 
 use super::super::classes::{Classes, LOWER, MARK, MIXED, NUMBER, SPACE, UPPER};
-use super::{BLOCK, Lanes, Law, Masks, WINDOW, class_at};
+use super::{BLOCK, Lanes, Law, Masks, WINDOW, class_at, places_of};
 
 #[derive(Clone, Copy)]
 pub(in super::super) struct Portable;
@@ -50,26 +50,15 @@ impl Lanes for Portable {
     }
 
     #[inline(always)]
-    fn flatten(self, mut bits: u64, base: usize, out: &mut [usize; BLOCK]) -> usize {
-        let count = bits.count_ones() as usize;
-        for place in &mut out[..count] {
-            *place = base + bits.trailing_zeros() as usize;
-            bits &= bits - 1;
-        }
-        count
+    fn flatten(self, bits: u64, base: usize, out: &mut [usize; BLOCK]) -> usize {
+        places_of(bits, base, out)
     }
 }
 
 /// The class of every character that is not ASCII at all its bytes, that of the block before at the bytes of its last
 /// character; other bytes have no meaning.
 #[inline]
-pub(super) fn not_ascii(
-    classes: &Classes,
-    window: &[u8; WINDOW],
-    wide: u64,
-    inner: u64,
-    last: u8,
-) -> [u8; WINDOW] {
+fn not_ascii(classes: &Classes, window: &[u8; WINDOW], wide: u64, inner: u64, last: u8) -> [u8; WINDOW] {
     let mut bits = [last; WINDOW];
     let mut leads = wide & !inner;
     while leads != 0 {
