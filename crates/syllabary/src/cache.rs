@@ -9,7 +9,7 @@ use crate::vocab::hash_bytes;
 
 /// Longest piece remembered, in bytes.
 const PIECE_LIMIT: usize = 64;
-/// Bytes of pieces and ids remembered, in all.
+/// Bytes of pieces and ids remembered, in all, unless another limit is given.
 const ARENA_LIMIT: usize = 8 << 20;
 
 #[derive(Debug, Clone, Copy)]
@@ -21,14 +21,26 @@ struct Entry {
 }
 
 /// Pieces and their ids.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct PieceCache {
+    limit: usize,
     entries: HashTable<Entry>,
     pieces: Vec<u8>,
     ids: Vec<u32>,
 }
 
+impl Default for PieceCache {
+    fn default() -> Self {
+        PieceCache::of(ARENA_LIMIT)
+    }
+}
+
 impl PieceCache {
+    /// Of at most so many bytes of pieces and ids.
+    pub(crate) fn of(limit: usize) -> PieceCache {
+        PieceCache { limit, entries: HashTable::new(), pieces: Vec::new(), ids: Vec::new() }
+    }
+
     /// The ids of `piece`, if remembered.
     #[inline]
     pub fn get(&self, piece: &[u8]) -> Option<&[u32]> {
@@ -44,7 +56,7 @@ impl PieceCache {
         if piece.len() > PIECE_LIMIT {
             return;
         }
-        if self.pieces.len() + 4 * self.ids.len() > ARENA_LIMIT {
+        if self.pieces.len() + 4 * self.ids.len() > self.limit {
             self.entries.clear();
             self.pieces.clear();
             self.ids.clear();

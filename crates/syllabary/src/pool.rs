@@ -33,6 +33,7 @@ pub struct Seat {
 /// Seats that nobody uses now.
 #[derive(Debug, Default)]
 pub struct Pool {
+    #[allow(clippy::vec_box, reason = "a seat is thousands of bytes, and taken for every text")]
     idle: Mutex<Vec<Box<Seat>>>,
     /// Whether there is a first seat.
     has_first: AtomicBool,

@@ -108,19 +108,18 @@ impl Charwise {
             let Word { start, end, hash } = work.ahead[number];
             let length = end - start;
             out.make_room();
-            let mut new = None;
+            let mut short = None;
             if length <= SHORT {
                 let key = Key::at(bytes, start, length);
                 if let Some((ids, count)) = work.memory.few(key, hash) {
                     out.few(ids, count);
                     continue;
                 }
-                new = work.memory.is_new(key, hash).then_some((key, hash));
-            } else if let Some((ids, count)) = work.memory.some(&Longer::at(bytes, start, length), hash) {
-                out.some(ids, count);
+                short = Some((key, hash));
+            } else if out.longer(&work.memory, Longer::at(bytes, start, length)) {
                 continue;
             }
-            self.other_segment(&text[start..end], new, merges, work, out)?;
+            self.other_segment(&text[start..end], short, merges, work, out)?;
         }
         Ok(start)
     }

@@ -81,6 +81,22 @@ impl Charwise {
         at
     }
 
+    /// Whether the character at byte `at`, which is not ASCII, merges with nothing after it, or is unknown.
+    #[inline]
+    pub(super) fn is_alone(&self, text: &str, at: usize) -> bool {
+        if let Some(here) = four(text.as_bytes(), at).filter(|&here| (here as u8) < 0xF0)
+            && let (letter, width) = self.letters.decode(here)
+            && let Some(after) = four(text.as_bytes(), at + width)
+            && (letter.is_unknown() || !letter.may_join(self.letters.decode(after).0))
+        {
+            return true;
+        }
+        let mut chars = text[at..].chars();
+        let Some(char) = chars.next() else { return true };
+        let (letter, next) = (self.letters.get(char), chars.next());
+        letter.is_unknown() || next.is_none_or(|next| self.joins.cuts(&self.letters, char, next))
+    }
+
     /// Whether the character that `here` begins with must wait: it may join the next, or either is of four bytes, or
     /// it is unknown.
     #[inline]

@@ -54,8 +54,8 @@ impl Charwise {
             _ => out.many(brief.ids()),
         }
         match new {
-            Some(new) => memory.put_new(new, (&first, brief.ids()), kept == Kept::Near),
-            None => memory.put(segment.as_bytes(), brief.ids(), kept == Kept::Near),
+            Some(new) if kept == Kept::Always => memory.put_new(new, (&first, brief.ids())),
+            _ => memory.put(segment.as_bytes(), brief.ids(), kept == Kept::Near),
         }
         true
     }

@@ -8,21 +8,17 @@ use std::ops::Range;
 use super::mixed::is_plain;
 use super::{
     Charwise, How, MARK,
-    alone::{BETWEEN_LOOKS, STRETCH},
+    alone::STRETCH,
     behind::Behind,
     carry::{Carry, Kept},
-    joins::BLOCK,
     out::{Out, ROOM, RUN},
     pairs,
     shape::Prefix,
     weigh::Weigh,
-    work::{SEGMENTS, Segment, Work},
+    work::Work,
 };
-use crate::encode::{Key, SHORT};
+use crate::encode::{Key, LONG_FAR, SHORT};
 use crate::{Error, merge::Merges, normalize::Normalizer};
-
-// As a byte has one id at most.
-const _: () = assert!(SEGMENTS <= BETWEEN_LOOKS);
 
 impl Charwise {
     /// Whether the normalizer has to run before.
@@ -140,7 +136,16 @@ impl Charwise {
         out: &mut Out<'_, F>,
     ) -> Result<(), Error> {
         let bytes = text.as_bytes();
+        work.several.begin(at);
         while at < bytes.len() && !out.stopped {
+            let end = self.gather(text, at, work);
+            if end == at || !work.several.has_room() {
+                self.several(text, merges, work, out)?;
+            }
+            if end > at {
+                at = end;
+                continue;
+            }
             self.look(out);
             if self.whole_words
                 && bytes[at] < 128
@@ -188,7 +193,7 @@ impl Charwise {
                 at = end;
             }
         }
-        Ok(())
+        self.several(text, merges, work, out)
     }
 
     /// Writes the word that begins at byte `at`, or a longer stretch; its end. `None` where characters alone may stand.
@@ -212,58 +217,9 @@ impl Charwise {
         }
     }
 
-    /// Writes the segments from byte `at` on, as far as they are ASCII and in some blocks, but for the last;
-    /// where that begins.
-    #[inline]
-    fn blocks<F: FnMut(&[u32]) -> bool>(
-        &self,
-        text: &str,
-        start: usize,
-        merges: &Merges,
-        work: &mut Work,
-        out: &mut Out<'_, F>,
-    ) -> Result<usize, Error> {
-        // All lines are asked for before any is needed: most of the time is spent waiting for them.
-        let (bytes, Work { memory, places, .. }) = (text.as_bytes(), &mut *work);
-        let (cuts, known) = (self.joins.cuts_from(bytes, start), memory.shorts());
-        let (mut at, mut count) = (start, 0);
-        let mut put = |end: usize| {
-            let key = Key::at(bytes, at, SHORT.min(end - at));
-            let hash = key.hash();
-            known.ask(hash);
-            places[count] = Segment { key, hash, end };
-            (at, count) = (end, count + 1);
-        };
-        for (mut rest, base) in cuts.bits.into_iter().zip((start..).step_by(BLOCK)) {
-            while rest != 0 {
-                put(base + rest.trailing_zeros() as usize);
-                rest &= rest - 1;
-            }
-        }
-        if cuts.end == bytes.len() && start < cuts.end {
-            put(cuts.end);
-        }
-        let mut place = 0;
-        at = start;
-        while place < count {
-            let left = work.places[count - 1].end - at;
-            // As a byte has one id at most.
-            if out.has_room(left + ROOM) {
-                (place, at) = write_known(work, (place, count), at, out);
-            }
-            let Some(Segment { key, hash, end }) = work.places[..count].get(place).copied() else { break };
-            out.make_room();
-            let is_new = end - at <= SHORT && work.memory.is_new(key, hash);
-            let new = is_new.then_some((key, hash));
-            self.other_segment(&text[at..end], new, merges, work, out)?;
-            (place, at) = (place + 1, end);
-        }
-        Ok(at)
-    }
-
     /// Writes the ids of a segment; there must be room.
     #[inline]
-    fn segment<F: FnMut(&[u32]) -> bool>(
+    pub(super) fn segment<F: FnMut(&[u32]) -> bool>(
         &self,
         text: &str,
         range: Range<usize>,
@@ -271,7 +227,7 @@ impl Charwise {
         work: &mut Work,
         out: &mut Out<'_, F>,
     ) -> Result<(), Error> {
-        let mut new = None;
+        let mut short = None;
         if range.len() <= SHORT {
             let key = Key::at(text.as_bytes(), range.start, range.len());
             let hash = key.hash();
@@ -279,25 +235,27 @@ impl Charwise {
                 out.few(ids, count);
                 return Ok(());
             }
-            new = work.memory.is_new(key, hash).then_some((key, hash));
+            short = Some((key, hash));
         }
-        self.other_segment(&text[range], new, merges, work, out)
+        self.other_segment(&text[range], short, merges, work, out)
     }
 
-    /// The same for a segment that is long, has many ids or is not remembered; `new`: its key and hash, if it is
-    /// short, and surely not remembered.
+    /// The same for a segment that is long, has many ids or is not where one looks first; `short`: its key and hash, if it is short.
     #[inline(never)]
     pub(super) fn other_segment<F: FnMut(&[u32]) -> bool>(
         &self,
         segment: &str,
-        new: Option<(Key, u64)>,
+        short: Option<(Key, u64)>,
         merges: &Merges,
         work: &mut Work,
         out: &mut Out<'_, F>,
     ) -> Result<(), Error> {
-        if new.is_none()
-            && let Some(ids) = work.memory.many(segment.as_bytes(), out.is_near())
-        {
+        let (is_near, mut room) = (out.is_near(), [0; LONG_FAR]);
+        let known = match short {
+            Some((key, hash)) => work.memory.stray((key, hash), is_near),
+            None => work.memory.many(segment.as_bytes(), is_near, &mut room),
+        };
+        if let Some(ids) = known {
             out.many(ids);
             return Ok(());
         }
@@ -312,13 +270,16 @@ impl Charwise {
             return Ok(());
         }
         if let How::Weigh(weigh) = &self.how
-            && self.learn_brief(weigh, (segment, new), work, out)
+            && self.learn_brief(weigh, (segment, short), work, out)
         {
             return Ok(());
         }
-        match self.learn(segment, merges, work, out)? {
-            Kept::Never => {}
-            kept => work.memory.put(segment.as_bytes(), &work.symbols, kept == Kept::Near),
+        let kept = self.learn(segment, merges, work, out)?;
+        let Work { memory, symbols, .. } = work;
+        match (kept, short) {
+            (Kept::Never, _) => {}
+            (Kept::Always, Some((key, hash))) => memory.put_short(key, hash, symbols),
+            _ => memory.put(segment.as_bytes(), symbols, kept == Kept::Near),
         }
         Ok(())
     }
@@ -346,27 +307,4 @@ impl Charwise {
         out.many(symbols);
         Ok(Kept::Always)
     }
-}
-
-/// Writes the ids of segments from one to before another, the first of which begins at a byte, as far as they
-/// are remembered and few; the first that is not, and where it begins. There must be room.
-#[inline(always)]
-fn write_known<F: FnMut(&[u32]) -> bool>(
-    work: &Work,
-    (mut place, count): (usize, usize),
-    mut at: usize,
-    out: &mut Out<'_, F>,
-) -> (usize, usize) {
-    let known = work.memory.shorts();
-    // Apart from `out`, so that the compiler knows that writing ids changes neither.
-    let (run, mut written) = (&mut *out.run, out.written);
-    for &Segment { key, hash, end } in &work.places[place..count] {
-        let Some((ids, count)) = known.few(key, hash).filter(|_| end - at <= SHORT) else { break };
-        run[written..written + 4].copy_from_slice(ids);
-        written += count;
-        (place, at) = (place + 1, end);
-    }
-    out.after_unknown &= written == out.written;
-    out.written = written;
-    (place, at)
 }

@@ -13,7 +13,7 @@ use super::letters::Letters;
 /// Bytes that are looked at together.
 pub(super) const BLOCK: usize = 64;
 /// Blocks of text in which segments are looked for together.
-pub(super) const BLOCKS: usize = 4;
+pub(super) const BLOCKS: usize = 8;
 /// At least so many bits for each pair.
 const BITS_A_PAIR: usize = 128;
 /// And no more than these in all.

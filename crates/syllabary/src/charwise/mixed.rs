@@ -156,9 +156,8 @@ impl Charwise {
             match work.memory.few(key, hash).filter(|_| is_short) {
                 Some((ids, count)) => out.few(ids, count),
                 None => {
-                    let is_new = is_short && work.memory.is_new(key, hash);
-                    let new = is_new.then_some((key, hash));
-                    self.other_segment(&text[start..end], new, merges, work, out)?;
+                    let short = is_short.then_some((key, hash));
+                    self.other_segment(&text[start..end], short, merges, work, out)?;
                 }
             }
         }

@@ -17,6 +17,7 @@ mod carry;
 #[cfg(simd_x86)]
 mod cover;
 mod encode;
+mod gather;
 mod joins;
 mod letters;
 pub(crate) mod memory;

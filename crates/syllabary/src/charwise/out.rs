@@ -2,12 +2,13 @@
 //!
 //! Leaves out what becomes of them.
 
-use super::{carry::Carry, memory::MORE};
+use super::{carry::Carry, memory::Memory};
+use crate::encode::{LONG_FAR, Longer};
 
 /// Ids are handed on in runs of about so many.
 pub(crate) const RUN: usize = 4096;
 /// No more than these are written at once.
-pub(crate) const ROOM: usize = 8;
+pub(crate) const ROOM: usize = LONG_FAR;
 
 /// Ids on their way out; several unknown ones in a row are one, if that is wanted.
 pub(crate) struct Out<'a, F> {
@@ -72,12 +73,14 @@ impl<F: FnMut(&[u32]) -> bool> Out<'_, F> {
         self.after_unknown = false;
     }
 
-    /// The same of more.
+    /// Writes those of a longer segment, if they are remembered; there must be room.
     #[inline]
-    pub(crate) fn some(&mut self, ids: &[u32; MORE], count: usize) {
-        self.run[self.written..self.written + MORE].copy_from_slice(ids);
+    pub(crate) fn longer(&mut self, memory: &Memory, key: Longer) -> bool {
+        let room = self.run.get_mut(self.written..).and_then(<[u32]>::first_chunk_mut);
+        let Some(count) = room.and_then(|room| memory.longer(key, room)) else { return false };
         self.written += count;
         self.after_unknown = false;
+        true
     }
 
     /// Writes so many unknown characters in a row.
@@ -94,6 +97,19 @@ impl<F: FnMut(&[u32]) -> bool> Out<'_, F> {
         // An id adds what one character does; the others have none.
         if let (1.., Some(carry)) = (count - ids, &mut self.carry) {
             carry.unknown(self.written, count - ids);
+        }
+    }
+
+    /// Writes the first `count` of these, none unknown.
+    #[inline]
+    pub(crate) fn first(&mut self, ids: &[u32], count: usize) {
+        match ids.first_chunk() {
+            _ if count == 0 => {}
+            Some(few) if count <= few.len() => {
+                self.make_room();
+                self.few(few, count);
+            }
+            _ => self.many(&ids[..count]),
         }
     }
 

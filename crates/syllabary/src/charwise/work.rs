@@ -6,28 +6,16 @@
 use super::mixed::Few;
 use super::{
     ahead::{AHEAD, Word},
-    joins::{BLOCK, BLOCKS},
     memory::Memory,
     pairs,
 };
-use crate::{encode::Key, merge, models::unigram::Lattice};
-
-/// Segments of blocks that are looked for together.
-pub(super) const SEGMENTS: usize = BLOCKS * BLOCK + 1;
-
-/// The key of a segment of a block, its hash, and where it ends.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Segment {
-    pub(super) key: Key,
-    pub(super) hash: u64,
-    pub(super) end: usize,
-}
+use crate::{encode::Several, merge, models::unigram::Lattice};
 
 /// Buffers that one thread reuses from text to text.
 #[derive(Debug)]
 pub(crate) struct Work {
     /// The segments of some blocks.
-    pub(super) places: [Segment; SEGMENTS],
+    pub(super) several: Several,
     /// Words that are looked for together.
     pub(super) ahead: [Word; AHEAD],
     pub(super) memory: Memory,
@@ -46,7 +34,7 @@ pub(crate) struct Work {
 impl Default for Work {
     fn default() -> Work {
         Work {
-            places: [Segment::default(); SEGMENTS],
+            several: Several::default(),
             ahead: [Default::default(); AHEAD],
             memory: Memory::default(),
             lattice: Lattice::default(),

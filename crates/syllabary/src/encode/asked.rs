@@ -14,7 +14,7 @@ use super::{
 
 /// From this first byte on, characters are of scripts without spaces (U+3000 and above) or rare: their pieces seldom
 /// come again, and are encoded character by character.
-pub(super) const UNSPACED: u8 = 0xE3;
+pub(crate) const UNSPACED: u8 = 0xE3;
 /// In place of the key of a piece that has a longer one, none, or is of a script without spaces; no slot holds them,
 /// not even an empty one.
 pub(super) const LONG: Key = Key { low: 1, high: 0 };

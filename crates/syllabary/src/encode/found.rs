@@ -127,6 +127,7 @@ impl Found {
             lines.count(key, place)
         };
         if count == 0 {
+            lines.fetch_after(place);
             self.miss::<ENDS>(at);
         }
         count

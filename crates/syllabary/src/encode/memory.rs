@@ -5,6 +5,7 @@
 //! the line of its hash or, where that is full, in the next of the same `WINDOW`; where all are full, a new string
 //! takes the place of an old one. Leaves out longer strings (`cache`), and what the ids are.
 
+mod lines;
 mod longer;
 mod name;
 mod packed;
@@ -14,6 +15,7 @@ use crate::{
     fetch::fetch,
     pages::{self, Zero, Zeros},
 };
+pub(crate) use lines::Lines;
 use name::Name;
 
 /// The most ids inside a slot of a short string; of more, the slot tells where they lie.
@@ -127,80 +129,32 @@ impl<K: Name, const WAYS: usize> Default for Memory<K, WAYS> {
     }
 }
 
-/// The lines of a memory, for many look-ups.
-#[derive(Clone, Copy)]
-pub(crate) struct Lines<'m> {
-    lines: &'m [Line<Key, 2>],
-    far: &'m [u32],
-}
-
-impl Lines<'_> {
-    /// How many bytes they take: a power of two.
-    #[inline(always)]
-    pub(super) fn size(&self) -> usize {
-        LINE * self.lines.len()
-    }
-
-    /// The byte where the line of a hash begins.
-    #[inline(always)]
-    pub(super) fn place(&self, hash: u64) -> usize {
-        LINE.wrapping_mul(hash as usize) & (self.size() - LINE)
-    }
-
-    /// Where the first begins. In a slot, the ids are in the second half, and the key is in the first.
-    #[cfg(simd_x86)]
-    pub(super) fn base(&self) -> *const u8 {
-        self.lines.as_ptr().cast()
-    }
-
-    /// Asks for the line at a place ahead of its use.
-    #[inline(always)]
-    pub(super) fn fetch(&self, place: usize) {
-        fetch(&self.lines[place / LINE]);
-    }
-
-    /// Ids that lie outside the slots, from a place on.
-    #[inline(always)]
-    pub(super) fn far(&self, start: usize) -> &[u32; FAR] {
-        const NOTHING: &[u32; FAR] = &[0; FAR];
-        self.far.get(start..).and_then(<[u32]>::first_chunk).unwrap_or(NOTHING)
-    }
-
-    #[inline(always)]
-    fn slot(&self, key: Key, place: usize) -> &Slot<Key> {
-        let line = &self.lines[place / LINE].0;
-        &line[usize::from(!line[0].holds(key))]
-    }
-
-    /// The number of ids of `key`, the first of them, and all if they are many, if it is in the line where one would look
-    /// first, which begins at this place; or else 0 and any.
-    #[inline(always)]
-    pub(super) fn any(&self, key: Key, place: usize) -> (usize, &[u32; FEW], &[u32; FAR]) {
-        let slot = self.slot(key, place);
-        let count = (slot.key.high >> Key::SHIFT) as usize;
-        let is_far = slot.holds(key) & (count > FEW);
-        // Where there are few, others are read, from the beginning.
-        let start = slot.ids[0] as usize & usize::from(is_far).wrapping_neg();
-        let many = self.far(start);
-        let few = if is_far { many.first_chunk().unwrap_or(&slot.ids) } else { &slot.ids };
-        let count = if is_far { slot.ids[1] as usize } else { count };
-        (count & usize::from(slot.holds(key)).wrapping_neg(), few, many)
-    }
-
-    /// The number alone.
-    #[inline(always)]
-    pub(super) fn count(&self, key: Key, place: usize) -> usize {
-        let slot = self.slot(key, place);
-        let count = (slot.key.high >> Key::SHIFT) as usize;
-        let count = if count > FEW { slot.ids[1] as usize } else { count };
-        count & usize::from(slot.holds(key)).wrapping_neg()
-    }
-}
-
 impl Short {
     /// Its lines, for many look-ups.
     pub(crate) fn lines(&self) -> Lines<'_> {
         Lines { lines: &self.lines, far: &self.far }
+    }
+
+    /// The ids of a string, if it is where one would look first and has few: the first so many of these.
+    #[inline]
+    pub(crate) fn few(&self, key: Key, hash: u32) -> Option<(&[u32; FEW], usize)> {
+        let line = &self.lines[hash as usize & (self.lines.len() - 1)].0;
+        let slot = &line[usize::from(!line[0].holds(key))];
+        let count = (slot.key.high >> Key::SHIFT) as usize;
+        (slot.holds(key) & (count <= FEW)).then_some((&slot.ids, count))
+    }
+
+    /// The ids of a string, wherever it is; it settles.
+    pub(crate) fn settled(&mut self, key: Key, hash: u32) -> Option<&[u32]> {
+        let (line, way) = self.seat(key, hash)?;
+        Some(self.ids(&self.lines[line].0[way]))
+    }
+
+    /// Remembers the first `count` of these ids of a string that is not there.
+    #[inline]
+    pub(crate) fn insert_few(&mut self, (key, hash): (Key, u32), ids: [u32; FEW], count: usize) {
+        self.make_lines();
+        self.put(Slot { key: key.with_high(key.high() | (count as u64) << Key::SHIFT), ids }, hash);
     }
 
     /// The ids of a slot.
@@ -254,6 +208,11 @@ impl<K: Name, const WAYS: usize> Memory<K, WAYS> {
     /// Whether `key`, which has this hash, is there. If it lies beyond its first line, it changes places with a string
     /// that is at home there: what comes often is soon where one looks first.
     pub(crate) fn settle(&mut self, key: K, hash: u32) -> bool {
+        self.seat(key, hash).is_some()
+    }
+
+    /// The same; the line and the place in it where it is then.
+    fn seat(&mut self, key: K, hash: u32) -> Option<(usize, usize)> {
         const { assert!(K::STRAY == 0, "what is noted of strays stays with the line") };
         if self.is_too_small() {
             self.grow();
@@ -270,14 +229,15 @@ impl<K: Name, const WAYS: usize> Memory<K, WAYS> {
                 {
                     self.lines[home ^ other].0[way] = self.lines[home].0[seat];
                     self.lines[home].0[seat] = line[way];
+                    return Some((home, seat));
                 }
-                return true;
+                return Some((home ^ other, way));
             }
             if line[WAYS - 1].is_empty() {
-                return false;
+                return None;
             }
         }
-        false
+        None
     }
 
     /// The ids of a slot that has many.
@@ -288,12 +248,17 @@ impl<K: Name, const WAYS: usize> Memory<K, WAYS> {
 
     /// Remembers the ids of a string that is not there; it has some, and no more than bytes.
     pub(crate) fn insert(&mut self, key: K, hash: u32, ids: &[u32]) {
+        self.make_lines();
+        let (count, inside) = self.place_ids(ids);
+        self.put(Slot { key: key.with_high(key.high() | count << K::SHIFT), ids: inside }, hash);
+    }
+
+    /// Grows, if there is little room.
+    fn make_lines(&mut self) {
         let is_full = self.used > self.lines.len() / 2 + self.lines.len() / 4;
         if is_full && self.lines.len() < K::LINES || self.is_too_small() {
             self.grow();
         }
-        let (count, inside) = self.place_ids(ids);
-        self.put(Slot { key: key.with_high(key.high() | count << K::SHIFT), ids: inside }, hash);
     }
 
     /// The same, unless it is there.
@@ -310,7 +275,7 @@ impl<K: Name, const WAYS: usize> Memory<K, WAYS> {
         if self.far.len() + ids.len() > K::MOST_FAR * (self.most / K::LINES) {
             self.far.clear();
             self.far.resize(K::FAR, 0);
-            self.lines.fill(Line([Slot::EMPTY; WAYS]));
+            self.lines.fill(Line::ZERO);
             self.used = 0;
         }
         let start = self.far.len() - K::FAR;
@@ -373,7 +338,7 @@ impl<K: Name, const WAYS: usize> Memory<K, WAYS> {
         // A string of a window goes to the same window or to one of the new part, so each is emptied once.
         for first in (0..before).step_by(WINDOW) {
             let Some(window) = self.lines[first..].first_chunk_mut::<WINDOW>() else { break };
-            let old = std::mem::replace(window, [Line([Slot::EMPTY; WAYS]); WINDOW]);
+            let old = std::mem::replace(window, [Line::ZERO; WINDOW]);
             for slot in old.iter().flat_map(|line| &line.0).filter(|slot| !slot.is_empty()) {
                 let key = slot.key.with_high(slot.key.high() & !K::STRAY);
                 self.put(Slot { key, ..*slot }, slot.plain_key().hash() as u32);

@@ -143,3 +143,31 @@ fn it_grows_beyond_its_size_when_much_strays_and_it_may() {
         assert!(known > if is_allowed { 98 * all.len() / 100 } else { 3 * all.len() / 4 }, "{known}");
     }
 }
+
+#[test]
+fn a_stray_is_found_and_settles() {
+    let mut memory = Short::default();
+    let keys: Vec<Key> = (0..20_000).map(key).collect();
+    for (number, key) in keys.iter().enumerate() {
+        let (ids, hash) = (ids_of(number as u64), key.hash() as u32);
+        match ids.first_chunk() {
+            Some(&few) if ids.len() <= FEW + 1 => memory.insert_few((*key, hash), few, FEW),
+            _ => memory.insert(*key, hash, &ids),
+        }
+    }
+    let (mut strays, mut forgotten) = (0, 0);
+    for (number, key) in keys.iter().enumerate() {
+        let hash = key.hash() as u32;
+        let (ids, is_first) = (ids_of(number as u64), memory.first(*key).is_some());
+        let few = memory.few(*key, hash).map(|(ids, count)| ids[..count].to_vec());
+        let Some(known) = memory.settled(*key, hash).map(<[u32]>::to_vec) else {
+            assert!(few.is_none() && !is_first);
+            forgotten += 1;
+            continue;
+        };
+        assert_eq!(known, if ids.len() == FEW + 1 { &ids[..FEW] } else { &ids });
+        assert_eq!(few, Some(known).filter(|known| is_first && known.len() <= FEW));
+        strays += usize::from(!is_first);
+    }
+    assert!(strays > 100 && forgotten < 200, "{strays} {forgotten}");
+}

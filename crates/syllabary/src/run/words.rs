@@ -14,7 +14,7 @@ use crate::{
     Error,
     cache::PieceCache,
     charwise::memory::Memory,
-    encode::{Key, LONGER, Longer, SHORT},
+    encode::{Key, LONG_FAR, LONGER, Longer, SHORT},
     models::Model,
     offsets::Place,
     wordwise::Wordwise,
@@ -193,7 +193,7 @@ impl<const SPANS: bool, F: FnMut(&[u32], &[Range<usize>], u32)> Job<'_, SPANS, F
         span: Range<usize>,
         found: &mut Found,
     ) -> Result<bool, Error> {
-        if let Some(row) = self.work.words.tiles.any(word.as_bytes()) {
+        if let Some(row) = self.work.words.tiles.many(word.as_bytes(), true, &mut [0; LONG_FAR]) {
             found.tiles(row, span);
             return Ok(true);
         }

@@ -13,7 +13,7 @@ use super::{
 use crate::{
     Error,
     charwise::out::Out,
-    encode::{Key, LONGER, Longer, SHORT},
+    encode::{Key, LONG_FAR, LONGER, Longer, SHORT},
 };
 
 /// One text on its way.
@@ -109,7 +109,9 @@ impl<'w, 'o, F: FnMut(&[u32]) -> bool> Walk<'w, 'o, F> {
             // No branch: which words are new is not to be foretold.
             new[count] = start;
             count += usize::from(
-                class < TOKEN && length <= SHORT && work.memory.is_new(Key::at(bytes, start, length), hash),
+                class < TOKEN
+                    && length <= SHORT
+                    && work.memory.few(Key::at(bytes, start, length), hash).is_none(),
             );
         }
         new[..count].iter().for_each(|&start| model.ask(bytes, start));
@@ -119,26 +121,32 @@ impl<'w, 'o, F: FnMut(&[u32]) -> bool> Walk<'w, 'o, F> {
     #[inline]
     fn word(&mut self, text: &str, &Ahead { start, end, hash, .. }: &Ahead) -> Result<(), Error> {
         let length = end - start;
+        let mut short = None;
         if length <= SHORT {
             let key = Key::at(text.as_bytes(), start, length);
             if let Some((ids, count)) = self.cutter.work.memory.few(key, hash) {
                 self.out.few(ids, count);
                 return Ok(());
             }
+            short = Some((key, hash));
         } else if length <= LONGER {
             let key = Longer::at(text.as_bytes(), start, length);
-            if let Some((ids, count)) = self.cutter.work.memory.some(&key, hash) {
-                self.out.some(ids, count);
+            if self.out.longer(&self.cutter.work.memory, key) {
                 return Ok(());
             }
         }
-        self.other_word(&text[start..end])
+        self.other_word(&text[start..end], short)
     }
 
-    /// The same for a word that is long, has many ids or is not remembered.
+    /// The same for a word that is long, has many ids or is not where one looks first; `short`: its key and hash, if it is short.
     #[inline(never)]
-    fn other_word(&mut self, word: &str) -> Result<(), Error> {
-        if let Some(ids) = self.cutter.work.memory.many(word.as_bytes(), true) {
+    fn other_word(&mut self, word: &str, short: Option<(Key, u64)>) -> Result<(), Error> {
+        let (memory, mut room) = (&mut self.cutter.work.memory, [0; LONG_FAR]);
+        let known = match short {
+            Some(short) => memory.stray(short, true),
+            None => memory.many(word.as_bytes(), true, &mut room),
+        };
+        if let Some(ids) = known {
             self.out.many(ids);
             return Ok(());
         }
@@ -147,7 +155,11 @@ impl<'w, 'o, F: FnMut(&[u32]) -> bool> Walk<'w, 'o, F> {
         self.learned = true;
         let known = self.cutter.learn(word, &mut ids);
         if known.is_ok() {
-            self.cutter.work.memory.put(word.as_bytes(), &ids, false);
+            let memory = &mut self.cutter.work.memory;
+            match short {
+                Some((key, hash)) => memory.put_short(key, hash, &ids),
+                None => memory.put(word.as_bytes(), &ids, false),
+            }
             self.out.many(&ids);
         }
         self.cutter.work.ids = ids;

@@ -9,11 +9,7 @@ impl Longers {
     /// The number of ids of `key`, if it is there; if `WRITE`, they are the first of `room`, which is written to in any
     /// case.
     #[inline(always)]
-    pub(in crate::encode) fn read<const WRITE: bool>(
-        &self,
-        key: Longer,
-        room: &mut [u32; LONG_FAR],
-    ) -> Option<usize> {
+    pub(crate) fn read<const WRITE: bool>(&self, key: Longer, room: &mut [u32; LONG_FAR]) -> Option<usize> {
         let slot = self.find(key, key.hash() as u32)?;
         if !slot.is_elsewhere() {
             if WRITE {
@@ -39,11 +35,7 @@ impl Longers {
     }
 
     /// The ids of a slot, written to `room` if they are packed.
-    pub(in crate::encode) fn ids<'s>(
-        &'s self,
-        slot: &Slot<Longer>,
-        room: &'s mut [u32; LONG_FAR],
-    ) -> &'s [u32] {
+    pub(crate) fn ids<'s>(&'s self, slot: &Slot<Longer>, room: &'s mut [u32; LONG_FAR]) -> &'s [u32] {
         if slot.is_elsewhere() {
             return self.many(slot);
         }

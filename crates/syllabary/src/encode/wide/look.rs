@@ -202,6 +202,7 @@ fn one_by_one<const KEEP: bool, const ENDS: bool>(
             if asked.key(at) == LONG {
                 sum += found.long::<KEEP, ENDS>(longer, asked, at);
             } else {
+                lines.fetch_after(asked.places[at]);
                 found.miss::<ENDS>(at);
             }
             continue;

@@ -163,7 +163,7 @@ struct Cut {
 
 /// `Lanes::flatten` without vectors.
 #[inline(always)]
-fn places_of(mut bits: u64, base: usize, out: &mut [usize; BLOCK]) -> usize {
+pub(crate) fn places_of(mut bits: u64, base: usize, out: &mut [usize; BLOCK]) -> usize {
     let count = bits.count_ones() as usize;
     // Eight at a time, without asking whether there are so many: the places are 64, so they have room.
     for eight in out.chunks_exact_mut(8) {

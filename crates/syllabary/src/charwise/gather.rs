@@ -1,0 +1,122 @@
+//! Segments that are looked up together.
+//!
+//! ```text
+//! places to cut, of 512 bytes of ASCII at once, and others  ->  up to 1,024 segments  ->  one look for all, then those not found
+//! ```
+//!
+//! Where symbols merge, segments of any letters are taken together; where they are weighed, those of ASCII. Leaves out the look
+//! itself (`encode::several`), characters alone (`alone`), and what is done with a segment that was not found (`encode`).
+
+use super::{
+    Charwise, How,
+    alone::BETWEEN_LOOKS,
+    joins::{BLOCK, BLOCKS},
+    out::Out,
+    work::Work,
+};
+use crate::{
+    Error,
+    encode::{LONGER, UNSPACED},
+    merge::Merges,
+};
+
+/// Fewer segments are looked up one by one.
+const WORTH: usize = 8;
+
+// As a byte has one id at most, and a segment may end behind the blocks.
+const _: () = assert!(BLOCKS * BLOCK < BETWEEN_LOOKS);
+
+impl Charwise {
+    /// Takes the next segments, where they merge, to those that are looked up together; where they end, or `at`.
+    #[inline]
+    pub(super) fn gather(&self, text: &str, at: usize, work: &mut Work) -> usize {
+        let bytes = text.as_bytes();
+        if !matches!(self.how, How::Merge(_)) || bytes[at] >= UNSPACED {
+            return at;
+        }
+        if work.several.count() == 0 {
+            work.several.begin(at);
+        }
+        let mut last = at;
+        if bytes[at] < 128 {
+            let known;
+            (last, known) = self.cut_ascii(bytes, at, work);
+            if last > at && (last == known || known == bytes.len() || known - at == BLOCKS * BLOCK) {
+                return last;
+            }
+        } else if self.is_alone(text, at) {
+            return at;
+        }
+        // It goes on behind ASCII.
+        let end = self.joins.end(&self.letters, text, last);
+        if end - last > LONGER {
+            return last;
+        }
+        work.several.put(end);
+        end
+    }
+
+    /// Takes the segments from byte `at` on, as far as they are ASCII and in some blocks, but for the last, to those that are looked
+    /// up together; where the last begins, and up to where ASCII is known.
+    #[inline]
+    fn cut_ascii(&self, bytes: &[u8], start: usize, work: &mut Work) -> (usize, usize) {
+        let cuts = self.joins.cuts_from(bytes, start);
+        let several = &mut work.several;
+        for (bits, base) in cuts.bits.into_iter().zip((start..cuts.end).step_by(BLOCK)) {
+            several.cut(bits, base);
+        }
+        if cuts.end == bytes.len() && start < cuts.end {
+            several.put(cuts.end);
+        }
+        (several.end(), cuts.end)
+    }
+
+    /// Writes the segments from byte `at` on, as far as they are ASCII and in some blocks, but for the last;
+    /// where that begins.
+    #[inline]
+    pub(super) fn blocks<F: FnMut(&[u32]) -> bool>(
+        &self,
+        text: &str,
+        at: usize,
+        merges: &Merges,
+        work: &mut Work,
+        out: &mut Out<'_, F>,
+    ) -> Result<usize, Error> {
+        work.several.begin(at);
+        let (end, _) = self.cut_ascii(text.as_bytes(), at, work);
+        self.several(text, merges, work, out)?;
+        Ok(end)
+    }
+
+    /// Writes the segments that are looked up together.
+    pub(super) fn several<F: FnMut(&[u32]) -> bool>(
+        &self,
+        text: &str,
+        merges: &Merges,
+        work: &mut Work,
+        out: &mut Out<'_, F>,
+    ) -> Result<(), Error> {
+        if work.several.count() < WORTH {
+            for place in 0..work.several.count() {
+                let (from, to) = work.several.span(place);
+                out.make_room();
+                self.segment(text, from..to, merges, work, out)?;
+            }
+            work.several.clear();
+            return Ok(());
+        }
+        // All lines are asked for before any is needed: most of the time is spent waiting for them.
+        let Work { memory, several, .. } = &mut *work;
+        let missed = memory.look(several, text.as_bytes());
+        let mut written = 0;
+        for number in 0..missed {
+            let (range, short, filled) = work.several.missed(number);
+            out.first(work.several.ids(written), filled - written);
+            written = filled;
+            self.other_segment(&text[range], short, merges, work, out)?;
+        }
+        out.first(work.several.ids(written), work.several.filled() - written);
+        work.several.clear();
+        Ok(())
+    }
+}

@@ -1,0 +1,170 @@
+//! Neighbouring strings that `charwise` looks up together.
+//!
+//! ```text
+//! bits of places to cut  ->  edges  ->  keys and places, lines asked for  ->  ids of those that are there, and which are not
+//! ```
+//!
+//! Leaves out the memory, and what is done with those that are not there.
+
+use std::ops::Range;
+
+use super::{
+    asked::Asked,
+    found::{Found, MANY},
+    key::{Key, SHORT},
+    memory::{Longers, Short},
+};
+use crate::split::places_of;
+
+/// Bits of places at a time.
+const BLOCK: usize = 64;
+
+/// Strings side by side, and what a look for them gives.
+#[derive(Debug)]
+pub(crate) struct Several {
+    /// Where the first begins, and where each ends.
+    edges: Box<[usize]>,
+    count: usize,
+    asked: Asked,
+    found: Found,
+}
+
+impl Default for Several {
+    fn default() -> Several {
+        let edges = vec![0; MANY + 1 + BLOCK].into();
+        Several { edges, count: 0, asked: Asked::new(MANY), found: Found::new((0, 0)) }
+    }
+}
+
+impl Several {
+    /// Begins anew, with a string at this byte.
+    pub(crate) fn begin(&mut self, at: usize) {
+        (self.edges[0], self.count) = (at, 0);
+    }
+
+    /// There are none any more.
+    pub(crate) fn clear(&mut self) {
+        self.count = 0;
+    }
+
+    /// Ends strings at some of the 64 bytes from `base` on.
+    #[inline(always)]
+    pub(crate) fn cut(&mut self, bits: u64, base: usize) {
+        let room = self.edges.get_mut(self.count + 1..).and_then(<[usize]>::first_chunk_mut);
+        self.count += room.map_or(0, |room| places_of(bits, base, room));
+    }
+
+    /// Ends a string.
+    #[inline(always)]
+    pub(crate) fn put(&mut self, end: usize) {
+        self.count += 1;
+        self.edges[self.count] = end;
+    }
+
+    /// Whether there is room for half as many as there can be.
+    #[inline(always)]
+    pub(crate) fn has_room(&self) -> bool {
+        self.count < MANY / 2
+    }
+
+    /// How many there are.
+    #[inline(always)]
+    pub(crate) fn count(&self) -> usize {
+        self.count
+    }
+
+    /// Where one begins and ends.
+    #[inline(always)]
+    pub(crate) fn span(&self, at: usize) -> (usize, usize) {
+        (self.edges[at], self.edges[at + 1])
+    }
+
+    /// Where the last ends.
+    #[inline(always)]
+    pub(crate) fn end(&self) -> usize {
+        self.edges[self.count]
+    }
+
+    /// Looks for all of them; how many are not there.
+    #[inline]
+    pub(crate) fn look(&mut self, text: &[u8], short: &Short, longer: &Longers) -> usize {
+        let memory = (short.lines(), longer);
+        self.asked.ask(memory, text, (&self.edges[..self.count], &self.edges[1..=self.count]));
+        self.found.clear();
+        self.found.look::<true, false>(memory, &self.asked, self.count);
+        self.found.missed().len()
+    }
+
+    /// Where one that is not there begins and ends, its key and hash if it is short, and how many ids stand before it.
+    #[inline(always)]
+    pub(crate) fn missed(&self, number: usize) -> (Range<usize>, Option<(Key, u64)>, usize) {
+        let missed = self.found.missed()[number];
+        let (start, end) = self.span(missed.at.into());
+        let key = self.asked.key(missed.at.into());
+        (start..end, (end - start <= SHORT).then(|| (key, key.hash())), missed.filled as usize)
+    }
+
+    /// How many ids there are.
+    #[inline(always)]
+    pub(crate) fn filled(&self) -> usize {
+        self.found.filled()
+    }
+
+    /// Ids from a place on, and some that have no meaning behind them.
+    #[inline(always)]
+    pub(crate) fn ids(&self, from: usize) -> &[u32] {
+        &self.found.ids[from..]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::encode::key::{LONGER, Longer};
+
+    /// Words of 1 to 40 letters, every second of which is remembered with as many ids as letters.
+    #[test]
+    fn what_is_there_is_found_and_the_rest_is_named() {
+        let words: Vec<String> = (0..200).map(|at| format!("{at:0width$}", width = 1 + at % 40)).collect();
+        let ids_of =
+            |at: usize| (0..words[at].len() as u32).map(|id| 100 * at as u32 + id).collect::<Vec<_>>();
+        let (mut short, mut longer) = (Short::default(), Longers::default());
+        let is_known = |at: usize| at.is_multiple_of(2) && words[at].len() <= LONGER;
+        for at in (0..words.len()).filter(|&at| is_known(at)) {
+            let text = words[at].as_bytes();
+            match Key::new(text) {
+                Some(key) => short.insert_new(key, key.hash() as u32, &ids_of(at)),
+                None => {
+                    let key = Longer::at(text, 0, text.len());
+                    longer.insert_new(key, key.hash() as u32, &ids_of(at));
+                }
+            }
+        }
+        let text = format!("..{}", words.concat());
+        let mut several = Several::default();
+        several.begin(2);
+        let mut end = 2;
+        for (at, word) in words.iter().enumerate() {
+            end += word.len();
+            if at % 3 == 0 { several.cut(1, end) } else { several.put(end) }
+        }
+        assert_eq!((several.count(), several.has_room()), (words.len(), true));
+        let missed = several.look(text.as_bytes(), &short, &longer);
+        let (mut number, mut filled) = (0, 0);
+        for (at, word) in words.iter().enumerate() {
+            let (start, end) = several.span(at);
+            assert_eq!(&text[start..end], word);
+            let key = Key::new(word.as_bytes()).map(|key| (key, key.hash()));
+            if key.is_some_and(|(key, hash)| short.find(key, hash as u32).is_some()) || is_known(at) {
+                assert_eq!(several.ids(filled)[..word.len()], ids_of(at));
+                filled += word.len();
+            } else {
+                assert_eq!(several.missed(number), (start..end, key, filled));
+                number += 1;
+            }
+        }
+        assert_eq!((number, filled), (missed, several.filled()));
+        several.clear();
+        assert_eq!(several.count(), 0);
+    }
+}
