@@ -18,6 +18,8 @@ use crate::{Error, asking::Ask, dropout::Coins};
 const NONE: u32 = u32::MAX;
 /// So many symbols are many.
 const MANY: usize = 1 << 10;
+/// After so many it is asked whether to go on.
+const PART: usize = 1 << 20;
 
 /// What becomes of a candidate whose coin falls.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -26,6 +28,29 @@ pub enum PassedOver {
     Waits,
     /// These two never merge: for a whole text, in which something merges to the end.
     StaysApart,
+}
+
+/// Candidates in order of rank, which stand in order of place: counted, as sorting many cannot be interrupted.
+fn by_rank(found: Vec<(u32, u32)>, ask: &Ask) -> Result<Vec<(u32, u32)>, Error> {
+    let ranks = found.iter().map(|&(rank, _)| rank as usize + 1).max().unwrap_or_default();
+    if ranks > MANY + found.len() {
+        let mut sorted = found;
+        sorted.sort_unstable();
+        return Ok(sorted);
+    }
+    // Where the candidates of each rank begin; then, where the next of each comes.
+    let mut places = vec![0; ranks + 1];
+    found.iter().for_each(|&(rank, _)| places[rank as usize + 1] += 1);
+    (1..places.len()).for_each(|rank| places[rank] += places[rank - 1]);
+    let mut sorted = vec![(0, 0); found.len()];
+    for part in found.chunks(PART) {
+        ask.check()?;
+        for &(rank, at) in part {
+            sorted[places[rank as usize]] = (rank, at);
+            places[rank as usize] += 1;
+        }
+    }
+    Ok(sorted)
 }
 
 /// The linked list and the candidates, of which none is stale.
@@ -49,7 +74,7 @@ pub(super) fn apply(
     watch: &mut impl Watch,
 ) -> Result<(), Error> {
     scratch.links.reset(ids.len())?;
-    scratch.fill(merges, ids, watch);
+    scratch.fill(merges, ids, watch)?;
     let mut taken = 0_u32;
     while let Some(at) = scratch.kept(coins, passed_over) {
         taken = taken.wrapping_add(1);
@@ -63,19 +88,28 @@ pub(super) fn apply(
 }
 
 impl Scratch {
-    fn fill(&mut self, merges: &Merges, ids: &[u32], watch: &mut impl Watch) {
+    fn fill(&mut self, merges: &Merges, ids: &[u32], watch: &mut impl Watch) -> Result<(), Error> {
         self.rank_at.clear();
         self.rank_at.resize(ids.len(), NONE);
         self.waiting.clear();
-        let rank_at = &mut self.rank_at;
-        let found = ids.windows(2).zip(0..).filter_map(|(pair, at)| {
-            let merge = merges.get(pair[0], pair[1])?;
-            watch.candidate(pair[0], pair[1], merge);
-            rank_at[at as usize] = merge.rank;
-            Some((merge.rank, at))
-        });
-        // All at once, which sorts them first: put in one by one, those of a long text took most of the time.
-        if ids.len() < MANY { self.waiting.extend(found) } else { self.waiting = found.collect() }
+        let mut found = Vec::new();
+        for (at, pair) in ids.windows(2).enumerate() {
+            if at % PART == PART - 1 {
+                self.ask.check()?;
+            }
+            if let Some(merge) = merges.get(pair[0], pair[1]) {
+                watch.candidate(pair[0], pair[1], merge);
+                self.rank_at[at] = merge.rank;
+                found.push((merge.rank, at as u32));
+            }
+        }
+        if ids.len() < MANY {
+            self.waiting.extend(found);
+        } else {
+            // In order, and all at once: put in one by one, those of a long text took most of the time.
+            self.waiting = by_rank(found, &self.ask)?.into_iter().collect();
+        }
+        Ok(())
     }
 
     /// Takes out the first candidate whose coin does not fall; where it is.
@@ -126,5 +160,28 @@ impl Scratch {
             self.rank_at[left as usize] = merge.rank;
             self.waiting.insert((merge.rank, left));
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counting_is_sorting() {
+        // Few ranks and many, of which the last have more ranks than there are candidates.
+        for ranks in [1, 7, 5_000, u32::MAX] {
+            let mut state = 1_u32;
+            let mut found = Vec::new();
+            for at in 0..3_000 {
+                state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+                found.push(((state >> 3) % ranks, at));
+            }
+            let mut sorted = found.clone();
+            sorted.sort_unstable();
+            assert_eq!(by_rank(found, &Ask::default()).unwrap(), sorted);
+        }
+        assert_eq!(by_rank(Vec::new(), &Ask::default()).unwrap(), Vec::new());
+        assert!(by_rank(vec![(0, 0)], &Ask::new(|| false)).is_err());
     }
 }
