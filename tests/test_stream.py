@@ -161,6 +161,24 @@ def test_what_a_text_begins_with(name: str, tmp_path: Path) -> None:
     ]
 
 
+def test_what_stands_before_a_stretch_is_not_certain(tmp_path: Path) -> None:
+    """Two spaces go: of the stretch of text that is looked at first, the first character is the second of them."""
+    vocab = {symbol: at for at, symbol in enumerate(["[UNK]", " ", "1", "2", "12", "22"])}
+    document = {
+        "version": "1.0",
+        "added_tokens": [],
+        "normalizer": {"type": "Replace", "pattern": {"Regex": " {2,}|\\n"}, "content": ""},
+        "model": {"type": "BPE", "unk_token": "[UNK]", "vocab": vocab, "merges": [["1", "2"], ["2", "2"]]},
+    }
+    (tmp_path / "tokenizer.json").write_text(json.dumps(document))
+    tok = syllabary.load(tmp_path / "tokenizer.json")
+    for size in range(1, 80):
+        text = "1  \n" + size * "2"
+        for parts in ([text], [text[:9], text[9:]], [*text]):
+            found = [token for array in tok.encode_stream(parts) for token in array]
+            assert found == tok.encode(text), (size, parts)
+
+
 def test_a_character_that_is_a_token_only_as_a_piece() -> None:
     """Its bytes do not merge to it, so nothing is cut beside it."""
     tokens = {byte: bytes([byte]) for byte in range(256)} | {256: "字".encode(), 257: b"ab"}

@@ -255,12 +255,15 @@ class Cuts:
         return noted(self.sides, both, UNSURE if wanted else NONE)
 
     def rewritten(self, text: str, begins: bool, groups: bool = True) -> Iterator[Cut]:
-        """The cuts of text that steps rewrite, the last first; what becomes of its last part may change."""
-        parts = self.parts.of(text, begins)
+        """The cuts of text that steps rewrite, the last first; what becomes of its last part may change.
+
+        Nor is it certain what becomes of its first, unless the text begins there (`begins`).
+        """
+        parts, known = self.parts.of(text, begins), 0 if begins else 1
         joined = "".join(part.text for part in parts)
         end = len(joined)
         row = end  # where the row of digits begins
-        for at in range(len(parts) - 1, 0, -1):
+        for at in range(len(parts) - 1, known, -1):
             end -= len(parts[at].text)
             if at == len(parts) - 1:
                 continue
@@ -277,11 +280,11 @@ class Cuts:
                 size = cut_steps.group_before(self.spec.split, joined, end, False, row)
                 wanted = size if groups and self.has_groups else 0
             first, behind = at - 1, len(parts[at - 1].text)
-            while behind < wanted and first > 0:
+            while behind < wanted and first > known:
                 first -= 1
                 behind += len(parts[first].text)
             if wanted == 1:
-                while first > 0 and not self.has_ids(text[parts[first].start : place]):
+                while first > known and not self.has_ids(text[parts[first].start : place]):
                     first -= 1
             guard = text[parts[first].start : place]
             made = "".join(part.text for part in parts[first:at])
