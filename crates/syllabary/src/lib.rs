@@ -27,6 +27,7 @@ pub mod error;
 pub mod fetch;
 pub mod full;
 pub mod ids;
+mod later;
 pub mod located;
 pub mod matching;
 pub mod merge;

@@ -20,6 +20,7 @@ use crate::{
     decode::{Decoder, TextDecoder},
     dropout::{Coins, Dropout},
     encode::{Buffer, Count, Fast, FastWork, Ids, Measures},
+    later::Later,
     matching::{self, Named, Stage, Stages},
     merge::{Merges, Origins, Scratch},
     models::{Model, Several},
@@ -130,15 +131,15 @@ pub struct Work {
     pub(crate) spanned: PieceCache,
     pub(crate) row: Vec<u32>,
     /// Words as they stand in text, with the tokens of each, and their places.
-    pub(crate) words: Box<run::Words>,
+    pub(crate) words: Later<run::Words>,
     pub(crate) fast: Option<Box<FastWork>>,
     /// Whether it is that of the first thread, which may remember more than others.
     pub(crate) is_first: bool,
     pub(crate) buffer: Option<Box<Buffer>>,
     /// Asked between blocks of a long text.
     pub ask: Ask,
-    pub(crate) charwise: charwise::Work,
-    pub(crate) wordwise: Box<wordwise::Work>,
+    pub(crate) charwise: Later<charwise::Work>,
+    pub(crate) wordwise: Later<wordwise::Work>,
     /// The ways to cut each piece, where several are asked for.
     pub(crate) several: Vec<Several>,
 }

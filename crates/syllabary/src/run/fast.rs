@@ -53,7 +53,7 @@ impl<'a, const SPANS: bool, F: FnMut(&[u32], &[Range<usize>], u32)> Job<'a, SPAN
                     sink(ids, &[], 0);
                     ask.go_on()
                 };
-                wordwise.encode(run, (tokenizer, model), buffers, sink).map(|()| true)
+                wordwise.encode(run, (tokenizer, model), buffers.here(), sink).map(|()| true)
             }
             (Some(wordwise), Some(model)) if keeps_space => self.by_words((wordwise, model), run, base),
             _ => Ok(false),
@@ -69,9 +69,9 @@ impl<'a, const SPANS: bool, F: FnMut(&[u32], &[Range<usize>], u32)> Job<'a, SPAN
             ask.go_on()
         };
         if !charwise.rewrites() {
-            return charwise.encode(run, base == 0, &tokenizer.merges, buffers, sink);
+            return charwise.encode(run, base == 0, &tokenizer.merges, buffers.here(), sink);
         }
-        let done = charwise.rewrite(run, &tokenizer.normalizer, &tokenizer.merges, buffers, sink);
+        let done = charwise.rewrite(run, &tokenizer.normalizer, &tokenizer.merges, buffers.here(), sink);
         done.map_err(|error| Place::Text(base).shift(error))
     }
 
@@ -80,7 +80,7 @@ impl<'a, const SPANS: bool, F: FnMut(&[u32], &[Range<usize>], u32)> Job<'a, SPAN
         let Job { tokenizer, work, sink, .. } = self;
         let Work { ids, tokens, charwise: buffers, ask, .. } = &mut **work;
         ids.clear();
-        charwise.encode(run, base == 0, &tokenizer.merges, buffers, |new| {
+        charwise.encode(run, base == 0, &tokenizer.merges, buffers.here(), |new| {
             ids.extend_from_slice(new);
             ask.go_on()
         })?;

@@ -146,11 +146,11 @@ impl<const SPANS: bool, F: FnMut(&[u32], &[Range<usize>], u32)> Job<'_, SPANS, F
         run: &str,
         base: usize,
     ) -> Result<bool, Error> {
-        let mut places = std::mem::take(&mut self.work.words.places);
-        let mut found = std::mem::take(&mut self.work.words.found);
+        let mut places = std::mem::take(&mut self.work.words.here().places);
+        let mut found = std::mem::take(&mut self.work.words.here().found);
         places.clear();
         found.clear();
-        let work = (&mut *self.work.wordwise, &self.work.ask);
+        let work = (self.work.wordwise.here(), &self.work.ask);
         let cut = wordwise.words(run, (self.tokenizer, model), work, &mut places);
         let done = cut.and_then(|()| {
             for (at, (word, token)) in places.iter().enumerate() {
@@ -158,7 +158,7 @@ impl<const SPANS: bool, F: FnMut(&[u32], &[Range<usize>], u32)> Job<'_, SPANS, F
                     self.work.ask.check()?;
                 }
                 if let Some((next, None)) = places.get(at + AHEAD) {
-                    ask(&self.work.words.tiles, run.as_bytes(), next);
+                    ask(&self.work.words.here().tiles, run.as_bytes(), next);
                 }
                 let span = base + word.start..base + word.end;
                 match token {
@@ -180,7 +180,7 @@ impl<const SPANS: bool, F: FnMut(&[u32], &[Range<usize>], u32)> Job<'_, SPANS, F
             }
             self.word = self.word.wrapping_add(found.count);
         }
-        (self.work.words.places, self.work.words.found) = (places, found);
+        (self.work.words.here().places, self.work.words.here().found) = (places, found);
         done.map_err(|error| Place::Text(base).shift(error))
     }
 
@@ -193,7 +193,7 @@ impl<const SPANS: bool, F: FnMut(&[u32], &[Range<usize>], u32)> Job<'_, SPANS, F
         span: Range<usize>,
         found: &mut Found,
     ) -> Result<bool, Error> {
-        if let Some(row) = self.work.words.tiles.many(word.as_bytes(), true, &mut [0; LONG_FAR]) {
+        if let Some(row) = self.work.words.here().tiles.many(word.as_bytes(), true, &mut [0; LONG_FAR]) {
             found.tiles(row, span);
             return Ok(true);
         }
@@ -209,11 +209,11 @@ impl<const SPANS: bool, F: FnMut(&[u32], &[Range<usize>], u32)> Job<'_, SPANS, F
         span: Range<usize>,
         found: &mut Found,
     ) -> Result<bool, Error> {
-        if let Some(row) = self.work.words.rows.get(word.as_bytes()) {
+        if let Some(row) = self.work.words.here().rows.get(word.as_bytes()) {
             found.row(row, span.start);
             return Ok(true);
         }
-        let row = match wordwise.located(word, (self.tokenizer, model), &mut self.work.wordwise)? {
+        let row = match wordwise.located(word, (self.tokenizer, model), self.work.wordwise.here())? {
             Some(row) => row,
             None => match self.row(word) {
                 Ok(row) => row,
@@ -225,9 +225,9 @@ impl<const SPANS: bool, F: FnMut(&[u32], &[Range<usize>], u32)> Job<'_, SPANS, F
             return Ok(false);
         }
         if let Some(tiles) = tiles(&row, word.len()) {
-            self.work.words.tiles.put(word.as_bytes(), &tiles, false);
+            self.work.words.here().tiles.put(word.as_bytes(), &tiles, false);
         }
-        self.work.words.rows.insert(word.as_bytes(), row.as_flattened());
+        self.work.words.here().rows.insert(word.as_bytes(), row.as_flattened());
         found.row(row.as_flattened(), span.start);
         Ok(true)
     }
