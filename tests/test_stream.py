@@ -162,7 +162,7 @@ def test_what_a_text_begins_with(name: str, tmp_path: Path) -> None:
 
 
 def test_what_stands_before_a_stretch_is_not_certain(tmp_path: Path) -> None:
-    """Two spaces go: of the stretch of text that is looked at first, the first character is the second of them."""
+    """Two spaces go: the stretch of text that is looked at first may begin with the second of them."""
     vocab = {symbol: at for at, symbol in enumerate(["[UNK]", " ", "1", "2", "12", "22"])}
     document = {
         "version": "1.0",
