@@ -250,12 +250,8 @@ impl Charwise {
         work: &mut Work,
         out: &mut Out<'_, F>,
     ) -> Result<(), Error> {
-        let (is_near, mut room) = (out.is_near(), [0; LONG_FAR]);
-        let known = match short {
-            Some((key, hash)) => work.memory.stray((key, hash), is_near),
-            None => work.memory.many(segment.as_bytes(), is_near, &mut room),
-        };
-        if let Some(ids) = known {
+        let (asked, mut room) = ((segment.as_bytes(), short), [0; LONG_FAR]);
+        if let Some(ids) = work.memory.elsewhere(asked, out.is_near(), &mut room) {
             out.many(ids);
             return Ok(());
         }

@@ -73,9 +73,23 @@ impl Memory {
     /// The ids of a short segment that is not where one looks first, if it is remembered; it will be found sooner the next time.
     /// `all`: those that are for some texts too.
     #[inline]
-    pub(crate) fn stray(&mut self, (key, hash): (Key, u64), all: bool) -> Option<&[u32]> {
+    fn stray(&mut self, (key, hash): (Key, u64), all: bool) -> Option<&[u32]> {
         let ids = self.short.settled(key, hash as u32);
         if ids.is_none() && all && self.has_some { self.some_short.settled(key, hash as u32) } else { ids }
+    }
+
+    /// The ids of a segment that is not where one looks first, as above; of a short one, its key and hash are given.
+    #[inline]
+    pub(crate) fn elsewhere<'m>(
+        &'m mut self,
+        (segment, short): (&[u8], Option<(Key, u64)>),
+        all: bool,
+        room: &'m mut [u32; LONG_FAR],
+    ) -> Option<&'m [u32]> {
+        match short {
+            Some(short) => self.stray(short, all),
+            None => self.many(segment, all, room),
+        }
     }
 
     /// The ids of any segment, if it is remembered; as above. Some are written to `room`.

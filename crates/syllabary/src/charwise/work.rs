@@ -14,7 +14,7 @@ use crate::{encode::Several, merge, models::unigram::Lattice};
 /// Buffers that one thread reuses from text to text.
 #[derive(Debug)]
 pub(crate) struct Work {
-    /// The segments of some blocks.
+    /// Segments that are looked for together.
     pub(super) several: Several,
     /// Words that are looked for together.
     pub(super) ahead: [Word; AHEAD],

@@ -142,11 +142,7 @@ impl<'w, 'o, F: FnMut(&[u32]) -> bool> Walk<'w, 'o, F> {
     #[inline(never)]
     fn other_word(&mut self, word: &str, short: Option<(Key, u64)>) -> Result<(), Error> {
         let (memory, mut room) = (&mut self.cutter.work.memory, [0; LONG_FAR]);
-        let known = match short {
-            Some(short) => memory.stray(short, true),
-            None => memory.many(word.as_bytes(), true, &mut room),
-        };
-        if let Some(ids) = known {
+        if let Some(ids) = memory.elsewhere((word.as_bytes(), short), true, &mut room) {
             self.out.many(ids);
             return Ok(());
         }
