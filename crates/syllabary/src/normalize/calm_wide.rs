@@ -5,26 +5,22 @@
 //! three bytes by whether all 64 that begin with the same two are, or none; only of the others the bit is looked up
 //! ```
 //!
-//! What is left are the few characters that change, and spaces that go, as bits of one number; between them text is copied. Leaves
-//! out what those become (`Calm::single`).
+//! What is left are the few characters that change, and spaces that go, as bits of one number. Leaves out what is written then
+//! (`calm_walk`).
 
 use std::arch::x86_64::{
     __m512i, __mmask64, _mm512_and_si512, _mm512_cmpeq_epi8_mask, _mm512_cmpge_epu8_mask,
-    _mm512_cmplt_epi8_mask, _mm512_cmplt_epu8_mask, _mm512_mask_mov_epi8, _mm512_mask_permutexvar_epi8,
-    _mm512_maskz_compress_epi8, _mm512_maskz_permutexvar_epi8, _mm512_permutexvar_epi8, _mm512_set1_epi8,
-    _mm512_storeu_si512, _mm512_test_epi8_mask,
+    _mm512_cmplt_epi8_mask, _mm512_cmplt_epu8_mask, _mm512_mask_permutexvar_epi8,
+    _mm512_maskz_permutexvar_epi8, _mm512_permutexvar_epi8, _mm512_set1_epi8, _mm512_test_epi8_mask,
 };
 
 use super::{
-    calm::{BITS, Calm, Reached, STEP, decode},
-    calm_narrow::{Changed, Narrow, load, load_all},
+    calm::{BITS, Calm, Longest, Reached, decode},
+    calm_joins::Joins,
+    calm_narrow::{Narrow, load, load_all},
+    calm_walk::{BLOCK, Block, WIDEST, Walk},
 };
 use crate::split::has_vbmi;
-
-/// Bytes that are looked at together.
-const BLOCK: usize = 64;
-/// No character is longer.
-const WIDEST: usize = 4;
 
 /// First bytes of characters of which often some of 64 are calm, and others are not.
 const FINE: [u8; 3] = [0xE1, 0xE2, 0xE3];
@@ -43,40 +39,39 @@ pub(super) struct Wide {
     third: [[[u8; BLOCK]; 8]; FINE.len()],
     /// The bit of a first byte, or of a third.
     bit: [u8; BLOCK],
+    /// Of which some stand behind the first of a rule: of two bytes, as `two`, and of three, as `some`.
+    joins: [[u8; BLOCK]; 6],
     /// Characters that become one byte.
     narrow: Narrow,
 }
 
-/// A block: where characters begin, which of them are not calm, and spaces.
-#[derive(Clone, Copy, Debug)]
-struct Block {
-    begins: u64,
-    strange: u64,
-    spaces: u64,
-}
-
-/// Where one is: in the text and in what is written, when a rule wrote last, and where one was before what was copied last.
-struct Walk {
-    at: usize,
-    after: bool,
-    written: usize,
-    ruled: usize,
-    from: (Reached, usize),
-}
-
 impl Wide {
-    /// Of a bit for each character of up to three bytes, and what it becomes if that is one byte.
-    pub(super) fn new(bits: &[u64; BITS / 64], made: impl Fn(usize) -> Option<u8>) -> Option<Box<Wide>> {
+    /// Of a bit for each character of up to three bytes, those behind others, and what it becomes if that is one byte.
+    pub(super) fn new(
+        bits: &[u64; BITS / 64],
+        joins: &Joins,
+        made: impl Fn(usize) -> Option<u8>,
+    ) -> Option<Box<Wide>> {
         let mut wide = Wide {
             two: [[0; BLOCK]; 4],
             three: [[0; BLOCK]; 2],
             some: [[0; BLOCK]; 2],
             third: [[[0; BLOCK]; 8]; FINE.len()],
             bit: [0; BLOCK],
+            joins: [[0; BLOCK]; 6],
             narrow: Narrow::new(made),
+        };
+        let joined = |first: usize, second: usize, row: usize| {
+            let code = first << 6 | second;
+            let codes = if row < 4 { code..code + 1 } else { code << 6..(code + 1) << 6 };
+            u8::from(codes.into_iter().any(|code| joins.has(code))) << (first % 8)
         };
         for second in 0..BLOCK {
             wide.bit[second] = 1 << (second % 8);
+            for row in 0..6 {
+                let firsts = 8 * (row % 4)..8 * (row % 4) + 8;
+                wide.joins[row][second] = firsts.map(|first| joined(first, second, row)).sum();
+            }
             for (first, page) in bits[..32].iter().enumerate() {
                 let is_calm = page >> second & 1 == 1;
                 wide.two[first / 8][second] |= u8::from(is_calm) << (first % 8);
@@ -98,7 +93,7 @@ impl Wide {
     pub(super) fn put(
         &self,
         calm: &Calm,
-        text: &[u8],
+        text: (&[u8], Longest<'_>),
         from: Reached,
         squeezes: bool,
         out: &mut Vec<u8>,
@@ -111,18 +106,28 @@ impl Wide {
     fn walk(
         &self,
         calm: &Calm,
-        text: &[u8],
+        (text, longest): (&[u8], Longest<'_>),
         from: Reached,
         squeezes: bool,
         out: &mut Vec<u8>,
     ) -> (Reached, usize, usize) {
         let Reached { at, after_space: after } = from;
         let mut walk = Walk { at, after, written: out.len(), ruled: 0, from: (from, out.len()) };
+        let mut block = Block::default();
         while walk.at < text.len() {
-            let block = self.look(calm, &text[walk.at..]);
-            if let Some((reached, written)) = walk.block((calm, &self.narrow), text, block, squeezes, out) {
-                return (reached, written, walk.ruled);
+            if block.length < BLOCK / 2 {
+                block = self.look(calm, &text[walk.at..]);
+                block.settle(|place| calm.stays(text, walk.at + place, at));
             }
+            let before = walk.at;
+            if let Some(state) = walk.block((calm, &self.narrow), text, block, squeezes, out) {
+                let Some(searched) = calm.search((text, longest), state, (squeezes, &mut walk.ruled), out)
+                else {
+                    return (state.0, state.1, walk.ruled);
+                };
+                walk.go_on(searched);
+            }
+            block.skip(walk.at - before);
         }
         (Reached { at: walk.at, after_space: walk.after }, walk.written, walk.ruled)
     }
@@ -175,7 +180,21 @@ impl Wide {
             }
             unsure &= unsure - 1;
         }
-        Block { begins, strange, spaces }
+        let joins = if strange & wide == 0 { 0 } else { strange & wide & self.may_join(first, second) };
+        Block { length: BLOCK, begins, strange, joins, spaces }
+    }
+
+    /// Which characters of more bytes than one may stand behind the first of a rule.
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,avx512vbmi2,bmi1,bmi2,lzcnt,popcnt")]
+    fn may_join(&self, first: __m512i, second: __m512i) -> __mmask64 {
+        let eight = _mm512_and_si512(first, _mm512_set1_epi8(0xF8_u8 as i8));
+        let mut found = _mm512_set1_epi8(0);
+        for (row, byte) in self.joins.iter().zip((0xC0_u8..).step_by(8)) {
+            let here = _mm512_cmpeq_epi8_mask(eight, _mm512_set1_epi8(byte as i8));
+            found = _mm512_mask_permutexvar_epi8(found, here, second, load_all(row));
+        }
+        _mm512_test_epi8_mask(found, _mm512_permutexvar_epi8(first, load_all(&self.bit)))
     }
 
     /// Which characters of three bytes are calm, by the rows of their first.
@@ -189,204 +208,5 @@ impl Wide {
             found = _mm512_mask_permutexvar_epi8(found, here, second, load_all(row));
         }
         _mm512_test_epi8_mask(found, _mm512_permutexvar_epi8(third, load_all(&self.bit)))
-    }
-}
-
-impl Walk {
-    /// Writes a block; if all has to end in it, what is reached, and the length of what is written then.
-    #[inline]
-    #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,avx512vbmi2,bmi1,bmi2,lzcnt,popcnt")]
-    fn block(
-        &mut self,
-        (calm, narrow): (&Calm, &Narrow),
-        text: &[u8],
-        block: Block,
-        squeezes: bool,
-        out: &mut Vec<u8>,
-    ) -> Option<(Reached, usize)> {
-        let Block { begins, strange, spaces } = block;
-        let bytes = &text[self.at..];
-        // What begins behind it may end in the next block.
-        let whole = BLOCK + 1 - WIDEST;
-        let stop = (whole + (begins >> whole).trailing_zeros() as usize).min(BLOCK).min(bytes.len());
-        let events = strange | if squeezes { spaces & spaces << 1 } else { 0 };
-        if events != 0 && self.patch((calm, narrow), bytes, (block, stop), squeezes, out) {
-            self.at += stop;
-            return None;
-        }
-        let mut place = 0;
-        while place < stop {
-            if self.written + 2 * BLOCK > out.len() {
-                out.resize(self.written + STEP, 0);
-            }
-            // A space may go because of what a rule wrote.
-            let left = events >> place | u64::from(self.after) & spaces >> place;
-            let end = (place + left.trailing_zeros() as usize).min(stop);
-            if end > place {
-                self.copy(bytes, (place, end), spaces, squeezes, out);
-            }
-            if end == stop {
-                place = stop;
-                break;
-            }
-            if spaces >> end & 1 == 1 {
-                // All of a run of them go.
-                place = (end + (spaces >> end).trailing_ones() as usize).min(stop);
-                (self.after, self.from) =
-                    (true, (Reached { at: self.at + place, after_space: true }, self.written));
-                continue;
-            }
-            match self.change(calm, text, self.at + end, squeezes, out) {
-                Ok(width) => place = end + width,
-                Err(reached) => return Some(reached),
-            }
-            self.from = (Reached { at: self.at + place, after_space: self.after }, self.written);
-        }
-        self.at += place;
-        None
-    }
-
-    /// Writes a block, if no character of it becomes longer, and none is not to be told here: then all at once.
-    #[inline]
-    #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,avx512vbmi2,bmi1,bmi2,lzcnt,popcnt")]
-    fn patch(
-        &mut self,
-        (calm, narrow): (&Calm, &Narrow),
-        bytes: &[u8],
-        (block, stop): (Block, usize),
-        squeezes: bool,
-        out: &mut Vec<u8>,
-    ) -> bool {
-        let below = |place: usize| if place < BLOCK { (1u64 << place) - 1 } else { u64::MAX };
-        let strange = block.strange & below(stop);
-        // The last characters of a text are not told here.
-        let sure = strange & below((bytes.len() + 1).saturating_sub(WIDEST));
-        let behind = |count: usize| load(bytes.get(count..).unwrap_or_default());
-        let Changed { bytes: mut made, controls, forms } = narrow.change(load(bytes), behind, sure);
-        let mut kept = below(stop) & !(forms << 1 | forms << 2);
-        let mut changed = BLOCK - (controls | forms << 2).leading_zeros() as usize;
-        let mut rest = strange & !(controls | forms);
-        while rest != 0 {
-            let place = rest.trailing_zeros() as usize;
-            rest &= rest - 1;
-            let Some(&four) = bytes[place..].first_chunk::<WIDEST>() else { return false };
-            let (code, width) = decode(u32::from_le_bytes(four));
-            let [text @ .., length] = calm.few(code).to_le_bytes();
-            let length = usize::from(length);
-            // One more than it has bytes, or none.
-            if four[0] >= 0xF0 || calm.joins(code) || length == 0 || length > width + 1 {
-                return false;
-            }
-            made = _mm512_mask_mov_epi8(made, 1 << place, _mm512_set1_epi8(text[0] as i8));
-            if length > 2 {
-                made = _mm512_mask_mov_epi8(made, 1 << (place + 1), _mm512_set1_epi8(text[1] as i8));
-            }
-            if length > 3 {
-                made = _mm512_mask_mov_epi8(made, 1 << (place + 2), _mm512_set1_epi8(text[2] as i8));
-            }
-            kept &= !(below(place + width) & !below(place + length - 1));
-            changed = changed.max(place + width);
-        }
-        if self.written + 2 * BLOCK > out.len() {
-            out.resize(self.written + STEP, 0);
-        }
-        self.put(made, (kept, changed), (block, stop), squeezes, out);
-        true
-    }
-
-    /// Writes what is kept of bytes, but for spaces behind others, and notes what is reached; rules made those up to `changed`.
-    #[inline]
-    #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,avx512vbmi2,bmi1,bmi2,lzcnt,popcnt")]
-    fn put(
-        &mut self,
-        made: __m512i,
-        (kept, changed): (u64, usize),
-        (block, stop): (Block, usize),
-        squeezes: bool,
-        out: &mut [u8],
-    ) {
-        let below = |place: usize| if place < BLOCK { (1u64 << place) - 1 } else { u64::MAX };
-        let (made, count) = (_mm512_maskz_compress_epi8(kept, made), kept.count_ones() as usize);
-        let spaces = _mm512_cmpeq_epi8_mask(made, _mm512_set1_epi8(b' ' as i8)) & below(count);
-        let gone = if squeezes { spaces & (spaces << 1 | u64::from(self.after)) } else { 0 };
-        let made = _mm512_maskz_compress_epi8(!gone, made);
-        let room = &mut out[self.written..self.written + BLOCK];
-        // SAFETY: there is room for 64 bytes.
-        unsafe { _mm512_storeu_si512(room.as_mut_ptr().cast(), made) };
-        if changed > 0 {
-            let ruled = (kept & below(changed)).count_ones();
-            self.ruled = self.written + (ruled - (gone & below(ruled as usize)).count_ones()) as usize;
-        }
-        let written = count - gone.count_ones() as usize;
-        let last = BLOCK - 1 - (block.begins & below(stop)).leading_zeros() as usize;
-        let width = stop - last;
-        let ends_in_space = count > 0 && spaces >> (count - 1) & 1 == 1;
-        let is_gone = count > 0 && gone >> (count - 1) & 1 == 1;
-        let before = self.after;
-        self.after = if count > 0 { squeezes & ends_in_space } else { before };
-        self.from = if block.strange >> last & 1 == 1 || is_gone {
-            (Reached { at: self.at + stop, after_space: self.after }, self.written + written)
-        } else {
-            let after_space =
-                if count > width { squeezes & (spaces >> (count - width - 1) & 1 == 1) } else { before };
-            (Reached { at: self.at + last, after_space }, self.written + written - width)
-        };
-        self.written += written;
-    }
-
-    /// Writes what becomes of the character at a place, which is not calm; its width, or, if that cannot be told here, what is
-    /// reached.
-    #[inline]
-    fn change(
-        &mut self,
-        calm: &Calm,
-        text: &[u8],
-        at: usize,
-        squeezes: bool,
-        out: &mut [u8],
-    ) -> Result<usize, (Reached, usize)> {
-        let four = text[at..].first_chunk::<WIDEST>().filter(|four| four[0] < 0xF0);
-        let known = four.map(|four| decode(u32::from_le_bytes(*four))).filter(|&(code, _)| !calm.joins(code));
-        let Some((code, width)) = known else { return Err(self.before(text, at, squeezes)) };
-        match calm.single(code, (self.written, self.after), squeezes, out) {
-            None => Err((Reached { at, after_space: self.after }, self.written)),
-            Some(made) => {
-                (self.written, self.after) = made;
-                self.ruled = self.written;
-                Ok(width)
-            }
-        }
-    }
-
-    /// Writes what stands from one place of a block to another, and is calm.
-    #[inline]
-    #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,avx512vbmi2,bmi1,bmi2,lzcnt,popcnt")]
-    fn copy(
-        &mut self,
-        bytes: &[u8],
-        (place, end): (usize, usize),
-        spaces: u64,
-        squeezes: bool,
-        out: &mut [u8],
-    ) {
-        let copied = load(&bytes[place..]);
-        let room = &mut out[self.written..self.written + BLOCK];
-        // SAFETY: there is room for 64 bytes.
-        unsafe { _mm512_storeu_si512(room.as_mut_ptr().cast(), copied) };
-        self.from = (Reached { at: self.at + place, after_space: self.after }, self.written);
-        self.written += end - place;
-        self.after = squeezes & (spaces >> (end - 1) & 1 == 1);
-    }
-
-    /// As all was before the last character before a place, as far as that was copied.
-    #[cold]
-    fn before(&self, text: &[u8], at: usize, squeezes: bool) -> (Reached, usize) {
-        let (from, written) = self.from;
-        let copied = &text[from.at..at];
-        let Some(last) = copied.iter().rposition(|byte| byte & 0xC0 != 0x80).filter(|&last| last > 0) else {
-            return self.from;
-        };
-        let after_space = squeezes && copied[last - 1] == b' ';
-        (Reached { at: from.at + last, after_space }, written + last)
     }
 }

@@ -10,7 +10,7 @@
 
 use rustc_hash::FxHashMap;
 
-use super::{calm::Calm, charsmap_check::check};
+use super::{calm::Calm, calm_joins::Pairs, charsmap_check::check};
 use crate::error::Error;
 
 /// No more rules that begin a text are looked at, shortest first (sentencepiece's `kMaxTrieResultsSize`).
@@ -19,9 +19,11 @@ const MAX_RESULTS: usize = 32;
 /// Characters below it are looked up in a table.
 pub(super) const TABLE: usize = 1 << 16;
 
-/// In the table: no rule begins with the character; one is for it alone. Else the node that a search is at then.
+/// In the table: no rule begins with the character; one, which is for it alone; that and others. Else the node that a search is
+/// at then.
 pub(super) const NO_RULE: u32 = FOLLOWS - 1;
 pub(super) const OWN_RULE: u32 = FOLLOWS - 2;
+pub(super) const OPEN_RULE: u32 = FOLLOWS - 3;
 /// And whether the character stands in some rule behind the first.
 pub(super) const FOLLOWS: u32 = 1 << 31;
 
@@ -53,10 +55,9 @@ impl Charsmap {
         check(&units, &texts).map_err(damaged)?;
         let mut map = Charsmap::of(units, texts);
         map.firsts = map.first_nodes();
-        map.mark_followers();
-        let firsts = &map.firsts;
-        let follows = |code: usize| firsts[code] & FOLLOWS != 0;
-        map.calm = Calm::new(|code| !follows(code) && firsts[code] != OWN_RULE, follows, map.single_rules());
+        let pairs = map.mark_followers();
+        let is_rule = |code: usize| is_own(map.firsts[code]);
+        map.calm = Calm::new(is_rule, map.single_rules(), pairs);
         map.second = (0..=255).map(|byte| map.second_bytes(byte)).collect();
         map.plain = std::array::from_fn(|byte| {
             // Below 128; the bits of ASCII are the first two words.
@@ -67,7 +68,7 @@ impl Charsmap {
 
     fn of(units: Vec<u32>, texts: String) -> Charsmap {
         let (plain, second, firsts) = ([false; 128], Vec::new(), Vec::new());
-        let calm = Calm::new(|_| true, |_| false, FxHashMap::default());
+        let calm = Calm::new(|_| false, FxHashMap::default(), Pairs::default());
         Charsmap { units, texts, plain, second, firsts, calm }
     }
 
@@ -126,7 +127,9 @@ impl Charsmap {
 
     pub(super) fn text_at(&self, value: usize) -> &str {
         let text = self.texts.get(value..).unwrap_or("");
-        text.split('\0').next().unwrap_or("")
+        // Most are a few bytes.
+        let end = text.bytes().position(|byte| byte == 0).unwrap_or(text.len());
+        &text[..end]
     }
 
     /// Whether some rule begins with what `text` begins with; `text` is not empty.
@@ -154,10 +157,10 @@ impl Charsmap {
                 None if self.begins_rule(&bytes[at..]) => OWN_RULE,
                 None => NO_RULE | FOLLOWS,
             };
-            if first & FOLLOWS != 0 && node < OWN_RULE && self.leads_on(node, &bytes[at..]) {
+            if first & FOLLOWS != 0 && node < OPEN_RULE && self.leads_on(node, &bytes[at..]) {
                 return before;
             }
-            if first & !FOLLOWS == OWN_RULE || character == ' ' {
+            if is_own(first) || character == ' ' {
                 return at;
             }
             (before, node) = (at, first & !FOLLOWS);
@@ -183,6 +186,11 @@ impl Charsmap {
         }
         false
     }
+}
+
+/// Whether a rule is for a character alone, of which this is in the table.
+fn is_own(first: u32) -> bool {
+    matches!(first & !FOLLOWS, OWN_RULE | OPEN_RULE)
 }
 
 fn damaged(reason: &str) -> Error {

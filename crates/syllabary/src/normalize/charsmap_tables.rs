@@ -5,35 +5,53 @@
 use rustc_hash::FxHashMap;
 
 use super::{
-    calm::LONGEST,
-    charsmap::{Charsmap, FOLLOWS, NO_RULE, OWN_RULE, TABLE, has_leaf, label, offset, value},
+    calm::{Single, is_simple},
+    calm_joins::Pairs,
+    charsmap::{Charsmap, FOLLOWS, NO_RULE, OPEN_RULE, OWN_RULE, TABLE, has_leaf, label, offset, value},
 };
 
 impl Charsmap {
     /// See `firsts`.
     pub(super) fn first_nodes(&self) -> Vec<u32> {
         let mut firsts = vec![NO_RULE; TABLE];
-        let root = self.units.first().map_or(0, |root| offset(*root));
-        self.characters(root, |code, next, is_rule| {
+        self.characters(self.root(), |code, next, is_rule| {
             if let Some(first) = firsts.get_mut(code) {
-                *first = if is_rule { OWN_RULE } else { next as u32 };
+                *first = match is_rule {
+                    true if self.goes_on(next) => OPEN_RULE,
+                    true => OWN_RULE,
+                    false => next as u32,
+                };
             }
         });
         firsts
     }
 
-    /// Marks the characters that stand behind the first of some rule.
-    pub(super) fn mark_followers(&mut self) {
+    /// Marks the characters that stand behind the first of some rule; gives each with that one.
+    pub(super) fn mark_followers(&mut self) -> Pairs {
         let mut firsts = std::mem::take(&mut self.firsts);
-        for at in 0..firsts.len() {
-            let node = firsts[at] & !FOLLOWS;
-            if node < OWN_RULE {
-                self.characters(node as usize, |code, _, _| {
-                    firsts.get_mut(code).into_iter().for_each(|first| *first |= FOLLOWS);
+        let mut pairs = Pairs::default();
+        self.characters(self.root(), |first, node, _| {
+            if firsts.get(first).is_some_and(|first| first & !FOLLOWS != OWN_RULE) {
+                self.characters(node, |second, _, _| {
+                    firsts.get_mut(second).into_iter().for_each(|second| *second |= FOLLOWS);
+                    pairs.insert([first as u16, second as u16]);
                 });
             }
-        }
+        });
         self.firsts = firsts;
+        pairs
+    }
+
+    /// The node where every search begins.
+    fn root(&self) -> usize {
+        self.units.first().map_or(0, |root| offset(*root))
+    }
+
+    /// Whether rules go on from a node.
+    fn goes_on(&self, node: usize) -> bool {
+        let is_child =
+            |byte: usize| self.units.get(node ^ byte).is_some_and(|unit| label(*unit) as usize == byte);
+        (1..=255).any(is_child)
     }
 
     /// Calls `each` with every character of up to three bytes that goes on from a node, where a search is behind it, and
@@ -77,24 +95,21 @@ impl Charsmap {
                 .map(|unit| node ^ offset(*unit))
         };
         let mut bits = [0; 4];
-        let Some(node) = self.units.first().and_then(|root| child(offset(*root), byte)) else { return bits };
+        let Some(node) = child(self.root(), byte) else { return bits };
         for next in (0..=255).filter(|next| child(node, *next).is_some()) {
             bits[usize::from(next >> 6)] |= 1 << (next & 63);
         }
         bits
     }
 
-    /// What characters become that begin one rule, which is for them alone, as far as `Calm` takes it.
-    pub(super) fn single_rules(&self) -> FxHashMap<usize, Box<str>> {
+    /// What characters become that have a rule for them alone, as far as `Calm` takes it.
+    pub(super) fn single_rules(&self) -> FxHashMap<usize, Single> {
         let mut singles = FxHashMap::default();
-        let root = self.units.first().map_or(0, |root| offset(*root));
-        self.characters(root, |code, node, is_rule| {
-            let goes_on =
-                |byte: usize| self.units.get(node ^ byte).is_some_and(|unit| label(*unit) as usize == byte);
-            if let Some(leaf) = self.units.get(node).filter(|_| is_rule && !(1..=255).any(goes_on)) {
+        self.characters(self.root(), |code, node, is_rule| {
+            if let Some(leaf) = self.units.get(node).filter(|_| is_rule) {
                 let text = self.text_at(value(*leaf));
-                let is_simple = text.len() <= LONGEST && (text == " " || !text.contains(' '));
-                singles.extend(is_simple.then(|| (code, Box::from(text))));
+                let is_open = self.firsts.get(code).is_none_or(|first| first & !FOLLOWS == OPEN_RULE);
+                singles.extend(is_simple(text).then(|| (code, Single { text: text.into(), is_open })));
             }
         });
         singles

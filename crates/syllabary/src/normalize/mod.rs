@@ -4,10 +4,14 @@
 //! the text before or after (`special`).
 
 mod calm;
+mod calm_blocks;
+mod calm_joins;
 #[cfg(simd_x86)]
 mod calm_narrow;
 #[cfg(test)]
 mod calm_tests;
+#[cfg(simd_x86)]
+mod calm_walk;
 #[cfg(simd_x86)]
 mod calm_wide;
 mod characters;

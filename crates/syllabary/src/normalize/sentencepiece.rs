@@ -140,7 +140,8 @@ impl SentencePiece {
             out.asked()?;
             if copies && text.is_char_boundary(at) {
                 let (from, squeezes) = (Reached { at, after_space }, self.remove_extra_whitespaces);
-                let reached = self.map.calm.write(text, from, (squeezes, limit), &mut out.text);
+                let longest = |text: &[u8]| self.map.longest(text);
+                let reached = self.map.calm.write(text, from, (squeezes, limit), &longest, &mut out.text);
                 let reached = reached.ok_or_else(too_large)?;
                 if reached.at > at {
                     Reached { at, after_space } = reached;
