@@ -125,7 +125,9 @@ impl Tokenizer {
             return Err(Error::TooLarge(
                 "a text of 4 GiB or more has no offsets; encode it in parts".to_owned(),
             ));
-        } else if let Some(fast) = &self.fast {
+        } else if let Some(fast) = &self.fast
+            && (self.exact || self.spelled.is_empty() && self.normalizer.keeps(text))
+        {
             let Located { ids, spans, words, .. } = &mut *out;
             let (known, made) = ((self.vocab(), self.measures()), (ids, spans, words));
             if want == Want::Bytes || text.is_ascii() {

@@ -10,6 +10,7 @@ use crate::{
     asking::{Ask, LONG},
     batch::{Ragged, Text},
     encode::{ALONE, Count, Counts, Fast, FastWork, Ids, Output, Pieces, Texts},
+    matching::Finder,
     split::floor,
     tokenizer::{SpecialPolicy, Tokenizer, Work},
 };
@@ -136,19 +137,41 @@ impl Tokenizer {
         let mut done = 0;
         for end in found.iter().map(Some).chain([None]) {
             let run = done..end.map_or(text.len(), |found| found.start);
-            let mut at = run.start;
-            for found in later.find(&text[run.clone()]) {
-                policy.check(later.token(&found), run.start + found.start)?;
-                self.stretch::<JOINED, _>(&mut pieces, &text[at..run.start + found.start])?;
-                let place = run.start + found.start..run.start + found.end;
-                name::<JOINED, _>(&mut pieces, found.id, place)?;
-                at = run.start + found.end;
-            }
-            self.stretch::<JOINED, _>(&mut pieces, &text[at..run.end])?;
+            self.run::<JOINED, _>(&mut pieces, (&text[run.clone()], run.start), policy, later)?;
             if let Some(found) = end {
                 name::<JOINED, _>(&mut pieces, found.id, found.start..found.end)?;
                 done = found.end;
             }
+        }
+        Ok(())
+    }
+
+    /// Encodes what stands between tokens of the first stage, and begins at a byte; where it is normalized, places are none.
+    fn run<const JOINED: bool, O: Output>(
+        &self,
+        pieces: &mut Pieces<'_, O>,
+        (run, base): (&str, usize),
+        policy: SpecialPolicy<'_>,
+        later: &Finder,
+    ) -> Result<(), Error> {
+        let mut made = String::new();
+        let mut run = run;
+        if !self.exact && !run.is_empty() && !self.normalizer.keeps(run) {
+            made = std::mem::take(&mut pieces.work.normalized);
+            made.clear();
+            self.normalizer.write_asking(run, base, pieces.ask, &mut made)?;
+            run = &made;
+        }
+        let mut at = 0;
+        for found in later.find(run) {
+            policy.check(later.token(&found), base + found.start)?;
+            self.stretch::<JOINED, _>(pieces, &run[at..found.start])?;
+            name::<JOINED, _>(pieces, found.id, base + found.start..base + found.end)?;
+            at = found.end;
+        }
+        self.stretch::<JOINED, _>(pieces, &run[at..])?;
+        if made.capacity() > 0 {
+            pieces.work.normalized = made;
         }
         Ok(())
     }

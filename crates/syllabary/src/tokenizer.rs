@@ -180,7 +180,8 @@ impl Tokenizer {
         let joins = spelling.unit == Unit::Word
             || has_unused
             || (scores.is_some() && spelling.fuse_unknown && !one_piece);
-        let (plain, merging) = (exact && !joins && model.is_none(), model.is_none());
+        let merging = model.is_none();
+        let plain = pretokenizer.is_empty() && !normalizer.freezes() && !joins && merging;
         Ok(Tokenizer {
             exact,
             fast: if plain { Fast::new(&parts, &vocab, &merges) } else { None },
@@ -265,22 +266,34 @@ impl Tokenizer {
         out: &mut Vec<u32>,
     ) -> Result<(), Error> {
         if let Some(fast) = self.fast.as_ref().filter(|_| !coins.any()) {
-            let mut buffer = work.buffer.take().unwrap_or_default();
+            let (mut buffer, before) = (work.buffer.take().unwrap_or_default(), out.len());
             let mut ids = Ids::new(out, &mut buffer);
             let done = self.plain(fast, (text, policy), work.fast(), &mut ids);
             ids.finish();
             work.buffer = Some(buffer);
-            return done;
+            if !self.is_misplaced(&done) {
+                return done;
+            }
+            out.truncate(before);
+            work.fast().0.forget_held();
         }
         self.each::<false>(text, policy, &mut coins, work, &mut |ids, _| out.extend_from_slice(ids))
+    }
+
+    /// Whether an error tells a place in normalized text; the general way tells it in the text given.
+    fn is_misplaced(&self, done: &Result<(), Error>) -> bool {
+        !self.exact && done.as_ref().is_err_and(|error| *error != Error::Interrupted)
     }
 
     /// The number of ids of `text`.
     pub fn count(&self, text: &str, policy: SpecialPolicy<'_>, work: &mut Work) -> Result<usize, Error> {
         if let Some(fast) = &self.fast {
             let mut count = Count::default();
-            self.plain(fast, (text, policy), work.fast(), &mut count)?;
-            return Ok(count.0);
+            let done = self.plain(fast, (text, policy), work.fast(), &mut count);
+            if !self.is_misplaced(&done) {
+                return done.map(|()| count.0);
+            }
+            work.fast().0.forget_held();
         }
         let mut count = 0;
         let mut coins = Dropout::NONE.coins(0);

@@ -52,6 +52,8 @@ pub(crate) struct FastWork {
     /// The first pieces of the parts of `inside`.
     pub(super) firsts: Vec<Missed>,
     pub(super) ids: Vec<u32>,
+    /// Text that is normalized.
+    pub(crate) normalized: String,
     pub(super) unknown: Vec<(Key, u32)>,
     /// Whether some of the last few pieces that were encoded one by one were new.
     pub(super) are_new: bool,
@@ -80,6 +82,7 @@ impl FastWork {
             inside: None,
             firsts: Vec::new(),
             ids: Vec::new(),
+            normalized: String::new(),
             unknown: Vec::new(),
             are_new: false,
             windows: Windows::default(),

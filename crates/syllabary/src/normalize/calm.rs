@@ -152,6 +152,26 @@ impl Calm {
         (ruled <= limit).then_some(reached)
     }
 
+    /// How many bytes of a text are calm characters, up to the first that is not.
+    pub(super) fn kept(&self, text: &[u8]) -> usize {
+        #[cfg(simd_x86)]
+        if let Some(wide) = &self.wide {
+            return wide.kept(self, text);
+        }
+        let mut at = 0;
+        while at < text.len() {
+            let mut four = [0; 4];
+            let there = (text.len() - at).min(4);
+            four[..there].copy_from_slice(&text[at..at + there]);
+            let (code, width) = decode(u32::from_le_bytes(four));
+            if four[0] >= 0xF0 || !self.is_calm(code) {
+                break;
+            }
+            at += width;
+        }
+        at
+    }
+
     /// Whether a character is calm.
     #[inline]
     pub(super) fn is_calm(&self, code: usize) -> bool {
@@ -338,7 +358,8 @@ impl Calm {
         let made = self.few(code, text, end);
         if made == 0 {
             // Longer than a space, and more than nothing.
-            let made = self.singles.get(&code).filter(|single| !single.is_open)?.text.as_bytes();
+            let made = self.singles.get(&code).filter(|single| !single.is_open || self.ends(text, end))?;
+            let made = made.text.as_bytes();
             out[written..written + made.len()].copy_from_slice(made);
             return Some((written + made.len(), false));
         }

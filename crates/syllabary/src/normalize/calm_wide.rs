@@ -102,6 +102,27 @@ impl Wide {
         unsafe { self.walk(calm, text, from, squeezes, out) }
     }
 
+    /// As `Calm::kept`.
+    pub(super) fn kept(&self, calm: &Calm, text: &[u8]) -> usize {
+        // SAFETY: this exists, so the processor has all features that the function has.
+        unsafe { self.calm_bytes(calm, text) }
+    }
+
+    #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,avx512vbmi2,bmi1,bmi2,lzcnt,popcnt")]
+    fn calm_bytes(&self, calm: &Calm, text: &[u8]) -> usize {
+        let mut at = 0;
+        while at < text.len() {
+            let Block { begins, strange, .. } = self.look(calm, &text[at..]);
+            if strange != 0 {
+                return at + strange.trailing_zeros() as usize;
+            }
+            // The last may go on behind the block.
+            let last = BLOCK - 1 - begins.leading_zeros() as usize;
+            at = if text.len() - at > BLOCK { at + last } else { text.len() };
+        }
+        at
+    }
+
     #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,avx512vbmi2,bmi1,bmi2,lzcnt,popcnt")]
     fn walk(
         &self,

@@ -2,7 +2,7 @@
 //!
 //! Adds: NFC, NFD, NFKC, NFKD with the tables and the alignment of `unicode-normalization-alignments`, the crate of
 //! `tokenizers`. Only what is not surely normalized goes through it: text between two characters that no form
-//! changes, and that nothing before them changes, is normalized by itself.
+//! changes, and that nothing before them changes, is normalized by itself. Leaves out text without alignment (`form_text`).
 
 use unicode_normalization_alignments::{
     IsNormalized, UnicodeNormalization, char::canonical_combining_class, is_nfc_quick, is_nfd_quick,
@@ -22,7 +22,7 @@ pub(super) enum Form {
 
 impl Form {
     /// Whether `c` stays itself in this form, whatever comes before it; what follows may still change it.
-    fn keeps(self, c: char) -> bool {
+    pub(super) fn keeps(self, c: char) -> bool {
         let sure = match self {
             Form::Nfc => {
                 c <= '\u{2FF}'
@@ -49,7 +49,17 @@ impl Form {
         quick == IsNormalized::Yes && canonical_combining_class(c) == 0
     }
 
-    fn write(self, text: &str, out: &mut Rewriter<'_>) {
+    /// Writes a text in this form.
+    pub(super) fn write(self, text: &str, out: &mut String) {
+        match self {
+            Form::Nfc => out.extend(text.nfc().map(|(c, _)| c)),
+            Form::Nfd => out.extend(text.nfd().map(|(c, _)| c)),
+            Form::Nfkc => out.extend(text.nfkc().map(|(c, _)| c)),
+            Form::Nfkd => out.extend(text.nfkd().map(|(c, _)| c)),
+        }
+    }
+
+    fn rewrite(self, text: &str, out: &mut Rewriter<'_>) {
         match self {
             Form::Nfc => text.nfc().for_each(|(c, change)| out.change(c, change)),
             Form::Nfd => text.nfd().for_each(|(c, change)| out.change(c, change)),
@@ -67,6 +77,9 @@ fn is_east_asian(c: char) -> bool {
 /// `part` in this form; `None` if it is in it already.
 pub(super) fn apply(form: Form, part: &Aligned) -> Option<Aligned> {
     let text = part.text();
+    if form.is_sure(text) {
+        return None;
+    }
     let mut out: Option<Rewriter<'_>> = None;
     let mut at = 0;
     while let Some((start, end)) = next_unsure(form, text, at) {
@@ -75,7 +88,7 @@ pub(super) fn apply(form: Form, part: &Aligned) -> Option<Aligned> {
             break;
         }
         out.copy(start);
-        form.write(&text[start..end], out);
+        form.rewrite(&text[start..end], out);
         at = end;
     }
     out.map(|mut out| {

@@ -18,12 +18,13 @@ mod characters;
 mod charsmap;
 mod charsmap_check;
 mod charsmap_tables;
+mod form_text;
 mod forms;
 mod precompiled;
 mod replace;
 mod sentencepiece;
 
-use crate::{aligned::Aligned, error::Error, step::Step};
+use crate::{aligned::Aligned, asking::Ask, error::Error, step::Step};
 use characters::Bert;
 use charsmap::Charsmap;
 use forms::Form;
@@ -83,6 +84,16 @@ impl Normalizer {
         self.steps.is_empty()
     }
 
+    /// Whether it surely leaves this text as it is.
+    pub(crate) fn keeps(&self, text: &str) -> bool {
+        self.steps.iter().all(|step| matches!(step, Kind::Form(form) if form.is_sure(text)))
+    }
+
+    /// Whether some step leaves frozen tokens alone.
+    pub(crate) fn freezes(&self) -> bool {
+        self.steps.iter().any(|step| matches!(step, Kind::SentencePiece(_)))
+    }
+
     /// The text as all steps, in order, leave it.
     ///
     /// # Errors
@@ -116,7 +127,21 @@ impl Normalizer {
             bert.write(text, out);
             return Ok(());
         }
-        out.push_str(self.apply(Aligned::new(text, 0, false)?, None)?.text());
+        self.write_asking(text, 0, &Ask::default(), out)
+    }
+
+    /// The same of text that begins at byte `base` of another, and asks now and then whether to go on.
+    pub(crate) fn write_asking(
+        &self,
+        text: &str,
+        base: usize,
+        ask: &Ask,
+        out: &mut String,
+    ) -> Result<(), Error> {
+        if let [Kind::Form(form)] = &self.steps[..] {
+            return form.put(text, ask, out);
+        }
+        out.push_str(self.apply(Aligned::asking(text, base, false, ask.clone())?, None)?.text());
         Ok(())
     }
 
