@@ -1,7 +1,8 @@
-"""Byte-level tokenizers behind normalizers take the bytes way: the same ids as Hugging Face's library gives.
+"""Byte-level tokenizers behind steps take the bytes way: the same ids as Hugging Face's library gives.
 
-Adds text in a form already, text of marks that trade places, tokens found before and after normalizing, one text and
-batches, counts, offsets, and where errors say they are. Leaves out what the steps do (`test_steps_normalize`).
+Adds text in a form already, text of marks that trade places, steps that cut before the split does, tokens found
+before and after normalizing, one text and batches, counts, offsets, and where errors say they are. Leaves out what
+the steps do (`test_steps_normalize`, `test_steps_pretokenize`).
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from test_steps_normalize import MOVING
 import syllabary
 from syllabary.errors import SpecialTokenError
 
-FORMS: dict[str, dict[str, Any]] = {
+NORMALIZERS: dict[str, dict[str, Any]] = {
     **{form: {"type": form} for form in ("NFC", "NFD", "NFKC", "NFKD", "Lowercase")},
     "Sequence": {
         "type": "Sequence",
@@ -27,6 +28,13 @@ FORMS: dict[str, dict[str, Any]] = {
     },
     "Prepend": {"type": "Prepend", "prepend": "e\u0301"},
 }
+CUTS: dict[str, dict[str, Any]] = {
+    "Digits": {"type": "Digits", "individual_digits": True},
+    "Numbers": {"type": "Digits", "individual_digits": False},
+    "Punctuation": {"type": "Punctuation", "behavior": "MergedWithNext"},
+    "WhitespaceSplit": {"type": "WhitespaceSplit"},
+}
+CASES = [*NORMALIZERS, *CUTS, "NFC and Digits"]
 TRAINED_ON = ["Ångström é e\u0301 ἀρχή 漢字 가각 ﬁn … ｆｕｌｌ", "a plain text of words, and words again"] * 3
 ADDED = [("<s>", True, False), ("<Å>", True, True), ("\u00e9 b", False, True)]
 
@@ -34,9 +42,9 @@ ADDED = [("<s>", True, False), ("<Å>", True, True), ("\u00e9 b", False, True)]
 class Both:
     """One tokenizer, here and there."""
 
-    def __init__(self, normalizer: dict[str, Any], folder: Path) -> None:
+    def __init__(self, case: str, folder: Path) -> None:
         # Behind `Prepend` a token of normalized text is looked for with what is prepended.
-        self.found = "<s>" if normalizer["type"] == "Prepend" else "<Å>"
+        self.found = "<s>" if case == "Prepend" else "<Å>"
         trained = tokenizers.Tokenizer(tokenizers.models.BPE())
         trained.pre_tokenizer = tokenizers.pre_tokenizers.ByteLevel(add_prefix_space=False)
         alphabet = tokenizers.pre_tokenizers.ByteLevel.alphabet()
@@ -45,7 +53,12 @@ class Both:
         )
         trained.train_from_iterator(TRAINED_ON, trainer)
         document = json.loads(trained.to_str())
-        document["normalizer"] = normalizer
+        document["normalizer"] = NORMALIZERS.get(case.split()[0])
+        if cut := CUTS.get(case.split()[-1]):
+            document["pre_tokenizer"] = {
+                "type": "Sequence",
+                "pretokenizers": [cut, document["pre_tokenizer"]],
+            }
         plain = {"single_word": False, "lstrip": False, "rstrip": False}
         size = trained.get_vocab_size()
         document["added_tokens"] = [
@@ -67,14 +80,32 @@ class Both:
             assert ([*full.ids], [tuple(span) for span in full.offsets]) == (one.ids, one.offsets)
 
 
-@pytest.fixture(scope="module", params=FORMS)
+@pytest.fixture(scope="module", params=CASES)
 def both(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Both:
-    return Both(FORMS[request.param], tmp_path_factory.mktemp(request.param))
+    return Both(request.param, tmp_path_factory.mktemp("tokenizer"))
 
 
 PARTS = st.one_of(
     st.sampled_from(MOVING),
-    st.sampled_from([" ", "  ", "a plain text", "é", "é b", "e\u0301 b", "<s>", "<Å>", "<A\u030a>", "漢字", "😀"]),
+    st.sampled_from(
+        [
+            " ",
+            "  ",
+            "a plain text",
+            "é",
+            "é b",
+            "e\u0301 b",
+            "<s>",
+            "<Å>",
+            "<A\u030a>",
+            "漢字",
+            "😀",
+            "12",
+            "٣",
+            "①",
+            ". ,",
+        ]
+    ),
     st.characters(codec="utf-8"),
 )
 
@@ -85,24 +116,26 @@ def test_drawn_text(both: Both, texts: list[str]) -> None:
 
 
 def test_every_character_between_others(both: Both, prove: bool) -> None:
-    characters = [chr(code) for code in range(0x80, 0x30000, 1 if prove else 7) if not 0xD800 <= code < 0xE000]
+    characters = [
+        chr(code) for code in range(0x80, 0x30000, 1 if prove else 7) if not 0xD800 <= code < 0xE000
+    ]
     for first in range(0, len(characters), 2000):
         some = characters[first : first + 2000]
         both.check(["".join(f"{c}a{c}\u0301{c}" for c in some), " ".join(some), *some[::50]])
 
 
 def test_long_text_and_many_short_ones(both: Both) -> None:
-    plain, other = "a plain text of words. ", "Ångström e\u0301 ἀρχή\u0301 ｆｕｌｌ 😀\u0301 "
+    plain, other = "a plain text of 14 words. ", "Ångström e\u0301 ἀρχή\u0301 ｆｕｌｌ 😀\u0301 "
     both.check([plain * 2000, other * 2000, (plain + other) * 500 + "é"])
     both.check([plain, other, "", "é", plain + "…"] * 300)
 
 
 def test_an_error_says_where_in_the_text_given(both: Both) -> None:
     text = "e\u0301" * 5 + f"  {both.found} and more"
-    for given in (text, "a new word " * 2000 + text):
-        with pytest.raises(SpecialTokenError, match=f"character {given.index('<')}"):
-            both.ours.encode(given)
-        with pytest.raises(SpecialTokenError, match=f"character {given.index('<')}"):
-            both.ours.encode_batch(["fine", given])
+    for refused in (text, "a new word " * 2000 + text):
+        with pytest.raises(SpecialTokenError, match=f"character {refused.index('<')}"):
+            both.ours.encode(refused)
+        with pytest.raises(SpecialTokenError, match=f"character {refused.index('<')}"):
+            both.ours.encode_batch(["fine", refused])
     # What waited for others when the error came is gone.
     both.check([text, "a plain text", text])

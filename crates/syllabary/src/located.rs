@@ -109,6 +109,11 @@ impl Located {
 }
 
 impl Tokenizer {
+    /// Whether no step changes this text, nor a token takes anything along.
+    fn leaves(&self, text: &str) -> bool {
+        self.pretokenizer.is_empty() && self.spelled.is_empty() && self.normalizer.keeps(text)
+    }
+
     /// Appends the tokens of `text` to `out`.
     pub fn locate(
         &self,
@@ -126,7 +131,7 @@ impl Tokenizer {
                 "a text of 4 GiB or more has no offsets; encode it in parts".to_owned(),
             ));
         } else if let Some(fast) = &self.fast
-            && (self.exact || self.spelled.is_empty() && self.normalizer.keeps(text))
+            && (self.exact || self.leaves(text))
         {
             let Located { ids, spans, words, .. } = &mut *out;
             let (known, made) = ((self.vocab(), self.measures()), (ids, spans, words));

@@ -21,6 +21,9 @@ const BLOCK: usize = if cfg!(test) { 1 << 6 } else { LONG };
 /// In a text of less bytes that is alone, new pieces wait for no others.
 const ENOUGH: usize = if cfg!(test) { 1 << 6 } else { 1 << 13 };
 
+/// Once in so many parts of a text too.
+const OFTEN: u32 = 1 << 12;
+
 /// Hands on a token found in the text.
 fn name<const JOINED: bool, O: Output>(
     pieces: &mut Pieces<'_, O>,
@@ -116,8 +119,15 @@ impl Tokenizer {
         (work, ask): (&mut FastWork, &Ask),
         out: &mut impl Output,
     ) -> Result<(), Error> {
-        self.cut::<false>(fast, text, (work, ask), out)?;
-        self.pieces(fast, (work, ask), out).settle()
+        if self.pretokenizer.is_empty() {
+            self.cut::<false>(fast, text, (work, ask), out)?;
+            return self.pieces(fast, (work, ask), out).settle();
+        }
+        // Its parts are short texts side by side.
+        self.cut::<true>(fast, text, (work, ask), out)?;
+        let mut pieces = self.pieces(fast, (work, ask), out);
+        pieces.chunk_joined()?;
+        pieces.settle()
     }
 
     /// The same; what is `JOINED`, or new, may wait for what comes after it.
@@ -165,15 +175,37 @@ impl Tokenizer {
         let mut at = 0;
         for found in later.find(run) {
             policy.check(later.token(&found), base + found.start)?;
-            self.stretch::<JOINED, _>(pieces, &run[at..found.start])?;
+            self.parts::<JOINED, _>(pieces, &run[at..found.start])?;
             name::<JOINED, _>(pieces, found.id, base + found.start..base + found.end)?;
             at = found.end;
         }
-        self.stretch::<JOINED, _>(pieces, &run[at..])?;
+        self.parts::<JOINED, _>(pieces, &run[at..])?;
         if made.capacity() > 0 {
             pieces.work.normalized = made;
         }
         Ok(())
+    }
+
+    /// Encodes a stretch without special tokens, part by part where steps cut it before the split does.
+    fn parts<const JOINED: bool, O: Output>(
+        &self,
+        pieces: &mut Pieces<'_, O>,
+        text: &str,
+    ) -> Result<(), Error> {
+        if self.pretokenizer.is_empty() {
+            return self.stretch::<JOINED, _>(pieces, text);
+        }
+        let (mut done, mut count) = (Ok(()), 0_u32);
+        self.pretokenizer.cut_text(text, &mut |part| {
+            count = count.wrapping_add(1);
+            if done.is_ok() && count.is_multiple_of(OFTEN) {
+                done = pieces.ask.check();
+            }
+            if done.is_ok() {
+                done = self.stretch::<JOINED, _>(pieces, part);
+            }
+        })?;
+        done
     }
 
     /// Encodes a stretch without special tokens; a short one of a batch waits for those after it.

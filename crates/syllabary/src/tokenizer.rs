@@ -181,7 +181,9 @@ impl Tokenizer {
             || has_unused
             || (scores.is_some() && spelling.fuse_unknown && !one_piece);
         let merging = model.is_none();
-        let plain = pretokenizer.is_empty() && !normalizer.freezes() && !joins && merging;
+        // Without a walk, parts that steps cut are too small to be worth a look at many pieces.
+        let cuts = pretokenizer.is_empty() || pretokenizer.only_cuts() && parts.split.walk("").is_some();
+        let plain = cuts && !normalizer.freezes() && !joins && merging;
         Ok(Tokenizer {
             exact,
             fast: if plain { Fast::new(&parts, &vocab, &merges) } else { None },

@@ -45,8 +45,13 @@ enum Kind {
 enum What {
     Finder(Finder),
     Char(char),
-    /// Characters, none of them a common letter.
-    Class(fn(char) -> bool),
+    Class(Class),
+}
+
+/// Characters, none of them a common letter beyond ASCII.
+struct Class {
+    ascii: [bool; 128],
+    of: fn(char) -> bool,
 }
 
 /// Before which parts `Metaspace` writes its mark.
@@ -163,8 +168,8 @@ fn add(kinds: &mut Vec<Kind>, step: &Step) -> Result<(), Error> {
     let cut = |what, behavior| Kind::Cut { what, behavior, invert: false };
     match step.kind.as_str() {
         "BertPreTokenizer" => {
-            kinds.push(cut(What::Class(char::is_whitespace), Behavior::Removed));
-            kinds.push(cut(What::Class(is_punctuation), Behavior::Isolated));
+            kinds.push(cut(What::class(char::is_whitespace), Behavior::Removed));
+            kinds.push(cut(What::class(is_punctuation), Behavior::Isolated));
         }
         "ByteLevel" => {
             if step.flag("add_prefix_space")? {
@@ -181,17 +186,17 @@ fn add(kinds: &mut Vec<Kind>, step: &Step) -> Result<(), Error> {
             let words = Finder::pattern(r"\w+|[^\w\s]+", Tables::Tiktoken)?;
             kinds.push(Kind::Cut { what: What::Finder(words), behavior: Behavior::Removed, invert: true });
         }
-        "WhitespaceSplit" => kinds.push(cut(What::Class(char::is_whitespace), Behavior::Removed)),
+        "WhitespaceSplit" => kinds.push(cut(What::class(char::is_whitespace), Behavior::Removed)),
         "Split" => kinds.push(Kind::Cut {
             what: What::Finder(Finder::new(step)?),
             behavior: Behavior::new(step)?,
             invert: step.flag("invert")?,
         }),
-        "Punctuation" => kinds.push(cut(What::Class(is_punctuation), Behavior::new(step)?)),
+        "Punctuation" => kinds.push(cut(What::class(is_punctuation), Behavior::new(step)?)),
         "Digits" => {
             let behavior =
                 if step.flag("individual_digits")? { Behavior::Isolated } else { Behavior::Contiguous };
-            kinds.push(cut(What::Class(char::is_numeric), behavior));
+            kinds.push(cut(What::class(char::is_numeric), behavior));
         }
         "UnicodeScripts" => kinds.push(Kind::Scripts(Box::new(Scripts::new()?))),
         "FixedLength" => match step.size("length")? {
@@ -228,10 +233,30 @@ impl What {
                 Ok(())
             }
             What::Class(class) => {
-                let found = text.char_indices().filter(|(_, c)| !is_common_letter(*c) && class(*c));
-                found.for_each(|(at, c)| each(at, at + c.len_utf8()));
+                class.find(text, each);
                 Ok(())
             }
+        }
+    }
+
+    fn class(of: fn(char) -> bool) -> What {
+        What::Class(Class { ascii: std::array::from_fn(|byte| of(char::from(byte as u8))), of })
+    }
+}
+
+impl Class {
+    /// Calls `each` with its characters, in order; most text is ASCII that is not in it.
+    fn find(&self, text: &str, each: &mut impl FnMut(usize, usize)) {
+        let (bytes, mut at) = (text.as_bytes(), 0);
+        loop {
+            let passed = |byte: &&u8| !self.ascii.get(usize::from(**byte)).copied().unwrap_or(true);
+            at += bytes[at..].iter().take_while(passed).count();
+            let Some(c) = text[at..].chars().next() else { return };
+            let end = at + c.len_utf8();
+            if c.is_ascii() || !is_common_letter(c) && (self.of)(c) {
+                each(at, end);
+            }
+            at = end;
         }
     }
 }
