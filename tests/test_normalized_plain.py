@@ -1,8 +1,8 @@
 """Byte-level tokenizers behind steps take the bytes way: the same ids as Hugging Face's library gives.
 
 Adds text in a form already, text of marks that trade places, steps that cut before the split does, tokens
-found before and after normalizing, one text and batches, counts, offsets, and where errors say they are. Leaves
-out what the steps do (`test_steps_normalize`, `test_steps_pretokenize`).
+found before and after normalizing, one text and batches, counts, offsets, and where errors say they are.
+Leaves out what the steps do (`test_steps_normalize`, `test_steps_pretokenize`).
 """
 
 from __future__ import annotations

@@ -5,6 +5,7 @@
 //!
 //! Source of the rules: `tokenizers` 0.23.3, `pre_tokenizers/`.
 
+mod class;
 mod cut;
 mod scripts;
 
@@ -13,10 +14,11 @@ use unicode_categories::UnicodeCategories;
 use crate::{
     aligned::{Aligned, Rewriter},
     error::Error,
-    normalize::{Finder, byte_characters, is_common_letter, write_bytes},
+    normalize::{Finder, byte_characters, write_bytes},
     split::Tables,
     step::Step,
 };
+use class::Class;
 use cut::{Behavior, Folder};
 use scripts::Scripts;
 
@@ -46,12 +48,6 @@ enum What {
     Finder(Finder),
     Char(char),
     Class(Class),
-}
-
-/// Characters, none of them a common letter beyond ASCII.
-struct Class {
-    ascii: [bool; 128],
-    of: fn(char) -> bool,
 }
 
 /// Before which parts `Metaspace` writes its mark.
@@ -168,8 +164,8 @@ fn add(kinds: &mut Vec<Kind>, step: &Step) -> Result<(), Error> {
     let cut = |what, behavior| Kind::Cut { what, behavior, invert: false };
     match step.kind.as_str() {
         "BertPreTokenizer" => {
-            kinds.push(cut(What::class(char::is_whitespace), Behavior::Removed));
-            kinds.push(cut(What::class(is_punctuation), Behavior::Isolated));
+            kinds.push(cut(What::Class(Class::new(char::is_whitespace)), Behavior::Removed));
+            kinds.push(cut(What::Class(Class::new(is_punctuation)), Behavior::Isolated));
         }
         "ByteLevel" => {
             if step.flag("add_prefix_space")? {
@@ -186,17 +182,17 @@ fn add(kinds: &mut Vec<Kind>, step: &Step) -> Result<(), Error> {
             let words = Finder::pattern(r"\w+|[^\w\s]+", Tables::Tiktoken)?;
             kinds.push(Kind::Cut { what: What::Finder(words), behavior: Behavior::Removed, invert: true });
         }
-        "WhitespaceSplit" => kinds.push(cut(What::class(char::is_whitespace), Behavior::Removed)),
+        "WhitespaceSplit" => kinds.push(cut(What::Class(Class::new(char::is_whitespace)), Behavior::Removed)),
         "Split" => kinds.push(Kind::Cut {
             what: What::Finder(Finder::new(step)?),
             behavior: Behavior::new(step)?,
             invert: step.flag("invert")?,
         }),
-        "Punctuation" => kinds.push(cut(What::class(is_punctuation), Behavior::new(step)?)),
+        "Punctuation" => kinds.push(cut(What::Class(Class::new(is_punctuation)), Behavior::new(step)?)),
         "Digits" => {
             let behavior =
                 if step.flag("individual_digits")? { Behavior::Isolated } else { Behavior::Contiguous };
-            kinds.push(cut(What::class(char::is_numeric), behavior));
+            kinds.push(cut(What::Class(Class::new(char::is_numeric)), behavior));
         }
         "UnicodeScripts" => kinds.push(Kind::Scripts(Box::new(Scripts::new()?))),
         "FixedLength" => match step.size("length")? {
@@ -236,27 +232,6 @@ impl What {
                 class.find(text, each);
                 Ok(())
             }
-        }
-    }
-
-    fn class(of: fn(char) -> bool) -> What {
-        What::Class(Class { ascii: std::array::from_fn(|byte| of(char::from(byte as u8))), of })
-    }
-}
-
-impl Class {
-    /// Calls `each` with its characters, in order; most text is ASCII that is not in it.
-    fn find(&self, text: &str, each: &mut impl FnMut(usize, usize)) {
-        let (bytes, mut at) = (text.as_bytes(), 0);
-        loop {
-            let passed = |byte: &&u8| !self.ascii.get(usize::from(**byte)).copied().unwrap_or(true);
-            at += bytes[at..].iter().take_while(passed).count();
-            let Some(c) = text[at..].chars().next() else { return };
-            let end = at + c.len_utf8();
-            if c.is_ascii() || !is_common_letter(c) && (self.of)(c) {
-                each(at, end);
-            }
-            at = end;
         }
     }
 }
