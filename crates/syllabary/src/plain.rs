@@ -166,7 +166,7 @@ impl Tokenizer {
     ) -> Result<(), Error> {
         let mut made = String::new();
         let mut run = run;
-        if !self.exact && !run.is_empty() && !self.normalizer.keeps(run) {
+        if !self.exact && !O::PLACED && !run.is_empty() && !self.normalizer.keeps(run) {
             made = std::mem::take(&mut pieces.work.normalized);
             made.clear();
             self.normalizer.write_asking(run, base, pieces.ask, &mut made)?;

@@ -12,6 +12,8 @@ use super::{
 pub(crate) trait Output {
     /// Whether ids may come later than the pieces that they are of are told.
     const LATER: bool = false;
+    /// Whether it is told where pieces are; then no step changes the text.
+    const PLACED: bool = false;
     /// The first `count` of `ids`.
     fn few(&mut self, ids: &[u32; FEW], count: usize);
     /// All of them.
@@ -89,6 +91,7 @@ impl Output for Texts<'_> {
 
 impl<O: Output> Output for &mut O {
     const LATER: bool = O::LATER;
+    const PLACED: bool = O::PLACED;
 
     #[inline(always)]
     fn few(&mut self, ids: &[u32; FEW], count: usize) {

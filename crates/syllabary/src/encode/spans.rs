@@ -86,6 +86,8 @@ fn long(vocab: &Vocab, id: u32) -> (u64, u64) {
 }
 
 impl<const CHARACTERS: bool> Output for Spans<'_, CHARACTERS> {
+    const PLACED: bool = true;
+
     #[inline(always)]
     fn few(&mut self, ids: &[u32; FEW], count: usize) {
         let length = self.ids.len();

@@ -195,10 +195,12 @@ impl Wide {
         }
         while unsure != 0 {
             let place = unsure.trailing_zeros() as usize;
-            if let Some(four) = text.get(place..).and_then(<[u8]>::first_chunk::<WIDEST>) {
-                let (code, _) = decode(u32::from_le_bytes(*four));
-                strange ^= u64::from(calm.is_calm(code)) << place;
-            }
+            // Behind the text are zeros.
+            let (mut four, rest) = ([0; WIDEST], text.get(place..).unwrap_or_default());
+            let there = rest.len().min(WIDEST);
+            four[..there].copy_from_slice(&rest[..there]);
+            let (code, _) = decode(u32::from_le_bytes(four));
+            strange ^= u64::from(calm.is_calm(code)) << place;
             unsure &= unsure - 1;
         }
         let joins = if strange & wide == 0 { 0 } else { strange & wide & self.may_join(first, second) };
