@@ -1,3 +1,5 @@
+//! Every way of writing UTF-8 beside the portable one and the standard library's.
+
 use super::*;
 
 /// What all ways of this processor and the portable one write.
