@@ -2,6 +2,8 @@
 //!
 //! Leaves out which neighbours merge (`joins`, `pairs`).
 
+use std::hint::select_unpredictable;
+
 use rustc_hash::FxHashMap;
 
 use crate::alphabet::{Alphabet, NONE};
@@ -210,14 +212,14 @@ impl Letters {
 #[inline]
 pub(super) fn decode(bytes: u32) -> (u16, usize) {
     let byte = |at: u32| bytes >> (8 * at) & 0xFF;
-    let (is_two, is_three) = (u32::from(byte(0) >= 0xC0), u32::from(byte(0) >= 0xE0));
+    let (is_two, is_three) = (byte(0) >= 0xC0, byte(0) >= 0xE0);
     let (last, more) = (byte(1) & 0x3F, byte(2) & 0x3F);
     let two = (byte(0) & 0x1F) << 6 | last;
     // The bits of the first byte beyond the 16 of a character go.
     let three = two << 6 | more;
     // No branches: which width comes next is not to be foretold.
-    let code = if is_two == 0 { byte(0) } else { two };
-    let code = if is_three == 0 { code } else { three };
-    let width = 1 + (is_two + is_three) as usize;
+    let code = select_unpredictable(is_two, two, byte(0));
+    let code = select_unpredictable(is_three, three, code);
+    let width = 1 + usize::from(is_two) + usize::from(is_three);
     (code as u16, width)
 }
