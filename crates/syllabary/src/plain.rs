@@ -21,6 +21,9 @@ const BLOCK: usize = if cfg!(test) { 1 << 6 } else { LONG };
 /// In a text of less bytes that is alone, new pieces wait for no others.
 const ENOUGH: usize = if cfg!(test) { 1 << 6 } else { 1 << 13 };
 
+/// A larger buffer for normalized text is not kept.
+const KEPT: usize = 1 << 20;
+
 /// Once in so many parts of a text too.
 const OFTEN: u32 = 1 << 12;
 
@@ -180,7 +183,7 @@ impl Tokenizer {
             at = found.end;
         }
         self.parts::<JOINED, _>(pieces, &run[at..])?;
-        if made.capacity() > 0 {
+        if (1..=KEPT).contains(&made.capacity()) {
             pieces.work.normalized = made;
         }
         Ok(())
