@@ -1,15 +1,16 @@
-"""Measure WordPiece, Unigram and full encodings against tokenizers and sentencepiece, and write it down.
+"""Measure WordPiece, Unigram, bytes behind steps and full encodings against their libraries, and write it down.
 
     python bench/models.py [--corpora FOLDER] [--peers FOLDER] [--repeats 3] [--megabytes 4]
         [--only ROW ...] [--corpus NAME ...] [--clock wall|cpu] [--output FOLDER]
 
 For each corpus the peers train a tokenizer on one part of it: tokenizers a WordPiece (BERT's steps,
-uncased) and a Unigram (T5's), sentencepiece a Unigram. Then every lane encodes other documents of 3 KB in a
+uncased), a Unigram (T5's) and byte-level ones (behind NFC, as Qwen's, and cut at digits, as SmolLM's),
+sentencepiece a Unigram. Then every lane encodes other documents of 3 KB in a
 process of its own, bound to one core, which sees the text for the first time; lanes take turns, medians
 count. Digests of the ids (and, of full encodings, of offsets and masks) must be equal, else the exit status
 is 1. A second pass is noted as "warm". Result: models.json in bench/results (or --output).
 Without folders: `corpora` in `shared` beside the repository; peers: build/peers, as for `bench/encode.py`.
-Leaves out: byte-pair encoding (`encode.py`), training (`unigram.py`).
+Leaves out: byte-pair encoding without such steps (`encode.py`), training (`unigram.py`).
 """
 
 from __future__ import annotations
@@ -46,6 +47,8 @@ ROWS: dict[str, tuple[str, dict[str, float]]] = {
     "wordpiece": ("wordpiece.json", {"tokenizers": 5, RC3: 2}),
     "unigram": ("unigram.json", {"tokenizers": 5, RC3: 2}),
     "sentencepiece": ("sentencepiece.model", {"sentencepiece": 5}),
+    "normalized": ("normalized.json", {"tokenizers": 5, RC3: 2}),
+    "digits": ("digits.json", {"tokenizers": 5, RC3: 2}),
     "full-wordpiece": ("wordpiece.json", {"tokenizers": 5}),
     "full-bytes": ("bytes.json", {"tokenizers": 5}),
 }
@@ -189,6 +192,11 @@ def train(data: bytes, folder: Path) -> None:
         special_tokens=[(name, of_bytes.token_to_id(name)) for name in ("[CLS]", "[SEP]")],
     )
     of_bytes.save(str(folder / "bytes.json"))
+    alone, digits = of_bytes.pre_tokenizer, pre_tokenizers.Digits(individual_digits=True)
+    of_bytes.pre_tokenizer = pre_tokenizers.Sequence([digits, alone])
+    of_bytes.save(str(folder / "digits.json"))
+    of_bytes.pre_tokenizer, of_bytes.normalizer = alone, normalizers.NFC()
+    of_bytes.save(str(folder / "normalized.json"))
     model = io.BytesIO()
     sentencepiece.SentencePieceTrainer.train(
         sentence_iterator=iter(line for line in lines if line.strip()),
