@@ -1,4 +1,4 @@
-"""Measure WordPiece, Unigram, bytes behind steps and full encodings against their libraries, and write it down.
+"""Measure WordPiece, Unigram, bytes behind steps and full encodings against their libraries; write it down.
 
     python bench/models.py [--corpora FOLDER] [--peers FOLDER] [--repeats 3] [--megabytes 4]
         [--only ROW ...] [--corpus NAME ...] [--clock wall|cpu] [--output FOLDER]
