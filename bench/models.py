@@ -182,6 +182,24 @@ def train(data: bytes, folder: Path) -> None:
     )
     t5.train_from_iterator(lines, made)
     t5.save(str(folder / "unigram.json"))
+    train_bytes(lines, sizes, folder)
+    model = io.BytesIO()
+    sentencepiece.SentencePieceTrainer.train(
+        sentence_iterator=iter(line for line in lines if line.strip()),
+        model_writer=model,
+        model_type="unigram",
+        vocab_size=PIECES["sentencepiece"],
+        hard_vocab_limit=False,
+        character_coverage=0.9995,
+        minloglevel=3,
+    )
+    (folder / "sentencepiece.model").write_bytes(model.getvalue())
+
+
+def train_bytes(lines: list[str], sizes: dict[str, Any], folder: Path) -> None:
+    """Byte-level ones of one corpus: as it is, with a template; cut at digits; behind NFC."""
+    from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors, trainers
+
     of_bytes = Tokenizer(models.BPE())
     of_bytes.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     of_bytes.train_from_iterator(
@@ -197,17 +215,6 @@ def train(data: bytes, folder: Path) -> None:
     of_bytes.save(str(folder / "digits.json"))
     of_bytes.pre_tokenizer, of_bytes.normalizer = alone, normalizers.NFC()
     of_bytes.save(str(folder / "normalized.json"))
-    model = io.BytesIO()
-    sentencepiece.SentencePieceTrainer.train(
-        sentence_iterator=iter(line for line in lines if line.strip()),
-        model_writer=model,
-        model_type="unigram",
-        vocab_size=PIECES["sentencepiece"],
-        hard_vocab_limit=False,
-        character_coverage=0.9995,
-        minloglevel=3,
-    )
-    (folder / "sentencepiece.model").write_bytes(model.getvalue())
 
 
 # ---- turns ----
