@@ -18,7 +18,7 @@ use super::{
 /// Characters below have a bit.
 pub(super) const BITS: usize = 1 << 16;
 /// No rule of a longer text is written here.
-pub(super) const LONGEST: usize = BLOCK;
+const LONGEST: usize = BLOCK;
 /// A space, put together.
 const SPACE: u32 = 2 << 24 | b' ' as u32;
 /// The same of what becomes of a character that begins other rules too.
@@ -80,7 +80,7 @@ pub(super) fn is_simple(made: &str) -> bool {
 }
 
 /// Up to three bytes and one more than their number, in the highest byte, with `OPEN` where others begin so.
-pub(super) fn put_together(single: &Single) -> Option<u32> {
+fn put_together(single: &Single) -> Option<u32> {
     let text = single.text.as_bytes();
     let bytes = text.iter().rev().fold(0, |bytes, byte| bytes << 8 | u32::from(*byte));
     let open = if single.is_open { OPEN } else { 0 };

@@ -55,23 +55,17 @@ impl Joins {
         start: usize,
         is_alone: impl Fn(usize) -> bool,
     ) -> bool {
-        if !code_at(text, at).is_some_and(|(code, _)| has(&self.quiet, code)) {
-            return false;
-        }
+        let Some(code) = code_at(text, at).filter(|&code| has(&self.quiet, code)) else { return false };
         let before = text[start..at].iter().rposition(|byte| byte & 0xC0 != 0x80);
         let Some(before) = before else { return at == start };
-        match (code_at(text, start + before), code_at(text, at)) {
-            (Some((first, _)), Some((second, _))) => {
-                is_alone(first) || !self.pairs.contains(&[first as u16, second as u16])
-            }
-            _ => false,
-        }
+        code_at(text, start + before)
+            .is_some_and(|first| is_alone(first) || !self.pairs.contains(&[first as u16, code as u16]))
     }
 }
 
-/// The character at a byte, and its width, unless it has four bytes or less are left.
+/// The character at a byte, unless it has four bytes or fewer than four are left.
 #[inline]
-fn code_at(text: &[u8], at: usize) -> Option<(usize, usize)> {
+fn code_at(text: &[u8], at: usize) -> Option<usize> {
     let four = text.get(at..)?.first_chunk().filter(|four| four[0] < 0xF0)?;
-    Some(decode(u32::from_le_bytes(*four)))
+    Some(decode(u32::from_le_bytes(*four)).0)
 }
