@@ -1,4 +1,4 @@
-//! What drawn tests of this crate share: how many cases, numbers, tokens, parts.
+//! What drawn tests of this crate share: how many cases, numbers, tokens, merges, parts.
 //!
 //! Adds: `drawn`, a few cases every day and all of them for `make prove`. Leaves out: what is drawn of them, which
 //! stands with each test.
@@ -36,4 +36,20 @@ pub(crate) fn parts_of(tokens: &[Vec<u8>]) -> (Arc<Vocab>, Parts<'_>) {
     let mut parts = Parts::plain(Unit::Byte, Split::new(None, Tables::Tiktoken, true).unwrap());
     parts.alphabet = (0..256).map(|byte| (&*tokens[byte], byte as u32)).collect();
     (Arc::new(vocab), parts)
+}
+
+/// A list of merges: any of the ways to cut tokens in two others, in any order, so that some tokens come before their parts.
+pub(crate) fn listed(draw: &mut impl FnMut(usize) -> usize, tokens: &[Vec<u8>]) -> Vec<(u32, u32, u32)> {
+    let id = |bytes: &[u8]| tokens.iter().position(|token| token == bytes).map(|id| id as u32);
+    let mut merges = Vec::new();
+    for (whole, token) in (0..).zip(tokens) {
+        for cut in 1..token.len() {
+            if draw(3) > 0
+                && let (Some(left), Some(right)) = (id(&token[..cut]), id(&token[cut..]))
+            {
+                merges.insert(draw(merges.len() + 1), (left, right, whole));
+            }
+        }
+    }
+    merges
 }

@@ -13,7 +13,7 @@ use super::{
     tokens::ShortTokens,
 };
 use crate::{
-    merge::{Merges, PairTable, Rule},
+    merge::{Merges, PairTable},
     vocab::Vocab,
 };
 
@@ -38,11 +38,7 @@ pub(super) struct Rules<'a> {
 
 impl<'a> Rules<'a> {
     fn of(pairs: &'a BytePairs, vocab: &'a Vocab, merges: &'a Merges) -> Rules<'a> {
-        let list = match merges.rule() {
-            Rule::Listed(table) => Some(table),
-            Rule::Ranked(_) => None,
-        };
-        Rules { pairs, tokens: vocab.short(), list }
+        Rules { pairs, tokens: vocab.short(), list: merges.list() }
     }
 }
 
@@ -161,7 +157,7 @@ fn run(
 #[inline(always)]
 fn answer(new: &Asked, rules: Rules<'_>) -> u32 {
     let rank = match rules.list {
-        Some(list) => list.get(new.pair.0, new.pair.1).map_or(NONE, |merge| merge.rank),
+        Some(list) => list.find(new.pair.0, new.pair.1).rank,
         None => rules.tokens.find(new.key, new.hash),
     };
     if rank == NONE { NONE } else { rank << PLACE_BITS | new.place as u32 }
@@ -227,10 +223,9 @@ impl Lane {
             let key = Key::of(self.bytes >> (8 * from), to - from);
             let hash = key.mixed();
             let new = Asked { key, hash, pair, lane, place: from };
-            let is_asked = is_there & rules.tokens.may_have(hash);
+            let mut is_asked = is_there & rules.tokens.may_have(hash);
             match rules.list {
-                Some(list) if is_asked => list.fetch(pair.0, pair.1),
-                Some(_) => {}
+                Some(list) => is_asked &= list.may_have(pair.0, pair.1),
                 None => rules.tokens.fetch_if(is_asked, hash),
             }
             asked[count % (2 * LANES)] = new;

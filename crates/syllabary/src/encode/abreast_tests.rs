@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::{
-    drawn::{all_bytes, drawing, drawn, parts_of},
+    drawn::{all_bytes, drawing, drawn, listed, parts_of},
     dropout::Dropout,
     encode::short,
     merge::Merges,
@@ -22,22 +22,6 @@ fn tokens(draw: &mut impl FnMut(usize) -> usize, letters: usize) -> Vec<Vec<u8>>
         }
     }
     all
-}
-
-/// Any of the ways to cut tokens in two others, in any order, so that some tokens come before their parts.
-fn listed(draw: &mut impl FnMut(usize) -> usize, tokens: &[Vec<u8>]) -> Vec<(u32, u32, u32)> {
-    let id = |bytes: &[u8]| tokens.iter().position(|token| token == bytes).map(|id| id as u32);
-    let mut merges = Vec::new();
-    for (whole, token) in (0..).zip(tokens) {
-        for cut in 1..token.len() {
-            if draw(3) > 0
-                && let (Some(left), Some(right)) = (id(&token[..cut]), id(&token[cut..]))
-            {
-                merges.insert(draw(merges.len() + 1), (left, right, whole));
-            }
-        }
-    }
-    merges
 }
 
 /// The ways to merge many at once: with what the processor has, without anything, with lanes of vectors.

@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use super::{
     abreast,
-    asked::{Asked, MARK, Name},
+    asked::{Asked, Name},
     found::{Found, Missed},
     inside::Inside,
     key::{Key, plain},
@@ -42,7 +42,8 @@ impl<O: Output> Pieces<'_, O> {
             found.clear();
             return Ok(());
         }
-        let waits = self.waits && before == 0 && held.is_worth((asked, found), bytes);
+        let spells = self.merges.list().is_some();
+        let waits = self.waits && before == 0 && held.is_worth((asked, found), bytes, spells);
         let asked = std::mem::take(asked);
         let new = New { text, starts, ends, asked: &asked };
         let done = if waits || before > 0 { self.hold(&new, before) } else { self.resolve(&new) };
@@ -185,18 +186,21 @@ impl<O: Output> Pieces<'_, O> {
         found: &Found,
         written: &mut usize,
     ) -> usize {
-        let FastWork { short, joined, .. } = &mut *self.work;
+        let FastWork { short, longer, joined, .. } = &mut *self.work;
         for (done, piece) in missed.iter().enumerate() {
-            let (key, filled) = (asked.key(usize::from(piece.at)), piece.filled as usize);
-            let slot = if key.high != 0 { short.find(key, key.hash() as u32) } else { None };
-            if slot.is_none() && key != MARK {
+            let name = asked.name(usize::from(piece.at));
+            let slot = if let Name::Short(key) = name { short.find(key, key.hash() as u32) } else { None };
+            let long = if let Name::Long(key) = name { longer.find(key, key.hash() as u32) } else { None };
+            if slot.is_none() && long.is_none() && name != Name::Mark {
                 return done;
             }
+            let filled = piece.filled as usize;
             found.hand_on(*written, filled, &mut self.out);
             *written = filled;
-            match slot {
-                Some(slot) => hand_on(short, slot, &mut self.out),
-                None => joined.hand_on(&mut self.out),
+            match (slot, long) {
+                (Some(slot), _) => hand_on(short, slot, &mut self.out),
+                (_, Some(slot)) => self.out.many(longer.ids(slot, &mut [0; LONG_FAR])),
+                _ => joined.hand_on(&mut self.out),
             }
         }
         missed.len()

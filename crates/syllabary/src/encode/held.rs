@@ -11,7 +11,7 @@
 //! a new piece (`chunk`).
 
 use super::{
-    asked::{Asked, MARK, PIECE},
+    asked::{Asked, LONG, MARK, PIECE},
     chunk::{New, learn},
     found::{Found, MANY, Missed},
     output::Output,
@@ -66,11 +66,15 @@ impl Held {
         self.count() + pieces <= ROOM && bytes <= WIDE
     }
 
-    /// Whether what was not found of a chunk of so many bytes is to wait: not where the last ones were known.
+    /// Whether what was not found of a chunk of so many bytes is to wait: not where the last ones were known. Pieces of more
+    /// than `SHORT` bytes count if they are `spelled`.
     #[inline]
-    pub(super) fn is_worth(&self, (asked, found): (&Asked, &Found), bytes: usize) -> bool {
-        let is_short = |missed: &&Missed| asked.key(usize::from(missed.at)).high != 0;
-        let count = || found.missed().iter().filter(is_short).count();
+    pub(super) fn is_worth(&self, (asked, found): (&Asked, &Found), bytes: usize, spells: bool) -> bool {
+        let is_learned = |missed: &&Missed| match asked.key(usize::from(missed.at)) {
+            LONG => spells,
+            key => key.high != 0,
+        };
+        let count = || found.missed().iter().filter(is_learned).count();
         self.were_new && bytes <= WIDE && (FEWEST..ENOUGH).contains(&count())
     }
 
@@ -158,9 +162,12 @@ impl<O: Output> Pieces<'_, O> {
     /// Hands on what was found and, between it, what was not, which is learned before.
     pub(super) fn resolve(&mut self, new: &New<'_>) -> Result<(), Error> {
         let mut found = std::mem::take(&mut self.work.found);
-        let count = learn((self.fast, self.vocab, self.merges), &mut *self.work, (new.asked, &found));
-        self.work.held.were_new = count >= FEWEST;
+        let known = (self.fast, self.vocab, self.merges);
         let mut inside = self.work.take_inside(self.fast);
+        let count = learn(known, &mut *self.work, (new.asked, &found));
+        let FastWork { spelled, longer, .. } = &mut *self.work;
+        let count = count + spelled.learn(known, (longer, &mut inside.characters), (new, &found));
+        self.work.held.were_new = count >= FEWEST;
         let done = self.others(new, &found, &mut inside);
         found.clear();
         (self.work.found, self.work.inside) = (found, Some(inside));

@@ -41,18 +41,20 @@ const MOST: usize = 3;
 /// A character: its ids alone, from the lowest bits on, their number, and whether it stands before and after others in
 /// tokens. If the number is 0, they are not known yet.
 #[derive(Clone, Copy, Debug, Default)]
-struct Character(u64);
+pub(super) struct Character(u64);
 
 impl Character {
+    /// Its ids, and what has no meaning behind them.
     #[inline(always)]
-    fn ids(self) -> [u32; FEW] {
+    pub(super) fn ids(self) -> [u32; FEW] {
         const MASK: u64 = (1 << BITS) - 1;
         let first = self.0 & MASK | (self.0 & MASK << BITS) << (32 - BITS);
         [first as u32, (first >> 32) as u32, (self.0 >> (2 * BITS) & MASK) as u32, 0]
     }
 
+    /// How many ids it has; none where they are not known.
     #[inline(always)]
-    fn count(self) -> usize {
+    pub(super) fn count(self) -> usize {
         (self.0 >> Characters::COUNT & 3) as usize
     }
 
@@ -96,11 +98,12 @@ impl Characters {
     }
 
     #[inline(always)]
-    fn get(&self, code: usize) -> Character {
+    pub(super) fn get(&self, code: usize) -> Character {
         self.0[code.min(LAST)]
     }
 
-    fn insert(&mut self, code: usize, ids: &[u32]) {
+    /// Notes the ids of a character; they are the same wherever it stands alone.
+    pub(super) fn insert(&mut self, code: usize, ids: &[u32]) {
         if code < LAST && ids.len() <= MOST && ids.iter().all(|&id| id < 1 << BITS) {
             let known = ids.iter().rev().fold(0, |known, &id| known << BITS | u64::from(id));
             self.0[code].0 |= known | (ids.len() as u64) << Characters::COUNT;
@@ -225,11 +228,6 @@ impl Inside {
         }
         self.ids[self.filled..filled].copy_from_slice(ids);
         self.filled = filled;
-    }
-
-    /// Notes the ids of a character; they are the same wherever it stands alone.
-    pub(super) fn learn(&mut self, code: usize, ids: &[u32]) {
-        self.characters.insert(code, ids);
     }
 
     /// Ends a part.
@@ -369,13 +367,16 @@ impl Inside {
 
 /// Whether some token may reach over a place between two characters.
 #[inline(always)]
-fn passes(
+fn passes(cuts: &Cuts, text: &[u8], at: usize, characters: [(usize, Character); 2]) -> bool {
+    let last = text.get(at).copied().unwrap_or(0);
+    cuts.has_part(text[at - 1], last) | stand_together(cuts, characters)
+}
+
+/// Whether some token may have both characters whole, side by side.
+#[inline(always)]
+pub(super) fn stand_together(
     cuts: &Cuts,
-    text: &[u8],
-    at: usize,
     [(code, character), (after, following)]: [(usize, Character); 2],
 ) -> bool {
-    let last = text.get(at).copied().unwrap_or(0);
-    let has_pair = character.is_before_others() & following.is_after_others() && cuts.has_pair(code, after);
-    cuts.has_part(text[at - 1], last) | has_pair
+    character.is_before_others() & following.is_after_others() && cuts.has_pair(code, after)
 }

@@ -227,7 +227,7 @@ impl Lanes {
             match rules.list {
                 Some(list) if LISTED => {
                     let (left, right) = self.pair(which);
-                    list.fetch(left, right);
+                    self.passed ^= u32::from(!list.may_have(left, right)) << which;
                 }
                 _ => rules.tokens.fetch(self.asked.hash.as_flattened()[which]),
             }
@@ -323,7 +323,7 @@ impl Lanes {
             let rank = match rules.list {
                 Some(list) if LISTED => {
                     let (left, right) = self.pair(which);
-                    list.get(left, right).map_or(NONE, |merge| merge.rank)
+                    list.find(left, right).rank
                 }
                 _ => {
                     let key = Key { low: low.as_flattened()[which], high: high.as_flattened()[which] };

@@ -22,6 +22,8 @@ mod joined;
 mod key;
 #[cfg(simd_x86)]
 mod lanes;
+mod late;
+mod listed;
 mod memory;
 mod open;
 mod output;
@@ -29,6 +31,7 @@ mod pieces;
 mod several;
 mod short;
 mod spans;
+mod spelled;
 mod tokens;
 #[cfg(simd_x86)]
 mod wide;

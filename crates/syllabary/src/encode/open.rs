@@ -7,6 +7,7 @@ use super::{
     cuts::{decode, run_of},
     inside::{Inside, Stop},
     key::{Key, LONGER},
+    memory::LONG_FAR,
     output::Output,
     pieces::{FastWork, Pieces},
     short,
@@ -33,8 +34,14 @@ impl<O: Output> Pieces<'_, O> {
                 inside.many(short.ids(slot));
                 inside.end(false);
             }
-            // One that was learned since is cut once more: that is seldom, and asking anew is not.
-            Name::Long(_) => return self.cut(inside, text, span, true),
+            Name::Long(key) => {
+                let longer = &self.work.longer;
+                let Some(slot) = longer.find(key, key.hash() as u32) else {
+                    return self.cut(inside, text, span, true);
+                };
+                inside.many(longer.ids(slot, &mut [0; LONG_FAR]));
+                inside.end(false);
+            }
             Name::Apart => return self.cut(inside, text, span, false),
             Name::Mark => inside.end(false),
             Name::None => {
@@ -182,7 +189,7 @@ impl<O: Output> Pieces<'_, O> {
             (ids[0], count) = (id, 1);
         }
         if is_character && is_same {
-            inside.learn(code, &ids[..count]);
+            inside.characters.insert(code, &ids[..count]);
         }
         short.insert_new(key, key.hash() as u32, &ids[..count]);
         self.out.many(&ids[..count]);

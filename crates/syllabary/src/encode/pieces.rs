@@ -10,9 +10,11 @@ use super::{
     inside::Inside,
     joined::Joined,
     key::Key,
+    late::Late,
     memory::{Longers, Short},
     output::Output,
     short::BytePairs,
+    spelled::Spelled,
     windows::Windows,
 };
 use crate::{
@@ -31,6 +33,8 @@ pub(crate) struct Fast {
     pub(super) bytes: BytePairs,
     pub(super) cuts: Cuts,
     pub(super) whole_pieces: bool,
+    /// Where merges are a list: which characters cannot begin as they are.
+    pub(super) late: Option<Late>,
     /// Whether sixteen strings are merged at once.
     #[cfg(simd_x86)]
     pub(super) lanes: Option<lanes::Able>,
@@ -55,6 +59,7 @@ pub(crate) struct FastWork {
     /// Text that is normalized.
     pub(crate) normalized: String,
     pub(super) unknown: Vec<(Key, u32)>,
+    pub(super) spelled: Spelled,
     /// Whether some of the last few pieces that were encoded one by one were new.
     pub(super) are_new: bool,
     pub(super) windows: Windows,
@@ -84,6 +89,7 @@ impl FastWork {
             ids: Vec::new(),
             normalized: String::new(),
             unknown: Vec::new(),
+            spelled: Spelled::default(),
             are_new: false,
             windows: Windows::default(),
             scratch: Scratch::default(),
@@ -104,6 +110,7 @@ impl Fast {
             bytes,
             cuts: Cuts::new(vocab),
             whole_pieces: parts.whole_pieces,
+            late: parts.merges.as_ref().map(|list| Late::new(list, vocab)),
             #[cfg(simd_x86)]
             lanes: lanes::Able::new(),
         })

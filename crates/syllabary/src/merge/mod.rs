@@ -148,6 +148,14 @@ impl Merges {
         &self.rule
     }
 
+    /// The pairs that merge, where they are a list.
+    pub(crate) fn list(&self) -> Option<&PairTable> {
+        match &self.rule {
+            Rule::Listed(table) => Some(table),
+            Rule::Ranked(_) => None,
+        }
+    }
+
     /// All pairs and what they become, in no order.
     pub(crate) fn pairs(&self) -> Vec<((u32, u32), Merge)> {
         match &self.rule {

@@ -1,0 +1,139 @@
+//! New pieces of more than `SHORT` bytes: their characters as symbols, to be merged by a list, many at a time.
+//!
+//! ```text
+//! no token has part of a character beside another one   =>  a merge of two characters, or more, takes them whole
+//! nor is what makes the character listed behind that    =>  all that makes it may as well be done at once
+//! so a piece begins as the ids of each character alone  τ ὸ ν, and not as its bytes: less is left to merge
+//! ```
+//!
+//! For the first merge over a place between two characters makes a token that has both whole, and its two symbols meet
+//! there, as none before reached over it: so each character was one symbol, merged alone. And a merge whose turn it is
+//! has the lowest rank; if all such characters were made at once, what is new then would be merges that have them, of
+//! higher ranks than what makes them (`late`) and so than it: its turn it would still be. Adds: `Spelled`. Leaves out
+//! pieces that are to be cut (`inside`), and merging itself (`listed`).
+
+use super::{
+    asked::LONG,
+    chunk::New,
+    cuts::character_at,
+    found::Found,
+    inside::{Characters, stand_together},
+    key::Longer,
+    late::Late,
+    listed::{self, PLACES, Strings},
+    memory::Longers,
+    pieces::Fast,
+    short,
+};
+use crate::{merge::Merges, vocab::Vocab};
+
+/// So many pieces at most are remembered while it is seen which are new.
+const LASTS: usize = 256;
+/// The most ids of a character: its bytes.
+const WIDTH: usize = 4;
+
+/// Pieces to be merged together: their symbols, and what they are remembered by.
+#[derive(Debug, Default)]
+pub(super) struct Spelled {
+    strings: Strings,
+    keys: Vec<(Longer, u32)>,
+}
+
+impl Spelled {
+    /// Merges pieces of up to `LONGER` bytes that were not found and are not remembered, and in which no place is cut; how
+    /// many they are.
+    pub(super) fn learn(
+        &mut self,
+        (fast, vocab, merges): (&Fast, &Vocab, &Merges),
+        (longer, characters): (&mut Longers, &mut Characters),
+        (new, found): (&New<'_>, &Found),
+    ) -> usize {
+        let (Some(list), Some(late)) = (merges.list(), &fast.late) else { return 0 };
+        self.strings.clear();
+        self.keys.clear();
+        // By some bits of the hash the last of `keys`, counted from 1: most that come twice are told by it.
+        let mut lasts = [0u16; LASTS];
+        let mut symbols = [0; PLACES + WIDTH];
+        for missed in found.missed() {
+            let at = usize::from(missed.at);
+            if new.asked.key(at) != LONG {
+                continue;
+            }
+            let (key, span) = (new.asked.long(at), (new.starts[at], new.ends[at]));
+            let hash = key.hash() as u32;
+            let last = &mut lasts[hash as usize % LASTS];
+            let is_last =
+                self.keys.get(usize::from(*last).wrapping_sub(1)).is_some_and(|other| other.0 == key);
+            if is_last || longer.find(key, hash).is_some() {
+                continue;
+            }
+            if fast.whole_pieces
+                && let Some(id) = vocab.id_at(new.text, span.0, span.1)
+            {
+                longer.insert(key, hash, &[id]);
+            } else if let Some(count) =
+                symbols_of((fast, merges, late), characters, (new.text, span), &mut symbols)
+            {
+                self.strings.push(&symbols[..count]);
+                self.keys.push((key, hash));
+                *last = self.keys.len() as u16;
+            }
+        }
+        let keys = &self.keys;
+        listed::merge_all(&self.strings, list, &mut |number, ids| {
+            let (key, hash) = keys[number];
+            longer.insert_new(key, hash, ids);
+        });
+        keys.len()
+    }
+}
+
+/// Writes what `text[start..end]` is to be merged from: the ids of each character alone or, beside a place where a token
+/// has part of one or if it is `late`, of its bytes; how many there are, or `None` if some place is cut.
+fn symbols_of(
+    (fast, merges, late): (&Fast, &Merges, &Late),
+    characters: &mut Characters,
+    (text, (start, end)): (&[u8], (usize, usize)),
+    out: &mut [u32; PLACES + WIDTH],
+) -> Option<usize> {
+    let (mut at, mut count, mut is_part) = (start, 0, false);
+    let (mut code, mut width) = character_at(text, at);
+    let mut character = characters.get(code);
+    loop {
+        let next = at + width;
+        let was_part =
+            std::mem::replace(&mut is_part, next < end && fast.cuts.has_part(text[next - 1], text[next]));
+        let (after, after_width) = if next < end { character_at(text, next) } else { (0, 1) };
+        let following = characters.get(after);
+        if next < end && !is_part && !stand_together(&fast.cuts, [(code, character), (after, following)]) {
+            return None;
+        }
+        let room = out.get_mut(count..)?.first_chunk_mut::<WIDTH>()?;
+        count += match character.count() {
+            _ if width == 1 || was_part | is_part || late.has(code) => {
+                for (id, &byte) in room.iter_mut().zip(&text[at..next]) {
+                    *id = fast.bytes.ids()[usize::from(byte)];
+                }
+                width
+            }
+            0 => {
+                let (ids, count) = short::merge::<WIDTH>(&fast.bytes, merges, text, (at, next));
+                characters.insert(code, &ids[..count]);
+                *room = ids;
+                count
+            }
+            known => {
+                *room = character.ids();
+                known
+            }
+        };
+        if next >= end {
+            return (count <= PLACES).then_some(count);
+        }
+        (at, code, width, character) = (next, after, after_width, following);
+    }
+}
+
+#[cfg(test)]
+#[path = "spelled_tests.rs"]
+mod tests;

@@ -1,0 +1,95 @@
+//! Pieces that begin as characters, beside the same as bytes.
+
+use super::*;
+use crate::{
+    drawn::{all_bytes, drawing, drawn, listed, parts_of},
+    encode::{
+        asked::Asked,
+        inside::Inside,
+        key::{LONGER, SHORT},
+        memory::{LONG_FAR, Short},
+    },
+};
+
+const CHARACTERS: [&str; 10] =
+    ["a", "b", "\u{e9}", "\u{3c9}", "\u{3c4}", "\u{1f78}", "\u{1f79}", "\u{5b57}", "\u{5b66}", "\u{1f600}"];
+
+/// Some of the first characters.
+fn word(draw: &mut impl FnMut(usize) -> usize, letters: usize, most: usize) -> Vec<u8> {
+    (0..1 + draw(most)).flat_map(|_| CHARACTERS[draw(letters)].bytes()).collect()
+}
+
+/// All bytes and words, if asked for also such as begin or end inside a character.
+fn tokens(draw: &mut impl FnMut(usize) -> usize, letters: usize, with_parts: bool) -> Vec<Vec<u8>> {
+    let mut tokens = all_bytes();
+    for _ in 0..draw(400) {
+        let token = word(draw, letters, 4);
+        let from = draw(3).min(token.len() - 1);
+        let to = token.len().saturating_sub(draw(3)).max(from + 1);
+        for token in [&token[..], &token[if with_parts { from..to } else { 0..token.len() }]] {
+            if !tokens.iter().any(|other| other == token) {
+                tokens.push(token.to_vec());
+            }
+        }
+    }
+    tokens
+}
+
+#[test]
+fn pieces_that_are_learned_are_what_their_bytes_become() {
+    let mut draw = drawing(31);
+    let (mut learned, mut cut, mut whole, mut as_characters) = (0, 0, 0, 0);
+    for round in 0..drawn(200, 3000) {
+        let letters = 1 + draw(CHARACTERS.len());
+        let mut tokens = tokens(&mut draw, letters, round % 2 == 0);
+        let pieces: Vec<Vec<u8>> = (0..draw(200)).map(|_| word(&mut draw, letters, 16)).collect();
+        tokens.extend(
+            pieces.iter().take(1).filter(|&piece| !tokens.contains(piece)).cloned().collect::<Vec<_>>(),
+        );
+        let mut list = listed(&mut draw, &tokens);
+        if round % 4 < 2 {
+            list.sort_by_key(|&(_, _, id)| tokens[id as usize].len());
+        }
+        let merges = Merges::from_list(&list).unwrap();
+        let (vocab, mut parts) = parts_of(&tokens);
+        (parts.merges, parts.whole_pieces) = (Some(list), round % 5 == 0);
+        let fast = Fast::new(&parts, &vocab, &merges).unwrap();
+        let text = pieces.concat();
+        let ends: Vec<usize> = pieces
+            .iter()
+            .scan(0, |at, piece| {
+                *at += piece.len();
+                Some(*at)
+            })
+            .collect();
+        let starts: Vec<usize> = pieces.iter().zip(&ends).map(|(piece, end)| end - piece.len()).collect();
+        let (short, mut longer) = (Short::default(), Longers::default());
+        let (mut asked, mut found) = (Asked::new(200), Found::new((0, 0)));
+        asked.ask((short.lines(), &longer), &text, (&starts, &ends));
+        found.look::<true, false>((short.lines(), &longer), &asked, pieces.len());
+        let new = New { text: &text, starts: &starts, ends: &ends, asked: &asked };
+        let mut inside = Inside::new(&fast.cuts);
+        let memory = (&mut longer, &mut inside.characters);
+        Spelled::default().learn((&fast, &vocab, &merges), memory, (&new, &found));
+        for (at, piece) in pieces.iter().enumerate().filter(|(at, _)| asked.key(*at) == LONG) {
+            assert!((SHORT + 1..=LONGER).contains(&piece.len()));
+            let Some(slot) = longer.find(asked.long(at), asked.long(at).hash() as u32) else {
+                cut += 1;
+                continue;
+            };
+            let (ids, count) = short::merge::<64>(&fast.bytes, &merges, piece, (0, piece.len()));
+            let expected = match vocab.id(piece).filter(|_| parts.whole_pieces) {
+                Some(id) => vec![id],
+                None => ids[..count].to_vec(),
+            };
+            assert_eq!(longer.ids(slot, &mut [0; LONG_FAR]), expected, "{piece:?} {:?}", parts.merges);
+            (learned, whole) = (learned + 1, whole + usize::from(expected.len() == 1));
+            let (known, place) =
+                ((&fast, &merges, fast.late.as_ref().unwrap()), (&**piece, (0, piece.len())));
+            let begun = symbols_of(known, &mut inside.characters, place, &mut [0; PLACES + WIDTH]);
+            as_characters += usize::from(begun.is_some_and(|count| count < piece.len()));
+        }
+    }
+    assert!(learned > drawn(3000, 60_000) && cut > drawn(500, 9000), "{learned} {cut}");
+    assert!(whole > drawn(8, 150) && as_characters > drawn(900, 15_000), "{whole} {as_characters}");
+}
