@@ -4,39 +4,50 @@
 
 use crate::normalize::is_common_letter;
 
+/// Characters of up to three bytes.
+const NARROW: u32 = 1 << 16;
+/// From this byte on, characters have four.
+const WIDE: usize = 0xF0;
+
 /// Characters, none of them a common letter beyond ASCII.
 pub(super) struct Class {
-    ascii: [bool; 128],
+    /// By the first byte of a character, a bit for the lower bits of the byte behind it: whether one of the class may begin
+    /// so. No other byte begins one.
+    begins: [u64; 256],
     of: fn(char) -> bool,
 }
 
 impl Class {
     pub(super) fn new(of: fn(char) -> bool) -> Class {
-        Class { ascii: std::array::from_fn(|byte| of(char::from(byte as u8))), of }
+        let mut class = Class { begins: [0; 256], of };
+        for c in (0..NARROW).filter_map(char::from_u32) {
+            let is_in = u64::from(class.has(c));
+            match *c.encode_utf8(&mut [0; 4]).as_bytes() {
+                [first, second, ..] => class.begins[usize::from(first)] |= is_in << (second & 0x3F),
+                _ => class.begins[c as usize] = is_in * u64::MAX,
+            }
+        }
+        class.begins[WIDE..].fill(u64::MAX);
+        class
     }
 
-    /// Calls `each` with where its characters begin and end, in order; most text is ASCII that is not in it.
+    fn has(&self, c: char) -> bool {
+        !is_common_letter(c) && (self.of)(c)
+    }
+
+    /// Calls `each` with where its characters begin and end, in order; most text has none.
     pub(super) fn find(&self, text: &str, each: &mut impl FnMut(usize, usize)) {
         let (bytes, mut at) = (text.as_bytes(), 0);
-        let passed = |byte: &&u8| self.ascii.get(usize::from(**byte)) == Some(&false);
+        let begins = |first: u8, second: u8| self.begins[usize::from(first)] >> (second & 0x3F) & 1 != 0;
         loop {
-            at += bytes[at..].iter().take_while(passed).count();
-            match bytes.get(at) {
-                None => return,
-                Some(byte) if byte.is_ascii() => {
-                    each(at, at + 1);
-                    at += 1;
-                }
-                Some(_) => {
-                    for c in text[at..].chars().take_while(|c| !c.is_ascii()) {
-                        let end = at + c.len_utf8();
-                        if !is_common_letter(c) && (self.of)(c) {
-                            each(at, end);
-                        }
-                        at = end;
-                    }
-                }
+            at += bytes[at..].windows(2).take_while(|pair| !begins(pair[0], pair[1])).count();
+            // It may be the last byte, and that the last of a character.
+            let Some(c) = text.get(at..).and_then(|rest| rest.chars().next()) else { return };
+            let end = at + c.len_utf8();
+            if self.has(c) {
+                each(at, end);
             }
+            at = end;
         }
     }
 }
@@ -46,12 +57,30 @@ mod tests {
     use super::*;
 
     #[test]
+    fn every_character_is_in_it_or_not() {
+        for of in [char::is_numeric, char::is_whitespace, char::is_uppercase] {
+            let class = Class::new(of);
+            let all: String = (0..=0x10_FFFF).filter_map(char::from_u32).collect();
+            let mut found = Vec::new();
+            class.find(&all, &mut |start, end| found.extend(all[start..end].chars()));
+            assert!(found.iter().copied().eq(all.chars().filter(|&c| class.has(c))));
+            assert!(all.chars().all(|c| is_common_letter(c) || class.has(c) == of(c)));
+        }
+    }
+
+    /// Where parts of a text may begin and end.
+    fn spans(text: &str) -> Vec<(usize, usize)> {
+        let places = || (0..=text.len()).filter(|&at| text.is_char_boundary(at));
+        places().flat_map(|from| places().filter(move |&to| to >= from).map(move |to| (from, to))).collect()
+    }
+
+    #[test]
     fn finds_what_is_in_it() {
         for of in [char::is_numeric, char::is_whitespace, char::is_uppercase] {
             let class = Class::new(of);
-            let text = "a1 b22\t٣x①\u{a0}\u{3000}漢字7Åé ½\u{85}Ⅷ";
-            for (from, _) in text.char_indices() {
-                let text = &text[from..];
+            let all = "a1 b22\t٣x①\u{a0}\u{3000}漢字7Åé ½\u{85}Ⅷ😀𝟘𐒰";
+            for (from, to) in spans(all) {
+                let text = &all[from..to];
                 let mut found = Vec::new();
                 class.find(text, &mut |start, end| found.push(&text[start..end]));
                 // Common letters are not asked for.
