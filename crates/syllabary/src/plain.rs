@@ -11,7 +11,7 @@ use crate::{
     batch::{Ragged, Text},
     encode::{ALONE, Count, Counts, Fast, FastWork, Ids, Output, Pieces, Texts},
     matching::Finder,
-    split::floor,
+    split::{Split, floor},
     tokenizer::{SpecialPolicy, Tokenizer, Work},
 };
 
@@ -74,6 +74,16 @@ impl Tokenizer {
         self.side_by_side(texts, work, bytes, &mut Counts { count: Count::default(), ends })
     }
 
+    /// The split of a stretch, or of its parts, if steps cut it before.
+    fn all_cuts(&self) -> &Split {
+        self.one_split.as_ref().unwrap_or(&self.split)
+    }
+
+    /// Whether no step cuts a stretch before `all_cuts` does.
+    fn cuts_at_once(&self) -> bool {
+        self.pretokenizer.is_empty() || self.one_split.is_some()
+    }
+
     fn side_by_side<T: Text>(
         &self,
         (texts, policy): (&[T], SpecialPolicy<'_>),
@@ -81,7 +91,7 @@ impl Tokenizer {
         bytes: &mut Vec<u8>,
         out: &mut impl Output,
     ) -> Result<bool, Error> {
-        let Some(fast) = self.fast.as_ref().filter(|_| texts.len() > 1 && self.split.walk("").is_some())
+        let Some(fast) = self.fast.as_ref().filter(|_| texts.len() > 1 && self.all_cuts().walk("").is_some())
         else {
             return Ok(false);
         };
@@ -122,7 +132,7 @@ impl Tokenizer {
         (work, ask): (&mut FastWork, &Ask),
         out: &mut impl Output,
     ) -> Result<(), Error> {
-        if self.pretokenizer.is_empty() {
+        if self.cuts_at_once() {
             self.cut::<false>(fast, text, (work, ask), out)?;
             return self.pieces(fast, (work, ask), out).settle();
         }
@@ -195,7 +205,7 @@ impl Tokenizer {
         pieces: &mut Pieces<'_, O>,
         text: &str,
     ) -> Result<(), Error> {
-        if self.pretokenizer.is_empty() {
+        if self.cuts_at_once() {
             return self.stretch::<JOINED, _>(pieces, text);
         }
         let (mut done, mut count) = (Ok(()), 0_u32);
@@ -218,7 +228,7 @@ impl Tokenizer {
         text: &str,
     ) -> Result<(), Error> {
         if JOINED && text.len() <= ALONE {
-            return pieces.join(&self.split, text);
+            return pieces.join(self.all_cuts(), text);
         }
         if JOINED {
             pieces.chunk_joined()?;
@@ -232,11 +242,11 @@ impl Tokenizer {
         let (mut rest, mut seen) = (text, 0);
         while rest.len() > seen + BLOCK && ask.is_open() {
             let end = floor(rest, seen + BLOCK);
-            match self.split.last_safe_cut(&rest[seen..end]) {
+            match self.all_cuts().last_safe_cut(&rest[seen..end]) {
                 Some(cut) => {
                     let block;
                     (block, rest) = rest.split_at(seen + cut);
-                    pieces.text(&self.split, block)?;
+                    pieces.text(self.all_cuts(), block)?;
                     seen = 0;
                 }
                 // Where there is no such place for long, it is looked for from the last character on.
@@ -244,6 +254,6 @@ impl Tokenizer {
             }
             ask.check()?;
         }
-        pieces.text(&self.split, rest)
+        pieces.text(self.all_cuts(), rest)
     }
 }

@@ -73,6 +73,8 @@ impl SpecialPolicy<'_> {
 /// A tokenizer; immutable, shared between threads.
 pub struct Tokenizer {
     pub(crate) split: Split,
+    /// All cuts of the bytes way at once, where the split has others before it.
+    pub(crate) one_split: Option<Split>,
     pub(crate) unit: Unit,
     pub(crate) vocab: Arc<Vocab>,
     pub(crate) alphabet: Alphabet,
@@ -194,6 +196,7 @@ impl Tokenizer {
             joins,
             whole_symbols: whole_symbols(&parts, &vocab),
             unit: spelling.unit,
+            one_split: if plain && pretokenizer.cuts_digits() { parts.split.behind_digits() } else { None },
             split: parts.split,
             whole_pieces: parts.whole_pieces,
             trim: parts.trim_offsets.then(|| Trim::new(&spelling, &parts.normalizer, &parts.pretokenizer)),

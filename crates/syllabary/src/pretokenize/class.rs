@@ -13,13 +13,13 @@ const WIDE: usize = 0xF0;
 pub(super) struct Class {
     /// By the first byte of a character, a bit for the lower bits of the byte behind it: whether one of the class may begin
     /// so. No other byte begins one.
-    begins: [u64; 256],
+    begins: Box<[u64; 256]>,
     of: fn(char) -> bool,
 }
 
 impl Class {
     pub(super) fn new(of: fn(char) -> bool) -> Class {
-        let mut class = Class { begins: [0; 256], of };
+        let mut class = Class { begins: Box::new([0; 256]), of };
         for c in (0..NARROW).filter_map(char::from_u32) {
             let is_in = u64::from(class.has(c));
             match *c.encode_utf8(&mut [0; 4]).as_bytes() {

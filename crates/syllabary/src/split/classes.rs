@@ -120,6 +120,21 @@ impl Classes {
         Classes { ascii, leads, but, short, blocks, bits }
     }
 
+    /// The same where all characters that the standard library calls numeric are numbers, as it may know a later Unicode;
+    /// `None` if it knows an earlier one.
+    pub(super) fn with_numbers_of_std(&self) -> Option<Classes> {
+        let all = || (0..CODE_POINTS as u32).map(char::from_u32);
+        let mut flat: Vec<u8> = all().map(|c| c.map_or(0, |c| self.of(c))).collect();
+        for (bits, c) in flat.iter_mut().zip(all()).filter_map(|(bits, c)| Some((bits, c?))) {
+            match (*bits & NUMBER != 0, c.is_numeric()) {
+                (true, false) => return None,
+                (false, true) => *bits = NUMBER,
+                _ => {}
+            }
+        }
+        Some(Classes::fold(&flat))
+    }
+
     /// The bits of one character.
     #[inline]
     pub(super) fn of(&self, c: char) -> u8 {

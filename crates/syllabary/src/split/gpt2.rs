@@ -9,6 +9,13 @@
 //!
 //! Both cut alike: `\s+` is reached only where `\s+(?!\S)` failed, which is one white space before a sign.
 //!
+//! Where the text is cut at every digit before, as SmolLM's and StarCoder's is, both together are one pattern, in which
+//! white space does not look beyond a number, nor goes with it:
+//!
+//! ```text
+//! '(?:[sdmt]|ll|ve|re)| ?\p{L}++|\p{N}| ?[^\s\p{L}\p{N}]++|\s++(?=\p{N}|$)|\s+(?!\S)|\s
+//! ```
+//!
 //! Leaves out nothing: every character is in some piece.
 
 use super::classes::{Classes, LETTER, NUMBER, SPACE};
@@ -21,24 +28,34 @@ pub(super) const ORIGINAL: &str =
 pub(super) const BRACKETED: &str =
     r"'s|'t|'re|'ve|'m|'ll|'d| ?[\p{L}]+| ?[\p{N}]+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+";
 
+/// Cut at every digit before.
+pub(super) const DIGITS: &str =
+    r"'(?:[sdmt]|ll|ve|re)| ?\p{L}++|\p{N}| ?[^\s\p{L}\p{N}]++|\s++(?=\p{N}|$)|\s+(?!\S)|\s";
+
 /// The end of the piece that begins at `at`, which is before the end of `text`.
-pub(super) fn piece_end(classes: &Classes, text: &str, at: usize) -> usize {
+pub(super) fn piece_end<const DIGITS: bool>(classes: &Classes, text: &str, at: usize) -> usize {
     let bytes = text.as_bytes();
     if bytes[at] == b'\''
         && let Some(end) = contraction_end(bytes, at)
     {
         return end;
     }
+    if DIGITS {
+        let (bits, width) = classes.at(text, at);
+        if bits & NUMBER != 0 {
+            return at + width;
+        }
+    }
     let body = if bytes[at] == b' ' { at + 1 } else { at };
     let (bits, width) = classes.at(text, body);
     if bits & LETTER != 0 {
         classes.run(text, body + width, LETTER)
-    } else if bits & NUMBER != 0 {
+    } else if !DIGITS && bits & NUMBER != 0 {
         classes.run(text, body + width, NUMBER)
-    } else if width != 0 && bits & SPACE == 0 {
+    } else if width != 0 && bits & (SPACE | NUMBER) == 0 {
         classes.run_without(text, body + width, LETTER | NUMBER | SPACE)
     } else {
-        space_end(classes, text, at)
+        space_end(classes, text, at, if DIGITS { NUMBER } else { 0 })
     }
 }
 
@@ -52,8 +69,8 @@ pub(super) fn contraction_end(bytes: &[u8], at: usize) -> Option<usize> {
 }
 
 /// `\s++$|\s+(?!\S)|\s`, where `at` is white space: the whole run at the end of the text, else the run without
-/// its last character, which goes to what follows; one character alone stays.
-pub(super) fn space_end(classes: &Classes, text: &str, at: usize) -> usize {
+/// its last character, which goes to what follows, unless that is of the classes `alone`; one character alone stays.
+pub(super) fn space_end(classes: &Classes, text: &str, at: usize, alone: u8) -> usize {
     let (mut last, mut end) = (at, at);
     loop {
         let (bits, width) = classes.at(text, end);
@@ -61,7 +78,7 @@ pub(super) fn space_end(classes: &Classes, text: &str, at: usize) -> usize {
             return end;
         }
         if bits & SPACE == 0 {
-            return if last > at { last } else { end };
+            return if last > at && bits & alone == 0 { last } else { end };
         }
         last = end;
         end += width;

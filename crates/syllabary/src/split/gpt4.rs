@@ -83,7 +83,7 @@ fn space_end(classes: &Classes, text: &str, at: usize) -> usize {
     }
     match last_line_end(text, at, end) {
         Some(line_end) => line_end,
-        None => gpt2::space_end(classes, text, at),
+        None => gpt2::space_end(classes, text, at, 0),
     }
 }
 

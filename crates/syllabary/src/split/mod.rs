@@ -51,6 +51,7 @@ pub struct Split {
 #[derive(Debug, Clone)]
 enum Scanner {
     Gpt2,
+    Gpt2Digits,
     Gpt4,
     O200k,
     Nemotron,
@@ -67,6 +68,7 @@ enum Scanner {
 fn scanner_of(pattern: &str) -> Option<Scanner> {
     match pattern {
         gpt2::TIKTOKEN | gpt2::ORIGINAL | gpt2::BRACKETED => Some(Scanner::Gpt2),
+        gpt2::DIGITS => Some(Scanner::Gpt2Digits),
         gpt4::PATTERN => Some(Scanner::Gpt4),
         o200k::PATTERN => Some(Scanner::O200k),
         o200k::NEMOTRON => Some(Scanner::Nemotron),
@@ -109,6 +111,15 @@ impl Split {
         self
     }
 
+    /// The same split of text that was cut at each digit (`char::is_numeric`) before; `None` where it has no scanner.
+    pub(crate) fn behind_digits(&self) -> Option<Split> {
+        if !matches!(self.scanner, Scanner::Gpt2) || self.lines {
+            return None;
+        }
+        let classes = self.classes.with_numbers_of_std()?.into();
+        Some(Split { scanner: Scanner::Gpt2Digits, classes, ..*self })
+    }
+
     /// Whether `char` is `\w` in its tables.
     pub(crate) fn is_word(&self, char: char) -> bool {
         self.classes.of(char) & WORD != 0
@@ -118,6 +129,7 @@ impl Split {
     pub fn kind(&self) -> &'static str {
         match self.scanner {
             Scanner::Gpt2 => "gpt2",
+            Scanner::Gpt2Digits => "gpt2-digits",
             Scanner::Gpt4 => "gpt4",
             Scanner::O200k => "o200k",
             Scanner::Nemotron => "nemotron",
@@ -168,7 +180,9 @@ impl Split {
         }
         let classes = &self.classes;
         match self.scanner {
-            Scanner::Gpt2 => cut::last(text, |before, after| cut::gpt2(classes, before, after)),
+            Scanner::Gpt2 | Scanner::Gpt2Digits => {
+                cut::last(text, |before, after| cut::gpt2(classes, before, after))
+            }
             Scanner::Gpt4 | Scanner::O200k | Scanner::Nemotron | Scanner::Llama3(_) => {
                 cut::last(text, |before, after| cut::gpt4(classes, before, after))
             }
@@ -258,6 +272,32 @@ mod tests {
         assert_eq!(pieces(&none, ""), [""; 0]);
         assert_eq!(none.last_safe_cut("a b\nc"), None);
         assert_eq!(pieces(&split(gpt2::TIKTOKEN), ""), [""; 0]);
+    }
+
+    #[test]
+    fn behind_digits_is_digits_and_then_the_split() {
+        let (gpt2, mut seen) = (split(gpt2::TIKTOKEN), 0);
+        let behind = gpt2.behind_digits().unwrap();
+        let mut check = |text: &str| {
+            let (mut expected, mut from) = (Vec::new(), 0);
+            for (at, c) in text.char_indices().filter(|(_, c)| c.is_numeric()) {
+                expected.extend(pieces(&gpt2, &text[from..at]));
+                from = at + c.len_utf8();
+                expected.extend(pieces(&gpt2, &text[at..from]));
+                seen += 1;
+            }
+            expected.extend(pieces(&gpt2, &text[from..]));
+            assert_eq!(pieces(&behind, text), expected, "{text:?}");
+        };
+        for c in (0..=0x10_FFFF).filter_map(char::from_u32).step_by(crate::drawn::drawn(5, 1)) {
+            check(&format!("a{c}{c} {c}  {c}!{c}'s{c}\u{3000}{c} "));
+        }
+        const KINDS: [&str; 12] = ["a", "é", "字", " ", "  ", "\n", "1", "½", "٣", "!", "'s", "\u{3000}"];
+        let mut draw = crate::drawn::drawing(3);
+        for _ in 0..3000 {
+            check(&(0..draw(40)).map(|_| KINDS[draw(KINDS.len())]).collect::<String>());
+        }
+        assert!(seen > 10_000);
     }
 
     #[test]

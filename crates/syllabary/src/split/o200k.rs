@@ -119,6 +119,6 @@ pub(super) fn space_end(classes: &Classes, text: &str, at: usize) -> usize {
     let end = classes.run(text, at, SPACE);
     match last_line_end(text, at, end) {
         Some(line_end) => line_end,
-        None => gpt2::space_end(classes, text, at),
+        None => gpt2::space_end(classes, text, at, 0),
     }
 }

@@ -101,7 +101,8 @@ impl Walk<'_> {
             return 0;
         }
         match &self.split.scanner {
-            Scanner::Gpt2 => self.fill_by(Gpt2, ends),
+            Scanner::Gpt2 => self.fill_by(Gpt2::<false>, ends),
+            Scanner::Gpt2Digits => self.fill_by(Gpt2::<true>, ends),
             Scanner::Gpt4 => self.fill_by(GPT4, ends),
             Scanner::O200k => self.fill_by(O200K, ends),
             Scanner::Nemotron => self.fill_by(Words { by_three: false, contractions: false, ..O200K }, ends),
@@ -220,7 +221,8 @@ impl Walk<'_> {
 /// The end of the piece that begins at `at`, which is before the end of `text`.
 pub(super) fn piece_end(scanner: &Scanner, classes: &Classes, text: &str, at: usize) -> usize {
     match scanner {
-        Scanner::Gpt2 => gpt2::piece_end(classes, text, at),
+        Scanner::Gpt2 => gpt2::piece_end::<false>(classes, text, at),
+        Scanner::Gpt2Digits => gpt2::piece_end::<true>(classes, text, at),
         Scanner::Gpt4 => gpt4::piece_end(classes, text, at),
         Scanner::O200k => o200k::piece_end::<true>(classes, text, at),
         Scanner::Nemotron => o200k::piece_end::<false>(classes, text, at),

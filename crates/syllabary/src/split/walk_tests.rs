@@ -14,8 +14,9 @@ use crate::split::Tables;
 use crate::split::classes::{LOWER, NUMBER, SPACE, UPPER};
 
 /// Patterns, and one character of each kind that they can tell apart.
-const LAWS: [(&str, &str); 7] = [
+const LAWS: [(&str, &str); 8] = [
     (gpt2::TIKTOKEN, "'sSlrveé 1½\t\u{3000}!—"),
+    (gpt2::DIGITS, "'sSlé 1½\t\u{3000}!—"),
     (gpt4::PATTERN, "'sſLv\n \t\u{3000}1½!—字"),
     (o200k::PATTERN, "'sELǅ\n \u{A0}1½!/\u{301}字—"),
     (o200k::NEMOTRON, "'sELǅ\n \u{A0}1½!/\u{301}字—"),
@@ -241,13 +242,13 @@ fn every_class_of_every_character_at_every_place_of_a_block() {
                 let mut padded = [0; WINDOW];
                 let window = window(&text, 0, &mut padded);
                 let masks = match split.tier {
-                    Tier::Portable => Portable.masks(Gpt2, &split.classes, window, 0),
+                    Tier::Portable => Portable.masks(Gpt2::<false>, &split.classes, window, 0),
                     #[cfg(simd_x86)]
-                    Tier::Avx2(lanes) => lanes.masks(Gpt2, &split.classes, window, 0),
+                    Tier::Avx2(lanes) => lanes.masks(Gpt2::<false>, &split.classes, window, 0),
                     #[cfg(simd_x86)]
-                    Tier::Avx512(lanes) => lanes.masks(Gpt2, &split.classes, window, 0),
+                    Tier::Avx512(lanes) => lanes.masks(Gpt2::<false>, &split.classes, window, 0),
                     #[cfg(simd_neon)]
-                    Tier::Neon(lanes) => lanes.masks(Gpt2, &split.classes, window, 0),
+                    Tier::Neon(lanes) => lanes.masks(Gpt2::<false>, &split.classes, window, 0),
                 };
                 let class = split.classes.of(c);
                 let here = (((1u128 << c.len_utf8()) - 1) << at) as u64;

@@ -9,6 +9,8 @@
 //! piece where it is the first of its signs and no blank is before it; only there it may be a contraction, and its
 //! end begins a piece.
 //!
+//! Where `DIGITS`, every number is a piece alone, and is to white space as if the text ended before it.
+//!
 //! Leaves out nothing: the masks always tell.
 
 use super::super::classes::LETTER;
@@ -16,9 +18,9 @@ use super::super::gpt2::contraction_end;
 use super::{Carry, Cut, Law, Masks, Place, after, contract, last_of_gap};
 
 #[derive(Clone, Copy)]
-pub(in super::super) struct Gpt2;
+pub(in super::super) struct Gpt2<const DIGITS: bool>;
 
-impl Law for Gpt2 {
+impl<const DIGITS: bool> Law for Gpt2<DIGITS> {
     #[inline(always)]
     fn word(self) -> u8 {
         LETTER
@@ -26,15 +28,21 @@ impl Law for Gpt2 {
 
     #[inline(always)]
     fn starts(self, masks: &Masks, next: &Masks, carry: &mut Carry, place: Place<'_>) -> Option<u64> {
-        let Masks { word, number, space, .. } = *masks;
+        let Masks { word, number, space, inner, .. } = *masks;
         let sign = !(word | number | space);
         let first_word = word & !after(word, &mut carry.word);
         let first_number = number & !after(number, &mut carry.number);
         let not_after_blank = !after(masks.blank, &mut carry.blank);
         let first_sign = sign & !after(sign, &mut carry.sign) & not_after_blank;
         let first_space = space & !after(space, &mut carry.space);
-        let bodies = ((first_word | first_number) & not_after_blank) | first_sign;
-        let starts = bodies | first_space | last_of_gap(space, masks, next);
+        let starts = if DIGITS {
+            let ends = |masks: &Masks| Masks { space: masks.space | masks.number, ..*masks };
+            let bodies = (first_word & not_after_blank) | (number & !inner) | first_sign;
+            bodies | first_space | last_of_gap(space, &ends(masks), &ends(next))
+        } else {
+            let bodies = ((first_word | first_number) & not_after_blank) | first_sign;
+            bodies | first_space | last_of_gap(space, masks, next)
+        };
         let quotes = first_sign & masks.apostrophe;
         if quotes | carry.set | carry.clear == 0 {
             return Some(starts);
