@@ -15,6 +15,7 @@ import pytest
 import tokenizers
 from hypothesis import given
 from hypothesis import strategies as st
+from test_splits_named import DEEPSEEK
 from test_steps_normalize import MOVING
 
 import syllabary
@@ -34,7 +35,7 @@ CUTS: dict[str, dict[str, Any]] = {
     "Punctuation": {"type": "Punctuation", "behavior": "MergedWithNext"},
     "WhitespaceSplit": {"type": "WhitespaceSplit"},
 }
-CASES = [*NORMALIZERS, *CUTS, "NFC and Digits"]
+CASES = [*NORMALIZERS, *CUTS, "NFC and Digits", "DeepSeek", "NFC and DeepSeek"]
 TRAINED_ON = ["Ångström é e\u0301 ἀρχή 漢字 가각 ﬁn … ｆｕｌｌ", "a plain text of words, and words again"] * 3
 ADDED = [("<s>", True, False), ("<Å>", True, True), ("\u00e9 b", False, True)]
 
@@ -54,11 +55,16 @@ class Both:
         trained.train_from_iterator(TRAINED_ON, trainer)
         document = json.loads(trained.to_str())
         document["normalizer"] = NORMALIZERS.get(case.split()[0])
+        steps = [document["pre_tokenizer"]]
         if cut := CUTS.get(case.split()[-1]):
-            document["pre_tokenizer"] = {
-                "type": "Sequence",
-                "pretokenizers": [cut, document["pre_tokenizer"]],
-            }
+            steps = [cut, *steps]
+        elif case.endswith("DeepSeek"):
+            steps = [
+                {"type": "Split", "pattern": {"Regex": pattern}, "behavior": "Isolated", "invert": False}
+                for pattern in DEEPSEEK
+            ]
+            steps += [document["pre_tokenizer"] | {"use_regex": False}]
+        document["pre_tokenizer"] = {"type": "Sequence", "pretokenizers": steps}
         plain = {"single_word": False, "lstrip": False, "rstrip": False}
         size = trained.get_vocab_size()
         document["added_tokens"] = [
@@ -77,7 +83,8 @@ class Both:
         assert list(self.ours.count_batch(texts, special="allow")) == [len(one) for one in ids]
         for text, one in zip(texts, expected, strict=True):
             full = self.ours.encode_full(text, special="allow", add_special_tokens=False)
-            assert ([*full.ids], [tuple(span) for span in full.offsets]) == (one.ids, one.offsets)
+            spans = [tuple(span) for span in full.offsets]
+            assert ([*full.ids], spans, full.word_ids) == (one.ids, one.offsets, one.word_ids)
 
 
 @pytest.fixture(scope="module", params=CASES)
@@ -104,6 +111,10 @@ PARTS = st.one_of(
             "٣",
             "①",
             ". ,",
+            "!x",
+            "かなカナ・ー゠",
+            " \n",
+            "\x01",
         ]
     ),
     st.characters(codec="utf-8"),

@@ -111,7 +111,7 @@ impl Located {
 impl Tokenizer {
     /// Whether no step changes this text, nor a token takes anything along.
     fn leaves(&self, text: &str) -> bool {
-        self.pretokenizer.is_empty() && self.spelled.is_empty() && self.normalizer.keeps(text)
+        self.cuts_at_once() && self.spelled.is_empty() && self.normalizer.keeps(text)
     }
 
     /// Appends the tokens of `text` to `out`.

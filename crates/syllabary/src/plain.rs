@@ -80,7 +80,7 @@ impl Tokenizer {
     }
 
     /// Whether no step cuts a stretch before `all_cuts` does.
-    fn cuts_at_once(&self) -> bool {
+    pub(crate) fn cuts_at_once(&self) -> bool {
         self.pretokenizer.is_empty() || self.one_split.is_some()
     }
 

@@ -183,8 +183,10 @@ impl Tokenizer {
             || has_unused
             || (scores.is_some() && spelling.fuse_unknown && !one_piece);
         let merging = model.is_none();
+        let one_split = parts.split.behind(&parts.pretokenizer);
         // Without a walk, parts that steps cut are too small to be worth a look at many pieces.
-        let cuts = pretokenizer.is_empty() || pretokenizer.only_cuts() && parts.split.walk("").is_some();
+        let has_small_parts = || !pretokenizer.only_cuts() || parts.split.walk("").is_none();
+        let cuts = pretokenizer.is_empty() || one_split.is_some() || !has_small_parts();
         let plain = cuts && !normalizer.freezes() && !joins && merging;
         Ok(Tokenizer {
             exact,
@@ -196,7 +198,7 @@ impl Tokenizer {
             joins,
             whole_symbols: whole_symbols(&parts, &vocab),
             unit: spelling.unit,
-            one_split: if plain && pretokenizer.cuts_digits() { parts.split.behind_digits() } else { None },
+            one_split,
             split: parts.split,
             whole_pieces: parts.whole_pieces,
             trim: parts.trim_offsets.then(|| Trim::new(&spelling, &parts.normalizer, &parts.pretokenizer)),

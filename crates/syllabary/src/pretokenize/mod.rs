@@ -31,8 +31,6 @@ const GPT2: &str = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]
 /// The steps, ready to run; immutable, to be shared by reference.
 pub struct Pretokenizer {
     steps: Vec<Kind>,
-    /// Whether it cuts at each digit, and does nothing else.
-    digits: bool,
 }
 
 /// A step cuts or rewrites; a kind that does both is two steps here.
@@ -69,21 +67,12 @@ impl Pretokenizer {
     pub fn new(steps: &[Step]) -> Result<Pretokenizer, Error> {
         let mut kinds = Vec::new();
         steps.iter().try_for_each(|step| add(&mut kinds, step))?;
-        let digits = match steps {
-            [step] if step.kind == "Digits" => step.flag("individual_digits")?,
-            _ => false,
-        };
-        Ok(Pretokenizer { steps: kinds, digits })
+        Ok(Pretokenizer { steps: kinds })
     }
 
     /// Whether it has no steps.
     pub fn is_empty(&self) -> bool {
         self.steps.is_empty()
-    }
-
-    /// Whether it cuts at each digit, and does nothing else.
-    pub(crate) fn cuts_digits(&self) -> bool {
-        self.digits
     }
 
     /// The parts as all steps, in order, leave them; none is empty.

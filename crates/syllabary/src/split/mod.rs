@@ -8,6 +8,7 @@
 //! A new scanner is one file and one line in `scanner_of`.
 
 mod automaton;
+mod behind;
 mod classes;
 mod contexts;
 mod cut;
@@ -40,6 +41,7 @@ const ENDS: usize = 256;
 /// A split, ready to run; immutable, to be shared by reference.
 pub struct Split {
     scanner: Scanner,
+    pattern: Option<Box<str>>,
     /// Boxed: its tables begin at cache lines, which not everyone who holds a split would see to.
     classes: Box<Classes>,
     keep_unmatched: bool,
@@ -97,6 +99,7 @@ impl Split {
         };
         Ok(Split {
             scanner,
+            pattern: pattern.map(Box::from),
             classes: Classes::new(tables)?.into(),
             keep_unmatched,
             lines: false,
@@ -109,15 +112,6 @@ impl Split {
     pub fn by_lines(mut self) -> Split {
         self.lines = true;
         self
-    }
-
-    /// The same split of text that was cut at each digit (`char::is_numeric`) before; `None` where it has no scanner.
-    pub(crate) fn behind_digits(&self) -> Option<Split> {
-        if !matches!(self.scanner, Scanner::Gpt2) || self.lines {
-            return None;
-        }
-        let classes = self.classes.with_numbers_of_std()?.into();
-        Some(Split { scanner: Scanner::Gpt2Digits, classes, ..*self })
     }
 
     /// Whether `char` is `\w` in its tables.
@@ -272,32 +266,6 @@ mod tests {
         assert_eq!(pieces(&none, ""), [""; 0]);
         assert_eq!(none.last_safe_cut("a b\nc"), None);
         assert_eq!(pieces(&split(gpt2::TIKTOKEN), ""), [""; 0]);
-    }
-
-    #[test]
-    fn behind_digits_is_digits_and_then_the_split() {
-        let (gpt2, mut seen) = (split(gpt2::TIKTOKEN), 0);
-        let behind = gpt2.behind_digits().unwrap();
-        let mut check = |text: &str| {
-            let (mut expected, mut from) = (Vec::new(), 0);
-            for (at, c) in text.char_indices().filter(|(_, c)| c.is_numeric()) {
-                expected.extend(pieces(&gpt2, &text[from..at]));
-                from = at + c.len_utf8();
-                expected.extend(pieces(&gpt2, &text[at..from]));
-                seen += 1;
-            }
-            expected.extend(pieces(&gpt2, &text[from..]));
-            assert_eq!(pieces(&behind, text), expected, "{text:?}");
-        };
-        for c in (0..=0x10_FFFF).filter_map(char::from_u32).step_by(crate::drawn::drawn(5, 1)) {
-            check(&format!("a{c}{c} {c}  {c}!{c}'s{c}\u{3000}{c} "));
-        }
-        const KINDS: [&str; 12] = ["a", "é", "字", " ", "  ", "\n", "1", "½", "٣", "!", "'s", "\u{3000}"];
-        let mut draw = crate::drawn::drawing(3);
-        for _ in 0..3000 {
-            check(&(0..draw(40)).map(|_| KINDS[draw(KINDS.len())]).collect::<String>());
-        }
-        assert!(seen > 10_000);
     }
 
     #[test]
