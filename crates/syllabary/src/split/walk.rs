@@ -108,10 +108,8 @@ impl Walk<'_> {
             Scanner::Nemotron => self.fill_by(Words { by_three: false, contractions: false, ..O200K }, ends),
             Scanner::Llama3(family) => self.fill_by(family.masks(), ends),
             Scanner::Regex(Matcher::Automaton(automaton)) => {
-                let (text, mut search) = (self.text, std::mem::take(&mut self.search));
-                let end_of = |at| search.end(automaton, text, at).unwrap_or(text.len());
-                let written = self.fill_with(ends, text.len(), end_of);
-                self.search = search;
+                let written = self.search.fill(automaton, self.text, self.at, ends);
+                self.at = written.checked_sub(1).map_or(self.at, |last| ends[last]);
                 written
             }
             _ => self.fill_piece_by_piece(ends, self.text.len()),

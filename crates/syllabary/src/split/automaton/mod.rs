@@ -10,6 +10,7 @@
 //! can be cut. Immutable, shared by all threads. Leaves out what `tree` leaves out, and patterns whose table
 //! would be large: those stay with `fancy-regex`.
 
+mod ends;
 mod kinds;
 mod program;
 mod search;
@@ -23,6 +24,7 @@ use std::sync::Arc;
 use fancy_regex::Expr;
 use rustc_hash::FxHashSet;
 
+use ends::Ends;
 use kinds::Kinds;
 use program::Compiler;
 pub(super) use search::Search;
@@ -45,6 +47,8 @@ pub(super) struct Automaton {
     covers: bool,
     /// For each two kinds, whether a text can be cut between them; empty: nowhere.
     cuts: Vec<bool>,
+    /// Where every character is in some match.
+    ends: Option<Ends>,
 }
 
 impl Automaton {
@@ -58,6 +62,7 @@ impl Automaton {
         let compiler = Compiler { kinds: &kinds, sets: &sets };
         let mut made = Automaton::of_tree(&tree, &compiler, &kinds, &mut 0)?;
         made.covers = made.every_character_begins_a_match();
+        made.ends = if made.covers { Ends::new(&made.states, made.kinds.len() + 1) } else { None };
         made.cuts = made.safe_cuts().unwrap_or_default();
         Some(made)
     }
@@ -76,7 +81,7 @@ impl Automaton {
         let looks = looks.collect::<Option<_>>()?;
         let forgets = states.forgets();
         let kinds = kinds.clone();
-        Some(Automaton { kinds, states, looks, number, forgets, covers: false, cuts: Vec::new() })
+        Some(Automaton { kinds, states, looks, number, forgets, covers: false, cuts: Vec::new(), ends: None })
     }
 
     /// The state at `at`.

@@ -21,6 +21,8 @@ const LONG: usize = 256;
 const STRIDE: usize = 16;
 /// After a note was of use, so many searches look for one from their first character.
 const EAGER: u32 = 64;
+/// So many matches are found one by one where many at once came to nothing.
+const SINGLE: u32 = 16;
 /// Notes held at most (8 MiB); beyond that they are forgotten.
 const MAX_NOTES: usize = 1 << 18;
 /// No match.
@@ -35,6 +37,8 @@ pub(in super::super) struct Search {
     notes: FxHashMap<Key, bool>,
     /// Searches that shall look for notes at once.
     eager: u32,
+    /// Matches to be found one by one, as many at once came to nothing.
+    single: u32,
 }
 
 impl Search {
@@ -60,6 +64,33 @@ impl Search {
         }
         let last = self.go_on(automaton, text, (place, row), last, false);
         (last != NONE).then_some(last)
+    }
+
+    /// Writes where the matches end that follow each other from `at` on, and says how many; every character is in one.
+    pub(in super::super) fn fill(
+        &mut self,
+        automaton: &Automaton,
+        text: &str,
+        mut at: usize,
+        ends: &mut [usize],
+    ) -> usize {
+        let mut count = 0;
+        while let Some(room) = ends.get_mut(count..).filter(|room| !room.is_empty() && at < text.len()) {
+            let many = automaton.ends.as_ref().filter(|_| self.eager == 0 && self.single == 0);
+            let found = many.map_or(0, |many| many.fill(&automaton.kinds, text.as_bytes(), at, room));
+            count += found;
+            (at, self.single) = match found {
+                0 if self.single > 0 => (at, self.single - 1),
+                0 => (at, SINGLE),
+                _ => (room[found - 1], 0),
+            };
+            if let Some(end) = ends.get_mut(count).filter(|_| at < text.len()) {
+                at = self.end(automaton, text, at).unwrap_or(text.len());
+                *end = at;
+                count += 1;
+            }
+        }
+        count
     }
 
     /// Whether `automaton` matches at `at`, be it the empty text.

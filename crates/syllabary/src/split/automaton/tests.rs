@@ -13,6 +13,20 @@ fn automaton(pattern: &str) -> Option<Automaton> {
 fn matches(automaton: &Automaton, text: &str) -> Vec<(usize, usize)> {
     let mut found = Vec::new();
     automaton.matches(text, &mut |start, end| found.push((start, end)));
+    if automaton.covers() {
+        for room in [1, 3, 1000] {
+            let (mut search, mut ends, mut buffer) = (Search::default(), Vec::new(), vec![0; room]);
+            loop {
+                let at = ends.last().copied().unwrap_or(0);
+                let count = search.fill(automaton, text, at, &mut buffer);
+                if count == 0 {
+                    break;
+                }
+                ends.extend_from_slice(&buffer[..count]);
+            }
+            assert!(ends.iter().eq(found.iter().map(|(_, end)| end)), "{text:?}, room {room}: {ends:?}");
+        }
+    }
     found
 }
 
@@ -193,6 +207,14 @@ fn split(pattern: &str) -> Split {
 fn pieces<'t>(split: &Split, text: &'t str) -> Vec<&'t str> {
     let mut out = Vec::new();
     split.pieces(text, &mut |piece| out.push(piece)).unwrap();
+    let (mut ends, mut buffer) = (Vec::new(), [0; 100]);
+    if let Some(mut walk) = split.walk(text) {
+        while let count @ 1.. = walk.fill(&mut buffer) {
+            ends.extend_from_slice(&buffer[..count]);
+        }
+        let expected = out.iter().map(|piece| piece.as_ptr() as usize + piece.len() - text.as_ptr() as usize);
+        assert!(expected.eq(ends));
+    }
     out
 }
 
