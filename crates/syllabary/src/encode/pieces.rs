@@ -27,6 +27,9 @@ use crate::{
     vocab::Vocab,
 };
 
+/// Between so many chunks of a text it is asked whether to go on.
+const OFTEN: u32 = 1 << 8;
+
 /// What a tokenizer needs to encode at full speed, besides its vocabulary and merges.
 #[derive(Debug)]
 pub(crate) struct Fast {
@@ -147,10 +150,17 @@ impl<O: Output> Pieces<'_, O> {
         let Some(mut walk) = split.walk(text) else { return self.by_matches(split, text) };
         let mut edges = std::mem::take(&mut self.work.edges);
         edges[0] = 0;
-        let mut done = Ok(());
+        let (mut done, mut chunks) = (Ok(()), 0_u32);
         while done.is_ok() {
             let count = walk.fill(&mut edges[1..]);
             if count == 0 {
+                break;
+            }
+            chunks = chunks.wrapping_add(1);
+            if chunks.is_multiple_of(OFTEN)
+                && let Err(error) = self.ask.check()
+            {
+                done = Err(error);
                 break;
             }
             done = self.chunk(text.as_bytes(), &edges[..=count]);

@@ -157,7 +157,7 @@ impl Split {
             Scanner::Superwords => self.search(text, f, |at| superwords::next(classes, text, at)),
             Scanner::None if text.is_empty() => {}
             Scanner::None => f(text),
-            Scanner::Regex(matcher) => return self.run_regex(matcher, text, f),
+            Scanner::Regex(matcher) if !matcher.covers() => return self.run_regex(matcher, text, f),
             _ => cover(self.walk_of_line(text), text, f),
         }
         Ok(())

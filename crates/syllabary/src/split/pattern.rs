@@ -33,6 +33,16 @@ pub(super) enum Matcher {
     Fancy(Box<Regex>),
 }
 
+impl Matcher {
+    /// Whether every character of every text is known to be in some match.
+    pub(super) fn covers(&self) -> bool {
+        match self {
+            Matcher::Automaton(automaton) => automaton.covers(),
+            Matcher::Fancy(_) => false,
+        }
+    }
+}
+
 /// Compiles `pattern` with the meaning that `tables` give it.
 pub(super) fn compile(pattern: &str, tables: Tables) -> Result<Matcher, Error> {
     let refuse = |reason: String| Error::Pattern { pattern: pattern.to_owned(), reason };

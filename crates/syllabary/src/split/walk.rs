@@ -77,8 +77,7 @@ impl Split {
     pub(crate) fn walk<'a>(&'a self, text: &'a str) -> Option<Walk<'a>> {
         let skips = match &self.scanner {
             Scanner::Whitespace | Scanner::WhitespaceSplit | Scanner::Superwords | Scanner::None => true,
-            Scanner::Regex(Matcher::Automaton(automaton)) => !automaton.covers(),
-            Scanner::Regex(Matcher::Fancy(_)) => true,
+            Scanner::Regex(matcher) => !matcher.covers(),
             _ => false,
         };
         (!skips && !self.lines).then(|| self.walk_of_line(text))

@@ -90,14 +90,14 @@ impl Kinds {
     }
 
     /// The kind of the character at byte `at`, which is before the end, and its length in bytes.
-    #[inline]
+    #[inline(always)]
     pub(super) fn at(&self, text: &[u8], at: usize) -> (u8, usize) {
         let byte = text[at];
         if byte < 128 { (self.ascii[usize::from(byte)], 1) } else { self.wide(&text[at..]) }
     }
 
     /// The same for a character of more than one byte, at the beginning of `text`, which is UTF-8.
-    #[inline]
+    #[inline(always)]
     fn wide(&self, text: &[u8]) -> (u8, usize) {
         let low = |at: usize| usize::from(text[at] & 0x3F);
         let first = usize::from(text[0]);
