@@ -35,7 +35,7 @@ CUTS: dict[str, dict[str, Any]] = {
     "Punctuation": {"type": "Punctuation", "behavior": "MergedWithNext"},
     "WhitespaceSplit": {"type": "WhitespaceSplit"},
 }
-CASES = [*NORMALIZERS, *CUTS, "NFC and Digits", "DeepSeek", "NFC and DeepSeek"]
+CASES = [*NORMALIZERS, *CUTS, "NFC and Digits", "DeepSeek", "NFC and DeepSeek", "Space", "NFC and Space"]
 TRAINED_ON = ["Ångström é e\u0301 ἀρχή 漢字 가각 ﬁn … ｆｕｌｌ", "a plain text of words, and words again"] * 3
 ADDED = [("<s>", True, False), ("<Å>", True, True), ("\u00e9 b", False, True)]
 
@@ -64,6 +64,8 @@ class Both:
                 for pattern in DEEPSEEK
             ]
             steps += [document["pre_tokenizer"] | {"use_regex": False}]
+        elif case.endswith("Space"):
+            steps = [document["pre_tokenizer"] | {"add_prefix_space": True}]
         document["pre_tokenizer"] = {"type": "Sequence", "pretokenizers": steps}
         plain = {"single_word": False, "lstrip": False, "rstrip": False}
         size = trained.get_vocab_size()

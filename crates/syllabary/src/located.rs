@@ -111,7 +111,8 @@ impl Located {
 impl Tokenizer {
     /// Whether no step changes this text, nor a token takes anything along.
     fn leaves(&self, text: &str) -> bool {
-        self.cuts_at_once() && self.spelled.is_empty() && self.normalizer.keeps(text)
+        let is_left = self.pretokenizer.is_empty() || self.one_split.is_some();
+        is_left && self.spelled.is_empty() && self.normalizer.keeps(text)
     }
 
     /// Appends the tokens of `text` to `out`.

@@ -24,6 +24,9 @@ const ENOUGH: usize = if cfg!(test) { 1 << 6 } else { 1 << 13 };
 /// A larger buffer for normalized text is not kept.
 const KEPT: usize = 1 << 20;
 
+/// So many bytes are copied to write a space before them, where the text can be cut.
+const PREFIXED: usize = if cfg!(test) { 1 << 6 } else { 1 << 14 };
+
 /// Once in so many parts of a text too.
 const OFTEN: u32 = 1 << 12;
 
@@ -80,8 +83,8 @@ impl Tokenizer {
     }
 
     /// Whether no step cuts a stretch before `all_cuts` does.
-    pub(crate) fn cuts_at_once(&self) -> bool {
-        self.pretokenizer.is_empty() || self.one_split.is_some()
+    fn cuts_at_once(&self) -> bool {
+        self.pretokenizer.is_empty() || self.one_split.is_some() || self.pretokenizer.prefixes_space()
     }
 
     fn side_by_side<T: Text>(
@@ -205,6 +208,9 @@ impl Tokenizer {
         pieces: &mut Pieces<'_, O>,
         text: &str,
     ) -> Result<(), Error> {
+        if self.pretokenizer.prefixes_space() && !text.is_empty() && !text.starts_with(' ') {
+            return self.prefixed::<JOINED, _>(pieces, text);
+        }
         if self.cuts_at_once() {
             return self.stretch::<JOINED, _>(pieces, text);
         }
@@ -219,6 +225,26 @@ impl Tokenizer {
             }
         })?;
         done
+    }
+
+    /// Encodes a stretch without special tokens, with a space before it; of a long one only its beginning is copied.
+    fn prefixed<const JOINED: bool, O: Output>(
+        &self,
+        pieces: &mut Pieces<'_, O>,
+        text: &str,
+    ) -> Result<(), Error> {
+        let begin = floor(text, PREFIXED);
+        let cut = if begin < text.len() { self.all_cuts().last_safe_cut(&text[..begin]) } else { None };
+        let (begin, rest) = text.split_at(cut.unwrap_or(text.len()));
+        let mut made = std::mem::take(&mut pieces.work.prefixed);
+        made.clear();
+        made.push(' ');
+        made.push_str(begin);
+        self.stretch::<JOINED, _>(pieces, &made)?;
+        if made.capacity() <= KEPT {
+            pieces.work.prefixed = made;
+        }
+        if rest.is_empty() { Ok(()) } else { self.stretch::<JOINED, _>(pieces, rest) }
     }
 
     /// Encodes a stretch without special tokens; a short one of a batch waits for those after it.

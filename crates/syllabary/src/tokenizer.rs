@@ -185,9 +185,9 @@ impl Tokenizer {
         let merging = model.is_none();
         let one_split = parts.split.behind(&parts.pretokenizer);
         // Without a walk, parts that steps cut are too small to be worth a look at many pieces.
-        let has_small_parts = || !pretokenizer.only_cuts() || parts.split.walk("").is_none();
-        let cuts = pretokenizer.is_empty() || one_split.is_some() || !has_small_parts();
-        let plain = cuts && !normalizer.freezes() && !joins && merging;
+        let has_large_parts = pretokenizer.only_cuts() && parts.split.walk("").is_some();
+        let cuts = one_split.is_some() || pretokenizer.prefixes_space() || has_large_parts;
+        let plain = (pretokenizer.is_empty() || cuts) && !normalizer.freezes() && !joins && merging;
         Ok(Tokenizer {
             exact,
             fast: if plain { Fast::new(&parts, &vocab, &merges) } else { None },

@@ -61,6 +61,8 @@ pub(crate) struct FastWork {
     pub(super) ids: Vec<u32>,
     /// Text that is normalized.
     pub(crate) normalized: String,
+    /// Text with a space before it.
+    pub(crate) prefixed: String,
     pub(super) unknown: Vec<(Key, u32)>,
     pub(super) spelled: Spelled,
     /// Whether some of the last few pieces that were encoded one by one were new.
@@ -91,6 +93,7 @@ impl FastWork {
             firsts: Vec::new(),
             ids: Vec::new(),
             normalized: String::new(),
+            prefixed: String::new(),
             unknown: Vec::new(),
             spelled: Spelled::default(),
             are_new: false,

@@ -107,6 +107,11 @@ impl Pretokenizer {
         self.steps.iter().all(cuts)
     }
 
+    /// Whether all it does is to write a space before text that does not begin with one.
+    pub(crate) fn prefixes_space(&self) -> bool {
+        matches!(self.steps[..], [Kind::Metaspace { replacement: ' ', prepend: Prepend::Always }])
+    }
+
     /// Calls `each` with the parts of a text, as `for_each` does, where no step rewrites.
     ///
     /// # Errors
