@@ -35,6 +35,10 @@ def metaspace(scheme: str, split: bool) -> Step:
     return Step("Metaspace", {"replacement": MARK, "prepend_scheme": scheme, "split": split})
 
 
+def cut_at_spaces(behavior: str, invert: bool = False) -> Step:
+    return Step("Split", {"pattern": " ", "regex": False, "behavior": behavior, "invert": invert})
+
+
 STEPS: list[tuple[tuple[Step, ...], tuple[Step, ...]]] = [
     ((), ()),
     ((PREPEND, REPLACE), ()),
@@ -47,6 +51,15 @@ STEPS: list[tuple[tuple[Step, ...], tuple[Step, ...]]] = [
         for scheme in ("always", "first", "never")
         for split in (True, False)
     ),
+    # Gemma's, whose cut finds no spaces; and some that do find them.
+    ((REPLACE,), (cut_at_spaces("merged_with_previous"),)),
+    ((REPLACE,), (cut_at_spaces("removed"), cut_at_spaces("isolated"))),
+    ((REPLACE,), (cut_at_spaces("removed", True),)),
+    (
+        (REPLACE, Step("Replace", {"pattern": MARK, "regex": False, "content": " "})),
+        (cut_at_spaces("removed"),),
+    ),
+    ((), (cut_at_spaces("merged_with_next"),)),
 ]
 
 

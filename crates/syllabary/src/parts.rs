@@ -94,6 +94,15 @@ impl<'a> Parts<'a> {
         Vocab::with_hidden(self.tokens.iter().copied(), &hidden).map(Arc::new)
     }
 
+    /// The same without steps that cut at spaces where the normalizer leaves none, as those of Gemma.
+    pub(crate) fn without_idle_steps(mut self) -> Parts<'a> {
+        if self.normalizer.last().is_some_and(replaces_spaces) {
+            let idle = self.pretokenizer.iter().take_while(|step| is_cut_at_spaces(step)).count();
+            self.pretokenizer.drain(..idle);
+        }
+        self
+    }
+
     /// Every symbol is a token, every merge joins two tokens to a third, every id named is one.
     pub(crate) fn check(&self, vocab: &Vocab) -> Result<(), Error> {
         for &(symbol, id) in &self.alphabet {
@@ -182,4 +191,14 @@ impl<'a> Parts<'a> {
             None => Ok(()),
         }
     }
+}
+
+fn replaces_spaces(step: &Step) -> bool {
+    let is_plain = step.kind == "Replace" && step.flag("regex") == Ok(false);
+    is_plain && step.text("pattern") == Ok(" ") && step.text("content").is_ok_and(|made| !made.contains(' '))
+}
+
+fn is_cut_at_spaces(step: &Step) -> bool {
+    let flag = |name| step.flag(name) == Ok(false);
+    step.kind == "Split" && step.text("pattern") == Ok(" ") && flag("regex") && flag("invert")
 }

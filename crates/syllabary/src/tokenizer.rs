@@ -158,10 +158,12 @@ impl Tokenizer {
     pub fn new(parts: Parts<'_>) -> Result<Tokenizer, Error> {
         let vocab = parts.vocab()?;
         parts.check(&vocab)?;
+        let parts = parts.without_idle_steps();
         let spelling = parts.spelling;
         let alphabet = Alphabet::new(&spelling, parts.alphabet.iter().copied())?;
         let model = Model::new(&parts, &vocab)?;
-        let (merges, alphabet) = merging(&parts, &vocab, alphabet, model.is_none())?;
+        let merging = model.is_none();
+        let (merges, alphabet) = merges_of(&parts, &vocab, alphabet, merging)?;
         let normalizer = Normalizer::new(&parts.normalizer)?;
         let pretokenizer = Pretokenizer::new(&parts.pretokenizer)?;
         let named = matching::named(&parts.special, &parts.added, &parts.matching)?;
@@ -172,8 +174,7 @@ impl Tokenizer {
             Some(steps) => Some(TextDecoder::new(steps, &spelling, &named, &normalizer)?),
             None => None,
         };
-        let by_scores = parts.scores.as_ref().filter(|_| model.is_none());
-        let scores = by_scores.map(|_| Scores::new(&parts.unused, &spelling));
+        let scores = (parts.scores.is_some() && merging).then(|| Scores::new(&parts.unused, &spelling));
         let one_piece = parts.split.kind() == "none" && pretokenizer.is_empty();
         let has_unused = scores.as_ref().is_some_and(Scores::has_unused);
         let exact = normalizer.is_identity() && pretokenizer.is_empty();
@@ -182,7 +183,6 @@ impl Tokenizer {
         let joins = spelling.unit == Unit::Word
             || has_unused
             || (scores.is_some() && spelling.fuse_unknown && !one_piece);
-        let merging = model.is_none();
         let one_split = parts.split.behind(&parts.pretokenizer);
         // Without a walk, parts that steps cut are too small to be worth a look at many pieces.
         let has_large_parts = pretokenizer.only_cuts() && parts.split.walk("").is_some();
@@ -348,7 +348,7 @@ impl Tokenizer {
 }
 
 /// The merges, and the symbols that they merge.
-fn merging(
+fn merges_of(
     parts: &Parts<'_>,
     vocab: &Arc<Vocab>,
     alphabet: Alphabet,

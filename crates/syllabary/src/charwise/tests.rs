@@ -39,7 +39,26 @@ fn only_where_ids_depend_on_nothing_else() {
             ("content", Value::Str("▁".to_owned())),
         ],
     );
+    let cut = |invert| {
+        let options = [
+            ("pattern", Value::Str(" ".to_owned())),
+            ("regex", Value::Bool(false)),
+            ("behavior", Value::Str("merged_with_previous".to_owned())),
+            ("invert", Value::Bool(invert)),
+        ];
+        step("Split", &options)
+    };
     assert!(has_fast_way(|_| ()));
+    // A cut at spaces where there are none.
+    assert!(has_fast_way(|parts| {
+        parts.normalizer.push(replace.clone());
+        parts.pretokenizer.push(cut(false));
+    }));
+    assert!(!has_fast_way(|parts| {
+        parts.normalizer.push(replace.clone());
+        parts.pretokenizer.push(cut(true));
+    }));
+    assert!(!has_fast_way(|parts| parts.pretokenizer.push(cut(false))));
     assert!(has_fast_way(|parts| parts.normalizer.push(replace.clone())));
     assert!(has_fast_way(|parts| parts.normalizer.push(step("Lowercase", &[]))));
     assert!(has_fast_way(|parts| {
