@@ -4,8 +4,9 @@
         [--only ROW ...] [--corpus NAME ...] [--clock wall|cpu] [--output FOLDER]
 
 For each corpus the peers train a tokenizer on one part of it: tokenizers a WordPiece (BERT's steps,
-uncased), a Unigram (T5's) and byte-level ones (behind NFC, as Qwen's, and cut at digits, as SmolLM's),
-sentencepiece a Unigram. Then every lane encodes other documents of 3 KB in a
+uncased), a Unigram (T5's), byte-level ones (behind NFC, as Qwen's; cut at digits, as SmolLM's; by the three
+splits of DeepSeek V3; behind a space) and one of characters (Gemma's steps), sentencepiece a Unigram.
+tokenizers 1.0.0rc3 refuses DeepSeek's and the space. Then every lane encodes other documents of 3 KB in a
 process of its own, bound to one core, which sees the text for the first time; lanes take turns, medians
 count. Digests of the ids (and, of full encodings, of offsets and masks) must be equal, else the exit status
 is 1. A second pass is noted as "warm". Result: models.json in bench/results (or --output).
@@ -49,9 +50,19 @@ ROWS: dict[str, tuple[str, dict[str, float]]] = {
     "sentencepiece": ("sentencepiece.model", {"sentencepiece": 5}),
     "normalized": ("normalized.json", {"tokenizers": 5, RC3: 2}),
     "digits": ("digits.json", {"tokenizers": 5, RC3: 2}),
+    "gemma": ("gemma.json", {"tokenizers": 5, RC3: 2}),
+    "deepseek": ("deepseek.json", {"tokenizers": 5}),
+    "space": ("space.json", {"tokenizers": 5}),
     "full-wordpiece": ("wordpiece.json", {"tokenizers": 5}),
     "full-bytes": ("bytes.json", {"tokenizers": 5}),
 }
+# The three splits of DeepSeek V3's tokenizer.json.
+DEEPSEEK = (
+    r"\p{N}{1,3}",
+    "[一-龥぀-ゟ゠-ヿ]+",
+    r"""[!"#$%&'()*+,\-./:;<=>?@\[\\\]^_`{|}~][A-Za-z]+|[^\r\n\p{L}\p{P}\p{S}]?[\p{L}\p{M}]+"""
+    r"""| ?[\p{P}\p{S}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+""",
+)
 Ids = Iterable[Iterable[int]]
 
 
@@ -183,6 +194,7 @@ def train(data: bytes, folder: Path) -> None:
     t5.train_from_iterator(lines, made)
     t5.save(str(folder / "unigram.json"))
     train_bytes(lines, sizes, folder)
+    train_characters(lines, sizes, folder)
     model = io.BytesIO()
     sentencepiece.SentencePieceTrainer.train(
         sentence_iterator=iter(line for line in lines if line.strip()),
@@ -197,8 +209,8 @@ def train(data: bytes, folder: Path) -> None:
 
 
 def train_bytes(lines: list[str], sizes: dict[str, Any], folder: Path) -> None:
-    """Byte-level ones of one corpus: as it is, with a template; cut at digits; behind NFC."""
-    from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors, trainers
+    """Byte-level ones of one corpus: as it is, with a template; behind other steps."""
+    from tokenizers import Regex, Tokenizer, models, normalizers, pre_tokenizers, processors, trainers
 
     of_bytes = Tokenizer(models.BPE())
     of_bytes.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
@@ -213,8 +225,27 @@ def train_bytes(lines: list[str], sizes: dict[str, Any], folder: Path) -> None:
     alone, digits = of_bytes.pre_tokenizer, pre_tokenizers.Digits(individual_digits=True)
     of_bytes.pre_tokenizer = pre_tokenizers.Sequence([digits, alone])
     of_bytes.save(str(folder / "digits.json"))
+    cuts = [pre_tokenizers.Split(Regex(pattern), "isolated") for pattern in DEEPSEEK]
+    after = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
+    of_bytes.pre_tokenizer = pre_tokenizers.Sequence([*cuts, after])
+    of_bytes.save(str(folder / "deepseek.json"))
+    of_bytes.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=True)
+    of_bytes.save(str(folder / "space.json"))
     of_bytes.pre_tokenizer, of_bytes.normalizer = alone, normalizers.NFC()
     of_bytes.save(str(folder / "normalized.json"))
+
+
+def train_characters(lines: list[str], sizes: dict[str, Any], folder: Path) -> None:
+    """One of characters that falls back to bytes, with Gemma's steps."""
+    from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, trainers
+
+    found = ["<unk>", *(f"<0x{byte:02X}>" for byte in range(256))]
+    gemma = Tokenizer(models.BPE(unk_token="<unk>", fuse_unk=True, byte_fallback=True))
+    gemma.pre_tokenizer = pre_tokenizers.Metaspace(prepend_scheme="never")
+    gemma.train_from_iterator(lines, trainers.BpeTrainer(**sizes | {"special_tokens": found}))
+    gemma.normalizer = normalizers.Replace(" ", "▁")
+    gemma.pre_tokenizer = pre_tokenizers.Split(" ", "merged_with_previous")
+    gemma.save(str(folder / "gemma.json"))
 
 
 # ---- turns ----
