@@ -108,6 +108,7 @@ impl Charwise {
         // All lines are asked for before any is needed: most of the time is spent waiting for them.
         let Work { memory, several, .. } = &mut *work;
         let missed = memory.look(several, text.as_bytes());
+        self.learn_many(text, missed, work);
         let mut written = 0;
         for number in 0..missed {
             let (range, short, filled) = work.several.missed(number);

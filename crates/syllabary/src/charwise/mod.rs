@@ -19,6 +19,7 @@ mod cover;
 mod encode;
 mod gather;
 mod joins;
+mod learn;
 mod letters;
 pub(crate) mod memory;
 #[cfg(simd_x86)]

@@ -1,4 +1,4 @@
-//! Merging the symbols of a short segment: pairs in a flat table, candidates in an array.
+//! Merging the symbols of a short segment: candidates in an array.
 //!
 //! ```text
 //! repeat: of all neighbouring pairs in the table, take the lowest rank, the leftmost of equals;
@@ -13,7 +13,7 @@
 //! Leaves out long segments (`merge`).
 
 use super::Pair;
-use crate::merge::Merge;
+use crate::merge::{Merge, PairTable};
 
 /// Segments of up to so many symbols are merged here.
 pub(super) const MOST: usize = 48;
@@ -23,9 +23,6 @@ const LANES: usize = 16;
 /// Symbols are below this, and ranks below the next.
 const SYMBOL_BOUND: u32 = 1 << 21;
 const RANK_BOUND: u32 = 1 << 25;
-/// The parts of a slot: both symbols and the number of the merge.
-const MERGE_BITS: u32 = 22;
-const EMPTY: u64 = u64::MAX;
 /// No candidate. Others are a rank and, in the last 6 bits, a place.
 const NEVER: i32 = i32::MAX;
 const PLACE_BITS: u32 = 6;
@@ -51,22 +48,16 @@ enum Last {
     Any,
 }
 
-/// The pairs that merge, by open addressing; at least half of the slots are empty.
-pub(super) struct Pairs {
-    slots: Vec<u64>,
-    shift: u32,
-    /// What each merge makes, and its rank, where that is not its number.
-    made: Vec<u32>,
-    ranks: Option<Vec<u32>>,
-}
+/// The pairs that merge.
+pub(super) struct Pairs(PairTable);
 
 /// The symbols of a segment, a linked list in place.
 #[derive(Debug)]
 pub(super) struct Scratch {
     ids: [u32; MOST],
-    /// For each symbol, rank and place of its merge with the next, and which merge that is.
+    /// For each symbol, rank and place of its merge with the next, and what that makes.
     candidates: [i32; MOST],
-    merges: [u32; MOST],
+    makes: [u32; MOST],
     next: [u8; MOST],
     previous: [u8; MOST],
 }
@@ -76,16 +67,11 @@ impl Default for Scratch {
         Scratch {
             ids: [0; MOST],
             candidates: [NEVER; MOST],
-            merges: [0; MOST],
+            makes: [0; MOST],
             next: [END; MOST],
             previous: [END; MOST],
         }
     }
-}
-
-#[inline]
-fn key(left: u32, right: u32) -> u64 {
-    u64::from(left) << 21 | u64::from(right)
 }
 
 impl Pairs {
@@ -111,37 +97,20 @@ impl Pairs {
                 Last::Pair(left, right) => (left, right) == (entry.left, entry.right),
             }
         });
-        entries.sort_unstable_by_key(|entry| entry.rank);
         Pairs::of(&entries)
     }
 
-    /// All of these. Where each has a higher rank than the one before, its number is as good as its rank.
+    /// All of these.
     fn of(entries: &[Entry]) -> Option<Pairs> {
-        let size = (2 * entries.len()).next_power_of_two().max(8);
-        let fits = |entry: &Entry| entry.left.max(entry.right) < SYMBOL_BOUND - 1 && entry.rank < RANK_BOUND;
-        if entries.len() >= 1 << MERGE_BITS || !entries.iter().all(fits) {
+        let fits = |entry: &Entry| entry.left.max(entry.right) < SYMBOL_BOUND && entry.rank < RANK_BOUND;
+        if !entries.iter().all(fits) {
             return None;
         }
-        let rises = entries.is_sorted_by(|a, b| a.rank < b.rank);
-        let mut table = Pairs {
-            slots: vec![EMPTY; size],
-            shift: 64 - size.trailing_zeros(),
-            made: entries.iter().map(|entry| entry.id).collect(),
-            ranks: (!rises).then(|| entries.iter().map(|entry| entry.rank).collect()),
-        };
-        for (entry, number) in entries.iter().zip(0..) {
-            table.insert(key(entry.left, entry.right), number);
+        let mut table = PairTable::for_many(entries.len());
+        for &Entry { left, right, rank, id } in entries {
+            table.insert((left, right), Merge { rank, id });
         }
-        Some(table)
-    }
-
-    fn insert(&mut self, key: u64, number: u64) {
-        let mask = self.slots.len() - 1;
-        let mut at = self.place(key);
-        while self.slots[at & mask] != EMPTY {
-            at += 1;
-        }
-        self.slots[at & mask] = key << MERGE_BITS | number;
+        Some(Pairs(table))
     }
 
     /// The two symbols that symbols alone are at last.
@@ -157,29 +126,18 @@ impl Pairs {
         }
     }
 
-    #[inline(always)]
-    fn place(&self, key: u64) -> usize {
-        (key.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> self.shift) as usize
-    }
-
-    /// The merge of two symbols as a candidate at `at`, and its number.
+    /// The merge of two symbols as a candidate at `at`, and what it makes.
     #[inline(always)]
     fn candidate(&self, left: u32, right: u32, at: usize) -> (i32, u32) {
-        let key = key(left, right);
-        let mask = self.slots.len() - 1;
-        let mut place = self.place(key);
-        loop {
-            let slot = self.slots[place & mask];
-            if slot >> MERGE_BITS == key {
-                let number = (slot & ((1 << MERGE_BITS) - 1)) as u32;
-                let rank = self.ranks.as_ref().map_or(number, |ranks| ranks[number as usize]);
-                return ((rank << PLACE_BITS) as i32 | at as i32, number);
-            }
-            if slot == EMPTY {
-                return (NEVER, 0);
-            }
-            place += 1;
+        match self.0.get(left, right) {
+            Some(Merge { rank, id }) => ((rank << PLACE_BITS) as i32 | at as i32, id),
+            None => (NEVER, 0),
         }
+    }
+
+    /// The table.
+    pub(super) fn table(&self) -> &PairTable {
+        &self.0
     }
 
     /// Merges `symbols`, of which there are at most `MOST`, in place.
@@ -224,7 +182,7 @@ impl Pairs {
             scratch.previous[at] = (at as u8).wrapping_sub(1);
         }
         for (at, pair) in symbols.windows(2).enumerate() {
-            (scratch.candidates[at], scratch.merges[at]) = self.candidate(pair[0], pair[1], at);
+            (scratch.candidates[at], scratch.makes[at]) = self.candidate(pair[0], pair[1], at);
         }
         for _ in least..count {
             let best = lowest(&scratch.candidates[..lanes]);
@@ -240,7 +198,7 @@ impl Pairs {
     fn join(&self, at: usize, scratch: &mut Scratch) {
         let right = usize::from(scratch.next[at]);
         let (before, after) = (scratch.previous[at], scratch.next[right]);
-        let id = self.made[scratch.merges[at] as usize];
+        let id = scratch.makes[at];
         scratch.ids[at] = id;
         scratch.next[at] = after;
         scratch.candidates[right] = NEVER;
@@ -248,11 +206,11 @@ impl Pairs {
         if after != END {
             let after = usize::from(after);
             scratch.previous[after] = at as u8;
-            (scratch.candidates[at], scratch.merges[at]) = self.candidate(id, scratch.ids[after], at);
+            (scratch.candidates[at], scratch.makes[at]) = self.candidate(id, scratch.ids[after], at);
         }
         if before != END {
             let before = usize::from(before);
-            (scratch.candidates[before], scratch.merges[before]) =
+            (scratch.candidates[before], scratch.makes[before]) =
                 self.candidate(scratch.ids[before], id, before);
         }
     }
@@ -317,7 +275,7 @@ mod tests {
                 symbols.extend(tokens[id as usize].iter().map(|&letter| u32::from(letter)));
             };
             let few = Pairs::new(&pairs, spell).unwrap();
-            dropped += pairs.len() - few.made.len();
+            dropped += pairs.len() - few.0.iter().count();
             let all = Merges::from_pairs(pairs);
             for _ in 0..20 {
                 let mut symbols: Vec<u32> =

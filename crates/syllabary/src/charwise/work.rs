@@ -6,6 +6,7 @@
 use super::mixed::Few;
 use super::{
     ahead::{AHEAD, Word},
+    learn::New,
     memory::Memory,
     pairs,
 };
@@ -23,6 +24,8 @@ pub(crate) struct Work {
     #[cfg(simd_x86)]
     pub(super) mixed: Few,
     pub(super) symbols: Vec<u32>,
+    /// Segments that are merged together.
+    pub(super) new: New,
     pub(super) run: Vec<u32>,
     pub(super) first: String,
     /// Normalized text, and the same with spaces.
@@ -41,6 +44,7 @@ impl Default for Work {
             #[cfg(simd_x86)]
             mixed: Few::default(),
             symbols: Vec::new(),
+            new: New::default(),
             run: Vec::new(),
             first: String::new(),
             texts: Default::default(),

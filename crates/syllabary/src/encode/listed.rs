@@ -20,20 +20,23 @@ const LANES: usize = 8;
 
 /// Strings as symbols, one after the other.
 #[derive(Debug, Default)]
-pub(super) struct Strings {
+pub(crate) struct Strings {
     symbols: Vec<u32>,
     /// Where each ends.
     ends: Vec<usize>,
 }
 
 impl Strings {
-    pub(super) fn clear(&mut self) {
+    /// The most symbols of one.
+    pub(crate) const MOST: usize = PLACES;
+
+    pub(crate) fn clear(&mut self) {
         self.symbols.clear();
         self.ends.clear();
     }
 
     /// Adds one, of 1 to `PLACES` symbols.
-    pub(super) fn push(&mut self, symbols: &[u32]) {
+    pub(crate) fn push(&mut self, symbols: &[u32]) {
         debug_assert!((1..=PLACES).contains(&symbols.len()));
         self.symbols.extend_from_slice(symbols);
         self.ends.push(self.symbols.len());
@@ -46,7 +49,7 @@ impl Strings {
 }
 
 /// Merges strings and hands the number of each to `done`, with its ids, in any order.
-pub(super) fn merge_all(strings: &Strings, list: &PairTable, done: &mut impl FnMut(usize, &[u32])) {
+pub(crate) fn merge_all(strings: &Strings, list: &PairTable, done: &mut impl FnMut(usize, &[u32])) {
     #[cfg(simd_x86)]
     if is_x86_feature_detected!("avx2")
         && is_x86_feature_detected!("bmi1")

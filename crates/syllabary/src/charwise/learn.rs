@@ -1,0 +1,73 @@
+//! New segments of those that were looked up together, merged side by side.
+//!
+//! Leaves out segments of one character or of many, and the order in which all comes out (`gather`).
+
+use super::{Charwise, How, pairs::Pairs, work::Work};
+use crate::encode::{Key, LONG_FAR, Strings, merge_all};
+
+/// Fewer are merged one by one.
+const FEWEST: usize = 3;
+/// So many at most are remembered while it is seen which are new.
+const LASTS: usize = 256;
+
+/// Where a segment is in the text, and its key and hash, if it is short.
+type Segment = ((usize, usize), Option<(Key, u64)>);
+
+/// New segments: their symbols, and what they are.
+#[derive(Debug, Default)]
+pub(super) struct New {
+    strings: Strings,
+    segments: Vec<Segment>,
+}
+
+impl Charwise {
+    /// Remembers what those of `missed` become that are not remembered elsewhere.
+    pub(super) fn learn_many(&self, text: &str, missed: usize, work: &mut Work) {
+        if let How::Merge(pairs) = &self.how
+            && missed >= FEWEST
+        {
+            self.merge_many(pairs, text, missed, work);
+        }
+    }
+
+    fn merge_many(&self, pairs: &Pairs, text: &str, missed: usize, work: &mut Work) {
+        let Work { several, memory, symbols, new: New { strings, segments }, .. } = work;
+        strings.clear();
+        segments.clear();
+        // By some bytes the last of them, counted from 1: most that come twice are told by it.
+        let mut lasts = [0u16; LASTS];
+        for (range, short, _) in (0..missed).map(|number| several.missed(number)) {
+            let segment = &text[range.clone()];
+            if memory.elsewhere((segment.as_bytes(), short), false, &mut [0; LONG_FAR]).is_some() {
+                continue;
+            }
+            let mix = segment.bytes().fold(0u8, |mix, byte| mix.rotate_left(3) ^ byte);
+            let last = &mut lasts[usize::from(mix) % LASTS];
+            let same = segments.get(usize::from(*last).wrapping_sub(1));
+            if same.is_some_and(|&((from, to), _)| text[from..to] == *segment) {
+                continue;
+            }
+            symbols.clear();
+            symbols.extend(segment.chars().map(|char| self.letters.get(char).id()));
+            if (2..=Strings::MOST).contains(&symbols.len()) {
+                strings.push(symbols);
+                segments.push(((range.start, range.end), short));
+                *last = segments.len() as u16;
+            }
+        }
+        if segments.len() < FEWEST {
+            return;
+        }
+        merge_all(strings, pairs.table(), &mut |number, ids| {
+            let ((from, to), short) = segments[number];
+            let segment = &text.as_bytes()[from..to];
+            if memory.elsewhere((segment, short), false, &mut [0; LONG_FAR]).is_some() {
+                return;
+            }
+            match short {
+                Some((key, hash)) => memory.put_short(key, hash, ids),
+                None => memory.put(segment, ids, false),
+            }
+        });
+    }
+}
