@@ -165,8 +165,8 @@ impl<O: Output> Pieces<'_, O> {
         let known = (self.fast, self.vocab, self.merges);
         let mut inside = self.work.take_inside(self.fast);
         let count = learn(known, &mut *self.work, (new.asked, &found));
-        let FastWork { spelled, longer, .. } = &mut *self.work;
-        let count = count + spelled.learn(known, (longer, &mut inside.characters), (new, &found));
+        let FastWork { spelled, short, longer, .. } = &mut *self.work;
+        let count = count + spelled.learn(known, (short, longer), &mut inside.characters, (new, &found));
         self.work.held.were_new = count >= FEWEST;
         let done = self.others(new, &found, &mut inside);
         found.clear();

@@ -1,4 +1,4 @@
-//! New pieces of more than `SHORT` bytes: their characters as symbols, to be merged by a list, many at a time.
+//! New pieces that are not merged as they are (`abreast`): their characters as symbols, to be merged by a list, many at a time.
 //!
 //! ```text
 //! no token has part of a character beside another one   =>  a merge of two characters, or more, takes them whole
@@ -13,15 +13,14 @@
 //! pieces that are to be cut (`inside`), and merging itself (`listed`).
 
 use super::{
-    asked::LONG,
+    asked::Name,
     chunk::New,
     cuts::character_at,
     found::Found,
     inside::{Characters, stand_together},
-    key::Longer,
     late::Late,
     listed::{self, PLACES, Strings},
-    memory::Longers,
+    memory::{Longers, Short},
     pieces::Fast,
     short,
 };
@@ -36,16 +35,17 @@ const WIDTH: usize = 4;
 #[derive(Debug, Default)]
 pub(super) struct Spelled {
     strings: Strings,
-    keys: Vec<(Longer, u32)>,
+    keys: Vec<(Name, u32)>,
 }
 
 impl Spelled {
-    /// Merges pieces of up to `LONGER` bytes that were not found and are not remembered, and in which no place is cut; how
-    /// many they are.
+    /// Merges pieces that were not found and are not remembered, and in which no place is cut: those of `SHORT` to `LONGER`
+    /// bytes, and shorter ones that are not merged with others as they are; how many they are.
     pub(super) fn learn(
         &mut self,
         (fast, vocab, merges): (&Fast, &Vocab, &Merges),
-        (longer, characters): (&mut Longers, &mut Characters),
+        (short, longer): (&mut Short, &mut Longers),
+        characters: &mut Characters,
         (new, found): (&New<'_>, &Found),
     ) -> usize {
         let (Some(list), Some(late)) = (merges.list(), &fast.late) else { return 0 };
@@ -56,35 +56,46 @@ impl Spelled {
         let mut symbols = [0; PLACES + WIDTH];
         for missed in found.missed() {
             let at = usize::from(missed.at);
-            if new.asked.key(at) != LONG {
-                continue;
-            }
-            let (key, span) = (new.asked.long(at), (new.starts[at], new.ends[at]));
-            let hash = key.hash() as u32;
+            let (name, span) = (new.asked.name(at), (new.starts[at], new.ends[at]));
+            let (hash, is_there) = match name {
+                Name::Long(key) => (key.hash() as u32, longer.find(key, key.hash() as u32).is_some()),
+                Name::Short(key) if !fast.learns(key) => {
+                    (key.hash() as u32, short.find(key, key.hash() as u32).is_some())
+                }
+                _ => continue,
+            };
             let last = &mut lasts[hash as usize % LASTS];
             let is_last =
-                self.keys.get(usize::from(*last).wrapping_sub(1)).is_some_and(|other| other.0 == key);
-            if is_last || longer.find(key, hash).is_some() {
+                self.keys.get(usize::from(*last).wrapping_sub(1)).is_some_and(|other| other.0 == name);
+            if is_last || is_there {
                 continue;
             }
             if fast.whole_pieces
                 && let Some(id) = vocab.id_at(new.text, span.0, span.1)
             {
-                longer.insert(key, hash, &[id]);
+                remember((short, longer), (name, hash), &[id]);
             } else if let Some(count) =
                 symbols_of((fast, merges, late), characters, (new.text, span), &mut symbols)
             {
                 self.strings.push(&symbols[..count]);
-                self.keys.push((key, hash));
+                self.keys.push((name, hash));
                 *last = self.keys.len() as u16;
             }
         }
         let keys = &self.keys;
         listed::merge_all(&self.strings, list, &mut |number, ids| {
-            let (key, hash) = keys[number];
-            longer.insert_new(key, hash, ids);
+            remember((short, longer), keys[number], ids);
         });
         keys.len()
+    }
+}
+
+/// Remembers a piece, unless it is.
+fn remember((short, longer): (&mut Short, &mut Longers), (name, hash): (Name, u32), ids: &[u32]) {
+    match name {
+        Name::Short(key) => short.insert_new(key, hash, ids),
+        Name::Long(key) => longer.insert_new(key, hash, ids),
+        _ => {}
     }
 }
 
