@@ -12,6 +12,7 @@ use crate::{
     alphabet::{Spelling, Unit},
     matching::Matching,
     models::Kind,
+    pretokenize::Pretokenizer,
     split::Split,
     step::Step,
     vocab::Vocab,
@@ -200,5 +201,7 @@ fn replaces_spaces(step: &Step) -> bool {
 
 fn is_cut_at_spaces(step: &Step) -> bool {
     let flag = |name| step.flag(name) == Ok(false);
-    step.kind == "Split" && step.text("pattern") == Ok(" ") && flag("regex") && flag("invert")
+    // What cannot be is for the pretokenizer to refuse.
+    let is_step = Pretokenizer::new(std::slice::from_ref(step)).is_ok();
+    is_step && step.kind == "Split" && step.text("pattern") == Ok(" ") && flag("regex") && flag("invert")
 }

@@ -64,19 +64,24 @@ fn merge(
     done: &mut impl FnMut(usize, &[u32], u32),
 ) {
     #[cfg(simd_x86)]
-    if is_x86_feature_detected!("avx2")
-        && is_x86_feature_detected!("bmi1")
-        && is_x86_feature_detected!("bmi2")
-        && is_x86_feature_detected!("lzcnt")
-        && is_x86_feature_detected!("popcnt")
-    {
+    if has_narrow() {
         // SAFETY: the processor has all features that the function has.
         return unsafe { merge_narrow(strings, rules, done) };
     }
     run(strings, rules, done);
 }
 
-/// The same, compiled for processors of the last ten years.
+/// Whether the processor has what those of the last ten years have.
+#[cfg(simd_x86)]
+pub(super) fn has_narrow() -> bool {
+    is_x86_feature_detected!("avx2")
+        && is_x86_feature_detected!("bmi1")
+        && is_x86_feature_detected!("bmi2")
+        && is_x86_feature_detected!("lzcnt")
+        && is_x86_feature_detected!("popcnt")
+}
+
+/// The same, compiled for it.
 #[cfg(simd_x86)]
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 fn merge_narrow(

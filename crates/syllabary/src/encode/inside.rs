@@ -102,7 +102,7 @@ impl Characters {
         self.0[code.min(LAST)]
     }
 
-    /// Notes the ids of a character; they are the same wherever it stands alone.
+    /// Notes the ids of a character, if they are the same wherever it stands alone: inside pieces and as one.
     pub(super) fn insert(&mut self, code: usize, ids: &[u32]) {
         if code < LAST && ids.len() <= MOST && ids.iter().all(|&id| id < 1 << BITS) {
             let known = ids.iter().rev().fold(0, |known, &id| known << BITS | u64::from(id));

@@ -9,6 +9,8 @@
 //! stand for. Adds: `merge_all`. Leaves out strings of more than `PLACES` symbols, and merging without a list, which
 //! needs bytes (`abreast`).
 
+#[cfg(simd_x86)]
+use super::abreast;
 use super::short::{NONE, PLACE_BITS};
 use crate::merge::PairTable;
 
@@ -51,19 +53,14 @@ impl Strings {
 /// Merges strings and hands the number of each to `done`, with its ids, in any order.
 pub(crate) fn merge_all(strings: &Strings, list: &PairTable, done: &mut impl FnMut(usize, &[u32])) {
     #[cfg(simd_x86)]
-    if is_x86_feature_detected!("avx2")
-        && is_x86_feature_detected!("bmi1")
-        && is_x86_feature_detected!("bmi2")
-        && is_x86_feature_detected!("lzcnt")
-        && is_x86_feature_detected!("popcnt")
-    {
+    if abreast::has_narrow() {
         // SAFETY: the processor has all features that the function has.
         return unsafe { merge_narrow(strings, list, done) };
     }
     run(strings, list, done);
 }
 
-/// The same, compiled for processors of the last ten years.
+/// The same, compiled for processors that `has_narrow` tells.
 #[cfg(simd_x86)]
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 fn merge_narrow(strings: &Strings, list: &PairTable, done: &mut impl FnMut(usize, &[u32])) {
@@ -94,7 +91,7 @@ struct Asked {
 
 const IDLE: Lane = Lane { waiting: [NONE; PLACES], makes: [0; PLACES], ids: [0; PLACES], live: 0, number: 0 };
 const NOTHING: Asked = Asked { pair: (0, 0), lane: 0, place: 0 };
-/// Pairs of a step: more than one string of a lane may come and, of one symbol, go.
+/// Pairs of a step: two of each lane, or all of a string that comes.
 const ROOM: usize = LANES * PLACES;
 
 #[inline(always)]

@@ -75,7 +75,7 @@ impl Spelled {
             {
                 remember((short, longer), (name, hash), &[id]);
             } else if let Some(count) =
-                symbols_of((fast, merges, late), characters, (new.text, span), &mut symbols)
+                symbols_of((fast, vocab, merges, late), characters, (new.text, span), &mut symbols)
             {
                 self.strings.push(&symbols[..count]);
                 self.keys.push((name, hash));
@@ -102,7 +102,7 @@ fn remember((short, longer): (&mut Short, &mut Longers), (name, hash): (Name, u3
 /// Writes what `text[start..end]` is to be merged from: the ids of each character alone or, beside a place where a token
 /// has part of one or if it is `late`, of its bytes; how many there are, or `None` if some place is cut.
 fn symbols_of(
-    (fast, merges, late): (&Fast, &Merges, &Late),
+    (fast, vocab, merges, late): (&Fast, &Vocab, &Merges, &Late),
     characters: &mut Characters,
     (text, (start, end)): (&[u8], (usize, usize)),
     out: &mut [u32; PLACES + WIDTH],
@@ -129,7 +129,11 @@ fn symbols_of(
             }
             0 => {
                 let (ids, count) = short::merge::<WIDTH>(&fast.bytes, merges, text, (at, next));
-                characters.insert(code, &ids[..count]);
+                // A whole piece may have another id.
+                let whole = if fast.whole_pieces { vocab.id_at(text, at, next) } else { None };
+                if whole.is_none_or(|id| ids[..count] == [id]) {
+                    characters.insert(code, &ids[..count]);
+                }
                 *room = ids;
                 count
             }

@@ -3,6 +3,7 @@
 use super::*;
 use crate::{
     drawn::{all_bytes, drawing, drawn, listed, parts_of},
+    dropout::Dropout,
     encode::{
         asked::Asked,
         inside::Inside,
@@ -10,6 +11,8 @@ use crate::{
         memory::LONG_FAR,
         short::merge,
     },
+    split::{Split, Tables},
+    tokenizer::{SpecialPolicy, Tokenizer, Work},
 };
 
 const CHARACTERS: [&str; 10] =
@@ -102,7 +105,7 @@ fn pieces_that_are_learned_are_what_their_bytes_become() {
             shorter += usize::from(piece.len() <= SHORT);
             (learned, whole) = (learned + 1, whole + usize::from(expected.len() == 1));
             let (known, place) =
-                ((&fast, &merges, fast.late.as_ref().unwrap()), (&**piece, (0, piece.len())));
+                ((&fast, &*vocab, &merges, fast.late.as_ref().unwrap()), (&**piece, (0, piece.len())));
             let begun = symbols_of(known, &mut inside.characters, place, &mut [0; PLACES + WIDTH]);
             as_characters += usize::from(begun.is_some_and(|count| count < piece.len()));
         }
@@ -110,4 +113,47 @@ fn pieces_that_are_learned_are_what_their_bytes_become() {
     assert!(learned > drawn(3000, 60_000) && cut > drawn(500, 9000), "{learned} {cut}");
     assert!(shorter > drawn(500, 9000), "{shorter}");
     assert!(whole > drawn(8, 150) && as_characters > drawn(900, 15_000), "{whole} {as_characters}");
+}
+
+/// Words, characters alone among them, as are scripts without spaces.
+fn text(draw: &mut impl FnMut(usize) -> usize, letters: usize) -> String {
+    let words = (0..40 + draw(300)).map(|_| {
+        let most = [1, 1, 4, 12][draw(4)];
+        (0..1 + draw(most)).map(|_| CHARACTERS[draw(letters)]).collect::<String>()
+    });
+    words.collect::<Vec<String>>().join([" ", "\n"][draw(2)])
+}
+
+/// What is learned of one text is of use for the next.
+#[test]
+fn texts_have_the_ids_of_the_general_way() {
+    let mut draw = drawing(37);
+    for round in 0..drawn(80, 1500) {
+        let letters = 1 + draw(CHARACTERS.len());
+        let tokens = tokens(&mut draw, letters, round % 2 == 0);
+        let mut list = listed(&mut draw, &tokens);
+        if round % 4 < 2 {
+            list.sort_by_key(|&(_, _, id)| tokens[id as usize].len());
+        }
+        // Some characters are tokens that nothing merges into.
+        list.retain(|_| draw(8) > 0);
+        let made = || {
+            let (vocab, mut parts) = parts_of(&tokens);
+            parts.split = Split::new(Some(r" ?\p{L}+|\s+|[^\s\p{L}]"), Tables::Tiktoken, true).unwrap();
+            (parts.vocab, parts.whole_pieces) = (Some(vocab), round % 3 > 0);
+            parts.merges = Some(list.clone());
+            Tokenizer::new(parts).unwrap()
+        };
+        let (fast, mut slow, mut work) = (made(), made(), Work::default());
+        slow.fast = None;
+        for _ in 0..3 {
+            let text = text(&mut draw, letters);
+            let [found, expected] = [(&fast, &mut work), (&slow, &mut Work::default())].map(|(tok, work)| {
+                let mut ids = Vec::new();
+                tok.encode(&text, SpecialPolicy::Text, Dropout::NONE.coins(0), work, &mut ids).unwrap();
+                ids
+            });
+            assert_eq!(found, expected, "{text:?} {tokens:?} {list:?}");
+        }
+    }
 }
