@@ -201,7 +201,7 @@ fn replaces_spaces(step: &Step) -> bool {
 
 fn is_cut_at_spaces(step: &Step) -> bool {
     let flag = |name| step.flag(name) == Ok(false);
+    let is_cut = step.kind == "Split" && step.text("pattern") == Ok(" ") && flag("regex") && flag("invert");
     // What cannot be is for the pretokenizer to refuse.
-    let is_step = Pretokenizer::new(std::slice::from_ref(step)).is_ok();
-    is_step && step.kind == "Split" && step.text("pattern") == Ok(" ") && flag("regex") && flag("invert")
+    is_cut && Pretokenizer::new(std::slice::from_ref(step)).is_ok()
 }

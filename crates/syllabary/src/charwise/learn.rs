@@ -3,12 +3,10 @@
 //! Leaves out segments of one character or of many, and the order in which all comes out (`gather`).
 
 use super::{Charwise, How, pairs::Pairs, work::Work};
-use crate::encode::{Key, LONG_FAR, Strings, merge_all};
+use crate::encode::{Key, LONG_FAR, Lasts, Strings, merge_all};
 
 /// Fewer are merged one by one.
 const FEWEST: usize = 3;
-/// So many at most are remembered while it is seen which are new.
-const LASTS: usize = 256;
 
 /// Where a segment is in the text, and its key and hash, if it is short.
 type Segment = ((usize, usize), Option<(Key, u64)>);
@@ -34,25 +32,28 @@ impl Charwise {
         let Work { several, memory, symbols, new: New { strings, segments }, .. } = work;
         strings.clear();
         segments.clear();
-        // By some bytes the last of them, counted from 1: most that come twice are told by it.
-        let mut lasts = [0u16; LASTS];
+        let mut lasts = Lasts::new();
         for (range, short, _) in (0..missed).map(|number| several.missed(number)) {
             let segment = &text[range.clone()];
             if memory.elsewhere((segment.as_bytes(), short), false, &mut [0; LONG_FAR]).is_some() {
                 continue;
             }
-            let mix = segment.bytes().fold(0u8, |mix, byte| mix.rotate_left(3) ^ byte);
-            let last = &mut lasts[usize::from(mix) % LASTS];
-            let same = segments.get(usize::from(*last).wrapping_sub(1));
-            if same.is_some_and(|&((from, to), _)| text[from..to] == *segment) {
+            let mixed =
+                || segment.bytes().fold(0, |mix: u32, byte| mix.wrapping_mul(31).wrapping_add(byte.into()));
+            let hash = short.map_or_else(mixed, |(_, hash)| hash as u32);
+            let is_same = |last: usize| {
+                let (from, to) = segments[last].0;
+                text[from..to] == *segment
+            };
+            if lasts.get(hash).is_some_and(is_same) {
                 continue;
             }
             symbols.clear();
             symbols.extend(segment.chars().map(|char| self.letters.get(char).id()));
             if (2..=Strings::MOST).contains(&symbols.len()) {
                 strings.push(symbols);
+                lasts.set(hash, segments.len());
                 segments.push(((range.start, range.end), short));
-                *last = segments.len() as u16;
             }
         }
         if segments.len() < FEWEST {

@@ -29,15 +29,6 @@ const PLACE_BITS: u32 = 6;
 /// No symbol.
 const END: u8 = u8::MAX;
 
-/// A pair, its rank and what it makes.
-#[derive(Clone, Copy, Debug)]
-struct Entry {
-    left: u32,
-    right: u32,
-    rank: u32,
-    id: u32,
-}
-
 /// The pair that a token is made of.
 #[derive(Clone, Copy)]
 enum Last {
@@ -77,39 +68,34 @@ impl Default for Scratch {
 impl Pairs {
     /// Of these pairs; `None` if there are too many. `spell` gives the symbols of a token.
     pub(super) fn new(pairs: &[Pair], spell: impl Fn(u32, &mut Vec<u32>)) -> Option<Pairs> {
-        let mut entries: Vec<Entry> = pairs
-            .iter()
-            .map(|&((left, right), Merge { rank, id })| Entry { left, right, rank, id })
-            .collect();
-        let all = Pairs::of(&entries)?;
+        let all = Pairs::of(pairs)?;
         let (mut scratch, mut symbols) = (Scratch::default(), Vec::new());
-        let ids = entries.iter().map(|entry| entry.id as usize + 1).max().unwrap_or(0);
+        let ids = pairs.iter().map(|(_, merge)| merge.id as usize + 1).max().unwrap_or(0);
         let mut last: Vec<Option<Last>> = vec![None; ids];
-        entries.retain(|entry| {
-            let last = last[entry.id as usize].get_or_insert_with(|| {
+        let mut is_used = |&((left, right), merge): &Pair| {
+            let last = last[merge.id as usize].get_or_insert_with(|| {
                 symbols.clear();
-                spell(entry.id, &mut symbols);
+                spell(merge.id, &mut symbols);
                 all.last(&symbols, &mut scratch)
             });
             match *last {
                 Last::Any => true,
                 Last::Never => false,
-                Last::Pair(left, right) => (left, right) == (entry.left, entry.right),
+                Last::Pair(first, second) => (first, second) == (left, right),
             }
-        });
-        Pairs::of(&entries)
+        };
+        let used: Vec<Pair> = pairs.iter().copied().filter(|pair| is_used(pair)).collect();
+        Pairs::of(&used)
     }
 
     /// All of these.
-    fn of(entries: &[Entry]) -> Option<Pairs> {
-        let fits = |entry: &Entry| entry.left.max(entry.right) < SYMBOL_BOUND && entry.rank < RANK_BOUND;
-        if !entries.iter().all(fits) {
+    fn of(pairs: &[Pair]) -> Option<Pairs> {
+        let fits = |&((left, right), merge): &Pair| left.max(right) < SYMBOL_BOUND && merge.rank < RANK_BOUND;
+        if !pairs.iter().all(fits) {
             return None;
         }
-        let mut table = PairTable::for_many(entries.len());
-        for &Entry { left, right, rank, id } in entries {
-            table.insert((left, right), Merge { rank, id });
-        }
+        let mut table = PairTable::for_many(pairs.len());
+        pairs.iter().for_each(|&(pair, merge)| table.insert(pair, merge));
         Some(Pairs(table))
     }
 

@@ -10,6 +10,7 @@ use super::{
     found::{Found, Missed},
     inside::Inside,
     key::{Key, plain},
+    lasts::Lasts,
     memory::{FAR, LONG_FAR, Short, Slot},
     output::Output,
     pieces::{Fast, FastWork, Pieces},
@@ -18,8 +19,6 @@ use crate::{Error, merge::Merges, vocab::Vocab};
 
 /// Fewer pieces are looked up one by one.
 const WORTH: usize = 16;
-/// So many strings at most are remembered while it is seen which are new.
-const LASTS: usize = 512;
 
 impl<O: Output> Pieces<'_, O> {
     /// Encodes the pieces of `text` between one edge and the next; at most `MANY`.
@@ -288,19 +287,17 @@ pub(super) fn learn(
 ) -> usize {
     unknown.clear();
     let tokens = vocab.short();
-    // By some bits of the hash the last of `unknown`, counted from 1: most strings that come twice are told by it.
-    let mut lasts = [0u16; LASTS];
+    let mut lasts = Lasts::new();
     for missed in found.missed() {
         let key = asked.key(usize::from(missed.at));
         let hash = key.hash() as u32;
         if key.high != 0 && fast.learns(key) && !short.settle(key, hash) {
-            let last = &mut lasts[hash as usize % LASTS];
-            if unknown.get(usize::from(*last).wrapping_sub(1)).is_some_and(|other| other.0 == key) {
+            if lasts.get(hash).is_some_and(|last| unknown[last].0 == key) {
                 continue;
             }
             tokens.fetch_key(key);
+            lasts.set(hash, unknown.len());
             unknown.push((key, hash));
-            *last = unknown.len() as u16;
         }
     }
     let count = unknown.len();

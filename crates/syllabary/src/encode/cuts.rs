@@ -50,15 +50,15 @@ const PAIRS: usize = 1 << (PAIR_BITS - 6);
 pub(crate) const CHARACTERS: usize = 1 << 16;
 pub(super) const LAST: usize = CHARACTERS - 1;
 
-fn has(bits: &[u64], at: usize) -> bool {
+pub(super) fn has(bits: &[u64], at: usize) -> bool {
     bits[at / 64] >> (at % 64) & 1 != 0
 }
 
-fn set(bits: &mut [u64], at: usize) {
+pub(super) fn set(bits: &mut [u64], at: usize) {
     bits[at / 64] |= 1 << (at % 64);
 }
 
-fn is_inside(byte: u8) -> bool {
+pub(super) fn is_inside(byte: u8) -> bool {
     byte & 0xC0 == 0x80
 }
 

@@ -102,9 +102,11 @@ impl Characters {
         self.0[code.min(LAST)]
     }
 
-    /// Notes the ids of a character, if they are the same wherever it stands alone: inside pieces and as one.
-    pub(super) fn insert(&mut self, code: usize, ids: &[u32]) {
-        if code < LAST && ids.len() <= MOST && ids.iter().all(|&id| id < 1 << BITS) {
+    /// Notes the ids that a character merges into, if they are the same wherever it stands alone: inside pieces and as a
+    /// whole one, which may be a token at once.
+    pub(super) fn insert(&mut self, code: usize, ids: &[u32], whole: Option<u32>) {
+        let is_same = whole.is_none_or(|id| *ids == [id]);
+        if is_same && code < LAST && ids.len() <= MOST && ids.iter().all(|&id| id < 1 << BITS) {
             let known = ids.iter().rev().fold(0, |known, &id| known << BITS | u64::from(id));
             self.0[code].0 |= known | (ids.len() as u64) << Characters::COUNT;
         }

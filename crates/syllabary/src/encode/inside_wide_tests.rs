@@ -56,7 +56,7 @@ fn fifteen_at_a_time_are_each_alone() {
         for (number, character) in CHARACTERS.iter().enumerate().filter(|_| round % 4 > 0) {
             let ids: Vec<u32> = (0..1 + number as u32 % 4).map(|id| id + 1000 * number as u32).collect();
             for inside in [&mut wide, &mut narrow] {
-                inside.characters.insert(decode(character.as_bytes(), 0).0, &ids);
+                inside.characters.insert(decode(character.as_bytes(), 0).0, &ids, None);
             }
         }
         let pieces: Vec<Vec<u8>> = (0..1 + draw([12, 12, 12, 90][round % 4]))

@@ -9,7 +9,7 @@
 
 use std::collections::HashMap;
 
-use super::cuts::{LAST, decode};
+use super::cuts::{LAST, decode, has, is_inside, set};
 use crate::vocab::Vocab;
 
 /// Ranks of characters that were not asked for yet.
@@ -36,7 +36,7 @@ impl Late {
                     *last = last_within(&made[at..at + width], &within);
                 }
                 if *last > rank {
-                    late.0[code / 64] |= 1 << (code % 64);
+                    set(&mut *late.0, code);
                 }
             }
         }
@@ -45,13 +45,13 @@ impl Late {
 
     #[inline(always)]
     pub(super) fn has(&self, code: usize) -> bool {
-        code >= LAST || self.0[code / 64 % self.0.len()] >> (code % 64) & 1 != 0
+        code >= LAST || has(&*self.0, code)
     }
 }
 
 /// Whether no character but one has bytes in it.
 fn is_within(bytes: &[u8]) -> bool {
-    bytes.iter().skip(1).all(|byte| byte & 0xC0 == 0x80) && bytes.first().is_some_and(|&byte| byte >= 0x80)
+    bytes.iter().skip(1).all(|&byte| is_inside(byte)) && bytes.first().is_some_and(|&byte| byte >= 0x80)
 }
 
 /// Where whole characters begin, and their widths.

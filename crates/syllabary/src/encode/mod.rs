@@ -22,6 +22,7 @@ mod joined;
 mod key;
 #[cfg(simd_x86)]
 mod lanes;
+mod lasts;
 mod late;
 mod listed;
 mod memory;
@@ -41,6 +42,7 @@ pub(crate) use asked::UNSPACED;
 pub(crate) use cuts::decode;
 pub(crate) use joined::ALONE;
 pub(crate) use key::{Key, LONGER, Longer, SHORT};
+pub(crate) use lasts::Lasts;
 pub(crate) use listed::{Strings, merge_all};
 pub(crate) use memory::{FAR, FEW, LONG_FAR, Longers, Short};
 pub(crate) use output::{Buffer, Count, Counts, Ids, Output, Texts};

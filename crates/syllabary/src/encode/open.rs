@@ -182,14 +182,13 @@ impl<O: Output> Pieces<'_, O> {
         }
         let (mut ids, mut count) = short::merge::<16>(&self.fast.bytes, self.merges, text, (start, end));
         let whole = if self.fast.whole_pieces { self.vocab.id_at(text, start, end) } else { None };
-        let is_same = whole.is_none_or(|id| ids[..count] == [id]);
+        if is_character {
+            inside.characters.insert(code, &ids[..count], whole);
+        }
         if kind == PIECE
             && let Some(id) = whole
         {
             (ids[0], count) = (id, 1);
-        }
-        if is_character && is_same {
-            inside.characters.insert(code, &ids[..count]);
         }
         short.insert_new(key, key.hash() as u32, &ids[..count]);
         self.out.many(&ids[..count]);

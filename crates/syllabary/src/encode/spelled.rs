@@ -18,6 +18,7 @@ use super::{
     cuts::character_at,
     found::Found,
     inside::{Characters, stand_together},
+    lasts::Lasts,
     late::Late,
     listed::{self, PLACES, Strings},
     memory::{Longers, Short},
@@ -26,8 +27,6 @@ use super::{
 };
 use crate::{merge::Merges, vocab::Vocab};
 
-/// So many pieces at most are remembered while it is seen which are new.
-const LASTS: usize = 256;
 /// The most ids of a character: its bytes.
 const WIDTH: usize = 4;
 
@@ -51,8 +50,7 @@ impl Spelled {
         let (Some(list), Some(late)) = (merges.list(), &fast.late) else { return 0 };
         self.strings.clear();
         self.keys.clear();
-        // By some bits of the hash the last of `keys`, counted from 1: most that come twice are told by it.
-        let mut lasts = [0u16; LASTS];
+        let mut lasts = Lasts::new();
         let mut symbols = [0; PLACES + WIDTH];
         for missed in found.missed() {
             let at = usize::from(missed.at);
@@ -64,10 +62,7 @@ impl Spelled {
                 }
                 _ => continue,
             };
-            let last = &mut lasts[hash as usize % LASTS];
-            let is_last =
-                self.keys.get(usize::from(*last).wrapping_sub(1)).is_some_and(|other| other.0 == name);
-            if is_last || is_there {
+            if is_there || lasts.get(hash).is_some_and(|last| self.keys[last].0 == name) {
                 continue;
             }
             if fast.whole_pieces
@@ -78,8 +73,8 @@ impl Spelled {
                 symbols_of((fast, vocab, merges, late), characters, (new.text, span), &mut symbols)
             {
                 self.strings.push(&symbols[..count]);
+                lasts.set(hash, self.keys.len());
                 self.keys.push((name, hash));
-                *last = self.keys.len() as u16;
             }
         }
         let keys = &self.keys;
@@ -129,11 +124,8 @@ fn symbols_of(
             }
             0 => {
                 let (ids, count) = short::merge::<WIDTH>(&fast.bytes, merges, text, (at, next));
-                // A whole piece may have another id.
                 let whole = if fast.whole_pieces { vocab.id_at(text, at, next) } else { None };
-                if whole.is_none_or(|id| ids[..count] == [id]) {
-                    characters.insert(code, &ids[..count]);
-                }
+                characters.insert(code, &ids[..count], whole);
                 *room = ids;
                 count
             }

@@ -75,19 +75,20 @@ impl Search {
         ends: &mut [usize],
     ) -> usize {
         let mut count = 0;
-        while let Some(room) = ends.get_mut(count..).filter(|room| !room.is_empty() && at < text.len()) {
-            let many = automaton.ends.as_ref().filter(|_| self.eager == 0 && self.single == 0);
-            let found = many.map_or(0, |many| many.fill(&automaton.kinds, text.as_bytes(), at, room));
-            count += found;
-            (at, self.single) = match found {
-                0 if self.single > 0 => (at, self.single - 1),
-                0 => (at, SINGLE),
-                _ => (room[found - 1], 0),
-            };
-            if let Some(end) = ends.get_mut(count).filter(|_| at < text.len()) {
+        while count < ends.len() && at < text.len() {
+            if self.eager == 0
+                && self.single == 0
+                && let Some(many) = &automaton.ends
+            {
+                let found = many.fill(&automaton.kinds, text.as_bytes(), at, &mut ends[count..]);
+                count += found;
+                (at, self.single) = if found == 0 { (at, SINGLE) } else { (ends[count - 1], 0) };
+            }
+            if count < ends.len() && at < text.len() {
                 at = self.end(automaton, text, at).unwrap_or(text.len());
-                *end = at;
+                ends[count] = at;
                 count += 1;
+                self.single = self.single.saturating_sub(1);
             }
         }
         count
