@@ -47,7 +47,7 @@ const WHOLE: usize = 32;
 /// What weighing needs besides the tables of every charwise tokenizer.
 pub(super) struct Weigh {
     pub(super) unigram: Arc<Unigram>,
-    /// What each id adds to the score: of bytes that spell a character, the first.
+    /// What each id adds to the score, rounded as sums are: of bytes that spell a character, the first.
     pub(super) weights: Vec<f64>,
     /// The largest of them, or of an unknown character.
     pub(super) heaviest: f64,
@@ -291,7 +291,8 @@ impl Weigh {
     fn new((unigram, space): (&Arc<Unigram>, char), spelling: &Spelling<'_>, words: bool) -> Weigh {
         let bound = spelling.byte_tokens.iter().map(|&(id, _)| id).chain(unigram.texts().map(|(_, id)| id));
         let bound = bound.chain(spelling.unknown).max().map_or(0, |id| id as usize + 1);
-        let mut weights: Vec<f64> = (0..bound).map(|id| unigram.score(id as u32)).collect();
+        let weight = |id: usize| unigram.round(unigram.score(id as u32));
+        let mut weights: Vec<f64> = (0..bound).map(weight).collect();
         for &(id, byte) in spelling.byte_tokens {
             // One byte of a character adds what the character does.
             let begins = byte & 0xC0 != 0x80;
