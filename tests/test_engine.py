@@ -125,9 +125,6 @@ def test_round_trip(documents: list[str], split: str, text: str) -> None:
     assert [data[start:end] for start, end in spans] == tok.tokens(text)
 
 
-BY_PATTERN = {"deepseek-v3", "kimi"}  # slower, not wrong
-
-
 @few(40)
 @pytest.mark.parametrize("name", NAMES)
 @given(text=texts())
@@ -138,7 +135,7 @@ def test_named_splits(name: str, text: str) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_every_named_split_has_its_scanner(name: str) -> None:
-    assert Split(splits.get(name)).kind == ("regex" if name in BY_PATTERN else name)
+    assert Split(splits.get(name)).kind == name
 
 
 @few(40)

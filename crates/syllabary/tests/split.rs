@@ -21,6 +21,8 @@ const LLAMA3: &str = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{
 const QWEN2: &str = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+";
 const QWEN35: &str = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?[\p{L}\p{M}]+|\p{N}| ?[^\s\p{L}\p{M}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+";
 const NEMOTRON: &str = r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+";
+const KIMI: &str = r"[\p{Han}]+|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}&&[^\p{Han}]]*[\p{Ll}\p{Lm}\p{Lo}\p{M}&&[^\p{Han}]]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}&&[^\p{Han}]]+[\p{Ll}\p{Lm}\p{Lo}\p{M}&&[^\p{Han}]]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+";
+const DEEPSEEK: &str = r##"\p{N}{1,3}|[\u4E00-\u9FA5\u3040-\u30FF&&[^\p{L}\p{M}\p{P}\p{S}]]?[\u4E00-\u9FA5\u3040-\u30FF&&[\p{L}\p{M}]]+|[\u4E00-\u9FA5\u3040-\u30FF&&[\p{P}\p{S}]]+|[\u4E00-\u9FA5\u3040-\u30FF&&[^\p{L}\p{M}\p{P}\p{S}]]+(?=[\u4E00-\u9FA5\u3040-\u30FF&&[^\p{L}\p{M}\p{P}\p{S}]][\u4E00-\u9FA5\u3040-\u30FF&&[\p{L}\p{M}]])|[\u4E00-\u9FA5\u3040-\u30FF&&[^\p{L}\p{M}\p{P}\p{S}]]+|[!"#$%&'()*+,\-./:;<=>?@\[\\\]^_`{|}~][A-Za-z]+|[^\r\n\p{L}\p{N}\p{P}\p{S}\u4E00-\u9FA5\u3040-\u30FF]?[\p{L}\p{M}&&[^\u4E00-\u9FA5\u3040-\u30FF]]+| ?[\p{P}\p{S}&&[^\u4E00-\u9FA5\u3040-\u30FF]]+[\r\n]*|\s*[\r\n]+|\s+(?![^\s\p{N}\u4E00-\u9FA5\u3040-\u30FF])|\s+|[^\s\p{L}\p{M}\p{N}\p{P}\p{S}\u4E00-\u9FA5\u3040-\u30FF]+(?=[^\s\p{L}\p{M}\p{N}\p{P}\p{S}\u4E00-\u9FA5\u3040-\u30FF][\p{L}\p{M}&&[^\u4E00-\u9FA5\u3040-\u30FF]])|[^\s\p{L}\p{M}\p{N}\p{P}\p{S}\u4E00-\u9FA5\u3040-\u30FF]+"##;
 const WHITESPACE: &str = r"\w+|[^\w\s]+";
 const WHITESPACE_SPLIT: &str = r"\S+";
 const LATIN: &str = r"\s*+\w+?(?=(?:que|ve|ne|met|ce|ci)(?!\w))|\s*+\w++|\s*+[^\s\w]++|\s++";
@@ -28,7 +30,7 @@ const LATIN: &str = r"\s*+\w+?(?=(?:que|ve|ne|met|ce|ci)(?!\w))|\s*+\w++|\s*+[^\
 const SUPERWORDS: &str = r"\p{N}{1,3}| ?[^\s\p{L}\p{M}\p{N}](?:[^\s\p{L}\p{M}\p{N}][^\s\p{L}\p{N}]*|[\r\n])[\r\n/]*|\s*[\r\n]+|\s+(?!\S)";
 
 /// Pattern, the name of its scanner, and one character of each kind that it can tell apart.
-const LAWS: [(&str, &str, &str); 14] = [
+const LAWS: [(&str, &str, &str); 16] = [
     (GPT2, "gpt2", "'sSlrveé 1½\t!\u{301}"),
     (GPT2_ORIGINAL, "gpt2", "'slrveé 1\n!"),
     (GPT2_BRACKETED, "gpt2", "'slrveé 1\n!"),
@@ -39,6 +41,8 @@ const LAWS: [(&str, &str, &str); 14] = [
     (QWEN2, "qwen2", "'sLve\r\n \u{3000}1!\u{301}"),
     (QWEN35, "qwen3.5", "'sLve\r\n \u{3000}1!\u{301}"),
     (NEMOTRON, "nemotron", "'sEl\r\n \u{A0}1!/\u{301}字ǅ"),
+    (KIMI, "kimi", "'sEl\n \u{A0}1!/\u{301}ª字〇⺀"),
+    (DEEPSEEK, "deepseek-v3", "'aé\n \u{3000}1½!—字・\u{3040}\u{1}"),
     (WHITESPACE, "whitespace", "a字1½_ \n!\u{301}\u{200D}²"),
     (WHITESPACE_SPLIT, "whitespace-split", "aÉ1 \n\u{3000}!\u{301}"),
     (SUPERWORDS, "superwords", "a字\r\n \u{3000}1!/\u{301}"),
@@ -46,7 +50,7 @@ const LAWS: [(&str, &str, &str); 14] = [
 ];
 
 /// Every kind of character that any law knows, and some that none should mind.
-const EVERYTHING: &str = "'sſSrevltmdLREV\r\n\t \u{A0}\u{85}\u{1C}\u{2028}\u{3000}\u{0}017½²Ⅷ٣_\u{301}\u{903}ʰª字ǅÉéßΣς!/.-\u{378}\u{E000}😀\u{200D}\u{FEFF}\u{10FFFF}";
+const EVERYTHING: &str = "'sſSrevltmdLREV\r\n\t \u{A0}\u{85}\u{1C}\u{2028}\u{3000}\u{0}017½²Ⅷ٣_\u{301}\u{903}ʰª字ǅÉéßΣς!/.-〇⺀ア・゛\u{3097}龦\u{378}\u{E000}😀\u{200D}\u{FEFF}\u{10FFFF}";
 
 const DEPTH: usize = if cfg!(debug_assertions) { 3 } else { 4 };
 
@@ -246,7 +250,7 @@ fn the_laws_are_those_of_the_named_splits() {
         }
         let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../python/syllabary/splits");
         let record = std::fs::read_to_string(format!("{folder}/{kind}.json")).unwrap();
-        let quoted = format!("\"pattern\": \"{}\"", pattern.replace('\\', r"\\"));
+        let quoted = format!("\"pattern\": \"{}\"", pattern.replace('\\', r"\\").replace('"', r#"\""#));
         assert!(record.contains(&quoted), "{kind}.json has not {quoted}");
     }
 }

@@ -2,12 +2,12 @@
 //!
 //! ```text
 //! GPT-2's behind single digits (SmolLM, StarCoder)   a scanner of both (`gpt2`)
-//! DeepSeek's three, one inside the other             one pattern: the named split `deepseek-v3`, where the proof stands
+//! DeepSeek's three, one inside the other             one law: the named split `deepseek-v3`, where the proof stands (`deepseek`)
 //! ```
 //!
 //! Leaves out all other steps, which cut part by part (`pretokenize`).
 
-use super::{Scanner, Split, Tables};
+use super::{Scanner, Split, Tables, deepseek};
 use crate::step::Step;
 
 /// What DeepSeek V3 cuts by before its last split, and that.
@@ -16,28 +16,6 @@ const DEEPSEEK_LAST: &str = concat!(
     r##"[!"#$%&'()*+,\-./:;<=>?@\[\\\]^_`{|}~][A-Za-z]+"##,
     r"|[^\r\n\p{L}\p{P}\p{S}]?[\p{L}\p{M}]+| ?[\p{P}\p{S}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+",
 );
-/// The three as one.
-const DEEPSEEK: &str = concat!(
-    r#"\p{N}{1,3}"#,
-    r#"|[\u4E00-\u9FA5\u3040-\u30FF&&[^\p{L}\p{M}\p{P}\p{S}]]?[\u4E00-\u9FA5\u3040-\u30FF"#,
-    r#"&&[\p{L}\p{M}]]+"#,
-    r#"|[\u4E00-\u9FA5\u3040-\u30FF&&[\p{P}\p{S}]]+"#,
-    r#"|[\u4E00-\u9FA5\u3040-\u30FF&&[^\p{L}\p{M}\p{P}\p{S}]]+(?=[\u4E00-\u9FA5\u3040-\u30FF"#,
-    r#"&&[^\p{L}\p{M}\p{P}\p{S}]][\u4E00-\u9FA5\u3040-\u30FF&&[\p{L}\p{M}]])"#,
-    r#"|[\u4E00-\u9FA5\u3040-\u30FF&&[^\p{L}\p{M}\p{P}\p{S}]]+"#,
-    r##"|[!"#$%&'()*+,\-./:;<=>?@\[\\\]^_`{|}~][A-Za-z]+"##,
-    r#"|[^\r\n\p{L}\p{N}\p{P}\p{S}\u4E00-\u9FA5\u3040-\u30FF]?[\p{L}\p{M}"#,
-    r#"&&[^\u4E00-\u9FA5\u3040-\u30FF]]+"#,
-    r#"| ?[\p{P}\p{S}&&[^\u4E00-\u9FA5\u3040-\u30FF]]+[\r\n]*"#,
-    r#"|\s*[\r\n]+"#,
-    r#"|\s+(?![^\s\p{N}\u4E00-\u9FA5\u3040-\u30FF])"#,
-    r#"|\s+"#,
-    r#"|[^\s\p{L}\p{M}\p{N}\p{P}\p{S}\u4E00-\u9FA5\u3040-"#,
-    r#"\u30FF]+(?=[^\s\p{L}\p{M}\p{N}\p{P}\p{S}\u4E00-\u9FA5\u3040-\u30FF][\p{L}\p{M}"#,
-    r#"&&[^\u4E00-\u9FA5\u3040-\u30FF]])"#,
-    r#"|[^\s\p{L}\p{M}\p{N}\p{P}\p{S}\u4E00-\u9FA5\u3040-\u30FF]+"#,
-);
-
 impl Split {
     /// The split whose pieces are those of this one of the parts that these steps make of a text; `None` where there is no
     /// such.
@@ -55,7 +33,7 @@ impl Split {
                     && self.pattern.as_deref() == Some(DEEPSEEK_LAST)
                     && [first, second].into_iter().zip(DEEPSEEK_STEPS).all(is_cut_at) =>
             {
-                Split::new(Some(DEEPSEEK), Tables::Tiktoken, true).ok()
+                Split::new(Some(deepseek::PATTERN), Tables::Tiktoken, true).ok()
             }
             _ => None,
         }
@@ -120,7 +98,7 @@ mod tests {
         let (gpt2, last) = (split(gpt2::ORIGINAL), split(DEEPSEEK_LAST));
         let kind = |split: &Split, steps: &[Step]| split.behind(steps).map(|split| split.kind());
         assert_eq!(kind(&gpt2, &[digits(true)]), Some("gpt2-digits"));
-        assert_eq!(kind(&last, &[first.clone(), second.clone()]), Some("regex"));
+        assert_eq!(kind(&last, &[first.clone(), second.clone()]), Some("deepseek-v3"));
         assert_eq!(kind(&gpt2, &[]), None);
         assert_eq!(kind(&gpt2, &[digits(false)]), None);
         assert_eq!(kind(&last, &[digits(true)]), None);
@@ -129,14 +107,6 @@ mod tests {
         assert_eq!(kind(&last, &[first.clone(), cut_at(DEEPSEEK_STEPS[1], true)]), None);
         let dropping = Split::new(Some(DEEPSEEK_LAST), Tables::Onig, false).unwrap();
         assert_eq!(kind(&dropping, &[first, second]), None);
-    }
-
-    #[test]
-    fn the_pattern_of_three_is_that_of_the_named_split() {
-        let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../../python/syllabary/splits/deepseek-v3.json");
-        let record = std::fs::read_to_string(file).unwrap();
-        let quoted = DEEPSEEK.replace('\\', r"\\").replace('"', r#"\""#);
-        assert!(record.contains(&format!("\"pattern\": \"{quoted}\"")), "{quoted}");
     }
 
     #[test]

@@ -41,16 +41,18 @@ pub(super) const WORD: u8 = 64;
 pub(super) const WORD_IN_CLASS: u8 = 128;
 /// `\p{L}`.
 pub(super) const LETTER: u8 = UPPER | LOWER | UNCASED;
+/// `\p{Han}`, in the tables of `kimi` alone; no letter is both.
+pub(super) const HAN: u8 = UPPER | LOWER;
 
-const CLASSES: [(&str, u8); 7] = [
+const CLASSES: [(&str, u8); 6] = [
     (r"[\p{Lu}\p{Lt}]", UPPER),
     (r"\p{Ll}", LOWER),
     (r"[\p{Lm}\p{Lo}]", UNCASED),
     (r"\p{M}", MARK),
     (r"\p{N}", NUMBER),
     (r"\s", SPACE),
-    (r"\w", WORD | WORD_IN_CLASS),
 ];
+const WORDS: (&str, u8) = (r"\w", WORD | WORD_IN_CLASS);
 const ONIG_ONLY_BARE: [char; 6] = ['²', '³', '¹', '¼', '½', '¾'];
 const ONIG_LACKS: [char; 2] = ['\u{200C}', '\u{200D}'];
 
@@ -86,8 +88,17 @@ pub(super) struct Classes {
 impl Classes {
     /// The table of `tables`; a quarter of a millisecond, so each `Split` makes its own (about 100 kB).
     pub(super) fn new(tables: Tables) -> Result<Classes, Error> {
+        Classes::of_classes(CLASSES, tables)
+    }
+
+    /// The table of a law that tells apart other classes than all others do: patterns of one character, with the bits
+    /// below `WORD` that they have.
+    pub(super) fn of_classes(
+        classes: impl IntoIterator<Item = (&'static str, u8)>,
+        tables: Tables,
+    ) -> Result<Classes, Error> {
         let mut flat = vec![0u8; CODE_POINTS];
-        for (class, bit) in CLASSES {
+        for (class, bit) in classes.into_iter().chain([WORDS]) {
             for (first, last) in ranges(class)? {
                 flat[first as usize..=last as usize].iter_mut().for_each(|bits| *bits |= bit);
             }
@@ -176,6 +187,18 @@ impl Classes {
         at
     }
 
+    /// The end of the run, from `at`, of characters whose bits are such.
+    #[inline]
+    pub(super) fn run_of(&self, text: &str, mut at: usize, is_such: impl Fn(u8) -> bool) -> usize {
+        loop {
+            let (bits, width) = self.at(text, at);
+            if width == 0 || !is_such(bits) {
+                return at;
+            }
+            at += width;
+        }
+    }
+
     /// The end of the run, from `at`, of characters that have any bit of `mask`.
     #[inline]
     pub(super) fn run(&self, text: &str, at: usize, mask: u8) -> usize {
@@ -248,7 +271,7 @@ mod tests {
     #[test]
     fn the_table_equals_its_classes_on_every_character() {
         let (table, all) = (Classes::new(Tables::Tiktoken).unwrap(), all_characters());
-        for (class, bit) in CLASSES {
+        for (class, bit) in CLASSES.into_iter().chain([WORDS]) {
             let has = members(class, &all);
             for c in all.chars() {
                 let expected = if has[c as usize] { bit } else { 0 };

@@ -7,7 +7,8 @@
 //! remains to show that (1) a piece always ends at the cut and (2) no piece before it is another one when the
 //! text ends there.
 
-use super::classes::{Classes, LETTER, MARK, NUMBER, SPACE, WORD, WORD_IN_CLASS};
+use super::classes::{Classes, HAN, LETTER, MARK, NUMBER, SPACE, WORD, WORD_IN_CLASS};
+use super::{deepseek, kimi};
 
 /// The last place in `text`, its ends left out, where `safe(before, after)` holds for the characters around it.
 pub(super) fn last(text: &str, safe: impl Fn(char, char) -> bool) -> Option<usize> {
@@ -46,6 +47,30 @@ pub(super) fn gpt4(classes: &Classes, before: char, after: char) -> bool {
     }
 }
 
+/// `kimi`: as `gpt4`, and around Han letters, unless white space is before them. The latter: (1) nothing but a run of
+/// Han characters takes a Han letter. (2) of what may be before one, only white space looks at what follows it.
+pub(super) fn kimi(classes: &Classes, before: char, after: char) -> bool {
+    let (bits, next) = (classes.of(before), classes.of(after));
+    let is_letter = |bits: u8| bits & (HAN | kimi::ODD) == HAN;
+    let is_around = match (bits & HAN == HAN, next & HAN == HAN) {
+        (true, false) => is_letter(bits),
+        (false, true) => is_letter(next) && bits & SPACE == 0,
+        _ => false,
+    };
+    is_around || gpt4(classes, before, after)
+}
+
+/// `deepseek-v3`: as `gpt4`, and between numbers, characters of `J` and all others, as each of these is a piece with its
+/// own kind alone, and what is before a number or one of `J` ends as at the end of the text.
+pub(super) fn deepseek(classes: &Classes, before: char, after: char) -> bool {
+    let kind = |c| match classes.of(c) & deepseek::LIKE_END {
+        0 => 0,
+        NUMBER => 1,
+        _ => 2,
+    };
+    kind(before) != kind(after) || gpt4(classes, before, after)
+}
+
 /// `whitespace-split`: between white space and the rest.
 pub(super) fn spaces(classes: &Classes, before: char, after: char) -> bool {
     (classes.of(before) ^ classes.of(after)) & SPACE != 0
@@ -77,7 +102,7 @@ pub(super) fn superwords(classes: &Classes, before: char, after: char) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Split, Tables, gpt2, gpt4, latin, o200k, superwords, words};
+    use super::super::{Split, Tables, deepseek, gpt2, gpt4, kimi, latin, o200k, superwords, words};
 
     fn split(pattern: &str) -> Split {
         Split::new(Some(pattern), Tables::Tiktoken, true).unwrap()
@@ -92,6 +117,11 @@ mod tests {
         assert_eq!(split(o200k::PATTERN).last_safe_cut("!\n/"), None);
         assert_eq!(split(gpt4::PATTERN).last_safe_cut("ab"), None);
         assert_eq!(split(gpt4::PATTERN).last_safe_cut("a \n "), Some(1));
+        assert_eq!(split(kimi::PATTERN).last_safe_cut("a字!"), Some(4));
+        assert_eq!(split(kimi::PATTERN).last_safe_cut("!字字"), Some(1));
+        assert_eq!(split(kimi::PATTERN).last_safe_cut("字〇 字"), Some(6));
+        assert_eq!(split(deepseek::PATTERN).last_safe_cut("  1"), Some(2));
+        assert_eq!(split(deepseek::PATTERN).last_safe_cut("a\u{1}\u{1}ア"), Some(3));
         assert_eq!(split(words::WHITESPACE).last_safe_cut("a!b"), Some(2));
         assert_eq!(split(words::WHITESPACE_SPLIT).last_safe_cut("a!b c"), Some(4));
         assert_eq!(split(latin::PATTERN).last_safe_cut("arma virum"), Some(4));

@@ -12,8 +12,10 @@ mod behind;
 mod classes;
 mod contexts;
 mod cut;
+mod deepseek;
 mod gpt2;
 mod gpt4;
+mod kimi;
 mod latin;
 mod llama3;
 mod masks;
@@ -58,6 +60,8 @@ enum Scanner {
     O200k,
     Nemotron,
     Llama3(llama3::Family),
+    Kimi,
+    DeepSeek,
     Whitespace,
     WhitespaceSplit,
     Latin,
@@ -74,6 +78,8 @@ fn scanner_of(pattern: &str) -> Option<Scanner> {
         gpt4::PATTERN => Some(Scanner::Gpt4),
         o200k::PATTERN => Some(Scanner::O200k),
         o200k::NEMOTRON => Some(Scanner::Nemotron),
+        kimi::PATTERN => Some(Scanner::Kimi),
+        deepseek::PATTERN => Some(Scanner::DeepSeek),
         words::WHITESPACE => Some(Scanner::Whitespace),
         words::WHITESPACE_SPLIT => Some(Scanner::WhitespaceSplit),
         latin::PATTERN => Some(Scanner::Latin),
@@ -97,10 +103,15 @@ impl Split {
                 None => Scanner::Regex(pattern::compile(pattern, tables)?),
             },
         };
+        let classes = match scanner {
+            Scanner::Kimi => kimi::classes(tables)?,
+            Scanner::DeepSeek => deepseek::classes(tables)?,
+            _ => Classes::new(tables)?,
+        };
         Ok(Split {
             scanner,
             pattern: pattern.map(Box::from),
-            classes: Classes::new(tables)?.into(),
+            classes: classes.into(),
             keep_unmatched,
             lines: false,
             tier: Tier::best(),
@@ -128,6 +139,8 @@ impl Split {
             Scanner::O200k => "o200k",
             Scanner::Nemotron => "nemotron",
             Scanner::Llama3(family) => family.name,
+            Scanner::Kimi => "kimi",
+            Scanner::DeepSeek => "deepseek-v3",
             Scanner::Whitespace => "whitespace",
             Scanner::WhitespaceSplit => "whitespace-split",
             Scanner::Latin => "latin",
@@ -180,6 +193,8 @@ impl Split {
             Scanner::Gpt4 | Scanner::O200k | Scanner::Nemotron | Scanner::Llama3(_) => {
                 cut::last(text, |before, after| cut::gpt4(classes, before, after))
             }
+            Scanner::Kimi => cut::last(text, |before, after| cut::kimi(classes, before, after)),
+            Scanner::DeepSeek => cut::last(text, |before, after| cut::deepseek(classes, before, after)),
             Scanner::Whitespace => cut::last(text, |before, after| cut::words(classes, before, after)),
             Scanner::WhitespaceSplit => cut::last(text, |before, after| cut::spaces(classes, before, after)),
             Scanner::Latin => cut::last(text, |before, after| cut::latin(classes, before, after)),

@@ -52,7 +52,7 @@ pub(super) fn piece_end<const CONTRACTIONS: bool>(classes: &Classes, text: &str,
     if bits & NUMBER != 0 {
         return numbers_end(classes, text, at, if CONTRACTIONS { 3 } else { 1 });
     }
-    if let Some(end) = word_end(classes, text, at, bits, width) {
+    if let Some(end) = word_end(|at| classes.at(text, at), text, at) {
         return match text.as_bytes().get(end) {
             Some(b'\'') if CONTRACTIONS => contraction_end(text.as_bytes(), end).unwrap_or(end),
             _ => end,
@@ -68,16 +68,18 @@ pub(super) fn piece_end<const CONTRACTIONS: bool>(classes: &Classes, text: &str,
     space_end(classes, text, at)
 }
 
-/// The two word alternatives without the contraction, from `at`, whose bits and width are given.
-fn word_end(classes: &Classes, text: &str, at: usize, bits: u8, width: usize) -> Option<usize> {
+/// The two word alternatives without the contraction, from `at`; `bits_at` gives the bits and the width of the character
+/// at a place.
+pub(super) fn word_end(bits_at: impl Fn(usize) -> (u8, usize), text: &str, at: usize) -> Option<usize> {
+    let (bits, width) = bits_at(at);
     let signed = bits & LETTER == 0;
     if signed && is_line_end(text.as_bytes()[at]) {
         return None;
     }
     let start = if signed { at + width } else { at };
-    let (head, last_both) = head_end(classes, text, start);
-    if classes.at(text, head).0 & LOWER != 0 {
-        return Some(classes.run(text, head, LOWER | BOTH));
+    let (head, last_both) = head_end(&bits_at, start);
+    if bits_at(head).0 & LOWER != 0 {
+        return Some(tail_end(&bits_at, head));
     }
     if last_both > start {
         return Some(last_both);
@@ -90,10 +92,10 @@ fn word_end(classes: &Classes, text: &str, at: usize, bits: u8, width: usize) ->
 
 /// The run of capitals and both-kinds from `start`: its end, and one past its last both-kinds character
 /// (`start` if there is none).
-fn head_end(classes: &Classes, text: &str, start: usize) -> (usize, usize) {
+fn head_end(bits_at: impl Fn(usize) -> (u8, usize), start: usize) -> (usize, usize) {
     let (mut at, mut last_both) = (start, start);
     loop {
-        let (bits, width) = classes.at(text, at);
+        let (bits, width) = bits_at(at);
         if bits & (UPPER | BOTH) == 0 {
             return (at, last_both);
         }
@@ -101,6 +103,17 @@ fn head_end(classes: &Classes, text: &str, start: usize) -> (usize, usize) {
         if bits & BOTH != 0 {
             last_both = at;
         }
+    }
+}
+
+/// The end of the run of small letters and both-kinds from `at`.
+fn tail_end(bits_at: impl Fn(usize) -> (u8, usize), mut at: usize) -> usize {
+    loop {
+        let (bits, width) = bits_at(at);
+        if bits & (LOWER | BOTH) == 0 {
+            return at;
+        }
+        at += width;
     }
 }
 

@@ -8,11 +8,14 @@ use super::classes::{Classes, LETTER, MARK};
 #[cfg(simd_neon)]
 use super::masks::neon::Neon;
 use super::masks::{
-    BLOCK, Carry, Lanes, Law, Masks, Place, WINDOW, gpt2::Gpt2, portable::Portable, words::Words,
+    BLOCK, Carry, Lanes, Law, Masks, Place, WINDOW, deepseek::DeepSeek, gpt2::Gpt2, kimi::Kimi,
+    portable::Portable, words::Words,
 };
 #[cfg(simd_x86)]
 use super::masks::{avx2::Avx2, avx512::Avx512};
-use super::{Scanner, Split, automaton::Search, gpt2, gpt4, latin, llama3, o200k, pattern::Matcher};
+use super::{
+    Scanner, Split, automaton::Search, deepseek, gpt2, gpt4, kimi, latin, llama3, o200k, pattern::Matcher,
+};
 
 /// A walk over the pieces of one text.
 pub(crate) struct Walk<'a> {
@@ -106,6 +109,8 @@ impl Walk<'_> {
             Scanner::O200k => self.fill_by(O200K, ends),
             Scanner::Nemotron => self.fill_by(Words { by_three: false, contractions: false, ..O200K }, ends),
             Scanner::Llama3(family) => self.fill_by(family.masks(), ends),
+            Scanner::Kimi => self.fill_by(Kimi, ends),
+            Scanner::DeepSeek => self.fill_by(DeepSeek, ends),
             Scanner::Regex(Matcher::Automaton(automaton)) => {
                 let written = self.search.fill(automaton, self.text, self.at, ends);
                 self.at = written.checked_sub(1).map_or(self.at, |last| ends[last]);
@@ -224,6 +229,8 @@ pub(super) fn piece_end(scanner: &Scanner, classes: &Classes, text: &str, at: us
         Scanner::O200k => o200k::piece_end::<true>(classes, text, at),
         Scanner::Nemotron => o200k::piece_end::<false>(classes, text, at),
         Scanner::Llama3(family) => llama3::piece_end(*family, classes, text, at),
+        Scanner::Kimi => kimi::piece_end(classes, text, at),
+        Scanner::DeepSeek => deepseek::piece_end(classes, text, at),
         Scanner::Latin => latin::piece_end(classes, text, at),
         _ => text.len(),
     }

@@ -14,7 +14,7 @@ use crate::split::Tables;
 use crate::split::classes::{LOWER, NUMBER, SPACE, UPPER};
 
 /// Patterns, and one character of each kind that they can tell apart.
-const LAWS: [(&str, &str); 8] = [
+const LAWS: [(&str, &str); 10] = [
     (gpt2::TIKTOKEN, "'sSlrveé 1½\t\u{3000}!—"),
     (gpt2::DIGITS, "'sSlé 1½\t\u{3000}!—"),
     (gpt4::PATTERN, "'sſLv\n \t\u{3000}1½!—字"),
@@ -23,13 +23,15 @@ const LAWS: [(&str, &str); 8] = [
     (llama3::LLAMA3, "'sſLv\n \t\u{3000}1½!—字"),
     (llama3::QWEN2, "'sSLv\n \t\u{3000}1½!—字"),
     (llama3::QWEN35, "'sSLv\n \t\u{3000}1½!\u{301}字"),
+    (kimi::PATTERN, "'sELǅ\n \u{A0}1½!\u{301}字ª〇⺀"),
+    (deepseek::PATTERN, "'aé\n \t\u{3000}1½!—字・\u{3040}\u{1}\u{200B}"),
 ];
 
 /// Every kind of character that any law knows, and some that none should mind.
-const EVERYTHING: &str = "'sſSrevltmdLREV\r\n\t \u{A0}\u{85}\u{1C}\u{2028}\u{3000}\u{0}017½²Ⅷ٣𝟘_\u{301}\u{903}ʰª字㐀ǅÉéßΣς𐐀𐐨𒀀!/.-—\u{378}\u{E000}😀\u{1E8D0}\u{200D}\u{FEFF}\u{10FFFF}aaaa    ";
+const EVERYTHING: &str = "'sſSrevltmdLREV\r\n\t \u{A0}\u{85}\u{1C}\u{2028}\u{3000}\u{0}017½²Ⅷ٣𝟘_\u{301}\u{903}ʰª字〇⺀ア・゛\u{3097}龦㐀ǅÉéßΣς𐐀𐐨𒀀!/.-—\u{378}\u{E000}😀\u{1E8D0}\u{200D}\u{FEFF}\u{10FFFF}aaaa    ";
 
 /// What stands before a short text, over and over, up to the end of a block.
-const RUNS: [&str; 10] = ["a", "A", " ", "1", "!", "\n", "字", "\u{3000}", "½", "\n "];
+const RUNS: [&str; 12] = ["a", "A", " ", "1", "!", "\n", "字", "\u{3000}", "½", "\n ", "\u{200B}", "・"];
 
 /// The one for a debug build, the one for any other, or that for the long proof.
 fn size(debug: usize, release: usize, prove: usize) -> usize {
@@ -218,6 +220,13 @@ fn walks_equal_scanners_on_long_runs() {
         "1½",
         "a's\u{301}",
         "A\n  \t\u{3000}",
+        "字〇",
+        "'aé",
+        "\u{1}",
+        "\u{200B}a",
+        "\u{E0001}",
+        "・ア",
+        "\u{3040}ア",
     ];
     let length = size(2_000, 40_000, 1_000_000);
     for (pattern, _) in LAWS {

@@ -9,7 +9,7 @@ use std::arch::x86_64::{
     _mm256_shuffle_epi8, _mm256_slli_epi16, _mm256_storeu_si256, _mm256_sub_epi8, _mm256_xor_si256,
 };
 
-use super::super::classes::{Classes, LOWER, NUMBER, SPACE, UPPER};
+use super::super::classes::{Classes, NUMBER, SPACE};
 use super::super::walk::Walk;
 use super::blocks::{self, Vectors};
 use super::{BLOCK, Lanes, Law, Masks, WINDOW, places_of};
@@ -161,8 +161,8 @@ impl Vectors for Avx2 {
     }
 
     #[inline(always)]
-    fn ascii(self, _classes: &Classes, bytes: Pair) -> Pair {
-        halves!(|half| ascii(bytes[half]))
+    fn ascii<L: Law>(self, _classes: &Classes, bytes: Pair) -> Pair {
+        halves!(|half| ascii::<L>(bytes[half]))
     }
 
     #[inline(always)]
@@ -202,13 +202,18 @@ fn of_six(table: &[u8; BLOCK], bytes: __m256i) -> __m256i {
 /// The classes of ASCII; 0 for other bytes.
 #[inline]
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-fn ascii(raw: __m256i) -> __m256i {
+fn ascii<L: Law>(raw: __m256i) -> __m256i {
     let between = |first: u8, last: u8, class: u8| {
         let over = _mm256_sub_epi8(raw, _mm256_set1_epi8(first as i8));
         let within = _mm256_min_epu8(over, _mm256_set1_epi8((last - first) as i8));
         _mm256_and_si256(_mm256_cmpeq_epi8(over, within), _mm256_set1_epi8(class as i8))
     };
-    let letters = _mm256_or_si256(between(b'A', b'Z', UPPER), between(b'a', b'z', LOWER));
+    let letters = _mm256_or_si256(between(b'A', b'Z', L::CAPITALS), between(b'a', b'z', L::SMALL));
     let spaces = _mm256_or_si256(between(b'\t', b'\r', SPACE), between(b' ', b' ', SPACE));
-    _mm256_or_si256(_mm256_or_si256(letters, spaces), between(b'0', b'9', NUMBER))
+    let kinds = _mm256_or_si256(_mm256_or_si256(letters, spaces), between(b'0', b'9', NUMBER));
+    if L::CONTROLS == 0 {
+        return kinds;
+    }
+    let low = _mm256_or_si256(between(0, 0x08, L::CONTROLS), between(0x0E, 0x1F, L::CONTROLS));
+    _mm256_or_si256(kinds, _mm256_or_si256(low, between(0x7F, 0x7F, L::CONTROLS)))
 }

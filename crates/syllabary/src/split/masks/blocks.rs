@@ -60,23 +60,23 @@ pub(super) trait Vectors: Copy {
     /// What the six low bits of each byte number in a table.
     fn of_six(self, table: &[u8; BLOCK], bytes: Self::Bytes) -> Self::Bytes;
 
-    /// The classes of ASCII; what others get has no meaning.
-    fn ascii(self, classes: &Classes, bytes: Self::Bytes) -> Self::Bytes;
+    /// The classes of ASCII that a law has; what others get has no meaning.
+    fn ascii<L: Law>(self, classes: &Classes, bytes: Self::Bytes) -> Self::Bytes;
 
     fn stored(self, bytes: Self::Bytes) -> [u8; BLOCK];
 }
 
 /// As `Lanes::masks`; to be inlined where the instructions may be used.
 #[inline(always)]
-pub(super) fn masks(
+pub(super) fn masks<L: Law>(
     lanes: impl Vectors,
-    law: impl Law,
+    law: L,
     classes: &Classes,
     window: &[u8; WINDOW],
     last: u8,
 ) -> Masks {
     let raw = lanes.load(from(window, 0));
-    let mut kinds = lanes.ascii(classes, raw);
+    let mut kinds = lanes.ascii::<L>(classes, raw);
     let wide = lanes.tops(raw);
     let (mut inner, mut left) = (0, 0);
     if wide != 0 {

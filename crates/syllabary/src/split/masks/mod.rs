@@ -1,7 +1,8 @@
 //! Classes of 64 bytes at a time, as masks of one bit a byte.
 //!
 //! Adds: `Masks`, and `Lanes`, which makes them by the widest instructions there are: `avx512`, `avx2`, `neon`,
-//! `portable` (all others; written without any such instruction). Leaves out: what a law makes of the masks (`gpt2`, `words`)
+//! `portable` (all others; written without any such instruction). Leaves out: what a law makes of the masks (`gpt2`, `words`,
+//! `kimi`, `deepseek`)
 //! and the blocks of a text (`walk`).
 //!
 //! A character of several bytes has the bits of its class at each of them, so that the byte before a character
@@ -13,13 +14,15 @@ pub(super) mod avx2;
 pub(super) mod avx512;
 #[cfg(any(simd_x86, simd_neon))]
 mod blocks;
+pub(super) mod deepseek;
 pub(super) mod gpt2;
+pub(super) mod kimi;
 #[cfg(simd_neon)]
 pub(super) mod neon;
 pub(super) mod portable;
 pub(super) mod words;
 
-use super::classes::{Classes, SHORT};
+use super::classes::{Classes, LOWER, SHORT, UPPER};
 
 /// Bytes of a block.
 pub(super) const BLOCK: usize = 64;
@@ -62,6 +65,13 @@ pub(super) trait Lanes: Copy {
 
 /// A law: where pieces begin.
 pub(super) trait Law: Copy {
+    /// The class of the capitals of ASCII,
+    const CAPITALS: u8 = UPPER;
+    /// of its small letters,
+    const SMALL: u8 = LOWER;
+    /// and of its controls but white space.
+    const CONTROLS: u8 = 0;
+
     /// The classes of words.
     fn word(self) -> u8;
 
@@ -96,6 +106,10 @@ pub(super) struct Carry {
     both: u64,
     tail: u64,
     tail_end: u64,
+    apart: u64,
+    apart_sign: u64,
+    other: u64,
+    quote: u64,
     /// The characters since the last cut of a run of numbers that goes on; 0 if none does.
     numbers: u32,
     /// Starts to set and to leave out in the next block.

@@ -126,7 +126,7 @@ impl Vectors for Neon {
     }
 
     #[inline(always)]
-    fn ascii(self, classes: &Classes, bytes: Four) -> Four {
+    fn ascii<L: Law>(self, classes: &Classes, bytes: Four) -> Four {
         let [low, high] = classes.ascii.0.as_chunks::<BLOCK>().0 else { return bytes };
         let (low, high) = (table(low), table(high));
         // What is past a table is 0, or stays what it was.

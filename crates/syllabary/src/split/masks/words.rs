@@ -46,8 +46,23 @@ impl<const CASED: bool> Law for Words<CASED> {
 
     #[inline(always)]
     fn starts(self, masks: &Masks, next: &Masks, carry: &mut Carry, place: Place<'_>) -> Option<u64> {
+        self.starts_beside(0, masks, next, carry, place)
+    }
+}
+
+impl<const CASED: bool> Words<CASED> {
+    /// `Law::starts`, where the characters of `apart`, which no class has, are no signs.
+    #[inline(always)]
+    pub(super) fn starts_beside(
+        self,
+        apart: u64,
+        masks: &Masks,
+        next: &Masks,
+        carry: &mut Carry,
+        place: Place<'_>,
+    ) -> Option<u64> {
         let Masks { word, number, inner, .. } = *masks;
-        let sign = !(word | number | masks.space);
+        let sign = !(word | number | masks.space | apart);
         let after_sign = after(sign, &mut carry.sign);
         if CASED && masks.mark & after_sign != 0 {
             return None;
@@ -66,10 +81,10 @@ impl<const CASED: bool> Law for Words<CASED> {
             | last_of_gap(gap, masks, next);
         let after_line = gap & after(line, &mut carry.line);
         if after_line != 0 {
-            starts |= self.after_last_line(after_line, gap, masks, next, place);
+            starts |= after_last_line(self.whole_end, after_line, gap, (masks, next), place);
         }
         if number | u64::from(carry.numbers) != 0 {
-            starts |= self.numbers(number, inner, carry);
+            starts |= if self.by_three { by_threes(number, inner, carry) } else { number & !inner };
         }
         if CASED {
             starts |= capitals(masks, next, carry, place);
@@ -80,9 +95,7 @@ impl<const CASED: bool> Law for Words<CASED> {
         }
         self.contract(starts, quotes, carry, place)
     }
-}
 
-impl<const CASED: bool> Words<CASED> {
     #[inline(always)]
     fn contract(self, starts: u64, quotes: u64, carry: &mut Carry, place: Place<'_>) -> Option<u64> {
         let bytes = place.text.as_bytes();
@@ -102,85 +115,82 @@ impl<const CASED: bool> Words<CASED> {
         carry.contracted = last;
         told.then_some(starts)
     }
+}
 
-    /// Of `after_line`, the gaps right after a line end, those which no other line end follows.
-    #[inline(always)]
-    fn after_last_line(
-        self,
-        mut after_line: u64,
-        gap: u64,
-        masks: &Masks,
-        next: &Masks,
-        place: Place<'_>,
-    ) -> u64 {
-        let (ends, over) = gap.overflowing_add(after_line);
-        let mut wrong = ends & !gap & masks.line;
-        while wrong != 0 {
-            let upto = after_line & (wrong ^ (wrong - 1));
-            after_line &= !(1 << (63 - upto.leading_zeros()));
-            wrong &= wrong - 1;
-        }
-        if over && !self.is_last_line(next, place) {
-            after_line &= !(1 << (63 - after_line.leading_zeros()));
-        }
-        after_line
+/// Of `after_line`, the gaps right after a line end, those which no other line end follows; `whole_end` as in `Words`.
+#[inline(always)]
+pub(super) fn after_last_line(
+    whole_end: bool,
+    mut after_line: u64,
+    gap: u64,
+    (masks, next): (&Masks, &Masks),
+    place: Place<'_>,
+) -> u64 {
+    let (ends, over) = gap.overflowing_add(after_line);
+    let mut wrong = ends & !gap & masks.line;
+    while wrong != 0 {
+        let upto = after_line & (wrong ^ (wrong - 1));
+        after_line &= !(1 << (63 - upto.leading_zeros()));
+        wrong &= wrong - 1;
     }
-
-    /// Whether no line end follows the white space that goes on into the next block.
-    #[inline(always)]
-    fn is_last_line(self, next: &Masks, place: Place<'_>) -> bool {
-        let more = (next.space & !next.line).trailing_ones();
-        if more < 64 {
-            return (next.line >> more) & 1 == 0;
-        }
-        self.is_last_line_after(place)
+    if over && !is_last_line(whole_end, next, place) {
+        after_line &= !(1 << (63 - after_line.leading_zeros()));
     }
+    after_line
+}
 
-    /// The same where the next block is white space without a line end.
-    #[cold]
-    fn is_last_line_after(self, place: Place<'_>) -> bool {
-        let mut at = character_from(place, 2 * BLOCK);
-        loop {
-            let (bits, width) = place.classes.at(place.text, at);
-            if width == 0 {
-                return !self.whole_end;
-            }
-            if bits & SPACE == 0 {
-                return true;
-            }
-            if is_line_end(place.text.as_bytes()[at]) {
-                return false;
-            }
-            at += width;
-        }
+/// Whether no line end follows the white space that goes on into the next block.
+#[inline(always)]
+fn is_last_line(whole_end: bool, next: &Masks, place: Place<'_>) -> bool {
+    let more = (next.space & !next.line).trailing_ones();
+    if more < 64 {
+        return (next.line >> more) & 1 == 0;
     }
+    is_last_line_after(whole_end, place)
+}
 
-    #[inline(always)]
-    fn numbers(self, number: u64, inner: u64, carry: &mut Carry) -> u64 {
-        let begins = number & !inner;
-        if !self.by_three {
-            return begins;
+/// The same where the next block is white space without a line end.
+#[cold]
+fn is_last_line_after(whole_end: bool, place: Place<'_>) -> bool {
+    let mut at = character_from(place, 2 * BLOCK);
+    loop {
+        let (bits, width) = place.classes.at(place.text, at);
+        if width == 0 {
+            return !whole_end;
         }
-        let after_number = after(number, &mut carry.number);
-        let starts = if number == begins {
-            let starts = by_three(number, after_number, carry.numbers);
-            carry.numbers = starts.leading_zeros() + 1;
-            starts
-        } else {
-            let (starts, open) = count_three(begins, after_number, carry.numbers);
-            carry.numbers = open;
-            starts
-        };
-        if number >> 63 == 0 {
-            carry.numbers = 0;
+        if bits & SPACE == 0 {
+            return true;
         }
+        if is_line_end(place.text.as_bytes()[at]) {
+            return false;
+        }
+        at += width;
+    }
+}
+
+/// Numbers begin a piece, as every third of them after that.
+#[inline(always)]
+pub(super) fn by_threes(number: u64, inner: u64, carry: &mut Carry) -> u64 {
+    let begins = number & !inner;
+    let after_number = after(number, &mut carry.number);
+    let starts = if number == begins {
+        let starts = by_three(number, after_number, carry.numbers);
+        carry.numbers = starts.leading_zeros() + 1;
         starts
+    } else {
+        let (starts, open) = count_three(begins, after_number, carry.numbers);
+        carry.numbers = open;
+        starts
+    };
+    if number >> 63 == 0 {
+        carry.numbers = 0;
     }
+    starts
 }
 
 /// The line ends, and with them the slashes, that signs take.
 #[inline(always)]
-fn taken(line: u64, slash: u64, after_sign: u64, carry: &mut Carry) -> u64 {
+pub(super) fn taken(line: u64, slash: u64, after_sign: u64, carry: &mut Carry) -> u64 {
     let (ends, first) = (line | slash, line & after_sign);
     let (sum, over) = ends.overflowing_add(first);
     let (sum, again) = sum.overflowing_add(carry.taken);
