@@ -20,6 +20,9 @@ use crate::{
     merge::Merges,
 };
 
+/// Of characters that are in no token with another one so many in a row are looked up together.
+const STRANGERS: usize = 4;
+
 /// Fewer segments are looked up one by one.
 const WORTH: usize = 8;
 
@@ -31,7 +34,8 @@ impl Charwise {
     #[inline]
     pub(super) fn gather(&self, text: &str, at: usize, work: &mut Work) -> usize {
         let bytes = text.as_bytes();
-        if !matches!(self.how, How::Merge(_)) || bytes[at] >= UNSPACED {
+        let is_unspaced = bytes[at] >= UNSPACED && !self.knows_unspaced;
+        if !matches!(self.how, How::Merge(_)) || is_unspaced {
             return at;
         }
         if work.several.count() == 0 {
@@ -44,7 +48,7 @@ impl Charwise {
             if last > at && (last == known || known == bytes.len() || known - at == BLOCKS * BLOCK) {
                 return last;
             }
-        } else if self.is_alone(text, at) {
+        } else if self.is_left_alone(text, at, &mut work.strangers) {
             return at;
         }
         // It goes on behind ASCII.
@@ -54,6 +58,19 @@ impl Charwise {
         }
         work.several.put(end);
         end
+    }
+
+    /// Whether the character at byte `at`, which is not ASCII, is not looked up with others: it merges with nothing, or, where
+    /// segments of all scripts are looked up, it is unknown, or in no token with another one as are those before it.
+    #[inline]
+    fn is_left_alone(&self, text: &str, at: usize, strangers: &mut usize) -> bool {
+        if !self.knows_unspaced {
+            return self.is_alone(text, at);
+        }
+        let Some(char) = text[at..].chars().next() else { return true };
+        let letter = self.letters.get(char);
+        *strangers = if letter.has_neighbours() { 0 } else { *strangers + 1 };
+        letter.is_unknown() || *strangers > STRANGERS
     }
 
     /// Takes the segments from byte `at` on, as far as they are ASCII and in some blocks, but for the last, to those that are looked

@@ -45,6 +45,12 @@ impl Letter {
         self.flags() & HAS_PREVIOUS != 0
     }
 
+    /// Whether some token has a character beside it.
+    #[inline]
+    pub(super) fn has_neighbours(self) -> bool {
+        self.flags() & (HAS_NEXT | HAS_PREVIOUS) != 0
+    }
+
     /// Its id, if it is a token.
     #[inline]
     pub(super) fn id(self) -> u32 {

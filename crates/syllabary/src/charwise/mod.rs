@@ -60,6 +60,10 @@ type Pair = ((u32, u32), Merge);
 /// What marks spaces.
 const MARK: char = '▁';
 
+/// Characters of scripts without spaces are not below, and a vocabulary knows them if so many pairs stand in its tokens.
+const UNSPACED: char = '\u{3000}';
+const MANY_UNSPACED: usize = 1_000;
+
 /// How a segment becomes ids.
 enum How {
     /// Its characters merge.
@@ -81,6 +85,8 @@ pub(crate) struct Charwise {
     begins_words: bool,
     /// Most characters stand beside many others in tokens, so that words are looked for as wholes.
     whole_words: bool,
+    /// So many characters of scripts without spaces stand beside others in tokens that segments of them are looked up together too.
+    knows_unspaced: bool,
     /// The unknown token, and whether several in a row are one.
     unknown: u32,
     fuses: bool,
@@ -147,6 +153,8 @@ impl Charwise {
             joins: Joins::new(&neighbours, space).covered(ranked(vocab, &pairs), space),
             begins_words: shape.marks_spaces && neighbours.iter().all(|&(_, right)| right != MARK),
             whole_words: false,
+            knows_unspaced: neighbours.iter().filter(|&&(left, right)| left.min(right) >= UNSPACED).count()
+                >= MANY_UNSPACED,
             unknown: spelling.unknown.unwrap_or(NONE),
             letters,
             fuses: spelling.fuse_unknown && !Letters::has_all_bytes(alphabet),

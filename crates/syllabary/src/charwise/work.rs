@@ -17,6 +17,8 @@ use crate::{encode::Several, merge, models::unigram::Lattice};
 pub(crate) struct Work {
     /// Segments that are looked for together.
     pub(super) several: Several,
+    /// So many of the last of them are characters that are in no token with another one.
+    pub(super) strangers: usize,
     /// Words that are looked for together.
     pub(super) ahead: [Word; AHEAD],
     pub(super) memory: Memory,
@@ -38,6 +40,7 @@ impl Default for Work {
     fn default() -> Work {
         Work {
             several: Several::default(),
+            strangers: 0,
             ahead: [Default::default(); AHEAD],
             memory: Memory::default(),
             lattice: Lattice::default(),
