@@ -259,8 +259,8 @@ impl Charwise {
         if let (Some(char), None) = (chars.next(), chars.next()) {
             let letter = self.letters.get(char);
             self.letter(char, letter, out);
-            if !letter.is_unknown() && (char.is_ascii() || self.knows_unspaced) {
-                let (ids, count) = letter.ids();
+            if !letter.is_unknown() && (char.is_ascii() || self.knows_scripts) {
+                let (ids, count) = self.letters.ids(char);
                 work.memory.put(segment.as_bytes(), &ids[..count], false);
             }
             return Ok(());

@@ -34,7 +34,7 @@ impl Charwise {
     #[inline]
     pub(super) fn gather(&self, text: &str, at: usize, work: &mut Work) -> usize {
         let bytes = text.as_bytes();
-        let is_unspaced = bytes[at] >= UNSPACED && !self.knows_unspaced;
+        let is_unspaced = bytes[at] >= UNSPACED && !self.knows_scripts;
         if !matches!(self.how, How::Merge(_)) || is_unspaced {
             return at;
         }
@@ -48,6 +48,10 @@ impl Charwise {
             if last > at && (last == known || known == bytes.len() || known - at == BLOCKS * BLOCK) {
                 return last;
             }
+        } else if let end = self.cut_others(text, at, work)
+            && end > at
+        {
+            return end;
         } else if self.is_left_alone(text, at, &mut work.strangers) {
             return at;
         }
@@ -64,13 +68,25 @@ impl Charwise {
     /// segments of all scripts are looked up, it is unknown, or in no token with another one as are those before it.
     #[inline]
     fn is_left_alone(&self, text: &str, at: usize, strangers: &mut usize) -> bool {
-        if !self.knows_unspaced {
+        if !self.knows_scripts {
             return self.is_alone(text, at);
         }
         let Some(char) = text[at..].chars().next() else { return true };
         let letter = self.letters.get(char);
         *strangers = if letter.has_neighbours() { 0 } else { *strangers + 1 };
         letter.is_unknown() || *strangers > STRANGERS
+    }
+
+    /// The same of text that is not all ASCII, where the processor reads many characters at once.
+    #[inline]
+    fn cut_others(&self, text: &str, at: usize, work: &mut Work) -> usize {
+        #[cfg(simd_x86)]
+        if let Some(strangers) = self.strangers.as_ref().filter(|_| work.strangers <= STRANGERS) {
+            return self.cut_wide(strangers, text.as_bytes(), at, &mut work.several);
+        }
+        #[cfg(not(simd_x86))]
+        let _ = (text, work);
+        at
     }
 
     /// Takes the segments from byte `at` on, as far as they are ASCII and in some blocks, but for the last, to those that are looked

@@ -16,6 +16,8 @@ mod brief;
 mod carry;
 #[cfg(simd_x86)]
 mod cover;
+#[cfg(simd_x86)]
+mod cut_wide;
 mod encode;
 mod gather;
 mod joins;
@@ -60,9 +62,8 @@ type Pair = ((u32, u32), Merge);
 /// What marks spaces.
 const MARK: char = '▁';
 
-/// Characters of scripts without spaces are not below, and a vocabulary knows them if so many pairs stand in its tokens.
-const UNSPACED: char = '\u{3000}';
-const MANY_UNSPACED: usize = 1_000;
+/// A vocabulary knows other scripts than ASCII if so many pairs of their characters stand in its tokens.
+const MANY_PAIRS: usize = 1_000;
 
 /// How a segment becomes ids.
 enum How {
@@ -80,13 +81,16 @@ pub(crate) struct Charwise {
     /// The processor reads sixteen characters at once.
     #[cfg(simd_x86)]
     singles: Option<mixed::Singles>,
+    /// The same, where segments of all scripts are looked up together.
+    #[cfg(simd_x86)]
+    strangers: Option<cut_wide::Strangers>,
     how: How,
     /// No token reaches over the place before a mark.
     begins_words: bool,
     /// Most characters stand beside many others in tokens, so that words are looked for as wholes.
     whole_words: bool,
-    /// So many characters of scripts without spaces stand beside others in tokens that segments of them are looked up together too.
-    knows_unspaced: bool,
+    /// So many characters that are not ASCII stand beside others in tokens that segments of all scripts are looked up together.
+    knows_scripts: bool,
     /// The unknown token, and whether several in a row are one.
     unknown: u32,
     fuses: bool,
@@ -146,15 +150,18 @@ impl Charwise {
             let text = std::str::from_utf8(vocab.bytes(id).unwrap_or_default()).unwrap_or_default();
             symbols.extend(text.chars().map(|char| letters.get(char).id()));
         };
+        let of_others = neighbours.iter().filter(|(left, right)| !left.is_ascii() && !right.is_ascii());
+        let knows_scripts = of_others.count() >= MANY_PAIRS;
         Some(Charwise {
             #[cfg(simd_x86)]
             singles: None,
+            #[cfg(simd_x86)]
+            strangers: cut_wide::Strangers::new(&letters).filter(|_| knows_scripts),
             how: How::Merge(Pairs::new(&pairs, spell)?),
             joins: Joins::new(&neighbours, space).covered(ranked(vocab, &pairs), space),
             begins_words: shape.marks_spaces && neighbours.iter().all(|&(_, right)| right != MARK),
             whole_words: false,
-            knows_unspaced: neighbours.iter().filter(|&&(left, right)| left.min(right) >= UNSPACED).count()
-                >= MANY_UNSPACED,
+            knows_scripts,
             unknown: spelling.unknown.unwrap_or(NONE),
             letters,
             fuses: spelling.fuse_unknown && !Letters::has_all_bytes(alphabet),

@@ -224,3 +224,74 @@ fn text_of_any_script_is_written_as_by_the_other_ways() {
         }
     }
 }
+
+/// A vocabulary of many pairs of characters of some scripts; unknown text by bytes if `spelled`.
+fn of_many_pairs(spelled: bool) -> Tokenizer {
+    let letters: Vec<char> = ('\u{4E00}'..'\u{4E28}').chain('α'..'ω').chain("▁ab,é".chars()).collect();
+    let bytes: Vec<(u32, u8)> = (10_000..).zip(0..=255).collect();
+    let names: Vec<[u8; 1]> = (0..=255).map(|byte| [byte]).collect();
+    let mut tokens: Vec<String> = letters.iter().map(char::to_string).collect();
+    let (count, mut merges) = (letters.len(), Vec::new());
+    let mut put = |tokens: &mut Vec<String>, (left, right): (usize, usize)| {
+        let text = format!("{}{}", tokens[left], tokens[right]);
+        if !tokens.contains(&text) {
+            merges.push((left as u32, right as u32, tokens.len() as u32));
+            tokens.push(text);
+        }
+    };
+    let mut draw = crate::drawn::drawing(11);
+    for _ in 0..4000 {
+        put(&mut tokens, (draw(count), draw(count)));
+    }
+    for _ in 0..400 {
+        let most = tokens.len();
+        put(&mut tokens, (draw(most), draw(most)));
+    }
+    let mut parts = Parts::plain(Unit::Char, Split::new(None, Tables::Tiktoken, true).unwrap());
+    parts.tokens = (0..).zip(tokens.iter().map(|token| token.as_bytes())).collect();
+    parts.alphabet = letters.iter().zip(0..).map(|(_, id)| (tokens[id as usize].as_bytes(), id)).collect();
+    parts.special = vec![("<unk>".to_owned(), 99_999)];
+    parts.spelling = Spelling { unknown: Some(99_999), fuse_unknown: !spelled, ..parts.spelling };
+    if spelled {
+        parts.tokens.extend((10_000..).zip(names.iter().map(|name| &name[..])));
+        parts.alphabet.extend((10_000..).zip(names.iter()).map(|(id, name)| (&name[..], id)));
+        parts.spelling = Spelling { fallback: true, byte_tokens: &bytes, ..parts.spelling };
+    }
+    parts.merges = Some(merges);
+    Tokenizer::new(parts).unwrap()
+}
+
+/// Rows of what the vocabulary knows and of strangers, characters of four bytes, spaces and ASCII among them.
+#[test]
+fn segments_of_all_scripts_looked_up_together_have_their_ids() {
+    use crate::{
+        dropout::Dropout,
+        tokenizer::{SpecialPolicy, Work},
+    };
+    let known: Vec<char> = ('\u{4E00}'..'\u{4E28}').chain('α'..'ω').chain("ab,é aaa ".chars()).collect();
+    let strange: Vec<char> = "жЖя😀𠀀\u{ffff}ツ\0z\n".chars().collect();
+    let mut draw = crate::drawn::drawing(12);
+    for spelled in [false, true] {
+        let (together, mut alone) = (of_many_pairs(spelled), of_many_pairs(spelled));
+        let tables = alone.charwise.as_mut().unwrap();
+        assert!(std::mem::take(&mut tables.knows_scripts));
+        #[cfg(simd_x86)]
+        drop(tables.strangers.take());
+        let (mut work, mut alone_work) = (Work::default(), Work::default());
+        for round in 0..crate::drawn::drawn(600, 6000) {
+            let mut text = String::new();
+            let length = draw(300) + if round % 50 == 49 { 5_000 } else { 0 };
+            while text.len() < length {
+                let among = if draw(8) == 0 { &strange } else { &known };
+                let among = &among[..1 + draw(among.len())];
+                (0..draw([3, 40][round % 2]) + 1).for_each(|_| text.push(among[draw(among.len())]));
+            }
+            let encode = |tokenizer: &Tokenizer, work: &mut Work| {
+                let mut ids = Vec::new();
+                tokenizer.encode(&text, SpecialPolicy::Text, Dropout::NONE.coins(0), work, &mut ids).unwrap();
+                ids
+            };
+            assert_eq!(encode(&together, &mut work), encode(&alone, &mut alone_work), "{spelled} {text:?}");
+        }
+    }
+}

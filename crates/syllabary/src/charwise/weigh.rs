@@ -104,7 +104,9 @@ impl Charwise {
             joins: joins_of((words, unigram), &neighbours, space),
             whole_words: begins_words && !words && are_dense(&neighbours),
             begins_words,
-            knows_unspaced: false,
+            knows_scripts: false,
+            #[cfg(simd_x86)]
+            strangers: None,
             #[cfg(simd_x86)]
             singles: if words { None } else { Singles::new(&letters) },
             how: How::Weigh(Weigh::new((unigram, space), spelling, words)),

@@ -39,11 +39,11 @@ pub(super) enum Name {
 }
 
 impl Name {
-    /// Of the piece `text[start..end]`.
+    /// Of the piece `text[start..end]`; `ALL`: of any script.
     #[inline(always)]
-    pub(super) fn of(text: &[u8], (start, end): (usize, usize)) -> Name {
+    pub(super) fn of<const ALL: bool>(text: &[u8], (start, end): (usize, usize)) -> Name {
         match end - start {
-            _ if text[start] >= UNSPACED => Name::Apart,
+            _ if !ALL && text[start] >= UNSPACED => Name::Apart,
             length @ ..=SHORT => Name::Short(Key::at(text, start, length)),
             length @ ..=LONGER => Name::Long(Longer::at(text, start, length)),
             _ => Name::None,
@@ -129,8 +129,8 @@ impl Asked {
     }
 
     /// Makes the keys of the pieces `text[starts[0]..ends[0]]` and so on, ascending, and asks for where they may be
-    /// remembered.
-    pub(super) fn ask(
+    /// remembered; `ALL`: those of scripts without spaces too.
+    pub(super) fn ask<const ALL: bool>(
         &mut self,
         (lines, longer): (Lines<'_>, &Longers),
         text: &[u8],
@@ -138,11 +138,12 @@ impl Asked {
     ) {
         self.size = lines.size();
         #[cfg(simd_x86)]
-        let done = wide::Able::new().map_or(0, |able| able.ask(self, (lines, longer), text, (starts, ends)));
+        let done =
+            wide::Able::new().map_or(0, |able| able.ask::<ALL>(self, (lines, longer), text, (starts, ends)));
         #[cfg(not(simd_x86))]
         let done = 0;
         for (at, (&start, &end)) in starts.iter().zip(ends).enumerate().skip(done) {
-            self.one((lines, longer), text, (start, end), at);
+            self.one::<ALL>((lines, longer), text, (start, end), at);
         }
     }
 
@@ -166,14 +167,14 @@ impl Asked {
 
     /// The same as `ask` for one of them.
     #[inline]
-    pub(super) fn one(
+    pub(super) fn one<const ALL: bool>(
         &mut self,
         (lines, longer): (Lines<'_>, &Longers),
         text: &[u8],
         span: (usize, usize),
         at: usize,
     ) {
-        let key = match Name::of(text, span) {
+        let key = match Name::of::<ALL>(text, span) {
             Name::Short(key) => key,
             Name::Long(long) => {
                 longer.fetch(long.hash() as u32);

@@ -32,7 +32,7 @@ impl<O: Output> Pieces<'_, O> {
         self.make_room(ends.len(), bytes)?;
         let FastWork { short, longer, asked, found, held, joined, .. } = &mut *self.work;
         let before = found.missed().len();
-        asked.ask((short.lines(), longer), text, (starts, ends));
+        asked.ask::<false>((short.lines(), longer), text, (starts, ends));
         joined.mark(asked);
         self.out.look(found, (short.lines(), longer), asked, ends.len());
         let missed = found.missed().len();
@@ -56,7 +56,7 @@ impl<O: Output> Pieces<'_, O> {
         let FastWork { short, longer, asked, are_new, joined, .. } = &mut *self.work;
         let spans = || starts.iter().copied().zip(ends.iter().copied());
         for (at, span) in spans().enumerate() {
-            asked.one((short.lines(), longer), text, span, at);
+            asked.one::<false>((short.lines(), longer), text, span, at);
             if *are_new {
                 self.vocab.short().fetch_all(asked.key(at));
             }

@@ -90,14 +90,14 @@ fn wide_looks_are_those_of_one_string_after_the_other() {
         let lines = memory.lines();
         let mut asked = Asked::new(MANY);
         let starts: Vec<usize> = [0].into_iter().chain(ends.iter().copied()).take(ends.len()).collect();
-        asked.ask((lines, &longer), &text, (&starts, &ends));
+        asked.ask::<false>((lines, &longer), &text, (&starts, &ends));
         let names: Vec<Name> =
             starts.iter().zip(&ends).map(|(&start, &end)| name(&text[start..end])).collect();
         let mut alone = Asked::new(MANY);
         alone.size = lines.size();
         for (at, name) in names.iter().enumerate() {
             assert_eq!(asked.name(at), *name);
-            alone.one((lines, &longer), &text, (starts[at], ends[at]), at);
+            alone.one::<false>((lines, &longer), &text, (starts[at], ends[at]), at);
             assert_eq!(alone.name(at), *name);
             assert_eq!(alone.places[at], asked.places[at]);
             assert_eq!(alone.places[at], lines.place(alone.key(at).hash()));

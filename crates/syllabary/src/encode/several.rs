@@ -89,7 +89,7 @@ impl Several {
     #[inline]
     pub(crate) fn look(&mut self, text: &[u8], short: &Short, longer: &Longers) -> usize {
         let memory = (short.lines(), longer);
-        self.asked.ask(memory, text, (&self.edges[..self.count], &self.edges[1..=self.count]));
+        self.asked.ask::<true>(memory, text, (&self.edges[..self.count], &self.edges[1..=self.count]));
         self.found.clear();
         self.found.look::<true, false>(memory, &self.asked, self.count);
         self.found.missed().len()

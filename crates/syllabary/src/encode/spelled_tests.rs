@@ -85,7 +85,7 @@ fn pieces_that_are_learned_are_what_their_bytes_become() {
         let starts: Vec<usize> = pieces.iter().zip(&ends).map(|(piece, end)| end - piece.len()).collect();
         let (mut short, mut longer) = (Short::default(), Longers::default());
         let (mut asked, mut found) = (Asked::new(200), Found::new((0, 0)));
-        asked.ask((short.lines(), &longer), &text, (&starts, &ends));
+        asked.ask::<false>((short.lines(), &longer), &text, (&starts, &ends));
         found.look::<true, false>((short.lines(), &longer), &asked, pieces.len());
         let new = New { text: &text, starts: &starts, ends: &ends, asked: &asked };
         let mut inside = Inside::new(&fast.cuts);

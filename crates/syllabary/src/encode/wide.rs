@@ -43,7 +43,7 @@ impl Able {
 
     /// The same as `Asked::ask`; says how many pieces were done.
     #[inline]
-    pub(super) fn ask(
+    pub(super) fn ask<const ALL: bool>(
         self,
         asked: &mut Asked,
         (lines, longer): (Lines<'_>, &Longers),
@@ -51,12 +51,12 @@ impl Able {
         (starts, ends): (&[usize], &[usize]),
     ) -> usize {
         // SAFETY: `self` exists, so the processor has the instructions.
-        let (done, odd) = unsafe { ask::<false>(asked, lines, text, (starts, ends, &[])) };
+        let (done, odd) = unsafe { ask::<false, ALL>(asked, lines, text, (starts, ends, &[])) };
         for (word, mut bits) in odd.into_iter().enumerate() {
             while bits != 0 {
                 let at = 64 * word + bits.trailing_zeros() as usize;
                 bits &= bits - 1;
-                asked.one((lines, longer), text, (starts[at], ends[at]), at);
+                asked.one::<ALL>((lines, longer), text, (starts[at], ends[at]), at);
             }
         }
         done
@@ -72,7 +72,7 @@ impl Able {
         strings: (&[usize], &[usize], &[u64]),
     ) -> usize {
         // SAFETY: `self` exists, so the processor has the instructions.
-        unsafe { ask::<true>(asked, lines, text, strings).0 }
+        unsafe { ask::<true, true>(asked, lines, text, strings).0 }
     }
 
     /// The same as `Found::look`; says how many pieces were done, and how many ids they have.
@@ -125,9 +125,10 @@ unsafe fn pair(base: *const u8, first: usize, second: usize) -> __m256i {
 }
 
 /// Makes keys; gives how many, and a bit for each of them that a longer one must replace. If `SHORT_ONLY`, there are
-/// none longer than that, and they are of these kinds; or else all are pieces.
+/// none longer than that, and they are of these kinds; or else all are pieces, and only where `ALL` are those of scripts
+/// without spaces looked for.
 #[target_feature(enable = "avx2")]
-fn ask<const SHORT_ONLY: bool>(
+fn ask<const SHORT_ONLY: bool, const ALL: bool>(
     asked: &mut Asked,
     lines: Lines<'_>,
     text: &[u8],
@@ -155,7 +156,8 @@ fn ask<const SHORT_ONLY: bool>(
         if !SHORT_ONLY {
             let is_longer = _mm256_cmpgt_epi64(lengths, _mm256_set1_epi64x(SHORT as i64));
             let first = _mm256_and_si256(low, _mm256_set1_epi64x(0xFF));
-            let is_unspaced = _mm256_cmpgt_epi64(first, _mm256_set1_epi64x(i64::from(UNSPACED) - 1));
+            let least = if ALL { i64::MAX } else { i64::from(UNSPACED) };
+            let is_unspaced = _mm256_cmpgt_epi64(first, _mm256_set1_epi64x(least - 1));
             if bits(_mm256_or_si256(is_longer, is_unspaced)) != 0 {
                 let is_long = _mm256_cmpgt_epi64(lengths, _mm256_set1_epi64x(LONGER as i64));
                 let has_none = _mm256_or_si256(is_long, is_unspaced);
