@@ -295,3 +295,27 @@ fn segments_of_all_scripts_looked_up_together_have_their_ids() {
         }
     }
 }
+
+/// At each place that two neighbours leave, sixteen at a time; also behind a stranger that is the last of sixteen.
+#[cfg(simd_x86)]
+#[test]
+fn text_of_any_script_is_cut_where_neighbours_are() {
+    let tokenizer = of_many_pairs(true);
+    let charwise = tokenizer.charwise.as_ref().unwrap();
+    let Some(strangers) = &charwise.strangers else { return };
+    let mut several = crate::encode::Several::default();
+    for stranger in "жЖяツ".chars() {
+        for next in ('\u{4E00}'..'\u{4E28}').chain('α'..'ω') {
+            let text = format!("{}{stranger}{next}丅丅𠀀", "丄".repeat(15));
+            several.begin(0);
+            let end = charwise.cut_wide(strangers, text.as_bytes(), 0, &mut several);
+            let found: Vec<usize> = (0..several.count()).map(|at| several.span(at).1).collect();
+            let chars: Vec<(usize, char)> = text.char_indices().collect();
+            let is_cut =
+                |pair: &&[(usize, char)]| charwise.joins.cuts(&charwise.letters, pair[0].1, pair[1].1);
+            let cuts = chars.windows(2).filter(is_cut).map(|pair| pair[1].0);
+            assert_eq!(found, cuts.filter(|&at| at <= end).collect::<Vec<_>>(), "{text}");
+            assert!(end >= 15 * 3 + stranger.len_utf8());
+        }
+    }
+}
