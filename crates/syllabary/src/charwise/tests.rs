@@ -304,7 +304,7 @@ fn text_of_any_script_is_cut_where_neighbours_are() {
     let charwise = tokenizer.charwise.as_ref().unwrap();
     let Some(strangers) = &charwise.strangers else { return };
     let mut several = crate::encode::Several::default();
-    for stranger in "жЖяツ".chars() {
+    for stranger in ('а'..='я').chain('ァ'..'ド') {
         for next in ('\u{4E00}'..'\u{4E28}').chain('α'..'ω') {
             let text = format!("{}{stranger}{next}丅丅𠀀", "丄".repeat(15));
             several.begin(0);
