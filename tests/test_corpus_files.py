@@ -13,7 +13,9 @@ import pytest
 from corpus_files import TEXT, Counting, tar, texts, write, zipped
 from hypothesis import given
 from hypothesis import strategies as st
+from test_cli import run
 
+import syllabary
 from syllabary.corpus import Corpus, Reading, files, read, reader_of, sources, stream_of
 from syllabary.corpus.document import Stream
 from syllabary.errors import CorpusError
@@ -230,3 +232,28 @@ def test_the_same_files_in_every_wrapping(shared: Path, tmp_path: Path) -> None:
         (tmp_path / name).write_bytes(data)
         assert texts(tmp_path / name, **options) == expected
     assert texts(tmp_path, exclude="hom*", normalize="NFC") == 3 * expected[24:]
+
+
+@pytest.mark.skipif(
+    not Path("/proc/self/mem").exists(), reason="no /proc: no file that opens and cannot be read"
+)
+@pytest.mark.parametrize(
+    "verb",
+    [
+        ["count", "-t", "{tok}", "{text}", "/proc/self/mem"],
+        ["train", "{text}", "/proc/self/mem", "-o", "{made}"],
+        ["train", "{text}", "/proc/self/mem", "-o", "{made}", "--normalize", "NFC"],
+        ["count-pieces", "{text}", "/proc/self/mem", "-o", "{out}"],
+        ["count", "-t", "/proc/self/mem", "{text}"],
+    ],
+    ids=["documents", "train", "normalized", "pieces", "tokenizer"],
+)
+def test_a_file_that_opens_and_cannot_be_read_is_named(verb: list[str], tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("low lower lowest\n" * 20)
+    tok = syllabary.train(tmp_path / "a.txt", num_merges=3)
+    tok.save(tmp_path / "tok.json")
+    names = {"tok": "tok.json", "text": "a.txt", "out": "out.parquet", "made": "made.json"}
+    places = {place: tmp_path / name for place, name in names.items()}
+    ended = run(*(word.format(**places) for word in verb))
+    assert ended.exit_code == 1
+    assert ended.stderr == "error: /proc/self/mem: Input/output error\n"

@@ -331,3 +331,16 @@ def test_a_file_that_is_too_large(tmp_path: Path) -> None:
     assert read_bounded(tmp_path / RANKS, limit=10) == b"0123456789"
     with pytest.raises(FormatError, match=r"t\.tiktoken: larger than 9 bytes"):
         read_bounded(tmp_path / RANKS, limit=9)
+
+
+@pytest.mark.parametrize("name", ["tok.json", "tok.syllabary.json", "tok.tiktoken"])
+def test_a_file_too_large_to_be_read_is_not_written(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(formats, "MAX_BYTES", 1000)
+    tok = syllabary.train(["low lower lowest"], num_merges=3)
+    with pytest.raises(
+        FormatError, match=rf"{name}: would have \d+ bytes, and no tokenizer file of more than 1000"
+    ):
+        tok.save(tmp_path / name)
+    assert list(tmp_path.iterdir()) == []

@@ -50,6 +50,29 @@ def test_new_characters_come_first_and_old_ones_stay() -> None:
     assert tok.decode(tok.encode(GREEK[0])) == GREEK[0].replace("  ", " ")
 
 
+@pytest.mark.parametrize("least", [None, 0, 1, 4])
+def test_the_least_count_is_as_options_of_hugging_face_say(least: int | None) -> None:
+    text = ["low lower lowest newer newest wider widest\n"] * 3 + ["once only here\n"]
+    options: dict[str, Any] = {} if least is None else {"min_frequency": least}
+
+    def trained(size: int) -> syllabary.Tokenizer:
+        return syllabary.train(text, like="huggingface", options={**options, "vocab_size": size})
+
+    going_on = syllabary.train(text, 300, start=trained(30))
+    assert going_on.vocab == trained(300).vocab
+    assert going_on.vocab_size < 300
+
+
+@pytest.mark.parametrize("given", [{}, {"special_tokens": ["<s>", "a"]}, {"min_frequency": 3}])
+def test_documents_that_are_read_once_leave_the_same_file(given: dict[str, Any], tmp_path: Path) -> None:
+    text = ["low lower lowest newer newest wider widest\n"] * 2 + ["once only here\n"]
+    data = []
+    for source in (text, iter(text)):
+        syllabary.train(source, 60, like="huggingface", **given).save(tmp_path / "tok.syllabary.json")
+        data.append((tmp_path / "tok.syllabary.json").read_bytes())
+    assert data[0] == data[1]
+
+
 def test_truncating_goes_back_the_same_way() -> None:
     start = syllabary.train(LOW, 270, special_tokens=["<s>"])
     tok = syllabary.train(GREEK, 320, start=start)

@@ -381,3 +381,12 @@ def test_the_peak_stays_below_the_limit(kind: str, tmp_path: Path) -> None:
     assert found is not None
     assert int(found[1]) <= most
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("model", ["bpe", "wordpiece"])
+@pytest.mark.filterwarnings("ignore::syllabary.errors.EarlyStopWarning")
+def test_no_alphabet_at_all(model: str) -> None:
+    """It divided by nothing."""
+    given: dict[str, Any] = {"model": model, "like": "huggingface", "options": {"limit_alphabet": 0}}
+    limited = syllabary.train(["to be or not"], memory_limit="120 MiB", **given)
+    assert limited.spec == syllabary.train(["to be or not"], **given).spec

@@ -29,7 +29,7 @@ PATIENCE, PAUSE = 20, 0.05  # how often, and in seconds, Windows is asked to rep
 def read_bounded(path: Path, limit: int = MAX_BYTES) -> bytes:
     """All bytes of a file; `FormatError` if they are more than `limit`, `OSError` if it cannot be read."""
     data = bytearray()
-    with path.open("rb") as file:
+    with named(path), path.open("rb") as file:
         while len(data) <= limit and (part := file.read(READ_BYTES)):
             data += part
     if len(data) > limit:
@@ -39,7 +39,7 @@ def read_bounded(path: Path, limit: int = MAX_BYTES) -> bytes:
 
 def read_head(path: Path) -> bytes:
     """The first bytes of a file, to tell its format by."""
-    with path.open("rb") as file:
+    with named(path), path.open("rb") as file:
         return file.read(HEAD_BYTES)
 
 
@@ -142,9 +142,14 @@ def named(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        if error.filename is None:
-            error.filename = str(path)
+        name_error(error, path)
         raise
+
+
+def name_error(error: Exception, path: Path | str) -> None:
+    """Gives an `OSError` that carries no path this one."""
+    if isinstance(error, OSError) and error.filename is None:
+        error.filename = str(path)
 
 
 def _mode(path: Path) -> int | None:

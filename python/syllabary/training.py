@@ -32,8 +32,8 @@ from syllabary.tokenizer import Tokenizer
 from syllabary.training_checkpoint import Checkpoint, keeping, opened
 from syllabary.training_checkpoint_state import name_of
 from syllabary.training_feed import Takes, feed
-from syllabary.training_finished import finished
-from syllabary.training_huggingface import plain_setup, read_once, reuses, train_huggingface
+from syllabary.training_finished import as_plain, finished, reuses
+from syllabary.training_huggingface import plain_setup, read_once, train_huggingface
 from syllabary.training_huggingface_options import Setup
 from syllabary.training_ids import ids_of_call
 from syllabary.training_learning import learn
@@ -258,7 +258,8 @@ def train_with(
     uncut, setup = _as_fed(like, options, read)
     own: dict[str, Any] = {"threads": thread_count(threads), "report": report, "stacklevel": 4}
     if setup is not None and read_once(read):
-        return train_huggingface(read, setup, memory_limit=memory_limit, checkpoint=checkpoint, **own)
+        once = train_huggingface(read, setup, memory_limit=memory_limit, checkpoint=checkpoint, **own)
+        return as_plain(once, options)
     with (
         limited(memory_limit) as room,
         opened(checkpoint, options, read, {"like": like}, *keeping(options, room)) as kept,

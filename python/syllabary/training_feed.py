@@ -22,6 +22,7 @@ from syllabary.corpus.care import normalized_parts
 from syllabary.corpus.document import Part, PlainFile
 from syllabary.corpus.forms import SLICE
 from syllabary.errors import TextError, TrainingError
+from syllabary.files import named
 from syllabary.progress import Progress, Report
 from syllabary.reference.symbols import utf8
 from syllabary.spec import TrainOptions
@@ -134,10 +135,15 @@ def _feed(trainer: Takes, parts: Iterable[Part], report: Report | None) -> None:
 def _feed_file(trainer: Takes, part: PlainFile, report: Report | None) -> bool:
     """Lets an engine's trainer read a file by itself, as far as it can; whether it has taken anything."""
     if isinstance(trainer, Trainer):
-        while (done := trainer.feed_file(part.path, part.done, FILE_BYTES, SLICE, part.see)) > part.done:
+        while (done := _read_on(trainer, part)) > part.done:
             part.done = done
             tell(report, Progress("counting", trainer.bytes, None))
     return part.done > 0
+
+
+def _read_on(trainer: Trainer, part: PlainFile) -> int:
+    with named(part.path):
+        return trainer.feed_file(part.path, part.done, FILE_BYTES, SLICE, part.see)
 
 
 def tell(report: Report | None, progress: Progress) -> None:

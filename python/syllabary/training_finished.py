@@ -9,14 +9,15 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import gc
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from syllabary._engine import Learned
 from syllabary.formats import subword_nmt_codes as codes
-from syllabary.reference.assemble import Spelled, assembled
+from syllabary.reference.assemble import Spelled, assembled, training_record
+from syllabary.reference.bytes_to_unicode import CHARACTER_TO_BYTE, unspell
 from syllabary.reference.tokens import ReadTokens
 from syllabary.spec import TokenizerSpec, TrainOptions
 from syllabary.tokenizer import Tokenizer
@@ -47,6 +48,40 @@ def finished(
     if record["like"] == "subword-nmt":
         spec = _as_codes(spec, options)
     return Tokenizer(dataclasses.replace(spec, record={**spec.record, **record}))
+
+
+def reuses(options: TrainOptions, symbols: Sequence[bytes], merges: Iterable[tuple[int, int]]) -> bool:
+    """Whether Hugging Face's trainer may have used an id again: then two tokens have one name, or a special
+    token has the name of another or of a byte.
+
+    symbols: the alphabet. merges: in local ids, as learned with a new id each.
+    """
+    spelled = [bytes(symbol) for symbol in symbols]
+    for left, right in merges:
+        spelled.append(spelled[left] + spelled[right])
+    return has_one_name(options, spelled)
+
+
+def has_one_name(options: TrainOptions, spelled: Sequence[bytes]) -> bool:
+    """The same of tokens, so spelled."""
+    names = set(spelled)
+    special = [
+        unspell(text) for text in options.special_tokens if all(map(CHARACTER_TO_BYTE.__contains__, text))
+    ]
+    return len(names) < len(spelled) or any(len(name) == 1 or name in names for name in special)
+
+
+def as_plain(trained: Tokenizer, options: TrainOptions) -> Tokenizer:
+    """What these options gave of a source that is read once, with the record of one that is read again."""
+    spec, vocab = trained.spec, trained.vocab
+    spelled = [*spec.alphabet, *(vocab[new] for _left, _right, new in spec.merges or ())]
+    plain, learned = training_record(options), ("like", "corpus_bytes", "counts", "corpus")
+    if has_one_name(options, spelled):
+        about = {name: spec.record[name] for name in ("like", "corpus") if name in spec.record}
+        record = {**spec.record, **plain, **about}
+    else:
+        record = {**plain, **{name: spec.record[name] for name in learned if name in spec.record}}
+    return Tokenizer(dataclasses.replace(spec, record=record))
 
 
 @contextlib.contextmanager

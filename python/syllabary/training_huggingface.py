@@ -12,7 +12,7 @@ from __future__ import annotations
 import dataclasses
 import os
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -27,7 +27,7 @@ from syllabary.formats.hf_split import write_cutting
 from syllabary.formats.strict_json import Json
 from syllabary.piece_table import PieceTable
 from syllabary.progress import Progress, Report
-from syllabary.reference.bytes_to_unicode import BYTE_TO_CHARACTER, CHARACTER_TO_BYTE, unspell
+from syllabary.reference.bytes_to_unicode import BYTE_TO_CHARACTER
 from syllabary.reference.symbols import there_are
 from syllabary.reference.train_huggingface import BpeTrainerOptions, Learned, Trained, last_ranks
 from syllabary.reference.train_unigram import by_count
@@ -91,22 +91,6 @@ def setup_of_plain(options: TrainOptions) -> Setup | None:
     components = {"normalizer": normalizer, "pre_tokenizer": pre_tokenizer, "decoder": BYTES_DECODED}
     model = dict(MODEL)
     return Setup(trainer, {}, {place: components.get(place) for place in PLACES}, model)
-
-
-def reuses(options: TrainOptions, symbols: Sequence[bytes], merges: Iterable[tuple[int, int]]) -> bool:
-    """Whether Hugging Face's trainer may have used an id again: then two tokens have one name, or a special
-    token has the name of another or of a byte.
-
-    symbols: the alphabet. merges: in local ids, as learned with a new id each.
-    """
-    spelled = [bytes(symbol) for symbol in symbols]
-    for left, right in merges:
-        spelled.append(spelled[left] + spelled[right])
-    names = set(spelled)
-    special = [
-        unspell(text) for text in options.special_tokens if all(map(CHARACTER_TO_BYTE.__contains__, text))
-    ]
-    return len(names) < len(spelled) or any(len(name) == 1 or name in names for name in special)
 
 
 def by_lines(corpus: Corpus) -> bool:

@@ -73,16 +73,26 @@ def take_start(
         "cut_special": True,
         "byte_order": spec.record.get("byte_order", "raw"),
     }
+    known = _record(spec)
     learned = {
-        name: spec.record[name]
+        name: known[name]
         for name in ("min_frequency", "tie_break")
-        if like is None and given[name] is ... and name in spec.record
+        if like is None and given[name] is ... and name in known
     }
     named = sorted(spec.special_tokens, key=spec.special_tokens.__getitem__)
     return (
         {**given, **decided, **learned},
         {**same, "special_tokens": tuple(named), "fallback": spec.fallback},
     )
+
+
+def _record(spec: TokenizerSpec) -> Mapping[str, Any]:
+    """Its record; where it was trained by options of Hugging Face's trainer, with what they say of pairs."""
+    options = spec.record.get("options")
+    if spec.record.get("like") != "huggingface" or not isinstance(options, Mapping):
+        return spec.record
+    least = options.get("min_frequency", 0)
+    return {"min_frequency": max(least, 1)} | dict(spec.record) if isinstance(least, int) else spec.record
 
 
 def _check(spec: TokenizerSpec, given: Mapping[str, Any], same: Mapping[str, Any]) -> None:

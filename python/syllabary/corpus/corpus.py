@@ -20,6 +20,7 @@ from syllabary.corpus.forms import Look, closer, glance
 from syllabary.corpus.report import Report
 from syllabary.corpus.sources import Source, Unit
 from syllabary.errors import CorpusError, CorpusWarning, TextError
+from syllabary.files import name_error
 from syllabary.spec import Form
 
 UNIT = 32 << 20
@@ -271,6 +272,7 @@ class Corpus:
     def _skip(self, stream: Stream, error: Exception, before: int, report: Report) -> None:
         """Raise the error, or note the file as skipped, with the documents that it gave before it failed."""
         missing_library = isinstance(error.__cause__, ImportError)
+        name_error(error, stream.name)
         if self.reading.on_error == "raise" or missing_library:
             raise error
         read = "1 document or a part of it" if before == 1 else f"{before:,} documents or parts of them"

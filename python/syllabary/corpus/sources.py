@@ -22,6 +22,7 @@ from syllabary.corpus.undecodable import replaced as replaced_bytes
 from syllabary.corpus.units import Unit, units_of_files, within
 from syllabary.corpus.unpack import inner_name, unpacked
 from syllabary.errors import CorpusError
+from syllabary.files import name_error
 
 __all__ = ["Source", "Unit", "documents_of", "parts_of", "streams", "streams_of_unit", "units"]
 
@@ -186,6 +187,7 @@ def _opening(path: Path) -> Callable[[], BinaryIO]:
 
 def _skip(name: str, error: Exception, reading: Reading, skipped: Skipped) -> None:
     """Raise the error, or tell it; a library that is not installed is always raised."""
+    name_error(error, name)
     if reading.on_error == "raise" or isinstance(error.__cause__, ImportError):
         raise error
     skipped(name, why(error))

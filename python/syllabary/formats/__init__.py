@@ -17,7 +17,7 @@ from pathlib import Path
 from syllabary import splits
 from syllabary.encodings import get, rank_file
 from syllabary.errors import FormatError
-from syllabary.files import read_head, write_files
+from syllabary.files import MAX_BYTES, read_head, write_files
 from syllabary.formats import (
     bert_vocab,
     gguf,
@@ -148,12 +148,20 @@ def write(
     """Save a tokenizer, whole or not at all; the format by name, else by the path's suffix.
 
     `….syllabary.json` is ours, `….tiktoken` a rank file, any other `….json` Hugging Face's.
-    Raises `FormatError` for an unknown format, and naming what the format cannot hold; `OSError`.
+    Raises `FormatError` for an unknown format, a file too large to be read, and naming what the format cannot
+    hold; `OSError`.
     """
     if not isinstance(path, (str, os.PathLike)):
         raise TypeError(f"path is {path!r}: give str or PathLike")
     target = Path(path)
-    write_files(format_of(target, format).files(spec, target))
+    files = format_of(target, format).files(spec, target)
+    for file, data in files.items():
+        if len(data) > MAX_BYTES:
+            raise FormatError(
+                f"{file}: would have {len(data)} bytes, and no tokenizer file of more than {MAX_BYTES} is "
+                "read: its tokens are too long; train with a split, a max_token_length or a smaller size"
+            )
+    write_files(files)
 
 
 def format_of(

@@ -203,7 +203,8 @@ pub(super) fn choose(
 
 /// A part of the places for each thread; what the threads set up, so many cells each, stays in proportion to them.
 fn parts(sequences: &Sequences, threads: usize, cells: usize) -> Vec<Range<usize>> {
-    sequences.parts(threads.min(4 * sequences.places.len() / cells).max(1))
+    // Without tokens there are none.
+    sequences.parts(threads.min(4 * sequences.places.len() / cells.max(1)).max(1))
 }
 
 fn highest(found: &Counts) -> u64 {
