@@ -7,6 +7,8 @@ use crate::pages::Zero;
 /// The most bytes that a key holds, and a longer one.
 pub(crate) const SHORT: usize = 15;
 pub(crate) const LONGER: usize = 31;
+/// The most bytes of a longer key of a string inside a piece.
+pub(super) const LONG_INNER: usize = 29;
 
 /// The highest bit of each byte.
 const HIGH: u64 = 0x8080_8080_8080_8080;
@@ -152,6 +154,17 @@ impl Longer {
         Longer([low as u64, (low >> 64) as u64, high as u64, (high >> 64) as u64])
     }
 
+    /// The key of a string of `SHORT` to `LONG_INNER` bytes that is no whole piece, as `inner`: with a length that no piece has.
+    pub(super) fn inner(text: &[u8], start: usize, length: usize) -> Longer {
+        let code = ((length - SHORT + 1) as u64) << 56;
+        if length == SHORT {
+            let Key { low, high } = Key::at(text, start, length);
+            return Longer([low, high & (u64::MAX >> 8), 0, code]);
+        }
+        let [first, second, third, last] = Longer::at(text, start, length).0;
+        Longer([first, second, third, last & (u64::MAX >> 8) | code])
+    }
+
     /// Whether it has only bytes below 0x80.
     pub(super) fn is_ascii(self) -> bool {
         let [first, second, third, last] = self.0;
@@ -228,6 +241,14 @@ mod tests {
                 assert!(key.0.into_iter().eq(words));
                 seen.push(key.hash() as u32);
             }
+        }
+        // The memory takes the three highest bits for itself.
+        const _: () = assert!(LONG_INNER - SHORT + 1 < SHORT + 1 && LONGER < 1 << 5);
+        for length in SHORT..=LONG_INNER {
+            let (key, plain) = (Longer::inner(&text, 3, length), Longer::at(&text, 3, length.max(SHORT + 1)));
+            assert!(key != plain && !(SHORT + 1..=LONGER).any(|other| key == Longer::at(&text, 3, other)));
+            assert_eq!(key.0[..2] == plain.0[..2], length > SHORT);
+            seen.push(key.hash() as u32);
         }
         let all = seen.len();
         seen.sort_unstable();

@@ -6,7 +6,7 @@ use super::{
     asked::{Name, PIECE, key_of},
     cuts::{decode, run_of},
     inside::{Inside, Stop},
-    key::{Key, LONGER},
+    key::{Key, LONG_INNER, LONGER, Longer, SHORT},
     memory::LONG_FAR,
     output::Output,
     pieces::{FastWork, Pieces},
@@ -159,11 +159,24 @@ impl<O: Output> Pieces<'_, O> {
             inside.many(&[id]);
             return Ok(());
         }
+        let key =
+            (SHORT..=LONG_INNER).contains(&(end - start)).then(|| Longer::inner(text, start, end - start));
+        if let Some(key) = key
+            && let mut room = [0; LONG_FAR]
+            && let Some(count) = self.work.longer.read::<true>(key, &mut room)
+        {
+            inside.many(&room[..count]);
+            return Ok(());
+        }
         self.merge(text, start, end)?;
         let ids = &self.work.ids;
         inside.many(ids);
-        if is_whole && end - start > LONGER && text[start..end].is_ascii() {
-            self.work.long.insert(&text[start..end], ids);
+        match key {
+            Some(key) if ids.len() <= LONG_FAR => self.work.longer.insert(key, key.hash() as u32, ids),
+            None if is_whole && end - start > LONGER && text[start..end].is_ascii() => {
+                self.work.long.insert(&text[start..end], ids);
+            }
+            _ => {}
         }
         Ok(())
     }
