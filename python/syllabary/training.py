@@ -258,8 +258,8 @@ def train_with(
     uncut, setup = _as_fed(like, options, read)
     own: dict[str, Any] = {"threads": thread_count(threads), "report": report, "stacklevel": 4}
     if setup is not None and read_once(read):
-        once = train_huggingface(read, setup, memory_limit=memory_limit, checkpoint=checkpoint, **own)
-        return as_plain(once, options)
+        own |= {"memory_limit": memory_limit, "checkpoint": checkpoint}
+        return as_plain(train_huggingface(read, setup, **own), options)
     with (
         limited(memory_limit) as room,
         opened(checkpoint, options, read, {"like": like}, *keeping(options, room)) as kept,

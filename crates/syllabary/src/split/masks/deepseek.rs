@@ -13,7 +13,7 @@
 //!
 //! Leaves out: the others of `J`; the masks do not tell.
 
-use super::super::deepseek::{OTHER, WORD};
+use super::super::deepseek::WORD;
 use super::words::{after_last_line, by_threes, taken};
 use super::{Carry, Law, Masks, Place, after, before, last_of_gap};
 
@@ -21,9 +21,12 @@ use super::{Carry, Law, Masks, Place, after, before, last_of_gap};
 pub(in super::super) struct DeepSeek;
 
 impl Law for DeepSeek {
+    #[cfg(simd_x86)]
     const CAPITALS: u8 = WORD;
+    #[cfg(simd_x86)]
     const SMALL: u8 = WORD;
-    const CONTROLS: u8 = OTHER;
+    #[cfg(simd_x86)]
+    const CONTROLS: u8 = super::super::deepseek::OTHER;
 
     #[inline(always)]
     fn word(self) -> u8 {

@@ -22,7 +22,7 @@ pub(super) mod neon;
 pub(super) mod portable;
 pub(super) mod words;
 
-use super::classes::{Classes, LOWER, SHORT, UPPER};
+use super::classes::{Classes, SHORT};
 
 /// Bytes of a block.
 pub(super) const BLOCK: usize = 64;
@@ -66,10 +66,13 @@ pub(super) trait Lanes: Copy {
 /// A law: where pieces begin.
 pub(super) trait Law: Copy {
     /// The class of the capitals of ASCII,
-    const CAPITALS: u8 = UPPER;
+    #[cfg(simd_x86)]
+    const CAPITALS: u8 = super::classes::UPPER;
     /// of its small letters,
-    const SMALL: u8 = LOWER;
+    #[cfg(simd_x86)]
+    const SMALL: u8 = super::classes::LOWER;
     /// and of its controls but white space.
+    #[cfg(simd_x86)]
     const CONTROLS: u8 = 0;
 
     /// The classes of words.
