@@ -155,3 +155,16 @@ def test_bytes_that_are_no_text_are_decoded_as_utf8_is(
     assert theirs.decode(ids) == "a\ufffd\ufffd\ufffd"
     assert ours.decode(ids) == "aé\ufffd"
     assert ours.decode(ids[:3]) == theirs.decode(ids[:3]) == "aé"
+
+
+@each
+def test_a_special_token_of_one_symbol_as_text(implementation: Implementation, tmp_path: Path) -> None:
+    """Their vocabulary makes it of the text; here it is no symbol of the alphabet, unless a merge has it."""
+    vocab = {"<unk>": 0, "a": 1, "x": 2, "b": 3, "ab": 4, "xa": 5}
+    changes: dict[str, Any] = {"model": {"unk_token": "<unk>"}, "added_tokens": [added("x", 2, special=True)]}
+    for merges, want in (([["a", "b"]], [4, 0, 1]), ([["a", "b"], ["x", "a"]], [4, 5])):
+        ours, theirs = both(implementation, tmp_path, vocab, merges=merges, **changes)
+        theirs.encode_special_tokens = True
+        assert theirs.encode("abxa").ids == ([4, 2, 1] if len(merges) == 1 else want)
+        assert ours.encode("abxa", special="text") == want
+        assert ours.encode("abxa", special="allow") == [4, 2, 1]

@@ -5,6 +5,7 @@ Leaves out: calls drawn at random (`test_transformers`).
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -86,3 +87,42 @@ def test_a_file_that_cannot_be_written_is_named(tmp_path: Path) -> None:
     with pytest.raises(IsADirectoryError) as caught:
         ours.save_pretrained(tmp_path)
     assert caught.value.filename == str(tmp_path / "tokenizer.json")
+
+
+@pytest.mark.parametrize("normalized", [False, True])
+@pytest.mark.parametrize("early", [False, True])
+def test_once_special_always_special(normalized: bool, early: bool, tmp_path: Path) -> None:
+    """Theirs keeps the texts: added again as an ordinary one, it is left out and split as before."""
+    tokenizer = Tokenizer(models.WordLevel({**VOCAB, "<": 4, "s": 5, ">": 6}, unk_token="a"))
+    tokenizer.normalizer = normalizers.Lowercase()
+    tokenizer.pre_tokenizer = pre_tokenizers.Punctuation()
+    tokenizer.add_special_tokens([AddedToken("<S>"), AddedToken("[SEP]", normalized=normalized)])
+    tokenizer.add_tokens(["<b>"])
+    ours, theirs = both(tokenizer, tmp_path)
+    for tok in (ours, theirs):
+        if early:
+            tok("a")
+        tok.add_tokens(["<S>", AddedToken("[SEP]", normalized=normalized), "<b>"])
+    same_specials(ours, theirs)
+    assert ours.added_tokens_decoder == theirs.added_tokens_decoder
+
+
+def test_listed_as_ordinary_and_special_in_the_file(tmp_path: Path) -> None:
+    """`added_tokens_decoder` says nothing of it, `tokenizer.json` does."""
+    tokenizer = Tokenizer(models.WordLevel(VOCAB, unk_token="a"))
+    tokenizer.pre_tokenizer = pre_tokenizers.Punctuation()
+    tokenizer.add_special_tokens(["[SEP]", "<S>"])
+    listed = {"3": {"content": "[SEP]"}, "4": {"content": "<S>", "lstrip": True}}
+    (tmp_path / "tokenizer_config.json").write_text(json.dumps({"added_tokens_decoder": listed}))
+    same_specials(*both(tokenizer, tmp_path))
+
+
+def same_specials(ours: Any, theirs: Any) -> None:
+    for text in ("a <S>b [SEP] <b>[sep]<s>", "<S><S>"):
+        for split in (False, True):
+            ids = theirs(text, split_special_tokens=split)["input_ids"]
+            assert ours(text, split_special_tokens=split)["input_ids"] == ids, text
+            for skip in (False, True):
+                assert ours.decode(ids, skip_special_tokens=skip) == theirs.decode(
+                    ids, skip_special_tokens=skip
+                )

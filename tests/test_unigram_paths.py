@@ -21,7 +21,7 @@ from unigram_models import PIPELINES, huggingface_file, sentencepiece_model
 import syllabary
 from syllabary.formats.sentencepiece import to_spec
 from syllabary.formats.sentencepiece_proto import parse as parse_model
-from syllabary.reference import ReferenceTokenizer, unigram_paths
+from syllabary.reference import ReferenceTokenizer, unigram, unigram_paths
 from syllabary.spec import Matching, SplitSpec, TokenizerSpec
 from syllabary.tokenizer import Tokenizer
 
@@ -111,6 +111,31 @@ def test_the_engine_finds_the_n_best_of_the_reference(tmp_path: Path, number: in
         for text in [*made.corpus(number, 4), "aaaa né <sep>12", "漢字Ｈ  <s> x", ""]:
             for count in (1, 7, 64):
                 assert outcome(tok, text[:40], count) == outcome(reference, text[:40], count)
+
+
+@pytest.mark.parametrize("number", range(6))
+def test_the_one_best_way_is_that_of_encode(tmp_path: Path, number: int) -> None:
+    """As in sentencepiece, whose search may find another way of the same score first."""
+    data = sentencepiece_model(tmp_path, number)
+    peer = sentencepiece.SentencePieceProcessor(model_proto=data)
+    tok = Tokenizer(to_spec(parse_model(data, Path("t.model")), Path("t.model")))
+    for text in [*made.corpus(number, 4), "-" * 40, "aaaa né <sep>12", "a" * 9, ""]:
+        ((ids, _score),) = tok.encode_nbest(text, 1, "text")
+        assert ids == tok.encode(text, "text") == peer.nbest_encode(text, nbest_size=1)[0]
+
+
+def test_the_score_of_the_one_best_way() -> None:
+    """Sums that are added from the other end are rounded in another way, and another way is the best."""
+    scores = {0: -0.1, 1: -0.2, 2: -0.35, 3: -0.4}
+    tokens = {number: b"a" * (number + 1) for number in scores}
+    rounded = {number: unigram.single(score) for number, score in scores.items()}
+    spec = replace(SPEC, tokens=tokens, scores=rounded, single_precision=True)
+    tok, reference, text = Tokenizer(spec), ReferenceTokenizer(spec), "a" * 7
+    searched = tok.encode_nbest(text, 2)
+    assert searched == reference.encode_nbest(text, 2)
+    assert tok.encode(text) == searched[1][0]
+    assert tok.encode_nbest(text, 1) == reference.encode_nbest(text, 1) == searched[1:]
+    assert tok.encode_nbest(f"<unk>{text}", 1, {"<unk>"}) == [([7, *searched[1][0]], searched[1][1])]
 
 
 @given(

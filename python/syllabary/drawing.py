@@ -13,7 +13,7 @@ from syllabary.arguments import integer, iterated, seeded, special_policy, threa
 from syllabary.errors import TextError
 from syllabary.ragged import Ragged
 from syllabary.reference.symbols import utf8
-from syllabary.reference.tokenizer import check_weighs
+from syllabary.reference.tokenizer import ReferenceTokenizer, check_weighs
 from syllabary.spec import TokenizerSpec
 
 if TYPE_CHECKING:
@@ -28,11 +28,16 @@ class Drawing:
     _spec: TokenizerSpec
     _engine: Engine
 
+    @property
+    def _reference(self) -> ReferenceTokenizer:
+        raise NotImplementedError
+
     def encode_nbest(self, text: str, n: int, special: Any = "raise") -> list[tuple[list[int], float]]:
         """The `n` best ways to encode `text` with a Unigram tokenizer, the best first: ids and score of each.
 
         The score is the sum of the tokens' scores, logarithms of probabilities. There may be fewer ways than
         `n`: the search keeps 10,000 open ends at most, as sentencepiece's does, so that memory is bounded.
+        The one best way is that of `encode`, also where others have the same score, but for rounding.
         `VocabularyError` for another model.
 
         >>> from syllabary.spec import SplitSpec, TokenizerSpec
@@ -49,7 +54,12 @@ class Drawing:
             raise TypeError(f"text must be a str, not {type(text).__name__}")
         check_weighs(self._spec, "encode_nbest")
         policy = special_policy(special, self._spec.special_tokens)
-        return self._engine.encode_nbest(text, policy, min(count, MOST_WAYS))
+        found = self._engine.encode_nbest(text, policy, min(count, MOST_WAYS))
+        if count == 1 and found[0][0] != self._engine.encode(text, policy):
+            # The search rounds other sums, and may find another way that is as good: not often, so slowly.
+            given = special if isinstance(special, str) else set(special)
+            return self._reference.encode_nbest(text, 1, given)
+        return found
 
     def sample(
         self, text: str, alpha: float = 0.1, seed: int | None = None, special: Any = "raise"

@@ -1,14 +1,14 @@
 """Tokens that a folder names beside its `tokenizer.json`, and that file does not add: added, as there.
 
 A role's token may be an ordinary one of the vocabulary, or none at all; `transformers` then finds it in text
-all the same. Adds `read_folder`. Source: transformers 5.23, `tokenization_utils_tokenizers.py`. Leaves out:
-flags in which the files contradict each other (`tokenizer.json` is right); what only slow tokenizers read
-(`added_tokens.json`).
+all the same. Adds `read_folder`. Source: transformers 5.23, `tokenization_utils_base.py` (which file is read)
+and `tokenization_utils_tokenizers.py` (in what order tokens are added). Leaves out: flags in which the files
+contradict `tokenizer.json`, which is right.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from syllabary.files import read_bounded
@@ -18,12 +18,21 @@ from syllabary.formats.hf_read import read_document
 from syllabary.formats.record import Hints
 from syllabary.formats.strict_json import Json, parse
 from syllabary.formats.transformers_classes import Class
-from syllabary.formats.transformers_folder import CONFIG, EXTRA, MAP, ROLES, class_in, left_open
+from syllabary.formats.transformers_folder import (
+    ADDED,
+    CONFIG,
+    DECODER,
+    EXTRA,
+    ROLES,
+    class_in,
+    left_open,
+    members_in,
+)
 from syllabary.formats.transformers_language import template
 from syllabary.spec import TokenizerSpec
 
-DECODER = "added_tokens_decoder"
 Flags = dict[str, bool]
+Role = tuple[str, Json]
 
 
 def read_folder(path: Path, hints: Hints, texts: Mapping[str, str]) -> TokenizerSpec:
@@ -35,14 +44,14 @@ def read_folder(path: Path, hints: Hints, texts: Mapping[str, str]) -> Tokenizer
     held = {entry.member("content").string() for entry in entries.list()} if entries.value else set()
     new = len(vocab) + len(held - vocab.keys())
     more, added = [], dict[str, int]()
-    for text, flags in _all_named(texts, path.parent, vocab).items():
+    own = {one.member("content").string(): one.member("id").id() for one in entries.list()} if held else {}
+    for text, flags in _all_named(texts, path.parent, own, vocab).items():
         if text and text not in held:
             added[text] = vocab.get(text, new)
             more.append({"id": added[text], "content": text, **flags})
             new += text not in vocab
     values = [entry.value for entry in entries.list()] if entries.value else []
     members = {key: one.value for key, one in root.object().items()}
-    own = {one.member("content").string(): one.member("id").id() for one in entries.list()} if values else {}
     config = parse(texts.get(CONFIG, "{}").encode("utf-8"), path.parent / CONFIG).object()
     told = template(config, {**own, **added, **vocab})
     if not more and told is None:
@@ -64,10 +73,22 @@ def _vocab(vocab: Json) -> dict[str, int]:
     return found
 
 
-def _all_named(texts: Mapping[str, str], folder: Path, vocab: Mapping[str, int]) -> dict[str, Flags]:
-    """The same with the roles that a class of `transformers` has, where the vocabulary has their tokens."""
-    known = class_in(parse(texts.get(CONFIG, "{}").encode("utf-8"), folder / CONFIG).object())
-    named = _named(texts, folder, known)
+def _all_named(
+    texts: Mapping[str, str], folder: Path, own: Mapping[str, int], vocab: Mapping[str, int]
+) -> dict[str, Flags]:
+    """Text -> flags of the tokens that the files name, in the order in which they are added.
+
+    With the roles that a class of `transformers` has, where the vocabulary has their tokens.
+    own: the added tokens of `tokenizer.json`.
+    """
+    members = members_in(texts, folder)
+    known, roles = class_in(members), list(_roles(members))
+    if DECODER in members:
+        named = _of_decoder(members[DECODER], roles)
+    else:
+        file = parse(texts.get(ADDED, "{}").encode("utf-8"), folder / ADDED)
+        named = _of_file(file, set(own.values()), roles)
+    named |= {text: flags for text, flags in _of_roles(roles, known).items() if text not in named}
     for role, text in left_open(texts, folder)[0].items():
         if text in vocab:
             flags = {**dict.fromkeys(FLAGS, False), "special": True}
@@ -80,39 +101,72 @@ def _of_class(role: str, known: Class | None) -> Flags:
     return {"lstrip": True} if role == "mask_token" and known is not None and known.strips else {}
 
 
-def _named(texts: Mapping[str, str], folder: Path, known: Class | None) -> dict[str, Flags]:
-    """Text -> flags of the tokens that the files name, in the order in which they are added."""
-    config = parse(texts.get(CONFIG, "{}").encode("utf-8"), folder / CONFIG).object()
-    members, named = dict(config), dict[str, Flags]()
-    if DECODER in config:
-        decoder = config[DECODER].object()
-        for key in sorted(decoder, key=lambda key: (len(key), key)):
-            named.setdefault(decoder[key].member("content").string(), _flags(decoder[key], special=False))
-    else:
-        members |= parse(texts.get(MAP, "{}").encode("utf-8"), folder / MAP).object()
-    for role, token in _roles(members):
-        if isinstance(token.value, dict):
-            named.setdefault(token.member("content").string(), _flags(token, special=True))
-        else:
-            named.setdefault(token.string(), _flags(token, special=True) | _of_class(role, known))
+def _of_decoder(decoder: Json, roles: Sequence[Role]) -> dict[str, Flags]:
+    """The tokens that `tokenizer_config.json` lists by id; one with a role is special, whatever it says."""
+    special = {_text(token) for role, token in roles if role not in EXTRA}
+    named = dict[str, Flags]()
+    for _key, token in sorted(decoder.object().items(), key=lambda item: (len(item[0]), item[0])):
+        text = token.member("content").string()
+        named[text] = _flags(token, special=text in special)
     return named
 
 
-def _roles(members: Mapping[str, Json]) -> Iterator[tuple[str, Json]]:
+def _of_file(file: Json, taken: Collection[int], roles: Sequence[Role]) -> dict[str, Flags]:
+    """The tokens of `added_tokens.json`, by id; not those whose ids are `taken`.
+
+    Special ones are found before normalizing, but for those of a model's own role, and of roles for which
+    `tokenizer_config.json` has an object.
+    """
+    usual = {
+        _text(token)
+        for role, token in roles
+        if role in EXTRA or (role in ROLES and not (_is_object(token) and token.path.name == CONFIG))
+    }
+    special = {_text(token) for _role, token in roles}
+    texts = {token_id: text for text, token_id in file.ids().items() if token_id not in taken}
+    none = dict.fromkeys(FLAGS, False)
+    return {
+        text: {**none, "normalized": text not in usual, "special": text in special}
+        for _id, text in sorted(texts.items())
+    }
+
+
+def _of_roles(roles: Sequence[Role], known: Class | None) -> dict[str, Flags]:
+    """The tokens that have roles; of several roles of one, the last that says something new is right."""
+    named, said = dict[str, Flags](), set[tuple[object, ...]]()
+    for role, token in roles:
+        more = {} if _is_object(token) else _of_class(role, known)
+        flags = _flags(token, special=True) | more
+        saying = (_text(token), *(flags.values() if more or _is_object(token) else ()))
+        if saying not in said:
+            said.add(saying)
+            named[_text(token)] = flags
+    return named
+
+
+def _roles(members: Mapping[str, Json]) -> Iterator[Role]:
     """The special tokens and their roles: the usual ones, a model's own, the others."""
-    usual = [(role, members[role]) for role in ROLES if role in members]
-    own = [(key, value) for key, value in members.items() if key.endswith("_token") and key not in ROLES]
-    for key in EXTRA:
-        value = members.get(key)
-        if value is not None and value.value:
-            more = value.object().values() if isinstance(value.value, dict) else value.list()
-            usual += [(key, one) for one in more]
-    yield from ((role, one) for role, one in (*usual, *own) if isinstance(one.value, (str, dict)))
+    found = [(role, members[role]) for role in ROLES if role in members]
+    found += [(key, one) for key, one in members.items() if key.endswith("_token") and key not in ROLES]
+    others = [(key, members[key]) for key in EXTRA if key in members and members[key].value]
+    for _key, value in others:
+        found += value.object().items() if isinstance(value.value, dict) else ()
+    for key, value in others:
+        found += [] if isinstance(value.value, dict) else [(key, one) for one in value.list()]
+    yield from ((role, one) for role, one in found if isinstance(one.value, (str, dict)))
+
+
+def _is_object(token: Json) -> bool:
+    return isinstance(token.value, dict)
+
+
+def _text(token: Json) -> str:
+    return token.member("content").string() if _is_object(token) else token.string()
 
 
 def _flags(token: Json, special: bool) -> Flags:
     """What is said of a token; one given as text is special, and found before normalizing."""
-    members = token.object() if isinstance(token.value, dict) else {}
+    members = token.object() if _is_object(token) else {}
     flags = {name: name in members and members[name].boolean() for name in FLAGS}
     flags["special"] |= special
     if "normalized" not in members:

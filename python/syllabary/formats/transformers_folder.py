@@ -31,6 +31,7 @@ TEMPLATE, MORE_TEMPLATES = "chat_template.jinja", "additional_chat_templates"
 FILES = (CONFIG, MAP, ADDED, TEMPLATE)
 ROLES = tuple(f"{name}_token" for name in ("bos", "eos", "unk", "sep", "pad", "cls", "mask"))
 EXTRA = ("extra_special_tokens", "additional_special_tokens")
+DECODER = "added_tokens_decoder"
 NO_LIMIT = 10**20  # their word for "no limit" is 10**30
 MAX_TEMPLATE = 1 << 20
 DEFAULT = "default"
@@ -98,7 +99,7 @@ def of_class(spec: TokenizerSpec) -> dict[str, Any]:
     found: dict[str, Any] = roles_of_class(spec, texts)
     if inputs is not None:
         found["model_input_names"] = list(inputs)
-    members = _members(texts, Path(NAME))
+    members = members_in(texts, Path(NAME))
     known = class_in(members)
     if known is not None and known.side != "right" and "padding_side" not in members:
         found["padding_side"] = known.side
@@ -117,7 +118,7 @@ def left_open(texts: Mapping[str, str], folder: Path) -> tuple[dict[str, str], t
 def _left_open(
     texts: tuple[tuple[str, str], ...], folder: Path
 ) -> tuple[dict[str, str], tuple[str, ...] | None]:
-    members = _members(dict(texts), folder)
+    members = members_in(dict(texts), folder)
     known = class_in(members)
     if known is None:
         return {}, None
@@ -156,15 +157,14 @@ def with_settings(spec: TokenizerSpec, changes: Mapping[str, object]) -> Tokeniz
     value that is no JSON.
     """
     texts = beside(spec)
-    members: dict[str, Any] = json.loads(texts.get(CONFIG, "{}"))
-    roles = json.loads(texts.pop(MAP, "{}"))  # from now on they stand in the one file
+    members: dict[str, Any] = {key: _typed(key, one) for key, one in members_in(texts, Path(NAME)).items()}
+    texts.pop(MAP, None)  # from now on the roles stand in the one file
     given = dict(changes)
     if "chat_template" in given:
         texts = {name: text for name, text in texts.items() if not name.endswith(".jinja")}
         if isinstance(given["chat_template"], Mapping):
             several = given["chat_template"].items()
             given["chat_template"] = [{"name": name, "template": text} for name, text in several]
-    members |= {} if "added_tokens_decoder" in members else roles
     members |= given
     stays = class_named(members.get("tokenizer_class"))  # null: not that of the class
     keys = () if stays is None else stays.named()
@@ -180,6 +180,15 @@ def with_settings(spec: TokenizerSpec, changes: Mapping[str, object]) -> Tokeniz
         if role in changes and text not in known:
             raise FormatError(f"{role}={text!r} is no special or added token of this tokenizer")
     return changed
+
+
+def _typed(key: str, member: Json) -> Any:
+    """A member as `tokenizer_config.json` has it: of a special token that is an object, it says the type."""
+    if key in EXTRA and isinstance(member.value, list):
+        return [_typed("_token", one) for one in member.list()]
+    if key.endswith("_token") and isinstance(member.value, dict):
+        return {"__type": "AddedToken", **member.value, "special": True}
+    return member.value
 
 
 def _is_json(value: object) -> bool:
@@ -214,7 +223,7 @@ def _parsed(texts: tuple[tuple[str, str], ...], folder: Path) -> Settings:
     }
     config = roots[CONFIG].object()
     roots[ADDED].ids()
-    named = _members(files, folder)
+    named = members_in(files, folder)
     known = class_in(named)
     length = roots[CONFIG].optional("model_max_length")
     roles, extra = _roles(named)
@@ -228,13 +237,55 @@ def _parsed(texts: tuple[tuple[str, str], ...], folder: Path) -> Settings:
     )
 
 
-def _members(texts: Mapping[str, str], folder: Path) -> dict[str, Json]:
-    """What the files say of roles, and all that `tokenizer_config.json` says."""
+def members_in(texts: Mapping[str, str], folder: Path) -> dict[str, Json]:
+    """All that `tokenizer_config.json` says, and what `special_tokens_map.json` says of roles.
+
+    The map is read where the other lists no added tokens; there it is right, but for a model's own roles.
+    """
     config, more = (
-        parse(texts.get(name, "{}").encode("utf-8", "surrogatepass"), folder / name) for name in (CONFIG, MAP)
+        parse(texts.get(name, "{}").encode("utf-8", "surrogatepass"), folder / name).object()
+        for name in (CONFIG, MAP)
     )
-    members = config.object()
-    return dict(members) if "added_tokens_decoder" in members else {**members, **more.object()}
+    more = {} if DECODER in config else more
+    own = {key: value for key, value in config.items() if _is_own(key) and isinstance(value.value, str)}
+    members = {key: value for key, value in config.items() if key not in own} | more | own
+    return {key: value for key, value in members.items() if key not in EXTRA} | _others(config, more)
+
+
+def _is_own(key: str) -> bool:
+    """Whether a member is a role that only some models have."""
+    return key.endswith("_token") and key not in ROLES
+
+
+def _others(config: Mapping[str, Json], more: Mapping[str, Json]) -> dict[str, Json]:
+    """The members of `EXTRA` that count: names by themselves, and a list under one of the two keys.
+
+    A list under the older key counts where the other key has none, whatever file it is in.
+    """
+    new, old = EXTRA
+    listed, older = config.get(new), config.get(old)
+    if older is not None and (listed is None or not listed.value):
+        listed, older = older, None
+    named = dict[str, object]()
+    for given in (listed, more.get(new)):
+        if given is not None and isinstance(given.value, dict):
+            named |= given.value
+            listed = None
+        elif given is not None:
+            listed = _joined(listed, given)
+    listed = more.get(old, older) if listed is None else listed
+    found = {new: Json(named, f"$.{new}", Path(CONFIG))} if named else {}
+    if listed is not None:
+        found[old if named or listed.where == f"$.{old}" else new] = listed
+    return found
+
+
+def _joined(first: Json | None, second: Json) -> Json:
+    """Two lists as one, without what both have."""
+    if first is None or not isinstance(first.value, list) or not isinstance(second.value, list):
+        return second
+    more = [one for one in second.value if one not in first.value]
+    return Json([*first.value, *more], second.where, second.path)
 
 
 def _roles(members: Mapping[str, Json]) -> tuple[dict[str, str], tuple[str, ...]]:

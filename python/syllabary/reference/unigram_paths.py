@@ -7,17 +7,19 @@ The weight of a path is `exp(alpha * score)`: 0 makes all ways equally likely, t
 often it is the best (Kudo 2018, "subword regularization").
 
 Adds `nbest` and `draw`. Leaves out: the lattice (`unigram`).
-Source: sentencepiece 0.2.3, `src/unigram_model.cc` (`Lattice::NBest`, `Lattice::Sample`), but for paths of
-one score, which come in the order they were found here, and its random numbers, which cannot be repeated.
+Source: sentencepiece 0.2.3, `src/unigram_model.cc` (`NBestEncode`, `Lattice::NBest`, `Lattice::Sample`), but
+for paths of one score, which come in the order they were found here, and its random numbers, which cannot be
+repeated.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from heapq import heapify, heappop, heappush, nsmallest
 from math import exp, log1p
 
 from syllabary.reference.dropout import Coins
-from syllabary.reference.unigram import Edge, Unigram
+from syllabary.reference.unigram import Edge, Unigram, path_to
 
 MOST = 10_000  # hypotheses open at a time
 FEWEST = 512  # of these are kept when there are more
@@ -45,6 +47,8 @@ def lattice(model: Unigram, piece: str) -> list[list[Edge]]:
 def nbest(model: Unigram, piece: str, count: int) -> list[tuple[list[Edge], float]]:
     """The `count` best ways to cut a piece, the best first, with their scores.
 
+    The one best way is Viterbi's; the search may find another one that has its score but for rounding.
+
     >>> from syllabary.spec import SplitSpec, TokenizerSpec
     >>> fields = ("char", SplitSpec(None), {0: b"a", 1: b"b", 2: b"ab"}, {}, None)
     >>> scores = {0: -2.0, 1: -2.0, 2: -3.0}
@@ -52,6 +56,9 @@ def nbest(model: Unigram, piece: str, count: int) -> list[tuple[list[Edge], floa
     >>> [([edge.id for edge in path], score) for path, score in nbest(model, "ab", 5)]
     [([2], -3.0), ([0, 1], -4.0)]
     """
+    if count == 1:
+        path = path_to(model.best(piece)[0], len(piece))
+        return [(path, total(model, path))]
     ending = lattice(model, piece)
     best = [0.0] * (len(piece) + 1)
     for place in range(1, len(piece) + 1):
@@ -74,6 +81,14 @@ def nbest(model: Unigram, piece: str, count: int) -> list[tuple[list[Edge], floa
         if len(agenda) >= MOST:
             agenda = nsmallest(min(FEWEST, 10 * count), agenda)
             heapify(agenda)
+    return found
+
+
+def total(model: Unigram, path: Sequence[Edge]) -> float:
+    """The score of a path, added up as in the search."""
+    found = 0.0
+    for edge in reversed(path):
+        found = model.round(scored(model, edge) + found)
     return found
 
 

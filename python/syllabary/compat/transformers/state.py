@@ -13,7 +13,7 @@ from typing import Any
 from syllabary.formats.hf_grown import Entries, entries, grown
 from syllabary.formats.hf_read import read_document
 from syllabary.formats.hidden import hidden
-from syllabary.formats.strict_json import parse
+from syllabary.formats.strict_json import Json, parse
 from syllabary.framing_arguments import check_processors
 from syllabary.reference.decode import spellings
 from syllabary.spec import TokenizerSpec
@@ -61,17 +61,59 @@ def make(theirs: Any, last: Made | None = None) -> Made:
     `VocabularyError` for a template that names an unknown token: asked about, theirs panics.
     last: what was made of it before: where tokens were only added, they are added to that.
     """
-    now, added = state(theirs), entries(theirs.get_added_tokens_decoder())
+    now, added = state(theirs), _added(theirs)
     spec = None
     if last is not None and now[0] == last.state[0]:
         spec = grown(last.tok.spec, last.added, added, theirs.get_vocab_size(False))
     if spec is not None and last is not None:
         tok = last.tok._grown(spec)
     else:
-        spec = read_document(parse(theirs.to_str().encode("utf-8"), Path("tokenizer.json")))
+        spec = read_document(_document(theirs, added))
         tok = Tokenizer(spec)
     check_processors(tok.framing.post_processor)
     return Made(tok, now, _frame(theirs), _special(spec), added)
+
+
+def _added(theirs: Any) -> Entries:
+    """The added tokens. One that was special once is left out and split as such, whatever it says now.
+
+    Theirs remembers the text, and tells nobody: asked about is whether decoding leaves it out.
+    """
+    found = entries(theirs.get_added_tokens_decoder())
+    asked = [number for number, one in found.items() if not one.special]
+    ids = [[number] for number in asked]
+    kept, left = (theirs.decode_batch(ids, skip_special_tokens=skip) for skip in (False, True))
+    once = [
+        number
+        for number, text, other in zip(asked, kept, left, strict=True)
+        if text != other or _is_split(theirs, number, found[number].content)
+    ]
+    return found | {number: found[number]._replace(special=True) for number in once}
+
+
+def _is_split(theirs: Any, number: int, content: str) -> bool:
+    """The same of a token that decodes to what its text is normalized to, which is never left out."""
+    if theirs.id_to_token(number) == content:
+        return False
+    was = theirs.encode_special_tokens
+    try:
+        ways = []
+        for splits in (False, True):
+            theirs.encode_special_tokens = splits
+            ways.append(theirs.encode(content, add_special_tokens=False).ids)
+    except Exception:  # noqa: BLE001 (theirs has no classes: the pieces of this text are no tokens)
+        return True
+    finally:
+        theirs.encode_special_tokens = was
+    return bool(ways[0] != ways[1])
+
+
+def _document(theirs: Any, added: Entries) -> Json:
+    """Its `tokenizer.json`, with the added tokens as given."""
+    root = parse(theirs.to_str().encode("utf-8"), Path("tokenizer.json"))
+    members = {key: one.value for key, one in root.object().items()}
+    tokens = [{"id": number, **one._asdict()} for number, one in sorted(added.items())]
+    return Json({**members, "added_tokens": tokens}, root.where, root.path)
 
 
 def _special(spec: TokenizerSpec) -> frozenset[int]:
