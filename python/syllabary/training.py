@@ -256,10 +256,9 @@ def train_with(
                 read, options, start, like=like, threads=threads, report=report, kept=kept, room=room
             )
     uncut, setup = _as_fed(like, options, read)
-    own: dict[str, Any] = {"threads": thread_count(threads), "report": report, "stacklevel": 4}
+    own: dict[str, Any] = {"threads": thread_count(threads), "report": report, "memory_limit": memory_limit}
     if setup is not None and read_once(read):
-        own |= {"memory_limit": memory_limit, "checkpoint": checkpoint}
-        return as_plain(train_huggingface(read, setup, **own), options)
+        return as_plain(train_huggingface(read, setup, checkpoint=checkpoint, stacklevel=4, **own), options)
     with (
         limited(memory_limit) as room,
         opened(checkpoint, options, read, {"like": like}, *keeping(options, room)) as kept,
@@ -280,7 +279,7 @@ def train_with(
         about = {"like": like} if more is None else {"like": like, "corpus": more}
         if setup is not None and reuses(options, symbols, zip(*merges.T.tolist(), strict=True)):
             own |= {"again": {**training_record(options), **about}, "counted": kept}
-            return train_huggingface(read, setup, memory_limit=memory_limit, **own)
+            return train_huggingface(read, setup, stacklevel=4, **own)
     warn_early_stop(options, len(symbols), len(merges), stacklevel=3)
     record = {"like": like, "corpus_bytes": size, "counts": counts.tolist(), **about}
     return finished(options, symbols, merges, record, plain=setup is not None)
