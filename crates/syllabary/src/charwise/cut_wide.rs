@@ -8,23 +8,21 @@
 //! stretches of ASCII, for which there are faster ways (`cover`).
 
 use std::arch::x86_64::{
-    __m512i, __mmask64, _mm512_alignr_epi32, _mm512_and_si512, _mm512_cmpeq_epi32_mask,
-    _mm512_cmplt_epi8_mask, _mm512_i32gather_epi32, _mm512_mask_mov_epi32, _mm512_maskz_loadu_epi8,
-    _mm512_maskz_mov_epi32, _mm512_movepi8_mask, _mm512_set1_epi8, _mm512_set1_epi32, _mm512_sllv_epi32,
-    _mm512_srli_epi32, _mm512_test_epi32_mask, _pdep_u64,
+    __m512i, _mm512_alignr_epi32, _mm512_and_si512, _mm512_cmpeq_epi32_mask, _mm512_i32gather_epi32,
+    _mm512_mask_mov_epi32, _mm512_movepi8_mask, _mm512_set1_epi32, _mm512_sllv_epi32, _mm512_srli_epi32,
+    _mm512_test_epi32_mask, _pdep_u64,
 };
 
 use super::{
     Charwise,
     letters::Letters,
-    stretch_wide::{Able, may_join, numbers},
+    stretch_wide::{Able, Sixteen, first_sixteen, load, may_join},
 };
 use crate::encode::Several;
 
-/// Characters at a time, of so many bytes, of which the last may be no whole ones.
+/// Characters at a time, of so many bytes.
 const LANES: usize = 16;
 const WINDOW: usize = 64;
-const WHOLE: usize = WINDOW - 3;
 /// A row of so many strangers is left out.
 const ROW: u16 = 0b1111;
 
@@ -108,14 +106,7 @@ impl Charwise {
         (last, before): (__m512i, u16),
     ) -> (Cut, __m512i) {
         let number = |number: u32| _mm512_set1_epi32(number as i32);
-        // As signed numbers, bytes within a character are the lowest.
-        let there = if length < WINDOW { (1 << length) - 1 } else { u64::MAX };
-        let begins = !_mm512_cmplt_epi8_mask(bytes, _mm512_set1_epi8(0xC0_u8 as i8)) & there;
-        let (_, chars, is_number) = numbers(bytes, begins);
-        let whole = if length < WINDOW { begins } else { begins & ((1 << WHOLE) - 1) };
-        let lanes = whole.count_ones().min(LANES as u32).min(is_number.trailing_ones()) as usize;
-        let valid = ((1u32 << lanes) - 1) as u16;
-        let chars = _mm512_maskz_mov_epi32(valid, chars);
+        let Sixteen { chars, lanes, valid, begins, length, .. } = first_sixteen(bytes, length);
         // SAFETY: the numbers are of the table.
         let found = unsafe {
             _mm512_i32gather_epi32::<4>(_mm512_srli_epi32::<5>(chars), strangers.bits.as_ptr().cast())
@@ -127,21 +118,7 @@ impl Charwise {
         let joined = may_join(&self.joins, _mm512_alignr_epi32::<15>(read, last), read);
         // Pairs share bits, but what is in no token with another stands with nothing.
         let cuts = (!joined | alone | alone << 1 | before) & valid;
-        let cut = Cut {
-            bits: _pdep_u64(cuts.into(), begins),
-            length: (_pdep_u64(1 << lanes, begins).trailing_zeros() as usize).min(length),
-            lanes,
-            alone,
-        };
+        let cut = Cut { bits: _pdep_u64(cuts.into(), begins), length, lanes, alone };
         (cut, read)
     }
-}
-
-/// The first 64 bytes; zeros for those that are not there.
-#[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vbmi,avx512vbmi2,bmi1,bmi2,lzcnt,popcnt")]
-fn load(text: &[u8]) -> __m512i {
-    let there: __mmask64 = if text.len() < WINDOW { (1 << text.len()) - 1 } else { u64::MAX };
-    // SAFETY: what is not there is not read.
-    unsafe { _mm512_maskz_loadu_epi8(there, text.as_ptr().cast()) }
 }

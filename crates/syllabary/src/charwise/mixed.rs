@@ -9,11 +9,10 @@
 //! for some windows ahead. Leaves out characters of four bytes, and segments of more characters than a window has (`encode`).
 
 use std::arch::x86_64::{
-    __m128i, __m512i, __mmask16, __mmask64, _mm_bsrli_si128, _mm512_add_epi64, _mm512_alignr_epi32,
-    _mm512_and_si512, _mm512_cmpeq_epi32_mask, _mm512_cmplt_epi8_mask, _mm512_cvtepu8_epi64,
-    _mm512_i32gather_epi32, _mm512_loadu_si512, _mm512_mask_mov_epi32, _mm512_maskz_compress_epi32,
-    _mm512_maskz_loadu_epi8, _mm512_maskz_mov_epi32, _mm512_movepi8_mask, _mm512_set1_epi8,
-    _mm512_set1_epi32, _mm512_set1_epi64, _mm512_storeu_si512, _pdep_u64,
+    __m128i, __m512i, __mmask16, _mm_bsrli_si128, _mm512_add_epi64, _mm512_alignr_epi32, _mm512_and_si512,
+    _mm512_cmpeq_epi32_mask, _mm512_cvtepu8_epi64, _mm512_i32gather_epi32, _mm512_loadu_si512,
+    _mm512_mask_mov_epi32, _mm512_maskz_compress_epi32, _mm512_movepi8_mask, _mm512_set1_epi32,
+    _mm512_set1_epi64, _mm512_storeu_si512,
 };
 
 use super::{
@@ -21,7 +20,7 @@ use super::{
     alone::BETWEEN_LOOKS,
     letters::Letters,
     out::Out,
-    stretch_wide::{Able, may_join, numbers},
+    stretch_wide::{Able, Sixteen, first_sixteen, load, may_join},
     work::Work,
 };
 use crate::{
@@ -33,7 +32,6 @@ use crate::{
 /// Characters that are read at once, of so many bytes, of which the last may be no whole characters.
 const LANES: usize = 16;
 const WINDOW: usize = 64;
-const WHOLE: usize = WINDOW - 3;
 /// Where so many bytes are ASCII, there are faster ways.
 const ASCII: usize = 32;
 
@@ -207,14 +205,7 @@ impl Charwise {
     ) -> (usize, usize, __m512i) {
         let number = |number: u32| _mm512_set1_epi32(number as i32);
         let low = |of, mask| _mm512_and_si512(of, number(mask));
-        // As signed numbers, bytes within a character are the lowest.
-        let there = if length < WINDOW { (1 << length) - 1 } else { u64::MAX };
-        let begins = !_mm512_cmplt_epi8_mask(bytes, _mm512_set1_epi8(0xC0_u8 as i8)) & there;
-        let (places, chars, is_number) = numbers(bytes, begins);
-        let whole = if length < WINDOW { begins } else { begins & ((1 << WHOLE) - 1) };
-        let lanes = whole.count_ones().min(LANES as u32).min(is_number.trailing_ones()) as usize;
-        let valid = ((1u32 << lanes) - 1) as u16;
-        let chars = _mm512_maskz_mov_epi32(valid, chars);
+        let Sixteen { places, chars, lanes, valid, length, .. } = first_sixteen(bytes, length);
         // SAFETY: the table has a number of 16 bits for each but the last, behind which another one is.
         let found = unsafe { _mm512_i32gather_epi32::<2>(chars, singles.ids.as_ptr().cast()) };
         let is_space = _mm512_cmpeq_epi32_mask(chars, number(b' '.into()));
@@ -238,8 +229,7 @@ impl Charwise {
         some.cuts |= bits((!joined | unknown | unknown << 1) & valid);
         some.unknown |= bits(unknown);
         some.other |= bits(other);
-        let after = _pdep_u64(1 << lanes, begins).trailing_zeros() as usize;
-        (lanes, after.min(length), read)
+        (lanes, length, read)
     }
 }
 
@@ -297,13 +287,4 @@ fn write_alone<F: FnMut(&[u32]) -> bool>(some: &Few, mut from: usize, to: usize,
         out.after_unknown = unknown >> (count - 1) & 1 == 1;
         from += count;
     }
-}
-
-/// The first 64 bytes; zeros for those that are not there.
-#[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vbmi,avx512vbmi2,bmi1,bmi2,lzcnt,popcnt")]
-fn load(text: &[u8]) -> __m512i {
-    let there: __mmask64 = if text.len() < WINDOW { (1 << text.len()) - 1 } else { u64::MAX };
-    // SAFETY: what is not there is not read.
-    unsafe { _mm512_maskz_loadu_epi8(there, text.as_ptr().cast()) }
 }

@@ -12,10 +12,10 @@ use std::arch::x86_64::{
     _mm512_castsi512_si256, _mm512_cmpeq_epi32_mask, _mm512_cmpge_epu32_mask, _mm512_cmplt_epi8_mask,
     _mm512_cvtepi64_epi32, _mm512_cvtepu8_epi32, _mm512_cvtepu8_epi64, _mm512_cvtepu32_epi64,
     _mm512_extracti64x4_epi64, _mm512_i32gather_epi32, _mm512_inserti64x4, _mm512_loadu_si512,
-    _mm512_mask_mov_epi32, _mm512_maskz_compress_epi8, _mm512_maskz_mov_epi32, _mm512_mullo_epi64,
-    _mm512_or_si512, _mm512_permutexvar_epi8, _mm512_set1_epi8, _mm512_set1_epi32, _mm512_set1_epi64,
-    _mm512_slli_epi32, _mm512_slli_epi64, _mm512_sllv_epi32, _mm512_srl_epi64, _mm512_srli_epi32,
-    _mm512_storeu_si512, _mm512_test_epi32_mask, _pdep_u64,
+    _mm512_mask_mov_epi32, _mm512_maskz_compress_epi8, _mm512_maskz_loadu_epi8, _mm512_maskz_mov_epi32,
+    _mm512_mullo_epi64, _mm512_or_si512, _mm512_permutexvar_epi8, _mm512_set1_epi8, _mm512_set1_epi32,
+    _mm512_set1_epi64, _mm512_slli_epi32, _mm512_slli_epi64, _mm512_sllv_epi32, _mm512_srl_epi64,
+    _mm512_srli_epi32, _mm512_storeu_si512, _mm512_test_epi32_mask, _pdep_u64,
 };
 
 use super::{
@@ -72,11 +72,49 @@ fn all(unigram: &Unigram, joins: &Joins, space: char, text: &[u8], read: &mut Re
     opens
 }
 
+/// The first characters of some bytes.
+pub(super) struct Sixteen {
+    /// Where each begins, and its number.
+    pub(super) places: __m128i,
+    pub(super) chars: __m512i,
+    /// How many they are, and the same as bits.
+    pub(super) lanes: usize,
+    pub(super) valid: __mmask16,
+    /// The bytes that begin characters, and how many bytes those read have.
+    pub(super) begins: __mmask64,
+    pub(super) length: usize,
+}
+
+/// Up to sixteen whole characters of the table, of so many bytes, of 64 at most those that are there.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vbmi,avx512vbmi2,bmi1,bmi2,lzcnt,popcnt")]
+pub(super) fn first_sixteen(bytes: __m512i, length: usize) -> Sixteen {
+    // As signed numbers, bytes within a character are the lowest.
+    let there = if length < WINDOW { (1 << length) - 1 } else { u64::MAX };
+    let begins = !_mm512_cmplt_epi8_mask(bytes, _mm512_set1_epi8(0xC0_u8 as i8)) & there;
+    let (places, chars, is_number) = numbers(bytes, begins);
+    let whole = if length < WINDOW { begins } else { begins & ((1 << WHOLE) - 1) };
+    let lanes = whole.count_ones().min(LANES as u32).min(is_number.trailing_ones()) as usize;
+    let valid = ((1u32 << lanes) - 1) as u16;
+    let after = _pdep_u64(1 << lanes, begins).trailing_zeros() as usize;
+    let chars = _mm512_maskz_mov_epi32(valid, chars);
+    Sixteen { places, chars, lanes, valid, begins, length: after.min(length) }
+}
+
+/// The first 64 bytes; zeros for those that are not there.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vbmi,avx512vbmi2,bmi1,bmi2,lzcnt,popcnt")]
+pub(super) fn load(text: &[u8]) -> __m512i {
+    let there: __mmask64 = if text.len() < WINDOW { (1 << text.len()) - 1 } else { u64::MAX };
+    // SAFETY: what is not there is not read.
+    unsafe { _mm512_maskz_loadu_epi8(there, text.as_ptr().cast()) }
+}
+
 /// Where the first sixteen characters of 64 bytes begin, their numbers, and which have one of the table; `begins` are the bytes
 /// that begin characters.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vbmi,avx512vbmi2,bmi1,bmi2,lzcnt,popcnt")]
-pub(super) fn numbers(bytes: __m512i, begins: __mmask64) -> (__m128i, __m512i, __mmask16) {
+fn numbers(bytes: __m512i, begins: __mmask64) -> (__m128i, __m512i, __mmask16) {
     let number = |number: u32| _mm512_set1_epi32(number as i32);
     // SAFETY: there are 64 bytes.
     let places = unsafe { _mm512_loadu_si512(PLACES.as_ptr().cast()) };
