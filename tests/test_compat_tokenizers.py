@@ -90,7 +90,20 @@ def test_the_same_calls_give_the_same_results(seed: int) -> None:
     """A tokenizer of drawn parts in both libraries, then 30 drawn calls and changes."""
     source = random.Random(seed)
     models = calls.models(source) if seed % 4 else calls.other_models(source)
-    tokenizers = theirs.Tokenizer(models[0]), ours.Tokenizer(models[1])
+    same_calls(source, theirs.Tokenizer(models[0]), ours.Tokenizer(models[1]))
+
+
+@pytest.mark.parametrize("seed", range(SEEDS // 2))
+def test_the_same_where_every_merge_is_passed_over(seed: int) -> None:
+    """The one dropout of which all is known beforehand, set in the model or told to it."""
+    source = random.Random(f"dropout {seed}")
+    models = calls.models(source)
+    for model in models:
+        model.dropout = 1.0
+    same_calls(source, theirs.Tokenizer(models[0]), ours.Tokenizer(models[1]))
+
+
+def same_calls(source: random.Random, *tokenizers: Any) -> None:
     for step in range(30):
         call = drawn_change(source) if step < 4 or source.random() < 0.15 else drawn_call(source)
         wanted = outcome(lambda call=call: call(theirs, tokenizers[0]))  # type: ignore[misc]
@@ -99,6 +112,68 @@ def test_the_same_calls_give_the_same_results(seed: int) -> None:
             assert found is not None  # no panic here; theirs may be broken from now on
             return
         assert found == wanted, (step, str(tokenizers[0]))
+
+
+@pytest.fixture(scope="module")
+def dropping(shared: Path) -> Any:
+    tok = ours.Tokenizer.from_file(str(shared / "vocabs" / "gpt2_tokenizer.json"))
+    tok.model.dropout = 0.5
+    return tok
+
+
+@pytest.mark.parametrize("framed", [True, False])
+def test_each_call_is_one_draw_of_dropout(dropping: Any, framed: bool) -> None:
+    """Other ids each time; tokens, places, ranges and what overflows are those of the ids."""
+    tok = ours.Tokenizer.from_str(dropping.to_str())
+    assert tok.model.dropout == 0.5
+    if not framed:
+        tok.post_processor = None
+    text, pair = "The quick brown fox jumps over", "the lazy dog. Naïve café"
+    ways: list[Any] = [
+        lambda: tok.encode(text),
+        lambda: tok.encode(text, pair),
+        lambda: tok.encode(text.split(), pair.split(), is_pretokenized=True),
+        lambda: tok.encode_batch([text, (text, pair)])[1],
+        lambda: tok.encode_batch_fast([text, text])[1],
+        lambda: pickle.loads(pickle.dumps(tok)).encode(text),
+    ]
+    for way in ways:
+        assert len({tuple(way().ids) for _ in range(8)}) > 1
+    names = {number: name for name, number in tok.get_vocab().items()}
+    for _ in range(10):
+        one = tok.encode(text, pair)
+        assert one.tokens == [names[number] for number in one.ids]
+        firsts = one.sequence_ids.count(0)
+        assert one.sequence_ids == [0] * firsts + [1] * (len(one) - firsts)
+        assert (one.offsets[firsts - 1][1], one.offsets[-1][1]) == (len(text), len(pair))
+        spelled = "".join(text[slice(*place)] for place in one.offsets[:firsts])
+        assert spelled.replace(" ", "") == text.replace(" ", "")
+    tok.enable_truncation(4)
+    for many in (tok.encode_batch([text] * 4), tok.encode_batch_fast([text] * 4)):
+        for one in many:
+            parts = [one, *one.overflowing]
+            assert tok.decode([number for part in parts for number in part.ids]) == text
+    for dropout in (0.0, None):
+        tok.model.dropout = dropout
+        assert len({tuple(tok.encode(text).ids) for _ in range(5)}) == 1
+
+
+@pytest.mark.parametrize("marks", [{}, {"continuing_subword_prefix": "##"}, {"end_of_word_suffix": "!"}])
+def test_the_same_draws_of_a_word_are_possible(marks: dict[str, str]) -> None:
+    """All ways, with their tokens and places, and a character that is left out, as there."""
+    front, back = marks.get("continuing_subword_prefix", ""), marks.get("end_of_word_suffix", "")
+    b, é, c, éc = front + "b", front + "é", front + "c" + back, front + "éc" + back
+    merges = [("a", b), (é, c), ("ab", éc)]
+    vocab = {token: at for at, token in enumerate(["a", b, é, c, "ab", éc, "abéc" + back, "ux"])}
+    for word, options in (("abéc", {}), ("aXbéc", {}), ("XXabéc", {"unk_token": "ux", "fuse_unk": True})):
+        found = []
+        for module in (theirs, ours):
+            tok = module.Tokenizer(module.models.BPE(vocab, merges, dropout=0.5, **marks, **options))
+            ways = {repr(calls.plain(tok.encode(word))) for _ in range(300)}
+            alone = {repr([one.as_tuple() for one in tok.model.tokenize(word)]) for _ in range(300)}
+            found.append((ways, alone))
+        assert found[0] == found[1]
+        assert len(found[0][0]) > 1
 
 
 @pytest.mark.parametrize("text", ["axb ab", "xab abx xb", "x", "aéb漢 c", "axxb"])

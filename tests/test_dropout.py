@@ -5,6 +5,7 @@ Leaves out: what coins decide (`test_reference_dropout`).
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -13,13 +14,18 @@ from typing import Any
 import numpy as np
 import pytest
 import sentencepiece
+from full_peers import FIELDS, KINDS, drawn_inputs, drawn_peer
 from hypothesis import given
 from hypothesis import strategies as st
 from strategies import repetitive_texts, texts
 
 import syllabary
 from syllabary import splits
+from syllabary.formats.hf_read import read_document
+from syllabary.formats.strict_json import parse
+from syllabary.framing import Framing
 from syllabary.reference import ReferenceTokenizer
+from syllabary.reference.full import Asked, encode_full_batch
 from syllabary.reference.train import train
 from syllabary.spec import SplitSpec, TokenizerSpec, TrainOptions
 
@@ -75,6 +81,45 @@ def test_the_engine_draws_the_coins_of_the_reference(name: str, text: str, dropo
     )
 
 
+@pytest.mark.parametrize("name", SPECS)
+@given(st.one_of(texts(), repetitive_texts("the a", 200)), probabilities, seeds)
+def test_full_encodings_have_the_same_ids_and_their_places(
+    name: str, text: str, dropout: float, seed: int
+) -> None:
+    reference, engine = TOKENIZERS[name]
+    told: dict[str, Any] = {"dropout": dropout, "seed": seed}
+    found = engine.encode_full(text, **told)
+    assert found.ids == reference.encode(text, **told)
+    expected = encode_full_batch(reference, [(text, None), (text, text)], Asked(Framing(), **told))
+    assert all(getattr(found, field) == getattr(expected[0], field) for field in FIELDS)
+    for unit in ("char", None):  # offsets at once, and when they are asked for
+        batch = engine.encode_full_batch([text, text], [None, text], offsets=unit, **told)
+        for ours, one in zip(batch, expected, strict=True):
+            assert [getattr(ours, field) for field in FIELDS] == [getattr(one, field) for field in FIELDS]
+
+
+@pytest.mark.parametrize("kind", KINDS[:6])
+def test_full_encodings_of_other_files(kind: str, tmp_path: Path, prove: bool) -> None:
+    """Normalizers, steps, truncation, padding, pairs and lists of words: each field of one draw."""
+    for seed in range(300 if prove else 12):
+        draw = random.Random(f"dropped {kind} {seed}")
+        spec = read_document(parse(drawn_peer(kind, draw).to_str().encode(), tmp_path))
+        spec = replace(spec, dropout=draw.choice([0.1, 0.5, 1.0]))
+        tok, words, unit = syllabary.Tokenizer(spec), draw.random() < 0.3, draw.choice(["byte", "char"])
+        inputs = drawn_inputs(draw, words)
+        texts, pairs = [one for one, _pair in inputs], [pair for _one, pair in inputs]
+        try:
+            asked = Asked(tok.framing, "allow", True, unit, seed=seed)
+            expected = encode_full_batch(ReferenceTokenizer(spec), inputs, asked)
+        except ValueError:
+            continue
+        told: dict[str, Any] = {"special": "allow", "is_pretokenized": words, "seed": seed}
+        found = tok.encode_full_batch(texts, pairs, overflow=True, offsets=unit, threads=2, **told)
+        rows = [row for one in expected for row in (one, *one.overflowing)]
+        for ours, row in zip(found, rows, strict=True):
+            assert [getattr(ours, name) for name in FIELDS] == [getattr(row, name) for name in FIELDS]
+
+
 def test_a_text_has_about_as_many_tokens_as_sentencepiece_draws(tmp_path: Path) -> None:
     """All of a text is one sequence there: what is passed over must not be tried again after each merge."""
     lines = Path(syllabary.__file__).with_name("training.py").read_text("utf-8").split("\n")
@@ -97,6 +142,10 @@ def test_each_text_of_a_batch_has_its_own_coins_on_any_number_of_threads(threads
     many = [CORPUS[0]] * 40
     expected = [reference.encode(text, dropout=0.5, seed=7, index=index) for index, text in enumerate(many)]
     assert engine.encode_batch(many, threads=threads, dropout=0.5, seed=7) == expected
+    full = engine.encode_full_batch(many, threads=threads, dropout=0.5, seed=7)
+    assert full.to_lists("ids") == expected
+    assert [row.tokens for row in full][3] == full.tokens(3)
+    assert [row[-1][1] for row in full.offset_pairs()] == [len(text) for text in many]
     ragged = engine.encode_batch_array(many, threads=threads, dropout=0.5, seed=7)
     assert [ids.tolist() for ids in ragged] == expected
     assert len(set(map(tuple, expected))) == len(many)
@@ -106,6 +155,8 @@ def test_without_a_seed_it_is_a_new_one_each_time() -> None:
     engine = TOKENIZERS["bytes"][1]
     assert len({tuple(engine.encode(CORPUS[0], dropout=0.5)) for _ in range(10)}) > 1
     assert len({tuple(engine.encode(CORPUS[0])) for _ in range(10)}) == 1
+    assert len({tuple(engine.encode_full(CORPUS[0], dropout=0.5).ids) for _ in range(10)}) > 1
+    assert len({tuple(engine.encode_full(CORPUS[0]).ids) for _ in range(10)}) == 1
 
 
 def test_a_tokenizer_may_have_a_dropout_of_its_own() -> None:
@@ -113,6 +164,9 @@ def test_a_tokenizer_may_have_a_dropout_of_its_own() -> None:
     own = syllabary.Tokenizer(replace(SPECS["bytes"], dropout=0.5))
     assert own.encode(CORPUS[0], seed=3) == engine.encode(CORPUS[0], dropout=0.5, seed=3)
     assert own.encode(CORPUS[0], dropout=0.0) == engine.encode(CORPUS[0])
+    assert own.encode_full(CORPUS[0], seed=3).ids == own.encode(CORPUS[0], seed=3)
+    assert own.encode_full(CORPUS[0], dropout=0.0) == engine.encode_full(CORPUS[0])
+    assert len({tuple(own.encode_full_batch([CORPUS[0]]).to_lists("ids")[0]) for _ in range(10)}) > 1
     assert own.count(CORPUS[0]) == engine.count(CORPUS[0])
     assert own.offsets(CORPUS[0]).tolist() == engine.offsets(CORPUS[0]).tolist()
 
@@ -133,10 +187,10 @@ def test_a_tokenizer_may_have_a_dropout_of_its_own() -> None:
 )
 def test_arguments_that_cannot_be(arguments: dict[str, Any], error: type[Exception], message: str) -> None:
     engine = TOKENIZERS["bytes"][1]
-    for call in (engine.encode, engine.encode_array, engine.tokens):
+    for call in (engine.encode, engine.encode_array, engine.tokens, engine.encode_full):
         with pytest.raises(error, match=message):
             call("the", **arguments)
-    for call in (engine.encode_batch, engine.encode_batch_array):
+    for call in (engine.encode_batch, engine.encode_batch_array, engine.encode_full_batch):
         with pytest.raises(error, match=message):
             call(["the"], **arguments)
 
@@ -149,8 +203,8 @@ def test_a_model_without_merges_has_none(model: Any, size: int, way: str) -> Non
     """In every method that takes it; none at all, and a seed alone, are nothing to refuse."""
     tok = syllabary.train(["a b a b c a b"], size, model=model)
     reference = ReferenceTokenizer(tok.spec)
-    calls: list[Callable[..., Any]] = [tok.encode, tok.encode_array, tok.tokens]
-    batches: list[Callable[..., Any]] = [tok.encode_batch, tok.encode_batch_array]
+    calls: list[Callable[..., Any]] = [tok.encode, tok.encode_array, tok.tokens, tok.encode_full]
+    batches: list[Callable[..., Any]] = [tok.encode_batch, tok.encode_batch_array, tok.encode_full_batch]
     message = rf"dropout=0\.5 passes over merges, and model='{model}' has none: .*{way}$"
     for call in [*calls, reference.encode, reference.tokens]:
         with pytest.raises(syllabary.VocabularyError, match=message):

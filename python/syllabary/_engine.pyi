@@ -218,7 +218,15 @@ class Tokenizer:
     ) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
         """All ids, shape (n,), and where each text begins and the last ends, shape (texts + 1,)."""
 
-    def full_rows(self, texts: Iterable[str], policy: str | list[int], want: str, threads: int) -> FullRows:
+    def full_rows(
+        self,
+        texts: Iterable[str],
+        policy: str | list[int],
+        want: str,
+        threads: int,
+        dropout: float = 0.0,
+        seed: int = 0,
+    ) -> FullRows:
         """The tokens of texts. want: `"ids"` only, or where they are in `"char"` or `"byte"`."""
 
     def encode_files(

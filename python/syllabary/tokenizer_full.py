@@ -46,6 +46,7 @@ class FullEncoding:
     truncation: `None`: as the tokenizer says; `False`: none; an `int`: to so many tokens; or a `Truncation`.
     post_processor: `None`: as the tokenizer says; else steps in their order, `()` for none.
     is_pretokenized: each text is a list of words, whose offsets each begin at 0.
+    dropout, seed: as in `encode`; all fields are of one draw. Texts, pairs and words are numbered in a row.
     """
 
     if TYPE_CHECKING:
@@ -57,6 +58,8 @@ class FullEncoding:
         _engine: Engine
 
         def _batch(self, run: Callable[..., Any], texts: Any, special: Any, *more: Any) -> Any: ...
+
+        def _coins(self, dropout: float | None, seed: int | None) -> tuple[float, int] | tuple[()]: ...
 
     @property
     def framing(self) -> Framing:
@@ -87,6 +90,8 @@ class FullEncoding:
         post_processor: Sequence[PostProcessor] | None = None,
         is_pretokenized: bool = False,
         offsets: OffsetUnit = "char",
+        dropout: float | None = None,
+        seed: int | None = None,
     ) -> Encoding:
         """The full encoding of a text, or of a text and its pair; parts that are cut off: its `overflowing`.
 
@@ -94,6 +99,7 @@ class FullEncoding:
         its tokens around them. padding, truncation, post_processor: `None` is what the tokenizer says,
         `False` (`()` of post-processors) none; else a length, `"longest"`, or records of `syllabary.framing`.
         is_pretokenized: text and pair are lists of words, whose offsets each begin at 0. offsets: their unit.
+        dropout, seed: as in `encode`, and the ids are the same.
 
         Raises what `encode` does, and `ValueError` where truncation, padding and tokens do not go together.
 
@@ -111,7 +117,8 @@ class FullEncoding:
         try:
             given = read_texts([text], [pair], True) if words else [(text, pair)]
             asked = (post_processor, truncation, padding, add_special_tokens)
-            return self._encodings(given, words, asked, special, offsets, True, 1)[0]
+            drawn = self._coins(dropout, seed)
+            return self._encodings(given, words, asked, special, offsets, drawn, True, 1)[0]
         except SyllabaryError as error:
             raise type(error)(str(error).replace(" 0 of the batch", "", 1)) from None
 
@@ -129,6 +136,8 @@ class FullEncoding:
         offsets: OffsetUnit | None = None,
         overflow: bool = False,
         threads: int | None = None,
+        dropout: float | None = None,
+        seed: int | None = None,
     ) -> EncodingBatch:
         """The full encodings of many texts, or pairs, in arrays; the same for any number of threads.
 
@@ -143,7 +152,8 @@ class FullEncoding:
         if threads is not None:
             thread_count(threads)
         asked = (post_processor, truncation, padding, add_special_tokens)
-        return self._encodings(given, words, asked, special, offsets, overflow, threads)
+        drawn = self._coins(dropout, seed)
+        return self._encodings(given, words, asked, special, offsets, drawn, overflow, threads)
 
     def num_special_tokens(self, pair: bool = False) -> int:
         """How many tokens the tokenizer's post-processor puts around a text, or around a pair."""
@@ -171,14 +181,16 @@ class FullEncoding:
     def _encodings(
         self, given: Given, words: bool, asked: Asked, special: Any, unit: OffsetUnit | None, *how: Any
     ) -> EncodingBatch:
-        """The full encodings of texts and pairs. how: whether parts cut off are rows, the threads."""
-        overflow, threads = how
+        """The full encodings of texts and pairs. how: coins, whether parts cut off are rows, the threads."""
+        drawn, overflow, threads = how
         if unit not in (None, "char", "byte"):
             raise ValueError(f'offsets={unit!r}: they are counted in "char" or "byte", or None for later')
         layout = self._layout(given, *asked)
 
         def rows(unit: OffsetUnit | None) -> EngineRows:
             def run(texts: Any, policy: Any, count: int) -> FullRows:
+                if drawn:
+                    return self._engine.full_rows(texts, policy, unit or "ids", count, *drawn)
                 return self._engine.full_rows(texts, policy, unit or "ids", count)
 
             try:

@@ -6,6 +6,7 @@ use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray2, ndarray::Array2};
 use pyo3::{exceptions::PyValueError, prelude::*, sync::PyOnceLock, types::PyList};
 use syllabary::{
     batch,
+    dropout::Dropout,
     full::{Field, Framing, Given, Item, Padding, Plan, Rows, Side, Strategy, Truncation},
     located::{Located, Want},
     tokenizer::Tokenizer,
@@ -41,7 +42,7 @@ impl FullRows {
         py: Python<'_>,
         tokenizer: &Tokenizer,
         (texts, policy): (&Bound<'_, PyAny>, &Policy),
-        want: &str,
+        (want, dropout): (&str, Dropout),
         threads: usize,
     ) -> PyResult<Located> {
         let want = match want {
@@ -54,7 +55,7 @@ impl FullRows {
         let read = convert::read(&members)?;
         interruptible(
             py,
-            |ask| batch::locate(tokenizer, &read, policy, want, (threads, ask)),
+            |ask| batch::locate(tokenizer, &read, policy, (want, dropout), (threads, ask)),
             |index, error| to_python_in_batch(error, index, &members[index]),
         )
     }

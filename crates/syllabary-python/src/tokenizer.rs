@@ -166,6 +166,8 @@ impl Tokenizer {
         Ok(ragged(py, self.batch(py, texts, &policy, threads, convert::dropout(dropout, seed)?)?))
     }
 
+    #[pyo3(signature = (texts, policy, want, threads, dropout=0.0, seed=0))]
+    #[expect(clippy::too_many_arguments, reason = "one for each thing that Python says")]
     fn full_rows(
         &self,
         py: Python<'_>,
@@ -173,9 +175,12 @@ impl Tokenizer {
         policy: Policy,
         want: &str,
         threads: usize,
+        dropout: f64,
+        seed: u64,
     ) -> PyResult<FullRows> {
         self.integers(py)?;
-        let located = FullRows::locate(py, &self.engine, (texts, &policy), want, threads)?;
+        let wanted = (want, convert::dropout(dropout, seed)?);
+        let located = FullRows::locate(py, &self.engine, (texts, &policy), wanted, threads)?;
         Ok(FullRows::new(located, &self.integers))
     }
 

@@ -255,18 +255,24 @@ pub fn locate<T: Text>(
     tokenizer: &Tokenizer,
     texts: &[T],
     policy: SpecialPolicy<'_>,
-    want: Want,
+    (want, dropout): (Want, Dropout),
     (threads, ask): (usize, &Ask),
 ) -> Result<Located, (usize, Error)> {
+    let drops = dropout.coins(0).any();
+    let located = |(index, text): (usize, &T), seat: &mut Seat, made: &mut Located| {
+        let Seat { work, bytes, .. } = seat;
+        let done = text.read(bytes).and_then(|text| {
+            if drops {
+                return tokenizer.locate_drawn(text, policy, (want, dropout.coins(index)), work, made);
+            }
+            tokenizer.locate(text, policy, want, work, made)
+        });
+        done.map_err(|error| (index, error))
+    };
     if threads < 2 || texts.len() < 2 {
         let mut whole = Located::for_texts(texts, want);
         alone(tokenizer, texts, ask, |start, chunk, seat| {
-            (start..).zip(chunk).try_for_each(|(index, text)| {
-                let done = text.read(&mut seat.bytes);
-                let done =
-                    done.and_then(|text| tokenizer.locate(text, policy, want, &mut seat.work, &mut whole));
-                done.map_err(|error| (index, error))
-            })
+            (start..).zip(chunk).try_for_each(|(index, text)| located((index, text), seat, &mut whole))
         })?;
         return Ok(whole);
     }
@@ -274,9 +280,7 @@ pub fn locate<T: Text>(
     each_chunk(tokenizer, texts, (threads, ask), &|(index, start), chunk, seat| {
         let mut made = Located::for_texts(chunk, want);
         for (index, text) in (start..).zip(chunk) {
-            let done = text.read(&mut seat.bytes);
-            let done = done.and_then(|text| tokenizer.locate(text, policy, want, &mut seat.work, &mut made));
-            done.map_err(|error| (index, error))?;
+            located((index, text), seat, &mut made)?;
         }
         done.lock().unwrap_or_else(PoisonError::into_inner).insert(index, made);
         Ok(())

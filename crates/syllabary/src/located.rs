@@ -9,7 +9,7 @@ use crate::{
     Error,
     asking::Ask,
     batch::Text,
-    dropout::Dropout,
+    dropout::{Coins, Dropout},
     encode::Spans,
     models::Model,
     pages,
@@ -124,14 +124,40 @@ impl Tokenizer {
         work: &mut Work,
         out: &mut Located,
     ) -> Result<(), Error> {
+        self.located::<false>(text, policy, (want, Dropout::NONE.coins(0)), work, out)
+    }
+
+    /// The same, merges passed over as `coins` fall: the ids are those of `encode`.
+    #[inline(never)]
+    pub fn locate_drawn(
+        &self,
+        text: &str,
+        policy: SpecialPolicy<'_>,
+        (want, coins): (Want, Coins),
+        work: &mut Work,
+        out: &mut Located,
+    ) -> Result<(), Error> {
+        self.located::<true>(text, policy, (want, coins), work, out)
+    }
+
+    /// DROPS: whether the coins are looked at.
+    #[inline(always)]
+    fn located<const DROPS: bool>(
+        &self,
+        text: &str,
+        policy: SpecialPolicy<'_>,
+        (want, mut coins): (Want, Coins),
+        work: &mut Work,
+        out: &mut Located,
+    ) -> Result<(), Error> {
         let first = out.spans.len();
         if want == Want::Ids {
-            self.encode(text, policy, Dropout::NONE.coins(0), work, &mut out.ids)?;
+            self.encode(text, policy, coins, work, &mut out.ids)?;
         } else if u32::try_from(text.len()).is_err() {
             return Err(Error::TooLarge(
                 "a text of 4 GiB or more has no offsets; encode it in parts".to_owned(),
             ));
-        } else if let Some(fast) = &self.fast
+        } else if let Some(fast) = self.fast.as_ref().filter(|_| !DROPS)
             && (self.exact || self.leaves(text))
         {
             let Located { ids, spans, words, .. } = &mut *out;
@@ -151,7 +177,6 @@ impl Tokenizer {
             let unknown = self.model.as_ref().and_then(Model::spelled);
             let spelled = Spellings { spelled: &self.spelled, unknown, done: &done, texts: found };
             let spelled = (!self.spelled.is_empty()).then_some(spelled);
-            let mut coins = Dropout::NONE.coins(0);
             let sink = |new: &[u32], places: &[std::ops::Range<usize>], word: u32| {
                 done.set(done.get() + new.len());
                 if let ([id], [place]) = (new, places) {

@@ -9,19 +9,22 @@ Source: tokenizers 0.23.3, `tokenizer/mod.rs`, `post_process`.
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import reduce
+from itertools import count
 from typing import Literal
 
 from syllabary.framing import Framing, Padding
 from syllabary.reference.decode import model_spellings
+from syllabary.reference.dropout import Coins
 from syllabary.reference.encoding import Encoding, joined, pad
 from syllabary.reference.groups import Fixed, Scored, Token
 from syllabary.reference.models import Modelled
 from syllabary.reference.postprocess import added, process
 from syllabary.reference.special import Policy
-from syllabary.reference.tokenizer import ReferenceTokenizer, to_characters
+from syllabary.reference.tokenizer import ReferenceTokenizer, check_drops, to_characters
 from syllabary.reference.truncation import truncate
 from syllabary.spec import TokenizerSpec
 
@@ -32,12 +35,17 @@ BYTES = 256
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What is done with every text of a batch."""
+    """What is done with every text of a batch. dropout, seed: as in `encode`."""
 
     framing: Framing
     special: Policy = "raise"
     add_special_tokens: bool = True
     offsets: OffsetUnit = "char"
+    dropout: float | None = None
+    seed: int | None = None
+
+
+Draws = Iterator[Coins | None]  # the coins of each text, pair and word, in order
 
 
 def encode_full(tokenizer: ReferenceTokenizer, text: Text, pair: Text | None, asked: Asked) -> Encoding:
@@ -52,12 +60,21 @@ def encode_full_batch(
 
     Raises what `encode` and the steps do.
     """
-    rows = [_row(tokenizer, text, pair, asked) for text, pair in texts]
+    draws = _draws(tokenizer.spec, asked)
+    rows = [_row(tokenizer, text, pair, asked, draws) for text, pair in texts]
     padding = asked.framing.padding
     if padding is None:
         return rows
     length = padded_length(max(map(len, rows), default=0), padding)
     return [pad(row, length, padding) for row in rows]
+
+
+def _draws(spec: TokenizerSpec, asked: Asked) -> Draws:
+    """The coins of one text after the other; `None` without dropout."""
+    probability = spec.dropout if asked.dropout is None else asked.dropout
+    check_drops(spec, probability)
+    seed = secrets.randbits(64) if asked.seed is None else asked.seed
+    return (Coins(probability, seed, index) if probability else None for index in count())
 
 
 def padded_length(longest: int, padding: Padding) -> int:
@@ -67,10 +84,12 @@ def padded_length(longest: int, padding: Padding) -> int:
     return -(-length // multiple) * multiple
 
 
-def _row(tokenizer: ReferenceTokenizer, text: Text, pair: Text | None, asked: Asked) -> Encoding:
+def _row(
+    tokenizer: ReferenceTokenizer, text: Text, pair: Text | None, asked: Asked, draws: Draws
+) -> Encoding:
     """A row before padding."""
     given = [text] if pair is None else [text, pair]
-    texts = [alone(tokenizer, one, asked) for one in given]
+    texts = [alone(tokenizer, one, asked, draws) for one in given]
     for index, one in enumerate(texts):
         one.type_ids = [index] * len(one)
     processors, truncation = asked.framing.post_processor, asked.framing.truncation
@@ -80,20 +99,20 @@ def _row(tokenizer: ReferenceTokenizer, text: Text, pair: Text | None, asked: As
     return process(texts, processors, asked.add_special_tokens)
 
 
-def alone(tokenizer: ReferenceTokenizer, text: Text, asked: Asked) -> Encoding:
+def alone(tokenizer: ReferenceTokenizer, text: Text, asked: Asked, draws: Draws) -> Encoding:
     """A text by itself; of words, each is encoded by itself."""
     if isinstance(text, str):
-        return _text(tokenizer, text, asked)
-    words = [_text(tokenizer, word, asked) for word in text]
+        return _text(tokenizer, text, asked, next(draws))
+    words = [_text(tokenizer, word, asked, next(draws)) for word in text]
     for index, word in enumerate(words):
         word.word_ids = [index] * len(word)
     return reduce(joined, words, Encoding())
 
 
-def _text(tokenizer: ReferenceTokenizer, text: str, asked: Asked) -> Encoding:
+def _text(tokenizer: ReferenceTokenizer, text: str, asked: Asked, coins: Coins | None) -> Encoding:
     names = model_spellings(tokenizer.spec)
     row = Encoding()
-    for token, word, taken in _tokens(tokenizer, text, asked.special):
+    for token, word, taken in _tokens(tokenizer, text, asked.special, coins):
         row.ids.append(token.id)
         row.tokens.append(names[token.id] if taken is None else taken)
         row.offsets.append((token.spans[0][0], token.spans[-1][1]))
@@ -106,7 +125,7 @@ def _text(tokenizer: ReferenceTokenizer, text: str, asked: Asked) -> Encoding:
 
 
 def _tokens(
-    tokenizer: ReferenceTokenizer, text: str, special: Policy
+    tokenizer: ReferenceTokenizer, text: str, special: Policy, coins: Coins | None
 ) -> Iterator[tuple[Token, int, str | None]]:
     """Each token, the number of its piece, and the text that it was found as, if it was found.
 
@@ -120,7 +139,7 @@ def _tokens(
             unknown_texts(group, spelled_as_found(tokenizer.spec)) if isinstance(group, Modelled) else ()
         )
         last: object = group
-        for token in group.tokens():
+        for token in group.tokens(coins):
             fixed = next((one for one in found if one is token), None)
             number += last is not fixed or fixed is not None
             last = fixed

@@ -118,7 +118,11 @@ class Encoder:
 
         def alone(text: int) -> Encoding:
             first, second = (
-                None if one is None else pipeline.encode(one, at) for at, one in enumerate(inputs[text])
+                drawn[text]
+                if drawn
+                else (
+                    None if one is None else pipeline.encode(one, at) for at, one in enumerate(inputs[text])
+                )
             )
             for one in (first, second):
                 if one is not None and not offsets:
@@ -132,7 +136,9 @@ class Encoder:
             return one
 
         whole: WholeEngine | None = known.made("whole", lambda: WholeEngine.of(me, known.before.get("whole")))
-        made = None if whole is None else whole.encodings(inputs, me, special, offsets, again)
+        drops = whole is not None and whole.drops
+        drawn = whole.drawn(inputs) if whole is not None and drops else None
+        made = None if whole is None or drops else whole.encodings(inputs, me, special, offsets, again)
         found = [alone(text) for text in range(len(inputs))] if made is None else made
         return pad(found, padding) if made is None else found
 

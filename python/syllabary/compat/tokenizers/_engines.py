@@ -111,8 +111,7 @@ class ModelEngine:
             return [] if unknown is None else [(unknown, self.names[unknown], (0, 0))]
         try:
             if drawn := bool(self._spec.dropout) or self.alpha is not None:
-                ids = self._draw(word)
-                places = self._drawn(word, ids)
+                ids, places = self._dropped(word) if self.alpha is None else self._draw(word)
             else:
                 ids, places = self._tokenizer.encode(word, "text"), self._places(word)
             if self.lost in ids and (drawn or not self._plain):
@@ -144,34 +143,37 @@ class ModelEngine:
                 places.append((at, at := at + sum(end - start for start, end in token.spans)))
         return ids, places
 
-    def _draw(self, word: str) -> list[int]:
-        """One way of several: passing over merges, or by the scores of the tokens (Unigram)."""
-        if self.alpha is None:
-            return self._tokenizer.encode(word, "text")
+    def _dropped(self, word: str) -> tuple[list[int], list[Place]]:
+        """One way of several: passing over merges."""
+        row = self._tokenizer.encode_full(
+            word, special="text", padding=False, truncation=False, post_processor=(), offsets="byte"
+        )
+        return row.ids, row.offsets
+
+    def _draw(self, word: str) -> tuple[list[int], list[Place]]:
+        """The same by the scores of the tokens (Unigram)."""
+        assert self.alpha is not None
         if self.nbest is None:
-            return self._tokenizer.sample(word, self.alpha, special="text")
+            ids = self._tokenizer.sample(word, self.alpha, special="text")
+            return ids, self._drawn(word, ids)
         ways = self._tokenizer.encode_nbest(word, self.nbest, special="text")
         best = max(score for _ids, score in ways)
         weights = [math.exp(self.alpha * (score - best)) for _ids, score in ways]
-        return random.choices([ids for ids, _score in ways], weights)[0]
+        ids = random.choices([ids for ids, _score in ways], weights)[0]
+        return ids, self._drawn(word, ids)
 
     def _places(self, word: str) -> list[Place]:
         return [(start, end) for start, end in self._tokenizer.offsets(word, "byte", "text").tolist()]
 
     def _drawn(self, word: str, ids: list[int]) -> list[Place]:
-        """The places of tokens under dropout, which another call would draw anew: by their lengths."""
-        prefix, suffix = self._spec.continuing_prefix or "", self._spec.end_of_word or ""
+        """The places of tokens of a way, which another call would draw anew: by their lengths."""
         data, places, at = word.encode(), list[Place](), 0
         for number in ids:
-            name = self.names.get(number, "")
-            front = prefix if at and name.startswith(prefix) else ""
-            length = len(name.removeprefix(front).encode())
-            if number in (self.lost, self._spec.unknown):
+            length = len(self.names.get(number, "").encode())
+            if number == self._spec.unknown:
                 length = len(data[at:].decode()[:1].encode())
             elif number in self._spec.byte_tokens:
                 length = 1
-            elif suffix and at + length > len(data):
-                length -= len(suffix.encode())
             places.append((at, at + length))
             at += length
         return places

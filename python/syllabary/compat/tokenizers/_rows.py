@@ -1,7 +1,7 @@
 """Rows that the engine made of many texts, as encodings: a field becomes a list when it is asked for.
 
-Adds `encodings_of`. Leaves out: how rows are made (`syllabary.full_batch`), what an encoding can do
-(`_encoding`).
+Adds `encodings_of`, and `later` for a row by itself. Leaves out: how rows are made (`syllabary.full_batch`),
+what an encoding can do (`_encoding`).
 """
 
 from __future__ import annotations
@@ -99,6 +99,29 @@ def nested(row: Row) -> Encoding:
         setattr(made, name, getattr(row, field))
     made._ranges = dict(row.ranges)
     made._overflowing = [nested(one) for one in row.overflowing]
+    return made
+
+
+class Later:
+    """A row, field by field."""
+
+    def __init__(self, row: Row) -> None:
+        """See the class."""
+        self.row = row
+
+    def column(self, name: str, _at: int) -> Any:
+        """A column of its encoding."""
+        if name == "_ranges":
+            return dict(self.row.ranges)
+        if name == "_overflowing":
+            return [later(one) for one in self.row.overflowing]
+        return getattr(self.row, NAMES[name])
+
+
+def later(row: Row) -> Encoding:
+    """A row as an encoding, which takes its columns when they are asked for."""
+    made = Encoding.__new__(Encoding)  # without columns
+    made._row = (Later(row), 0)
     return made
 
 

@@ -1,6 +1,7 @@
 """A whole tokenizer in the engine: many texts at once, on all cores.
 
-Adds `WholeEngine`, and which tokenizers and texts it is for. Leaves out: the other way (`_pipeline`).
+Adds `WholeEngine`, and which tokenizers and texts it is for. Leaves out: the other way (`_pipeline`), and
+with dropout truncating, framing and padding (`_encode`): what follows from the tokens must be of one draw.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from syllabary.compat.tokenizers._encoding import Encoding
 from syllabary.compat.tokenizers._engines import read_spec, with_lost
 from syllabary.compat.tokenizers._inputs import Input
-from syllabary.compat.tokenizers._rows import Rows, encodings_of
+from syllabary.compat.tokenizers._rows import Rows, encodings_of, nested
 from syllabary.errors import SyllabaryError
 from syllabary.formats.hf_framing import read_frame
 from syllabary.formats.hf_grown import Entries, entries, grown
@@ -103,6 +104,38 @@ class WholeEngine:
         if self.lost is not None and any(self.lost in ids for ids in rows.field("ids")):
             return None
         return encodings_of(rows)
+
+    @property
+    def drops(self) -> bool:
+        """Whether merges are passed over, so that a text cannot be encoded a second time."""
+        return bool(self.engine.spec.dropout)
+
+    def drawn(self, inputs: list[Input]) -> list[list[Encoding | None]] | None:
+        """Texts and pairs as they are before truncation and post-processing; `None` as of `encodings`."""
+        texts = [one for pair in inputs for one in pair if one is not None]
+        try:
+            batch = self.engine.encode_full_batch(
+                texts,
+                special="allow",
+                add_special_tokens=False,
+                padding=False,
+                truncation=False,
+                post_processor=(),
+                is_pretokenized=bool(texts) and not isinstance(texts[0], str),
+                offsets="char",
+                threads=1 if len(texts) == 1 else None,
+            )
+        except (SyllabaryError, ValueError):
+            return None
+        if self.lost is not None and any(self.lost in ids for ids in batch.to_lists("ids")):
+            return None
+        rows = map(nested, batch)
+        found = [[None if one is None else next(rows) for one in pair] for pair in inputs]
+        for pair in found:
+            for at, one in enumerate(pair):
+                if one is not None:
+                    one._ranges, one._type_ids = {}, [at] * len(one)
+        return found
 
     def _frame(self, tokenizer: Tokenizer) -> Frame:
         """Truncation and padding, read when the tokenizer was told something else."""

@@ -7,21 +7,25 @@ most of what training and inference ask for. Leaves out: which texts a call mean
 
 from __future__ import annotations
 
+import secrets
 from typing import Any
 
 import numpy as np
 
+from syllabary.compat.tokenizers._rows import later
 from syllabary.compat.transformers.arrays import as_torch, columns, columns_of_one
 from syllabary.compat.transformers.asked import Asked, Texts
 from syllabary.compat.transformers.backend import BatchEncoding
-from syllabary.compat.transformers.rows import Row, Rows
+from syllabary.compat.transformers.rows import Rows
 from syllabary.compat.transformers.state import Frame, Made
 from syllabary.framing import Padding, Truncation
 
 
 def encoded(made: Made, texts: Texts, asked: Asked) -> Any:
     """The `BatchEncoding` of a call."""
-    data, rows = _plain(made, texts, asked) or _full(made, texts, asked)
+    # Fields that are computed later are of the same draw.
+    seed = secrets.randbits(64) if made.tok.spec.dropout else None
+    data, rows = _plain(made, texts, asked, seed) or _full(made, texts, asked, seed)
     tensors, count = asked.return_tensors, 1 if texts.second is None else 2
     if not texts.batched and tensors is None and not asked.return_overflowing_tokens:
         data = {
@@ -33,8 +37,8 @@ def encoded(made: Made, texts: Texts, asked: Asked) -> Any:
 # ---- ids and masks ----
 
 
-def _plain(made: Made, texts: Texts, asked: Asked) -> tuple[dict[str, Any], Rows] | None:
-    """The fast way, or `None` where it is not enough."""
+def _plain(made: Made, texts: Texts, asked: Asked, seed: int | None) -> tuple[dict[str, Any], Rows] | None:
+    """The fast way, or `None` where it is not enough. seed: of dropout."""
     frame = made.frame if asked.add_special_tokens else Frame()
     if made.frame is None or frame is None or texts.second is not None or asked.is_split_into_words:
         return None
@@ -45,17 +49,17 @@ def _plain(made: Made, texts: Texts, asked: Asked) -> tuple[dict[str, Any], Rows
         room = (asked.max_length or 0) - len(frame)
         if asked.stride or asked.truncation_strategy == "only_second" or room < 1:
             return None
-    rows = Rows(len(texts.first), lambda: list(_full(made, texts, asked)[1]))
+    rows = Rows(len(texts.first), lambda: list(_full(made, texts, asked, seed)[1]))
     kind = str(getattr(asked.return_tensors, "value", asked.return_tensors))
     if kind in ("np", "pt"):
-        ragged = made.tok.encode_batch_array(texts.first, asked.special)
+        ragged = made.tok.encode_batch_array(texts.first, asked.special, seed=seed)
         one = len(texts.first) == 1
         arrays = (
             columns_of_one(ragged.ids, frame, room, asked) if one else columns(ragged, frame, room, asked)
         )
         if arrays is not None:
             return (as_torch(arrays) if kind == "pt" else arrays), rows
-    ids = made.tok.encode_batch(texts.first, asked.special)
+    ids = made.tok.encode_batch(texts.first, asked.special, seed=seed)
     if room is not None:
         ids = [_cut(row, room, asked.truncation_side) for row in ids]
     return _columns(ids, frame, asked), rows
@@ -103,7 +107,7 @@ def _padded(
 # ---- full encodings ----
 
 
-def _full(made: Made, texts: Texts, asked: Asked) -> tuple[dict[str, Any], Rows]:
+def _full(made: Made, texts: Texts, asked: Asked, seed: int | None) -> tuple[dict[str, Any], Rows]:
     """Every field of every row, those that truncation cut off too where they are asked for."""
     batch = made.tok.encode_full_batch(
         texts.first,
@@ -115,6 +119,7 @@ def _full(made: Made, texts: Texts, asked: Asked) -> tuple[dict[str, Any], Rows]
         is_pretokenized=asked.is_split_into_words,
         offsets="char" if asked.return_offsets_mapping else None,
         overflow=asked.return_overflowing_tokens,
+        seed=seed,
     )
     data: dict[str, Any] = {"input_ids": batch.to_lists("ids")}
     if asked.return_token_type_ids:
@@ -129,7 +134,7 @@ def _full(made: Made, texts: Texts, asked: Asked) -> tuple[dict[str, Any], Rows]
         data["length"] = [len(row) for row in data["input_ids"]]
     if asked.return_overflowing_tokens:
         data["overflow_to_sample_mapping"] = np.asarray(batch.samples).tolist()
-    return data, Rows(len(batch), lambda: [Row(one) for one in batch])
+    return data, Rows(len(batch), lambda: [*map(later, batch)])
 
 
 def _padding(asked: Asked) -> Padding | bool:

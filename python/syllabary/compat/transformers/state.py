@@ -23,7 +23,7 @@ COMPONENTS = ("normalizer", "pre_tokenizer", "post_processor", "decoder")
 TRIED = 20  # added tokens that are asked about, at most
 OPTIONS = (
     *("dropout", "unk_token", "continuing_subword_prefix", "end_of_word_suffix", "fuse_unk"),
-    *("byte_fallback", "ignore_merges", "max_input_chars_per_word", "unk_id"),
+    *("byte_fallback", "ignore_merges", "max_input_chars_per_word", "unk_id", "alpha", "nbest_size"),
 )
 
 
@@ -41,13 +41,17 @@ class Frame:
 
 @dataclass
 class Made:
-    """tok: our tokenizer. state: what it was made of. frame: around one text; `None`: not simply that."""
+    """tok: our tokenizer. state: what it was made of. frame: around one text; `None`: not simply that.
+
+    draws: whether one of several ways is drawn by its score (Unigram's `alpha`), which theirs does.
+    """
 
     tok: Tokenizer
     state: tuple[object, object]
     frame: Frame | None
     special: frozenset[int] = field(default_factory=frozenset)
     added: Entries = field(default_factory=dict)
+    draws: bool = False
 
     @cached_property
     def known(self) -> frozenset[int]:
@@ -71,7 +75,8 @@ def make(theirs: Any, last: Made | None = None) -> Made:
         spec = read_document(_document(theirs, added))
         tok = Tokenizer(spec)
     check_processors(tok.framing.post_processor)
-    return Made(tok, now, _frame(theirs), _special(spec), added)
+    draws = getattr(theirs.model, "alpha", None) is not None
+    return Made(tok, now, _frame(theirs), _special(spec), added, draws)
 
 
 def _added(theirs: Any) -> Entries:

@@ -119,8 +119,11 @@ class SyllabaryTokenizer(TokenizersBackend):  # type: ignore[misc]  # its types 
         if asked.get("sanitize_control_tokens"):
             return super()._encode_plus(text, text_pair, **asked)
         texts = read(text, text_pair, bool(asked.get("is_split_into_words")))
+        made = self._engine()
+        if made.draws:
+            return self._inherited(text, text_pair, asked)
         try:
-            found = encoded(self._engine(), texts, self._asked(asked))
+            found = encoded(made, texts, self._asked(asked))
         except UnknownSymbolError:
             return self._dropping(text, text_pair, asked)
         if asked.get("max_length") is None and asked.get("verbose", True):
@@ -133,11 +136,15 @@ class SyllabaryTokenizer(TokenizersBackend):  # type: ignore[misc]  # its types 
     def _dropping(self, text: Any, text_pair: Any, asked: dict[str, Any]) -> Any:
         """What the inherited way gives where a character has no token: in byte-pair encoding it is dropped.
 
-        Called while our error is at hand, which other models raise. Their object is left as it was.
+        Called while our error is at hand, which other models raise.
         """
-        theirs = self.__dict__["_theirs"]
-        if type(theirs.model).__name__ != "BPE":
+        if type(self.__dict__["_theirs"].model).__name__ != "BPE":
             raise
+        return self._inherited(text, text_pair, asked)
+
+    def _inherited(self, text: Any, text_pair: Any, asked: dict[str, Any]) -> Any:
+        """What the inherited way gives; their object is left as it was."""
+        theirs = self.__dict__["_theirs"]
         padding, truncation = theirs.padding, theirs.truncation
         try:
             return super()._encode_plus(text, text_pair, **asked)
