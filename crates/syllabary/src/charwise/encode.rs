@@ -240,7 +240,8 @@ impl Charwise {
         self.other_segment(&text[range], short, merges, work, out)
     }
 
-    /// The same for a segment that is long, has many ids or is not where one looks first; `short`: its key and hash, if it is short.
+    /// The same for a segment that is long, has many ids or is not where one looks first; `short`: its key and hash, if it is short. There must
+    /// be room.
     #[inline(never)]
     pub(super) fn other_segment<F: FnMut(&[u32]) -> bool>(
         &self,

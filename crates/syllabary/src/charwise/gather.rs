@@ -147,6 +147,7 @@ impl Charwise {
             let (range, short, filled) = work.several.missed(number);
             out.first(work.several.ids(written), filled - written);
             written = filled;
+            out.make_room();
             self.other_segment(&text[range], short, merges, work, out)?;
         }
         out.first(work.several.ids(written), work.several.filled() - written);

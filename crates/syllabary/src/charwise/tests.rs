@@ -296,6 +296,33 @@ fn segments_of_all_scripts_looked_up_together_have_their_ids() {
     }
 }
 
+/// Each new and known character is written where nothing was found between: there must be room for it.
+#[test]
+fn new_characters_at_the_end_of_a_run_have_room() {
+    use crate::{
+        dropout::Dropout,
+        tokenizer::{SpecialPolicy, Work},
+    };
+    let letters: Vec<String> = ('\u{4E00}'..).take(1200).map(|char| char.to_string()).collect();
+    let pairs: Vec<String> = letters.iter().map(|letter| format!("{}{letter}", letters[0])).collect();
+    let mut parts = Parts::plain(Unit::Char, Split::new(None, Tables::Tiktoken, true).unwrap());
+    parts.tokens = (0..).zip(letters.iter().chain(&pairs).map(|token| token.as_bytes())).collect();
+    parts.alphabet = letters.iter().map(|letter| letter.as_bytes()).zip(0..).collect();
+    parts.special = vec![("<unk>".to_owned(), 9_999)];
+    parts.spelling = Spelling { unknown: Some(9_999), ..parts.spelling };
+    parts.merges = Some((0..1200).map(|id| (0, id, 1200 + id)).collect());
+    let tokenizer = Tokenizer::new(parts).unwrap();
+    assert!(tokenizer.charwise.as_ref().unwrap().knows_scripts);
+    for known in (3_900..4_200).step_by(7) {
+        let places = (0..known).map(|at| 1 + at % 2).chain(3..203);
+        let text: String = places.clone().map(|place| letters[place].as_str()).collect();
+        let mut ids = Vec::new();
+        let policy = (SpecialPolicy::Text, Dropout::NONE.coins(0));
+        tokenizer.encode(&text, policy.0, policy.1, &mut Work::default(), &mut ids).unwrap();
+        assert!(ids.iter().map(|&id| id as usize).eq(places), "{known}");
+    }
+}
+
 /// At each place that two neighbours leave, sixteen at a time; also behind a stranger that is the last of sixteen and shares the
 /// bit of a pair.
 #[cfg(simd_x86)]

@@ -185,6 +185,21 @@ fn walks_equal_scanners_on_random_texts_with_any_room() {
     }
 }
 
+/// What ends a word is looked for behind the next block.
+#[test]
+fn walks_equal_scanners_on_capitals_of_some_blocks_and_what_follows() {
+    for (pattern, _) in LAWS {
+        let splits = splits(pattern);
+        for count in 50..=260 {
+            for (before, after) in
+                [("ª", "字b"), ("字", "a"), ("\u{301}", "字"), ("aª", "〇a"), ("א", "字A"), ("ª", "!")]
+            {
+                agree(&splits, &format!("{before}{}{after}", "A".repeat(count)), 64);
+            }
+        }
+    }
+}
+
 /// A walk that looked twice at a run for each of its blocks would not end.
 #[test]
 fn walks_equal_scanners_on_long_runs() {

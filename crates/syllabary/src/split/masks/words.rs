@@ -22,7 +22,7 @@
 //!
 //! Leaves out: a mark after a sign, and both-kinds after a contraction, in `o200k`; the masks do not tell.
 
-use super::super::classes::{LETTER, MARK, SPACE, UNCASED, UPPER};
+use super::super::classes::{HAN, LETTER, MARK, SPACE, UNCASED, UPPER};
 use super::super::gpt4::{contraction_end, is_line_end};
 use super::{BLOCK, Carry, Cut, Law, Masks, Place, after, contract, last_of_gap};
 
@@ -281,8 +281,11 @@ fn ends_word(bit: u64, upper: u64, more: u64, next: &Masks, place: Place<'_>) ->
     if run < 64 {
         return ((next.word & !next.upper) >> run) & 1 == 0;
     }
-    let at = place.classes.run(place.text, character_from(place, 2 * BLOCK), UPPER);
-    place.classes.at(place.text, at).0 & (LETTER | MARK) == 0
+    // Han characters of `kimi` are no letters of a word.
+    let is_upper = |bits: u8| bits & HAN == UPPER;
+    let at = place.classes.run_of(place.text, character_from(place, 2 * BLOCK), is_upper);
+    let (bits, _) = place.classes.at(place.text, at);
+    bits & (LETTER | MARK) == 0 || bits & HAN == HAN
 }
 
 /// The first place, from byte `at` of the block on, at which a character begins or the text ends.
