@@ -189,9 +189,7 @@ class FullEncoding:
 
         def rows(unit: OffsetUnit | None) -> EngineRows:
             def run(texts: Any, policy: Any, count: int) -> FullRows:
-                if drawn:
-                    return self._engine.full_rows(texts, policy, unit or "ids", count, *drawn)
-                return self._engine.full_rows(texts, policy, unit or "ids", count)
+                return self._engine.full_rows(texts, policy, unit or "ids", count, *drawn)
 
             try:
                 found = self._batch(run, flat_texts(given, words), special, threads)

@@ -258,15 +258,10 @@ pub fn locate<T: Text>(
     (want, dropout): (Want, Dropout),
     (threads, ask): (usize, &Ask),
 ) -> Result<Located, (usize, Error)> {
-    let drops = dropout.coins(0).any();
     let located = |(index, text): (usize, &T), seat: &mut Seat, made: &mut Located| {
         let Seat { work, bytes, .. } = seat;
-        let done = text.read(bytes).and_then(|text| {
-            if drops {
-                return tokenizer.locate_drawn(text, policy, (want, dropout.coins(index)), work, made);
-            }
-            tokenizer.locate(text, policy, want, work, made)
-        });
+        let wanted = (want, dropout.coins(index));
+        let done = text.read(bytes).and_then(|text| tokenizer.locate(text, policy, wanted, work, made));
         done.map_err(|error| (index, error))
     };
     if threads < 2 || texts.len() < 2 {

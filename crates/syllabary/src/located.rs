@@ -9,7 +9,7 @@ use crate::{
     Error,
     asking::Ask,
     batch::Text,
-    dropout::{Coins, Dropout},
+    dropout::Coins,
     encode::Spans,
     models::Model,
     pages,
@@ -115,34 +115,8 @@ impl Tokenizer {
         is_left && self.spelled.is_empty() && self.normalizer.keeps(text)
     }
 
-    /// Appends the tokens of `text` to `out`.
+    /// Appends the tokens of `text` to `out`, merges passed over as `coins` fall: the ids are those of `encode`.
     pub fn locate(
-        &self,
-        text: &str,
-        policy: SpecialPolicy<'_>,
-        want: Want,
-        work: &mut Work,
-        out: &mut Located,
-    ) -> Result<(), Error> {
-        self.located::<false>(text, policy, (want, Dropout::NONE.coins(0)), work, out)
-    }
-
-    /// The same, merges passed over as `coins` fall: the ids are those of `encode`.
-    #[inline(never)]
-    pub fn locate_drawn(
-        &self,
-        text: &str,
-        policy: SpecialPolicy<'_>,
-        (want, coins): (Want, Coins),
-        work: &mut Work,
-        out: &mut Located,
-    ) -> Result<(), Error> {
-        self.located::<true>(text, policy, (want, coins), work, out)
-    }
-
-    /// DROPS: whether the coins are looked at.
-    #[inline(always)]
-    fn located<const DROPS: bool>(
         &self,
         text: &str,
         policy: SpecialPolicy<'_>,
@@ -157,7 +131,7 @@ impl Tokenizer {
             return Err(Error::TooLarge(
                 "a text of 4 GiB or more has no offsets; encode it in parts".to_owned(),
             ));
-        } else if let Some(fast) = self.fast.as_ref().filter(|_| !DROPS)
+        } else if let Some(fast) = self.fast.as_ref().filter(|_| !coins.any())
             && (self.exact || self.leaves(text))
         {
             let Located { ids, spans, words, .. } = &mut *out;

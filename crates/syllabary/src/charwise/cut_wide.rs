@@ -16,13 +16,10 @@ use std::arch::x86_64::{
 use super::{
     Charwise,
     letters::Letters,
-    stretch_wide::{Able, Sixteen, first_sixteen, load, may_join},
+    stretch_wide::{Able, LANES, Sixteen, WINDOW, first_sixteen, load, may_join},
 };
 use crate::encode::Several;
 
-/// Characters at a time, of so many bytes.
-const LANES: usize = 16;
-const WINDOW: usize = 64;
 /// A row of so many strangers is left out.
 const ROW: u16 = 0b1111;
 

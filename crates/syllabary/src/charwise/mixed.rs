@@ -20,7 +20,7 @@ use super::{
     alone::BETWEEN_LOOKS,
     letters::Letters,
     out::Out,
-    stretch_wide::{Able, Sixteen, first_sixteen, load, may_join},
+    stretch_wide::{Able, LANES, Sixteen, WINDOW, first_sixteen, load, may_join},
     work::Work,
 };
 use crate::{
@@ -29,9 +29,6 @@ use crate::{
     merge::Merges,
 };
 
-/// Characters that are read at once, of so many bytes, of which the last may be no whole characters.
-const LANES: usize = 16;
-const WINDOW: usize = 64;
 /// Where so many bytes are ASCII, there are faster ways.
 const ASCII: usize = 32;
 

@@ -156,7 +156,7 @@ impl Charwise {
             #[cfg(simd_x86)]
             singles: None,
             #[cfg(simd_x86)]
-            strangers: cut_wide::Strangers::new(&letters).filter(|_| knows_scripts),
+            strangers: if knows_scripts { cut_wide::Strangers::new(&letters) } else { None },
             how: How::Merge(Pairs::new(&pairs, spell)?),
             joins: Joins::new(&neighbours, space).covered(ranked(vocab, &pairs), space),
             begins_words: shape.marks_spaces && neighbours.iter().all(|&(_, right)| right != MARK),

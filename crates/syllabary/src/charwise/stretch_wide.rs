@@ -28,8 +28,8 @@ use crate::{
 };
 
 /// Characters at a time, of so many bytes, of which the last may be no whole ones.
-const LANES: usize = 16;
-const WINDOW: usize = 64;
+pub(super) const LANES: usize = 16;
+pub(super) const WINDOW: usize = 64;
 const WHOLE: usize = WINDOW - 3;
 
 /// Exists only where the processor has the instructions.

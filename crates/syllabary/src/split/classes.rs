@@ -172,21 +172,6 @@ impl Classes {
         text[at..].chars().next().map_or((0, 0), |c| (self.of(c), c.len_utf8()))
     }
 
-    /// The end of the run, from `at`, of characters for which `bits & mask` is or is not 0, as `none` says.
-    #[inline]
-    fn run_while(&self, text: &str, mut at: usize, mask: u8, none: bool) -> usize {
-        let bytes = text.as_bytes();
-        while let Some(&byte) = bytes.get(at) {
-            let (bits, width) =
-                if byte < 128 { (self.ascii.0[usize::from(byte)], 1) } else { self.wide(text, at) };
-            if (bits & mask == 0) != none {
-                break;
-            }
-            at += width;
-        }
-        at
-    }
-
     /// The end of the run, from `at`, of characters whose bits are such.
     #[inline]
     pub(super) fn run_of(&self, text: &str, mut at: usize, is_such: impl Fn(u8) -> bool) -> usize {
@@ -202,13 +187,13 @@ impl Classes {
     /// The end of the run, from `at`, of characters that have any bit of `mask`.
     #[inline]
     pub(super) fn run(&self, text: &str, at: usize, mask: u8) -> usize {
-        self.run_while(text, at, mask, false)
+        self.run_of(text, at, |bits| bits & mask != 0)
     }
 
     /// The end of the run, from `at`, of characters that have no bit of `mask`.
     #[inline]
     pub(super) fn run_without(&self, text: &str, at: usize, mask: u8) -> usize {
-        self.run_while(text, at, mask, true)
+        self.run_of(text, at, |bits| bits & mask == 0)
     }
 }
 

@@ -4,7 +4,7 @@
 //! pieces at once: block by block of 64 bytes by the masks of `masks`, or piece by piece by a scanner where the
 //! masks do not tell. Leaves out: where a piece ends (the laws).
 
-use super::classes::{Classes, LETTER, MARK};
+use super::classes::{Classes, LETTER};
 #[cfg(simd_neon)]
 use super::masks::neon::Neon;
 use super::masks::{
@@ -97,8 +97,7 @@ impl Walk<'_> {
     pub(crate) fn fill(&mut self, ends: &mut [usize]) -> usize {
         const GPT4: Words<false> =
             Words { word: LETTER, by_three: true, contractions: true, whole_end: true };
-        const O200K: Words<true> =
-            Words { word: LETTER | MARK, by_three: true, contractions: true, whole_end: false };
+        const O200K: Words<true> = Words::O200K;
         if self.at >= self.text.len() {
             return 0;
         }

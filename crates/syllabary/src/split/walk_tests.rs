@@ -11,7 +11,7 @@ use std::process::{Command, Stdio};
 
 use super::*;
 use crate::split::Tables;
-use crate::split::classes::{LOWER, NUMBER, SPACE, UPPER};
+use crate::split::classes::{LOWER, MARK, NUMBER, SPACE, UPPER};
 
 /// Patterns, and one character of each kind that they can tell apart.
 const LAWS: [(&str, &str); 10] = [

@@ -117,13 +117,8 @@ class Encoder:
         padding = me._padding
 
         def alone(text: int) -> Encoding:
-            first, second = (
-                drawn[text]
-                if drawn
-                else (
-                    None if one is None else pipeline.encode(one, at) for at, one in enumerate(inputs[text])
-                )
-            )
+            plain = (None if one is None else pipeline.encode(one, at) for at, one in enumerate(inputs[text]))
+            first, second = drawn[text] if drawn else plain
             for one in (first, second):
                 if one is not None and not offsets:
                     _forget(one)

@@ -4,20 +4,16 @@
 //! slashes among line ends, where Han characters are neither letters nor signs. Leaves out Han characters that are
 //! odd; the masks do not tell.
 
-use super::super::classes::{LETTER, MARK};
 use super::words::Words;
 use super::{Carry, Law, Masks, Place, after};
 
 #[derive(Clone, Copy)]
 pub(in super::super) struct Kimi;
 
-const WORDS: Words<true> =
-    Words { word: LETTER | MARK, by_three: true, contractions: true, whole_end: false };
-
 impl Law for Kimi {
     #[inline(always)]
     fn word(self) -> u8 {
-        LETTER | MARK
+        Words::O200K.word()
     }
 
     #[inline(always)]
@@ -27,7 +23,8 @@ impl Law for Kimi {
             return None;
         }
         let first_han = han & !after(han, &mut carry.apart);
-        let starts = WORDS.starts_beside(han, &without_han(masks), &without_han(next), carry, place)?;
+        let starts =
+            Words::O200K.starts_beside(han, &without_han(masks), &without_han(next), carry, place)?;
         Some(starts | first_han)
     }
 }

@@ -38,6 +38,11 @@ pub(in super::super) struct Words<const CASED: bool> {
     pub(in super::super) whole_end: bool,
 }
 
+impl Words<true> {
+    pub(in super::super) const O200K: Words<true> =
+        Words { word: LETTER | MARK, by_three: true, contractions: true, whole_end: false };
+}
+
 impl<const CASED: bool> Law for Words<CASED> {
     #[inline(always)]
     fn word(self) -> u8 {
