@@ -16,6 +16,7 @@ use std::arch::x86_64::{
     _mm512_test_epi32_mask, _mm512_xor_si512,
 };
 
+use super::halves::{Halves, characters_of, halves_at};
 use crate::vocab::Vocab;
 
 /// The table of pairs has so many bits, as a power of two: 64 KiB, and a twentieth of it is set by `o200k_base`.
@@ -37,6 +38,11 @@ pub(crate) struct Cuts {
     /// A bit for two bytes, the first the higher part of the index, one of which is a part of a character whose rest
     /// is not in the token.
     partial: Box<[u64; PARTIAL]>,
+    /// What else of these characters is in the token.
+    halves: Halves,
+    /// A bit for each character below `CHARACTERS` that may stand, whole or not, before another one of which part is in a
+    /// token with it, or after; of each two such, one has it.
+    beside: [Box<[u64; PARTIAL]>; 2],
     /// A bit for the hash of two whole characters.
     characters: Box<[u64; PAIRS]>,
     /// A bit for each character below `CHARACTERS` that stands, whole, before or after another one.
@@ -142,7 +148,7 @@ fn decode_slowly(text: &[u8], at: usize) -> (usize, usize) {
 }
 
 /// The width of the character that begins with `byte`.
-fn width_of(byte: u8) -> usize {
+pub(super) fn width_of(byte: u8) -> usize {
     match byte {
         0..0xC0 => 1,
         0xC0..0xE0 => 2,
@@ -177,13 +183,20 @@ unsafe fn have(wanted: u16, bits: *const i32, at: __m512i) -> u16 {
 impl Cuts {
     pub(crate) fn new(vocab: &Vocab) -> Cuts {
         let bits = || Box::new([0; PARTIAL]);
-        let mut cuts = Cuts { partial: bits(), characters: Box::new([0; PAIRS]), sides: [bits(), bits()] };
+        let mut cuts = Cuts {
+            partial: bits(),
+            halves: Halves::default(),
+            beside: [bits(), bits()],
+            characters: Box::new([0; PAIRS]),
+            sides: [bits(), bits()],
+        };
         // Most neighbours are ASCII, and the same again and again: noted first, each added once.
         let mut ascii = vec![false; ASCII * ASCII];
         vocab.iter().for_each(|(_, token)| cuts.add(token, &mut ascii));
         for at in (0..ascii.len()).filter(|&at| ascii[at]) {
             cuts.add_pair([at / ASCII, at % ASCII]);
         }
+        cuts.halves.close();
         cuts
     }
 
@@ -201,6 +214,12 @@ impl Cuts {
                 (Some(before), Some(after)) => self.add_pair([code_of(before), code_of(after)]),
                 _ => {
                     set(&mut *self.partial, usize::from(token[at - 1]) << 8 | usize::from(token[at]));
+                    let (before, after) = halves_at(token, at);
+                    self.halves.add(before, after);
+                    let (is_before, codes) = characters_of(before, after);
+                    let beside = &mut *self.beside[usize::from(!is_before)];
+                    codes.for_each(|code| set(beside, code));
+                    set(beside, LAST);
                 }
             }
         }
@@ -214,15 +233,18 @@ impl Cuts {
         }
     }
 
-    /// Whether a character stands before others in tokens, and whether after; `code` is at most `LAST`.
-    pub(super) fn sides(&self, code: usize) -> [bool; 2] {
-        [has(&*self.sides[0], code), has(&*self.sides[1], code)]
+    /// Whether a character stands before others in tokens, whether after, and whether it may stand before or after one of
+    /// which part is in a token with it; `code` is at most `LAST`.
+    pub(super) fn sides(&self, code: usize) -> [bool; 4] {
+        let [before, after] = &self.sides;
+        let [before_part, after_part] = &self.beside;
+        [before, after, before_part, after_part].map(|side| has(&**side, code))
     }
 
     /// Whether no token reaches over the place between the characters of these codes.
     #[cfg(test)]
     fn passes_none(&self, text: &[u8], at: usize, (before, after): (usize, usize)) -> bool {
-        !self.has_part(text[at - 1], text[at]) && !self.has_pair(before, after)
+        !self.reach(text, at) && !self.has_pair(before, after)
     }
 
     /// Whether, in some token, these two bytes stand side by side and one is of a character that is not whole.
@@ -231,14 +253,26 @@ impl Cuts {
         has(&*self.partial, usize::from(before) << 8 | usize::from(after))
     }
 
-    /// `has_part` of sixteen places at once.
+    /// Whether some token may have part of one of the characters beside this place, and of the other one.
+    #[inline]
+    pub(super) fn reach(&self, text: &[u8], at: usize) -> bool {
+        self.has_part(text[at - 1], text[at]) && self.halves_reach(text, at)
+    }
+
+    /// The same of one that `has_part`.
+    #[inline]
+    pub(super) fn halves_reach(&self, text: &[u8], at: usize) -> bool {
+        self.halves.reach(text, at)
+    }
+
+    /// `has_part` of those of sixteen places that are `wanted`.
     #[cfg(simd_x86)]
     #[inline]
     #[target_feature(enable = "avx512f")]
-    pub(super) fn have_part(&self, before: __m512i, after: __m512i) -> u16 {
+    pub(super) fn have_part(&self, wanted: u16, before: __m512i, after: __m512i) -> u16 {
         let at = _mm512_or_si512(_mm512_slli_epi32::<8>(before), after);
         // SAFETY: bytes are below 256, and there are 65,536 bits.
-        unsafe { have(u16::MAX, self.partial.as_ptr().cast(), at) }
+        unsafe { have(wanted, self.partial.as_ptr().cast(), at) }
     }
 
     /// `has_pair` of those of sixteen that are `wanted`.
@@ -309,7 +343,11 @@ mod tests {
             let whole: Vec<Vec<u8>> = (0..4).map(|_| string(3)).collect();
             let text = string(8);
             // Also tokens that begin or end inside a character.
-            let tokens: Vec<Vec<u8>> = whole.iter().map(|t| t[draw(2).min(t.len() - 1)..].to_vec()).collect();
+            let part = |token: &Vec<u8>| {
+                let rest = &token[draw(3).min(token.len() - 1)..];
+                rest[..rest.len() - draw(3).min(rest.len() - 1)].to_vec()
+            };
+            let tokens: Vec<Vec<u8>> = whole.iter().map(part).collect();
             let vocab = Vocab::new(tokens.iter().zip(0..).map(|(token, id)| (id, token.as_slice()))).unwrap();
             let cuts = Cuts::new(&vocab);
             for at in (1..text.len()).filter(|&at| !is_inside(text[at])) {

@@ -15,7 +15,8 @@ use std::ops::Range;
 use super::inside_wide;
 use super::{
     asked::{Asked, INNER, PIECE},
-    cuts::{CHARACTERS, Cuts, LAST, character_at},
+    characters::{Characters, passes},
+    cuts::{Cuts, character_at},
     found::{Found, MANY},
     key::{LONGER, SHORT},
     memory::{FEW, Lines, Longers},
@@ -29,89 +30,13 @@ const ROOM: usize = 4096;
 /// A thread keeps room for so many, whatever a long string took.
 const KEPT: usize = 1 << 16;
 
+/// So many ids are written at once.
+#[cfg(simd_x86)]
+const WRITTEN: usize = 16;
+
 /// Fewer bytes are cut character by character.
 #[cfg(simd_x86)]
 const WIDE: usize = 24;
-
-/// Bits of an id in a `Character`; higher ids do not fit.
-const BITS: u32 = 20;
-/// Ids in a `Character`.
-const MOST: usize = 3;
-
-/// A character: its ids alone, from the lowest bits on, their number, and whether it stands before and after others in
-/// tokens. If the number is 0, they are not known yet.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Character(u64);
-
-impl Character {
-    /// Its ids, and what has no meaning behind them.
-    #[inline(always)]
-    pub(super) fn ids(self) -> [u32; FEW] {
-        const MASK: u64 = (1 << BITS) - 1;
-        let first = self.0 & MASK | (self.0 & MASK << BITS) << (32 - BITS);
-        [first as u32, (first >> 32) as u32, (self.0 >> (2 * BITS) & MASK) as u32, 0]
-    }
-
-    /// How many ids it has; none where they are not known.
-    #[inline(always)]
-    pub(super) fn count(self) -> usize {
-        (self.0 >> Characters::COUNT & 3) as usize
-    }
-
-    #[inline(always)]
-    fn is_before_others(self) -> bool {
-        self.0 >> Characters::BEFORE & 1 != 0
-    }
-
-    #[inline(always)]
-    fn is_after_others(self) -> bool {
-        self.0 >> Characters::AFTER != 0
-    }
-}
-
-/// What is known of each character of up to three bytes.
-#[derive(Debug)]
-pub(super) struct Characters(Box<[Character; CHARACTERS]>);
-
-impl Characters {
-    /// The lowest bit of the number of ids, that of what stands before others, and that of what stands after, in an entry.
-    pub(super) const COUNT: u32 = 3 * BITS;
-    pub(super) const BEFORE: u32 = 62;
-    pub(super) const AFTER: u32 = 63;
-    /// Bits of an id.
-    #[cfg(simd_x86)]
-    pub(super) const BITS: u32 = BITS;
-
-    /// The entry of a code of at most sixteen bits.
-    #[cfg(simd_x86)]
-    #[inline(always)]
-    pub(super) fn entry(&self, code: u32) -> u64 {
-        self.0[code as usize & LAST].0
-    }
-
-    fn new(cuts: &Cuts) -> Characters {
-        let flags = |code| cuts.sides(code).map(u64::from);
-        let character =
-            |[before, after]: [u64; 2]| Character(before << Characters::BEFORE | after << Characters::AFTER);
-        let all: Box<[Character]> = (0..CHARACTERS).map(|code| character(flags(code))).collect();
-        Characters(all.try_into().unwrap_or_else(|_| Box::new([Character(0); CHARACTERS])))
-    }
-
-    #[inline(always)]
-    pub(super) fn get(&self, code: usize) -> Character {
-        self.0[code.min(LAST)]
-    }
-
-    /// Notes the ids that a character merges into, if they are the same wherever it stands alone: inside pieces and as a
-    /// whole one, which may be a token at once.
-    pub(super) fn insert(&mut self, code: usize, ids: &[u32], whole: Option<u32>) {
-        let is_same = whole.is_none_or(|id| *ids == [id]);
-        if is_same && code < LAST && ids.len() <= MOST && ids.iter().all(|&id| id < 1 << BITS) {
-            let known = ids.iter().rev().fold(0, |known, &id| known << BITS | u64::from(id));
-            self.0[code].0 |= known | (ids.len() as u64) << Characters::COUNT;
-        }
-    }
-}
 
 /// What neighbouring pieces add, or a part of a long one: all up to here belongs to it and to those before.
 #[derive(Clone, Copy, Debug)]
@@ -345,16 +270,15 @@ impl Inside {
     #[cfg(simd_x86)]
     #[inline(always)]
     pub(super) fn has_room_for(&self, characters: usize, filled: usize) -> bool {
-        self.strings + characters <= STRINGS && filled + MOST * characters + FEW <= self.ids.len()
+        self.strings + characters <= STRINGS
+            && filled + Characters::MOST * characters + WRITTEN <= self.ids.len()
     }
 
-    /// Writes the ids of a character, and what stands for those that it has not.
+    /// Where ids are written.
     #[cfg(simd_x86)]
     #[inline(always)]
-    pub(super) fn put_four(&mut self, at: usize, ids: &[u32; FEW]) {
-        if let Some(room) = self.ids.get_mut(at..).and_then(<[u32]>::first_chunk_mut) {
-            *room = *ids;
-        }
+    pub(super) fn room(&mut self, at: usize) -> Option<&mut [u32; WRITTEN]> {
+        self.ids.get_mut(at..)?.first_chunk_mut()
     }
 
     /// Notes a string.
@@ -365,20 +289,4 @@ impl Inside {
         self.kinds[at] = if is_whole { PIECE } else { INNER };
         self.strings += 1;
     }
-}
-
-/// Whether some token may reach over a place between two characters.
-#[inline(always)]
-fn passes(cuts: &Cuts, text: &[u8], at: usize, characters: [(usize, Character); 2]) -> bool {
-    let last = text.get(at).copied().unwrap_or(0);
-    cuts.has_part(text[at - 1], last) | stand_together(cuts, characters)
-}
-
-/// Whether some token may have both characters whole, side by side.
-#[inline(always)]
-pub(super) fn stand_together(
-    cuts: &Cuts,
-    [(code, character), (after, following)]: [(usize, Character); 2],
-) -> bool {
-    character.is_before_others() & following.is_after_others() && cuts.has_pair(code, after)
 }

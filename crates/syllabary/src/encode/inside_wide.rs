@@ -11,15 +11,17 @@
 use std::arch::x86_64::{
     __m512i, _mm512_add_epi8, _mm512_alignr_epi32, _mm512_and_si512, _mm512_castsi512_si128,
     _mm512_cmpge_epu32_mask, _mm512_cmpneq_epi8_mask, _mm512_cvtepu8_epi32, _mm512_loadu_si512,
-    _mm512_mask_mov_epi32, _mm512_maskz_compress_epi8, _mm512_or_si512, _mm512_permutex2var_epi64,
-    _mm512_permutexvar_epi8, _mm512_set1_epi8, _mm512_set1_epi32, _mm512_set1_epi64, _mm512_setr_epi64,
-    _mm512_slli_epi32, _mm512_slli_epi64, _mm512_srli_epi64, _mm512_storeu_si512, _mm512_sub_epi8,
-    _mm512_test_epi64_mask, _pext_u64,
+    _mm512_mask_mov_epi32, _mm512_maskz_compress_epi8, _mm512_maskz_compress_epi32, _mm512_or_si512,
+    _mm512_permutex2var_epi64, _mm512_permutexvar_epi8, _mm512_set1_epi8, _mm512_set1_epi32,
+    _mm512_set1_epi64, _mm512_setr_epi64, _mm512_setzero_si512, _mm512_slli_epi32, _mm512_slli_epi64,
+    _mm512_srli_epi64, _mm512_storeu_si512, _mm512_sub_epi8, _mm512_sub_epi32, _mm512_test_epi32_mask,
+    _mm512_test_epi64_mask, _pdep_u64, _pext_u64,
 };
 
 use super::{
+    characters::Characters,
     cuts::Cuts,
-    inside::{Characters, Inside, Walk},
+    inside::{Inside, Walk},
     key::SHORT,
 };
 use crate::split::{PLACES, has_vbmi};
@@ -53,9 +55,8 @@ impl Able {
 struct Look {
     /// Where each begins in the window.
     places: [u8; WINDOW],
-    /// Four ids of each, and how many count.
-    ids: [[u32; 4]; LANES],
-    counts: [u64; LANES],
+    /// The ids of each, plus 1, and zeros up to four: of four characters in each.
+    ids: [__m512i; LANES / 4],
     /// How many can be cut.
     most: usize,
     /// Those at the end of a piece, those after which a cut is, and those whose ids are known.
@@ -66,10 +67,12 @@ struct Look {
 
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,avx512vbmi2,bmi1,bmi2,lzcnt,popcnt")]
 fn cut(inside: &mut Inside, cuts: &Cuts, text: &[u8], walk: &mut Walk, ends: &[usize]) {
+    let mut found =
+        Look { places: [0; WINDOW], ids: [_mm512_setzero_si512(); 4], most: 0, last: 0, cut: 0, known: 0 };
     while let Some(window) = text.get(walk.at..).and_then(<[u8]>::first_chunk::<WINDOW>)
         && inside.has_room_for(MOST, walk.filled)
     {
-        let found = look(&inside.characters, cuts, window, walk.at, &ends[walk.piece..]);
+        look(&mut found, &inside.characters, cuts, (text, window), walk.at, &ends[walk.piece..]);
         if found.most < WORTH || !commit(inside, &found, walk) || walk.piece == ends.len() {
             return;
         }
@@ -94,7 +97,14 @@ fn ends_in(at: usize, ends: &[usize]) -> u64 {
 /// What there is to know of the characters of a window that begins at `at`, the first of pieces that end at `ends`.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,avx512vbmi2,bmi1,bmi2,lzcnt,popcnt")]
-fn look(characters: &Characters, cuts: &Cuts, window: &[u8; WINDOW], at: usize, ends: &[usize]) -> Look {
+fn look(
+    found: &mut Look,
+    characters: &Characters,
+    cuts: &Cuts,
+    (text, window): (&[u8], &[u8; WINDOW]),
+    at: usize,
+    ends: &[usize],
+) {
     // SAFETY: there are 64 bytes.
     let bytes = unsafe { _mm512_loadu_si512(window.as_ptr().cast()) };
     // Of those that begin in the last two bytes, not all is here.
@@ -119,26 +129,27 @@ fn look(characters: &Characters, cuts: &Cuts, window: &[u8; WINDOW], at: usize, 
         wide => wide.saturating_sub(1),
     };
 
-    let mut found = Look {
-        places: [0; WINDOW],
-        ids: [[0; 4]; LANES],
-        counts: [0; LANES],
-        most,
-        last: last & ((1 << most) - 1),
-        cut: 0,
-        known: 0,
-    };
+    (found.most, found.last) = (most, last & ((1 << most) - 1));
     // SAFETY: there are 64 bytes.
     unsafe { _mm512_storeu_si512(found.places.as_mut_ptr().cast(), places) };
-    let [before, after] = known(characters, codes, &mut found);
+    let [before, after, before_part, after_part] = known(characters, codes, found);
     let following = |of| _mm512_alignr_epi32::<1>(of, of);
-    let ending = _mm512_permutexvar_epi8(_mm512_sub_epi8(places, _mm512_set1_epi8(1)), bytes);
-    let ending = following(_mm512_cvtepu8_epi32(_mm512_castsi512_si128(ending)));
-    let has_part = cuts.have_part(ending, following(first));
+    let mut has_part = u32::from(before_part | after_part >> 1) & ((1 << most) - 1);
+    if has_part != 0 {
+        let ending = _mm512_permutexvar_epi8(_mm512_sub_epi8(places, _mm512_set1_epi8(1)), bytes);
+        let ending = following(_mm512_cvtepu8_epi32(_mm512_castsi512_si128(ending)));
+        has_part = u32::from(cuts.have_part(has_part as u16, ending, following(first)));
+        let mut rest = has_part;
+        while rest != 0 {
+            let character = rest.trailing_zeros();
+            rest &= rest - 1;
+            let place = at + usize::from(found.places[character as usize + 1]);
+            has_part ^= u32::from(!cuts.halves_reach(text, place)) << character;
+        }
+    }
     let wanted = before & after >> 1;
     let has_pair = if wanted == 0 { 0 } else { cuts.have_pair(wanted, codes, following(codes)) };
-    found.cut = (found.last | !u32::from(has_part | has_pair)) & ((1 << most) - 1);
-    found
+    found.cut = (found.last | !(has_part | u32::from(has_pair))) & ((1 << most) - 1);
 }
 
 /// 0 to 63.
@@ -163,11 +174,12 @@ fn codes_of(first: __m512i, second: __m512i, third: __m512i) -> __m512i {
     _mm512_mask_mov_epi32(codes, _mm512_cmpge_epu32_mask(first, _mm512_set1_epi32(0xE0)), three)
 }
 
-/// Looks up characters; gives those that stand before others in tokens, and after.
+/// Looks up characters; gives those that stand before others in tokens, and after, and the same of parts of others.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,avx512vbmi2,bmi1,bmi2,lzcnt,popcnt")]
-fn known(characters: &Characters, codes: __m512i, found: &mut Look) -> [u16; 2] {
-    let (mut before, mut after) = (0, 0);
+fn known(characters: &Characters, codes: __m512i, found: &mut Look) -> [u16; 4] {
+    let mut sides = [0; 4];
+    found.known = 0;
     let mut each = [0_u32; LANES];
     // SAFETY: there is room for sixteen codes.
     unsafe { _mm512_storeu_si512(each.as_mut_ptr().cast(), codes) };
@@ -178,8 +190,10 @@ fn known(characters: &Characters, codes: __m512i, found: &mut Look) -> [u16; 2] 
         let entries = _mm512_setr_epi64(a, b, c, d, e, f, g, h);
         let bits =
             |at| u16::from(_mm512_test_epi64_mask(entries, _mm512_set1_epi64(1_i64 << at))) << (8 * half);
-        before |= bits(Characters::BEFORE);
-        after |= bits(Characters::AFTER);
+        sides[0] |= bits(Characters::BEFORE);
+        sides[1] |= bits(Characters::AFTER);
+        sides[2] |= bits(Characters::BEFORE_PART);
+        sides[3] |= bits(Characters::AFTER_PART);
         let count =
             _mm512_and_si512(_mm512_srli_epi64::<{ Characters::COUNT }>(entries), _mm512_set1_epi64(3));
         found.known |= u32::from(_mm512_test_epi64_mask(count, count)) << (8 * half);
@@ -193,36 +207,43 @@ fn known(characters: &Characters, codes: __m512i, found: &mut Look) -> [u16; 2] 
             )),
         );
         let second = _mm512_and_si512(_mm512_srli_epi64::<{ 2 * Characters::BITS }>(entries), id);
-        // SAFETY: there is room for eight times four ids and for eight counts, and any bits are integers.
-        unsafe {
-            let to = found.ids.as_mut_ptr().add(8 * half);
-            _mm512_storeu_si512(
-                to.cast(),
-                _mm512_permutex2var_epi64(first, _mm512_setr_epi64(0, 8, 1, 9, 2, 10, 3, 11), second),
-            );
-            _mm512_storeu_si512(
-                to.add(4).cast(),
-                _mm512_permutex2var_epi64(first, _mm512_setr_epi64(4, 12, 5, 13, 6, 14, 7, 15), second),
-            );
-            _mm512_storeu_si512(found.counts.as_mut_ptr().add(8 * half).cast(), count);
-        }
+        let low = _mm512_setr_epi64(0, 8, 1, 9, 2, 10, 3, 11);
+        let high = _mm512_setr_epi64(4, 12, 5, 13, 6, 14, 7, 15);
+        found.ids[2 * half] = _mm512_permutex2var_epi64(first, low, second);
+        found.ids[2 * half + 1] = _mm512_permutex2var_epi64(first, high, second);
     }
-    [before, after]
+    sides
+}
+
+/// Writes the ids of some characters one after the other; gives four bits for each character, as many of them set as it has.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512vbmi,avx512vbmi2,bmi1,bmi2,lzcnt,popcnt")]
+fn write(inside: &mut Inside, found: &Look, some: u32, mut at: usize) -> u64 {
+    let places = _pdep_u64(some.into(), 0x1111_1111_1111_1111) * 0xF;
+    let mut written = 0;
+    for (quarter, &ids) in found.ids.iter().enumerate() {
+        let mask = (places >> (16 * quarter)) as u16 & _mm512_test_epi32_mask(ids, ids);
+        let ids = _mm512_maskz_compress_epi32(mask, _mm512_sub_epi32(ids, _mm512_set1_epi32(1)));
+        if let Some(room) = inside.room(at) {
+            // SAFETY: there is room for sixteen ids, and any bits are integers.
+            unsafe { _mm512_storeu_si512(room.as_mut_ptr().cast(), ids) };
+        }
+        at += mask.count_ones() as usize;
+        written |= u64::from(mask) << (16 * quarter);
+    }
+    written
 }
 
 /// Adds the ids and strings of a window, up to a string that is too long; whether there was none.
 #[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512vbmi,avx512vbmi2,bmi1,bmi2,lzcnt,popcnt")]
 fn commit(inside: &mut Inside, found: &Look, walk: &mut Walk) -> bool {
     let place = |character: usize| walk.at + usize::from(found.places[character]);
     let alone = found.cut & (found.cut << 1 | u32::from(walk.from == walk.at));
     let ids = alone & found.known;
-    let mut filled = [walk.filled; LANES + 1];
-    for character in 0..MOST {
-        let at = filled[character];
-        inside.put_four(at, &found.ids[character]);
-        filled[character + 1] =
-            at + (found.counts[character] & u64::from(ids >> character & 1).wrapping_neg()) as usize;
-    }
+    let written = write(inside, found, ids, walk.filled);
+    let filled =
+        |character: usize| walk.filled + (written & ((1 << (4 * character)) - 1)).count_ones() as usize;
     let (mut strings, mut most, mut cut) = (found.cut & !ids, found.most, found.cut);
     while strings != 0 {
         let character = strings.trailing_zeros() as usize;
@@ -240,7 +261,7 @@ fn commit(inside: &mut Inside, found: &Look, walk: &mut Walk) -> bool {
             (most, cut) = if before == 0 { return false } else { (before.ilog2() as usize + 1, before) };
             break;
         }
-        inside.push((from, next), found.last >> character & 1 != 0 && begins, filled[character]);
+        inside.push((from, next), found.last >> character & 1 != 0 && begins, filled(character));
     }
     let last = found.last & cut;
     if cut != 0 {
@@ -250,7 +271,7 @@ fn commit(inside: &mut Inside, found: &Look, walk: &mut Walk) -> bool {
         walk.begin = place(last.ilog2() as usize + 1);
     }
     walk.piece += last.count_ones() as usize;
-    walk.filled = filled[most];
+    walk.filled = filled(most);
     walk.at = place(most);
     most == found.most
 }

@@ -35,7 +35,8 @@ fn fifteen_at_a_time_are_each_alone() {
         for _ in 0..draw(8) {
             let token = word(3, &mut draw);
             // Also tokens that begin or end inside a character.
-            let token = token[draw(2).min(token.len() - 1)..].to_vec();
+            let mut token = token[draw(3).min(token.len() - 1)..].to_vec();
+            token.truncate((token.len() - draw(3).min(token.len() - 1)).max(1));
             if !tokens.contains(&token) {
                 tokens.push(token);
             }

@@ -11,9 +11,11 @@
 
 mod abreast;
 mod asked;
+mod characters;
 mod chunk;
 mod cuts;
 mod found;
+mod halves;
 mod held;
 mod inside;
 #[cfg(simd_x86)]

@@ -13,11 +13,11 @@
 //! pieces that are to be cut (`inside`), and merging itself (`listed`).
 
 use super::{
-    asked::Name,
+    asked::{LONG, Name},
+    characters::{Characters, stand_in_part, stand_together},
     chunk::New,
     cuts::character_at,
     found::Found,
-    inside::{Characters, stand_together},
     lasts::Lasts,
     late::Late,
     listed::{self, PLACES, Strings},
@@ -54,12 +54,14 @@ impl Spelled {
         let mut symbols = [0; PLACES + WIDTH];
         for missed in found.missed() {
             let at = usize::from(missed.at);
+            let key = new.asked.key(at);
+            if key != LONG && (key.high == 0 || fast.learns(key)) {
+                continue;
+            }
             let (name, span) = (new.asked.name(at), (new.starts[at], new.ends[at]));
             let (hash, is_there) = match name {
                 Name::Long(key) => (key.hash() as u32, longer.find(key, key.hash() as u32).is_some()),
-                Name::Short(key) if !fast.learns(key) => {
-                    (key.hash() as u32, short.find(key, key.hash() as u32).is_some())
-                }
+                Name::Short(key) => (key.hash() as u32, short.find(key, key.hash() as u32).is_some()),
                 _ => continue,
             };
             if is_there || lasts.get(hash).is_some_and(|last| self.keys[last].0 == name) {
@@ -107,11 +109,12 @@ fn symbols_of(
     let mut character = characters.get(code);
     loop {
         let next = at + width;
-        let was_part =
-            std::mem::replace(&mut is_part, next < end && fast.cuts.has_part(text[next - 1], text[next]));
         let (after, after_width) = if next < end { character_at(text, next) } else { (0, 1) };
         let following = characters.get(after);
-        if next < end && !is_part && !stand_together(&fast.cuts, [(code, character), (after, following)]) {
+        let both = [(code, character), (after, following)];
+        let was_part =
+            std::mem::replace(&mut is_part, next < end && stand_in_part(&fast.cuts, text, next, both));
+        if next < end && !is_part && !stand_together(&fast.cuts, both) {
             return None;
         }
         let room = out.get_mut(count..)?.first_chunk_mut::<WIDTH>()?;

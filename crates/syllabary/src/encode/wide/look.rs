@@ -15,7 +15,7 @@ use std::arch::x86_64::{
 
 use super::{
     super::{
-        asked::{Asked, LONG},
+        asked::{APART, Asked, LONG},
         found::{BEYOND, Found},
         memory::{FEW, Lines, Longers, SLOT},
     },
@@ -202,7 +202,9 @@ fn one_by_one<const KEEP: bool, const ENDS: bool>(
             if asked.key(at) == LONG {
                 sum += found.long::<KEEP, ENDS>(longer, asked, at);
             } else {
-                lines.fetch_after(asked.places[at]);
+                if asked.key(at) != APART {
+                    lines.fetch_after(asked.places[at]);
+                }
                 found.miss::<ENDS>(at);
             }
             continue;

@@ -1,0 +1,133 @@
+//! What is known of each character: its ids where it stands alone, and beside what others tokens may have it.
+//!
+//! Leaves out characters of four bytes, which share an entry that says nothing, and where text is cut (`inside`).
+
+use super::{
+    cuts::{CHARACTERS, Cuts, LAST},
+    memory::FEW,
+};
+
+/// Bits of an id in a `Character`, plus 1; higher ids do not fit.
+const BITS: u32 = 19;
+/// Ids in a `Character`.
+const MOST: usize = 3;
+
+/// A character: its ids alone, each plus 1, from the lowest bits on, their number, whether it stands before and after others in
+/// tokens, and whether it may before or after one of which part is. If the number is 0, they are not known yet.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Character(u64);
+
+impl Character {
+    /// Its ids, and what has no meaning behind them.
+    #[inline(always)]
+    pub(super) fn ids(self) -> [u32; FEW] {
+        const MASK: u64 = (1 << BITS) - 1;
+        let first = self.0 & MASK | (self.0 & MASK << BITS) << (32 - BITS);
+        [first as u32, (first >> 32) as u32, (self.0 >> (2 * BITS) & MASK) as u32, 0]
+            .map(|id| id.wrapping_sub(1))
+    }
+
+    /// How many ids it has; none where they are not known.
+    #[inline(always)]
+    pub(super) fn count(self) -> usize {
+        (self.0 >> Characters::COUNT & 3) as usize
+    }
+
+    #[inline(always)]
+    fn is_before_others(self) -> bool {
+        self.0 >> Characters::BEFORE & 1 != 0
+    }
+
+    #[inline(always)]
+    fn is_after_others(self) -> bool {
+        self.0 >> Characters::AFTER & 1 != 0
+    }
+
+    #[inline(always)]
+    fn is_before_part(self) -> bool {
+        self.0 >> Characters::BEFORE_PART & 1 != 0
+    }
+
+    #[inline(always)]
+    fn is_after_part(self) -> bool {
+        self.0 >> Characters::AFTER_PART & 1 != 0
+    }
+}
+
+/// What is known of each character of up to three bytes.
+#[derive(Debug)]
+pub(super) struct Characters(Box<[Character; CHARACTERS]>);
+
+impl Characters {
+    /// The lowest bit of the number of ids, that of what stands before others, that of what stands after, and the same of
+    /// parts of others, in an entry.
+    pub(super) const COUNT: u32 = 3 * BITS;
+    pub(super) const BEFORE: u32 = Characters::COUNT + 2;
+    pub(super) const AFTER: u32 = Characters::COUNT + 3;
+    pub(super) const BEFORE_PART: u32 = Characters::COUNT + 4;
+    pub(super) const AFTER_PART: u32 = Characters::COUNT + 5;
+    /// Bits of an id.
+    #[cfg(simd_x86)]
+    pub(super) const BITS: u32 = BITS;
+    /// The most ids.
+    #[cfg(simd_x86)]
+    pub(super) const MOST: usize = MOST;
+
+    /// The entry of a code of at most sixteen bits.
+    #[cfg(simd_x86)]
+    #[inline(always)]
+    pub(super) fn entry(&self, code: u32) -> u64 {
+        self.0[code as usize & LAST].0
+    }
+
+    pub(super) fn new(cuts: &Cuts) -> Characters {
+        let character = |code| {
+            let [before, after, before_part, after_part] = cuts.sides(code).map(u64::from);
+            let parts = before_part << Characters::BEFORE_PART | after_part << Characters::AFTER_PART;
+            Character(before << Characters::BEFORE | after << Characters::AFTER | parts)
+        };
+        let all: Box<[Character]> = (0..CHARACTERS).map(character).collect();
+        Characters(all.try_into().unwrap_or_else(|_| Box::new([Character(0); CHARACTERS])))
+    }
+
+    #[inline(always)]
+    pub(super) fn get(&self, code: usize) -> Character {
+        self.0[code.min(LAST)]
+    }
+
+    /// Notes the ids that a character merges into, if they are the same wherever it stands alone: inside pieces and as a
+    /// whole one, which may be a token at once.
+    pub(super) fn insert(&mut self, code: usize, ids: &[u32], whole: Option<u32>) {
+        let is_same = whole.is_none_or(|id| *ids == [id]);
+        if is_same && code < LAST && ids.len() <= MOST && ids.iter().all(|&id| id < (1 << BITS) - 1) {
+            let known = ids.iter().rev().fold(0, |known, &id| known << BITS | u64::from(id + 1));
+            self.0[code].0 |= known | (ids.len() as u64) << Characters::COUNT;
+        }
+    }
+}
+
+/// Whether some token may reach over a place between two characters.
+#[inline(always)]
+pub(super) fn passes(cuts: &Cuts, text: &[u8], at: usize, characters: [(usize, Character); 2]) -> bool {
+    stand_together(cuts, characters) || stand_in_part(cuts, text, at, characters)
+}
+
+/// Whether some token may have part of one of these characters, which meet at a place, and of the other one.
+#[inline(always)]
+pub(super) fn stand_in_part(
+    cuts: &Cuts,
+    text: &[u8],
+    at: usize,
+    [(_, character), (_, following)]: [(usize, Character); 2],
+) -> bool {
+    character.is_before_part() | following.is_after_part() && at < text.len() && cuts.reach(text, at)
+}
+
+/// Whether some token may have both characters whole, side by side.
+#[inline(always)]
+pub(super) fn stand_together(
+    cuts: &Cuts,
+    [(code, character), (after, following)]: [(usize, Character); 2],
+) -> bool {
+    character.is_before_others() & following.is_after_others() && cuts.has_pair(code, after)
+}
