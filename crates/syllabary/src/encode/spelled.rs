@@ -10,14 +10,15 @@
 //! there, as none before reached over it: so each character was one symbol, merged alone. And a merge whose turn it is
 //! has the lowest rank; if all such characters were made at once, what is new then would be merges that have them, of
 //! higher ranks than what makes them (`late`) and so than it: its turn it would still be. Adds: `Spelled`. Leaves out
-//! pieces that are to be cut (`inside`), and merging itself (`listed`).
+//! pieces of scripts without spaces, which are cut (`inside`), and merging itself (`listed`).
 
 use super::{
     asked::{LONG, Name},
-    characters::{Characters, stand_in_part, stand_together},
+    characters::{Characters, stand_in_part},
     chunk::New,
     cuts::character_at,
     found::Found,
+    key::LONGER,
     lasts::Lasts,
     late::Late,
     listed::{self, PLACES, Strings},
@@ -29,6 +30,7 @@ use crate::{merge::Merges, vocab::Vocab};
 
 /// The most ids of a character: its bytes.
 const WIDTH: usize = 4;
+const _: () = assert!(LONGER <= PLACES);
 
 /// Pieces to be merged together: their symbols, and what they are remembered by.
 #[derive(Debug, Default)]
@@ -38,8 +40,7 @@ pub(super) struct Spelled {
 }
 
 impl Spelled {
-    /// Merges pieces that were not found and are not remembered, and in which no place is cut: those of `SHORT` to `LONGER`
-    /// bytes, and shorter ones that are not merged with others as they are; how many they are.
+    /// Merges pieces that were not found and are not remembered: those of `SHORT` to `LONGER` bytes, and shorter ones that are not merged with others as they are; how many they are.
     pub(super) fn learn(
         &mut self,
         (fast, vocab, merges): (&Fast, &Vocab, &Merges),
@@ -71,9 +72,9 @@ impl Spelled {
                 && let Some(id) = vocab.id_at(new.text, span.0, span.1)
             {
                 remember((short, longer), (name, hash), &[id]);
-            } else if let Some(count) =
-                symbols_of((fast, vocab, merges, late), characters, (new.text, span), &mut symbols)
-            {
+            } else {
+                let known = (fast, vocab, merges, late);
+                let count = symbols_of(known, characters, (new.text, span), &mut symbols);
                 self.strings.push(&symbols[..count]);
                 lasts.set(hash, self.keys.len());
                 self.keys.push((name, hash));
@@ -97,13 +98,13 @@ fn remember((short, longer): (&mut Short, &mut Longers), (name, hash): (Name, u3
 }
 
 /// Writes what `text[start..end]` is to be merged from: the ids of each character alone or, beside a place where a token
-/// has part of one or if it is `late`, of its bytes; how many there are, or `None` if some place is cut.
+/// has part of one or if it is `late`, of its bytes; how many there are.
 fn symbols_of(
     (fast, vocab, merges, late): (&Fast, &Vocab, &Merges, &Late),
     characters: &mut Characters,
     (text, (start, end)): (&[u8], (usize, usize)),
     out: &mut [u32; PLACES + WIDTH],
-) -> Option<usize> {
+) -> usize {
     let (mut at, mut count, mut is_part) = (start, 0, false);
     let (mut code, mut width) = character_at(text, at);
     let mut character = characters.get(code);
@@ -114,10 +115,9 @@ fn symbols_of(
         let both = [(code, character), (after, following)];
         let was_part =
             std::mem::replace(&mut is_part, next < end && stand_in_part(&fast.cuts, text, next, both));
-        if next < end && !is_part && !stand_together(&fast.cuts, both) {
-            return None;
-        }
-        let room = out.get_mut(count..)?.first_chunk_mut::<WIDTH>()?;
+        let Some(room) = out.get_mut(count..).and_then(<[u32]>::first_chunk_mut::<WIDTH>) else {
+            return count;
+        };
         count += match character.count() {
             _ if width == 1 || was_part | is_part || late.has(code) => {
                 for (id, &byte) in room.iter_mut().zip(&text[at..next]) {
@@ -138,7 +138,7 @@ fn symbols_of(
             }
         };
         if next >= end {
-            return (count <= PLACES).then_some(count);
+            return count;
         }
         (at, code, width, character) = (next, after, after_width, following);
     }
