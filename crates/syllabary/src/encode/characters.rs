@@ -1,6 +1,6 @@
 //! What is known of each character: its ids where it stands alone, and beside what others tokens may have it.
 //!
-//! Leaves out characters of four bytes, which share an entry that says nothing, and where text is cut (`inside`).
+//! Characters of four bytes share an entry, which has no ids. Leaves out where text is cut (`inside`).
 
 use super::{
     cuts::{CHARACTERS, Cuts, LAST},
@@ -13,7 +13,8 @@ const BITS: u32 = 19;
 const MOST: usize = 3;
 
 /// A character: its ids alone, each plus 1, from the lowest bits on, their number, whether it stands before and after others in
-/// tokens, and whether it may before or after one of which part is. If the number is 0, they are not known yet.
+/// tokens, and whether it may before or after one of which part is. If the number is 0, they are not
+/// known: not yet, or never, as too many or too high.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Character(u64);
 
@@ -130,4 +131,48 @@ pub(super) fn stand_together(
     [(code, character), (after, following)]: [(usize, Character); 2],
 ) -> bool {
     character.is_before_others() & following.is_after_others() && cuts.has_pair(code, after)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::drawn::{all_bytes, parts_of};
+
+    #[test]
+    fn ids_that_fit_come_back_and_others_stay_unknown() {
+        const HIGHEST: u32 = (1 << BITS) - 2;
+        let (vocab, _) = parts_of(&[all_bytes(), vec!["字学".into(), b"\xAD\x97\xE6".to_vec()]].concat());
+        let cuts = Cuts::new(&vocab);
+        let mut characters = Characters::new(&cuts);
+        for (letter, ids, whole, fits) in [
+            ('字', &[HIGHEST; 3][..], None, true),
+            ('学', &[0, HIGHEST, 0], None, true),
+            ('日', &[0], Some(0), true),
+            ('是', &[HIGHEST + 1], None, false),
+            ('一', &[0, 0, HIGHEST + 1], None, false),
+            ('二', &[1; 4], None, false),
+            ('三', &[1], Some(2), false),
+            ('\u{FFFF}', &[1], None, false),
+            ('😀', &[1], None, false),
+        ] {
+            let code = letter as usize;
+            let before = characters.get(code).0;
+            characters.insert(code, ids, whole);
+            let known = characters.get(code);
+            assert_eq!(known.count(), if fits { ids.len() } else { 0 }, "{letter}");
+            if fits {
+                assert_eq!(known.ids()[..ids.len()], *ids, "{letter}");
+                assert_eq!(known.0 >> Characters::BEFORE, before >> Characters::BEFORE);
+            } else {
+                assert_eq!(known.0, before, "{letter}");
+            }
+        }
+        let sides = |letter: char| {
+            let known = characters.get(letter as usize);
+            [known.is_before_others(), known.is_after_others(), known.is_before_part(), known.is_after_part()]
+        };
+        assert_eq!(sides('字'), [true, false, true, false]);
+        assert_eq!(sides('学'), [false, true, false, false]);
+        assert!(sides('😀')[2]);
+    }
 }

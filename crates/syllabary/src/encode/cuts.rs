@@ -215,7 +215,9 @@ impl Cuts {
                 _ => {
                     set(&mut *self.partial, usize::from(token[at - 1]) << 8 | usize::from(token[at]));
                     let (before, after) = halves_at(token, at);
-                    self.halves.add(before, after);
+                    if !self.halves.add(before, after) {
+                        continue;
+                    }
                     let (is_before, codes) = characters_of(before, after);
                     let beside = &mut *self.beside[usize::from(!is_before)];
                     codes.for_each(|code| set(beside, code));

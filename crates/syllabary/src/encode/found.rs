@@ -8,8 +8,8 @@
 use super::wide;
 use super::{
     asked::{Asked, LONG},
-    memory::{FAR, FEW, LONG_FAR, Lines, Longers},
-    output::Output,
+    memory::{FAR, LONG_FAR, Lines, Longers},
+    output::{Output, SOME},
 };
 
 /// Strings looked at together: the more, the fuller are the lanes in which those that are new are merged.
@@ -180,7 +180,7 @@ impl Found {
     #[inline(always)]
     pub(super) fn hand_on(&self, from: usize, to: usize, out: &mut impl Output) {
         match self.ids[from..].first_chunk() {
-            Some(few) if to - from <= FEW => out.few(few, to - from),
+            Some(some) if to - from <= SOME => out.some(some, to - from),
             _ => out.many(&self.ids[from..to]),
         }
     }

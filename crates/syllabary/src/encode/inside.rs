@@ -20,7 +20,7 @@ use super::{
     found::{Found, MANY},
     key::{LONGER, SHORT},
     memory::{FEW, Lines, Longers},
-    output::Output,
+    output::{Output, SOME},
 };
 
 /// Strings of a part of a chunk: so many that what is asked for them stays in the first cache.
@@ -201,7 +201,7 @@ impl Inside {
     #[inline(always)]
     pub(super) fn hand_on(&self, from: usize, to: usize, out: &mut impl Output) {
         match self.ids[from..].first_chunk() {
-            Some(few) if to - from <= FEW => out.few(few, to - from),
+            Some(some) if to - from <= SOME => out.some(some, to - from),
             _ => out.many(&self.ids[from..to]),
         }
     }

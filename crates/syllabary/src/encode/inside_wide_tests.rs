@@ -85,3 +85,46 @@ fn fifteen_at_a_time_are_each_alone() {
     }
     assert!(cut > 5_000 && strings > 5_000 && stopped > 20, "{cut} {strings} {stopped}");
 }
+
+/// Where room ends, cutting does, and goes on with the next character.
+#[test]
+fn room_ends_anywhere() {
+    let (vocab, _) = parts_of(&all_bytes());
+    let cuts = Cuts::new(&vocab);
+    let letters: Vec<&str> = CHARACTERS.into_iter().filter(|letter| letter.len() < 4).collect();
+    let mut draw = drawing(9);
+    let mut full = 0;
+    for round in 0..drawn(40, 400) {
+        let text: Vec<&str> = (0..1000 + draw(3000)).map(|_| letters[draw(letters.len())]).collect();
+        let ids_of = |letter: &str| {
+            let first = 10 * letter.bytes().map(u32::from).sum::<u32>();
+            (first..first + 1 + (first / 10 + round as u32) % 3).collect::<Vec<u32>>()
+        };
+        let expected: Vec<u32> = text.iter().flat_map(|letter| ids_of(letter)).collect();
+        let text = text.concat();
+        for is_wide in [true, false] {
+            let mut inside = Inside::new(&cuts);
+            if !is_wide {
+                inside.without_wide();
+            }
+            for letter in &letters {
+                inside.characters.insert(decode(letter.as_bytes(), 0).0, &ids_of(letter), None);
+            }
+            let (mut from, mut found) = (0, Vec::new());
+            loop {
+                inside.clear();
+                let stop = inside.cut(&cuts, text.as_bytes(), (0, from, from), &[text.len()]);
+                inside.hand_on(0, inside.mark().1, &mut found);
+                match stop {
+                    Stop::Full { from: rest, .. } => from = rest,
+                    stop => break assert_eq!(stop, Stop::Done),
+                }
+                full += 1;
+            }
+            // U+FFFF is never known: it is a string.
+            let known = expected.iter().copied().filter(|id| !ids_of("\u{FFFF}").contains(id));
+            assert!(found.into_iter().eq(known), "{is_wide} {text}");
+        }
+    }
+    assert!(full > drawn(40, 400), "{full}");
+}

@@ -8,6 +8,9 @@ use super::{
     memory::{FEW, Lines, Longers},
 };
 
+/// So many ids are copied at once.
+pub(super) const SOME: usize = 16;
+
 /// Takes ids in the order of the text.
 pub(crate) trait Output {
     /// Whether ids may come later than the pieces that they are of are told.
@@ -16,6 +19,11 @@ pub(crate) trait Output {
     const PLACED: bool = false;
     /// The first `count` of `ids`.
     fn few(&mut self, ids: &[u32; FEW], count: usize);
+    /// The same of more.
+    #[inline(always)]
+    fn some(&mut self, ids: &[u32; SOME], count: usize) {
+        self.many(&ids[..count]);
+    }
     /// All of them.
     fn many(&mut self, ids: &[u32]);
     /// A token found in the text, which takes these bytes of it.
@@ -79,6 +87,11 @@ impl Output for Texts<'_> {
     }
 
     #[inline(always)]
+    fn some(&mut self, ids: &[u32; SOME], count: usize) {
+        self.ids.some(ids, count);
+    }
+
+    #[inline(always)]
     fn many(&mut self, ids: &[u32]) {
         self.ids.many(ids);
     }
@@ -96,6 +109,11 @@ impl<O: Output> Output for &mut O {
     #[inline(always)]
     fn few(&mut self, ids: &[u32; FEW], count: usize) {
         O::few(self, ids, count);
+    }
+
+    #[inline(always)]
+    fn some(&mut self, ids: &[u32; SOME], count: usize) {
+        O::some(self, ids, count);
     }
 
     #[inline(always)]
@@ -138,6 +156,17 @@ impl Output for Ids<'_> {
         self.filled += count;
     }
 
+    #[inline(always)]
+    fn some(&mut self, ids: &[u32; SOME], count: usize) {
+        if self.filled > BUFFERED - SOME {
+            self.finish();
+        }
+        if let Some(place) = self.buffer.0[self.filled..].first_chunk_mut::<SOME>() {
+            *place = *ids;
+        }
+        self.filled += count;
+    }
+
     #[inline]
     fn many(&mut self, ids: &[u32]) {
         if self.filled + ids.len() > BUFFERED {
@@ -175,6 +204,11 @@ impl Output for Count {
         self.0 += count;
     }
 
+    #[inline(always)]
+    fn some(&mut self, _ids: &[u32; SOME], count: usize) {
+        self.0 += count;
+    }
+
     #[inline]
     fn many(&mut self, ids: &[u32]) {
         self.0 += ids.len();
@@ -199,6 +233,11 @@ impl Output for Counts<'_> {
     #[inline(always)]
     fn few(&mut self, ids: &[u32; FEW], count: usize) {
         self.count.few(ids, count);
+    }
+
+    #[inline(always)]
+    fn some(&mut self, ids: &[u32; SOME], count: usize) {
+        self.count.some(ids, count);
     }
 
     #[inline]
