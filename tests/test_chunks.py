@@ -10,8 +10,10 @@ import pytest
 import regex
 import streamed
 
+import syllabary
 from syllabary.chunking import LEVELS
 from syllabary.clusters import APART, FURTHEST, cluster_ends
+from syllabary.errors import TextError, UnknownSymbolError
 
 TEXTS = 60 if os.environ.get("SYLLABARY_PROVE") else 3
 PROSE = (
@@ -148,3 +150,18 @@ def test_wrong_arguments(arguments: dict[str, object], message: str) -> None:
         streamed.trained()["gpt2"].chunks("text", **arguments)
     with pytest.raises(TypeError, match="boundaries=None: give a list, of paragraph, line"):
         streamed.trained()["gpt2"].chunks("text", 4, boundaries=None)  # type: ignore[arg-type]
+
+
+def test_a_word_that_is_known_as_a_whole_alone() -> None:
+    texts = ["ab acb"] * 2
+    tok = syllabary.train(texts, num_merges=3, unit="char", end_of_word="_", split="whitespace-split")
+    for text in ("acb acb ab", "acb acb ab acb ab acb", "ab\n\nacb acb"):
+        for limit in range(1, 8):
+            found = list(tok.chunks(text, limit))
+            assert "".join(chunk.text for chunk in found) == text
+            assert all(tok.count(chunk.text) == chunk.count <= limit for chunk in found)
+    with pytest.raises(UnknownSymbolError, match=r"from character 8 on, .* not in the alphabet: 'z'"):
+        list(tok.chunks("acb acb zab", 2))
+    tok = syllabary.train(texts, num_merges=1, unit="char", end_of_word="_", split="whitespace-split")
+    with pytest.raises(TextError, match="the word 'acb' at 3 alone has 3 tokens"):
+        list(tok.chunks("ab acb", 2))

@@ -159,3 +159,17 @@ def test_what_is_opened_was_checked(source: Path, monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(record, "check_spec", lambda spec: (seen.append(spec), check_spec(spec)))
     tok = opened(source)
     assert [spec is tok.spec for spec in seen] == [True]
+
+
+def test_a_merge_that_reads_as_the_header_is_refused(tmp_path: Path) -> None:
+    """tokenizers skips each line that begins with `#version`, and so do we."""
+    tok = syllabary.train(
+        ["#versions #versions #versioning #versioning"] * 5, vocab_size=267, split="whitespace-split"
+    )
+    assert tok.tokens("#versions") == [b"#versions"]
+    for name in ("vocab.json", "vocab.bpe"):
+        with pytest.raises(FormatError, match="cannot hold the merge '#version"):
+            tok.save(tmp_path / name)
+        with pytest.raises(FormatError, match="cannot hold the merge '#version"):
+            convert(tok, tmp_path / name)
+    assert not list(tmp_path.iterdir())

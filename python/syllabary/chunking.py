@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
+from math import inf
 
 import regex
 
 from syllabary.clusters import cluster_ends
-from syllabary.errors import TextError
+from syllabary.errors import TextError, UnknownSymbolError
 from syllabary.streaming import FIRST, Count, placed
 
 # Each matches up to the place. A sentence ends with its quotes and brackets, and the white space behind them;
@@ -25,6 +26,7 @@ LEVELS = {
     "word": regex.compile(r"\s+"),
     "character": None,  # `cluster_ends`
 }
+SPACE = regex.compile(r"\s")
 FULL = 0.95  # of the limit: a stretch of so many tokens is long enough to look for a place in
 ROUNDS = 6
 
@@ -54,9 +56,28 @@ class Chunker:
         self.count_text = count
         self.width = float(FIRST)  # characters a token, so far
 
-    def count(self, start: int, end: int) -> int:
-        """The tokens of a part of the text."""
-        return placed(self.count_text, self.text[start:end], start)
+    def count(self, start: int, end: int) -> float:
+        """The tokens of a part; more than any limit if it has none: part of a word may be unknown."""
+        try:
+            return placed(self.count_text, self.text[start:end], start)
+        except UnknownSymbolError:
+            return inf
+
+    def measure(self, start: int, place: int, low: int, high: int) -> tuple[int, float]:
+        """`place` and the tokens before it, or where they have none the next or last end of a word that has.
+
+        All are above `low` and below `high`.
+        """
+        tokens = self.count(start, place)
+        if tokens < inf:
+            return place, tokens
+        behind = SPACE.search(self.text, place, high)
+        ends = [behind.start() if behind else len(self.text)]
+        ends += [found.start() for found in SPACE.finditer(self.text, low, place)][-1:]
+        for end in ends:
+            if low < end < high and (tokens := self.count(start, end)) < inf:
+                return end, tokens
+        return place, inf
 
     def chunks(self) -> Iterator[Chunk]:
         """All chunks, in order."""
@@ -68,11 +89,11 @@ class Chunker:
                 end, tokens = self.end(start)
             first = byte - len(self.text[start:done].encode())
             byte += len(self.text[done:end].encode())
-            yield Chunk(self.text[start:end], tokens, start, end, first, byte)
+            yield Chunk(self.text[start:end], int(tokens), start, end, first, byte)
             done = end
             start = self.begin(start, end)
 
-    def end(self, start: int) -> tuple[int, int]:
+    def end(self, start: int) -> tuple[int, float]:
         """Where the chunk that begins at `start` ends, and its tokens."""
         reach, tokens = self.reach(start)
         if reach == len(self.text):
@@ -83,17 +104,18 @@ class Chunker:
                 return place, found
         return reach, tokens
 
-    def reach(self, start: int) -> tuple[int, int]:
+    def reach(self, start: int) -> tuple[int, float]:
         """A place up to which nearly as many tokens are as may be, but not more, and how many."""
-        fits = (start, 0)
+        fits: tuple[int, float] = (start, 0)
         above = len(self.text) + 1  # up to here there are too many
         for _round in range(ROUNDS):
             aim = start + max(1, int(self.width * self.limit * (1 + FULL) / 2))
             place = min(max(aim, fits[0] + 1), above - 1)
             if place <= fits[0]:
                 break
-            tokens = self.count(start, place)
-            self.width = max((place - start) / max(tokens, 1), 0.01)
+            place, tokens = self.measure(start, place, fits[0], above)
+            if tokens < inf:
+                self.width = max((place - start) / max(tokens, 1), 0.01)
             if tokens > self.limit:
                 above = place
             else:
@@ -101,18 +123,29 @@ class Chunker:
                 if tokens >= FULL * self.limit or place == len(self.text):
                     return fits
         while above - fits[0] > 1 and (fits[1] < FULL * self.limit or not fits[1]):
-            place = (fits[0] + above) // 2
-            tokens = self.count(start, place)
+            place, tokens = self.measure(start, (fits[0] + above) // 2, fits[0], above)
             if tokens > self.limit:
                 above = place
             else:
                 fits = (place, tokens)
         if fits[0] == start:
-            raise TextError(
-                f"max_tokens is {self.limit}: the character {self.text[start]!r} at {start} alone has "
-                f"{self.count(start, start + 1)} tokens; give at least as many"
-            )
+            raise self.too_few(start)
         return fits
+
+    def too_few(self, start: int) -> TextError:
+        """The error that the first character, or a word that is known as a whole alone, has more tokens."""
+        end = start + 1
+        if self.count(start, end) == inf:
+            word = SPACE.search(self.text, end)
+            end = word.start() if word else len(self.text)
+        tokens = placed(
+            self.count_text, self.text[start:end], start
+        )  # here at the latest an unknown one is named
+        what = "the character" if end == start + 1 else "the word"
+        return TextError(
+            f"max_tokens is {self.limit}: {what} {self.text[start:end]!r} at {start} alone has "
+            f"{tokens} tokens; give at least as many"
+        )
 
     def places(self, low: int, high: int, start: int) -> Iterator[int]:
         """The good places above `low` up to `high`, the best first."""

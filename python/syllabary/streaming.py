@@ -8,6 +8,7 @@ function. Merges are never passed over at random here: that would need the whole
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from copy import deepcopy
 from typing import Any, TypeVar
 
 import numpy as np
@@ -35,7 +36,7 @@ class Remade:
     WHERE: tuple[str, ...] = ()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return remade, (self.made_by, {name: getattr(self, name) for name in self.WHERE})
+        return remade, (self.made_by, {name: deepcopy(getattr(self, name)) for name in self.WHERE})
 
 
 def remade(made_by: Callable[[], Remade], where: Mapping[str, Any]) -> Remade:

@@ -22,7 +22,7 @@ from syllabary import splits
 from syllabary.encodings import find_by_sha256
 from syllabary.errors import FormatError
 from syllabary.files import read_bounded
-from syllabary.formats.gpt2_write import MARK, NAME, PAIRS, reduce, refuses, write_files
+from syllabary.formats.gpt2_write import HEADER, MARK, NAME, PAIRS, reduce, refuses, write_files
 from syllabary.formats.hf_split import PREFIX_SPACE
 from syllabary.formats.hf_vocab import is_symbol
 from syllabary.formats.record import Format, Hints, checked
@@ -144,14 +144,17 @@ def _not_bytes(names: Iterable[str], path: Path) -> FormatError:
 
 
 def _read_merges(path: Path, vocab: Mapping[str, int]) -> tuple[tuple[int, int, int], ...]:
-    """Lines `left right` in rank order, after an optional `#version`; of a pair twice the last counts."""
+    """Lines `left right`, without those that begin with `#version`; of a pair twice the last counts.
+
+    Source: tokenizers, `BPE::read_file`, which skips all of these, wherever they stand.
+    """
     try:
         text = read_bounded(path).decode("utf-8")
     except UnicodeDecodeError as error:
         raise FormatError(f"{path}: not UTF-8 at byte offset {error.start} ({error.reason})") from error
     ranks: dict[tuple[str, str], int] = {}
     for number, line in enumerate(text.split("\n"), start=1):
-        if not line or line.startswith("#version"):
+        if not line or line.startswith(HEADER):
             continue
         parts = line.removesuffix("\r").split(" ")
         if len(parts) != 2:

@@ -26,7 +26,8 @@ from syllabary.spec import TokenizerSpec
 NAME = "gpt2"
 PAIRS = (("encoder.json", "vocab.bpe"), ("vocab.json", "merges.txt"))
 MARK = "</w>"
-VERSION = "#version: 0.2\n"
+HEADER = "#version"
+VERSION = f"{HEADER}: 0.2\n"
 
 
 def write_files(spec: TokenizerSpec, path: Path) -> dict[Path, bytes]:
@@ -46,8 +47,11 @@ def write_files(spec: TokenizerSpec, path: Path) -> dict[Path, bytes]:
     _check_names(spec, names)
     ids = {names[token_id]: token_id for token_id in sorted(names)}
     text = json.dumps(ids) if published else json.dumps(ids, ensure_ascii=False, separators=(",", ":"))
-    lines = "".join(f"{names[left]} {names[right]}\n" for left, right, _result in merges)
-    return {vocab_path: text.encode(), merges_path: (VERSION + lines).encode()}
+    lines = [f"{names[left]} {names[right]}\n" for left, right, _result in merges]
+    for line in lines:
+        if line.startswith(HEADER):
+            raise cannot_hold(NAME, f"the merge {line.strip()!r}: tokenizers skips a line that begins so")
+    return {vocab_path: text.encode(), merges_path: "".join([VERSION, *lines]).encode()}
 
 
 def reduce(spec: TokenizerSpec) -> tuple[TokenizerSpec, tuple[str, ...]]:

@@ -284,13 +284,27 @@ class Cuts:
                 first -= 1
                 behind += len(parts[first].text)
             if wanted == 1:
-                while first > known and not self.has_ids(text[parts[first].start : place]):
-                    first -= 1
+                starts = [part.start for part in parts[max(known, at - NEAR) : at]]
+                first = at - self.guarded(text[:place], starts)
             guard = text[parts[first].start : place]
             made = "".join(part.text for part in parts[first:at])
             enough = wanted == 1 or (wanted and behind == wanted)
             if enough and self.has_ids(guard) and self.parts.alone(guard).endswith(made):
                 yield Cut(place, guard)
+
+    def guarded(self, text: str, starts: list[int]) -> int:
+        """How many of the last parts of a text, which begin at `starts`, are a guard that has ids.
+
+        Tried are one, two, four and so on, as far as they have `NEAR` characters; maybe none has ids.
+        """
+        size = 1
+        while (
+            size < len(starts)
+            and len(text) - starts[-size] < NEAR
+            and not self.has_ids(text[starts[-size] :])
+        ):
+            size = min(2 * size, len(starts))
+        return size
 
     def context(self, left: str, right: str, before: str, after: str) -> int:
         """Whether text can be cut between `left` and `right`, of which `before` and `after` are made.

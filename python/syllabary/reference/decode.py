@@ -10,6 +10,7 @@ from __future__ import annotations
 import codecs
 import operator
 from collections.abc import Iterable
+from copy import deepcopy
 from typing import SupportsIndex
 
 from syllabary.errors import TextError, UnknownTokenError
@@ -174,6 +175,16 @@ class IncrementalDecoder:
         self.pushed = 0  # ids so far
         self.fed = 0  # bytes given to the UTF-8 decoder so far
         self.held = b""  # b" " after a token that ends a word
+
+    def __copy__(self) -> IncrementalDecoder:
+        """Another one at the same place of the text; both go on by themselves."""
+        new = type(self).__new__(type(self))
+        shared: dict[int, object] = {
+            id(self.decoder): self.decoder,
+            id(self.decoder.steps): self.decoder.steps,
+        }
+        new.__dict__.update(self.__dict__, utf8=deepcopy(self.utf8), stream=deepcopy(self.stream, shared))
+        return new
 
     def push(self, token_id: SupportsIndex) -> str:
         """The text that is certain now and was not before; an unknown id is an error and changes nothing."""

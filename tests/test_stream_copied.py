@@ -1,0 +1,63 @@
+"""What is in the middle of a text: copied, it goes on by itself; what has no ids alone is asked about seldom."""
+
+from __future__ import annotations
+
+import copy
+import json
+from pathlib import Path
+
+import pytest
+
+import syllabary
+from syllabary.reference.cuts import Cuts
+
+
+def test_a_copy_goes_on_by_itself() -> None:
+    tok = syllabary.train(["low lower lowest é"] * 3, vocab_size=262)
+    appender = tok.appender()
+    appender.append("low lo")
+    other = copy.copy(appender)
+    assert other.append("west lowest ") == tok.count("low lowest lowest ")
+    assert appender.append("w") == tok.count("low low")
+    encoder = tok.encoder()
+    ids = encoder.push("é".encode()[:1])
+    again = copy.copy(encoder)
+    for one in (encoder, again):
+        assert ids + one.push("é".encode()[1:]) + one.flush() == tok.encode("é")
+    first, second = tok.encode("é")
+    decoder = tok.decoder()
+    decoder.push(first)
+    again_decoder = copy.copy(decoder)
+    assert (again_decoder.push(second), decoder.push(second)) == ("é", "é")
+
+
+def test_parts_without_ids_are_not_asked_for_again_and_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A guard is as long as it must be to have ids, or there is none: few are tried, and none is long."""
+    document = {
+        "added_tokens": [],
+        "normalizer": {"type": "Lowercase"},
+        "pre_tokenizer": {"type": "Whitespace"},
+        "model": {
+            "type": "BPE",
+            "vocab": {"a": 0, "##b": 1},
+            "merges": [],
+            "continuing_subword_prefix": "##",
+        },
+    }
+    path = tmp_path / "tokenizer.json"
+    path.write_text(json.dumps(document))
+    asked: list[str] = []
+    has_ids = Cuts.has_ids
+    monkeypatch.setattr(Cuts, "has_ids", lambda self, guard: asked.append(guard) or has_ids(self, guard))
+    counts = []
+    for length in (200, 400):
+        tok, text = syllabary.load(path), "a" + "b" * length + " a"
+        asked.clear()
+        encoder = tok.encoder()
+        assert encoder.push(text) + encoder.flush() == tok.encode(text)
+        counts.append(len(asked))
+        assert asked
+        assert max(map(len, asked)) <= 128
+    assert counts[1] <= 3 * counts[0]
