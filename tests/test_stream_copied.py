@@ -1,4 +1,4 @@
-"""What is in the middle of a text: copied, it goes on by itself; what has no ids alone is asked about seldom."""
+"""What is in the middle of a text: copied, it goes on by itself; what has no ids is asked about seldom."""
 
 from __future__ import annotations
 
