@@ -15,7 +15,7 @@ from pathlib import Path
 
 from syllabary import formats
 from syllabary.errors import FormatError, SyllabaryError
-from syllabary.files import named, write_files
+from syllabary.files import check_place, named, write_files
 from syllabary.opening import load
 from syllabary.sample import sample
 from syllabary.spec import TokenizerSpec
@@ -102,6 +102,8 @@ def convert(
     if losses and strict:
         raise FormatError(f"{target}: strict, and {chosen.name} would lose: " + "; ".join(losses))
     files = chosen.files(spec, target)
+    for file in files:  # else a name that no file can have would be that of its copy
+        check_place(file)
     again, held = _reopened(files, target, chosen.name, spec)
     report = _compare(tok, again, [*sample(tok), *texts])
     if report.difference is not None and not losses:
