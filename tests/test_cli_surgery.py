@@ -234,6 +234,15 @@ def test_edit_says_what_the_file_does_not_hold(folder: Path) -> None:
     assert "lost: 2 special tokens" in result.stderr
 
 
+def test_edit_counts_what_was_written(folder: Path) -> None:
+    """A rank file has no special tokens; Hugging Face's has."""
+    result = run("edit", "tok.json", "--add-special", "<pad>", "-o", "ranks.tiktoken")
+    assert "ranks.tiktoken: 269 tokens (there were 270)" in result.stderr
+    assert syllabary.load("ranks.tiktoken", split="gpt2").vocab_size == 269
+    result = run("edit", "tok.json", "--add-special", "<pad>", "-o", "new.json")
+    assert "new.json: 271 tokens (there were 270)" in result.stderr
+
+
 def test_verify_names_the_libraries(folder: Path) -> None:
     result = run("verify", "tok.json", "--against", "foo", "--on", "corpus.txt")
     assert result.exit_code == 1

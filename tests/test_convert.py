@@ -108,6 +108,14 @@ def test_of_a_pair_both_files_are_written_or_none(
     assert [path.name for path in tmp_path.iterdir()] == ["merges.txt"]
 
 
+def test_a_name_that_is_too_long_is_named(tmp_path: Path) -> None:
+    path = tmp_path / f"{'x' * 300}.json"
+    with pytest.raises(OSError, match="xxx") as caught:
+        convert(opened(SEEDS / "syllabary" / "bytes.syllabary.json"), path)
+    assert caught.value.filename == str(path)
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_the_sample_is_the_same_on_any_day() -> None:
     tok = opened(SEEDS / "syllabary" / "bytes.syllabary.json")
     texts = list(sample(tok))

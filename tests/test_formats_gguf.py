@@ -19,7 +19,7 @@ from syllabary import formats
 from syllabary.convert import convert
 from syllabary.errors import FormatError
 from syllabary.formats import gguf
-from syllabary.formats.gguf_container import read_pairs, write_pairs
+from syllabary.formats.gguf_container import read_pairs, smallest, write_pairs
 from syllabary.formats.ranks import recover_merges
 
 LINES = ["low lower lowest newer newest widest", "μῆνιν ἄειδε θεὰ", "漢字かな 12 33", "a b c d e f g"] * 3
@@ -148,6 +148,49 @@ def test_what_is_not_understood_is_carried(tmp_path: Path) -> None:
     assert again["tokenizer.chat_template"] == "{{ bos_token }}"
 
 
+CARRIED: dict[str, tuple[str, Any]] = {
+    "ggml.small": ("i32", -1),
+    "ggml.large": ("u64", 2**40),
+    "ggml.low": ("i64", -(2**40)),
+    "ggml.half": ("f32", 0.5),
+    "ggml.tenth": ("f64", 0.1),
+    "ggml.eog_token_ids": ("i32", [1, 2]),
+    "ggml.ids": ("u32", [1, 2**31]),
+    "ggml.signs": ("i32", [-1, 2]),
+    "ggml.wide": ("i64", [-1, 2**40]),
+    "ggml.halves": ("f32", [0.5, float("inf")]),
+    "ggml.flags": ("bool", [True, False]),
+    "ggml.none": ("i32", []),
+    "chat_templates": ("str", ["default", "tool_use"]),
+    "chat_template.tool_use": ("str", "{{ bos_token }}"),
+    "nested": ("list", [["a", "b"], [], [1.5], [[-1], [True]]]),
+}
+
+
+def test_what_is_carried_keeps_its_value_and_type(tmp_path: Path) -> None:
+    spec = syllabary.train(LINES, 300, split="gpt2").spec
+    carried = {key: value for key, (_name, value) in CARRIED.items()}
+    (tmp_path / "a.gguf").write_bytes(gguf.write(replace(spec, carried={"gguf": carried})))
+    done = convert(tmp_path / "a.gguf", tmp_path / "b.gguf", strict=True)
+    assert (done.losses, (tmp_path / "a.gguf").read_bytes()) == ((), (tmp_path / "b.gguf").read_bytes())
+    found = read_pairs(tmp_path / "b.gguf", "tokenizer.")
+    assert {key: found[f"tokenizer.{key}"] for key in CARRIED} == carried
+    assert {key: smallest(value) for key, value in carried.items()} == {
+        key: name for key, (name, _value) in CARRIED.items()
+    }
+
+
+@pytest.mark.parametrize("value", [2**64, [-1, 2**63], [1, 0.5], None, {"a": 1}, [[[[[1]]]]]])
+def test_what_no_type_holds_is_a_loss(value: Any, tmp_path: Path) -> None:
+    spec = syllabary.train(LINES, 300, split="gpt2").spec
+    tok = syllabary.Tokenizer(replace(spec, record={}, carried={"gguf": {"ggml.a": value, "ggml.b": -1}}))
+    with pytest.raises(FormatError, match=r"gguf cannot hold what is carried as 'ggml\.a'"):
+        tok.save(tmp_path / "tok.gguf")
+    done = convert(tok, tmp_path / "tok.gguf")
+    assert done.losses == ("what is carried as 'ggml.a': GGUF has no type for it; no id changes",)
+    assert syllabary.load(tmp_path / "tok.gguf").spec.carried["gguf"]["ggml.b"] == -1  # type: ignore[index]
+
+
 def test_convert_names_what_is_lost(tmp_path: Path) -> None:
     done = convert(model(tmp_path, user_defined_symbols=["<sep>"]), tmp_path / "tok.gguf")
     assert any("found in text" in str(loss) for loss in done.losses)
@@ -190,12 +233,23 @@ def test_the_container_is_that_of_its_own_library(tmp_path: Path) -> None:
         writer.add_token_types(ours["tokenizer.ggml.token_type"])
         writer.add_token_merges(ours["tokenizer.ggml.merges"])
         writer.add_bos_token_id(299)
+        writer.add_chat_template(
+            [{"name": "default", "template": "D"}, {"name": "tool_use", "template": "T"}]
+        )
+        writer.add_int32("tokenizer.ggml.low", -1)
+        writer.add_uint64("tokenizer.ggml.large", 2**40)
+        writer.add_array("tokenizer.ggml.nested", [[1, 2], [3]])
         writer.write_header_to_file()
         writer.write_kv_data_to_file()
         writer.close()
         back = syllabary.load(theirs)
         assert (back.spec.tokens, back.merges) == (tok.spec.tokens, tok.merges)
         assert back.spec.carried["gguf"]["ggml.bos_token_id"] == 299  # type: ignore[index]
+        back.save(path)
+        again, fields = peer.GGUFReader(path).fields, read_pairs(theirs, "tokenizer.")
+        for key, value in fields.items():
+            assert again[key].types == peer.GGUFReader(theirs).fields[key].types
+            assert read_pairs(path, key)[key] == value
 
 
 # ---- damage ----

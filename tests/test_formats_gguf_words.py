@@ -107,6 +107,7 @@ def test_bert_as_gguf_py_writes_it(tmp_path: Path) -> None:
     writer.add_token_list(["[UNK]", "[CLS]", "▁un", "able", "afford", "▁[PAD5]", "▁<new>"])
     writer.add_token_types([3, 3, 1, 1, 1, 5, 4])
     writer.add_unk_token_id(0)
+    writer.add_int32("tokenizer.ggml.low", -1)
     writer.write_header_to_file()
     writer.write_kv_data_to_file()
     writer.close()

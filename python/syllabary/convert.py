@@ -10,12 +10,12 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from syllabary import formats
 from syllabary.errors import FormatError, SyllabaryError
-from syllabary.files import named, write_files
+from syllabary.files import check_place, named, write_files
 from syllabary.opening import load
 from syllabary.sample import sample
 from syllabary.spec import TokenizerSpec
@@ -53,6 +53,7 @@ class Conversion:
     same_tokens: int
     same_ids: int
     difference: Difference | None
+    _vocab_size: int = field(default=0, repr=False, compare=False)  # of what the files hold
 
     def as_data(self) -> dict[str, object]:
         """Plain JSON values."""
@@ -101,7 +102,9 @@ def convert(
     if losses and strict:
         raise FormatError(f"{target}: strict, and {chosen.name} would lose: " + "; ".join(losses))
     files = chosen.files(spec, target)
-    again = _reopened(files, target, chosen.name, spec)
+    for file in files:  # else a name that no file can have would be that of its copy
+        check_place(file)
+    again, held = _reopened(files, target, chosen.name, spec)
     report = _compare(tok, again, [*sample(tok), *texts])
     if report.difference is not None and not losses:
         raise FormatError(
@@ -110,7 +113,7 @@ def convert(
         )
     write_files(files)
     name = repr(tok) if isinstance(source, Tokenizer) else os.fspath(source)
-    return Conversion(name, chosen.name, tuple(map(str, files)), losses, *report.numbers())
+    return Conversion(name, chosen.name, tuple(map(str, files)), losses, *report.numbers(), held)
 
 
 def _open(
@@ -122,8 +125,11 @@ def _open(
     return load(source, source_format, split=split, special_tokens=special_tokens)
 
 
-def _reopened(files: Mapping[Path, bytes], target: Path, format_name: str, spec: TokenizerSpec) -> Tokenizer:
-    """The tokenizer that the files hold, read from copies of them beside no one else's."""
+def _reopened(
+    files: Mapping[Path, bytes], target: Path, format_name: str, spec: TokenizerSpec
+) -> tuple[Tokenizer, int]:
+    """The tokenizer that the files hold, read from copies of them beside no one else's, and how many tokens
+    they have themselves: special ones that a reader has to name are not among them."""
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         for file, data in files.items():
             copy = Path(folder, file.name)
@@ -131,13 +137,18 @@ def _reopened(files: Mapping[Path, bytes], target: Path, format_name: str, spec:
                 copy.write_bytes(data)
         path = Path(folder) if len(files) > 1 else Path(folder, next(iter(files)).name)
         try:
-            return Tokenizer(formats.read(path, format_name))
+            again = Tokenizer(formats.read(path, format_name))
+            return again, again.vocab_size
         except FormatError as error:
             if not formats.needs_hints(format_name):
                 raise FormatError(f"{target}: not written: it could not be read again: {error}") from error
-        return Tokenizer(
+        again = Tokenizer(
             formats.read(path, format_name, split=spec.split, special_tokens=spec.special_tokens)
         )
+        try:
+            return again, Tokenizer(formats.read(path, format_name, split=spec.split)).vocab_size
+        except FormatError:  # without the names of its special tokens it is none
+            return again, again.vocab_size
 
 
 @dataclass(slots=True)

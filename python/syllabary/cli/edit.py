@@ -107,10 +107,11 @@ def edit(
         new, new_ids, made_of = change.tokenizer, *_after(new_ids, made_of, change)
     if output is not None:
         with format_in(None):
-            losses = convert(new, output).losses
-        for loss in losses:
+            done = convert(new, output)
+        for loss in done.losses:
             common.talk(click.style("lost:", fg="yellow", bold=True) + f" {spoken(loss)}")
-        common.talk(f"{printable(output)}: {plural(new.vocab_size, 'token')} (there were {tok.vocab_size:,})")
+        held = plural(done._vocab_size, "token")
+        common.talk(f"{printable(output)}: {held} (there were {tok.vocab_size:,})")
     if map_file is not None:
         maps = {"new_ids": new_ids.tolist(), "made_of": {str(key): value for key, value in made_of.items()}}
         write_atomic(Path(map_file), json.dumps(maps).encode())

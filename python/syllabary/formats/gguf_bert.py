@@ -17,7 +17,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from syllabary.formats.bert_vocab import CUTTING, DECODER
-from syllabary.formats.gguf_container import Value
+from syllabary.formats.gguf_container import Value, smallest
 from syllabary.formats.gguf_file import BYTE, CONTROL, NAME, NORMAL, PREFIX, UNUSED, USER_DEFINED, File, named
 from syllabary.formats.record import cannot_hold
 from syllabary.reference.added import PLAIN
@@ -95,8 +95,8 @@ def pairs(spec: TokenizerSpec) -> tuple[dict[str, tuple[str, Value]], dict[int, 
     carried = spec.carried.get(NAME, {})
     kept = carried if isinstance(carried, dict) else {}
     for key in ("ggml.pre", "ggml.token_type_count"):
-        if isinstance(value := kept.get(key), (int, str)):
-            found[PREFIX + key] = (found[PREFIX + key][0], value)
+        if key in kept and (kind := smallest(kept[key])):
+            found[PREFIX + key] = (kind, kept[key])
     for text, role in ROLES.items():
         key = f"ggml.{role}_token_id"
         if text in spec.special_tokens and key not in kept:

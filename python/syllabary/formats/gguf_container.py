@@ -17,17 +17,22 @@ from typing import Any, BinaryIO
 from syllabary.errors import FormatError
 from syllabary.reference.symbols import shown
 
-Value = bool | int | float | str | list[bool] | list[int] | list[float] | list[str]
+Value = bool | int | float | str | list[Any]
 MAGIC = b"GGUF"
 VERSIONS = (2, 3)
 # The number of a type -> how `struct` calls it.
 NUMBERS = {0: "B", 1: "b", 2: "H", 3: "h", 4: "I", 5: "i", 6: "f", 7: "?", 10: "Q", 11: "q", 12: "d"}
 STRING, LIST = 8, 9
-TYPES = {"u8": 0, "u32": 4, "i32": 5, "f32": 6, "bool": 7, "str": STRING}
+TYPES = {"u8": 0, "u32": 4, "i32": 5, "f32": 6, "bool": 7, "str": STRING, "list": LIST}
+TYPES |= {"u64": 10, "i64": 11, "f64": 12}
+# In the order they are tried; integers in lists are signed first, as its own library has them.
+SMALLEST = ("u32", "i32", "u64", "i64", "f32", "f64", "bool", "str", "list")
+IN_LISTS = ("i32", "u32", "i64", *SMALLEST[2:])
 MAX_PAIRS = 1 << 16
 MAX_KEY = 1 << 16  # bytes
 MAX_KEPT = 256 << 20  # bytes of all values that are kept
 MAX_DEPTH = 4  # of lists in lists
+LIST_BYTES = 64  # of memory, that one takes which is empty
 
 
 class Reader:
@@ -124,10 +129,12 @@ class Reader:
             return list(self.numbers(NUMBERS[kind], count, key))
         if count > self.size - self.at:
             raise self.error(f"{key} should have {count} items, but {self.size - self.at} bytes are left")
-        found: list[str] = []
+        found: list[Value] = []
         for index in range(count):
             value = self.value(kind, f"{key}[{index}]", wanted, depth)
-            if wanted and isinstance(value, str):
+            if wanted:
+                if isinstance(value, list):
+                    self.keep(LIST_BYTES, key)
                 found.append(value)
         return found
 
@@ -166,15 +173,36 @@ def write_pairs(pairs: Mapping[str, tuple[str, Value]]) -> bytes:
     """
     parts = [MAGIC, struct.pack("<IQQ", 3, 0, len(pairs))]
     for key, (name, value) in pairs.items():
-        kind = TYPES[name]
         parts.append(_string(key))
         if isinstance(value, list):
-            parts.append(struct.pack("<IIQ", LIST, kind, len(value)))
-            parts += [_item(kind, one) for one in value]
+            parts += [struct.pack("<I", LIST), _list(TYPES[name], value)]
         else:
-            parts += [struct.pack("<I", kind), _item(kind, value)]
+            parts += [struct.pack("<I", TYPES[name]), _item(TYPES[name], value)]
     data = b"".join(parts)
     return data + b"\0" * (-len(data) % 32)  # tensors would begin at a multiple of 32
+
+
+def smallest(value: object, depth: int = 0) -> str | None:
+    """The name of the smallest type that holds a value, or all items of a list; `None` if none does."""
+    items, names = (value, IN_LISTS) if isinstance(value, list) else ([value], SMALLEST)
+    depth += isinstance(value, list)
+    return next((name for name in names if depth <= MAX_DEPTH and _holds(name, items, depth)), None)
+
+
+def _holds(name: str, items: list[Any], depth: int) -> bool:
+    """Whether all of these are values of a type, and come back from it as they are."""
+    kind = TYPES[name]
+    plain = {"f32": float, "f64": float, "bool": bool, "str": str, "list": list}.get(name, int)
+    if any(type(one) is not plain for one in items):
+        return False
+    if kind not in NUMBERS:
+        return kind == STRING or all(smallest(one, depth) for one in items)
+    code = f"<{len(items)}{NUMBERS[kind]}"
+    try:
+        back = struct.unpack(code, struct.pack(code, *items))
+    except (struct.error, OverflowError):
+        return False
+    return all(now == one or one != one for one, now in zip(items, back, strict=True))
 
 
 def _string(text: str) -> bytes:
@@ -182,5 +210,11 @@ def _string(text: str) -> bytes:
     return struct.pack("<Q", len(data)) + data
 
 
+def _list(kind: int, items: list[Any]) -> bytes:
+    return struct.pack("<IQ", kind, len(items)) + b"".join(_item(kind, one) for one in items)
+
+
 def _item(kind: int, value: object) -> bytes:
+    if isinstance(value, list):
+        return _list(TYPES[smallest(value) or "str"], value)
     return _string(str(value)) if kind == STRING else struct.pack("<" + NUMBERS[kind], value)

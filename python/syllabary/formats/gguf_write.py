@@ -11,7 +11,7 @@ from itertools import chain
 
 from syllabary.errors import FormatError
 from syllabary.formats import gguf_bert, gguf_t5
-from syllabary.formats.gguf_container import Value, write_pairs
+from syllabary.formats.gguf_container import Value, smallest, write_pairs
 from syllabary.formats.gguf_file import BYTE, CONTROL, NAME, NORMAL, UNKNOWN, UNUSED, USER_DEFINED
 from syllabary.formats.ranks import recover_merges
 from syllabary.formats.record import Facts, cannot_hold
@@ -101,8 +101,9 @@ def _file(
     }
     kept = spec.carried.get(NAME, {})
     for key, value in kept.items() if isinstance(kept, dict) else ():
-        if f"tokenizer.{key}" not in found and isinstance(value, (bool, int, str)):
-            kind = "bool" if isinstance(value, bool) else "u32" if isinstance(value, int) else "str"
+        if f"tokenizer.{key}" not in found:
+            if (kind := smallest(value)) is None:
+                raise cannot_hold(NAME, f"what is carried as {key!r}: no type of its own has such values")
             found[f"tokenizer.{key}"] = (kind, value)
     return write_pairs(found)
 
@@ -198,11 +199,11 @@ def reduce(spec: TokenizerSpec) -> tuple[TokenizerSpec, tuple[str, ...]]:
         spec, lost = gguf_bert.reduce(spec)
     elif spec.model == "unigram":
         spec, lost = gguf_t5.reduce(spec)
-    held = spec.unit == "byte" or spec.model == "wordpiece"
+    by_flag = spec.unit == "byte" or spec.model == "wordpiece"
     flags = {
         name: found
         for name, found in spec.matching.items()
-        if held and found.stage == "never" and name in spec.special_tokens
+        if by_flag and found.stage == "never" and name in spec.special_tokens
     }
     if flags != spec.matching:
         lost.append(
@@ -220,6 +221,12 @@ def reduce(spec: TokenizerSpec) -> tuple[TokenizerSpec, tuple[str, ...]]:
     if carried != spec.carried or spec.record:
         lost.append("how it was trained, and what only other formats hold; no id changes")
         spec = replace(spec, carried=carried, record={})
+    kept = carried.get(NAME, {})
+    held = {key: value for key, value in kept.items() if smallest(value)} if isinstance(kept, dict) else {}
+    if isinstance(kept, dict) and len(held) < len(kept):
+        keys = ", ".join(repr(key) for key in kept if key not in held)
+        lost.append(f"what is carried as {keys}: GGUF has no type for it; no id changes")
+        spec = replace(spec, carried={NAME: held})
     return spec, tuple(lost)
 
 
