@@ -181,3 +181,19 @@ def test_a_merge_that_reads_as_the_header_is_refused(tmp_path: Path) -> None:
         with pytest.raises(FormatError, match="cannot hold the merge '#version"):
             convert(tok, tmp_path / name)
     assert not list(tmp_path.iterdir())
+
+
+def test_unknown_characters_beside_a_space_are_named(tmp_path: Path) -> None:
+    """Where a space is unknown too: Hugging Face makes one token of those of a word, sentencepiece of all."""
+    model = {"type": "BPE", "vocab": {"<unk>": 0, "a": 1, "b": 2, "ab": 3}, "merges": [["a", "b"]]}
+    document = {
+        "added_tokens": [],
+        "pre_tokenizer": {"type": "Metaspace", "replacement": "▁", "prepend_scheme": "never", "split": True},
+        "model": {**model, "unk_token": "<unk>", "fuse_unk": True},
+    }
+    path = tmp_path / "tokenizer.json"
+    path.write_text(json.dumps(document))
+    found = convert(path, tmp_path / "a.model")
+    text = "éé éé a"
+    assert syllabary.load(path).encode(text) != syllabary.load(tmp_path / "a.model").encode(text)
+    assert any("on its other side are one token: ids can change" in loss for loss in found.losses)

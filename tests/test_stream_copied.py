@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import copy
 import json
+import pickle
 from pathlib import Path
 
 import pytest
 
 import syllabary
+from syllabary.errors import SpecialTokenError
 from syllabary.reference.cuts import Cuts
 
 
@@ -61,3 +63,17 @@ def test_parts_without_ids_are_not_asked_for_again_and_again(
         assert asked
         assert max(map(len, asked)) <= 128
     assert counts[1] <= 3 * counts[0]
+
+
+def test_special_tokens_are_those_of_the_call() -> None:
+    tok = syllabary.train(["low lower lowest"] * 3, vocab_size=262, special_tokens=["<a>", "<b>"])
+    allowed = ["<a>"]
+    encoder, appender = tok.encoder(allowed), tok.appender(allowed)
+    allowed.append("<b>")
+    for one in (encoder, pickle.loads(pickle.dumps(encoder)), copy.deepcopy(encoder)):
+        with pytest.raises(SpecialTokenError, match="<b>"):
+            one.push("<b> low")
+    with pytest.raises(SpecialTokenError, match="<b>"):
+        copy.deepcopy(appender).append("<b> low")
+    kept = pickle.loads(pickle.dumps(tok.encoder(tok.special_tokens.keys())))
+    assert kept.push("<b> low") + kept.flush() == tok.encode("<b> low", special="allow")

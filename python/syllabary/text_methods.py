@@ -63,7 +63,7 @@ class TextMethods:
         if cuts.carries:
             encode = self._behind(special, lambda ids: ids.tolist())
         found = IncrementalEncoder(cuts, encode)
-        found.made_by = partial(self.encoder, special)
+        found.made_by = partial(self.encoder, special if isinstance(special, str) else frozenset(special))
         return found
 
     def encode_stream(
@@ -91,7 +91,7 @@ class TextMethods:
         [1, 1, 3]
         """
         found = Appender(self._cuts(special), self._counting(special))
-        found.made_by = partial(self.appender, special)
+        found.made_by = partial(self.appender, special if isinstance(special, str) else frozenset(special))
         return found
 
     def count_until(self, text: str, limit: int, special: Special = "raise") -> int | None:
@@ -159,7 +159,7 @@ class TextMethods:
             raise ValueError(f"overlap is {shared}: give less than max_tokens, which is {most}")
         if not isinstance(boundaries, Collection):
             raise TypeError(f"boundaries={boundaries!r}: give a list, of {', '.join(LEVELS)}")
-        unknown = [name for name in boundaries if name not in LEVELS]
+        unknown = [name for name in boundaries if name not in list(LEVELS)]
         if isinstance(boundaries, str) or unknown:
             raise ValueError(f"boundaries={boundaries!r}: give some of {', '.join(LEVELS)}")
         _text(text)

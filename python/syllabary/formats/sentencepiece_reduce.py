@@ -104,10 +104,14 @@ def _metaspace(spec: TokenizerSpec) -> tuple[TokenizerSpec, str] | None:
     if options["replacement"] != SPACE or (options["split"] and joined):
         return None
     prefix = options["prepend_scheme"] != "never"
+    fused = spec.fuse_unknown and options["split"] and SPACE.encode() not in spec.tokens.values()
     loss = (
         "the step Metaspace becomes sentencepiece's normalizer: text that begins with a space gets one more "
         f"{SPACE} in front, so its ids can change"
         if prefix
+        else "the step Metaspace becomes sentencepiece's normalizer, so unknown characters beside a "
+        "space and on its other side are one token: ids can change"
+        if fused
         else "the step Metaspace becomes sentencepiece's normalizer; no ids change"
     )
     return dataclasses.replace(spec, pretokenizer=(), normalizer=(normalizer(prefix, True),)), loss
