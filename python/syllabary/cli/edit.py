@@ -100,14 +100,15 @@ def edit(
     if output is map_file is None and not unreachable:
         raise click.UsageError("nothing is asked for: say what to change, or give --unreachable")
     new_ids, made_of = surgery.unchanged(tok), dict[int, tuple[int, ...]]()
-    new = tok
+    new, losses = tok, list[str]()
     for operate in operations:
         with told_of("--truncate", "size"):
             change = operate(new)
         new, new_ids, made_of = change.tokenizer, *_after(new_ids, made_of, change)
+        losses += change.losses
     if output is not None:
         with format_in(None):
-            losses = convert(new, output).losses
+            losses += convert(new, output).losses
         for loss in losses:
             common.talk(click.style("lost:", fg="yellow", bold=True) + f" {spoken(loss)}")
         common.talk(f"{printable(output)}: {plural(new.vocab_size, 'token')} (there were {tok.vocab_size:,})")
