@@ -112,6 +112,30 @@ def test_written_and_read_again(config: dict[str, Any], tmp_path: Path) -> None:
     assert (back.losses, back.same_ids) == ((), back.texts)
 
 
+def test_settings_stay_in_the_folder(tmp_path: Path) -> None:
+    own = {"model_max_length": 512, "chat_template": "T", "padding_side": "left", "never_split": ["a"]}
+    mask = {"content": "[MASK]", "lstrip": False, "__type": "AddedToken"}
+    config = {"do_lower_case": False, **own, "mask_token": mask, "tokenizer_class": "ElectraTokenizer"}
+    folder = folder_of(tmp_path / "bert", config)
+    tok = syllabary.load(folder)
+    tok.save(folder / "vocab.txt")
+    written = json.loads((folder / "tokenizer_config.json").read_text("utf-8"))
+    assert {name: written[name] for name in config} == config
+    assert written["pad_token"] == "[PAD]"
+    again = syllabary.load(folder)
+    assert (again.settings.chat_templates, again.settings.padding_side) == ({"default": "T"}, "left")
+    assert again.settings.model_max_length == 512
+    assert convert(tok, folder / "vocab.txt", strict=True).losses == ()
+    assert json.loads((folder / "tokenizer_config.json").read_text("utf-8")) == written
+    (folder / "chat_template.jinja").write_text("U")
+    losses = convert(folder, tmp_path / "other-vocab.txt").losses
+    assert losses == ("What only transformers holds beside the tokenizer is lost; no id changes.",)
+    general = tok.with_settings(tokenizer_class="PreTrainedTokenizerFast")
+    general.save(folder / "vocab.txt")
+    written = json.loads((folder / "tokenizer_config.json").read_text("utf-8"))
+    assert written["tokenizer_class"] == "BertTokenizer"
+
+
 def test_tokenizer_json_comes_out_as_it_went_in(tmp_path: Path) -> None:
     for options in ({}, {"continuing_subword_prefix": ""}, {"max_input_chars_per_word": 2**64 - 1}):
         peer = made("WordPiece", bert(False), {"type": "BertPreTokenizer"}, **options)
