@@ -20,6 +20,7 @@ import syllabary
 from syllabary import formats
 from syllabary.convert import convert
 from syllabary.errors import FormatError
+from syllabary.framing import BertProcessing, Framing, Padding, Truncation
 from syllabary.spec import Matching, Step
 from syllabary.verify import verify
 
@@ -134,6 +135,22 @@ def test_settings_stay_in_the_folder(tmp_path: Path) -> None:
     general.save(folder / "vocab.txt")
     written = json.loads((folder / "tokenizer_config.json").read_text("utf-8"))
     assert written["tokenizer_class"] == "BertTokenizer"
+
+
+@pytest.mark.parametrize("key", ["padding", "truncation", "post_processor"])
+def test_framing_that_vocab_txt_cannot_hold_is_named(key: str, tmp_path: Path) -> None:
+    tok = syllabary.load(folder_of(tmp_path / "bert", {"do_lower_case": True}))
+    template, target = tok.framing.post_processor, tmp_path / "new-vocab.txt"
+    assert convert(tok, target, strict=True).losses == ()
+    given: dict[str, Framing] = {
+        "padding": Framing(template, padding=Padding(length=8)),
+        "truncation": Framing(truncation=Truncation(max_length=4)),
+        "post_processor": Framing((BertProcessing(("!", 11), ("[CLS]", 2)),)),
+    }
+    framed = tok.with_framing(given[key])
+    with pytest.raises(FormatError, match="What only huggingface holds beside the tokenizer is lost"):
+        convert(framed, target, strict=True)
+    assert convert(framed, target).losses[0].startswith("What only huggingface holds")
 
 
 def test_tokenizer_json_comes_out_as_it_went_in(tmp_path: Path) -> None:

@@ -20,6 +20,7 @@ from syllabary import splits
 from syllabary.errors import FormatError
 from syllabary.files import read_bounded
 from syllabary.formats.extras import refuse_extras, without_extras
+from syllabary.formats.hf_framing import EXTRAS
 from syllabary.formats.record import Facts, Format, Hints, cannot_hold, checked
 from syllabary.formats.strict_json import Json, parse
 from syllabary.formats.transformers_folder import NAME as BESIDE
@@ -254,9 +255,21 @@ def reduce(spec: TokenizerSpec) -> tuple[TokenizerSpec, tuple[str, ...]]:
     texts = beside(spec)
     if CONFIG in texts:
         without = replace(without, carried={**without.carried, BESIDE: {CONFIG: texts[CONFIG]}})
-    held = ["huggingface", *([BESIDE] if texts.keys() <= {CONFIG} else [])]
+    held = [BESIDE] if texts.keys() <= {CONFIG} else []
+    held += ["huggingface"] if _gives_template(spec) else []
     said = tuple(f"What only {name} holds" for name in held)
     return without, tuple(loss for loss in losses if not loss.startswith(said))
+
+
+def _gives_template(spec: TokenizerSpec) -> bool:
+    """Whether what `tokenizer.json` said beside the ids is what reading the files gives."""
+    ids = {token.decode("utf-8", "replace"): token_id for token_id, token in token_bytes(spec).items()}
+    roles = {f"{role}_token": text for role, text in ROLES.items() if text in spec.special_tokens}
+    given, carried = _template(roles, ids), spec.carried.get("huggingface")
+    template = given.get("huggingface", {})
+    if not isinstance(carried, dict) or not isinstance(template, dict):
+        return False
+    return all(carried[key] == template.get(key) for key in EXTRAS if carried.get(key) is not None)
 
 
 FORMAT = Format(
