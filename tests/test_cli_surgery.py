@@ -267,3 +267,13 @@ def test_a_split_goes_to_the_rank_file_or_is_refused(folder: Path) -> None:
     result = run("verify", "tok.json", "--against", "small.json", *options)
     assert result.exit_code == 1
     assert "leave out --split" in result.stderr
+
+
+def test_edit_says_what_a_removed_token_takes_along(folder: Path) -> None:
+    tok = syllabary.load("tok.json")
+    tok.with_settings(bos_token="<|end|>", chat_template="T").save("own.syllabary.json")
+    result = run("edit", "own.syllabary.json", "-o", "less.syllabary.json", "--remove", "<|end|>")
+    assert result.exit_code == 0, result.stderr
+    assert "lost: 'tokenizer_config.json: bos_token', which transformers holds" in result.stderr
+    settings = syllabary.load("less.syllabary.json").settings
+    assert (settings.roles, settings.chat_templates) == ({}, {"default": "T"})

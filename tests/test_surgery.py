@@ -5,6 +5,7 @@ Leaves out: writing the result (test_formats) and the command line (test_cli_sur
 
 from __future__ import annotations
 
+import json
 import tempfile
 import warnings
 from collections import Counter
@@ -12,6 +13,7 @@ from contextlib import suppress
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -26,6 +28,7 @@ import syllabary
 from syllabary import spelling, splits, surgery
 from syllabary._engine import Split
 from syllabary.errors import UnknownTokenError, VocabularyError
+from syllabary.framing import Framing, Padding, TemplateProcessing, Truncation
 from syllabary.spec import SplitSpec, TokenizerSpec
 
 LOW = ["low lower lowest newer newest widest"] * 5
@@ -270,3 +273,91 @@ def test_the_most_that_a_context_does(split: str) -> None:
             most = max(2 if text in some else 1 if any(text in one for one in some) else 0 for some in pieces)
             assert found.leaves(text, around) == most, text
             assert found.leaves(text, around, inside=True) in ({1, 2} if most else {0}), text
+
+
+# ---- what is carried ----
+
+
+def framed() -> syllabary.Tokenizer:
+    """With a template, padding, roles, and an end that comes before what is removed."""
+    tok = syllabary.train(LOW, vocab_size=270, special_tokens=["<x>", "<s>", "</s>"])
+    ids = tok.special_tokens
+    framing = Framing(
+        post_processor=(TemplateProcessing.of("<s> $A </s>", "<s> $A </s> $B:1 </s>:1", ids),),
+        truncation=Truncation(max_length=9),
+        padding=Padding(pad_id=ids["</s>"], pad_token="</s>"),
+    )
+    return tok.with_framing(framing).with_settings(chat_template="{{ bos_token }}", bos_token="<s>")
+
+
+@pytest.mark.parametrize("renumber", [True, False])
+def test_what_is_carried_follows_its_ids(renumber: bool) -> None:
+    tok = framed()
+    change = surgery.remove(tok, ["<x>"], renumber=renumber)
+    new, ids = change.tokenizer, change.tokenizer.special_tokens
+    assert change.losses == ()
+    assert (ids == {"<s>": 267, "</s>": 268}) is renumber
+    ends = TemplateProcessing.of("<s> $A </s>", "<s> $A </s> $B:1 </s>:1", ids)
+    padding = Padding(pad_id=ids["</s>"], pad_token="</s>")
+    assert new.framing == Framing((ends,), Truncation(max_length=9), padding)
+    assert new.encode_full("low").ids == [ids["<s>"], *tok.encode("low"), ids["</s>"]]
+    assert new.settings == tok.settings
+    shorter = surgery.truncate(tok, 265)
+    assert shorter.losses == ()
+    assert shorter.tokenizer.settings == tok.settings
+    assert shorter.tokenizer.framing == tok.truncate(265).framing
+    assert shorter.tokenizer.encode_full("low").tokens == tok.encode_full("low").tokens
+
+
+def test_what_needs_a_token_that_is_gone_is_said() -> None:
+    change = surgery.remove(framed(), ["<s>"])
+    new = change.tokenizer
+    assert new.framing == Framing(
+        truncation=Truncation(max_length=9), padding=Padding(pad_id=268, pad_token="</s>")
+    )
+    assert new.settings == replace(framed().settings, roles={})
+    assert [loss.split(",")[0] for loss in change.losses] == [
+        "'post_processor'",
+        "'tokenizer_config.json: bos_token'",
+    ]
+    model = syllabary.train(LOW, 30, like="sentencepiece")
+    found = surgery.remove(model, ["▁lo".encode()])
+    assert found.losses == ("What only sentencepiece holds beside the tokenizer is lost; no id changes.",)
+    assert surgery.remove(model, []).tokenizer.spec == model.spec
+
+
+def test_what_files_carry_follows_its_ids() -> None:
+    tok = syllabary.train(LOW, vocab_size=270, special_tokens=["<x>", "<s>", "</s>"])
+    decoder = {str(one): {"content": text} for text, one in tok.special_tokens.items()}
+    config = {"added_tokens_decoder": decoder, "extra_special_tokens": ["<x>", "<s>"], "padding_side": "left"}
+    processors = [{"type": "BertProcessing", "sep": ["</s>", 269], "cls": ["<s>", 268]}]
+    carried = {
+        "gguf": {"ggml.bos_token_id": 268, "ggml.eos_token_id": 267, "ggml.eog_token_ids": [269]},
+        "huggingface": {"post_processor": {"type": "Sequence", "processors": processors}, "model_size": 9},
+        "transformers": {
+            "tokenizer_config.json": json.dumps(config),
+            "added_tokens.json": json.dumps(tok.special_tokens),
+        },
+        "subword-nmt": {"header": "#version: 0.2\n", "duplicates": [[1, 0]], "merges": 9},
+        "tekken": {"config.version": "v3"},
+    }
+    change = surgery.remove(syllabary.Tokenizer(replace(tok.spec, carried=carried)), ["<x>"])
+    found: Any = change.tokenizer.spec.carried
+    assert found["gguf"] == {"ggml.bos_token_id": 267, "ggml.eog_token_ids": [268]}
+    processors = [{"type": "BertProcessing", "sep": ["</s>", 268], "cls": ["<s>", 267]}]
+    assert found["huggingface"] == {"post_processor": {"type": "Sequence", "processors": processors}}
+    files = {name: json.loads(text) for name, text in found["transformers"].items()}
+    decoder = {"267": {"content": "<s>"}, "268": {"content": "</s>"}}
+    assert files == {
+        "tokenizer_config.json": {
+            **config,
+            "added_tokens_decoder": decoder,
+            "extra_special_tokens": ["<s>"],
+        },
+        "added_tokens.json": {"<s>": 267, "</s>": 268},
+    }
+    assert (found["subword-nmt"], found["tekken"]) == (
+        {"header": "#version: 0.2\n"},
+        {"config.version": "v3"},
+    )
+    assert [loss.split(",")[0] for loss in change.losses] == ["'ggml.eos_token_id'", "'duplicates'"]

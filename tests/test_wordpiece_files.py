@@ -20,6 +20,7 @@ import syllabary
 from syllabary import formats
 from syllabary.convert import convert
 from syllabary.errors import FormatError
+from syllabary.framing import BertProcessing, Framing, Padding, Truncation
 from syllabary.spec import Matching, Step
 from syllabary.verify import verify
 
@@ -110,6 +111,46 @@ def test_written_and_read_again(config: dict[str, Any], tmp_path: Path) -> None:
         assert (done.losses, done.same_ids) == (losses, done.texts)
     back = convert(tmp_path / "tokenizer.json", tmp_path / "two" / "vocab.txt")
     assert (back.losses, back.same_ids) == ((), back.texts)
+
+
+def test_settings_stay_in_the_folder(tmp_path: Path) -> None:
+    own = {"model_max_length": 512, "chat_template": "T", "padding_side": "left", "never_split": ["a"]}
+    mask = {"content": "[MASK]", "lstrip": False, "__type": "AddedToken"}
+    config = {"do_lower_case": False, **own, "mask_token": mask, "tokenizer_class": "ElectraTokenizer"}
+    folder = folder_of(tmp_path / "bert", config)
+    tok = syllabary.load(folder)
+    tok.save(folder / "vocab.txt")
+    written = json.loads((folder / "tokenizer_config.json").read_text("utf-8"))
+    assert {name: written[name] for name in config} == config
+    assert written["pad_token"] == "[PAD]"
+    again = syllabary.load(folder)
+    assert (again.settings.chat_templates, again.settings.padding_side) == ({"default": "T"}, "left")
+    assert again.settings.model_max_length == 512
+    assert convert(tok, folder / "vocab.txt", strict=True).losses == ()
+    assert json.loads((folder / "tokenizer_config.json").read_text("utf-8")) == written
+    (folder / "chat_template.jinja").write_text("U")
+    losses = convert(folder, tmp_path / "other-vocab.txt").losses
+    assert losses == ("What only transformers holds beside the tokenizer is lost; no id changes.",)
+    general = tok.with_settings(tokenizer_class="PreTrainedTokenizerFast")
+    general.save(folder / "vocab.txt")
+    written = json.loads((folder / "tokenizer_config.json").read_text("utf-8"))
+    assert written["tokenizer_class"] == "BertTokenizer"
+
+
+@pytest.mark.parametrize("key", ["padding", "truncation", "post_processor"])
+def test_framing_that_vocab_txt_cannot_hold_is_named(key: str, tmp_path: Path) -> None:
+    tok = syllabary.load(folder_of(tmp_path / "bert", {"do_lower_case": True}))
+    template, target = tok.framing.post_processor, tmp_path / "new-vocab.txt"
+    assert convert(tok, target, strict=True).losses == ()
+    given: dict[str, Framing] = {
+        "padding": Framing(template, padding=Padding(length=8)),
+        "truncation": Framing(truncation=Truncation(max_length=4)),
+        "post_processor": Framing((BertProcessing(("!", 11), ("[CLS]", 2)),)),
+    }
+    framed = tok.with_framing(given[key])
+    with pytest.raises(FormatError, match="What only huggingface holds beside the tokenizer is lost"):
+        convert(framed, target, strict=True)
+    assert convert(framed, target).losses[0].startswith("What only huggingface holds")
 
 
 def test_tokenizer_json_comes_out_as_it_went_in(tmp_path: Path) -> None:

@@ -115,8 +115,8 @@ class TokenizerSpec:
     longest_piece: a piece of more characters is `unknown` without being looked at (`"wordpiece"` alone).
     single_precision: scores are added in 32 bits, as sentencepiece does, not in 64, as Hugging Face's library
         (`"unigram"` alone): of nearly equal ways, another may win.
-    carried: format name -> what only that format holds and no id depends on (padding, templates, the
-        options of another tool's training); plain JSON values.
+    carried: format name -> what only that format holds and no id of text depends on (padding, templates,
+        the options of another tool's training); plain JSON values.
     """
 
     unit: Unit

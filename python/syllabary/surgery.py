@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from syllabary.arguments import integer, listed, ordered
 from syllabary.errors import SyllabaryError, UnknownSymbolError, VocabularyError
+from syllabary.formats.moved import lost as lost_of
 from syllabary.reference.symbols import shown
 from syllabary.spec import TokenizerSpec
 from syllabary.spelling import Speller
@@ -33,6 +34,8 @@ class Surgery:
     new_ids: old id -> new id, shape (largest old id + 1,), int64; -1 for an id that is removed or a gap.
     made_of: new id -> the old ids that its text was encoded as, for every token that is new; none where it
         has a symbol that the old one has no id for.
+    losses: what the old one carried of its file and the new one cannot (a template with a token that is
+        gone), one sentence each.
 
     >>> import syllabary
     >>> tok = syllabary.train(["low lower lowest"] * 3, vocab_size=260)
@@ -45,6 +48,7 @@ class Surgery:
     tokenizer: Tokenizer
     new_ids: NDArray[np.int64]
     made_of: Mapping[int, tuple[int, ...]]
+    losses: tuple[str, ...] = ()
 
 
 def add(tok: Tokenizer, tokens: Iterable[str], *, special: bool = False) -> Surgery:
@@ -90,7 +94,8 @@ def remove(
     tokens: special or added ones by text, ordinary ones by bytes, text or id.
     cascade: tokens that only come about through a removed one go as well; without it they are an error
         that names them.
-    renumber: the ids that are left close up, in their old order; `False` leaves gaps.
+    renumber: the ids that are left close up, in their old order; `False` leaves gaps. Ids in templates,
+        padding and the like follow; what needs a token that is gone is among the `losses`.
 
     Raises `UnknownTokenError` for what is no token, `VocabularyError` for an initial symbol, without which
     text could no longer be spelled.
@@ -113,7 +118,8 @@ def remove(
     gone |= lost
     kept = [token_id for token_id in tok.vocab if token_id not in gone]
     new = {old: index if renumber else old for index, old in enumerate(kept)}
-    return Surgery(Tokenizer(renumbered(spec, new)), _table(tok, new), {})
+    changed = renumbered(spec, new)
+    return Surgery(Tokenizer(changed), _table(tok, new), {}, lost_of(spec, changed))
 
 
 def extend(tok: Tokenizer, other: Tokenizer) -> Surgery:
@@ -173,7 +179,7 @@ def truncate(tok: Tokenizer, size: int) -> Surgery:
     """
     _check_tokenizer("tok", tok)
     spec, new = cut(tok.spec, integer("size", size))
-    return Surgery(Tokenizer(spec), _table(tok, new), {})
+    return Surgery(Tokenizer(spec), _table(tok, new), {}, lost_of(tok.spec, spec))
 
 
 def _old_ids(tok: Tokenizer, token: bytes, prefix: bytes) -> tuple[int, ...]:

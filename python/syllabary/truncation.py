@@ -19,6 +19,7 @@ from typing import Any
 from syllabary.errors import VocabularyError
 from syllabary.formats import protobuf
 from syllabary.formats import subword_nmt_codes as codes
+from syllabary.formats.moved import carried_by
 from syllabary.reference.check import token_bytes
 from syllabary.reference.symbols import shown
 from syllabary.reference.train_huggingface import BpeTrainerOptions
@@ -120,8 +121,7 @@ def _without_merges(
     left = [token_id for token_id in sorted(token_bytes(spec)) if token_id not in gone]
     new = {old: place for place, old in enumerate(left)}
     smaller = renumbered(replace(spec, merges=merges), new)
-    moved = any(new[old] != old for old in new)
-    return replace(smaller, record=record, carried={} if moved else spec.carried), new
+    return replace(smaller, record=record), new
 
 
 def _check_whole(spec: TokenizerSpec, merges: Sequence[tuple[int, int, int]], gone: Collection[int]) -> None:
@@ -136,7 +136,7 @@ def _check_whole(spec: TokenizerSpec, merges: Sequence[tuple[int, int, int]], go
 
 
 def renumbered(spec: TokenizerSpec, new: Mapping[int, int]) -> TokenizerSpec:
-    """The same tokenizer with only the ids in `new`, by their new numbers; nothing is carried."""
+    """The same tokenizer with only the ids in `new`, by their new numbers, in what is carried too."""
 
     def rows(table: Mapping[int, float]) -> dict[int, float]:
         return {new[token_id]: value for token_id, value in table.items() if token_id in new}
@@ -163,7 +163,7 @@ def renumbered(spec: TokenizerSpec, new: Mapping[int, int]) -> TokenizerSpec:
         unused=frozenset(new[token_id] for token_id in spec.unused if token_id in new),
         unknown=None if spec.unknown is None else new[spec.unknown],
         byte_tokens={new[one]: byte for one, byte in spec.byte_tokens.items() if one in new},
-        carried={},
+        carried=carried_by(spec, new),
     )
 
 
@@ -196,7 +196,8 @@ def _truncated_codes(spec: TokenizerSpec, size: int) -> tuple[TokenizerSpec, dic
     record = {**record, "vocab_size": None} if "vocab_size" in record else record
     smaller = replace(codes.build(pairs[:kept], kind), record=record)
     ids = {token: token_id for token_id, token in smaller.tokens.items()}
-    return smaller, {old: ids[token] for old, token in spec.tokens.items() if token in ids}
+    new = {old: ids[token] for old, token in spec.tokens.items() if token in ids}
+    return replace(smaller, carried=carried_by(spec, new)), new
 
 
 # ---- merging by score ----
@@ -220,7 +221,7 @@ def _without_scores(
     if not trained(spec):
         return smaller, new
     record = _record(spec, len(learned(spec)) - len(gone), size)
-    return replace(smaller, record=record, carried=_model_of(spec, record, len(new))), new
+    return replace(smaller, record=record, carried=_model_of(spec, smaller, record)), new
 
 
 def _without_words(
@@ -229,13 +230,13 @@ def _without_words(
     """Of words that were learned as sentencepiece does, without those in `gone`."""
     new = _placed(spec, gone, len(token_bytes(spec)) - len(gone))
     smaller, record = renumbered(spec, new), {**spec.record, "vocab_size": size}
-    carried: Any = _model_of(spec, record, len(new))
+    carried: Any = _model_of(spec, smaller, record)
     try:
         model, names = carried["sentencepiece"], {token.decode() for token in smaller.tokens.values()}
         idle = {name: value for name, value in model["idle"].items() if name in names}
         carried = {**carried, "sentencepiece": {**model, "idle": idle}}
     except (TypeError, LookupError, AttributeError):  # edited by hand
-        carried = {}
+        carried = {name: value for name, value in carried.items() if name != "sentencepiece"}
     return replace(smaller, tokens=dict(sorted(smaller.tokens.items())), record=record, carried=carried), new
 
 
@@ -258,8 +259,9 @@ def _placed(spec: TokenizerSpec, gone: Collection[int], size: int) -> dict[int, 
     return dict(zip(kept, free, strict=True)) | {token_id: token_id for token_id in fixed}
 
 
-def _model_of(spec: TokenizerSpec, record: Record, size: int) -> dict[str, object]:
-    """What is carried for the `.model` of the smaller size."""
+def _model_of(spec: TokenizerSpec, smaller: TokenizerSpec, record: Record) -> dict[str, object]:
+    """What is carried, with the `.model` of the smaller size."""
+    others = {name: value for name, value in smaller.carried.items() if name != "sentencepiece"}
     known = {item.name for item in fields(SentencePieceOptions)}
     told: dict[str, Any] = {
         name: tuple(value) if isinstance(value, list) else value
@@ -269,6 +271,7 @@ def _model_of(spec: TokenizerSpec, record: Record, size: int) -> dict[str, objec
     carried: Any = spec.carried.get("sentencepiece")
     try:
         written = _written(carried["layout"][1])
+        size = len(token_bytes(smaller))
         layout = [*trainer_layout(size, SentencePieceOptions(**told), written), *carried["layout"][2:]]
     except (
         TypeError,
@@ -276,8 +279,8 @@ def _model_of(spec: TokenizerSpec, record: Record, size: int) -> dict[str, objec
         ValueError,
         AttributeError,
     ):  # a record or a layout that was edited by hand
-        return {}
-    return {**spec.carried, "sentencepiece": {**carried, "layout": layout}}
+        return others
+    return {**others, "sentencepiece": {**carried, "layout": layout}}
 
 
 def _written(message: str) -> set[str]:

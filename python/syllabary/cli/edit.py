@@ -100,15 +100,21 @@ def edit(
     if output is map_file is None and not unreachable:
         raise click.UsageError("nothing is asked for: say what to change, or give --unreachable")
     new_ids, made_of = surgery.unchanged(tok), dict[int, tuple[int, ...]]()
-    new = tok
+    new, losses = tok, list[str]()
     for operate in operations:
         with told_of("--truncate", "size"):
             change = operate(new)
         new, new_ids, made_of = change.tokenizer, *_after(new_ids, made_of, change)
+        losses += change.losses
     if output is not None:
         with format_in(None):
+<<<<<<< HEAD
             done = convert(new, output)
         for loss in done.losses:
+=======
+            losses += convert(new, output).losses
+        for loss in losses:
+>>>>>>> fix1
             common.talk(click.style("lost:", fg="yellow", bold=True) + f" {spoken(loss)}")
         held = plural(done._vocab_size, "token")
         common.talk(f"{printable(output)}: {held} (there were {tok.vocab_size:,})")

@@ -5,21 +5,26 @@ beside it says (`do_lower_case`; also `strip_accents`, `tokenize_chinese_chars`,
 `split="bert-cased"`, `split="bert-uncased"`. Nothing is guessed. Continuing tokens begin with `##`, words are
 of 100 characters at most, as in BERT's own code; the template `[CLS] … [SEP]` is carried along for
 `tokenizer.json`. Adds reading and writing of both files. Source: transformers 5.23, `BertTokenizer`.
-Leaves out: the rest of a model's folder.
+Leaves out: the rest of a model's folder, but for the settings in that file, which are written as they were.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from syllabary import splits
 from syllabary.errors import FormatError
 from syllabary.files import read_bounded
 from syllabary.formats.extras import refuse_extras, without_extras
+from syllabary.formats.hf_framing import EXTRAS
 from syllabary.formats.record import Facts, Format, Hints, cannot_hold, checked
 from syllabary.formats.strict_json import Json, parse
+from syllabary.formats.transformers_folder import NAME as BESIDE
+from syllabary.formats.transformers_folder import beside
 from syllabary.reference.check import check_spec, token_bytes
 from syllabary.spec import Step, StepValue, TokenizerSpec
 
@@ -27,6 +32,7 @@ NAME = "bert"
 FILE, CONFIG = "vocab.txt", "tokenizer_config.json"
 CASING = {"bert-cased": False, "bert-uncased": True}
 ROLES = {"pad": "[PAD]", "unk": "[UNK]", "cls": "[CLS]", "sep": "[SEP]", "mask": "[MASK]"}
+NO_CLASS = (None, "PreTrainedTokenizerFast", "TokenizersBackend")  # those that read no vocab.txt
 LONGEST = 100
 DECODER = (Step("WordPiece", {"prefix": "##", "cleanup": True}),)
 CUTTING = (Step("BertPreTokenizer"),)
@@ -210,19 +216,32 @@ def _unnamed(spec: TokenizerSpec) -> set[str]:
 
 
 def _config(spec: TokenizerSpec, names: Mapping[int, str]) -> bytes:
-    """The options, as transformers writes and reads them."""
+    """The options, as transformers writes and reads them, and the other settings that are carried."""
     options = spec.normalizer[0].options
     unknown = names[spec.unknown] if spec.unknown is not None else None
     tokens = {f"{role}_token": text for role, text in ROLES.items() if text in spec.special_tokens}
-    config = {
+    config: dict[str, object] = {
         "do_lower_case": options["lowercase"],
         "strip_accents": options["strip_accents"],
         "tokenize_chinese_chars": options["handle_chinese_chars"],
         **tokens,
         "unk_token": unknown,
-        "tokenizer_class": "BertTokenizer",
     }
+    said = _said(spec)
+    if said.get("tokenizer_class") in NO_CLASS:
+        said["tokenizer_class"] = "BertTokenizer"
+    for name, value in said.items():  # a token as an object may say more than its text
+        if isinstance(value, dict) and name in config and value.get("content") == config[name]:
+            config[name] = value
+    config = {**said, **config}
     return (json.dumps(config, ensure_ascii=False, indent=2) + "\n").encode()
+
+
+def _said(spec: TokenizerSpec) -> dict[str, Any]:
+    """The members of the file of options that the tokenizer was read with, if any."""
+    text = beside(spec).get(CONFIG, "{}")
+    root = parse(text.encode("utf-8", "surrogatepass"), Path(CONFIG))
+    return {name: member.value for name, member in root.object().items()}
 
 
 def refuses(facts: Facts) -> FormatError | None:
@@ -232,11 +251,25 @@ def refuses(facts: Facts) -> FormatError | None:
 
 def reduce(spec: TokenizerSpec) -> tuple[TokenizerSpec, tuple[str, ...]]:
     """The tokenizer without what the files have no place for, and one sentence for each such thing."""
-    kept = {key: value for key, value in spec.carried.items() if key != "huggingface"}
     without, losses = without_extras(spec, NAME, HELD)
-    if "huggingface" in spec.carried and not kept:
-        return without, tuple(loss for loss in losses if "What only huggingface" not in loss)
-    return without, losses
+    texts = beside(spec)
+    if CONFIG in texts:
+        without = replace(without, carried={**without.carried, BESIDE: {CONFIG: texts[CONFIG]}})
+    held = [BESIDE] if texts.keys() <= {CONFIG} else []
+    held += ["huggingface"] if _gives_template(spec) else []
+    said = tuple(f"What only {name} holds" for name in held)
+    return without, tuple(loss for loss in losses if not loss.startswith(said))
+
+
+def _gives_template(spec: TokenizerSpec) -> bool:
+    """Whether what `tokenizer.json` said beside the ids is what reading the files gives."""
+    ids = {token.decode("utf-8", "replace"): token_id for token_id, token in token_bytes(spec).items()}
+    roles = {f"{role}_token": text for role, text in ROLES.items() if text in spec.special_tokens}
+    given, carried = _template(roles, ids), spec.carried.get("huggingface")
+    template = given.get("huggingface", {})
+    if not isinstance(carried, dict) or not isinstance(template, dict):
+        return False
+    return all(carried[key] == template.get(key) for key in EXTRAS if carried.get(key) is not None)
 
 
 FORMAT = Format(
