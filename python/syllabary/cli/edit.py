@@ -108,13 +108,8 @@ def edit(
         losses += change.losses
     if output is not None:
         with format_in(None):
-<<<<<<< HEAD
             done = convert(new, output)
-        for loss in done.losses:
-=======
-            losses += convert(new, output).losses
-        for loss in losses:
->>>>>>> fix1
+        for loss in (*losses, *done.losses):
             common.talk(click.style("lost:", fg="yellow", bold=True) + f" {spoken(loss)}")
         held = plural(done._vocab_size, "token")
         common.talk(f"{printable(output)}: {held} (there were {tok.vocab_size:,})")
