@@ -36,7 +36,7 @@ SAID: Mapping[str, list[tuple[str, str, str]]] = {
         (r"Up to (\d+) bytes are merged without a heap", "encode/short.rs", "MOST"),
         (r"until there are (\d+) of them", "encode/held.rs", "ENOUGH"),
         (r"or ([\d,]+) ids before them", "encode/held.rs", "IDS"),
-        (r"three ids of (\d+) bits, 2 bits", "encode/inside.rs", "BITS"),
+        (r"three ids of (\d+) bits, 2 bits", "encode/characters.rs", "BITS"),
         (r"\*Windows of (\d+) bytes\*", "encode/windows.rs", "WINDOW"),
         (r"Of a string of (\d+) bytes and more", "encode/windows/ahead.rs", "FEWEST"),
         (r"begins every (\d+) bytes", "encode/windows/ahead.rs", "STRIDE"),

@@ -331,7 +331,7 @@ mod tests {
 
     #[test]
     fn no_token_reaches_over_a_cut() {
-        let letters = ["a", "b", "é", "è", "字", "学", "孩", "😀"];
+        let letters = ["a", "\0", "é", "À", "字", "学", "\u{5B40}", "😀"];
         let mut state = 7u64;
         let mut draw = |most: usize| {
             state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);

@@ -26,8 +26,8 @@ pub(super) struct Halves {
     kinds: Vec<u64>,
     /// Those bytes, and zeros, in open addressing.
     slots: Box<[u64]>,
-    /// All of them, until there are slots.
-    all: HashSet<u64>,
+    /// All of them with their kinds, until there are slots: a byte may be 0, as what does not count is.
+    all: HashSet<(u64, u64)>,
 }
 
 /// The first four bytes behind a place, the first lowest, and above them those before it, the last highest.
@@ -56,14 +56,14 @@ impl Halves {
         if !self.kinds.contains(&kind) {
             self.kinds.push(kind);
         }
-        self.all.insert(number_of(before, after))
+        self.all.insert((kind, number_of(before, after)))
     }
 
     /// Makes what was added ready.
     pub(super) fn close(&mut self) {
         let all = std::mem::take(&mut self.all);
         self.slots = vec![NONE; (SLOTS * all.len() + 1).next_power_of_two()].into();
-        for number in all {
+        for (_, number) in all {
             let mut at = hash_of(number) & (self.slots.len() - 1);
             while self.slots[at] != NONE {
                 at = (at + 1) & (self.slots.len() - 1);
@@ -157,6 +157,15 @@ mod tests {
         assert_eq!(told("a".as_bytes(), &[0xC3]), (true, 1, Some(0x61), Some(0x61)));
         assert_eq!(told(&[0x97], &[0xF0]), (false, 1, Some(LAST), Some(LAST)));
         assert_eq!(told("😀".as_bytes(), &[0xE5]), (true, 1, Some(LAST), Some(LAST)));
+    }
+
+    /// `00 80|00` is in no text, and of `80|00` it has all the bytes that are not zero.
+    #[test]
+    fn what_differs_in_zeros_alone_is_new() {
+        let mut halves = Halves::default();
+        assert!(halves.add(&[0, 0x80], &[0]) && halves.add(&[0x80], &[0]) && !halves.add(&[0x80], &[0]));
+        halves.close();
+        assert!(halves.reach("\u{5B40}\0".as_bytes(), 3));
     }
 
     #[test]

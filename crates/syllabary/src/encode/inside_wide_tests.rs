@@ -9,7 +9,7 @@ use crate::{
 };
 
 const CHARACTERS: [&str; 14] =
-    ["a", " ", "é", "ἀ", "字", "学", "孩", "。", "\u{3000}", "Ꮳ", "\u{FFFF}", "😀", "𠀀", "\u{7FF}"];
+    ["a", "\0", "é", "ἀ", "字", "学", "孩", "。", "\u{3000}", "Ꮳ", "\u{FFFF}", "😀", "𠀀", "\u{7FF}"];
 
 /// Where a string is, what it is, and how many ids come before it.
 type Told = ((usize, usize), u64, usize);
