@@ -246,7 +246,8 @@ impl Cuts {
     /// Whether no token reaches over the place between the characters of these codes.
     #[cfg(test)]
     fn passes_none(&self, text: &[u8], at: usize, (before, after): (usize, usize)) -> bool {
-        !self.reach(text, at) && !self.has_pair(before, after)
+        let may_reach = self.sides(before.min(LAST))[2] | self.sides(after.min(LAST))[3];
+        !(self.has_pair(before, after) || may_reach && self.reach(text, at))
     }
 
     /// Whether, in some token, these two bytes stand side by side and one is of a character that is not whole.
@@ -331,23 +332,28 @@ mod tests {
 
     #[test]
     fn no_token_reaches_over_a_cut() {
-        let letters = ["a", "\0", "é", "À", "字", "学", "\u{5B40}", "😀"];
+        let letters = ["\0", "\u{5B40}", "é", "À", "字", "学", "a", "😀"];
         let mut state = 7u64;
         let mut draw = |most: usize| {
             state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
             (state >> 33) as usize % most
         };
         let (mut cut, mut kept) = (0, 0);
-        for _ in 0..2000 {
+        for _ in 0..4000 {
+            let some = 2 + draw(letters.len() - 1);
             let mut string = |most: usize| -> Vec<u8> {
-                (0..1 + draw(most)).flat_map(|_| letters[draw(letters.len())].bytes()).collect()
+                (0..1 + draw(most)).flat_map(|_| letters[draw(some)].bytes()).collect()
             };
-            let whole: Vec<Vec<u8>> = (0..4).map(|_| string(3)).collect();
+            let whole: Vec<Vec<u8>> = (0..6).map(|_| string(3)).collect();
             let text = string(8);
-            // Also tokens that begin or end inside a character.
+            // Also tokens that begin or end inside a character, or are no text.
             let part = |token: &Vec<u8>| {
                 let rest = &token[draw(3).min(token.len() - 1)..];
-                rest[..rest.len() - draw(3).min(rest.len() - 1)].to_vec()
+                let mut part = rest[..rest.len() - draw(3).min(rest.len() - 1)].to_vec();
+                for _ in 0..draw(3).min(part.len() - 1) {
+                    part.remove(draw(part.len()));
+                }
+                part
             };
             let tokens: Vec<Vec<u8>> = whole.iter().map(part).collect();
             let vocab = Vocab::new(tokens.iter().zip(0..).map(|(token, id)| (id, token.as_slice()))).unwrap();
@@ -364,6 +370,18 @@ mod tests {
             }
         }
         assert!(cut > 1000 && kept > 300, "{cut} {kept}");
+    }
+
+    /// `00 80 00` is in no text, but its last two bytes are.
+    #[test]
+    fn a_token_that_is_no_text_hides_no_other() {
+        let tokens: [&[u8]; 2] = [b"\0\x80\0", b"\x80\0"];
+        for ids in [[0, 1], [1, 0]] {
+            let vocab = Vocab::new(ids.into_iter().zip(tokens)).unwrap();
+            let text = "\u{5B40}\0".as_bytes();
+            assert!(reached(&[tokens[1].to_vec()], text, 3));
+            assert!(!Cuts::new(&vocab).passes_none(text, 3, (0x5B40, 0)));
+        }
     }
 
     #[test]
