@@ -126,10 +126,7 @@ pub(super) fn stand_in_part(
 
 /// Whether some token may have both characters whole, side by side.
 #[inline(always)]
-pub(super) fn stand_together(
-    cuts: &Cuts,
-    [(code, character), (after, following)]: [(usize, Character); 2],
-) -> bool {
+fn stand_together(cuts: &Cuts, [(code, character), (after, following)]: [(usize, Character); 2]) -> bool {
     character.is_before_others() & following.is_after_others() && cuts.has_pair(code, after)
 }
 

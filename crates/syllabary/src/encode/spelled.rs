@@ -40,7 +40,8 @@ pub(super) struct Spelled {
 }
 
 impl Spelled {
-    /// Merges pieces that were not found and are not remembered: those of `SHORT` to `LONGER` bytes, and shorter ones that are not merged with others as they are; how many they are.
+    /// Merges pieces that were not found and are not remembered: those of `SHORT` to `LONGER` bytes, and shorter ones that
+    /// are not merged with others as they are; how many they are.
     pub(super) fn learn(
         &mut self,
         (fast, vocab, merges): (&Fast, &Vocab, &Merges),
