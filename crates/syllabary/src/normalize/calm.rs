@@ -13,6 +13,7 @@ use super::calm_wide::Wide;
 use super::{
     calm_blocks::{BLOCK, classes, not_han},
     calm_joins::{Joins, Pairs},
+    calm_marks::Marks,
 };
 
 /// Characters below have a bit.
@@ -46,6 +47,8 @@ pub(super) struct Calm {
     han: bool,
     /// Characters that stand behind the first of a rule.
     joins: Joins,
+    /// Those of them that a normalization form may leave where they are, if that is what all this is of.
+    marks: Option<Marks>,
     /// The same, to be asked for 64 bytes at once.
     #[cfg(simd_x86)]
     wide: Option<Box<Wide>>,
@@ -130,7 +133,13 @@ impl Calm {
             pages,
             few,
             joins,
+            marks: None,
         }
+    }
+
+    /// With what is known of marks.
+    pub(super) fn with_marks(self, marks: Marks) -> Calm {
+        Calm { marks: Some(marks), ..self }
     }
 
     /// Writes what becomes of `text` behind `out`, from what is reached on as far as can be told here; `None` if a rule
@@ -152,7 +161,7 @@ impl Calm {
         (ruled <= limit).then_some(reached)
     }
 
-    /// How many bytes of a text are calm characters, up to the first that is not.
+    /// How many bytes of a text from one on are calm characters, or stay as they are, up to the first that does not.
     pub(super) fn kept(&self, text: &[u8]) -> usize {
         #[cfg(simd_x86)]
         if let Some(wide) = &self.wide {
@@ -164,7 +173,8 @@ impl Calm {
             let there = (text.len() - at).min(4);
             four[..there].copy_from_slice(&text[at..at + there]);
             let (code, width) = decode(u32::from_le_bytes(four));
-            if four[0] >= 0xF0 || !self.is_calm(code) {
+            let stays = || self.joins(code) && self.stays(text, at, 0);
+            if four[0] >= 0xF0 || !(self.is_calm(code) || stays()) {
                 break;
             }
             at += width;
@@ -187,7 +197,10 @@ impl Calm {
     /// Whether such a one, at byte `at`, stays as it is, if all is told up to there from byte `start` on.
     #[inline]
     pub(super) fn stays(&self, text: &[u8], at: usize, start: usize) -> bool {
-        self.joins.stays(text, at, start, |code| !self.is_calm(code) && !self.joins(code))
+        match &self.marks {
+            Some(marks) => marks.stay(text, at, start, |code| self.is_calm(code)),
+            None => self.joins.stays(text, at, start, |code| !self.is_calm(code) && !self.joins(code)),
+        }
     }
 
     /// `put`, as fast as the processor can.

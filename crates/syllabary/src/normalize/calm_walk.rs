@@ -32,13 +32,20 @@ impl Block {
     /// Makes those calm of which it is said that they stay as they are.
     #[inline(always)]
     pub(super) fn settle(&mut self, stays: impl Fn(usize) -> bool) {
-        let mut rest = self.joins;
+        let strange = self.settled(stays);
+        (self.strange, self.joins) = (strange, self.joins & strange);
+    }
+
+    /// Which are not calm but for those.
+    #[inline(always)]
+    pub(super) fn settled(&self, stays: impl Fn(usize) -> bool) -> u64 {
+        let (mut strange, mut rest) = (self.strange, self.joins);
         while rest != 0 {
             let place = rest.trailing_zeros();
             rest &= rest - 1;
-            let settled = u64::from(stays(place as usize)) << place;
-            (self.strange, self.joins) = (self.strange & !settled, self.joins & !settled);
+            strange ^= u64::from(stays(place as usize)) << place;
         }
+        strange
     }
 
     /// Takes so many bytes from the beginning.

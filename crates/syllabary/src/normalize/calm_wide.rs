@@ -112,10 +112,14 @@ impl Wide {
     fn calm_bytes(&self, calm: &Calm, text: &[u8]) -> usize {
         let mut at = 0;
         while at < text.len() {
-            let Block { begins, strange, .. } = self.look(calm, &text[at..]);
-            if strange != 0 {
-                return at + strange.trailing_zeros() as usize;
+            let block = self.look(calm, &text[at..]);
+            if block.strange != 0 {
+                let strange = block.settled(|place| calm.stays(text, at + place, 0));
+                if strange != 0 {
+                    return at + strange.trailing_zeros() as usize;
+                }
             }
+            let Block { begins, .. } = block;
             // The last may go on behind the block.
             let last = BLOCK - 1 - begins.leading_zeros() as usize;
             at = if text.len() - at > BLOCK { at + last } else { text.len() };

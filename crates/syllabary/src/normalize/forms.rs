@@ -49,6 +49,16 @@ impl Form {
         quick == IsNormalized::Yes && canonical_combining_class(c) == 0
     }
 
+    /// Whether characters are composed in the end.
+    pub(super) fn composes(self) -> bool {
+        matches!(self, Form::Nfc | Form::Nfkc)
+    }
+
+    /// Whether what is only compatible falls apart too.
+    pub(super) fn by_compatibility(self) -> bool {
+        matches!(self, Form::Nfkc | Form::Nfkd)
+    }
+
     /// Writes a text in this form.
     pub(super) fn write(self, text: &str, out: &mut String) {
         match self {
@@ -56,6 +66,17 @@ impl Form {
             Form::Nfd => out.extend(text.nfd().map(|(c, _)| c)),
             Form::Nfkc => out.extend(text.nfkc().map(|(c, _)| c)),
             Form::Nfkd => out.extend(text.nfkd().map(|(c, _)| c)),
+        }
+    }
+
+    /// Whether each character comes from that at its place.
+    #[cfg(test)]
+    pub(super) fn leaves_places(self, text: &str) -> bool {
+        match self {
+            Form::Nfc => text.nfc().all(|(_, change)| change == 0),
+            Form::Nfd => text.nfd().all(|(_, change)| change == 0),
+            Form::Nfkc => text.nfkc().all(|(_, change)| change == 0),
+            Form::Nfkd => text.nfkd().all(|(_, change)| change == 0),
         }
     }
 

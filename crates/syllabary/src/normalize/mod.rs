@@ -6,6 +6,7 @@
 mod calm;
 mod calm_blocks;
 mod calm_joins;
+mod calm_marks;
 #[cfg(simd_x86)]
 mod calm_narrow;
 #[cfg(test)]
