@@ -81,6 +81,21 @@ def test_a_token_is_added_once(tok: syllabary.Tokenizer, tokens: list[str]) -> N
         surgery.add(tok, tokens)
 
 
+@pytest.mark.parametrize("text", [" lowest", "low", "a"])
+def test_an_ordinary_token_gets_no_second_id(tok: syllabary.Tokenizer, text: str) -> None:
+    """Of a special token the text stays ordinary; `test_a_token_of_symbols_that_are_none…` has one."""
+    token_id = tok.token_to_id(text.encode())
+    with pytest.raises(VocabularyError, match=f"token {text!r} is there already, with id {token_id}: leave"):
+        surgery.add(tok, ["<x>", text])
+    assert surgery.add(tok, [text], special=True).tokenizer.spec.tokens == tok.spec.tokens
+
+
+def test_a_byte_is_no_token_of_its_text(shared: Path) -> None:
+    """`<0x0A>` stands for the byte; a line end may be a token of its own, as sentencepiece's users have it."""
+    model = syllabary.load(shared / "vocabs" / "mistral_v1.model")
+    assert surgery.add(model, ["\n"]).tokenizer.encode("a\nb")[1] == model.vocab_size
+
+
 def test_a_leaf_is_removed_and_ids_close_up(tok: syllabary.Tokenizer) -> None:
     leaf = tok.token_to_id(b" lowest")
     change = surgery.remove(tok, [leaf])

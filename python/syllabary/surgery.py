@@ -54,7 +54,8 @@ class Surgery:
 def add(tok: Tokenizer, tokens: Iterable[str], *, special: bool = False) -> Surgery:
     """Add tokens that match in text as a whole, with the next free ids.
 
-    special: matched only as the `special=` policy says, else always.
+    special: matched only as the `special=` policy says, else always. Only a special token may be spelled as
+        an ordinary one, whose id is then that of the text; few formats hold both.
     Raises `VocabularyError` for a token that is empty or there already.
     """
     _check_tokenizer("tok", tok)
@@ -63,11 +64,17 @@ def add(tok: Tokenizer, tokens: Iterable[str], *, special: bool = False) -> Surg
     texts = ordered("tokens", tokens, (str,))
     spec = tok.spec
     named = {**spec.special_tokens, **spec.added_tokens}
+    ordinary = {token: one for one, token in spec.tokens.items() if one not in spec.byte_tokens}
     first = _next_id(tok)
     fresh: dict[str, int] = {}
     for text in texts:
         if not text or text in named or text in fresh:
             raise VocabularyError(f"token {shown(text)} is empty or there already: give each new token once")
+        there = None if special else ordinary.get(text.encode("utf-8", "surrogatepass"))
+        if there is not None:
+            raise VocabularyError(
+                f"token {shown(text)} is there already, with id {there}: leave it out, or remove that first"
+            )
         fresh[text] = first + len(fresh)
     changed = (
         replace(spec, special_tokens={**spec.special_tokens, **fresh})
