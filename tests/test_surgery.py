@@ -127,6 +127,17 @@ def test_what_cannot_be_removed(tok: syllabary.Tokenizer) -> None:
     assert special.tokenizer.encode("<|end|>") == tok.encode("<|end|>", special="text")
 
 
+def test_a_byte_of_a_unigram_is_not_removed() -> None:
+    """It spells what is no piece; where nothing is spelled with bytes, it is a token as any other."""
+    options = {"byte_fallback": True}
+    model = syllabary.train(GREEK, 282, model="unigram", like="sentencepiece", options=options)
+    (token_id,) = (one for one, byte in model.spec.byte_tokens.items() if byte == 0xFF)
+    with pytest.raises(VocabularyError, match=rf"id {token_id} is the token of a byte, <0xFF>: characters"):
+        surgery.remove(model, [token_id])
+    idle = syllabary.Tokenizer(replace(model.spec, fallback=False))
+    assert token_id not in surgery.remove(idle, [token_id], renumber=False).tokenizer.vocab
+
+
 def test_extending_gives_the_other_tokens_after_its_own(tok: syllabary.Tokenizer) -> None:
     greek = syllabary.train(GREEK, vocab_size=300)
     change = surgery.extend(tok, greek)

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from syllabary.arguments import integer, listed, ordered
 from syllabary.errors import SyllabaryError, UnknownSymbolError, VocabularyError
 from syllabary.formats.moved import lost as lost_of
-from syllabary.reference.symbols import shown
+from syllabary.reference.symbols import byte_name, shown
 from syllabary.spec import TokenizerSpec
 from syllabary.spelling import Speller
 from syllabary.tokenizer import Tokenizer
@@ -104,8 +104,8 @@ def remove(
     renumber: the ids that are left close up, in their old order; `False` leaves gaps. Ids in templates,
         padding and the like follow; what needs a token that is gone is among the `losses`.
 
-    Raises `UnknownTokenError` for what is no token, `VocabularyError` for an initial symbol, without which
-    text could no longer be spelled.
+    Raises `UnknownTokenError` for what is no token, `VocabularyError` for an initial symbol or the token of a
+    byte, without which text could no longer be spelled.
     """
     _check_tokenizer("tok", tok)
     gone = {_find(tok, token) for token in listed("tokens", tokens, (str, bytes, int))}
@@ -115,6 +115,11 @@ def remove(
         token_id = min(symbols, default=spec.unknown)
         raise VocabularyError(
             f"id {token_id} is an initial symbol or the unknown token: text could not be spelled without it"
+        )
+    if spec.fallback and (found := gone & spec.byte_tokens.keys()):  # of a Unigram, which has no alphabet
+        raise VocabularyError(
+            f"id {min(found)} is the token of a byte, {byte_name(spec.byte_tokens[min(found)])}: characters "
+            "that are no tokens could not be spelled without it"
         )
     lost = _without_source(spec, gone)
     if lost and not cascade:
