@@ -15,12 +15,13 @@ import sentencepiece
 import streamed
 
 import syllabary
-from syllabary import formats
+from syllabary import formats, surgery
 from syllabary.convert import convert
 from syllabary.errors import FormatError
 from syllabary.formats import gguf
 from syllabary.formats.gguf_container import read_pairs, smallest, write_pairs
 from syllabary.formats.ranks import recover_merges
+from syllabary.spec import TokenizerSpec
 
 LINES = ["low lower lowest newer newest widest", "μῆνιν ἄειδε θεὰ", "漢字かな 12 33", "a b c d e f g"] * 3
 TYPED = {"<unk>": 2, "<s>": 3, "</s>": 3, "<sep>": 4}
@@ -195,6 +196,35 @@ def test_convert_names_what_is_lost(tmp_path: Path) -> None:
     done = convert(model(tmp_path, user_defined_symbols=["<sep>"]), tmp_path / "tok.gguf")
     assert any("found in text" in str(loss) for loss in done.losses)
     assert formats.find(tmp_path / "tok.gguf")[0].name == "gguf"
+
+
+def check_gaps(whole: TokenizerSpec, gone: list[int], names: list[str], path: Path) -> None:
+    """`save` refuses ids of no token, `convert` says what stands there, and no text becomes it."""
+    tok = surgery.remove(syllabary.Tokenizer(whole), gone, renumber=False).tokenizer
+    with pytest.raises(FormatError, match=f"gguf cannot hold ids with a gap: {gone[0]} is no token's; conv"):
+        tok.save(path)
+    done = convert(tok, path)
+    many = "1 id is" if len(gone) == 1 else f"{len(gone)} ids are"
+    said = f"that {many} no token's: each gets one that no text becomes, as {names[0]!r}; no id changes"
+    assert done.losses == (said,)
+    back = syllabary.load(path)
+    assert [back.vocab[token_id].decode() for token_id in gone] == names
+    assert {**back.vocab, **tok.vocab} == back.vocab
+    for text in (*LINES, " ".join(names)):
+        assert back.encode(text, "text") == tok.encode(text, "text")
+    back.save(path)
+    assert syllabary.load(path).spec == back.spec
+
+
+def test_ids_of_no_token_are_named(tmp_path: Path) -> None:
+    """The second has the name of the other gap for itself already."""
+    path, spec = tmp_path / "tok.gguf", syllabary.train(LINES, 300, split="gpt2").spec
+    check_gaps(replace(spec, record={}), [297, 298], ["[PAD297]", "[PAD298]"], path)
+    spec = replace(spec, record={}, special_tokens={"[PAD298]": 300})
+    check_gaps(spec, [298], ["[[PAD298]]"], path)
+    spec = gguf.reduce(syllabary.load(model(tmp_path)).spec)[0]
+    token_id = max(one for one, token in spec.tokens.items() if len(token) > 6)
+    check_gaps(spec, [token_id], [f"[PAD{token_id}]"], path)
 
 
 @pytest.mark.parametrize(

@@ -18,6 +18,7 @@ from tokenizers import Tokenizer as Peer
 from unigram_models import huggingface_file, sentencepiece_model
 
 import syllabary
+from syllabary import surgery
 from syllabary.convert import convert
 from syllabary.errors import FormatError
 from syllabary.formats import gguf
@@ -154,6 +155,28 @@ def test_what_bert_cannot_hold(change: dict[str, Any], what: str | None, tmp_pat
         return
     with pytest.raises(FormatError, match=f"gguf cannot hold .*{what}"):
         saved(spec, tmp_path / "t.gguf")
+
+
+def test_ids_of_no_token_are_named(tmp_path: Path) -> None:
+    """As in `test_formats_gguf`, of both models."""
+    (tmp_path / "t.model").write_bytes(unigram(tmp_path, normalization_rule_name="nfkc"))
+    for spec in (replace(wordpiece(), longest_piece=None), syllabary.load(tmp_path / "t.model").spec):
+        whole = syllabary.Tokenizer(spec)
+        gone = whole.encode(LINES[0])[-1]
+        tok = surgery.remove(whole, [gone], renumber=False).tokenizer
+        held = syllabary.Tokenizer(gguf.reduce(spec)[0])
+        with pytest.raises(
+            FormatError, match=f"gguf cannot hold ids with a gap: {gone} is no token's; convert"
+        ):
+            gguf.write(surgery.remove(held, [gone], renumber=False).tokenizer.spec)
+        back, lost = saved(tok.spec, tmp_path / "tok.gguf")
+        named = (
+            f"that 1 id is no token's: each gets one that no text becomes, as '[PAD{gone}]'; no id changes"
+        )
+        assert named in lost
+        assert back.vocab[gone] == f"[PAD{gone}]".encode()
+        for text in (*LINES, f"a [PAD{gone}]"):
+            assert back.encode(text, "text") == tok.encode(text, "text")
 
 
 # ---- t5 ----

@@ -5,7 +5,7 @@ Adds `write`, `reduce`, and the table `PRE` of splits by llama.cpp's names. Leav
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
 
@@ -17,8 +17,8 @@ from syllabary.formats.ranks import recover_merges
 from syllabary.formats.record import Facts, cannot_hold
 from syllabary.reference.added import PLAIN
 from syllabary.reference.bytes_to_unicode import spell
-from syllabary.reference.check import check_spec
-from syllabary.reference.symbols import byte_name
+from syllabary.reference.check import check_spec, token_bytes
+from syllabary.reference.symbols import byte_name, they_are
 from syllabary.spec import Matching, Step, StepValue, TokenizerSpec
 
 # What llama.cpp calls a split -> the split, and whether a piece that is a token becomes it at once.
@@ -89,15 +89,16 @@ def _file(
 ) -> bytes:
     """The file of a model's pairs, its tokens, and what is carried along."""
     count = max(texts) + 1
+    if len(texts) < count:
+        gap = next(token_id for token_id in range(count) if token_id not in texts)
+        way_out = "convert it, which gives each a token that no text becomes, or save as .syllabary.json"
+        raise cannot_hold(NAME, f"ids with a gap: {gap} is no token's", way_out)
     found: dict[str, tuple[str, Value]] = {
         "general.architecture": ("str", architecture),
         "general.type": ("str", "model"),
         **pairs,
-        "tokenizer.ggml.tokens": (
-            "str",
-            [texts.get(token_id, f"[PAD{token_id}]") for token_id in range(count)],
-        ),
-        "tokenizer.ggml.token_type": ("i32", [kinds.get(token_id, UNUSED) for token_id in range(count)]),
+        "tokenizer.ggml.tokens": ("str", [texts[token_id] for token_id in range(count)]),
+        "tokenizer.ggml.token_type": ("i32", [kinds[token_id] for token_id in range(count)]),
     }
     kept = spec.carried.get(NAME, {})
     for key, value in kept.items() if isinstance(kept, dict) else ():
@@ -227,7 +228,38 @@ def reduce(spec: TokenizerSpec) -> tuple[TokenizerSpec, tuple[str, ...]]:
         keys = ", ".join(repr(key) for key in kept if key not in held)
         lost.append(f"what is carried as {keys}: GGUF has no type for it; no id changes")
         spec = replace(spec, carried={NAME: held})
+    if fillers := _fillers(spec):
+        lost.append(
+            f"that {they_are(len(fillers), 'id')} no token's: each gets one that no text becomes, as "
+            f"{next(iter(fillers.values()))!r}; no id changes"
+        )
+        spec = _filled(spec, fillers)
     return spec, tuple(lost)
+
+
+def _fillers(spec: TokenizerSpec) -> dict[int, str]:
+    """The ids below the largest that no token has, with the names that llama.cpp's converter gives them."""
+    known = token_bytes(spec)
+    names, found = {*known.values()}, dict[int, str]()
+    for token_id in range(max(known, default=-1) + 1):
+        if token_id not in known:
+            name = f"[PAD{token_id}]"
+            while name.encode() in names:
+                name = f"[{name}]"
+            found[token_id] = name
+    return found
+
+
+def _filled(spec: TokenizerSpec, fillers: Mapping[int, str]) -> TokenizerSpec:
+    """The tokenizer with tokens of these names, which no text becomes."""
+    if spec.unit == "byte" or spec.model == "wordpiece":
+        names = {name: token_id for token_id, name in fillers.items()}
+        matching = {**spec.matching, **dict.fromkeys(names, Matching(stage="never"))}
+        return replace(spec, special_tokens={**spec.special_tokens, **names}, matching=matching)
+    tokens = {**spec.tokens, **{token_id: name.encode() for token_id, name in fillers.items()}}
+    scores = {**(spec.scores or {}), **dict.fromkeys(fillers, 0.0)}
+    unused = spec.unused.union(fillers) if spec.model == "unigram" else spec.unused
+    return replace(spec, tokens=dict(sorted(tokens.items())), scores=scores, unused=unused)
 
 
 def refuses(facts: Facts) -> FormatError | None:
