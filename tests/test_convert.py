@@ -10,12 +10,13 @@ import json
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from homes import REAL, Real
 
 import syllabary
-from syllabary import formats
+from syllabary import formats, surgery
 from syllabary.convert import Conversion, convert
 from syllabary.errors import FormatError
 from syllabary.formats import record
@@ -197,3 +198,51 @@ def test_unknown_characters_beside_a_space_are_named(tmp_path: Path) -> None:
     text = "éé éé a"
     assert syllabary.load(path).encode(text) != syllabary.load(tmp_path / "a.model").encode(text)
     assert any("on its other side are one token: ids can change" in loss for loss in found.losses)
+
+
+def twice(model: str, text: str, **options: Any) -> syllabary.Tokenizer:
+    """With a special token that is spelled as an ordinary one is."""
+    tok = syllabary.train(["low lower lowest newer newest widest"] * 20, model=model, **options)
+    return surgery.add(tok, [text], special=True).tokenizer
+
+
+@pytest.mark.parametrize(
+    "made, target, what",
+    [
+        (
+            lambda: twice("unigram", "▁newe", vocab_size=18, like="sentencepiece"),
+            "a.json",
+            "tokenizer.json cannot hold two ids (4 and 18) with the same spelling '▁newe'",
+        ),
+        (
+            lambda: twice("wordpiece", "##st", options={"vocab_size": 30}),
+            "a.gguf",
+            "gguf cannot hold two ids (22 and 30) with the same spelling '##st'",
+        ),
+        (
+            lambda: syllabary.train(["low lower"], unit="char", num_merges=2, split=None, fallback=True),
+            "a.model",
+            "sentencepiece cannot hold a token that is not UTF-8 (id 128, b'\\x80')",
+        ),
+    ],
+)
+def test_what_cannot_be_held_is_said_of_the_file(
+    made: Callable[[], syllabary.Tokenizer], target: str, what: str, tmp_path: Path
+) -> None:
+    """Not of what would be left of it, nor of a copy that could not be read again."""
+    source = tmp_path / "of.syllabary.json"
+    tok = made()
+    tok.save(source)
+    for given, start in ((source, f"{source}: {what}"), (tok, what)):
+        with pytest.raises(FormatError) as caught:
+            convert(given, tmp_path / target)
+        assert str(caught.value) == f"{start}; save as .syllabary.json, which holds everything"
+    assert [path.name for path in tmp_path.iterdir()] == [source.name]
+
+
+def test_what_is_left_and_is_no_tokenizer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    source = SEEDS / "syllabary" / "bytes.syllabary.json"
+    twice = replace(opened(source).spec, special_tokens={"<a>": 0})
+    monkeypatch.setattr(record.Format, "files", lambda _self, _spec, _path: check_spec(twice))
+    with pytest.raises(FormatError, match=r"json: tiktoken cannot hold what would be left .*: id 0 .*; save"):
+        convert(source, tmp_path / "a.tiktoken")

@@ -10,13 +10,15 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from syllabary import formats
-from syllabary.errors import FormatError, SyllabaryError
+from syllabary.errors import FormatError, SyllabaryError, VocabularyError
 from syllabary.files import check_place, named, write_files
 from syllabary.formats.extras import NO_IDS
+from syllabary.formats.record import Format, cannot_hold
 from syllabary.opening import load
 from syllabary.sample import sample
 from syllabary.spec import TokenizerSpec
@@ -99,11 +101,10 @@ def convert(
     tok = source if isinstance(source, Tokenizer) else _open(source, source_format, split, special_tokens)
     target = Path(path)
     chosen = formats.format_of(target, format)
-    chosen.check_model(tok.spec.model)
-    spec, losses = chosen.reduce(tok.spec)
+    with _told_of(source):
+        spec, losses, files = _held(chosen, tok.spec, target)
     if losses and strict:
         raise FormatError(f"{target}: strict, and {chosen.name} would lose: " + "; ".join(losses))
-    files = chosen.files(spec, target)
     for file in files:  # else a name that no file can have would be that of its copy
         check_place(file)
     again, held = _reopened(files, target, chosen.name, spec)
@@ -125,6 +126,29 @@ def _open(
     special_tokens: Mapping[str, int] | None,
 ) -> Tokenizer:
     return load(source, source_format, split=split, special_tokens=special_tokens)
+
+
+@contextmanager
+def _told_of(source: str | os.PathLike[str] | Tokenizer) -> Iterator[None]:
+    """An error about a tokenizer that a format cannot hold names the file that it was read from."""
+    try:
+        yield
+    except FormatError as error:
+        if isinstance(source, Tokenizer):
+            raise
+        raise FormatError(f"{os.fspath(source)}: {error}") from error
+
+
+def _held(
+    form: Format, spec: TokenizerSpec, target: Path
+) -> tuple[TokenizerSpec, tuple[str, ...], Mapping[Path, bytes]]:
+    """What the format can hold of a tokenizer, what is lost, and the files."""
+    form.check_model(spec.model)
+    less, losses = form.reduce(spec)
+    try:
+        return less, losses, form.files(less, target)
+    except VocabularyError as error:
+        raise cannot_hold(form.name, f"what would be left of this tokenizer: {error}") from error
 
 
 def _reopened(

@@ -18,7 +18,18 @@ from dataclasses import replace
 
 from syllabary.formats.bert_vocab import CUTTING, DECODER
 from syllabary.formats.gguf_container import Value, smallest
-from syllabary.formats.gguf_file import BYTE, CONTROL, NAME, NORMAL, PREFIX, UNUSED, USER_DEFINED, File, named
+from syllabary.formats.gguf_file import (
+    BYTE,
+    CONTROL,
+    NAME,
+    NORMAL,
+    PREFIX,
+    UNUSED,
+    USER_DEFINED,
+    File,
+    check_apart,
+    named,
+)
 from syllabary.formats.record import cannot_hold
 from syllabary.reference.added import PLAIN
 from syllabary.spec import Matching, SplitSpec, Step, StepValue, TokenizerSpec
@@ -127,9 +138,9 @@ def _listed(spec: TokenizerSpec) -> tuple[dict[int, str], dict[int, int]]:
             raise cannot_hold(NAME, f"how the token {text!r} is found: it is the text alone, anywhere")
     texts = {token_id: token.decode() for token_id, token in spec.tokens.items()}
     texts |= {at: text for text, at in (*spec.special_tokens.items(), *spec.added_tokens.items())}
+    check_apart(texts)  # as they are read
     texts = {at: text if kinds[at] == CONTROL else marked(text) for at, text in sorted(texts.items())}
-    if len({*texts.values()}) < len(texts):
-        raise cannot_hold(NAME, "two tokens that are spelled alike")
+    check_apart(texts)
     return texts, kinds
 
 

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from syllabary.errors import FormatError
 from syllabary.formats.gguf_container import Value
+from syllabary.formats.record import cannot_hold
 from syllabary.reference.symbols import shown
 from syllabary.spec import Matching
 
@@ -82,6 +83,16 @@ def check_names(file: File, texts: list[str]) -> None:
             why = f"is that of id {before[text]} too" if text else "is empty"
             raise file.error(f"ggml.tokens[{token_id}]", f"the text {shown(text)} {why}")
         before[text] = token_id
+
+
+def check_apart(texts: Mapping[int, str]) -> None:
+    """Raise `FormatError` that names two ids with one text, which a file cannot hold."""
+    first: dict[str, int] = {}
+    for token_id, text in sorted(texts.items()):
+        if first.setdefault(text, token_id) != token_id:
+            raise cannot_hold(
+                NAME, f"two ids ({first[text]} and {token_id}) with the same spelling {shown(text)}"
+            )
 
 
 def named(file: File, texts: list[str], kinds: list[int]) -> dict[str, object]:

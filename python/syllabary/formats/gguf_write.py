@@ -12,7 +12,16 @@ from itertools import chain
 from syllabary.errors import FormatError
 from syllabary.formats import gguf_bert, gguf_t5
 from syllabary.formats.gguf_container import Value, smallest, write_pairs
-from syllabary.formats.gguf_file import BYTE, CONTROL, NAME, NORMAL, UNKNOWN, UNUSED, USER_DEFINED
+from syllabary.formats.gguf_file import (
+    BYTE,
+    CONTROL,
+    NAME,
+    NORMAL,
+    UNKNOWN,
+    UNUSED,
+    USER_DEFINED,
+    check_apart,
+)
 from syllabary.formats.ranks import recover_merges
 from syllabary.formats.record import Facts, cannot_hold
 from syllabary.reference.added import PLAIN
@@ -132,8 +141,7 @@ def listed(spec: TokenizerSpec) -> tuple[dict[int, str], dict[int, int]]:
                 raise cannot_hold(NAME, f"a token that is never found in text, as {name!r}")
             kind = UNUSED
         texts[token_id], kinds[token_id] = name, UNKNOWN if token_id == spec.unknown else kind
-    if len(set(texts.values())) < len(texts):
-        raise cannot_hold(NAME, "two tokens that are spelled alike")
+    check_apart(texts)
     return texts, kinds
 
 

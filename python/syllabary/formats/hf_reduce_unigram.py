@@ -6,10 +6,13 @@ added in 64 bits, and everything in the list has one. Leaves out: the rules for 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
+from syllabary.formats.hf_components import NAME
 from syllabary.formats.hf_unigram import REWRITING
 from syllabary.formats.hidden import hidden
+from syllabary.formats.record import cannot_hold
 from syllabary.reference.symbols import they_are
 from syllabary.spec import Matching, TokenizerSpec
 
@@ -70,6 +73,7 @@ def weighed(spec: TokenizerSpec) -> tuple[TokenizerSpec, str] | None:
         tokens |= {token_id: name.encode() for name, token_id in named.items() if token_id in scores}
     if not lost:
         return None
+    _check_apart(tokens, named)
     changed = replace(
         spec,
         scores=scores,
@@ -79,6 +83,15 @@ def weighed(spec: TokenizerSpec) -> tuple[TokenizerSpec, str] | None:
         fuse_unknown=True,
     )
     return changed, "; ".join(lost)
+
+
+def _check_apart(tokens: Mapping[int, bytes], named: Mapping[str, int]) -> None:
+    """Raise `FormatError` for a special or added token that is spelled as a piece with another id."""
+    ids = {token: token_id for token_id, token in tokens.items() if token_id not in named.values()}
+    for text, token_id in named.items():
+        if token_id in tokens and text.encode() in ids:
+            both = f"{ids[text.encode()]} and {token_id}"
+            raise cannot_hold(NAME, f"two ids ({both}) with the same spelling {text!r}")
 
 
 def _always_cut(spec: TokenizerSpec) -> bool:

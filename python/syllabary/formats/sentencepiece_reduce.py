@@ -15,7 +15,9 @@ from itertools import product
 from syllabary.formats.hf_reduce import steps_of
 from syllabary.formats.hf_reduce_unigram import spelled
 from syllabary.formats.hidden import refuse_hidden
+from syllabary.formats.record import cannot_hold
 from syllabary.formats.sentencepiece_carried import NAME
+from syllabary.reference.check_foreign import not_utf8
 from syllabary.reference.symbols import shown
 from syllabary.reference.unigram import single
 from syllabary.spec import Matching, Step, StepValue, TokenizerSpec
@@ -32,7 +34,14 @@ def reduce(spec: TokenizerSpec) -> tuple[TokenizerSpec, tuple[str, ...]]:
     if spec.unit != "char":
         return spec, ()  # `write` refuses it as it is
     refuse_hidden(spec, NAME)
+    refuse_bytes(spec)
     return _reduced(spec, (*RULES, _record))
+
+
+def refuse_bytes(spec: TokenizerSpec) -> None:
+    """Raise `FormatError` for a token that is no text, as no piece is but the 256 bytes."""
+    if (found := not_utf8(spec)) is not None:
+        raise cannot_hold(NAME, f"a token that is not UTF-8 (id {found}, {shown(spec.tokens[found])})")
 
 
 def first_loss(spec: TokenizerSpec) -> str | None:

@@ -41,7 +41,7 @@ from syllabary.formats.sentencepiece_proto import (
     WORD,
     Model,
 )
-from syllabary.formats.sentencepiece_reduce import KIND, NEVER, first_loss, rewritten
+from syllabary.formats.sentencepiece_reduce import KIND, NEVER, first_loss, refuse_bytes, rewritten
 from syllabary.formats.sentencepiece_scores import scores_of
 from syllabary.reference.check import check_spec
 from syllabary.reference.symbols import byte_name, shown
@@ -68,6 +68,7 @@ def to_model(spec: TokenizerSpec) -> Model:
     check_spec(spec)
     _check_kind(spec)
     refuse_hidden(spec, NAME)
+    refuse_bytes(spec)
     spec = rewritten(spec)
     if (loss := first_loss(spec)) is not None:
         way_out = "convert it, which says all that is lost, or save as .syllabary.json"
@@ -145,7 +146,7 @@ def _pieces(spec: TokenizerSpec) -> Pieces:
         if token_id in spec.byte_tokens:
             pieces[token_id] = byte_name(spec.byte_tokens[token_id]), BYTE
             continue
-        text = _decoded(token_id, token)
+        text = token.decode()
         kind = idle.get(text, (0.0, NORMAL))[1] if token_id not in (spec.scores or ()) else NORMAL
         pieces[token_id] = text, UNUSED if token_id in spec.unused else kind
     for text, token_id in spec.special_tokens.items():
@@ -192,13 +193,6 @@ def _check_alphabet(pieces: Pieces, spec: TokenizerSpec) -> None:
     if dict(spec.alphabet) != expected:
         odd = next(iter(dict(spec.alphabet).items() ^ expected.items()))
         raise cannot_hold(NAME, f"an alphabet where {shown(odd[0])} is not just the token of one character")
-
-
-def _decoded(token_id: int, token: bytes) -> str:
-    try:
-        return token.decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise cannot_hold(NAME, f"a token that is not UTF-8 (id {token_id}, {shown(token)})") from error
 
 
 def _set_pieces(model: Model, spec: TokenizerSpec, pieces: Pieces) -> None:
