@@ -137,6 +137,23 @@ def test_settings_stay_in_the_folder(tmp_path: Path) -> None:
     assert written["tokenizer_class"] == "BertTokenizer"
 
 
+@pytest.mark.parametrize("split", [None, "bert-cased", "bert-uncased"])
+def test_settings_stay_beside_a_file_that_is_read_by_itself(split: str | None, tmp_path: Path) -> None:
+    config = {"do_lower_case": False, "model_max_length": 512, "chat_template": "T", "never_split": ["a"]}
+    folder = folder_of(tmp_path / "bert", config)
+    file, beside = folder / "vocab.txt", folder / "tokenizer_config.json"
+    tok = syllabary.load(file, split=split)
+    assert (tok.settings.model_max_length, tok.settings.chat_templates) == (512, {"default": "T"})
+    assert tok.spec == syllabary.load(folder, split=split).spec
+    tok.save(file)
+    written = json.loads(beside.read_text("utf-8"))
+    assert {name: written[name] for name in config} == {**config, "do_lower_case": split == "bert-uncased"}
+    beside.write_text("{")
+    with pytest.raises(FormatError, match=r"tokenizer_config.json: not JSON"):
+        syllabary.load(file, split=split)
+    assert beside.read_text() == "{"
+
+
 @pytest.mark.parametrize("key", ["padding", "truncation", "post_processor"])
 def test_framing_that_vocab_txt_cannot_hold_is_named(key: str, tmp_path: Path) -> None:
     tok = syllabary.load(folder_of(tmp_path / "bert", {"do_lower_case": True}))

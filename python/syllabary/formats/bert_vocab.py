@@ -24,7 +24,9 @@ from syllabary.formats.hf_framing import EXTRAS
 from syllabary.formats.record import Facts, Format, Hints, cannot_hold, checked
 from syllabary.formats.strict_json import Json, parse
 from syllabary.formats.transformers_folder import NAME as BESIDE
-from syllabary.formats.transformers_folder import beside
+from syllabary.formats.transformers_folder import beside, with_beside
+from syllabary.formats.transformers_folder import checked as checked_texts
+from syllabary.formats.transformers_folder import text as text_of
 from syllabary.reference.check import check_spec, token_bytes
 from syllabary.spec import Step, StepValue, TokenizerSpec
 
@@ -82,7 +84,13 @@ def read(path: Path, hints: Hints) -> TokenizerSpec:
         longest_piece=LONGEST,
         carried=_template(options, ids),
     )
-    return checked(spec, path)
+    return checked(with_beside(spec, _settings(path)), path)
+
+
+def _settings(path: Path) -> dict[str, str]:
+    """The file of options beside `path`, which is written with it: what else it says is carried."""
+    options = path.parent / CONFIG
+    return checked_texts({CONFIG: text_of(options)}, path.parent) if options.is_file() else {}
 
 
 def _lines(path: Path) -> list[str]:
