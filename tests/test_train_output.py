@@ -35,6 +35,10 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"unit": "char"}, "x.model"),
     ({"like": "rustbpe"}, "x.gguf"),
     ({"split": "latin"}, "x.gguf"),
+    ({"unit": "word"}, "x.gguf"),
+    ({"like": "sentencepiece"}, "x.gguf"),
+    ({"like": "sentencepiece", "model": "unigram"}, "x.gguf"),
+    ({"model": "wordpiece", "like": "huggingface"}, "x.gguf"),
 ]
 HELD: list[dict[str, Any]] = [
     {},
@@ -92,6 +96,28 @@ def test_the_verb_says_it_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     done = CliRunner().invoke(main, ["train", "text.txt", "-o", "x.json", "--model", "unigram"])
     assert done.exit_code == 1
     assert "tokenizer.json cannot hold unknown characters in a row" in done.stderr
+
+
+@pytest.mark.parametrize(
+    "options, why, held",
+    [
+        (["--model", "wordpiece", "--vocab-size", "40"], "a limit to the length of words", True),
+        (["--model", "unigram", "--like", "sentencepiece"], "never found in text, as '<unk>'", True),
+        (["--like", "sentencepiece"], "sentencepiece models that rewrite text, but for the space", False),
+    ],
+)
+def test_what_gguf_holds_with_a_loss_is_told_how(
+    options: list[str], why: str, held: bool, working_folder: Path
+) -> None:
+    Path("text.txt").write_text("\n".join(TEXT))
+    command = ["train", "text.txt", "--vocab-size", "24", *options, "-o"]
+    done = CliRunner().invoke(main, [*command, "x.gguf"])
+    assert (done.exit_code, why in done.stderr) == (1, True), done.stderr
+    assert ("`syllabary convert NAME.syllabary.json OUT`" in done.stderr) is held
+    assert not Path("x.gguf").exists()
+    assert CliRunner().invoke(main, [*command, "x.syllabary.json"]).exit_code == 0
+    done = CliRunner().invoke(main, ["convert", "x.syllabary.json", "x.gguf"])
+    assert (done.exit_code == 0, Path("x.gguf").exists()) == (held, held), done.stderr
 
 
 def test_a_folder_that_takes_no_file_is_told_of_at_once(

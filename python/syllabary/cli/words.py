@@ -177,6 +177,11 @@ HINTS: Sequence[tuple[type[Exception], str, str]] = (
         "a file that does not show its format may by its name: tokenizer.json, ….tiktoken, …vocab.bpe",
     ),
     (
+        errors.FormatError,
+        "; convert it, which says all that is lost, or save as .syllabary.json",
+        "`-o NAME.syllabary.json` keeps everything, then `syllabary convert NAME.syllabary.json OUT`",
+    ),
+    (
         errors.TextError,
         "the stream is not UTF-8 ",
         "without `--stream`, `--encoding` and `--errors` say how it is read",

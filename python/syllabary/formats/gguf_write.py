@@ -48,6 +48,7 @@ PRE: dict[str, tuple[str, bool]] = {
     **dict.fromkeys(["deepseek-r1-qwen", "stablelm2"], ("qwen2", False)),
     "llama4": ("o200k", False),
 }
+BY_BYTES = "other BPE than of bytes, or sentencepiece's with scores"
 PLAIN_STEPS = ("pretokenizer", "dropout", "end_of_word", "continuing_prefix", "mark_apart", "unused")
 
 
@@ -76,17 +77,12 @@ def write(spec: TokenizerSpec) -> bytes:
         ("byte", True),
         ("char", False),
     ):
-        raise cannot_hold(NAME, "other BPE than of bytes, or sentencepiece's with scores")
-    texts, kinds = listed(spec)
+        raise cannot_hold(NAME, BY_BYTES)
+    count = max(token_bytes(spec)) + 1
     if spec.model == "unigram":
-        return _file(spec, "t5", gguf_t5.pairs(spec, max(texts) + 1), texts, kinds)
-    return _file(
-        spec,
-        "llama",
-        _byte_level(spec) if spec.scores is None else _by_scores(spec, max(texts) + 1),
-        texts,
-        kinds,
-    )
+        return _file(spec, "t5", gguf_t5.pairs(spec, count), *listed(spec))
+    pairs = _byte_level(spec) if spec.scores is None else _by_scores(spec, count)
+    return _file(spec, "llama", pairs, *listed(spec))
 
 
 def _file(
@@ -100,8 +96,7 @@ def _file(
     count = max(texts) + 1
     if len(texts) < count:
         gap = next(token_id for token_id in range(count) if token_id not in texts)
-        way_out = "convert it, which gives each a token that no text becomes, or save as .syllabary.json"
-        raise cannot_hold(NAME, f"ids with a gap: {gap} is no token's", way_out)
+        raise cannot_hold(NAME, f"ids with a gap: {gap} is no token's")
     found: dict[str, tuple[str, Value]] = {
         "general.architecture": ("str", architecture),
         "general.type": ("str", "model"),
@@ -271,7 +266,7 @@ def _filled(spec: TokenizerSpec, fillers: Mapping[int, str]) -> TokenizerSpec:
 
 
 def refuses(facts: Facts) -> FormatError | None:
-    """The error for tokenizers that are trained here by characters: they have no scores."""
-    if facts.unit != "byte":
-        return cannot_hold(NAME, f"tokens of the unit {facts.unit!r}, only bytes")
+    """The error for words; characters can be held where they have scores, or are those of another model."""
+    if facts.unit == "word":
+        return cannot_hold(NAME, BY_BYTES)
     return None

@@ -14,6 +14,7 @@ from syllabary.reference.check import check_spec
 from syllabary.spec import Alphabet, SplitSpec, TokenizerSpec, Unit
 
 KEEPS_ALL = "save as .syllabary.json, which holds everything"  # the usual way out
+CONVERTS = "convert it, which says all that is lost, or save as .syllabary.json"  # where that can be done
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +87,26 @@ class Format:
         return self.write is not None or self.write_files is not None
 
     def files(self, spec: TokenizerSpec, path: Path) -> dict[Path, bytes]:
-        """Every file of the tokenizer and its bytes; `FormatError` that names what the format cannot hold."""
+        """Every file of the tokenizer and its bytes; `FormatError` that names what the format cannot hold.
+
+        Where `reduce` makes one of it that can be held, the error says so.
+        """
+        try:
+            return self._files(spec, path)
+        except FormatError as error:
+            if not self._converts(spec, path):
+                raise
+            raise FormatError(str(error).replace(KEEPS_ALL, CONVERTS)) from error
+
+    def _converts(self, spec: TokenizerSpec, path: Path) -> bool:
+        """Whether what is left of a tokenizer, with losses that are named, can be held."""
+        try:
+            less, losses = self.reduce(spec)
+            return bool(losses and self._files(less, path))
+        except (FormatError, VocabularyError):
+            return False
+
+    def _files(self, spec: TokenizerSpec, path: Path) -> dict[Path, bytes]:
         self.check_model(spec.model)
         if self.write_files is not None:
             return self.write_files(spec, path)

@@ -71,8 +71,7 @@ def to_model(spec: TokenizerSpec) -> Model:
     refuse_bytes(spec)
     spec = rewritten(spec)
     if (loss := first_loss(spec)) is not None:
-        way_out = "convert it, which says all that is lost, or save as .syllabary.json"
-        raise cannot_hold(NAME, f"this tokenizer as it is: {loss}", way_out)
+        raise cannot_hold(NAME, f"this tokenizer as it is: {loss}")
     forward, backward = _steps(spec)
     pieces = _pieces(spec)
     denormalizer = _map(backward["denormalizer_charsmap"])

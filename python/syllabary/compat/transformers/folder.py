@@ -15,7 +15,7 @@ from syllabary import formats
 from syllabary.compat.transformers.tokenizer import SyllabaryTokenizer
 from syllabary.errors import FormatError
 from syllabary.files import write_atomic
-from syllabary.formats.record import KEEPS_ALL
+from syllabary.formats.record import CONVERTS, KEEPS_ALL
 from syllabary.formats.transformers_folder import beside, of_class, with_settings
 from syllabary.formats.transformers_language import TELLS, with_language
 
@@ -36,7 +36,8 @@ def wrap(tok: Any, settings: Mapping[str, Any]) -> SyllabaryTokenizer:
         try:
             formats.write(spec, folder / "tokenizer.json", "huggingface")
         except FormatError as error:
-            raise FormatError(str(error).replace(KEEPS_ALL, WAY_OUT)) from None
+            sentence = str(error).replace(KEEPS_ALL, WAY_OUT).replace(CONVERTS, WAY_OUT)
+            raise FormatError(sentence) from None
         for file, text in beside(spec).items():
             (folder / file).parent.mkdir(exist_ok=True)
             write_atomic(folder / file, text.encode("utf-8"))
