@@ -91,7 +91,7 @@ def test_an_ordinary_token_gets_no_second_id(tok: syllabary.Tokenizer, text: str
 
 
 def test_a_byte_is_no_token_of_its_text(shared: Path) -> None:
-    """`<0x0A>` stands for the byte; a line end may be a token of its own, as sentencepiece's users have it."""
+    """`<0x0A>` stands for the byte; a line end may be a token beside it."""
     model = syllabary.load(shared / "vocabs" / "mistral_v1.model")
     assert surgery.add(model, ["\n"]).tokenizer.encode("a\nb")[1] == model.vocab_size
 
@@ -350,6 +350,17 @@ def test_what_needs_a_token_that_is_gone_is_said() -> None:
     found = surgery.remove(model, ["▁lo".encode()])
     assert found.losses == ("What only sentencepiece holds beside the tokenizer is lost; no id changes.",)
     assert surgery.remove(model, []).tokenizer.spec == model.spec
+
+
+def test_truncating_warns_of_what_is_gone(tok: syllabary.Tokenizer) -> None:
+    """The last token goes, and with it the template that names it."""
+    template = TemplateProcessing.of("$A end", "$A $B end", {"end": max(tok.spec.tokens)})
+    framed = tok.with_framing(Framing(post_processor=(template,)))
+    losses = surgery.truncate(framed, 274).losses
+    assert losses == ("What only huggingface holds beside the tokenizer is lost; no id changes.",)
+    with pytest.warns(syllabary.LossWarning) as told:
+        assert framed.truncate(274).framing == Framing()
+    assert [(str(one.message), one.filename) for one in told] == [(losses[0], __file__)]
 
 
 def test_what_files_carry_follows_its_ids() -> None:

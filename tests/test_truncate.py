@@ -9,6 +9,7 @@ import dataclasses
 import json
 import re
 import warnings
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -138,7 +139,10 @@ def test_words_of_sentencepiece_are_those_of_the_smaller_size(
         with pytest.raises(VocabularyError, match="id 9 is fixed by the options of training"):
             late.truncate(8)
     added = surgery.add(large, ["x"]).tokenizer
-    assert added.truncate(14).spec.record == large.spec.record
+    with pytest.warns(
+        syllabary.LossWarning, match="What only sentencepiece holds beside the tokenizer is lost"
+    ):
+        assert added.truncate(14).spec.record == large.spec.record
 
 
 @pytest.mark.parametrize("size", [270, 280, 299, 300])
@@ -288,7 +292,9 @@ def test_sizes_that_cannot_be() -> None:
 def test_a_record_that_was_edited_by_hand_does_no_harm(like: str, damage: dict[str, Any]) -> None:
     tok = syllabary.train(DOCUMENTS, 60 if like == "sentencepiece" else 290, like=like)
     spec = dataclasses.replace(tok.spec, record={**tok.spec.record, **damage})
-    cut = syllabary.Tokenizer(spec).truncate(tok.vocab_size - 9)
+    gone = pytest.warns(syllabary.LossWarning, match="What only sentencepiece holds beside the tokenizer is")
+    with gone if like == "sentencepiece" and "counts" in damage else nullcontext():
+        cut = syllabary.Tokenizer(spec).truncate(tok.vocab_size - 9)
     assert cut.vocab == tok.truncate(tok.vocab_size - 9).vocab
     assert cut.encode("low lower") == tok.truncate(tok.vocab_size - 9).encode("low lower")
     bare = dataclasses.replace(spec, carried={})

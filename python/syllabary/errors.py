@@ -86,3 +86,7 @@ class CorpusWarning(UserWarning):
 
 class EarlyStopWarning(UserWarning):
     """Training ended below the size asked for because no pair was left to merge."""
+
+
+class LossWarning(UserWarning):
+    """Something that a tokenizer's file said beside its vocabulary, and that goes with a token of it."""

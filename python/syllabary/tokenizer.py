@@ -32,6 +32,7 @@ from syllabary.arguments import (
 from syllabary.conversing import Conversing
 from syllabary.drawing import Drawing
 from syllabary.errors import TextError, UnknownTokenError
+from syllabary.formats.moved import told
 from syllabary.ragged import Ragged
 from syllabary.reference import Decoder, IncrementalDecoder, ReferenceTokenizer, check_spec
 from syllabary.reference.check import token_bytes
@@ -181,8 +182,7 @@ class Tokenizer(Calls, Drawing, FullEncoding, TextMethods, Conversing):
         """Where each token is in `text`: start and end, int64, shape (n, 2).
 
         byte: in the UTF-8 of `text`. char: from the character that holds the token's first byte to one past
-        the one that holds its last, so neighbours that share a character overlap (as in Hugging Face's
-        library).
+        the one that holds its last, so neighbours that share a character overlap (as in tokenizers).
         """
         if unit not in ("char", "byte"):
             raise ValueError(f'unit={unit!r}: offsets are counted in "char" or "byte"')
@@ -258,8 +258,7 @@ class Tokenizer(Calls, Drawing, FullEncoding, TextMethods, Conversing):
     def merges(self) -> list[tuple[bytes, bytes]]:
         """The pairs that merge, as bytes, in rank order.
 
-        For a tokenizer that has ranks only (tiktoken's), the pair that each token is made of by the tokens
-        below it.
+        Where there are ranks only (tiktoken's), the pair that each token is made of by those below it.
         """
         return [(self.vocab[left], self.vocab[right]) for left, right, _result in self._merges]
 
@@ -297,9 +296,10 @@ class Tokenizer(Calls, Drawing, FullEncoding, TextMethods, Conversing):
         """The tokenizer with the first `size` tokens (special ones counted) that training learned.
 
         What `train(..., vocab_size=size)` gives; of a tokenizer from elsewhere, the same without its last
-        merges. Ids close up. Raises `VocabularyError` where that cannot be (`syllabary.truncation`).
+        merges. Ids close up. Warns `LossWarning` of what its file said of tokens that are gone (as `losses`
+        of `surgery.truncate`). Raises `VocabularyError` where that cannot be (`syllabary.truncation`).
         """
-        return Tokenizer(truncate(self._spec, integer("size", size)))
+        return Tokenizer(told(self._spec, truncate(self._spec, integer("size", size))))
 
     def save(self, path: Path, format: str | None = None) -> None:  # noqa: A002 (public name)
         """Write the tokenizer; the format by name or by suffix (`syllabary.formats`).

@@ -1,18 +1,20 @@
 """What formats carry along (`TokenizerSpec.carried`), after tokens have gone or ids have moved.
 
 Adds `carried_by`, which gives the ids in it their new numbers and leaves out what needs a token that is gone,
-and `lost`, which says what was left out. Templates name tokens by id and text, roles by text, GGUF's keys by
-id. Leaves out: the layout of sentencepiece's `.model`, which goes as soon as an id does (`truncation` makes
-that of a model that we trained anew).
+and `lost`, which says what was left out (`told`: as warnings). Templates name tokens by id and text, roles by
+text, GGUF's keys by id. Leaves out: the layout of sentencepiece's `.model`, which goes as soon as an id does
+(`truncation` makes that of a model that we trained anew).
 """
 
 from __future__ import annotations
 
 import json
+import warnings
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import Any
 
+from syllabary.errors import LossWarning
 from syllabary.formats.extras import NO_IDS
 from syllabary.formats.transformers_folder import ADDED, CONFIG, DECODER, EXTRA, MAP
 from syllabary.reference.check import token_bytes
@@ -63,6 +65,13 @@ def lost(before: TokenizerSpec, after: TokenizerSpec) -> tuple[str, ...]:
             if key not in there
         ]
     return tuple(losses)
+
+
+def told(before: TokenizerSpec, after: TokenizerSpec) -> TokenizerSpec:
+    """The second, with a `LossWarning` to the caller's caller for each thing that is `lost`."""
+    for loss in lost(before, after):
+        warnings.warn(loss, LossWarning, stacklevel=3)
+    return after
 
 
 def _keys(value: object) -> list[str]:
