@@ -274,7 +274,7 @@ def test_losses_are_named() -> None:
     reduced, losses = form.reduce(changed)
     assert [loss.partition(":")[0] for loss in losses] == [
         "the split ('gpt2')", "1 special token", "1 added token, as '<a>'", "the normalizer (NFC)",
-        "dropout=0.5", "the record of training, and what other formats alone hold; no id depends on them",
+        "dropout=0.5", "the record of training, and what other formats alone hold; no id changes",
     ]  # fmt: skip
     assert form.files(reduced, Path("x.tiktoken")) == form.files(spec, Path("x.tiktoken"))
 

@@ -13,7 +13,7 @@ from collections.abc import Collection, Mapping
 from syllabary.formats.record import cannot_hold
 from syllabary.spec import Matching, Step, TokenizerSpec
 
-NO_IDS = "no id changes"
+NO_IDS = "no id changes"  # said of a loss that is no excuse for a difference of ids, in these words alone
 # Field -> what it is, and what its loss changes; `None`: without it, it is another tokenizer altogether.
 EXTRAS: Mapping[str, tuple[str, str | None]] = {
     "normalizer": ("its normalizer", "ids can change"),
@@ -23,13 +23,13 @@ EXTRAS: Mapping[str, tuple[str, str | None]] = {
     "continuing_prefix": ("a prefix of continuing tokens", None),
     "mark_apart": ("an end-of-word mark that is a symbol of its own", None),
     "byte_tokens": ("tokens that stand for bytes", None),
-    "decoder": ("its decoder", "decoded text can change, no id does"),
+    "decoder": ("its decoder", "decoded text can change; no id changes"),
     "matching": ("how its special and added tokens match", "ids can change around those tokens"),
     "unknown": ("an id for unknown symbols", "text with unknown symbols has no ids any more"),
     "fuse_unknown": ("fusing of unknown symbols", "text with unknown symbols gets other ids"),
     "dropout": ("dropout", "ids can change where encoding is not told a dropout"),
-    "trim_offsets": ("trimming of offsets", "offsets change, no id does"),
-    "surface_offsets": ("offsets by sentencepiece's rule", "offsets change, no id does"),
+    "trim_offsets": ("trimming of offsets", "offsets change; no id changes"),
+    "surface_offsets": ("offsets by sentencepiece's rule", "offsets change; no id changes"),
 }
 _DEFAULTS = {one.name: one for one in dataclasses.fields(TokenizerSpec)}
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
+from syllabary.formats.extras import NO_IDS
 from syllabary.formats.hf_reduce_unigram import found, spelling, weighed
 from syllabary.formats.hf_reduce_words import frozen_words, known_words, never_words
 from syllabary.formats.hf_scores import nearest_merges
@@ -18,7 +19,6 @@ from syllabary.reference.symbols import they_are
 from syllabary.spec import Matching, Step, StepValue, TokenizerSpec
 
 SPACE = "\u2581"
-NO_IDS = "no id changes"
 ALL = 2**31 - 1
 Rule = Callable[[TokenizerSpec], tuple[TokenizerSpec, str] | None]
 

@@ -121,7 +121,7 @@ def _metaspace(spec: TokenizerSpec) -> tuple[TokenizerSpec, str] | None:
         else "the step Metaspace becomes sentencepiece's normalizer, so unknown characters beside a "
         "space and on its other side are one token: ids can change"
         if fused
-        else "the step Metaspace becomes sentencepiece's normalizer; no ids change"
+        else "the step Metaspace becomes sentencepiece's normalizer; no id changes"
     )
     return dataclasses.replace(spec, pretokenizer=(), normalizer=(normalizer(prefix, True),)), loss
 
@@ -179,7 +179,7 @@ def _decoder(spec: TokenizerSpec) -> tuple[TokenizerSpec, str] | None:
     steps = ", ".join(step.kind for step in spec.decoder or ()) or "none"
     loss = (
         f"the decoder ({steps}) becomes sentencepiece's: control pieces decode to nothing, an unknown one to "
-        f"{UNKNOWN_SURFACE!r}, {SPACE} to a space; no ids change"
+        f"{UNKNOWN_SURFACE!r}, {SPACE} to a space; no id changes"
     )
     return dataclasses.replace(spec, decoder=(Step(KIND, {**options, **surfaces}),)), loss
 
@@ -264,7 +264,7 @@ def _offsets(spec: TokenizerSpec) -> tuple[TokenizerSpec, str] | None:
     if not spec.trim_offsets and (spec.surface_offsets or not spec.fallback):
         return None
     loss = (
-        "offsets become sentencepiece's (of a character spelled with bytes, the last has it); no ids change"
+        "offsets become sentencepiece's (of a character spelled with bytes, the last has it); no id changes"
     )
     return dataclasses.replace(spec, trim_offsets=False, surface_offsets=True), loss
 
@@ -273,7 +273,7 @@ def _record(spec: TokenizerSpec) -> tuple[TokenizerSpec, str] | None:
     carried = {name: value for name, value in spec.carried.items() if name == NAME}
     if not spec.record and len(carried) == len(spec.carried):
         return None
-    loss = "the record of training, and what other formats alone hold, are left out; no ids change"
+    loss = "the record of training, and what other formats alone hold, are left out; no id changes"
     return dataclasses.replace(spec, record={}, carried=carried), loss
 
 

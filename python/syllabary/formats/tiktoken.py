@@ -119,7 +119,7 @@ def reduce(spec: TokenizerSpec) -> tuple[TokenizerSpec, tuple[str, ...]]:
         losses.append("rules for the offsets of tokens: no id changes")
         spec = replace(spec, trim_offsets=False, surface_offsets=False)
     if spec.record or spec.carried:
-        losses.append("the record of training, and what other formats alone hold; no id depends on them")
+        losses.append("the record of training, and what other formats alone hold; no id changes")
         spec = replace(spec, record={}, carried={})
     return spec, tuple(losses)
 
