@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from syllabary.errors import FormatError, VocabularyError
+from syllabary.errors import FormatError, SyllabaryError, VocabularyError
 from syllabary.reference.check import check_spec
 from syllabary.spec import Alphabet, SplitSpec, TokenizerSpec, Unit
 
@@ -103,7 +103,7 @@ class Format:
         try:
             less, losses = self.reduce(spec)
             return bool(losses and self._files(less, path))
-        except (FormatError, VocabularyError):
+        except SyllabaryError:
             return False
 
     def _files(self, spec: TokenizerSpec, path: Path) -> dict[Path, bytes]:
