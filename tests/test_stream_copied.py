@@ -1,4 +1,7 @@
-"""What is in the middle of a text: copied, it goes on by itself; what has no ids is asked about seldom."""
+"""What is in the middle of a text: copied, it goes on by itself; what has no ids is asked about seldom.
+
+And what is noted of long parts of it has its bound.
+"""
 
 from __future__ import annotations
 
@@ -6,12 +9,16 @@ import copy
 import json
 import pickle
 from pathlib import Path
+from sys import getsizeof
 
 import pytest
 
 import syllabary
 from syllabary.errors import SpecialTokenError
+from syllabary.reference import cut_parts
+from syllabary.reference.cut_parts import Parts
 from syllabary.reference.cuts import Cuts
+from syllabary.spec import Step
 
 
 def test_a_copy_goes_on_by_itself() -> None:
@@ -63,6 +70,18 @@ def test_parts_without_ids_are_not_asked_for_again_and_again(
         assert asked
         assert max(map(len, asked)) <= 128
     assert counts[1] <= 3 * counts[0]
+
+
+def test_long_parts_are_not_all_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A letter with all its marks is one part, however many they are: it is noted what becomes of it."""
+    monkeypatch.setattr(cut_parts, "ROOM", 10_000)
+    lowercase, composed = steps = Step("Lowercase"), Step("NFC")
+    parts = Parts(steps, ())
+    for length in (*range(500, 540), 10_000):
+        assert len(parts.of("E" + "\u0301" * length + " of", True)) == 4
+        for kept in (parts.known[id(lowercase)], parts.known[id(composed)], parts.apart[id(composed)]):
+            assert sum(map(getsizeof, (*kept, *kept.values()))) <= 10_000
+    assert len(parts.known[id(composed)]) > 3  # short ones, and the long ones that there is room for
 
 
 def test_special_tokens_are_those_of_the_call() -> None:

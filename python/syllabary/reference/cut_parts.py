@@ -10,7 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from operator import add
-from typing import Any, NamedTuple, TypeVar
+from sys import getsizeof
+from typing import NamedTuple, TypeVar
 
 from syllabary.reference import cut_steps, normalize
 from syllabary.reference.aligned import Aligned
@@ -19,6 +20,25 @@ from syllabary.spec import Step
 
 Found = TypeVar("Found")
 MEMORY = 10_000  # parts, and places, of which it is noted what a step makes of them
+ROOM = 1 << 22  # bytes that these may have: a part may be as long as the text
+
+
+class Known(dict[str, Found]):
+    """What was found for texts, as far as there is room. Threads may share one: none looks again."""
+
+    size = 0  # bytes, about: threads may note at the same time
+
+    def note(self, text: str, found: Found) -> Found:
+        """What was found, once it is kept for the next time."""
+        size = getsizeof(text) + getsizeof(found)
+        if size > ROOM:
+            return found
+        if len(self) > MEMORY or self.size + size > ROOM:
+            self.clear()
+            self.size = 0
+        self[text] = found
+        self.size += size
+        return found
 
 
 class Part(NamedTuple):
@@ -37,9 +57,9 @@ class Parts:
 
     def __init__(self, steps: tuple[Step, ...], frozen: Collection[str]) -> None:
         self.steps, self.frozen = steps, frozen
-        self.apart: dict[int, dict[str, bool]] = {}  # step -> two characters -> its answer
-        self.known: dict[int, dict[str, str]] = {}  # step -> part -> what becomes of it
-        self.alone_known: dict[str, str] = {}
+        self.apart: dict[int, Known[bool]] = {}  # step -> two characters -> its answer
+        self.known: dict[int, Known[str]] = {}  # step -> part -> what becomes of it
+        self.alone_known: Known[str] = Known()
         self.far = bool(steps) and cut_steps.reads_on(steps[0])
         self.one_by_one = not any(map(cut_steps.reads_on, steps[1:]))
 
@@ -52,7 +72,7 @@ class Parts:
         parts = [Part(at, char) for at, char in enumerate(text)]
         for step in self.steps:
             joined = "".join([part.text for part in parts])
-            known = {} if cut_steps.reads_on(step) else self.apart.setdefault(id(step), {})
+            known = {} if cut_steps.reads_on(step) else self.apart.setdefault(id(step), Known())
             groups = [parts[:1]] if parts else []
             end = len(parts[0].text) if parts else 0
             for part in parts[1:]:
@@ -71,7 +91,7 @@ class Parts:
         """What a step says of a place; of most steps it is noted for the two characters there."""
         found = cut_steps.rewrites_apart(step, text, at, self.frozen, begins)
         if not cut_steps.reads_on(step):
-            noted(self.apart.setdefault(id(step), {}), text[at - 1 : at + 1], found)
+            self.apart.setdefault(id(step), Known()).note(text[at - 1 : at + 1], found)
         return found
 
     def applied(self, step: Step, parts: list[Part]) -> list[Part]:
@@ -91,11 +111,11 @@ class Parts:
 
     def made(self, step: Step, part: str) -> str:
         """What a step makes of a part."""
-        known = self.known.setdefault(id(step), {})
+        known = self.known.setdefault(id(step), Known())
         text = known.get(part)
         if text is None:
             made = normalize.apply([cut_steps.inner(step)], Aligned.of(part), self.frozen)
-            text = noted(known, part, made.text)
+            text = known.note(part, made.text)
         return text
 
     def alone(self, text: str) -> str:
@@ -103,7 +123,7 @@ class Parts:
         found = self.alone_known.get(text)
         if found is not None:
             return found
-        return noted(self.alone_known, text, normalize.apply(self.steps, Aligned.of(text), self.frozen).text)
+        return self.alone_known.note(text, normalize.apply(self.steps, Aligned.of(text), self.frozen).text)
 
     def sides(self, before: str, after: str) -> tuple[str, str] | None:
         """What becomes of two characters that are each a part; `None` where they may be one together.
@@ -157,11 +177,3 @@ def whole(groups: list[list[Part]]) -> list[Part]:
         group[0] if len(group) == 1 else Part(group[0].start, "".join([part.text for part in group]))
         for group in groups
     ]
-
-
-def noted(known: dict[str, Any], key: str, found: Found) -> Found:
-    """What was found, once it is kept for the next time. Threads may share `known`: none looks again."""
-    if len(known) > MEMORY:
-        known.clear()
-    known[key] = found
-    return found

@@ -30,7 +30,7 @@ from typing import Any, NamedTuple
 from syllabary.errors import UnknownSymbolError
 from syllabary.reference import cut_steps
 from syllabary.reference.added import PLAIN
-from syllabary.reference.cut_parts import Parts, noted
+from syllabary.reference.cut_parts import Known, Parts
 from syllabary.reference.cut_steps import Verdict
 from syllabary.reference.cut_tokens import Names, Neighbours, Weighed, Whole
 from syllabary.reference.pipeline import later_names
@@ -80,10 +80,10 @@ class Cuts:
     def __init__(self, spec: TokenizerSpec, finds_special: bool = True) -> None:
         """From a specification that has been checked."""
         self.spec, self.policy = spec, "allow" if finds_special else "text"
-        self.guards: dict[str, bool] = {}  # whether what may be a guard has ids
-        self.pairs: dict[str, Verdict] = {}  # what is certain of two characters, without steps
-        self.sides: dict[str, int] = {}  # and with steps, where each is rewritten alone
-        self.contexts: dict[str, int] = {}  # or else: two characters, and what becomes of them
+        self.guards: Known[bool] = Known()  # whether what may be a guard has ids
+        self.pairs: Known[Verdict] = Known()  # what is certain of two characters, without steps
+        self.sides: Known[int] = Known()  # and with steps, where each is rewritten alone
+        self.contexts: Known[int] = Known()  # or else: two characters, and what becomes of them
         self.rewrites = bool(spec.normalizer or spec.pretokenizer)
         named = {**spec.added_tokens, **(spec.special_tokens if finds_special else {})}
         stages = {name: spec.matching.get(name, PLAIN).stage for name in named}
@@ -157,7 +157,7 @@ class Cuts:
         both, before, after = text[at - 1 : at + 1], text[at - 1], text[at]
         verdict = self.pairs.get(both)
         if verdict is None:
-            verdict = noted(self.pairs, both, self.pair(before, after))
+            verdict = self.pairs.note(both, self.pair(before, after))
         if verdict != "unsure":
             return verdict == "apart"
         return groups and bool(cut_steps.group_before(self.spec.split, text, at, begins))
@@ -247,12 +247,12 @@ class Cuts:
         made = self.parts.sides(left, right)
         if made is None:
             if self.parts.takes_along(left, right):
-                return noted(self.sides, both, SPACE)
-            return noted(self.sides, both, INSIDE if self.parts.inside(left, right) else GLUED)
+                return self.sides.note(both, SPACE)
+            return self.sides.note(both, INSIDE if self.parts.inside(left, right) else GLUED)
         wanted = self.context(left, right, made[0][-1], made[1][0])
         if wanted == 1 and self.has_ids(left) and self.parts.alone(left).endswith(made[0]):
-            return noted(self.sides, both, CUT)
-        return noted(self.sides, both, UNSURE if wanted else NONE)
+            return self.sides.note(both, CUT)
+        return self.sides.note(both, UNSURE if wanted else NONE)
 
     def rewritten(self, text: str, begins: bool, groups: bool = True) -> Iterator[Cut]:
         """The cuts of text that steps rewrite, the last first; what becomes of its last part may change.
@@ -274,7 +274,7 @@ class Cuts:
             both = text[place - 1 : place + 1] + joined[end - 1 : end + 1]
             wanted = self.contexts.get(both)
             if wanted is None:
-                wanted = noted(self.contexts, both, self.context(*both))
+                wanted = self.contexts.note(both, self.context(*both))
             if wanted == GROUP:
                 row = row if row < end else cut_steps.row_of_digits(self.spec.split, joined, end)
                 size = cut_steps.group_before(self.spec.split, joined, end, False, row)
@@ -337,8 +337,8 @@ class Cuts:
         try:
             self.reference.encode(guard, self.policy)
         except UnknownSymbolError:
-            return noted(self.guards, guard, False)
-        return noted(self.guards, guard, True)
+            return self.guards.note(guard, False)
+        return self.guards.note(guard, True)
 
     # ---- what tokens are made of ----
 
