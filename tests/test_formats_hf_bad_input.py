@@ -18,6 +18,7 @@ from json_damage import positions, replaced
 import syllabary
 from syllabary import formats
 from syllabary.errors import FormatError, UnknownSymbolError
+from syllabary.reference.bytes_to_unicode import BYTE_TO_CHARACTER, unspell, unspell_all
 from syllabary.reference.tokenizer import ReferenceTokenizer
 
 NAME = "tokenizer.json"
@@ -215,3 +216,13 @@ def test_a_token_without_a_name_in_a_folder(tmp_path: Path) -> None:
     (tmp_path / "special_tokens_map.json").write_text('{"unk_token": "<unk>"}')
     with pytest.raises(FormatError, match=r"vocab\[1\]: must be \[name, score\], not a list"):
         syllabary.load(tmp_path)
+
+
+def test_characters_that_spell_no_byte() -> None:
+    """Byte 0 is spelled `Ā`; U+0000 is none, though Python's tables hold it in that place."""
+    spelled = {unspell(character): byte for byte, character in BYTE_TO_CHARACTER.items()}
+    assert spelled == {bytes([byte]): byte for byte in range(256)}
+    for character in {*map(chr, range(400)), "\ud800", "\U0001f600"} - {*BYTE_TO_CHARACTER.values()}:
+        with pytest.raises(KeyError) as found:
+            unspell_all(["Ā", f"a{character}"])
+        assert found.value.args == (character,)

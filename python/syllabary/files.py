@@ -28,13 +28,14 @@ PATIENCE, PAUSE = 20, 0.05  # how often, and in seconds, Windows is asked to rep
 
 def read_bounded(path: Path, limit: int = MAX_BYTES) -> bytes:
     """All bytes of a file; `FormatError` if they are more than `limit`, `OSError` if it cannot be read."""
-    data = bytearray()
+    parts, size = list[bytes](), 0
     with named(path), path.open("rb") as file:
-        while len(data) <= limit and (part := file.read(READ_BYTES)):
-            data += part
-    if len(data) > limit:
+        while size <= limit and (part := file.read(READ_BYTES)):
+            parts.append(part)
+            size += len(part)
+    if size > limit:
         raise FormatError(f"{path}: larger than {limit} bytes, which no tokenizer file needs to be")
-    return bytes(data)
+    return b"".join(parts)
 
 
 def read_head(path: Path) -> bytes:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from syllabary.formats.hf_components import DECODER, NAME, Component, read_steps, write_steps
-from syllabary.formats.hf_vocab import BYTE_NAME
+from syllabary.formats.hf_vocab import BYTE_NAMES
 from syllabary.formats.record import cannot_hold
 from syllabary.formats.strict_json import Json
 from syllabary.reference import normalize
@@ -54,7 +54,7 @@ def _joins_bytes(steps: tuple[Step, ...], spec: TokenizerSpec, names: Iterable[s
     if spec.end_of_word is not None:
         return steps == (_suffix(spec.end_of_word),)
     if kinds == ["ByteFallback", "Fuse"]:  # without a fallback, a name like `<0x41>` is no byte to us
-        return spec.fallback or not any(map(BYTE_NAME.fullmatch, names))
+        return spec.fallback or BYTE_NAMES.keys().isdisjoint(names)
     return kinds in ([], ["Fuse"]) and not spec.fallback
 
 

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from operator import add
+from itertools import repeat
+from operator import add, contains
 from typing import Any
 
 from syllabary.formats.hf_values import probability
@@ -111,7 +112,7 @@ def _plain_merges(merges: object, vocab: Mapping[str, int], prefix: str) -> tupl
         return None
     lefts, rights = columns
     try:
-        if HEAD in "".join(lefts) or (prefix and not all(right.startswith(prefix) for right in rights)):
+        if prefix and not all(right.startswith(prefix) for right in rights):
             return None
         ends = [right[len(prefix) :] for right in rights] if prefix else rights
         left_ids, right_ids = list(map(vocab.__getitem__, lefts)), list(map(vocab.__getitem__, rights))
@@ -124,12 +125,15 @@ def _plain_merges(merges: object, vocab: Mapping[str, int], prefix: str) -> tupl
 
 
 def _columns(rows: list[Any]) -> tuple[list[Any], list[Any]] | None:
-    """The left and the right ones of pairs, or of strings with one space; `None` if there are other rows."""
+    """The left and the right ones of pairs, or of strings with one space; `None` if there are other rows,
+    and if one may be the head of a file.
+    """
     kinds = set(map(type, rows))
     if kinds == {str}:
-        names = " ".join(rows).split(" ")
+        text = " ".join(rows)
+        names = text.split(" ")
         # As many spaces as rows, and one in each at least.
-        one_each = len(names) == 2 * len(rows) and all(" " in row for row in rows)
+        one_each = len(names) == 2 * len(rows) and all(map(contains, rows, repeat(" "))) and HEAD not in text
         return (names[::2], names[1::2]) if one_each else None
     if not kinds <= {list} or not set(map(len, rows)) <= {2}:
         return None

@@ -19,7 +19,7 @@ from syllabary.formats.hf_components import NAME, NORMALIZER, read_steps
 from syllabary.formats.hf_decoder import read_decoder
 from syllabary.formats.hf_extras import trims_offsets
 from syllabary.formats.hf_split import read_cutting
-from syllabary.formats.hf_vocab import BYTE_NAME
+from syllabary.formats.hf_vocab import BYTE_NAMES
 from syllabary.formats.hidden import hidden, hidden_of
 from syllabary.formats.record import cannot_hold
 from syllabary.formats.strict_json import Json
@@ -115,8 +115,9 @@ def tokens_of(model: UnigramModel, added: Added, always_cut: bool) -> tuple[dict
     tokens = {token_id: name.encode() for token_id, name in model.hidden.items()}
     bytes_found: dict[int, int] = {}
     if model.byte_fallback:
-        matches = ((token_id, BYTE_NAME.fullmatch(name)) for name, token_id in model.vocab.items())
-        bytes_found = {token_id: int(byte[1], 16) for token_id, byte in matches if byte is not None}
+        bytes_found = {
+            token_id: BYTE_NAMES[name] for name, token_id in model.vocab.items() if name in BYTE_NAMES
+        }
     never = added.ids.keys() if always_cut else ()
     tokens |= {
         token_id: name.encode()

@@ -7,7 +7,6 @@ symbol. Leaves out: the file (`hf_model`, `hf_added`).
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from itertools import chain
@@ -15,8 +14,9 @@ from itertools import chain
 from syllabary.formats.hf_added import Added
 from syllabary.formats.hf_model import Model
 from syllabary.reference.bytes_to_unicode import CHARACTER_TO_BYTE, are_spelled, unspell, unspell_all
+from syllabary.reference.symbols import byte_name
 
-BYTE_NAME = re.compile(r"<0x([0-9A-F]{2})>")
+BYTE_NAMES = {byte_name(byte): byte for byte in range(256)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,8 @@ def of_bytes(model: Model, added: Added, always_cut: bool) -> Vocabulary | None:
     if model.byte_fallback and not model.vocab.keys() - other >= CHARACTER_TO_BYTE.keys():
         return None
     names = added.ids
-    apart = [name for name in model.vocab if name in names or name in other]
+    outside = names.keys() | other
+    apart = [name for name in model.vocab if name in outside]
     merged = set(map(model.vocab.__getitem__, apart)).intersection(chain.from_iterable(model.merges))
     if any(model.vocab[name] in merged for name in other):
         return None
@@ -119,12 +120,7 @@ def _byte_tokens(model: Model) -> dict[int, int]:
     if not model.byte_fallback:
         return {}
     where = model.where.member("byte_fallback")
-    found = dict[int, int]()
-    for name, token_id in model.vocab.items():
-        byte = BYTE_NAME.fullmatch(name)
-        if byte is None:
-            continue
-        found[token_id] = int(byte[1], 16)
+    found = {token_id: BYTE_NAMES[name] for name, token_id in model.vocab.items() if name in BYTE_NAMES}
     if found and (model.prefix or model.suffix):
         raise where.error("byte_fallback together with a prefix or suffix is not supported")
     return found

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import codecs
 from collections.abc import Iterable, Sequence
-from itertools import accumulate, pairwise
+from io import BytesIO
 from typing import Any
 
 from syllabary.spec import ByteOrder
@@ -32,9 +32,11 @@ def bytes_to_unicode() -> dict[int, str]:
 
 BYTE_TO_CHARACTER = bytes_to_unicode()
 CHARACTER_TO_BYTE = {character: byte for byte, character in BYTE_TO_CHARACTER.items()}
-# The same as tables of Python's codecs, which read and write a token at once.
+# The same as tables of Python's codecs, which read and write a token at once. They write much faster with a
+# table that begins with U+0000: for writing it stands in the place of the character of byte 0.
 SPELLED = "".join(BYTE_TO_CHARACTER[byte] for byte in range(256))
-UNSPELLED: Any = codecs.charmap_build(SPELLED)
+ZERO, NUL = SPELLED[0], "\0"
+UNSPELLED: Any = codecs.charmap_build(SPELLED.replace(ZERO, NUL))
 
 
 def spell(token: bytes) -> str:
@@ -52,8 +54,10 @@ def unspell(spelling: str) -> bytes:
     >>> unspell("Ġthe")
     b' the'
     """
+    if NUL in spelling:
+        raise KeyError(NUL)
     try:
-        return codecs.charmap_encode(spelling, "strict", UNSPELLED)[0]
+        return codecs.charmap_encode(spelling.replace(ZERO, NUL), "strict", UNSPELLED)[0]
     except UnicodeEncodeError as error:
         raise KeyError(spelling[error.start]) from None
 
@@ -64,9 +68,8 @@ def unspell_all(spellings: Sequence[str]) -> list[bytes]:
     >>> unspell_all(["Ġthe", "", "Ã©"])
     [b' the', b'', b'\xc3\xa9']
     """
-    all_bytes = unspell("".join(spellings))
-    ends = [0, *accumulate(map(len, spellings))]
-    return [all_bytes[start:end] for start, end in pairwise(ends)]
+    all_bytes = BytesIO(unspell("".join(spellings)))
+    return list(map(all_bytes.read, map(len, spellings)))
 
 
 def are_spelled(names: Iterable[str]) -> bool:

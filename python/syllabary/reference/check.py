@@ -245,17 +245,19 @@ def check_distinct(tokens: Mapping[int, bytes]) -> None:
 
 
 def all_join(tokens: Mapping[int, bytes], merges: tuple[tuple[int, int, int], ...]) -> bool:
-    """Whether each merge of tokens that are not empty gives their bytes, joined, at a glance.
+    """Whether each merge gives the bytes of its tokens, joined, and none is empty, at a glance.
 
     >>> all_join({0: b"a", 1: b"b", 2: b"ab"}, ((0, 1, 2),)), all_join({0: b"a", 1: b"b"}, ((0, 0, 1),))
     (True, False)
     """
+    known = tokens if isinstance(tokens, dict) else dict(tokens)
+    if b"" in known.values():
+        return False
     try:
-        joined = list(map(dict(tokens).__getitem__, chain.from_iterable(merges)))
+        found = map(known.__getitem__, chain.from_iterable(merges))
+        return all(map(eq, map(add, found, found), found))  # of three in a row
     except KeyError:
         return False
-    lefts, rights, results = (joined[place::3] for place in range(3))
-    return all(lefts) and all(rights) and all(map(eq, map(add, lefts, rights), results))
 
 
 def check_merges(
