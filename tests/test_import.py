@@ -30,7 +30,8 @@ def test_nothing_is_loaded_before_it_is_asked_for() -> None:
     assert not {"syllabary.tokenizer", "syllabary.reference", "syllabary.corpus"} & first
     encoding = loaded("import syllabary; syllabary.load")
     assert "syllabary.tokenizer" in encoding
-    assert not {"syllabary.training", "syllabary.counts"} & encoding
+    assert not {"syllabary.training", "syllabary.counts", "syllabary.truncation"} & encoding
+    assert not [name for name in encoding if name.startswith("syllabary.reference.train_sentencepiece")]
     verb = loaded("from syllabary.cli import main; main.get_command(None, 'encode')")
     assert "syllabary.cli.encode" in verb
     assert not {"syllabary.cli.train", "syllabary.training"} & verb

@@ -43,7 +43,6 @@ from syllabary.spec import TokenizerSpec
 from syllabary.text_methods import Special as Special
 from syllabary.text_methods import TextMethods
 from syllabary.tokenizer_full import FullEncoding
-from syllabary.truncation import truncate
 
 REPLACE = "replace"
 Path = str | os.PathLike[str]
@@ -182,7 +181,7 @@ class Tokenizer(Calls, Drawing, FullEncoding, TextMethods, Conversing):
         """Where each token is in `text`: start and end, int64, shape (n, 2).
 
         byte: in the UTF-8 of `text`. char: from the character that holds the token's first byte to one past
-        the one that holds its last, so neighbours that share a character overlap (as in tokenizers).
+        the one that holds its last: neighbours that share one overlap (as in Hugging Face's library).
         """
         if unit not in ("char", "byte"):
             raise ValueError(f'unit={unit!r}: offsets are counted in "char" or "byte"')
@@ -295,10 +294,12 @@ class Tokenizer(Calls, Drawing, FullEncoding, TextMethods, Conversing):
     def truncate(self, size: int) -> Tokenizer:
         """The tokenizer with the first `size` tokens (special ones counted) that training learned.
 
-        What `train(..., vocab_size=size)` gives; of a tokenizer from elsewhere, the same without its last
-        merges. Ids close up. Warns `LossWarning` of what its file said of tokens that are gone (as `losses`
-        of `surgery.truncate`). Raises `VocabularyError` where that cannot be (`syllabary.truncation`).
+        What `train(..., vocab_size=size)` gives; of a tokenizer from elsewhere, the same without its last merges.
+        Ids close up. Warns `LossWarning` of what its file said of tokens that are gone (`Surgery.losses`).
+        Raises `VocabularyError` where that cannot be (`syllabary.truncation`).
         """
+        from syllabary.truncation import truncate  # loads what training is told, which few need
+
         return Tokenizer(told(self._spec, truncate(self._spec, integer("size", size))))
 
     def save(self, path: Path, format: str | None = None) -> None:  # noqa: A002 (public name)

@@ -15,7 +15,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from syllabary.reference.symbols import they_are
-from syllabary.reference.train_sentencepiece_model import WORDS
+from syllabary.reference.wordlevel import WORDS
 from syllabary.spec import Matching, SplitSpec, TokenizerSpec
 
 SPACE = "\u2581"

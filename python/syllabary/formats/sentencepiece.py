@@ -53,7 +53,7 @@ from syllabary.formats.sentencepiece_reduce import reduce
 from syllabary.formats.sentencepiece_selftest import check_samples
 from syllabary.formats.sentencepiece_write import write
 from syllabary.reference.symbols import byte_name, shown
-from syllabary.reference.train_sentencepiece_model import WORDS
+from syllabary.reference.wordlevel import WORDS
 from syllabary.spec import Matching, SplitSpec, Step, StepValue, TokenizerSpec
 from syllabary.spec import Model as Model_
 

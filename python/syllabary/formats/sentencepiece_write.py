@@ -45,7 +45,7 @@ from syllabary.formats.sentencepiece_reduce import KIND, NEVER, first_loss, refu
 from syllabary.formats.sentencepiece_scores import scores_of
 from syllabary.reference.check import check_spec
 from syllabary.reference.symbols import byte_name, shown
-from syllabary.reference.train_sentencepiece_model import WORDS
+from syllabary.reference.wordlevel import WORDS
 from syllabary.spec import StepValue, TokenizerSpec
 
 UNK_ID, BOS_ID, EOS_ID, PAD_ID, UNK_PIECE, LONGEST = 40, 41, 42, 43, 45, 20  # of a TrainerSpec

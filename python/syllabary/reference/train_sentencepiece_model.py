@@ -23,19 +23,18 @@ from syllabary.reference.train_sentencepiece_options import (
     BYTE,
     CONTROL,
     NORMAL,
-    SPACE,
     UNKNOWN,
     USER_DEFINED,
     Meta,
     SentencePieceOptions,
 )
+from syllabary.reference.wordlevel import WORDS
 from syllabary.spec import Matching, Model, SplitSpec, Step, StepValue, TokenizerSpec
 
 Piece = tuple[str, float, int]  # text, score, type
 Rules = tuple[bytes, bytes]  # compiled: of normalizing, of decoding
 MODEL_TYPES = {"unigram": 1, "bpe": 2, "word": 3, "char": 4}
 MODELS: dict[str, Model] = {"unigram": "unigram", "bpe": "bpe", "word": "wordlevel", "char": "bpe"}
-WORDS = f"{SPACE}[^{SPACE}]*|[^{SPACE}]+"  # the split of a model of words
 # Fields of a TrainerSpec by the names of the options, ascending.
 TRAINER_FIELDS = {
     "vocab_size": 4, "input_format": 7, "character_coverage": 10,

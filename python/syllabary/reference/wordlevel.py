@@ -4,7 +4,7 @@ Where unknown pieces in a row are one token (`fuse_unknown`), the pieces of a te
 sentencepiece's model of words, whose unknown words may be spelled with bytes instead (`fallback`). Its
 user-defined symbols are tokens as any other, but for the normalizer, which leaves them alone.
 
-Adds `WordLevel`. Leaves out: how text is cut into pieces.
+Adds `WordLevel`, and the split `WORDS` of that model. Leaves out: how text is cut into pieces.
 Source: tokenizers 0.23.3, `models/wordlevel/mod.rs`; sentencepiece 0.2.3, `src/word_model.cc`, and
 `src/sentencepiece_processor.cc` (`PopulateSentencePieceText`) for unknown words.
 """
@@ -13,10 +13,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from syllabary.reference.normalize_sentencepiece import SPACE
 from syllabary.reference.split import spans
 from syllabary.spec import Matching, TokenizerSpec
 
 Row = tuple[int | None, int, int]  # as `models.Part`
+WORDS = f"{SPACE}[^{SPACE}]*|[^{SPACE}]+"  # the split of sentencepiece's model of words
 
 
 class WordLevel:
