@@ -18,6 +18,7 @@ import pytest
 import sentencepiece
 from tokenizers import Tokenizer, models
 
+import syllabary
 from syllabary import formats, splits
 from syllabary.errors import FormatError
 from syllabary.formats import gpt2, huggingface
@@ -57,11 +58,9 @@ def trained(folder: Path, **options: object) -> Path:
     sentencepiece.SentencePieceTrainer.train(
         sentence_iterator=iter(LINES),
         model_writer=data,
-        model_type="bpe",
-        vocab_size=600,
         hard_vocab_limit=False,
         minloglevel=2,
-        **options,
+        **{"model_type": "bpe", "vocab_size": 600, **options},
     )
     (folder / "m.model").write_bytes(data.getvalue())
     return folder / "m.model"
@@ -94,6 +93,27 @@ def test_a_sentencepiece_model_keeps_its_ids(name: str, prove: bool, tmp_path: P
         assert theirs.decode(ids, skip_special_tokens=False) == home.decode(ids) or home.unk_id() in ids
     with pytest.raises(FormatError, match="cannot hold"):
         formats.write(spec, tmp_path / "strict.json")
+
+
+@pytest.mark.parametrize("kind", ["bpe", "unigram"])
+@pytest.mark.parametrize("trims", [False, True])
+@pytest.mark.parametrize("adds", [False, True])
+def test_white_space_as_suffix(adds: bool, trims: bool, kind: str, tmp_path: Path) -> None:
+    """sentencepiece decodes the space that it puts behind a text; no ids are no text in any library."""
+    options = {"add_dummy_prefix": adds, "remove_extra_whitespaces": trims, "vocab_size": 300}
+    options |= {"treat_whitespace_as_suffix": True, "normalization_rule_name": "identity"}
+    path = trained(tmp_path, model_type=kind, **options)
+    home, tok = sentencepiece.SentencePieceProcessor(model_file=str(path)), syllabary.load(path)
+    theirs, losses = reduced(tok.spec, tmp_path)
+    ours = syllabary.load(tmp_path / NAME)
+    assert any("at the end of a text: ids change" in loss for loss in losses) == adds
+    for text in ["", " ab", *some_texts(6, 100)]:
+        ids = home.encode(text)
+        assert (tok.encode(text), tok.decode(ids)) == (ids, home.decode(ids))
+        assert adds or "<s>" in text or theirs.encode(text).ids == ids
+        decoded = theirs.decode(ids, skip_special_tokens=False)
+        assert decoded == ours.decode(ids)
+        assert decoded == home.decode(ids) or home.unk_id() in ids
 
 
 def test_the_published_model_keeps_its_ids(shared: Path, tmp_path: Path) -> None:

@@ -153,15 +153,16 @@ def _offsets(spec: TokenizerSpec) -> tuple[TokenizerSpec, str] | None:
 
 
 def _decoder(spec: TokenizerSpec) -> tuple[TokenizerSpec, str] | None:
-    """Theirs gives control tokens their names, and the unknown one its own."""
+    """Theirs gives control tokens their names, and the unknown one its own.
+
+    A space behind the text (`treat_whitespace_as_suffix`) stays in both; spaces in front go all the same.
+    """
     if spec.decoder is None or [step.kind for step in spec.decoder] != ["SentencePiece"]:
         return None
     options = spec.decoder[0].options
     steps = [Step("Replace", {"pattern": SPACE, "regex": False, "content": " "})]
     steps += [Step("ByteFallback"), Step("Fuse")]
-    if options["treat_whitespace_as_suffix"]:
-        steps.append(Step("Strip", {"content": " ", "start": 0, "stop": 1}))
-    elif options["add_dummy_prefix"] or options["remove_extra_whitespaces"]:
+    if options["add_dummy_prefix"] or options["remove_extra_whitespaces"]:
         most = ALL if options["remove_extra_whitespaces"] else 1
         steps.append(Step("Strip", {"content": " ", "start": most, "stop": 0}))
     return (
