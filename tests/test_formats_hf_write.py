@@ -136,6 +136,9 @@ def test_what_a_character_map_loses_is_said(tmp_path: Path) -> None:
     home = sentencepiece.SentencePieceProcessor(model_file=str(path))
     for text in ["Hello ＡＢＣ １２３ ﬁne", "In principio erat verbum", "a  b"]:
         assert theirs.encode(text).ids == home.encode(text)
+    for text, side in {"a <x>b": "the text before one", "a<x>b": "the text after it"}.items():
+        assert theirs.encode(text).ids != home.encode(text)
+        assert side in losses[2]
 
 
 def scored(scores: dict[str, float]) -> TokenizerSpec:

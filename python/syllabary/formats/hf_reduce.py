@@ -141,8 +141,8 @@ def _frozen(spec: TokenizerSpec) -> tuple[TokenizerSpec, str] | None:
     }
     return (
         replace(spec, matching={name: how for name, how in matching.items() if how != Matching()}),
-        f"that {they_are(len(names), 'token')} found in the normalized text: the text after one is "
-        "normalized as if it began there; ids can change there",
+        f"that {they_are(len(names), 'token')} found in the normalized text: the text before one is "
+        "normalized as if it ended there, the text after it as if it began there; ids can change there",
     )
 
 
