@@ -294,9 +294,8 @@ class Tokenizer(Calls, Drawing, FullEncoding, TextMethods, Conversing):
     def truncate(self, size: int) -> Tokenizer:
         """The tokenizer with the first `size` tokens (special ones counted) that training learned.
 
-        What `train(..., vocab_size=size)` gives; of a tokenizer from elsewhere, the same without its last merges.
-        Ids close up. Warns `LossWarning` of what its file said of tokens that are gone (`Surgery.losses`).
-        Raises `VocabularyError` where that cannot be (`syllabary.truncation`).
+        What `train(..., vocab_size=size)` gives; of one from elsewhere, the same without its last merges. Ids
+        close up; a `LossWarning` names what goes too. `VocabularyError` as `syllabary.truncation` says.
         """
         from syllabary.truncation import truncate  # loads what training is told, which few need
 
