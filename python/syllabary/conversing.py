@@ -149,8 +149,9 @@ class Conversing:
         settings: what to change of `tokenizer_config.json`: `pad_token="<pad>"`, `padding_side="left"`.
         `name_or_path` is what `load` was given, if that was a path or an id of the Hub, or else empty.
 
-        Raises `FormatError` for a tokenizer that `tokenizer.json` cannot hold, and where `transformers` is
-        not installed.
+        Of a sentencepiece model a `LossWarning` names what changes there; text without special tokens keeps
+        its ids but where the warning says otherwise. Raises `FormatError` for another tokenizer that
+        `tokenizer.json` cannot hold, and where `transformers` is not installed.
         """
         return import_module("syllabary.compat.transformers").wrap(
             self, {"name_or_path": self._opened_as, **settings}

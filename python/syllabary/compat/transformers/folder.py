@@ -7,30 +7,39 @@ rules. Leaves out: what stands in the files (`formats`).
 from __future__ import annotations
 
 import tempfile
+import warnings
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from syllabary import formats
 from syllabary.compat.transformers.tokenizer import SyllabaryTokenizer
-from syllabary.errors import FormatError
+from syllabary.errors import FormatError, LossWarning
 from syllabary.files import write_atomic
 from syllabary.formats.record import CONVERTS, KEEPS_ALL
 from syllabary.formats.transformers_folder import beside, of_class, with_settings
 from syllabary.formats.transformers_language import TELLS, with_language
+from syllabary.formats.transformers_sentencepiece import held, is_sentencepiece, said
 
 WAY_OUT = "`syllabary convert` to a tokenizer.json says whether it can be left out, and what changes"
+
+LOST = "a sentencepiece model for transformers, in whose tokenizer.json is lost"
 
 
 def wrap(tok: Any, settings: Mapping[str, Any]) -> SyllabaryTokenizer:
     """The tokenizer for `transformers`. settings: what to change of `tokenizer_config.json`.
 
-    Raises `FormatError` for a tokenizer that `tokenizer.json` cannot hold.
+    A `LossWarning` names what `tokenizer.json` cannot hold of a sentencepiece model. Raises `FormatError` for
+    another tokenizer that it cannot hold.
     """
-    told = {**of_class(tok.spec), **settings}
+    model = is_sentencepiece(tok.spec)
+    told = {**(said(tok.spec) if model else {}), **of_class(tok.spec), **settings}
     called = told.pop("name_or_path", "")
     language = {name: settings[name] for name in TELLS if name in settings}
     spec = with_language(with_settings(tok.spec, language), language) if language else tok.spec
+    losses: tuple[str, ...] = ()
+    if model:
+        spec, losses = held(spec)
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as name:
         folder = Path(name)
         try:
@@ -42,5 +51,7 @@ def wrap(tok: Any, settings: Mapping[str, Any]) -> SyllabaryTokenizer:
             (folder / file).parent.mkdir(exist_ok=True)
             write_atomic(folder / file, text.encode("utf-8"))
         made: SyllabaryTokenizer = SyllabaryTokenizer.from_pretrained(name, local_files_only=True, **told)
+    if losses:
+        warnings.warn(f"{LOST}: {'; '.join(losses)}", LossWarning, stacklevel=3)
     made.name_or_path = made.init_kwargs["name_or_path"] = called
     return made

@@ -1,0 +1,216 @@
+"""sentencepiece models for `transformers`: ids are sentencepiece's, special tokens those of `AutoTokenizer`.
+
+Leaves out: what `tokenizer.json` holds of a model (`test_formats_sentencepiece_peer`).
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import warnings
+from pathlib import Path
+from typing import Any
+
+import pytest
+import sentencepiece
+from sentencepiece_models import edited, train
+
+import syllabary
+
+transformers = pytest.importorskip("transformers", reason="the extra transformers is not installed")
+MISTRAL = Path(__file__).parents[2] / "shared" / "vocabs" / "mistral_v1.model"
+PLAIN = (
+    *(
+        "the cat sat on the mat",
+        "naïve café",
+        "漢字かな 東京",
+        "😀 👨‍👩‍👧",
+        "12345 2024",
+        "μῆνιν ἄειδε θεὰ",
+        "A",
+        ".",
+    ),
+    *(
+        "HTTPServer camelCase",
+        "xyzzy ababab",
+        "don't can't",
+        "x" * 300,
+        "שלום مرحبا हिन्दी",
+        "a.b,c;d",
+        "[INST] hi",
+    ),
+    *(
+        "arma virumque cano",
+        "Troiae qui primus ab oris",
+        "of the hat",
+        "lower lower",
+        "1999",
+        "(a) [b] {c}",
+        "né",
+    ),
+    *("cafe\u0301", "é", "<s", "s>", "<unk", "<0x41>", "http://a.b/c?d=e", "print('x')", "one, two; three."),
+)
+SPACES = ("Hello  world", " lead", "trail ", "  two   three  ", "a\nb\tc", "\u3000x", "", " ", "a\u2581b")
+SPECIAL = ("a</s>the", "<s>the cat", "the <unk> cat", "</s>", "the<s></s>cat")
+LLAMA = {"tokenizer_class": "LlamaTokenizer", "bos_token": "<s>", "eos_token": "</s>", "unk_token": "<unk>"}
+IDENTITY = {"normalization_rule_name": "identity", "remove_extra_whitespaces": False}
+T5_IDS = {"pad_id": 0, "eos_id": 1, "unk_id": 2, "bos_id": -1}
+
+
+def folder(path: Path, config: dict[str, Any] | None, **options: Any) -> bytes:
+    """A folder of a model and its settings; the model."""
+    data = train(path, vocab_size=460, **options)
+    (path / "tokenizer.model").write_bytes(data)
+    if config is not None:
+        (path / "tokenizer_config.json").write_text(json.dumps(config))
+    return data
+
+
+def opened(path: Path, **settings: Any) -> Any:
+    with pytest.warns(syllabary.LossWarning, match="in whose tokenizer.json is lost: that '<"):
+        return syllabary.load(path).as_transformers(**settings)
+
+
+def peer(data: bytes) -> Any:
+    return sentencepiece.SentencePieceProcessor(model_proto=data)
+
+
+@pytest.mark.parametrize(
+    "options", [{}, {"add_bos_token": True}, {"add_eos_token": True, "add_bos_token": True}]
+)
+def test_a_folder_of_llama(options: dict[str, Any], tmp_path: Path) -> None:
+    data = folder(tmp_path, {**LLAMA, **options}, byte_fallback=True, **IDENTITY)
+    theirs, ours, home = transformers.AutoTokenizer.from_pretrained(tmp_path), opened(tmp_path), peer(data)
+    assert ours.special_tokens_map == theirs.special_tokens_map
+    assert ours.all_special_tokens == theirs.all_special_tokens == ["<s>", "</s>", "<unk>"]
+    assert (ours.padding_side, len(ours)) == (theirs.padding_side, len(theirs))
+    before = [1] if "add_bos_token" in options else []
+    after = [2] if "add_eos_token" in options else []
+    for text in (*PLAIN, *SPACES):
+        found = ours(text)["input_ids"]
+        assert found == [*before, *home.encode(text), *after], text
+        assert ours.decode(found, skip_special_tokens=True) == home.decode(home.encode(text)), text
+    for text in PLAIN:
+        assert dict(ours(text, "the cat")) == dict(theirs(text, "the cat")), text
+        ids = theirs(text)["input_ids"]
+        assert ours.decode(ids) == theirs.decode(ids), text
+    batch = [*PLAIN[:5]]
+    pad = {"padding": True, "return_token_type_ids": True}
+    ours.pad_token = theirs.pad_token = "</s>"
+    assert dict(ours(batch, batch, **pad)) == dict(theirs(batch, batch, **pad))
+
+
+@pytest.mark.skipif(not MISTRAL.is_file(), reason="no folder shared/ beside the repository")
+def test_mistral(tmp_path: Path) -> None:
+    (tmp_path / "tokenizer.model").write_bytes(MISTRAL.read_bytes())
+    (tmp_path / "tokenizer_config.json").write_text(json.dumps({**LLAMA, "add_bos_token": True}))
+    theirs, ours = transformers.AutoTokenizer.from_pretrained(tmp_path), opened(tmp_path)
+    home = peer(MISTRAL.read_bytes())
+    for text in (*PLAIN, *SPACES):
+        assert ours(text)["input_ids"] == [1, *home.encode(text)], text
+    for text in PLAIN:
+        assert dict(ours(text)) == dict(theirs(text)), text
+
+
+def test_special_tokens_in_text_stand_between_texts(tmp_path: Path) -> None:
+    home = peer(folder(tmp_path, LLAMA, byte_fallback=True, **IDENTITY))
+    ours = opened(tmp_path)
+    for text in SPECIAL:
+        want = list[int]()
+        for part in re.split("(<s>|</s>|<unk>)", text):
+            want += [home.piece_to_id(part)] if part in ours.all_special_tokens else home.encode(part)
+        assert ours(text)["input_ids"] == want, text
+        assert ours.decode(want, skip_special_tokens=True).count("<") == 0
+    assert syllabary.load(tmp_path).encode("a</s>the") == home.encode("a</s>the")
+
+
+@pytest.mark.parametrize(
+    "config", [{}, {"additional_special_tokens": [f"<extra_id_{i}>" for i in range(100)]}]
+)
+def test_a_folder_of_t5(config: dict[str, Any], tmp_path: Path) -> None:
+    told = {"tokenizer_class": "T5Tokenizer", **config}
+    data = folder(tmp_path, told, model_type="unigram", normalization_rule_name="nmt_nfkc", **T5_IDS)
+    theirs, ours, home = transformers.AutoTokenizer.from_pretrained(tmp_path), opened(tmp_path), peer(data)
+    assert ours.special_tokens_map == theirs.special_tokens_map
+    assert {*ours.all_special_tokens} == {*theirs.all_special_tokens}
+    assert ours.get_vocab() == theirs.get_vocab()
+    for text in (*PLAIN, *SPACES[:5], "a <extra_id_0> b <extra_id_99>.", "a</s>the"):
+        found = ours(text)["input_ids"]
+        assert dict(ours(text)) == dict(theirs(text)), text
+        assert ours(text, "the cat")["input_ids"] == theirs(text, "the cat")["input_ids"], text
+        assert ours.decode(found) == theirs.decode(found), text
+        if "<" not in text:
+            assert found == [*home.encode(text), 1], text
+
+
+@pytest.mark.parametrize("kind", ["bpe", "unigram", "char"])
+@pytest.mark.parametrize(
+    "more", [{}, {"pad_id": 3, "control_symbols": ["<mask>"], "user_defined_symbols": ["<x>"]}]
+)
+def test_a_model_alone(kind: str, more: dict[str, Any], tmp_path: Path) -> None:
+    data = folder(tmp_path, {}, model_type=kind, **IDENTITY, **more)
+    theirs = transformers.AutoTokenizer.from_pretrained(tmp_path)
+    (tmp_path / "tokenizer_config.json").unlink()
+    ours, home = opened(tmp_path / "tokenizer.model"), peer(data)
+    roles = {**theirs.special_tokens_map, **({"pad_token": "<pad>"} if more else {})}
+    assert ours.special_tokens_map == roles
+    assert {*ours.all_special_tokens} == {*theirs.all_special_tokens} - {"<x>"}
+    for text in (*PLAIN, *SPACES):
+        assert ours(text)["input_ids"] == home.encode(text), text
+
+
+def test_saved_and_opened_again(tmp_path: Path) -> None:
+    folder(tmp_path, {**LLAMA, "add_bos_token": True, "chat_template": "{{ bos_token }}x"}, **IDENTITY)
+    ours = opened(tmp_path, pad_token="</s>")
+    ours.save_pretrained(tmp_path / "again")
+    theirs = transformers.AutoTokenizer.from_pretrained(tmp_path / "again")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", syllabary.LossWarning)
+        again = syllabary.load(tmp_path / "again").as_transformers()
+    for one in (theirs, again):
+        assert one.special_tokens_map == ours.special_tokens_map
+        assert one.all_special_tokens == ours.all_special_tokens
+        assert one.padding_side == "left"
+        assert one.apply_chat_template([{"role": "user", "content": ""}], tokenize=False) == "<s>x"
+        for text in (*PLAIN, *SPACES, *SPECIAL):
+            assert dict(one(text)) == dict(ours(text)), text
+
+
+def test_what_is_lost_is_named(tmp_path: Path) -> None:
+    folder(tmp_path, None, model_type="unigram", user_defined_symbols=["<x>"])
+    with pytest.warns(syllabary.LossWarning) as caught:
+        syllabary.load(tmp_path).as_transformers()
+    (one,) = caught
+    assert one.filename == __file__
+    for part in (
+        "'<unk>', '<s>', '</s>' are in no text",
+        "character map",
+        "32 bits",
+        "1 token is",
+        "decodes",
+    ):
+        assert part in str(one.message), part
+
+
+@pytest.mark.parametrize("name", ["XLMRobertaTokenizer", "AlbertTokenizer", "PegasusTokenizerFast"])
+def test_a_class_with_other_ids_is_refused(name: str, tmp_path: Path) -> None:
+    folder(tmp_path, {"tokenizer_class": name})
+    tok = syllabary.load(tmp_path)
+    with pytest.raises(syllabary.FormatError, match=rf"tokenizer_class '{name}'.*tokenizer_class=None"):
+        tok.as_transformers()
+    with pytest.warns(syllabary.LossWarning):
+        assert tok.with_settings(tokenizer_class=None).as_transformers()("the cat")["input_ids"]
+
+
+def test_a_model_whose_ids_all_change_is_refused(tmp_path: Path) -> None:
+    folder(tmp_path, LLAMA, treat_whitespace_as_suffix=True)
+    with pytest.raises(syllabary.FormatError, match="the space that sentencepiece adds at the end of a text"):
+        syllabary.load(tmp_path).as_transformers()
+    data = edited(folder(tmp_path, LLAMA), "unused")
+    (tmp_path / "tokenizer.model").write_bytes(data)
+    with pytest.raises(syllabary.FormatError, match="cut again once made: ids change"):
+        syllabary.load(tmp_path).as_transformers()
+    data = train(tmp_path, model_type="word", vocab_size=100)
+    (tmp_path / "tokenizer.model").write_bytes(data)
+    with pytest.raises(syllabary.FormatError, match=r"tokenizer\.json cannot hold"):
+        syllabary.load(tmp_path).as_transformers()
