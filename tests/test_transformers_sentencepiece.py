@@ -176,6 +176,14 @@ def test_saved_and_opened_again(tmp_path: Path) -> None:
             assert dict(one(text)) == dict(ours(text)), text
 
 
+def test_another_bos_is_put_before_texts(tmp_path: Path) -> None:
+    folder(tmp_path, {**LLAMA, "add_bos_token": True}, control_symbols=["<go>"], **IDENTITY)
+    theirs = transformers.AutoTokenizer.from_pretrained(tmp_path, bos_token="<go>")
+    assert opened(tmp_path, bos_token="<go>")("the cat")["input_ids"] == theirs("the cat")["input_ids"]
+    theirs = transformers.AutoTokenizer.from_pretrained(tmp_path, add_bos_token=False)
+    assert opened(tmp_path, add_bos_token=False)("the cat")["input_ids"] == theirs("the cat")["input_ids"]
+
+
 def test_what_is_lost_is_named(tmp_path: Path) -> None:
     folder(tmp_path, None, model_type="unigram", user_defined_symbols=["<x>"])
     with pytest.warns(syllabary.LossWarning) as caught:

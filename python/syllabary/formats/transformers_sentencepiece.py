@@ -12,6 +12,7 @@ model, what its class puts around a text. Source: transformers 5.23, `tokenizati
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -44,8 +45,10 @@ def is_sentencepiece(spec: TokenizerSpec) -> bool:
     return spec.surface_offsets and spec.model != "wordlevel"
 
 
-def held(spec: TokenizerSpec) -> tuple[TokenizerSpec, tuple[str, ...]]:
+def held(spec: TokenizerSpec, changes: Mapping[str, Any]) -> tuple[TokenizerSpec, tuple[str, ...]]:
     """The nearest tokenizer that `tokenizer.json` can hold, and what is lost, one sentence each.
+
+    changes: to `tokenizer_config.json`, of which those of BOS and EOS are put around a text at once.
 
     Raises `FormatError` for a class that gives other ids than the model, and for a model of which ids of
     all text would change.
@@ -56,7 +59,7 @@ def held(spec: TokenizerSpec) -> tuple[TokenizerSpec, tuple[str, ...]]:
         raise cannot_hold(FILE, "; ".join(all_text), INSTEAD)
     losses = (*_said_of(spec), *(loss for loss in losses if not loss.startswith("the record of training")))
     less = _with_sentinels(less) if name == T5 else less
-    around = _around(spec, name)
+    around = _around(spec, name, changes)
     carried = {} if around is None else {CARRIED: {"post_processor": around}}
     return with_beside(replace(less, carried=carried), beside(spec)), losses
 
@@ -137,10 +140,11 @@ def _with_sentinels(spec: TokenizerSpec) -> TokenizerSpec:
     return replace(spec, special_tokens={**spec.special_tokens, **special})
 
 
-def _around(spec: TokenizerSpec, name: str | None) -> Component | None:
+def _around(spec: TokenizerSpec, name: str | None, changes: Mapping[str, Any]) -> Component | None:
     """What is put around a text: as the class does it, or else as `add_bos_token`, `add_eos_token` say."""
     members = members_in(beside(spec), Path(BESIDE))
-    roles = {**_roles_left(spec), **settings(spec).roles}
+    given = {role: str(changes[role]) for role in ENDS if role in changes}
+    roles = {**_roles_left(spec), **settings(spec).roles, **given}
     asked = {role: f"add_{role}" in members and members[f"add_{role}"].value is True for role in ENDS}
     second = 1
     if name == T5:

@@ -39,7 +39,7 @@ def wrap(tok: Any, settings: Mapping[str, Any]) -> SyllabaryTokenizer:
     spec = with_language(with_settings(tok.spec, language), language) if language else tok.spec
     losses: tuple[str, ...] = ()
     if model:
-        spec, losses = held(spec)
+        spec, losses = held(spec, settings)
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as name:
         folder = Path(name)
         try:
