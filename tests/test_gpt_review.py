@@ -184,12 +184,40 @@ def test_a_damaged_line_of_the_log_has_a_way_out(
 
 
 @pytest.mark.parametrize(
-    "data", [b"[" * 100_000, b"", b"{}", b"\xff"], ids=["deep", "empty", "object", "bytes"]
+    "data",
+    [
+        b'{"format": "syllabary-run", ' + b"[" * 100_000,
+        b'{"format": "syllabary-run", "ver',
+        b'"syllabary-run\xff',
+    ],
+    ids=["deep", "cut short", "bytes"],
 )
 def test_a_damaged_config_has_a_way_out(tmp_path: Path, data: bytes) -> None:
     (tmp_path / runs.CONFIG).write_bytes(data)
     with pytest.raises(ModelError, match=r"config\.json: .*begins anew"):
         runs.read(tmp_path)
+
+
+FOREIGN = {
+    "deep": b"[" * 100_000,
+    "empty": b"",
+    "object": b"{}",
+    "list": b"[]",
+    "bytes": b"\xff",
+    "text": b"important",
+    "model": b'{"model_type": "gpt2", "of": "syllabary-run"}',
+}
+
+
+@pytest.mark.parametrize("what", sorted(FOREIGN))
+def test_a_config_of_something_else_stays(shards: shards_module.Shards, tmp_path: Path, what: str) -> None:
+    """No message advises to begin anew in such a folder, and beginning anew is refused."""
+    (tmp_path / runs.CONFIG).write_bytes(FOREIGN[what])
+    before = held(tmp_path)
+    for resume in (True, False):
+        with pytest.raises(ModelError, match=r"config\.json: .*Give another folder for the run$"):
+            train(shards.path, tmp_path, small(shards), short(), resume=resume)
+    assert held(tmp_path) == before
 
 
 # ---- the tokenizer of a run ----

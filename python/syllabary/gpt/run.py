@@ -43,7 +43,8 @@ KEPT = 2
 HALF = re.compile(
     r"\.(?:(?:checkpoint-\d+|best)\.safetensors|[a-z.]+)\.[0-9a-f]{16}\.tmp"
 )  # what a kill leaves
-ANEW = "Give another folder for the run; resume=False begins anew"
+ELSEWHERE = "Give another folder for the run"
+ANEW = f"{ELSEWHERE}; resume=False begins anew"
 WAY_OUT = "Give the same, or another folder for the run; resume=False begins anew"
 
 # Settings that may differ when a run goes on: they change when and where, not what.
@@ -93,15 +94,15 @@ def checkpoints(path: Path) -> list[tuple[int, Path]]:
 
 
 def read(path: Path) -> Run | None:
-    """The run in a folder; None if there is none, `ModelError` if its `config.json` is damaged."""
+    """The run in a folder; None if there is none, `ModelError` if its `config.json` is damaged or foreign."""
     file = path / CONFIG
     if not file.exists():
         return None
     try:
-        data = json.loads(read_bounded(file))
+        data = json.loads(_own(file))
     except (ValueError, RecursionError) as error:
         raise ModelError(f"{file}: no JSON ({error}). {ANEW}") from error
-    if not isinstance(data, dict) or data.get("format") != FORMAT or data.get("version") != VERSION:
+    if data.get("version") != VERSION:
         raise ModelError(f"{file}: not the config of a run ({FORMAT}, version {VERSION}). {ANEW}")
     try:
         model, train = ModelConfig.from_json(data.get("model")), TrainConfig.from_json(data.get("train"))
@@ -110,6 +111,20 @@ def read(path: Path) -> Run | None:
     if not isinstance(data.get("data"), dict):
         raise ModelError(f"{file}: 'data' is missing. {ANEW}")
     return Run(path, model, train, data["data"])
+
+
+def _own(file: Path) -> bytes:
+    """A `config.json` that a run wrote, damaged or of another version too; `ModelError` for any other."""
+    found = read_bounded(file)
+    try:
+        data = json.loads(found)
+    except (ValueError, RecursionError) as error:
+        if FORMAT.encode() in found:
+            return found
+        raise ModelError(f"{file}: no JSON ({error}). {ELSEWHERE}") from error
+    if not isinstance(data, dict) or data.get("format") != FORMAT:
+        raise ModelError(f"{file}: not the config of a run ({FORMAT}, version {VERSION}). {ELSEWHERE}")
+    return found
 
 
 def record(shards: Shards) -> dict[str, Any]:
@@ -168,10 +183,13 @@ def start(path: Path, model: ModelConfig, train: TrainConfig, shards: Shards, *,
     """The run to write into: a new one, or that of the folder if it is the same.
 
     resume: False begins anew and removes the files of an older run. Raises `ShardError` if the run's
-    tokenizer is another than the shards', `ModelError` if its texts or settings are others.
+    tokenizer is another than the shards', `ModelError` if its texts or settings are others, or if the
+    folder has a `config.json` that is no run's, which stays.
     """
     if (path / layout.INDEX).exists():
         raise ModelError(f"{path}: holds shards ({layout.INDEX}): give another folder for the run")
+    if (path / CONFIG).exists():
+        _own(path / CONFIG)
     run = Run(path, model, train, record(shards))
     old = read(path) if resume else None
     if old is not None:
