@@ -14,6 +14,7 @@ from click.testing import CliRunner
 torch = pytest.importorskip("torch")
 
 import syllabary  # noqa: E402
+from syllabary.cli import main  # noqa: E402
 from syllabary.cli.gpt_sample import _show, export, sample  # noqa: E402
 from syllabary.errors import CheckpointError, ModelError  # noqa: E402
 from syllabary.gpt import checkpoint  # noqa: E402
@@ -276,3 +277,17 @@ def test_export_says_what_it_wrote(run: Path, tmp_path: Path) -> None:
     assert (done.exit_code, done.stdout) == (0, "")
     for name in ("config.json", "model.safetensors", "tokenizer.json", "tokenizer_config.json"):
         assert str(tmp_path / "out" / name) in done.stderr
+
+
+@pytest.mark.parametrize("name", ["config.json", "model.safetensors", "tokenizer.json"])
+def test_export_replaces_an_earlier_export_and_nothing_else(run: Path, tmp_path: Path, name: str) -> None:
+    earlier, other = tmp_path / "earlier", tmp_path / "other"
+    for _ in range(2):
+        assert invoked(export, str(run), "-o", str(earlier)).exit_code == 0
+    other.mkdir()
+    (other / name).write_text('{"model_type": "gpt2", "architectures": ["GPT2LMHeadModel"]}')
+    before = (other / name).read_bytes()
+    done = CliRunner().invoke(main, ["gpt", "export", str(run), "-o", str(other)])
+    assert done.exit_code == 1
+    assert f"{name}: is there already, and of no earlier export: give another folder" in done.stderr
+    assert [(file.name, file.read_bytes()) for file in other.iterdir()] == [(name, before)]

@@ -153,7 +153,10 @@ Examples:
 """,
 )
 @click.argument("run", metavar="RUN")
-@click.option("-o", "--output", metavar="FOLDER", required=True, help="Made if it is not there.")
+@click.option(
+    "-o", "--output", metavar="FOLDER", required=True,
+    help="Made if it is not there; an earlier export is replaced.",
+)  # fmt: skip
 @click.option("--checkpoint", metavar="FILE", help="Instead of RUN's best, or else newest.")
 def export(run: str, output: str, checkpoint: str | None) -> None:
     """Write the model of RUN, and its tokenizer, as a folder that `transformers` opens.

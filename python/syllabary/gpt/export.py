@@ -10,6 +10,7 @@ architectures, and reading such a folder.
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 from dataclasses import dataclass
@@ -18,7 +19,7 @@ from typing import Any
 
 from syllabary.convert import convert
 from syllabary.errors import FormatError, ModelError
-from syllabary.files import write_atomic
+from syllabary.files import read_bounded, write_atomic
 from syllabary.gpt import run as runs
 from syllabary.gpt.backend import torch
 from syllabary.gpt.checkpoint import write_tensors
@@ -31,6 +32,7 @@ CONFIG = "config.json"
 WEIGHTS = "model.safetensors"
 TOKENIZER = "tokenizer.json"
 TOKENIZER_CONFIG = "tokenizer_config.json"
+FILES = (CONFIG, TOKENIZER, TOKENIZER_CONFIG, WEIGHTS)
 NORM_EPSILON = 1e-5  # torch's own
 
 # Ours -> theirs, of one layer. Theirs are Conv1D, (in, out), where ours are linear, (out, in).
@@ -58,10 +60,11 @@ def to_transformers(
     """Write the model of a run, or of one checkpoint, as a folder for `transformers`.
 
     source: a run's folder (its best weights, or else its newest checkpoint) or a checkpoint's file. The
-        tokenizer is the one that lies beside it. folder: made if it is not there; files of these names in it
-        are replaced, and `config.json` comes last.
+        tokenizer is the one that lies beside it. folder: made if it is not there; an earlier export in it is
+        replaced, and `config.json` comes last.
 
-    Raises `ModelError` for rotary positions, `CheckpointError`, `OSError`.
+    Raises `ModelError` for rotary positions, `CheckpointError`, `OSError`: `FileExistsError` if the folder
+    has files of these names that are no earlier export.
     """
     trained, target = open_trained(source, checkpoint), Path(folder)
     tensors = weights(trained.model)
@@ -70,17 +73,19 @@ def to_transformers(
             f"{target}: holds a run, or shards ({runs.TOKENIZER}): give another folder to export to"
         )
     runs.make_folder(target)
-    for name in (CONFIG, TOKENIZER, TOKENIZER_CONFIG, WEIGHTS):  # without its config it is no model
+    shape = trained.model.config
+    told = config(shape, trained.end)
+    _check_place(target, told)
+    for name in FILES:  # without its config it is no model
         (target / name).unlink(missing_ok=True)
     files = [target / WEIGHTS]
     write_tensors(files[0], tensors, {"format": "pt"})  # the format's word for "made by torch"
-    shape = trained.model.config
     if trained.tok is None:
         losses = [f"no tokenizer: none lies beside {trained.path.name}"]
     else:
         losses = _tokenizer(trained.tok, target, shape, trained.end, files)
     files.append(target / CONFIG)
-    write_atomic(files[-1], _json(config(shape, trained.end)))
+    write_atomic(files[-1], _json(told))
     return Export(tuple(files), tuple(losses))
 
 
@@ -133,6 +138,23 @@ def config(shape: ModelConfig, end: int | None = None) -> dict[str, Any]:
         "eos_token_id": end,
         "torch_dtype": "float32",
     }
+
+
+def _check_place(folder: Path, new: dict[str, Any]) -> None:
+    """`FileExistsError` if something else than an earlier export would be replaced.
+
+    An export is known by the members of its `config.json`, those of `new`; what `transformers` saves has
+    more.
+    """
+    found = [folder / name for name in FILES if (folder / name).exists()]
+    try:
+        old = json.loads(read_bounded(folder / CONFIG))
+    except (OSError, FormatError, ValueError, RecursionError):
+        old = None
+    if found and (not isinstance(old, dict) or old.keys() != new.keys()):
+        raise FileExistsError(
+            errno.EEXIST, "is there already, and of no earlier export: give another folder", str(found[0])
+        )
 
 
 def _folded(qkv: torch.Tensor, shape: ModelConfig) -> torch.Tensor:
