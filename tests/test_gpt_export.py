@@ -162,6 +162,36 @@ def test_the_best_or_else_the_newest_is_opened(tmp_path: Path, tok: syllabary.To
     assert open_trained(folder / "checkpoint-4.safetensors").tok is not None
 
 
+def test_a_damaged_checkpoint_has_a_way_out(tmp_path: Path, tok: syllabary.Tokenizer) -> None:
+    """Nothing is to be deleted, which may be no checkpoint at all; another one of the run is named."""
+    folder = a_run(tmp_path / "run", tok)
+    (folder / "config.json").write_text("{}")
+    with pytest.raises(CheckpointError, match="or no checkpoint") as caught:
+        open_trained(folder, "config.json")
+    assert "delete" not in str(caught.value)
+    best = folder / "best.safetensors"
+    model = open_trained(folder).model
+    for file, step in (
+        (best, 20),
+        (folder / "checkpoint-4.safetensors", 4),
+        (folder / "checkpoint-30.safetensors", 30),
+    ):
+        checkpoint.save(file, model=model, step=step)
+    best.write_bytes(best.read_bytes()[:-100])
+    done = CliRunner().invoke(main, ["gpt", "sample", str(folder)])
+    assert done.exit_code == 1
+    assert "best.safetensors: cut short" in done.stderr
+    assert "--checkpoint checkpoint-30.safetensors is another one of this run" in done.stderr
+    (folder / "checkpoint-30.safetensors").write_bytes(b"")
+    with pytest.raises(
+        CheckpointError, match=r"older checkpoint once a damaged one is moved out of its folder$"
+    ):
+        open_trained(folder / "checkpoint-30.safetensors", None)
+    best.unlink()
+    with pytest.raises(CheckpointError, match=r"; checkpoint=checkpoint-5\.safetensors is another one"):
+        open_trained(folder)
+
+
 def test_folders_that_hold_no_run(tmp_path: Path, tok: syllabary.Tokenizer) -> None:
     with pytest.raises(ModelError, match="no checkpoint in this folder; `syllabary gpt train`"):
         open_trained(tmp_path)

@@ -97,6 +97,7 @@ PHRASES: Sequence[tuple[re.Pattern[str], str]] = tuple(
         (r"\bresume=False\b", "--restart"),
         (r"\bremove them too, or cascade=True$", "remove them too, or give --cascade"),
         (r"\bforce=True\b", "--force"),
+        (r"\bcheckpoint=(?=checkpoint-\d+\.safetensors is another)", "--checkpoint "),
         (r'\bpositions="learned"', "--positions learned"),
         (r"\bval=(?=\d)", "--val "),
         (r"give text to measure on, as held_out$", "give text to measure on, as --held-out FILE"),

@@ -36,7 +36,7 @@ from syllabary.gpt.model import GPT
 FORMAT = "syllabary-checkpoint"
 VERSION = 1
 PARTS = ("model", "optimizer", "rng")
-WAY_OUT = "delete it, and go on from an older checkpoint of the run"
+WAY_OUT = "a run goes on from an older checkpoint once a damaged one is moved out of its folder"
 
 Tensors = dict[str, torch.Tensor]
 

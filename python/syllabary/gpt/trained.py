@@ -7,7 +7,7 @@ Adds the choice of the checkpoint, and of the token that ends a document. Leaves
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -60,7 +60,8 @@ def open_trained(
     small for the tokenizer beside it or was trained with another, as its fingerprint says; `OSError`.
     """
     folder, file = _choose(Path(source), checkpoint)
-    saved = checkpoints.load(file, parts=("model",))
+    others = runs.checkpoints(folder) if checkpoint is None and Path(source).is_dir() else []
+    saved = _load(file, others)
     beside = folder / runs.TOKENIZER
     tok = load(beside) if beside.exists() else None
     size = saved.model_config.vocab_size
@@ -72,6 +73,17 @@ def open_trained(
     if tok is not None:
         _check_trained_with(tok, beside, saved)
     return Trained(file, saved.step, saved.build(device), tok, _end(tok, saved.extra))
+
+
+def _load(file: Path, others: Sequence[tuple[int, Path]]) -> Checkpoint:
+    """The weights of a checkpoint; the error for a damaged one names the newest of others."""
+    try:
+        return checkpoints.load(file, parts=("model",))
+    except CheckpointError as error:
+        names = [other.name for _, other in others if other.name != file.name]
+        if not names:
+            raise
+        raise CheckpointError(f"{error}; checkpoint={names[-1]} is another one of this run") from error
 
 
 def _check_trained_with(tok: Tokenizer, beside: Path, saved: Checkpoint) -> None:
