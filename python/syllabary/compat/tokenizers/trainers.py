@@ -18,6 +18,7 @@ from syllabary.compat.tokenizers._json import dumps
 from syllabary.compat.tokenizers._shown import Record, Word, show
 from syllabary.compat.tokenizers._words import Words
 from syllabary.compat.tokenizers.models import Model
+from syllabary.compat.tokenizers.models import told as passed
 from syllabary.reference.train_huggingface import BpeTrainerOptions, Learned, last_ranks
 from syllabary.reference.train_unigram_huggingface import UnigramTrainerOptions, finish
 from syllabary.reference.train_wordlevel import vocabulary
@@ -71,10 +72,11 @@ class Trainer(Component):
     special_tokens: Any
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
-        """From its options, all by name."""
+        """From its options, all by name; of others it says that they are passed over."""
         if args:
             raise TypeError(f"{self.kind}.__new__() takes 0 positional arguments but {len(args)} was given")
-        super().__init__(**kwargs)
+        known = [str(one.argument) for one in self.members() if one.argument is not None]
+        super().__init__(**passed(kwargs, known, "kwargs"))
 
     def json(self) -> dict[str, object]:
         """As they pickle it."""
