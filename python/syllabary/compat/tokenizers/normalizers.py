@@ -121,11 +121,18 @@ class ByteLevel(Normalizer):
     kind = "ByteLevel"
 
 
+def _charsmap(data: Any) -> str:
+    """A compiled map as the file has it; `FormatError` for what no file may have, as where one is opened."""
+    told = base64.b64encode(bytes(data)).decode()
+    Normalizer.check({"type": "Precompiled", "precompiled_charsmap": told})
+    return told
+
+
 class Precompiled(Normalizer):
     """sentencepiece's compiled map of characters."""
 
     kind = "Precompiled"
-    precompiled_charsmap = Member[str](lambda data: base64.b64encode(bytes(data)).decode())
+    precompiled_charsmap = Member[str](_charsmap)
 
 
 class Prepend(Normalizer):
