@@ -5,6 +5,8 @@ Leaves out: what they do (`test_compat_tokenizers_parts`).
 
 from __future__ import annotations
 
+import json
+import pickle
 from typing import Any
 
 import pytest
@@ -52,3 +54,56 @@ def test_a_character_map_that_leads_outside_itself_is_refused_when_used(damaged:
     assert repr(made) == repr(theirs.normalizers.Precompiled(damaged))
     with pytest.raises(VocabularyError, match="character map of the normalizer is damaged"):
         made.normalize_str("a")
+
+
+# ---- sequences in sequences ----
+
+
+def part(t: Any, place: str) -> Any:
+    """A component of a place, which can be told from another."""
+    names = {"normalizers": "Prepend", "pre_tokenizers": "Punctuation", "processors": "ByteLevel"}
+    return getattr(getattr(t, place), names.get(place, "Fuse"))()
+
+
+@pytest.mark.parametrize("place", ["normalizers", "pre_tokenizers", "processors", "decoders"])
+def test_a_sequence_in_a_sequence_is_its_items(place: str) -> None:
+    """For decoders it is one item; a file keeps it, wherever it is."""
+    seen = []
+    for t in LIBRARIES:
+        sequence = getattr(t, place).Sequence
+        made = sequence([part(t, place), sequence([sequence([part(t, place)]), sequence([])])])
+        state = made.__getstate__()
+        found = [repr(made), str(made), state, repr(pickle.loads(pickle.dumps(made)))]
+        (listed,) = json.loads(state).keys() - {"type"}
+        outer = sequence([])
+        outer.__setstate__(json.dumps({"type": "Sequence", listed: [json.loads(state)]}).encode())
+        found += [repr(outer), repr(sequence([outer, part(t, place)]))]
+        if place != "decoders":
+            found += [repr(one) for one in made]
+            found += [repr(outer[0]), repr(made[1])]
+            with pytest.raises(IndexError, match="Index not found"):
+                made[2]
+            with pytest.raises(Exception, match="should not be a sequence") as caught:
+                made[0] = sequence([])
+            found.append(repr(caught.value))
+        seen.append(found)
+    assert seen[1] == seen[0]
+
+
+def test_the_items_of_a_sequence_are_shared() -> None:
+    """What is changed or replaced in one is so in the other, and in what they do."""
+    seen = []
+    for t in LIBRARIES:
+        n = t.normalizers
+        first = n.Prepend("a")
+        inner = n.Sequence([n.Sequence([first]), n.Lowercase()])
+        outer = n.Sequence([n.NFC(), inner])
+        found = [outer.normalize_str("X")]
+        first.prepend = "b"
+        found += [str(outer), outer.normalize_str("X")]
+        inner[1] = n.Strip()
+        found += [str(outer), outer.normalize_str("X ")]
+        outer[1] = n.Prepend("c")
+        found += [str(inner), inner.normalize_str("X "), str(len(outer)), str(len(inner))]
+        seen.append(found)
+    assert seen[1] == seen[0]

@@ -201,11 +201,15 @@ def shown_value(value: object) -> object:
 class Chain(Component):
     """Components one after the other, as a list of which the items can be read and replaced.
 
-    listed: the member of its JSON.
+    A sequence in it stands for its own items, and shares them, as in theirs. listed: the member of its JSON.
+    unfolds: whether it is so. whole: one that a file has in another, which stays one item.
     """
 
     listed: ClassVar[str]
+    unfolds: ClassVar[bool] = True
+    item: ClassVar[str] = ""  # how errors call one
     children: list[Component]
+    whole = False
 
     def __init__(self, parts: list[Any]) -> None:
         """From its parts, which stay those of the caller's: a change to one changes the sequence."""
@@ -216,14 +220,22 @@ class Chain(Component):
 
     def json(self) -> dict[str, object]:
         """With those of its parts."""
-        return {"type": "Sequence", self.listed: [part.json() for part in self.children]}
+        return {"type": "Sequence", self.listed: [part.json() for part in self]}
 
     def stamp(self) -> tuple[object, ...]:
         """With those of its parts."""
         return id(self), self.changes, *(part.stamp() for part in self.children)
 
+    def spots(self) -> list[tuple[Chain, int]]:
+        """Of each item, the sequence and the place where it stands."""
+        found: list[tuple[Chain, int]] = []
+        for number, child in enumerate(self.children):
+            inner = isinstance(child, Chain) and self.unfolds and not child.whole
+            found += cast(Chain, child).spots() if inner else [(self, number)]
+        return found
+
     def parts(self) -> Sequence[Component]:
-        """Its parts, sequences unfolded."""
+        """Its parts, all sequences unfolded."""
         return [part for child in self.children for part in child.parts()]
 
     def all(self) -> Iterator[Component]:
@@ -234,33 +246,41 @@ class Chain(Component):
 
     def record(self) -> object:
         """Its parts' records."""
-        return Record("Sequence", {self.listed: [part.record() for part in self.children]})
+        return Record("Sequence", {self.listed: [part.record() for part in self]})
 
     def __len__(self) -> int:
-        """How many parts it has."""
-        return len(self.children)
+        """How many items it has."""
+        return len(self.spots())
 
     def __bool__(self) -> bool:
         """True, but for normalizers, whose length theirs knows."""
-        return bool(self.children) or self.listed != "normalizers"
+        return bool(len(self)) or self.listed != "normalizers"
 
     def __iter__(self) -> Iterator[Component]:
-        """Its parts."""
-        return iter(self.children)
+        """Its items."""
+        return (chain.children[number] for chain, number in self.spots())
 
-    def __getitem__(self, index: int) -> Any:
-        """A part; `IndexError` beyond the last."""
+    def _spot(self, index: int) -> tuple[Chain, int]:
         if index < 0:
             raise OverflowError("can't convert negative int to unsigned")
-        if index >= len(self.children):
+        spots = self.spots()
+        if index >= len(spots):
             raise IndexError("Index not found")
-        return self.children[index]
+        return spots[index]
+
+    def __getitem__(self, index: int) -> Any:
+        """An item; `IndexError` beyond the last."""
+        chain, number = self._spot(index)
+        return chain.children[number]
 
     def __setitem__(self, index: int, value: Any) -> None:
-        """Replace a part."""
-        self[index]
-        self.children[index] = checked(value, type(self))
-        self.changes += 1
+        """Replace an item, in the sequence too that it comes from."""
+        new = checked(value, type(self))
+        if isinstance(new, Chain) and self.unfolds and not new.whole:
+            raise Exception(f"{self.item} should not be a sequence")
+        chain, number = self._spot(index)
+        chain.children[number] = new
+        chain.changes += 1
 
 
 def family(cls: type[Component]) -> type[Component]:
@@ -288,7 +308,11 @@ def _made(place_of: type[Component], value: dict[str, Any]) -> Component:
     sequence = kinds.get("Sequence")
     listed = getattr(sequence, "listed", "")
     if sequence is not None and value.get("type", "Sequence") == "Sequence" and listed in value:
-        return sequence([_made(place_of, one) for one in value[listed]])
+        parts = [_made(place_of, one) for one in value[listed]]
+        for one in parts:
+            if isinstance(one, Chain):
+                one.whole = True
+        return sequence(parts)
     name = place_of.kind_in(value)
     made = object.__new__(kinds[name])
     made.changes = 0

@@ -134,6 +134,7 @@ class Sequence(Chain, Decoder):
 
     kind = "Sequence"
     listed = "decoders"
+    unfolds = False
 
 
 def _is_one(ids: Any) -> bool:

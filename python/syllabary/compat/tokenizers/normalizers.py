@@ -155,6 +155,7 @@ class Sequence(Chain, Normalizer):
 
     kind = "Sequence"
     listed = "normalizers"
+    item = "normalizer"
 
 
 NORMALIZERS = {"nfc": NFC, "nfd": NFD, "nfkc": NFKC, "nfkd": NFKD}

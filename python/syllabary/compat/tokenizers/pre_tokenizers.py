@@ -165,3 +165,4 @@ class Sequence(Chain, PreTokenizer):
 
     kind = "Sequence"
     listed = "pretokenizers"
+    item = "pre tokenizer"

@@ -245,6 +245,7 @@ class Sequence(Chain, PostProcessor):
 
     kind = "Sequence"
     listed = "processors"
+    item = "processor"
 
     def num_special_tokens_to_add(self, is_pair: bool) -> int:
         """How many tokens they add."""
