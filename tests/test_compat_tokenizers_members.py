@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import pickle
+from operator import attrgetter
 from typing import Any
 
 import pytest
@@ -107,3 +108,46 @@ def test_the_items_of_a_sequence_are_shared() -> None:
         found += [str(inner), inner.normalize_str("X "), str(len(outer)), str(len(inner))]
         seen.append(found)
     assert seen[1] == seen[0]
+
+
+# ---- attributes ----
+
+MODELS = ["BPE", "WordPiece", "WordLevel", "Unigram"]
+NAMES = [
+    "foo", "dropuot", "kind", "tokenize", "vocab", "merges", "dropout", "unk_token", "unk_id", "fuse_unk",
+    "byte_fallback", "ignore_merges", "continuing_subword_prefix", "end_of_word_suffix", "alpha",
+    "nbest_size", "max_input_chars_per_word", "min_frequency", "vocab_size", "show_progress",
+    "progress_format", "special_tokens", "limit_alphabet", "initial_alphabet", "max_token_length",
+    "n_sub_iterations", "shrinking_factor", "max_piece_length", "seed_size", "words", "special_token",
+]  # fmt: skip
+
+
+def setting(component: Any, name: str) -> str:
+    """What comes of it; a value that is none is a matter of its own."""
+    try:
+        setattr(component, name, True)
+    except AttributeError as error:
+        return str(error)
+    except (TypeError, ValueError):
+        pass
+    return "set"
+
+
+@pytest.mark.parametrize(
+    "path", [*(f"models.{name}" for name in MODELS), *(f"trainers.{name}" for name in TRAINERS)]
+)
+def test_models_and_trainers_have_no_other_attributes(path: str) -> None:
+    seen = []
+    for t in LIBRARIES:
+        component = attrgetter(path)(t)()
+        seen.append({name: setting(component, name) for name in NAMES})
+    assert seen[1] == seen[0]
+    assert "no attribute 'foo'" in seen[1]["foo"]
+
+
+def test_classes_of_the_caller_and_the_rest_have_what_they_are_given() -> None:
+    for t in LIBRARIES:
+        made = type("Own", (t.models.Model,), {"__init__": lambda self: None})()
+        for one in (made, t.Tokenizer(t.models.BPE()), t.normalizers.NFC(), t.decoders.Fuse()):
+            one.foo = 1
+            assert one.foo == 1

@@ -14,9 +14,10 @@ import numpy as np
 
 from syllabary.compat.tokenizers import _component as part
 from syllabary.compat.tokenizers import _model_files as files
-from syllabary.compat.tokenizers._component import Component, Member
+from syllabary.compat.tokenizers._component import Member
 from syllabary.compat.tokenizers._engines import ModelEngine
 from syllabary.compat.tokenizers._pretokenized import Token
+from syllabary.compat.tokenizers._sealed import Sealed
 from syllabary.compat.tokenizers._shown import Record
 
 Vocab = dict[str, int]
@@ -26,7 +27,7 @@ OPTIONS = (
 )  # fmt: skip
 
 
-class Model(Component):
+class Model(Sealed):
     """The base of all models."""
 
     base = "Model"
@@ -188,6 +189,7 @@ class BPE(Model):
     """Byte-pair encoding. vocab: token -> id, merges: pairs in rank order; both or none."""
 
     kind = "BPE"
+    hidden = ("vocab", "merges")
     dropout = Member["float | None"](shortest, None, get=single)
     unk_token = Member["str | None"](_maybe_text, None)
     continuing_subword_prefix = Member["str | None"](_maybe_text, None)
@@ -237,6 +239,7 @@ class WordPiece(Model):
     """BERT's: the longest token that begins a word, and so on."""
 
     kind = "WordPiece"
+    hidden = ("vocab",)
     unk_token = Member[str](lambda value: part.text(str(value)), "[UNK]")
     continuing_subword_prefix = Member[str](part.text, "##")
     max_input_chars_per_word = Member[int](part.count, 100)
@@ -265,6 +268,7 @@ class WordLevel(Model):
     """A word is a token, or unknown."""
 
     kind = "WordLevel"
+    hidden = ("vocab",)
     vocab = Member[Any](ids)
     unk_token = Member[str](lambda value: part.text(str(value)), "<unk>")
 
@@ -295,6 +299,8 @@ class Unigram(Model):
     """Kudo's: the most probable row of tokens. alpha, nbest_size: to draw one instead; not in files."""
 
     kind = "Unigram"
+    hidden = ("unk_id", "vocab", "byte_fallback")
+    own = (*Model.own, "alpha", "nbest_size")
     unk_id = Member["int | None"](lambda value: None if value is None else part.count(value), None)
     vocab = Member[Any](scored)
     byte_fallback = Member[bool](part.flag, False)
@@ -323,7 +329,7 @@ class Unigram(Model):
 
     def __setattr__(self, name: str, value: Any) -> None:
         """`alpha` has 32 bits."""
-        object.__setattr__(self, name, single(value) if name == "alpha" else value)
+        super().__setattr__(name, single(value) if name == "alpha" else value)
         if name in ("alpha", "nbest_size"):
             self.changes += 1
 

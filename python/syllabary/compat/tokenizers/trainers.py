@@ -13,8 +13,9 @@ from typing import Any, ClassVar
 
 from syllabary.compat.tokenizers import _component as part
 from syllabary.compat.tokenizers._added import AddedToken
-from syllabary.compat.tokenizers._component import Component, Member
+from syllabary.compat.tokenizers._component import Member
 from syllabary.compat.tokenizers._json import dumps
+from syllabary.compat.tokenizers._sealed import Sealed
 from syllabary.compat.tokenizers._shown import Record, Word, show
 from syllabary.compat.tokenizers._words import Words
 from syllabary.compat.tokenizers.models import Model
@@ -62,7 +63,7 @@ def maybe_text(value: Any) -> str | None:
     return None if value is None else part.text(value)
 
 
-class Trainer(Component):
+class Trainer(Sealed):
     """The base of all trainers."""
 
     base = "Trainer"
@@ -176,6 +177,7 @@ class WordPieceTrainer(Trainer):
     kind = "WordPieceTrainer"
     trains = "WordPiece"
     inside = "bpe_trainer"
+    hidden = ("progress_format", "max_token_length")
     min_frequency = Member[int](part.count, 0)
     vocab_size = Member[int](part.count, 30000)
     show_progress = Member[bool](part.flag, True)
@@ -218,6 +220,7 @@ class UnigramTrainer(Trainer):
 
     kind = "UnigramTrainer"
     trains = "Unigram"
+    hidden = ("n_sub_iterations", "shrinking_factor", "unk_token", "max_piece_length", "seed_size")
     spells = False
     show_progress = Member[bool](part.flag, True)
     vocab_size = Member[int](part.count, 8000)
