@@ -208,6 +208,20 @@ def test_dropout_with_a_seed_repeats_itself(folder: Path) -> None:
     assert run("encode", "-t", "tok.json", "--dropout", "0", "--seed", "1", TEXT).stdout == whole
 
 
+def test_a_seed_without_dropout_is_refused(folder: Path) -> None:
+    """Unless the tokenizer's own file says that merges are dropped."""
+    done = run("encode", "-t", "tok.json", "--seed", "3", TEXT)
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert "--seed is of --dropout, and this tokenizer has none of its own" in done.stderr
+    assert run("convert", "tok.json", "tokenizer.json").exit_code == 0
+    told = json.loads((folder / "tokenizer.json").read_bytes())
+    told["model"]["dropout"] = 0.5
+    (folder / "tokenizer.json").write_text(json.dumps(told), encoding="utf-8")
+    first, again = (run("encode", "-t", "tokenizer.json", "--seed", "3", TEXT) for _ in range(2))
+    assert first.exit_code == 0
+    assert first.stdout == again.stdout
+
+
 @pytest.mark.parametrize("dropout", ["nan", "-0.1", "1.5", "inf", "half"])
 def test_a_dropout_that_is_no_probability(folder: Path, dropout: str) -> None:
     result = run("encode", "-t", "tok.json", "--dropout", dropout, TEXT)

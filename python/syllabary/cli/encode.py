@@ -80,6 +80,8 @@ def encode(
             raise click.UsageError("--stream reads stdin as one text of UTF-8: leave out how files are read")
         _stream(tok, special)
         return
+    if seed is not None and dropout is None and not tok.spec.dropout:
+        raise click.UsageError("--seed is of --dropout, and this tokenizer has none of its own: give both")
     for number, document in enumerate(_texts(text, files, reading)):
         # Each text draws coins of its own, and the same ones on another day.
         own_seed = None if seed is None else (seed + number) % 2**64
