@@ -36,7 +36,7 @@ Examples:
     "--limit",
     type=common.Number(0),
     metavar="N",
-    help="Stop counting a document that has more than N: it has N+1.",
+    help="Stop counting a document that has more than N: it counts as N+1, in sums too.",
 )
 @corpus_options
 def count(
