@@ -217,6 +217,8 @@ def test_a_config_of_something_else_stays(shards: shards_module.Shards, tmp_path
     for resume in (True, False):
         with pytest.raises(ModelError, match=r"config\.json: .*Give another folder for the run$"):
             train(shards.path, tmp_path, small(shards), short(), resume=resume)
+    with pytest.raises(ModelError, match=r"config\.json: [^.]*\. Give another folder for the run$"):
+        runs.read(tmp_path)
     assert held(tmp_path) == before
 
 

@@ -98,8 +98,9 @@ def read(path: Path) -> Run | None:
     file = path / CONFIG
     if not file.exists():
         return None
+    found = _own(file)
     try:
-        data = json.loads(_own(file))
+        data = json.loads(found)
     except (ValueError, RecursionError) as error:
         raise ModelError(f"{file}: no JSON ({error}). {ANEW}") from error
     if data.get("version") != VERSION:
