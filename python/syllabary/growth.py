@@ -66,7 +66,8 @@ class Growth:
     """Tokenizers of several sizes from one training, smallest first, and what they make of one text.
 
     tokenizers: size asked for -> tokenizer. documents: of the text that was measured. unknown: documents
-    left out, because they hold symbols that are in no alphabet. held_out: in words, what the text is.
+    left out, because some size has no token for a symbol in them; of several lines each counts as one.
+    held_out: in words, what the text is.
     """
 
     tokenizers: dict[int, Tokenizer]
@@ -91,7 +92,11 @@ class Growth:
     def words(self) -> str:
         """What was measured, in one sentence."""
         size = self.rows[0].bytes if self.rows else 0
-        left = f"; {self.unknown} with symbols in no alphabet are left out" if self.unknown else ""
+        left = ""
+        if self.unknown:
+            are = "is" if self.unknown == 1 else "are"
+            where = "in no alphabet, or not in that of each size"
+            left = f"; {self.unknown:,} with symbols {where}, {are} left out"
         texts = "1 text" if self.documents == 1 else f"{self.documents:,} texts"
         return f"Measured on {size:,} bytes of {self.held_out} ({texts}{left})."
 
@@ -212,27 +217,37 @@ def measure(
 ) -> Growth:
     """Encode documents with each tokenizer; special tokens in them count as one token.
 
-    Documents with symbols that the largest tokenizer has no token for are left out, of all sizes.
+    Documents with symbols that one of the tokenizers has no token for are left out, of all sizes; of a
+    document of several lines only those lines, and each line left counts as a document.
     Raises `CorpusError` if none is left.
     """
     ordered = dict(sorted(tokenizers.items()))
-    known = _known(ordered[max(ordered)], texts, threads) if ordered else list(texts)
+    known, unknown = list(texts), 0
+    for tok in ordered.values():
+        known, more = _known(tok, known, threads)
+        unknown += more
     size, characters = sum(len(text.encode()) for text in known), sum(map(len, known))
     full = sum(map(bool, texts))
     if full and not size:
         none = f"none of the {full} held-out texts can be measured: each has"
         none = none if full > 1 else "the held-out text cannot be measured: it has"
-        raise CorpusError(
-            f"{none} symbols that the largest tokenizer has no token for; give other text as held_out, or "
-            "train with fallback or bytes"
-        )
+        way = _way_out(ordered[max(ordered)])
+        raise CorpusError(f"{none} symbols that not every size has a token for; {way}")
     if not size:
         raise CorpusError("there is no text to measure on: give held-out text, or hold out more of it")
     rows = tuple(
         Row(asked, tok.vocab_size, _merges(tok), _count(tok, known, threads), size, characters)
         for asked, tok in ordered.items()
     )
-    return Growth(ordered, rows, len(known), len(texts) - len(known), words)
+    return Growth(ordered, rows, len(known), unknown, words)
+
+
+def _way_out(tok: Tokenizer) -> str:
+    """What to do where no text can be spelled."""
+    other = "give other text as held_out"
+    if tok.spec.record.get("like") == "subword-nmt":  # codes know the characters of their merges alone
+        return f"{other}, or larger sizes, which know more characters"
+    return f"{other}, or train with fallback or bytes" if tok.spec.model == "bpe" else other
 
 
 def _merges(tok: Tokenizer) -> int:
@@ -260,16 +275,24 @@ def _count(tok: Tokenizer, texts: Sequence[str], threads: int | None) -> int:
     return sum(int(tok.count_batch(batch, "allow", threads).sum()) for batch in _batches(texts))
 
 
-def _known(tok: Tokenizer, texts: Sequence[str], threads: int | None) -> list[str]:
-    """The texts that the tokenizer can spell."""
+def _known(tok: Tokenizer, texts: Sequence[str], threads: int | None) -> tuple[list[str], int]:
+    """The texts that the tokenizer can spell, of others the lines that it can, and how many it cannot."""
     found: list[str] = []
+    unknown = 0
     for batch in _batches(texts):
         try:
             tok.count_batch(batch, "allow", threads)
             found += batch
         except UnknownSymbolError:
-            found += [text for text in batch if _spells(tok, text)]
-    return found
+            for text in batch:
+                if _spells(tok, text):
+                    found.append(text)
+                    continue
+                lines = text.splitlines(keepends=True)
+                fine = [line for line in lines if _spells(tok, line)]
+                found += fine
+                unknown += len(lines) - len(fine)
+    return found, unknown
 
 
 def _spells(tok: Tokenizer, text: str) -> bool:
