@@ -201,22 +201,6 @@ def test_documents_with_unknown_symbols_are_left_out_of_all_sizes() -> None:
     assert saved == [60]
 
 
-def test_documents_that_the_smallest_codes_cannot_spell_are_left_out_of_all_sizes() -> None:
-    text = ["low lower lowest newer newest widest\n" * 9]
-    options: dict[str, Any] = {"like": "subword-nmt", "min_frequency": 1}
-    found = growth.sizes(text, [10, 26], held_out=["lower", "lowest"], **options)
-    assert (found.documents, found.unknown, found.rows[0].bytes) == (1, 1, len("lowest"))
-    assert "1 with symbols in no alphabet, or not in that of each size, is left out" in found.words()
-    with pytest.raises(CorpusError, match=r"has a token for; .* or larger sizes, which know more"):
-        growth.sizes(text, [10, 26], held_out=["lower"], **options)
-
-
-def test_of_a_long_document_lines_with_unknown_symbols_are_left_out() -> None:
-    found = growth.sizes(LINES, [60, 80], held_out=["the lowest\n漢字\ndogs"], unit="char")
-    assert (found.documents, found.unknown) == (2, 1)
-    assert found.rows[0].bytes == len("the lowest\ndogs")
-
-
 def test_what_cannot_be_asked() -> None:
     read = iter(LINES)
     for sizes, sentence in (

@@ -26,34 +26,45 @@ from syllabary.piece_table import PieceTable
 from syllabary.tokenizer import Tokenizer
 from syllabary.training import train
 from syllabary.training_own import SENTENCEPIECE
+from syllabary.truncation import COUNTED
 
 LINE, SMALL = "#c2410c", (7.0, 4.4)
 LABEL = 0.07  # of the width of the picture, that a number below it takes
 UNASKED = ("checkpoint", "memory_limit", "progress")
 BATCH = 4 << 20  # characters encoded at a time
-HEAD = "| vocabulary | merges | tokens | bytes per token | characters per token | against the one before |"
-RULE = "|--:|--:|--:|--:|--:|--:|"
+HEAD = (
+    "| vocabulary | merges | tokens | unknown | bytes per token | characters per token "
+    "| against the one before |"
+)
+RULE = "|--:|--:|--:|--:|--:|--:|--:|"
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
     """What one size makes of the held-out text.
 
-    size: as asked for. vocab_size: tokens that it has (fewer, if training stopped early). merges: of them.
-    tokens, bytes, characters: of the text.
+    size: as asked for. vocab_size: tokens that it has (fewer, if training stopped early). merges: of them;
+    `None` for models that merge nothing (WordPiece, whole words). tokens, bytes, characters: of the text.
+    unknown: bytes of the text that are lost, in unknown tokens; `None` if there is no unknown token.
     """
 
     size: int
     vocab_size: int
-    merges: int
+    merges: int | None
     tokens: int
     bytes: int
     characters: int
+    unknown: int | None = None
 
     @property
     def bytes_per_token(self) -> float:
         """Bytes of UTF-8 in a token, on average; 0 for no text."""
         return self.bytes / max(self.tokens, 1)
+
+    @property
+    def unknown_share(self) -> float:
+        """The part of the text's bytes that is lost in unknown tokens."""
+        return (self.unknown or 0) / max(self.bytes, 1)
 
     @property
     def characters_per_token(self) -> float:
@@ -82,15 +93,17 @@ class Growth:
         before: Row | None = None
         for row in self.rows:
             change = "" if before is None else f"{100 * (row.tokens / max(before.tokens, 1) - 1):+.1f} %"
+            merges = "" if row.merges is None else f"{row.merges:,}"
+            unknown = "" if row.unknown is None else f"{100 * row.unknown_share:.2f} %"
             lines.append(
-                f"| {row.vocab_size:,} | {row.merges:,} | {row.tokens:,} | {row.bytes_per_token:.3f} "
+                f"| {row.vocab_size:,} | {merges} | {row.tokens:,} | {unknown} | {row.bytes_per_token:.3f} "
                 f"| {row.characters_per_token:.3f} | {change} |"
             )
             before = row
         return "\n".join(lines) + "\n"
 
     def words(self) -> str:
-        """What was measured, in one sentence."""
+        """What was measured, in a sentence; a second one where some of it is unknown to a size."""
         size = self.rows[0].bytes if self.rows else 0
         left = ""
         if self.unknown:
@@ -98,7 +111,14 @@ class Growth:
             where = "in no alphabet, or not in that of each size"
             left = f"; {self.unknown:,} with symbols {where}, {are} left out"
         texts = "1 text" if self.documents == 1 else f"{self.documents:,} texts"
-        return f"Measured on {size:,} bytes of {self.held_out} ({texts}{left})."
+        said = f"Measured on {size:,} bytes of {self.held_out} ({texts}{left})."
+        most = max((row.unknown_share for row in self.rows), default=0.0)
+        if not most:
+            return said
+        return (
+            f"{said} Up to {100 * most:.2f} % of them are lost in unknown tokens, which may stand for whole "
+            "words: bytes per token look better than they are."
+        )
 
     def record(self) -> dict[str, Any]:
         """As JSON holds it."""
@@ -109,6 +129,7 @@ class Growth:
             "sizes": [
                 asdict(row)
                 | {"bytes_per_token": row.bytes_per_token, "characters_per_token": row.characters_per_token}
+                | {"unknown_share": row.unknown_share}
                 for row in self.rows
             ],
         }
@@ -236,8 +257,9 @@ def measure(
     if not size:
         raise CorpusError("there is no text to measure on: give held-out text, or hold out more of it")
     rows = tuple(
-        Row(asked, tok.vocab_size, _merges(tok), _count(tok, known, threads), size, characters)
+        Row(asked, tok.vocab_size, _merges(tok), tokens, size, characters, lost)
         for asked, tok in ordered.items()
+        for tokens, lost in (_count(tok, known, threads),)
     )
     return Growth(ordered, rows, len(known), unknown, words)
 
@@ -250,9 +272,11 @@ def _way_out(tok: Tokenizer) -> str:
     return f"{other}, or train with fallback or bytes" if tok.spec.model == "bpe" else other
 
 
-def _merges(tok: Tokenizer) -> int:
+def _merges(tok: Tokenizer) -> int | None:
     """How many merges there are; of a model by scores, its pieces that are longer than a character."""
     spec = tok.spec
+    if spec.model in COUNTED:
+        return None
     if spec.scores is not None:
         return sum(len(spec.tokens[token_id].decode()) > 1 for token_id in spec.scores)
     return len(tok.merges)
@@ -270,9 +294,21 @@ def _batches(texts: Sequence[str]) -> Iterator[list[str]]:
     yield batch
 
 
-def _count(tok: Tokenizer, texts: Sequence[str], threads: int | None) -> int:
-    """The tokens of all texts."""
-    return sum(int(tok.count_batch(batch, "allow", threads).sum()) for batch in _batches(texts))
+def _count(tok: Tokenizer, texts: Sequence[str], threads: int | None) -> tuple[int, int | None]:
+    """The tokens of all texts, and the bytes that are in unknown ones; `None` if there is no such token."""
+    unknown = tok.spec.unknown
+    if unknown is None:
+        return sum(int(tok.count_batch(batch, "allow", threads).sum()) for batch in _batches(texts)), None
+    tokens = lost = 0
+    for batch in _batches(texts):
+        for text, ids in zip(
+            batch, tok.encode_batch_array(batch, "allow", threads, dropout=0.0), strict=True
+        ):
+            tokens += len(ids)
+            if (ids == unknown).any():
+                spans = tok.offsets(text, "byte", "allow")[ids == unknown]
+                lost += int((spans[:, 1] - spans[:, 0]).sum())
+    return tokens, lost
 
 
 def _known(tok: Tokenizer, texts: Sequence[str], threads: int | None) -> tuple[list[str], int]:
