@@ -275,6 +275,22 @@ def test_a_run_writes_tokenizers_table_and_curve(folder: Path) -> None:
         assert syllabary.load(f"tok-{size}.syllabary.json").vocab_size == size
 
 
+@pytest.mark.parametrize(
+    "output, tokenizer, report, options",
+    [
+        ("vocab.txt", "95-vocab.txt", "vocab-sizes", ["--model", "wordpiece"]),
+        ("tok", "tok-95", "tok-sizes", ["--format", "huggingface", "--like", "huggingface"]),
+    ],
+)
+def test_a_name_without_stem_or_suffix(
+    folder: Path, output: str, tokenizer: str, report: str, options: list[str]
+) -> None:
+    result = run("train", "corpus.txt", "-o", output, "--sizes", "95", *options)
+    assert result.exit_code == 0, result.stderr
+    expected = {tokenizer, *(f"{report}{suffix}" for suffix in (".md", ".json", ".png"))}
+    assert expected <= {path.name for path in folder.iterdir()}
+
+
 def test_held_out_text_may_be_a_file(folder: Path) -> None:
     result = run("train", "corpus.txt", "-o", "tok.json", "--sizes", "300,400", "--held-out", "other.txt")
     assert result.exit_code == 0, result.stderr

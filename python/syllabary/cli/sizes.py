@@ -143,8 +143,7 @@ def grow(
             source, told["sizes"], held_out=held_out, val=told.get("val", VAL), trained=save, **given
         )
     table, words = found.table(), found.words()
-    report = named(path, form, "sizes")
-    base = report.name.removesuffix(suffix_of(report, form))
+    base = report_of(path, form)
     _write(path.with_name(f"{base}.md"), f"{table}\n{words}\n")
     _write(path.with_name(f"{base}.json"), json.dumps(found.record(), indent=1) + "\n")
     if drawn:
@@ -198,9 +197,21 @@ def named(path: Path, form: Format, what: str) -> Path:
     """
     suffix = suffix_of(path, form)
     stem = path.name.removesuffix(suffix)
-    if not suffix.startswith("."):  # `vocab.bpe` has no stem of its own
+    if suffix and not suffix.startswith("."):  # `vocab.bpe` has no stem of its own
         return path.with_name(f"{stem}{what}-{suffix}")
     return path.with_name(f"{stem}-{what}{suffix}")
+
+
+def report_of(path: Path, form: Format) -> str:
+    """What the files of the report beside `path` are called, up to their suffixes.
+
+    >>> from syllabary.formats import format_of
+    >>> [report_of(Path(name), format_of(name)) for name in ("a/tok.json", "a/vocab.bpe", "my-vocab.txt")]
+    ['tok-sizes', 'vocab-sizes', 'my-vocab-sizes']
+    """
+    suffix = suffix_of(path, form)
+    own = "" if suffix.startswith(".") else suffix.partition(".")[0]
+    return f"{path.name.removesuffix(suffix)}{own}-sizes"
 
 
 def _write(path: Path, text: str) -> None:
