@@ -84,6 +84,22 @@ def test_of_a_training_that_stopped_early_any_size_above_is_the_same_vocabulary(
         assert saved(tok.truncate(size)) == saved(syllabary.train(["ab ab"], size))
 
 
+@pytest.mark.filterwarnings("ignore::syllabary.errors.EarlyStopWarning")
+@pytest.mark.parametrize(
+    "model, like", [("wordlevel", None), ("wordlevel", "huggingface"), ("wordpiece", None), ("word", None)]
+)
+def test_so_are_those_of_models_without_merges(model: str, like: str | None) -> None:
+    more: dict[str, Any] = {"model": model, "like": like}
+    if model == "word":
+        more = {"model": model, "like": "sentencepiece", "options": {"hard_vocab_limit": False}}
+    tok = syllabary.train(["a b b c c c d d d d"], 30, **more)
+    assert tok.vocab_size < 25
+    for size in (tok.vocab_size, 25, 30, 40):
+        assert saved(tok.truncate(size)) == saved(syllabary.train(["a b b c c c d d d d"], size, **more))
+    with pytest.raises(VocabularyError, match="there are only"):
+        syllabary.Tokenizer(dataclasses.replace(tok.spec, record={})).truncate(25)
+
+
 def test_options_of_hugging_face_are_those_of_the_smaller_size() -> None:
     options: dict[str, Any] = {"pre_tokenizer": "Whitespace", "min_frequency": 2, "special_tokens": ["<s>"]}
     tok = syllabary.train(DOCUMENTS, 90, like="huggingface", options=options)

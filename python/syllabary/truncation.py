@@ -59,7 +59,7 @@ def cut(spec: TokenizerSpec, size: int) -> tuple[TokenizerSpec, dict[int, int]]:
         )
     if size > total and not _stopped_early(spec, total):
         raise VocabularyError(f"size is {size}, but there are only {total} tokens: set it to {total} or less")
-    if size >= total and not trained(spec):
+    if size >= total and not trained(spec) and _size_asked(spec) is None:
         return spec, {token_id: token_id for token_id in tokens}
     if _is_codes(spec):
         return _truncated_codes(spec, size)
@@ -248,6 +248,17 @@ def _asked(spec: TokenizerSpec) -> int | None:
     return asked if asked >= len(token_bytes(spec)) else None
 
 
+def _size_asked(spec: TokenizerSpec) -> int | None:
+    """The same of any trainer of whole words or WordPiece, whose record has no merges."""
+    if spec.model not in COUNTED:
+        return None
+    if _own_options(spec.record) is None:
+        return _asked(spec)
+    own: Any = spec.record["options"]
+    asked = own.get("vocab_size", BpeTrainerOptions().vocab_size)
+    return asked if isinstance(asked, int) and asked >= len(token_bytes(spec)) else None
+
+
 def _placed(spec: TokenizerSpec, gone: Collection[int], size: int) -> dict[int, int]:
     """old id -> new id: special, added and byte tokens at theirs, the pieces on the ids between."""
     pieces = set(learned(spec) if spec.scores is None else spec.scores)
@@ -314,6 +325,9 @@ def _before(spec: TokenizerSpec) -> int:
 
 def _stopped_early(spec: TokenizerSpec, total: int) -> bool:
     """Whether training asked for more than it found: then it would have given the same for more."""
+    without_merges = _size_asked(spec)
+    if without_merges is not None:
+        return without_merges > total
     if not trained(spec):
         return False
     asked, merges = spec.record.get("vocab_size"), spec.record.get("num_merges")
@@ -330,7 +344,8 @@ def _record(spec: TokenizerSpec, merges: int | None, size: int) -> Record:
     """The record of the training that would have ended after so many merges."""
     record: Record = dict(spec.record)
     if merges is None or not trained(spec):
-        return record if spec.model not in COUNTED else _asked_for(record, size, len(token_bytes(spec)))
+        noted = _own_options(record) if _size_asked(spec) is not None else None
+        return record if noted is None else {**record, "options": _noted(noted, size)}
     before = _before(spec)
     if merges < before:
         older = replace(spec, record=record["start"]["record"], merges=(spec.merges or ())[:before])
@@ -349,15 +364,6 @@ def _record(spec: TokenizerSpec, merges: int | None, size: int) -> Record:
     elif record.get("num_merges") is not None:
         record["num_merges"] = merges - before + missing
     return record
-
-
-def _asked_for(record: Record, size: int, total: int) -> Record:
-    """The record with the size in the options of Hugging Face's trainer, if they made so many tokens."""
-    options = _own_options(record)
-    asked = options is not None and record["options"].get("vocab_size", BpeTrainerOptions().vocab_size)
-    if options is None or not isinstance(asked, int) or total > asked:
-        return record
-    return {**record, "options": _noted(options, size)}
 
 
 def _noted(options: Record, size: int) -> Record:
