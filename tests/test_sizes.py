@@ -177,6 +177,27 @@ def test_a_size_that_is_not_reached_says_the_one_that_is() -> None:
     found = growth.sizes(["ab ab ab"], [257, 1000, 2000], held_out=["ab"])
     assert [row.vocab_size for row in found.rows] == [257, *[found.tokenizers[2000].vocab_size] * 2]
     assert found.rows[-1].vocab_size < 300
+    for size, tok in found.tokenizers.items():
+        assert tok.spec == syllabary.train(["ab ab ab"], size).spec
+
+
+@pytest.mark.filterwarnings("ignore::syllabary.errors.EarlyStopWarning")
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"like": "huggingface"},
+        {"like": "huggingface", "options": {"pre_tokenizer": "Whitespace"}},
+        {"like": "sentencepiece", "options": {"hard_vocab_limit": False}},
+        {"model": "wordpiece"},
+        {"model": "wordlevel"},
+    ],
+)
+def test_so_do_those_of_other_trainers(options: dict[str, Any]) -> None:
+    text = ["low lower lowest " * 5]
+    found = growth.sizes(text, [300, 400, 500], held_out=["low"], **options)
+    for size, tok in found.tokenizers.items():
+        assert tok.vocab_size < 300
+        assert tok.spec == syllabary.train(text, size, **options).spec
 
 
 @pytest.mark.parametrize("like", ["huggingface", "sentencepiece", "subword-nmt"])

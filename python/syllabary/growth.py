@@ -201,7 +201,7 @@ def sizes(
         )
     _check_smallest(wanted[0], options)
     tok = train(read, wanted[-1], threads=threads, **options)
-    found = {size: tok if size >= tok.vocab_size else tok.truncate(size) for size in wanted}
+    found = {size: tok if size == wanted[-1] else tok.truncate(size) for size in wanted}
     if trained is not None:
         trained(found)
     if held_out is None:
