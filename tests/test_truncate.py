@@ -85,6 +85,16 @@ def test_of_a_training_that_stopped_early_any_size_above_is_the_same_vocabulary(
 
 
 @pytest.mark.filterwarnings("ignore::syllabary.errors.EarlyStopWarning")
+def test_where_nothing_goes_ids_stay_with_their_gaps() -> None:
+    """A special token that is a word too is left out of the ids that training gives."""
+    text, more = ["low lower lowest x " * 5], {"model": "wordlevel", "special_tokens": ["low", "<p>"]}
+    tok = syllabary.train(text, 500, **more)  # type: ignore[arg-type]
+    assert sorted(tok.vocab) != list(range(tok.vocab_size))
+    for size in (max(tok.vocab) + 1, 100):
+        assert saved(tok.truncate(size)) == saved(syllabary.train(text, size, **more))  # type: ignore[arg-type]
+
+
+@pytest.mark.filterwarnings("ignore::syllabary.errors.EarlyStopWarning")
 @pytest.mark.parametrize(
     "model, like", [("wordlevel", None), ("wordlevel", "huggingface"), ("wordpiece", None), ("word", None)]
 )

@@ -119,7 +119,7 @@ def _without_merges(
         _check_whole(spec, merges, gone)
     record = _record(spec, None if merges is None else len(merges), size)
     left = [token_id for token_id in sorted(token_bytes(spec)) if token_id not in gone]
-    new = {old: place for place, old in enumerate(left)}
+    new = dict(zip(left, range(len(left)) if gone else left, strict=True))
     smaller = renumbered(replace(spec, merges=merges), new)
     return replace(smaller, record=record), new
 
