@@ -47,7 +47,7 @@ def pieces_of(text: str) -> list[str]:
 @given(
     documents=corpora().filter(any),
     num_merges=st.integers(0, 30),
-    min_frequency=st.integers(1, 3),
+    min_frequency=st.integers(0, 3),
     max_token_length=st.sampled_from([None, None, 1, 2, 3, 4, 6]),
     specials=st.sampled_from([[], ["<pad>"], ["<pad>", "<unk>"]]),
 )
@@ -74,6 +74,18 @@ def test_hugging_face(
     ordinary = {spell(token): token_id for token_id, token in tok.spec.tokens.items()}
     assert ordinary | tok.special_tokens == model["vocab"]
     assert [(spell(left), spell(right)) for left, right in tok.merges] == [tuple(m) for m in model["merges"]]
+
+
+def test_the_least_frequency_that_hugging_face_has_by_default_is_taken() -> None:
+    """0 is 1 there; elsewhere it is an error, as it was."""
+    assert trainers.BpeTrainer().min_frequency == 0
+    least, one = (trained(["ab ab"], 257, like="huggingface", min_frequency=least) for least in (0, 1))
+    assert least.spec == one.spec == trained(["ab ab"], 257, like="huggingface").spec
+    for like in (None, "rustbpe"):
+        with pytest.raises(syllabary.TrainingError, match="min_frequency is 0: set it to 1 or more"):
+            syllabary.train(["ab ab"], 257, like=like, min_frequency=0)
+    with pytest.raises(syllabary.TrainingError, match="min_frequency is -1: set it to 1 or more"):
+        syllabary.train(["ab ab"], 257, like="huggingface", min_frequency=-1)
 
 
 @given(corpora().filter(any), st.integers(0, 30))

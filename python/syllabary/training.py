@@ -147,7 +147,7 @@ def train(
     unit: "byte", "char", or "word": whole pieces are the first symbols and merges join neighbours. With "id"
         the source is sequences of integers, and what comes is an `IdTokenizer` (`syllabary.train_ids`).
     special_tokens: boundaries in the text, never learned; their ids follow the merges.
-    min_frequency: a pair seen less often never merges (default 2).
+    min_frequency: a pair seen less often never merges (default 2; Hugging Face's 0 is 1).
     max_token_length: longest token, in bytes, characters or pieces, inclusive.
     tie_break: among equally frequent pairs "smallest-ids" (default), "first-seen" or "largest-pair".
     byte_order, alphabet: ids of the bytes by value ("raw") or in GPT-2's order ("gpt2"); "all" 256 or only
@@ -225,7 +225,10 @@ def _options(like: str | None, given: dict[str, Any], same: dict[str, Any]) -> T
     if settings["vocab_size"] is None and settings["num_merges"] is None:
         settings["num_merges"] = default_merges
         settings["vocab_size"] = 32_000 if default_merges is None else None
-    options = TrainOptions(**_checked(settings))
+    checked = _checked(settings)
+    if like == "huggingface":
+        checked["min_frequency"] = checked["min_frequency"] or 1  # their default, 0, is no other limit
+    options = TrainOptions(**checked)
     check_options(options)
     if options.unit == "byte" and options.alphabet == "all":
         merge_budget(options, 256)  # an hour of counting would not make it fit

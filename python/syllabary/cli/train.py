@@ -92,7 +92,7 @@ Examples:
     help="A special token (repeatable).",
 )
 @click.option(
-    "--min-frequency", type=common.Number(1), metavar="N", help="Rarer pairs never merge.  [default: 2]"
+    "--min-frequency", type=common.Number(0), metavar="N", help="Rarer pairs never merge.  [default: 2]"
 )
 @click.option(
     "--max-token-length", type=common.Number(1), metavar="N", help="Longest token, in initial symbols."
