@@ -101,6 +101,26 @@ def test_what_cannot_be_saved_is_refused_before_training(
             "--superwords is 400, above --vocab-size 300",
         ),
         (
+            ["train", "corpus.txt", "-o", "a.json", "--superwords", "400", "--sizes", "300,500"],
+            "--superwords is 400, above the smallest of --sizes, 300: give the number of tokens from which "
+            "on words may join, or --sizes from 400 on",
+        ),
+        (
+            [
+                "train",
+                "corpus.txt",
+                "-o",
+                "a.model",
+                "--like",
+                "sentencepiece",
+                "--model",
+                "char",
+                "--sizes",
+                "9,80",
+            ],
+            "--model char does not go with --sizes: its tokens are the characters of the text, none of which",
+        ),
+        (
             ["train", "corpus.txt", "-o", "a.json", "--superwords", "300", "--like", "huggingface"],
             "--superwords and --like do not go together: leave --like out",
         ),

@@ -245,6 +245,10 @@ def test_unigram_models_are_trained_one_by_one(folder: Path) -> None:
     for like in (None, "sentencepiece"):
         with pytest.raises(TrainingError, match="model='unigram' does not go with sizes: a smaller model"):
             growth.sizes(["low lower lowest"], [300, 400], model="unigram", like=like)
+    read = iter(LINES)
+    with pytest.raises(TrainingError, match="model='char' does not go with sizes: its tokens are"):
+        growth.sizes(read, [50, 80], model="char", like="sentencepiece")
+    assert next(read) == LINES[0]  # it was said before anything was read
     done = run("train", "corpus.txt", "-o", "a.syllabary.json", "--model", "unigram", "--sizes", "300,400")
     assert "--model unigram does not go with --sizes: a smaller" in done.stderr
 

@@ -31,6 +31,10 @@ from syllabary.truncation import COUNTED
 LINE, SMALL = "#c2410c", (7.0, 4.4)
 LABEL = 0.07  # of the width of the picture, that a number below it takes
 UNASKED = ("checkpoint", "memory_limit", "progress")
+UNCUT = {  # models that have no smaller ones in them
+    "unigram": "a smaller model is no part of a larger one, as its pieces are taken away and weighed anew",
+    "char": "its tokens are the characters of the text, none of which is made of others",
+}
 BATCH = 4 << 20  # characters encoded at a time
 HEAD = (
     "| vocabulary | merges | tokens | unknown | bytes per token | characters per token "
@@ -194,11 +198,6 @@ def sizes(
         read = HeldOut(source if isinstance(source, Corpus) else Corpus(source), val, seed)
     else:
         held_out = _given(held_out)
-    if options.get("model") == "unigram":
-        raise TrainingError(
-            "model='unigram' does not go with sizes: a smaller model is no part of a larger one, as its "
-            "pieces are taken away and weighed anew; train each size by itself"
-        )
     _check_smallest(wanted[0], options)
     tok = train(read, wanted[-1], threads=threads, **options)
     found = {size: tok if size == wanted[-1] else tok.truncate(size) for size in wanted}
@@ -223,6 +222,16 @@ def _given(held_out: Iterable[str]) -> list[str]:
 
 def _check_smallest(size: int, options: dict[str, Any]) -> None:
     """Raise what is wrong with the smallest size before an hour of training, as far as options tell."""
+    model, begin = options.get("model"), options.get("superwords")
+    if isinstance(model, str) and model in UNCUT:
+        raise TrainingError(
+            f"model={model!r} does not go with sizes: {UNCUT[model]}; train each size by itself"
+        )
+    if isinstance(begin, int) and begin > size:
+        raise TrainingError(
+            f"superwords is {begin}, above the smallest of sizes, {size}: give the number of tokens from "
+            f"which on words may join, or sizes from {begin} on"
+        )
     if options.get("like") != SENTENCEPIECE:
         asked = {name: value for name, value in options.items() if name not in UNASKED}
         with suppress(CorpusError):  # there is no text: then all else is well

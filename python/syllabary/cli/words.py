@@ -67,6 +67,7 @@ PHRASES: Sequence[tuple[re.Pattern[str], str]] = tuple(
         (r"^end_of_word does not go with", "--end-of-word does not go with"),
         (r"^superwords(?= is \d|(?: and \w+| and several languages) do not)", "--superwords"),
         (r"^(--superwords is \d+, above )vocab_size", r"\1--vocab-size"),
+        (r"^(--superwords is \d+, above the smallest of )sizes(.*, or )sizes", r"\1--sizes\2--sizes"),
         (r"^--superwords and checkpoint do not.*", "--superwords and --resume do not go together"),
         (r"^--superwords and memory_limit do not.*", "--superwords and --memory-limit do not go together"),
         (r"^checkpoint is empty", "--checkpoint is empty"),
