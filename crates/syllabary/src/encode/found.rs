@@ -9,7 +9,7 @@ use super::wide;
 use super::{
     asked::{Asked, LONG},
     memory::{FAR, LONG_FAR, Lines, Longers},
-    output::{Output, SOME},
+    output::{Output, hand_on},
 };
 
 /// Strings looked at together: the more, the fuller are the lanes in which those that are new are merged.
@@ -179,10 +179,7 @@ impl Found {
     /// Ids from one place to another.
     #[inline(always)]
     pub(super) fn hand_on(&self, from: usize, to: usize, out: &mut impl Output) {
-        match self.ids[from..].first_chunk() {
-            Some(some) if to - from <= SOME => out.some(some, to - from),
-            _ => out.many(&self.ids[from..to]),
-        }
+        hand_on(&self.ids, (from, to), out);
     }
 }
 

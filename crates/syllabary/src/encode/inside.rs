@@ -20,7 +20,7 @@ use super::{
     found::{Found, MANY},
     key::{LONGER, SHORT},
     memory::{FEW, Lines, Longers},
-    output::{Output, SOME},
+    output::{Output, hand_on},
 };
 
 /// Strings of a part of a chunk: so many that what is asked for them stays in the first cache.
@@ -200,10 +200,7 @@ impl Inside {
     /// Known ids from one place to another.
     #[inline(always)]
     pub(super) fn hand_on(&self, from: usize, to: usize, out: &mut impl Output) {
-        match self.ids[from..].first_chunk() {
-            Some(some) if to - from <= SOME => out.some(some, to - from),
-            _ => out.many(&self.ids[from..to]),
-        }
+        hand_on(&self.ids, (from, to), out);
     }
 
     /// Cuts neighbouring pieces of whole characters, as far as there is room; `from` is in the first of them, which

@@ -11,6 +11,15 @@ use super::{
 /// So many ids are copied at once.
 pub(super) const SOME: usize = 16;
 
+/// Hands on the ids from one place to another.
+#[inline(always)]
+pub(super) fn hand_on(ids: &[u32], (from, to): (usize, usize), out: &mut impl Output) {
+    match ids[from..].first_chunk() {
+        Some(some) if to - from <= SOME => out.some(some, to - from),
+        _ => out.many(&ids[from..to]),
+    }
+}
+
 /// Takes ids in the order of the text.
 pub(crate) trait Output {
     /// Whether ids may come later than the pieces that they are of are told.
@@ -142,29 +151,31 @@ impl<O: Output> Output for &mut O {
     }
 }
 
+impl Ids<'_> {
+    /// Writes all of `ids` at once, of which `count` stay.
+    #[inline(always)]
+    fn copy<const N: usize>(&mut self, ids: &[u32; N], count: usize) {
+        if self.filled > BUFFERED - N {
+            self.finish();
+        }
+        if let Some(place) = self.buffer.0[self.filled..].first_chunk_mut::<N>() {
+            *place = *ids;
+        }
+        self.filled += count;
+    }
+}
+
 impl Output for Ids<'_> {
     const LATER: bool = true;
 
     #[inline(always)]
     fn few(&mut self, ids: &[u32; FEW], count: usize) {
-        if self.filled > BUFFERED - FEW {
-            self.finish();
-        }
-        if let Some(place) = self.buffer.0[self.filled..].first_chunk_mut::<FEW>() {
-            *place = *ids;
-        }
-        self.filled += count;
+        self.copy(ids, count);
     }
 
     #[inline(always)]
     fn some(&mut self, ids: &[u32; SOME], count: usize) {
-        if self.filled > BUFFERED - SOME {
-            self.finish();
-        }
-        if let Some(place) = self.buffer.0[self.filled..].first_chunk_mut::<SOME>() {
-            *place = *ids;
-        }
-        self.filled += count;
+        self.copy(ids, count);
     }
 
     #[inline]

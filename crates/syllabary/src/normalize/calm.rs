@@ -64,6 +64,15 @@ pub(super) struct Reached {
     pub(super) after_space: bool,
 }
 
+/// The four bytes of a text from one on; behind it are zeros.
+#[inline]
+pub(super) fn four_at(text: &[u8], at: usize) -> [u8; 4] {
+    let (mut four, rest) = ([0; 4], text.get(at..).unwrap_or_default());
+    let there = rest.len().min(4);
+    four[..there].copy_from_slice(&rest[..there]);
+    four
+}
+
 /// The character that these four bytes begin with, and its width; one of four bytes is another one.
 #[inline]
 pub(super) fn decode(bytes: u32) -> (usize, usize) {
@@ -169,9 +178,7 @@ impl Calm {
         }
         let mut at = 0;
         while at < text.len() {
-            let mut four = [0; 4];
-            let there = (text.len() - at).min(4);
-            four[..there].copy_from_slice(&text[at..at + there]);
+            let four = four_at(text, at);
             let (code, width) = decode(u32::from_le_bytes(four));
             let stays = || self.joins(code) && self.stays(text, at, 0);
             if four[0] >= 0xF0 || !(self.is_calm(code) || stays()) {

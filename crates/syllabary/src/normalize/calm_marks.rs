@@ -9,14 +9,10 @@
 //! is blocked; b is kept whatever is before it. Text of Yoruba, Hindi, Hebrew and many others is full of such marks.
 //! Adds: `Marks`. Leaves out marks that are more than one character when they fall apart, and more than a few in a row.
 
-use unicode_normalization_alignments::{
-    IsNormalized, UnicodeNormalization,
-    char::{canonical_combining_class, compose},
-    is_nfd_quick, is_nfkd_quick,
-};
+use unicode_normalization_alignments::char::{canonical_combining_class, compose};
 
 use super::{
-    calm::{BITS, decode},
+    calm::{BITS, decode, four_at},
     forms::Form,
 };
 
@@ -32,37 +28,27 @@ pub(super) struct Marks {
     composes: bool,
 }
 
-/// Whether a character does not fall apart.
-fn is_whole(c: char, by_compatibility: bool) -> bool {
-    let one = std::iter::once(c);
-    let quick = if by_compatibility { is_nfkd_quick(one) } else { is_nfd_quick(one) };
-    quick == IsNormalized::Yes
-}
-
-/// The last character of what one falls into.
-fn last_part(c: char, by_compatibility: bool) -> Option<char> {
-    let one = std::iter::once(c);
-    if by_compatibility { one.nfkd().last().map(|(c, _)| c) } else { one.nfd().last().map(|(c, _)| c) }
+/// The last character of what one becomes in a form.
+fn last_part(form: Form, c: char) -> Option<char> {
+    let mut parts = String::new();
+    form.write(c.encode_utf8(&mut [0; 4]), &mut parts);
+    parts.chars().next_back()
 }
 
 impl Marks {
-    /// Of a form, and of whether it keeps a character.
-    pub(super) fn new(form: Form, keeps: impl Fn(char) -> bool) -> Marks {
-        let mut marks = Marks { classes: Box::new([0; BITS]), composes: form.composes() };
-        let by_compatibility = form.by_compatibility();
+    pub(super) fn new(form: Form) -> Marks {
+        let (apart, mut classes) = (form.apart(), Box::new([0; BITS]));
         // Ideographs and syllables have no class; most do not fall apart, or into what has none.
         let is_plain =
             |c: char| matches!(c, '\0'..'\u{C0}' | '\u{3400}'..='\u{9FFF}' | '\u{AC00}'..='\u{F8FF}');
         for c in (0..BITS as u32).filter_map(char::from_u32).filter(|&c| !is_plain(c)) {
-            let is_whole = is_whole(c, by_compatibility);
-            marks.classes[c as usize] = match keeps(c) {
-                true if is_whole => 0,
-                true => last_part(c, by_compatibility).map_or(0, canonical_combining_class),
-                false if is_whole => canonical_combining_class(c),
-                false => 0,
+            classes[c as usize] = match (form.keeps(c), apart.has(c)) {
+                (true, false) => last_part(apart, c).map_or(0, canonical_combining_class),
+                (false, true) => canonical_combining_class(c),
+                _ => 0,
             };
         }
-        marks
+        Marks { classes, composes: form != apart }
     }
 
     /// Whether the mark at byte `at` stays as it is, if text is cut at byte `start`, and `is_calm` says which characters are kept.
@@ -105,8 +91,6 @@ fn composes(first: usize, second: usize) -> bool {
 /// The character at a byte and its width, unless it has four bytes or the text ends.
 #[inline]
 fn code_at(text: &[u8], at: usize) -> Option<(usize, usize)> {
-    let (mut four, rest) = ([0; 4], text.get(at..)?);
-    let there = rest.len().min(4);
-    four[..there].copy_from_slice(&rest[..there]);
-    (there > 0 && four[0] < 0xF0).then(|| decode(u32::from_le_bytes(four)))
+    let four = four_at(text, at);
+    (at < text.len() && four[0] < 0xF0).then(|| decode(u32::from_le_bytes(four)))
 }

@@ -15,10 +15,10 @@ use std::arch::x86_64::{
 };
 
 use super::{
-    calm::{BITS, Calm, Longest, Reached, decode},
+    calm::{BITS, Calm, Longest, Reached, decode, four_at},
     calm_joins::Joins,
     calm_narrow::{Narrow, load, load_all},
-    calm_walk::{BLOCK, Block, WIDEST, Walk},
+    calm_walk::{BLOCK, Block, Walk},
 };
 use crate::split::has_vbmi;
 
@@ -199,11 +199,7 @@ impl Wide {
         }
         while unsure != 0 {
             let place = unsure.trailing_zeros() as usize;
-            // Behind the text are zeros.
-            let (mut four, rest) = ([0; WIDEST], text.get(place..).unwrap_or_default());
-            let there = rest.len().min(WIDEST);
-            four[..there].copy_from_slice(&rest[..there]);
-            let (code, _) = decode(u32::from_le_bytes(four));
+            let (code, _) = decode(u32::from_le_bytes(four_at(text, place)));
             strange ^= u64::from(calm.is_calm(code)) << place;
             unsure &= unsure - 1;
         }

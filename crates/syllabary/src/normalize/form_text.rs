@@ -36,7 +36,7 @@ fn known(form: Form) -> Calm {
             pairs.insert([ANY, c as u16]);
         }
     }
-    Calm::new(|code| !keeps(code), singles, pairs).with_marks(Marks::new(form, |c| form.keeps(c)))
+    Calm::new(|code| !keeps(code), singles, pairs).with_marks(Marks::new(form))
 }
 
 impl Form {

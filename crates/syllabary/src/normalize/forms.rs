@@ -39,6 +39,11 @@ impl Form {
         if sure {
             return true;
         }
+        self.has(c) && canonical_combining_class(c) == 0
+    }
+
+    /// Whether `c` alone is surely in this form.
+    pub(super) fn has(self, c: char) -> bool {
         let one = std::iter::once(c);
         let quick = match self {
             Form::Nfc => is_nfc_quick(one),
@@ -46,17 +51,15 @@ impl Form {
             Form::Nfkc => is_nfkc_quick(one),
             Form::Nfkd => is_nfkd_quick(one),
         };
-        quick == IsNormalized::Yes && canonical_combining_class(c) == 0
+        quick == IsNormalized::Yes
     }
 
-    /// Whether characters are composed in the end.
-    pub(super) fn composes(self) -> bool {
-        matches!(self, Form::Nfc | Form::Nfkc)
-    }
-
-    /// Whether what is only compatible falls apart too.
-    pub(super) fn by_compatibility(self) -> bool {
-        matches!(self, Form::Nfkc | Form::Nfkd)
+    /// The form before anything is composed.
+    pub(super) fn apart(self) -> Form {
+        match self {
+            Form::Nfc | Form::Nfd => Form::Nfd,
+            Form::Nfkc | Form::Nfkd => Form::Nfkd,
+        }
     }
 
     /// Writes a text in this form.
