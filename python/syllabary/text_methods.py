@@ -63,7 +63,7 @@ class TextMethods:
         if cuts.carries:
             encode = self._behind(special, lambda ids: ids.tolist())
         found = IncrementalEncoder(cuts, encode)
-        found.made_by = partial(self.encoder, special if isinstance(special, str) else frozenset(special))
+        found.made_by = partial(self.encoder, _kept(special))
         return found
 
     def encode_stream(
@@ -91,7 +91,7 @@ class TextMethods:
         [1, 1, 3]
         """
         found = Appender(self._cuts(special), self._counting(special))
-        found.made_by = partial(self.appender, special if isinstance(special, str) else frozenset(special))
+        found.made_by = partial(self.appender, _kept(special))
         return found
 
     def count_until(self, text: str, limit: int, special: Special = "raise") -> int | None:
@@ -189,6 +189,11 @@ class TextMethods:
     @cached_property
     def _cuts_of(self) -> dict[str, Cuts]:
         return {"raise": Cuts(self._spec), "text": Cuts(self._spec, finds_special=False)}
+
+
+def _kept(special: Special) -> Special:
+    """The policy, which a change to a list of the caller's no longer changes."""
+    return special if isinstance(special, str) else frozenset(special)
 
 
 def _text(text: object) -> None:

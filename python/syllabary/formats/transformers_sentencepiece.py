@@ -26,6 +26,7 @@ from syllabary.formats.record import cannot_hold
 from syllabary.formats.sentencepiece_carried import NAME as MODEL
 from syllabary.formats.sentencepiece_carried import from_carried
 from syllabary.formats.sentencepiece_proto import TRAINER
+from syllabary.formats.strict_json import Json
 from syllabary.formats.transformers_folder import EXTRA, beside, class_in, members_in, settings, with_beside
 from syllabary.formats.transformers_folder import NAME as BESIDE
 from syllabary.spec import Matching, TokenizerSpec
@@ -66,7 +67,7 @@ def held(spec: TokenizerSpec, changes: Mapping[str, Any]) -> tuple[TokenizerSpec
 
 def said(spec: TokenizerSpec) -> dict[str, Any]:
     """What the model says and the files beside it leave open, as members of `tokenizer_config.json`."""
-    members = members_in(beside(spec), Path(BESIDE))
+    members = _members(spec)
     found: dict[str, Any] = _roles_left(spec)
     if _class_of(spec) == LLAMA and "padding_side" not in members:
         found["padding_side"] = "left"
@@ -76,9 +77,14 @@ def said(spec: TokenizerSpec) -> dict[str, Any]:
     return found
 
 
+def _members(spec: TokenizerSpec) -> dict[str, Json]:
+    """What the files beside the model say."""
+    return members_in(beside(spec), Path(BESIDE))
+
+
 def _class_of(spec: TokenizerSpec) -> str | None:
     """The class that the files name, without `Fast`; `FormatError` for one whose ids are other ones."""
-    member = members_in(beside(spec), Path(BESIDE)).get("tokenizer_class")
+    member = _members(spec).get("tokenizer_class")
     if member is None or not isinstance(member.value, str):
         return None
     name = member.value.removesuffix("Fast")
@@ -93,7 +99,7 @@ def _class_of(spec: TokenizerSpec) -> str | None:
 
 def _roles_left(spec: TokenizerSpec) -> dict[str, str]:
     """Role -> text of those that the model's training named, and neither files nor class say."""
-    members = members_in(beside(spec), Path(BESIDE))
+    members = _members(spec)
     if MODEL not in spec.carried or class_in(members) is not None:
         return {}
     message = from_carried(spec.carried, {}).message(TRAINER)
@@ -142,7 +148,7 @@ def _with_sentinels(spec: TokenizerSpec) -> TokenizerSpec:
 
 def _around(spec: TokenizerSpec, name: str | None, changes: Mapping[str, Any]) -> Component | None:
     """What is put around a text: as the class does it, or else as `add_bos_token`, `add_eos_token` say."""
-    members = members_in(beside(spec), Path(BESIDE))
+    members = _members(spec)
     given = {role: str(changes[role]) for role in ENDS if role in changes}
     roles = {**_roles_left(spec), **settings(spec).roles, **given}
     asked = {role: f"add_{role}" in members and members[f"add_{role}"].value is True for role in ENDS}
