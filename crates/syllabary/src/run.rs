@@ -6,8 +6,10 @@
 mod behind;
 mod fast;
 mod named;
+mod segments;
 mod words;
 
+pub(crate) use segments::Segments;
 pub(crate) use words::Words;
 
 use std::ops::Range;
@@ -59,6 +61,8 @@ pub(crate) struct Job<'a, const SPANS: bool, F> {
     /// Pieces of a part become tokens together, as several unknown ones are this one.
     fused: Option<u32>,
     remembers: bool,
+    /// What is handed on belongs to a segment that shall be remembered.
+    learns: bool,
     /// Pieces are remembered with where their tokens are in them.
     relocates: bool,
     boundary: Option<char>,
@@ -93,6 +97,7 @@ impl<'a, const SPANS: bool, F: FnMut(&[u32], &[Range<usize>], u32)> Job<'a, SPAN
             joins,
             fused,
             remembers: !SPANS && alone && !drops,
+            learns: false,
             boundary: tokenizer.boundary.filter(|_| !joins && !drops),
             relocates: SPANS && alone && !drops && tokenizer.scores.is_none() && tokenizer.trim.is_none(),
             trims: true,
@@ -175,17 +180,10 @@ impl<'a, const SPANS: bool, F: FnMut(&[u32], &[Range<usize>], u32)> Job<'a, SPAN
         }
         match source {
             Source::Text(text, base) => self.part(text, Place::Text(*base))?,
-            Source::Made(aligned) => {
-                let pretokenizer = &self.tokenizer.pretokenizer;
-                let mut count = 0_u32;
-                pretokenizer.for_each(vec![aligned.clone()], &mut |part| {
-                    count = count.wrapping_add(1);
-                    if count.is_multiple_of(OFTEN) {
-                        self.work.ask.check()?;
-                    }
-                    self.part(part.text(), Place::Made(&part))
-                })?;
-            }
+            Source::Made(aligned) => match Segments::of(self.tokenizer).filter(|_| self.remembers) {
+                Some(segments) => self.by_segments(aligned, segments)?,
+                None => self.by_steps(aligned)?,
+            },
         }
         if self.weaves { Ok(()) } else { self.finish(source.place()) }
     }
@@ -230,6 +228,9 @@ impl<'a, const SPANS: bool, F: FnMut(&[u32], &[Range<usize>], u32)> Job<'a, SPAN
         if self.remembers
             && let Some(ids) = self.work.cache.get(piece.as_bytes())
         {
+            if self.learns {
+                self.work.learned.extend_from_slice(ids);
+            }
             (self.sink)(ids, &[], self.word);
             return Ok(());
         }
@@ -280,6 +281,9 @@ impl<'a, const SPANS: bool, F: FnMut(&[u32], &[Range<usize>], u32)> Job<'a, SPAN
         (self.sink)(ids, &self.work.tokens.spans, self.word);
         if self.remembers {
             self.work.cache.insert(piece.as_bytes(), ids);
+            if self.learns {
+                self.work.learned.extend_from_slice(ids);
+            }
         }
         Ok(())
     }

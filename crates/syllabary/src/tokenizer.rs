@@ -97,6 +97,8 @@ pub struct Tokenizer {
     /// Symbols that are whole pieces and have another id than the first of their bytes.
     pub(crate) whole_symbols: FxHashMap<Box<[u8]>, u32>,
     pub(crate) trim: Option<Trim>,
+    /// Where its steps surely cut; filled when it is asked for.
+    pub(crate) segments: OnceLock<Option<run::Segments>>,
     /// Its way of encoding at full speed, if it has one.
     pub(crate) fast: Option<Fast>,
     /// The bytes of each token, or its characters, if they are its symbols; filled when spans are asked for.
@@ -131,6 +133,9 @@ pub struct Work {
     pub(crate) cache: PieceCache,
     /// Pieces with the places of their tokens.
     pub(crate) spanned: PieceCache,
+    /// Segments between places where steps surely cut; one that is learned.
+    pub(crate) segments: PieceCache,
+    pub(crate) learned: Vec<u32>,
     pub(crate) row: Vec<u32>,
     /// Words as they stand in text, with the tokens of each, and their places.
     pub(crate) words: Later<run::Words>,
@@ -170,10 +175,9 @@ impl Tokenizer {
         let stages =
             Stages::new(&named, &normalizer, matches!(model, Some(Model::Unigram(_) | Model::WordLevel(_))))?;
         let decoder = Decoder::new(&vocab, &named, &spelling)?;
-        let text_decoder = match &parts.decoder {
-            Some(steps) => Some(TextDecoder::new(steps, &spelling, &named, &normalizer)?),
-            None => None,
-        };
+        let text_decoder = parts.decoder.as_ref();
+        let text_decoder = text_decoder.map(|steps| TextDecoder::new(steps, &spelling, &named, &normalizer));
+        let text_decoder = text_decoder.transpose()?;
         let scores = (parts.scores.is_some() && merging).then(|| Scores::new(&parts.unused, &spelling));
         let one_piece = parts.split.kind() == "none" && pretokenizer.is_empty();
         let has_unused = scores.as_ref().is_some_and(Scores::has_unused);
@@ -213,6 +217,7 @@ impl Tokenizer {
             decoder,
             text_decoder,
             spelled,
+            segments: OnceLock::new(),
             widths: OnceLock::new(),
             measures: OnceLock::new(),
             pool: Pool::default(),

@@ -31,7 +31,8 @@ impl Class {
         class
     }
 
-    fn has(&self, c: char) -> bool {
+    /// Whether a character is in it.
+    pub(super) fn has(&self, c: char) -> bool {
         !is_common_letter(c) && (self.of)(c)
     }
 

@@ -5,6 +5,9 @@
 //!
 //! Source of the rules: `tokenizers` 0.23.3, `pre_tokenizers/`.
 
+mod apart;
+#[cfg(test)]
+mod apart_tests;
 mod class;
 mod cut;
 mod scripts;
@@ -112,7 +115,13 @@ impl Pretokenizer {
         matches!(self.steps[..], [Kind::Metaspace { replacement: ' ', prepend: Prepend::Always }])
     }
 
-    /// Calls `each` with the parts of a text, as `for_each` does, where no step rewrites.
+    /// Whether `cut_text` can do what its steps do.
+    pub(crate) fn cuts_text(&self) -> bool {
+        !self.steps.iter().any(|step| matches!(step, Kind::Metaspace { .. }))
+    }
+
+    /// Calls `each` with the parts of a text, as `for_each` does; long parts of it are not to be rewritten, as nobody is
+    /// asked meanwhile, and no `Metaspace` is among the steps.
     ///
     /// # Errors
     /// Those of `apply`, with no place of use.
@@ -126,6 +135,15 @@ fn cut_text(steps: &[Kind], text: &str, each: &mut dyn FnMut(&str)) -> Result<()
         each(text);
         return Ok(());
     };
+    match step {
+        Kind::PrefixSpace if !text.starts_with(' ') => return cut_text(rest, &format!(" {text}"), each),
+        Kind::PrefixSpace => return cut_text(rest, text, each),
+        Kind::Bytes(table) => {
+            let made: String = text.bytes().map(|byte| table[usize::from(byte)]).collect();
+            return cut_text(rest, &made, each);
+        }
+        _ => {}
+    }
     let mut result = Ok(());
     step.parts(text, |start, end| {
         if result.is_ok() {

@@ -129,7 +129,8 @@ mod tests {
         assert_eq!(split(superwords::PATTERN).last_safe_cut("some. Words\nmore words"), Some(12));
         assert_eq!(split(superwords::PATTERN).last_safe_cut("in the year 1984 it was"), None);
         assert_eq!(split(superwords::PATTERN).last_safe_cut("x1984"), Some(1));
-        assert_eq!(split(r"\w+ ?").last_safe_cut("a b c"), None);
+        assert_eq!(split(r"\w+ ?").last_safe_cut("a b c"), Some(4));
+        assert_eq!(split(r"\w+ ?").last_safe_cut("! !"), None);
         assert_eq!(split(gpt2::TIKTOKEN).last_safe_cut(""), None);
     }
 }

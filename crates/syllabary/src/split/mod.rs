@@ -185,24 +185,37 @@ impl Split {
         {
             return Some(at + 1);
         }
-        let classes = &self.classes;
         match self.scanner {
-            Scanner::Gpt2 | Scanner::Gpt2Digits => {
-                cut::last(text, |before, after| cut::gpt2(classes, before, after))
-            }
-            Scanner::Gpt4 | Scanner::O200k | Scanner::Nemotron | Scanner::Llama3(_) => {
-                cut::last(text, |before, after| cut::gpt4(classes, before, after))
-            }
-            Scanner::Kimi => cut::last(text, |before, after| cut::kimi(classes, before, after)),
-            Scanner::DeepSeek => cut::last(text, |before, after| cut::deepseek(classes, before, after)),
-            Scanner::Whitespace => cut::last(text, |before, after| cut::words(classes, before, after)),
-            Scanner::WhitespaceSplit => cut::last(text, |before, after| cut::spaces(classes, before, after)),
-            Scanner::Latin => cut::last(text, |before, after| cut::latin(classes, before, after)),
-            Scanner::Superwords => cut::last(text, |before, after| cut::superwords(classes, before, after)),
-            Scanner::Regex(pattern::Matcher::Automaton(ref automaton)) => {
-                cut::last(text, |before, after| automaton.can_cut(before, after))
-            }
             Scanner::None | Scanner::Regex(pattern::Matcher::Fancy(_)) => None,
+            _ => cut::last(text, |before, after| self.can_cut(before, after)),
+        }
+    }
+
+    /// Whether a text can be cut so between these characters, a piece ending there, whatever is around them.
+    pub(crate) fn can_cut(&self, before: char, after: char) -> bool {
+        let classes = &self.classes;
+        match &self.scanner {
+            Scanner::Gpt2 | Scanner::Gpt2Digits => cut::gpt2(classes, before, after),
+            Scanner::Gpt4 | Scanner::O200k | Scanner::Nemotron | Scanner::Llama3(_) => {
+                cut::gpt4(classes, before, after)
+            }
+            Scanner::Kimi => cut::kimi(classes, before, after),
+            Scanner::DeepSeek => cut::deepseek(classes, before, after),
+            Scanner::Whitespace => cut::words(classes, before, after),
+            Scanner::WhitespaceSplit => cut::spaces(classes, before, after),
+            Scanner::Latin => cut::latin(classes, before, after),
+            Scanner::Superwords => cut::superwords(classes, before, after),
+            Scanner::Regex(pattern::Matcher::Automaton(automaton)) => automaton.can_cut(before, after),
+            Scanner::None | Scanner::Regex(pattern::Matcher::Fancy(_)) => false,
+        }
+    }
+
+    /// Whether no match crosses a place between these characters, and its halves have the matches of the whole, whatever
+    /// is around them.
+    pub(crate) fn is_apart(&self, before: char, after: char) -> bool {
+        match &self.scanner {
+            Scanner::Regex(pattern::Matcher::Automaton(automaton)) => automaton.is_apart(before, after),
+            _ => self.can_cut(before, after),
         }
     }
 

@@ -22,7 +22,6 @@ mod tree;
 use std::sync::Arc;
 
 use fancy_regex::Expr;
-use rustc_hash::FxHashSet;
 
 use ends::Ends;
 use kinds::Kinds;
@@ -45,8 +44,13 @@ pub(super) struct Automaton {
     forgets: bool,
     /// Every character of every text is in some match.
     covers: bool,
-    /// For each two kinds, whether a text can be cut between them; empty: nowhere.
-    cuts: Vec<bool>,
+    /// By a byte, whether it is a character with which no match begins; no byte of a longer one is.
+    idle: Box<[bool; 256]>,
+    /// For each kind, whether every character of it is in some match.
+    begins: Vec<bool>,
+    /// For each two kinds, whether what is found on both sides of a place between them is found without the other;
+    /// empty: nowhere.
+    apart: Vec<bool>,
     /// Where every character is in some match.
     ends: Option<Ends>,
 }
@@ -61,9 +65,11 @@ impl Automaton {
         let kinds = Arc::new(Kinds::new(&sets)?);
         let compiler = Compiler { kinds: &kinds, sets: &sets };
         let mut made = Automaton::of_tree(&tree, &compiler, &kinds, &mut 0)?;
-        made.covers = made.every_character_begins_a_match();
+        made.idle = made.idle_bytes();
+        made.begins = made.kinds_that_begin_matches();
+        made.covers = !made.begins.contains(&false);
         made.ends = if made.covers { Ends::new(&made.states, made.kinds.len() + 1) } else { None };
-        made.cuts = made.safe_cuts().unwrap_or_default();
+        made.apart = made.places_apart().unwrap_or_default();
         Some(made)
     }
 
@@ -81,7 +87,18 @@ impl Automaton {
         let looks = looks.collect::<Option<_>>()?;
         let forgets = states.forgets();
         let kinds = kinds.clone();
-        Some(Automaton { kinds, states, looks, number, forgets, covers: false, cuts: Vec::new(), ends: None })
+        Some(Automaton {
+            kinds,
+            states,
+            looks,
+            number,
+            forgets,
+            covers: false,
+            idle: Box::new([false; 256]),
+            begins: Vec::new(),
+            apart: Vec::new(),
+            ends: None,
+        })
     }
 
     /// The state at `at`.
@@ -98,7 +115,12 @@ impl Automaton {
     pub(super) fn matches(&self, text: &str, each: &mut impl FnMut(usize, usize)) {
         let mut search = Search::default();
         let mut at = 0;
-        while at < text.len() {
+        let bytes = text.as_bytes();
+        loop {
+            at += bytes[at..].iter().take_while(|&&byte| self.idle[usize::from(byte)]).count();
+            if at >= bytes.len() {
+                return;
+            }
             match search.end(self, text, at) {
                 Some(end) => {
                     each(at, end);
@@ -114,10 +136,18 @@ impl Automaton {
         self.covers
     }
 
-    /// Whether `fancy-regex` would split the text around a place between these characters as the two halves.
+    fn kind(&self, c: char) -> usize {
+        self.kinds.at(c.encode_utf8(&mut [0; 4]).as_bytes(), 0).0.into()
+    }
+
+    /// Whether `fancy-regex` would find in a text, around a place between these characters, what it finds in the two halves.
+    pub(super) fn is_apart(&self, before: char, after: char) -> bool {
+        !self.apart.is_empty() && self.apart[self.kind(before) * self.kinds.len() + self.kind(after)]
+    }
+
+    /// The same, and a match begins or ends there.
     pub(super) fn can_cut(&self, before: char, after: char) -> bool {
-        let kind = |c: char| usize::from(self.kinds.at(c.encode_utf8(&mut [0; 4]).as_bytes(), 0).0);
-        !self.cuts.is_empty() && self.cuts[kind(before) * self.kinds.len() + kind(after)]
+        self.is_apart(before, after) && (self.begins[self.kind(before)] || self.begins[self.kind(after)])
     }
 
     /// What an entry may be once its look-aheads are answered, to `each`.
@@ -130,42 +160,65 @@ impl Automaton {
         self.outcomes(question.no, each);
     }
 
-    /// Whether a search that has read one character always comes upon a match: each state that it may be in
-    /// before has for every symbol a match or, unless that is the edge, a next state that is so too.
-    fn every_character_begins_a_match(&self) -> bool {
-        let symbols = self.kinds.len() + 1;
-        let mut covers = true;
-        let mut waiting = Vec::new();
-        for &start in &self.states.starts {
-            for kind in 0..self.kinds.len() {
-                self.outcomes(self.states.table[start as usize + kind], &mut |_, next| waiting.push(next));
-            }
+    fn idle_bytes(&self) -> Box<[bool; 256]> {
+        let mut idle = Box::new([false; 256]);
+        for (byte, idle) in (0..128_u8).zip(idle.iter_mut()) {
+            let kind = usize::from(self.kinds.at(&[byte], 0).0);
+            *idle = self.states.starts.iter().all(|&start| self.states.table[start as usize + kind] == DEAD);
         }
-        let mut seen = FxHashSet::default();
-        while let Some(row) = waiting.pop() {
-            covers &= row != DEAD;
-            if seen.insert(row) {
-                for &entry in &self.states.table[row as usize..row as usize + symbols] {
-                    self.outcomes(entry, &mut |matched, next| waiting.extend((!matched).then_some(next)));
-                }
-            }
-        }
-        covers
+        idle
     }
 
-    /// For each two kinds `x` and `y`, whether a text can be cut between them. So it is if no search that has
-    /// read `x` goes on with `y`, and has matched before it just as before the end of the text: then some
-    /// piece ends there, every piece is in a match, none before saw further than `x`, and what follows does
-    /// not look back.
-    fn safe_cuts(&self) -> Option<Vec<bool>> {
+    /// For each kind, whether a search that has read a character of it always comes upon a match.
+    fn kinds_that_begin_matches(&self) -> Vec<bool> {
+        let (symbols, fails) = (self.kinds.len() + 1, self.states_that_may_fail());
+        let begins = |kind: usize| {
+            let mut begins = true;
+            for &start in &self.states.starts {
+                let entry = self.states.table[start as usize + kind];
+                self.outcomes(entry, &mut |_, next| begins &= !fails[next as usize / symbols]);
+            }
+            begins
+        };
+        (0..self.kinds.len()).map(begins).collect()
+    }
+
+    /// For each state, whether a search in it may come to its end without a match: by a symbol before which there is
+    /// none it dies or goes on to another such state.
+    fn states_that_may_fail(&self) -> Vec<bool> {
+        let (symbols, table) = (self.kinds.len() + 1, &self.states.table);
+        let mut before = vec![Vec::new(); table.len() / symbols];
+        for (at, &entry) in table.iter().enumerate() {
+            let mut goes_on = |matched: bool, next: u32| {
+                if !matched {
+                    before[next as usize / symbols].push(at / symbols);
+                }
+            };
+            self.outcomes(entry, &mut goes_on);
+        }
+        let mut fails = vec![false; before.len()];
+        let mut waiting = vec![DEAD as usize];
+        while let Some(state) = waiting.pop() {
+            if !std::mem::replace(&mut fails[state], true) {
+                waiting.append(&mut before[state]);
+            }
+        }
+        fails
+    }
+
+    /// For each two kinds `x` and `y`, whether a text has apart what is found before and behind a place between them. So it
+    /// is if no search that has read `x` goes on with `y`, and has matched before it just as before the end of the text:
+    /// then no match crosses the place, none before saw further than `x`, and what follows does not look back. Where
+    /// `x` or `y` is always in a match, one ends or begins there.
+    fn places_apart(&self) -> Option<Vec<bool>> {
         let (kinds, table) = (self.kinds.len(), &self.states.table);
-        if !self.covers || !self.forgets || !self.states.questions.is_empty() {
+        if !self.begins.contains(&true) || !self.forgets || !self.states.questions.is_empty() {
             return None;
         }
         if table.len().saturating_mul(kinds) > MAX_CUT_WORK {
             return None;
         }
-        let mut cuts = vec![true; kinds * kinds];
+        let mut apart = vec![true; kinds * kinds];
         for row in (0..table.len()).step_by(kinds + 1).skip(1) {
             for before in 0..kinds {
                 let next = (table[row + before] & !MATCH) as usize;
@@ -174,10 +227,10 @@ impl Automaton {
                 }
                 let at_end = table[next + kinds] & MATCH;
                 for after in 0..kinds {
-                    cuts[before * kinds + after] &= table[next + after] == at_end | DEAD;
+                    apart[before * kinds + after] &= table[next + after] == at_end | DEAD;
                 }
             }
         }
-        cuts.contains(&true).then_some(cuts)
+        apart.contains(&true).then_some(apart)
     }
 }

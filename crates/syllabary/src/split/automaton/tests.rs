@@ -292,7 +292,41 @@ fn a_text_is_cut_where_its_halves_are_split_as_the_whole() {
     assert!(cuts > drawn(1_250, 5_000), "{cuts}");
     assert_eq!(split(PATTERNS[1]).kind(), "gpt4");
     assert_eq!(split(r"\w+|\W+").last_safe_cut("ab cd"), Some(3));
-    assert_eq!(split(r"\w+|\s").last_safe_cut("ab cd"), None);
+    // Signs are in no match, words are.
+    assert_eq!(split(r"\w+|\s").last_safe_cut("ab cd"), Some(3));
+    assert_eq!(split(r"\w+|\s").last_safe_cut("!!"), None);
+    assert_eq!(split(r"\w+|\s!").last_safe_cut("!!a !"), Some(3));
+}
+
+#[test]
+fn halves_that_are_apart_have_the_matches_of_the_whole() {
+    let mut random = Random(0xBEEF_0000_1234_5679);
+    let (mut apart, mut uncut) = (0, 0);
+    for pattern in PATTERNS {
+        let split = Split::new(Some(pattern), Tables::Tiktoken, false).unwrap();
+        for _ in 0..drawn(300, 3_000) {
+            let (left, right) = (random.text(6), random.text(6));
+            let (Some(before), Some(after)) = (left.chars().next_back(), right.chars().next()) else {
+                continue;
+            };
+            if !split.is_apart(before, after) {
+                assert!(!split.can_cut(before, after));
+                continue;
+            }
+            let halves = [pieces(&split, &left), pieces(&split, &right)].concat();
+            let whole = format!("{left}{right}");
+            assert_eq!(pieces(&split, &whole), halves, "{left:?} | {right:?} by {pattern}");
+            apart += 1;
+            if split.can_cut(before, after) {
+                let at = |piece: &&str| piece.as_ptr() as usize - whole.as_ptr() as usize;
+                let meets = |piece: &&str| [at(piece), at(piece) + piece.len()].contains(&left.len());
+                assert!(pieces(&split, &whole).iter().any(meets), "{left:?} | {right:?} by {pattern}");
+            } else {
+                uncut += 1;
+            }
+        }
+    }
+    assert!(apart > drawn(1_500, 15_000) && uncut > drawn(100, 1_000), "{apart} {uncut}");
 }
 
 #[test]
