@@ -53,6 +53,8 @@ MBART50 = replace(
 )
 XLNET = Class({**ROBERTA.roles, "sep": "<sep>", "cls": "<cls>"}, strips=True, side="left", extra="<eo[pd]>")
 T5 = Class({name: ENDED[name] for name in ("eos", "unk", "pad")})
+PEGASUS = Class({**T5.roles, "mask": "<mask_2>"}, extra=r"<mask_1>|<unk_\d+>")
+GEMMA = Class({"bos": "<bos>", "eos": "<eos>", "unk": "<unk>", "pad": "<pad>", "mask": "<mask>"}, side="left")
 
 # Each is also known with `Fast` at the end.
 CLASSES: Mapping[str, Class] = {
@@ -67,6 +69,7 @@ CLASSES: Mapping[str, Class] = {
     "DebertaV2Tokenizer": DEBERTA,
     "DistilBertTokenizer": Class(BERT.roles),
     "ElectraTokenizer": BERT,
+    "GemmaTokenizer": GEMMA,
     "GPT2Tokenizer": GPT2,
     "LayoutLMTokenizer": BERT,
     "LongformerTokenizer": ROBERTA,
@@ -75,6 +78,7 @@ CLASSES: Mapping[str, Class] = {
     "MobileBertTokenizer": BERT,
     "MPNetTokenizer": Class({**ROBERTA.roles, "unk": "[UNK]"}, strips=True),
     "NllbTokenizer": replace(MBART, language="eng_Latn", after=False),
+    "PegasusTokenizer": PEGASUS,
     "RobertaTokenizer": ROBERTA,
     "T5Tokenizer": T5,
     "XLMRobertaTokenizer": ROBERTA,
