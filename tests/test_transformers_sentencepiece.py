@@ -125,7 +125,8 @@ def test_special_tokens_in_text_stand_between_texts(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "config", [{}, {"additional_special_tokens": [f"<extra_id_{i}>" for i in range(100)]}]
+    "config",
+    [{}, {"legacy": False}, {"additional_special_tokens": [f"<extra_id_{i}>" for i in range(100)]}],
 )
 def test_a_folder_of_t5(config: dict[str, Any], tmp_path: Path) -> None:
     told = {"tokenizer_class": "T5Tokenizer", **config}
@@ -200,7 +201,7 @@ def test_what_is_lost_is_named(tmp_path: Path) -> None:
         assert part in str(one.message), part
 
 
-@pytest.mark.parametrize("name", ["XLMRobertaTokenizer", "AlbertTokenizer", "PegasusTokenizerFast"])
+@pytest.mark.parametrize("name", ["M2M100Tokenizer", "XGLMTokenizer", "SeamlessM4TTokenizerFast"])
 def test_a_class_with_other_ids_is_refused(name: str, tmp_path: Path) -> None:
     folder(tmp_path, {"tokenizer_class": name})
     tok = syllabary.load(tmp_path)
@@ -208,6 +209,34 @@ def test_a_class_with_other_ids_is_refused(name: str, tmp_path: Path) -> None:
         tok.as_transformers()
     with pytest.warns(syllabary.LossWarning):
         assert tok.with_settings(tokenizer_class=None).as_transformers()("the cat")["input_ids"]
+
+
+LEGACY = ("a<s>b", "<s> a</s>the", " the cat", "\u2581a", "</s>", "", " ", "the <unk> cat</s>cat")
+
+
+@pytest.mark.parametrize(
+    "config", [{"legacy": False}, {"legacy": False, "add_bos_token": True}, {"add_prefix_space": False}]
+)
+@pytest.mark.parametrize("removes", [False, True])
+def test_a_space_in_front_as_llama_has_it(config: dict[str, Any], removes: bool, tmp_path: Path) -> None:
+    options = {**IDENTITY, "remove_extra_whitespaces": removes}
+    home = peer(folder(tmp_path, {**LLAMA, **config}, byte_fallback=True, **options))
+    theirs = transformers.AutoTokenizer.from_pretrained(tmp_path)
+    with pytest.warns(
+        syllabary.LossWarning, match=rf"\({next(iter(config))}: false\) the space .*: ids change there"
+    ):
+        ours = syllabary.load(tmp_path).as_transformers()
+    for text in (*PLAIN, *([] if removes else [*LEGACY, *SPACES])):
+        found = ours(text, return_offsets_mapping=True)
+        assert dict(found) == dict(theirs(text, return_offsets_mapping=True)), text
+        assert ours.decode(found["input_ids"]) == theirs.decode(found["input_ids"]), text
+    if "legacy" in config:
+        assert ours("the cat", add_special_tokens=False)["input_ids"] == home.encode("the cat")
+        assert ours.tokenize("a<s>the")[:2] == ["\u2581a", "<s>"]
+        assert ours.tokenize("a<s>the")[2:] != ["\u2581the"]
+    again = {**LLAMA, **config, "legacy": True, "add_prefix_space": True}
+    (tmp_path / "tokenizer_config.json").write_text(json.dumps(again))
+    assert opened(tmp_path).tokenize("a<s>the") == ["\u2581a", "<s>", "\u2581the"]
 
 
 def test_a_model_whose_ids_all_change_is_refused(tmp_path: Path) -> None:

@@ -19,6 +19,7 @@ from syllabary.reference.symbols import they_are
 from syllabary.spec import Matching, Step, StepValue, TokenizerSpec
 
 SPACE = "\u2581"
+IN_FRONT = r"\A +"
 ALL = 2**31 - 1
 Rule = Callable[[TokenizerSpec], tuple[TokenizerSpec, str] | None]
 
@@ -60,7 +61,7 @@ def steps_of(options: Mapping[str, StepValue]) -> tuple[Step, ...]:
     space = SPACE if escape else " "
     steps: list[Step] = []
     if options["remove_extra_whitespaces"]:
-        steps += [_replace(r"\A +", ""), _replace(" {2,}", " ")]
+        steps += [_replace(IN_FRONT, ""), _replace(" {2,}", " ")]
     if options["add_dummy_prefix"] and not options["treat_whitespace_as_suffix"]:
         steps.append(Step("Prepend", {"prepend": space}))
     if escape:

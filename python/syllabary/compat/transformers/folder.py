@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from syllabary import formats
+from syllabary.compat.transformers.placing import placed
 from syllabary.compat.transformers.tokenizer import SyllabaryTokenizer
 from syllabary.errors import FormatError, LossWarning
 from syllabary.files import write_atomic
@@ -32,14 +33,19 @@ def wrap(tok: Any, settings: Mapping[str, Any]) -> SyllabaryTokenizer:
     A `LossWarning` names what `tokenizer.json` cannot hold of a sentencepiece model. Raises `FormatError` for
     another tokenizer that it cannot hold.
     """
-    model = is_sentencepiece(tok.spec)
-    told = {**(said(tok.spec) if model else {}), **of_class(tok.spec), **settings}
-    called = told.pop("name_or_path", "")
     language = {name: settings[name] for name in TELLS if name in settings}
-    spec = with_language(with_settings(tok.spec, language), language) if language else tok.spec
+    spec = with_settings(tok.spec, language) if language else tok.spec
     losses: tuple[str, ...] = ()
-    if model:
+    told: dict[str, Any] = {}
+    if is_sentencepiece(spec):
+        spec = placed(spec, settings)
+        told |= {**said(spec), **of_class(spec)}
         spec, losses = held(spec, settings)
+    else:
+        told |= of_class(tok.spec)
+        spec = with_language(spec, language)
+    told |= settings
+    called = told.pop("name_or_path", "")
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as name:
         folder = Path(name)
         try:
