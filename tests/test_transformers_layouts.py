@@ -115,6 +115,12 @@ def alike(text: str, name: str) -> str:
     return text.rstrip() if name in STAYS else text
 
 
+def words(tokenizer: Any, text: str) -> tuple[object, ...]:
+    """Where tokens and words stand."""
+    found = tokenizer(text, add_special_tokens=False, return_offsets_mapping=True)
+    return found["offset_mapping"], found.word_ids()
+
+
 def test_each_class_of_the_table_is_tested() -> None:
     assert {f"{name}Tokenizer" for name in TRAINED} == LAYOUTS.keys() - {"T5Tokenizer"}
 
@@ -146,6 +152,7 @@ def test_texts_and_pairs(name: str, tmp_path: Path) -> None:
         if name != "Barthez":  # which has no template in 5.23
             assert dict(ours(text)) == dict(theirs(text)), text
             assert dict(ours(text, "the cat")) == dict(theirs(text, "the cat")), text
+            assert words(ours, text) == words(theirs, text), text
         ids = theirs(text, add_special_tokens=False)["input_ids"]
         assert ours(text, add_special_tokens=False)["input_ids"] == ids, text
         assert ours.decode(ours(text)["input_ids"]) == theirs.decode(ours(text)["input_ids"]), text
@@ -203,6 +210,34 @@ def test_settings_of_a_folder(name: str, config: dict[str, Any], tmp_path: Path)
     for text in ("The CAT naive", "É cafe\u0301", "a <mask> b<m>", "``x'' <x>c", "<u>b"):
         text = alike(text, name)
         assert dict(ours(text, "the")) == dict(theirs(text, "the")), text
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"split_by_whitespace": False, "vocab_size": 600},
+        {"remove_extra_whitespaces": False, "normalization_rule_name": "identity"},
+        {"add_dummy_prefix": False},
+        {"user_defined_symbols": ["the\u2581cat"]},
+    ],
+)
+def test_a_model_that_does_not_cut_at_spaces(options: dict[str, Any], tmp_path: Path) -> None:
+    data = train_on(corpus(), **{"model_type": "unigram", "vocab_size": 460, **options})
+    (tmp_path / "tokenizer.model").write_bytes(data)
+    (tmp_path / "tokenizer_config.json").write_text('{"tokenizer_class": "XLMRobertaTokenizer"}')
+    ours, home = opened(tmp_path), sentencepiece.SentencePieceProcessor(model_proto=data)
+    for text in ("the cat sat", "on the mat  and", "xyzzy ababab", " lower", "a\u2581b", "漢字 かな"):
+        found = [number + 1 if number else 3 for number in home.encode(text)]
+        assert ours(text, add_special_tokens=False)["input_ids"] == found, text
+
+
+def test_an_added_token_within_a_word(tmp_path: Path) -> None:
+    theirs, ours, _home = folder(tmp_path, "XLMRoberta")
+    for one in (theirs, ours):
+        one.add_tokens(["zq"])
+    for text in ("the zq", "azqb", "zq"):
+        assert dict(ours(text)) == dict(theirs(text)), text
+        assert ours.decode(ours(text)["input_ids"]) == theirs.decode(theirs(text)["input_ids"]), text
 
 
 def test_another_language(tmp_path: Path) -> None:

@@ -139,6 +139,9 @@ def test_a_folder_of_t5(config: dict[str, Any], tmp_path: Path) -> None:
         found = ours(text)["input_ids"]
         assert dict(ours(text)) == dict(theirs(text)), text
         assert ours(text, "the cat")["input_ids"] == theirs(text, "the cat")["input_ids"], text
+        assert ours(text).word_ids() == theirs(text).word_ids(), text
+        where = {"return_offsets_mapping": True}
+        assert ours(text, **where)["offset_mapping"] == theirs(text, **where)["offset_mapping"], text
         assert ours.decode(found) == theirs.decode(found), text
         if "<" not in text:
             assert found == [*home.encode(text), 1], text

@@ -20,7 +20,8 @@ class Layout:
     single, pair: what is around a text, A, and two, A and B: roles, each with `:` and its type id if that is
     not 0; nothing: a language, or as `add_bos_token` and `add_eos_token` say. quotes: quotation marks of TeX
     become `"`, and accents go but with `keep_accents`. lowers: whether text becomes lowercase where
-    `do_lower_case` is silent; `None`: it is not asked.
+    `do_lower_case` is silent; `None`: it is not asked. spaces: whether the offsets of a word hold the space
+    before it; `None`: text is not cut into words.
     """
 
     first: tuple[str, ...] = ()
@@ -30,6 +31,7 @@ class Layout:
     pair: str = ""
     quotes: bool = False
     lowers: bool | None = None
+    spaces: bool | None = False
 
 
 MBART = """
@@ -69,21 +71,24 @@ ALBERT = replace(MARKED, quotes=True, lowers=True)
 
 LAYOUTS: Mapping[str, Layout] = {
     "AlbertTokenizer": ALBERT,
-    "BarthezTokenizer": Layout(single=XLMR.single, pair=XLMR.pair),
-    "BigBirdTokenizer": MARKED,
+    "BarthezTokenizer": Layout(single=XLMR.single, pair=XLMR.pair, spaces=True),
+    "BigBirdTokenizer": replace(MARKED, spaces=True),
     "CamembertTokenizer": replace(
         XLMR, first=("=<s>NOTUSED", "pad", "=</s>NOTUSED", "unk", "=<unk>NOTUSED"), instead=1
     ),
-    "DebertaV2Tokenizer": replace(MARKED, last=("mask",), lowers=False),
-    "GemmaTokenizer": Layout(),
-    "MBart50Tokenizer": replace(FAIRSEQ, first=("cls", "pad", "eos", "unk"), last=(*MBART, *MBART50, "mask")),
+    "DebertaV2Tokenizer": replace(MARKED, last=("mask",), lowers=False, spaces=True),
+    "GemmaTokenizer": Layout(spaces=None),
+    "MBart50Tokenizer": replace(
+        FAIRSEQ, first=("cls", "pad", "eos", "unk"), last=(*MBART, *MBART50, "mask"), spaces=True
+    ),
     "MBartTokenizer": replace(FAIRSEQ, last=(*MBART, "mask")),
-    "NllbTokenizer": replace(FAIRSEQ, last=(*NLLB, "mask")),
+    "NllbTokenizer": replace(FAIRSEQ, last=(*NLLB, "mask"), spaces=True),
     "PegasusTokenizer": Layout(
         ("pad", "eos", "<mask_1>", "mask", *(f"<unk_{number}>" for number in range(2, 103))),
         2,
         single="A eos",
         pair="A B eos",
+        spaces=True,
     ),
     "T5Tokenizer": Layout(single="A eos", pair="A eos B eos"),
     "XLMRobertaTokenizer": XLMR,

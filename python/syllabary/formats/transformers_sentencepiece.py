@@ -39,6 +39,7 @@ from syllabary.formats.transformers_folder import (
 from syllabary.formats.transformers_folder import NAME as BESIDE
 from syllabary.formats.transformers_language import template
 from syllabary.formats.transformers_layouts import LAYOUTS, Layout
+from syllabary.formats.transformers_words import in_words
 from syllabary.spec import Matching, Step, TokenizerSpec
 
 # Their classes whose ids are those of the model, and text reaches it as it is; each also with `Fast`.
@@ -202,6 +203,7 @@ def _first(less: TokenizerSpec, spec: TokenizerSpec) -> TokenizerSpec:
         steps += [Step("NFKD"), Step("StripAccents")]
     if layout.lowers is not None and _flag(members, "do_lower_case", layout.lowers):
         steps.append(Step("Lowercase"))
+    less = less if layout.spaces is None else in_words(less, layout.spaces)
     return replace(less, normalizer=(*steps, *less.normalizer))
 
 
