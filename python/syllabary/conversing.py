@@ -150,8 +150,9 @@ class Conversing:
         `name_or_path` is what `load` was given, if that was a path or an id of the Hub, or else empty.
 
         Of a sentencepiece model a `LossWarning` names what changes there; text without special tokens keeps
-        its ids but where the warning says otherwise. Raises `FormatError` for another tokenizer that
-        `tokenizer.json` cannot hold, and where `transformers` is not installed.
+        its ids, numbered as the class of its folder does, but where the warning says otherwise. Raises
+        `FormatError` for another tokenizer that `tokenizer.json` cannot hold, and where `transformers` is not
+        installed.
         """
         return import_module("syllabary.compat.transformers").wrap(
             self, {"name_or_path": self._opened_as, **settings}
