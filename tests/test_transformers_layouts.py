@@ -250,6 +250,17 @@ def test_another_language(tmp_path: Path) -> None:
         syllabary.load(tmp_path).as_transformers(src_lang="xx_XX")
 
 
+def test_targets_of_another_language(tmp_path: Path) -> None:
+    theirs, ours, _home = folder(tmp_path, "MBart", src_lang="en_XX", tgt_lang="ro_RO")
+    want = theirs("the", text_target="cat")["labels"]
+    with pytest.raises(ValueError, match=r"text_target: .* tgt_lang='ro_RO'"):
+        ours("the", text_target="cat")
+    assert opened(tmp_path, src_lang="ro_RO", tgt_lang="ro_RO")(text_target="cat")["input_ids"] == want
+    assert ours("the")["input_ids"] == theirs("the")["input_ids"]
+    _theirs, plain, _home = folder(tmp_path, "Pegasus")
+    assert plain("the", text_target="cat")["labels"] == plain("cat")["input_ids"]
+
+
 def test_pegasus_masks_keep_their_ids(tmp_path: Path) -> None:
     masks = {"mask_token": "<mask_2>", "mask_token_sent": "<mask_1>", "offset": 103}
     theirs, ours, _home = folder(tmp_path, "Pegasus", **masks)

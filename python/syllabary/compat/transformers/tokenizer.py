@@ -173,6 +173,15 @@ class SyllabaryTokenizer(TokenizersBackend):  # type: ignore[misc]  # its types 
         found = self._encode_plus(text, pair, add_special_tokens=add_special_tokens, **kwargs)
         return list(found.tokens())
 
+    def _switch_to_target_mode(self) -> None:
+        """Before `text_target` is encoded: `ValueError` where that is of another language than the text."""
+        source, target = (self.init_kwargs.get(name) for name in ("src_lang", "tgt_lang"))
+        if target is not None and target != source:
+            raise ValueError(
+                f"text_target: it would be marked as the text is, not with tgt_lang={target!r}: give targets "
+                f"to a tokenizer of their own, as_transformers(src_lang={target!r}, tgt_lang={target!r})"
+            )
+
     # ---- ids -> text ----
 
     def _decode(
