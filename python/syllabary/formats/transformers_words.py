@@ -11,11 +11,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 from syllabary.formats.hf_reduce import IN_FRONT, SPACE
-from syllabary.spec import Step, TokenizerSpec
+from syllabary.spec import Step, StepValue, TokenizerSpec
 
 MARK = SPACE.encode()
-ESCAPE = {"pattern": " ", "regex": False, "content": SPACE}
-AT_END = {"pattern": rf"[ {SPACE}]+\z", "regex": True, "content": ""}
+ESCAPE: dict[str, StepValue] = {"pattern": " ", "regex": False, "content": SPACE}
+AT_END: dict[str, StepValue] = {"pattern": rf"[ {SPACE}]+\z", "regex": True, "content": ""}
 CUT = Step("Split", {"pattern": " ", "regex": False, "behavior": "removed", "invert": False})
 MARKED = Step("Metaspace", {"replacement": SPACE, "prepend_scheme": "always", "split": True})
 
