@@ -5,8 +5,9 @@
 
 For each corpus the peers train a tokenizer on one part of it: tokenizers a WordPiece (BERT's steps,
 uncased), a Unigram (T5's), byte-level ones (behind NFC, as Qwen's; cut at digits, as SmolLM's; by the three
-splits of DeepSeek V3; behind a space) and one of characters (Gemma's steps), sentencepiece a Unigram.
-tokenizers 1.0.0rc3 refuses DeepSeek's and the space. Then every lane encodes other documents of 3 KB in a
+splits of DeepSeek V3; by the steps of DeepSeek's coder, of Falcon and of CLIP; behind a space) and one of
+characters (Gemma's steps), sentencepiece a Unigram. tokenizers 1.0.0rc3 refuses the steps of DeepSeek, Falcon
+and CLIP, and the space. Then every lane encodes other documents of 3 KB in a
 process of its own, bound to one core, which sees the text for the first time; lanes take turns, medians
 count. Digests of the ids (and, of full encodings, of offsets and masks) must be equal, else the exit status
 is 1. A second pass is noted as "warm". Result: models.json in bench/results (or --output).
@@ -52,6 +53,9 @@ ROWS: dict[str, tuple[str, dict[str, float]]] = {
     "digits": ("digits.json", {"tokenizers": 5, RC3: 2}),
     "gemma": ("gemma.json", {"tokenizers": 5, RC3: 2}),
     "deepseek": ("deepseek.json", {"tokenizers": 5}),
+    "coder": ("coder.json", {"tokenizers": 5}),
+    "falcon": ("falcon.json", {"tokenizers": 5}),
+    "clip": ("clip.json", {"tokenizers": 5}),
     "space": ("space.json", {"tokenizers": 5}),
     "full-wordpiece": ("wordpiece.json", {"tokenizers": 5}),
     "full-bytes": ("bytes.json", {"tokenizers": 5}),
@@ -63,6 +67,9 @@ DEEPSEEK = (
     r"""[!"#$%&'()*+,\-./:;<=>?@\[\\\]^_`{|}~][A-Za-z]+|[^\r\n\p{L}\p{P}\p{S}]?[\p{L}\p{M}]+"""
     r"""| ?[\p{P}\p{S}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+""",
 )
+# The steps of DeepSeek's coder before its digits, and the words of CLIP.
+CODER = (r"[\r\n]", r"\s?\p{L}+", r"\s?\p{P}+", "[一-龥ࠀ-一가-퟿]+")
+CLIP = r"'s|'t|'re|'ve|'m|'ll|'d|[\p{L}]+|[\p{N}]|[^\s\p{L}\p{N}]+"
 Ids = Iterable[Iterable[int]]
 
 
@@ -194,6 +201,7 @@ def train(data: bytes, folder: Path) -> None:
     t5.train_from_iterator(lines, made)
     t5.save(str(folder / "unigram.json"))
     train_bytes(lines, sizes, folder)
+    train_clip(lines, sizes, folder)
     train_characters(lines, sizes, folder)
     model = io.BytesIO()
     sentencepiece.SentencePieceTrainer.train(
@@ -229,10 +237,39 @@ def train_bytes(lines: list[str], sizes: dict[str, Any], folder: Path) -> None:
     after = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
     of_bytes.pre_tokenizer = pre_tokenizers.Sequence([*cuts, after])
     of_bytes.save(str(folder / "deepseek.json"))
+    cuts = [pre_tokenizers.Split(Regex(pattern), "isolated") for pattern in CODER]
+    of_bytes.pre_tokenizer = pre_tokenizers.Sequence([*cuts, digits, after])
+    of_bytes.save(str(folder / "coder.json"))
+    of_bytes.pre_tokenizer = pre_tokenizers.Sequence(
+        [
+            pre_tokenizers.Punctuation("contiguous"),
+            alone,
+            pre_tokenizers.Digits(),
+            pre_tokenizers.Split(Regex("[0-9][0-9][0-9]"), "isolated"),
+        ]
+    )
+    of_bytes.save(str(folder / "falcon.json"))
     of_bytes.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=True)
     of_bytes.save(str(folder / "space.json"))
     of_bytes.pre_tokenizer, of_bytes.normalizer = alone, normalizers.NFC()
     of_bytes.save(str(folder / "normalized.json"))
+
+
+def train_clip(lines: list[str], sizes: dict[str, Any], folder: Path) -> None:
+    """One of bytes whose words are lower case and marked at their ends, with CLIP's steps."""
+    from tokenizers import Regex, Tokenizer, models, normalizers, pre_tokenizers, trainers
+
+    clip = Tokenizer(models.BPE(unk_token="[UNK]", end_of_word_suffix="</w>"))
+    clip.normalizer = normalizers.Sequence(
+        [normalizers.NFC(), normalizers.Replace(Regex(r"\s+"), " "), normalizers.Lowercase()]
+    )
+    words = pre_tokenizers.Split(Regex(CLIP), "removed", invert=True)
+    after = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
+    clip.pre_tokenizer = pre_tokenizers.Sequence([words, after])
+    alphabet = pre_tokenizers.ByteLevel.alphabet()
+    made = trainers.BpeTrainer(**sizes, initial_alphabet=alphabet, end_of_word_suffix="</w>")
+    clip.train_from_iterator(lines, made)
+    clip.save(str(folder / "clip.json"))
 
 
 def train_characters(lines: list[str], sizes: dict[str, Any], folder: Path) -> None:
