@@ -62,6 +62,7 @@ def test_every_pair_of_formats(source: Path, target: str, tmp_path: Path) -> Non
         return
     assert report.same_tokens == report.texts or report.losses
     assert not [loss for loss in report.losses if OTHER_WORDS.search(loss)]
+    assert [loss.ids == "same" for loss in report.losses] == [extras.NO_IDS in loss for loss in report.losses]
     assert [Path(file).exists() for file in report.files] == [True] * len(report.files)
     if report.losses:
         with pytest.raises(FormatError, match="strict, and"):
@@ -73,8 +74,10 @@ def test_every_pair_of_formats(source: Path, target: str, tmp_path: Path) -> Non
 
 
 def test_that_no_id_changes_is_said_in_one_way() -> None:
-    """What a loss says so is no excuse for other ids: `convert` looks for these words."""
-    assert not [effect for _what, effect in extras.EXTRAS.values() if OTHER_WORDS.search(effect or "")]
+    """What a loss says so is no excuse for other ids; `convert` asks its `ids`, people read the words."""
+    effects = [effect for _what, effect in extras.EXTRAS.values() if effect is not None]
+    assert not [effect for effect in effects if OTHER_WORDS.search(effect)]
+    assert [effect.ids == "same" for effect in effects] == [extras.NO_IDS in effect for effect in effects]
     assert OTHER_WORDS.search(extras.NO_IDS) is None
 
 

@@ -17,7 +17,7 @@ from pathlib import Path
 from syllabary import formats
 from syllabary.errors import FormatError, SyllabaryError, VocabularyError
 from syllabary.files import check_place, named, write_files
-from syllabary.formats.extras import NO_IDS
+from syllabary.formats.loss import Loss
 from syllabary.formats.record import Format, cannot_hold
 from syllabary.opening import load
 from syllabary.sample import sample
@@ -43,7 +43,8 @@ class Difference:
 class Conversion:
     """What a conversion did.
 
-    files: what was written. losses: what the format could not hold, one sentence each.
+    files: what was written. losses: what the format could not hold, one sentence each, a str whose `ids`
+        are "same" where no text gets other ones, else "some" or "all".
     texts: how many texts were tried. same_tokens, same_ids: how many of them came out so.
     difference: the first that did not come out in the same tokens.
     """
@@ -51,7 +52,7 @@ class Conversion:
     source: str
     format: str
     files: tuple[str, ...]
-    losses: tuple[str, ...]
+    losses: tuple[Loss, ...]
     texts: int
     same_tokens: int
     same_ids: int
@@ -108,7 +109,7 @@ def convert(
         check_place(file)
     again, held = _reopened(files, target, chosen.name, spec)
     report = _compare(tok, again, [*sample(tok), *texts])
-    if report.difference is not None and all(NO_IDS in loss for loss in losses):
+    if report.difference is not None and all(loss.ids == "same" for loss in losses):
         raise FormatError(
             f"{target}: not written: as {chosen.name} this tokenizer would encode "
             f"{report.difference.text[:CONTEXT]!r} otherwise, and it should not; please report it"
@@ -140,7 +141,7 @@ def _told_of(source: str | os.PathLike[str] | Tokenizer) -> Iterator[None]:
 
 def _held(
     form: Format, spec: TokenizerSpec, target: Path
-) -> tuple[TokenizerSpec, tuple[str, ...], Mapping[Path, bytes]]:
+) -> tuple[TokenizerSpec, tuple[Loss, ...], Mapping[Path, bytes]]:
     """What the format can hold of a tokenizer, what is lost, and the files."""
     form.check_model(spec.model)
     less, losses = form.reduce(spec)

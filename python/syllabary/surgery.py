@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from syllabary.arguments import integer, listed, ordered
 from syllabary.errors import SyllabaryError, UnknownSymbolError, VocabularyError
+from syllabary.formats.loss import Loss
 from syllabary.formats.moved import lost as lost_of
 from syllabary.reference.symbols import byte_name, shown
 from syllabary.spec import TokenizerSpec
@@ -35,7 +36,7 @@ class Surgery:
     made_of: new id -> the old ids that its text was encoded as, for every token that is new; none where it
         has a symbol that the old one has no id for.
     losses: what the old one carried of its file and the new one cannot (a template with a token that is
-        gone), one sentence each.
+        gone), one sentence each, a str whose `ids` are "same".
 
     >>> import syllabary
     >>> tok = syllabary.train(["low lower lowest"] * 3, vocab_size=260)
@@ -48,7 +49,7 @@ class Surgery:
     tokenizer: Tokenizer
     new_ids: NDArray[np.int64]
     made_of: Mapping[int, tuple[int, ...]]
-    losses: tuple[str, ...] = ()
+    losses: tuple[Loss, ...] = ()
 
 
 def add(tok: Tokenizer, tokens: Iterable[str], *, special: bool = False) -> Surgery:

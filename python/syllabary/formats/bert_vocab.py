@@ -21,6 +21,7 @@ from syllabary.errors import FormatError
 from syllabary.files import read_bounded
 from syllabary.formats.extras import refuse_extras, without_extras
 from syllabary.formats.hf_framing import EXTRAS
+from syllabary.formats.loss import Loss
 from syllabary.formats.record import Facts, Format, Hints, cannot_hold, checked
 from syllabary.formats.strict_json import Json, parse
 from syllabary.formats.transformers_folder import NAME as BESIDE
@@ -257,16 +258,15 @@ def refuses(facts: Facts) -> FormatError | None:
     return None if facts.unit == "char" else cannot_hold(NAME, f"tokens of the unit {facts.unit!r}")
 
 
-def reduce(spec: TokenizerSpec) -> tuple[TokenizerSpec, tuple[str, ...]]:
+def reduce(spec: TokenizerSpec) -> tuple[TokenizerSpec, tuple[Loss, ...]]:
     """The tokenizer without what the files have no place for, and one sentence for each such thing."""
-    without, losses = without_extras(spec, NAME, HELD)
     texts = beside(spec)
+    said = [BESIDE] if texts.keys() <= {CONFIG} else []
+    said += ["huggingface"] if _gives_template(spec) else []
+    without, losses = without_extras(spec, NAME, HELD, said)
     if CONFIG in texts:
         without = replace(without, carried={**without.carried, BESIDE: {CONFIG: texts[CONFIG]}})
-    held = [BESIDE] if texts.keys() <= {CONFIG} else []
-    held += ["huggingface"] if _gives_template(spec) else []
-    said = tuple(f"What only {name} holds" for name in held)
-    return without, tuple(loss for loss in losses if not loss.startswith(said))
+    return without, losses
 
 
 def _gives_template(spec: TokenizerSpec) -> bool:

@@ -32,7 +32,7 @@ def refusal(name: str, split: SplitSpec) -> FormatError | None:
 
 
 def keeping(spec: TokenizerSpec) -> tuple[TokenizerSpec, str]:
-    """The tokenizer whose split keeps that text, and the sentence for what is lost."""
+    """The tokenizer whose split keeps that text, and what a sentence about it begins with; ids can change."""
     return dataclasses.replace(spec, split=dataclasses.replace(spec.split, keep_unmatched=True)), (
         f"that the split ({spec.split.pattern!r}) drops the text between its matches: named in split= it "
         "keeps that text"

@@ -17,6 +17,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from syllabary.formats.bert_vocab import CUTTING, DECODER
+from syllabary.formats.extras import NO_IDS
 from syllabary.formats.gguf_container import Value, smallest
 from syllabary.formats.gguf_file import (
     BYTE,
@@ -30,6 +31,7 @@ from syllabary.formats.gguf_file import (
     check_apart,
     named,
 )
+from syllabary.formats.loss import Loss
 from syllabary.formats.record import cannot_hold
 from syllabary.reference.added import PLAIN
 from syllabary.spec import Matching, SplitSpec, Step, StepValue, TokenizerSpec
@@ -144,14 +146,12 @@ def _listed(spec: TokenizerSpec) -> tuple[dict[int, str], dict[int, int]]:
     return texts, kinds
 
 
-def reduce(spec: TokenizerSpec) -> tuple[TokenizerSpec, list[str]]:
+def reduce(spec: TokenizerSpec) -> tuple[TokenizerSpec, list[Loss]]:
     """The nearest tokenizer that such a file can hold, and what is lost."""
-    lost: list[str] = []
+    lost: list[Loss] = []
     if spec.longest_piece is not None:
-        lost.append(
-            f"that words of more than {spec.longest_piece} characters are unknown; "
-            "ids can change where there is one"
-        )
+        sentence = f"that words of more than {spec.longest_piece} characters are unknown; "
+        lost.append(Loss(sentence + "ids can change where there is one", "some"))
         spec = replace(spec, longest_piece=None)
     missing = {
         token_id: text.encode()
@@ -159,15 +159,14 @@ def reduce(spec: TokenizerSpec) -> tuple[TokenizerSpec, list[str]]:
         if token_id not in spec.tokens
     }
     if missing:
-        lost.append(
-            "that special tokens are no words; ids can change where a word of a text is spelled as one"
-        )
+        sentence = "that special tokens are no words; ids can change where a word of a text is spelled as one"
+        lost.append(Loss(sentence, "some"))
         spec = replace(spec, tokens={**spec.tokens, **missing})
     twice = {*spec.added_tokens.values()} & spec.tokens.keys()
     if twice:
-        lost.append("that added tokens are words too; no id changes")
+        lost.append(Loss(f"that added tokens are words too; {NO_IDS}", "same"))
         spec = replace(spec, tokens={i: token for i, token in spec.tokens.items() if i not in twice})
     if spec.decoder != DECODER and [step.kind for step in spec.decoder or ()] in ([], ["WordPiece"]):
-        lost.append("the decoder, which becomes BERT's own; no id changes")
+        lost.append(Loss(f"the decoder, which becomes BERT's own; {NO_IDS}", "same"))
         spec = replace(spec, decoder=DECODER)
     return spec, lost

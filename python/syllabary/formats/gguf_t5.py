@@ -13,9 +13,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 from syllabary.formats import sentencepiece_reduce
+from syllabary.formats.extras import NO_IDS
 from syllabary.formats.gguf_container import Value
 from syllabary.formats.gguf_file import BYTE, NAME, NORMAL, PREFIX, UNKNOWN, UNUSED, File, named
 from syllabary.formats.hidden import refuse_hidden
+from syllabary.formats.loss import Loss
 from syllabary.formats.record import cannot_hold
 from syllabary.formats.sentencepiece_charsmap import charsmap_fault
 from syllabary.spec import SplitSpec, Step, StepValue, TokenizerSpec
@@ -126,20 +128,22 @@ def pairs(spec: TokenizerSpec, count: int) -> dict[str, tuple[str, Value]]:
     return found
 
 
-def reduce(spec: TokenizerSpec) -> tuple[TokenizerSpec, list[str]]:
+def reduce(spec: TokenizerSpec) -> tuple[TokenizerSpec, list[Loss]]:
     """The nearest tokenizer that such a file can hold, and what is lost."""
     refuse_hidden(spec, NAME)
-    lost: list[str] = []
+    lost: list[Loss] = []
     if not spec.single_precision:
         spec, losses = sentencepiece_reduce.reduce(spec)
         lost += losses
     if spec.fallback and spec.unknown is not None:
-        lost.append("that unknown text is spelled with bytes: it is the unknown token; ids change there")
+        sentence = "that unknown text is spelled with bytes: it is the unknown token; ids change there"
+        lost.append(Loss(sentence, "some"))
         spec = replace(spec, fallback=False)
     decoder = spec.decoder or ()
     if [step.kind for step in decoder] == ["SentencePiece"]:
         options = {**decoder[0].options, "unknown_surface": SURFACE, "denormalizer_charsmap": b""}
         if options != decoder[0].options:
-            lost.append("how the unknown token is decoded, and rules for decoded text; no id changes")
+            sentence = f"how the unknown token is decoded, and rules for decoded text; {NO_IDS}"
+            lost.append(Loss(sentence, "same"))
             spec = replace(spec, decoder=(Step("SentencePiece", options),))
     return spec, lost

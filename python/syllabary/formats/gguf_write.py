@@ -11,6 +11,7 @@ from itertools import chain
 
 from syllabary.errors import FormatError
 from syllabary.formats import gguf_bert, gguf_t5
+from syllabary.formats.extras import NO_IDS
 from syllabary.formats.gguf_container import Value, smallest, write_pairs
 from syllabary.formats.gguf_file import (
     BYTE,
@@ -22,6 +23,7 @@ from syllabary.formats.gguf_file import (
     USER_DEFINED,
     check_apart,
 )
+from syllabary.formats.loss import Loss
 from syllabary.formats.ranks import recover_merges
 from syllabary.formats.record import Facts, cannot_hold
 from syllabary.reference.added import PLAIN
@@ -196,9 +198,9 @@ def _by_scores(spec: TokenizerSpec, count: int) -> dict[str, tuple[str, Value]]:
     }
 
 
-def reduce(spec: TokenizerSpec) -> tuple[TokenizerSpec, tuple[str, ...]]:
+def reduce(spec: TokenizerSpec) -> tuple[TokenizerSpec, tuple[Loss, ...]]:
     """The nearest tokenizer that a GGUF file can hold, and what is lost."""
-    lost: list[str] = []
+    lost: list[Loss] = []
     if spec.model == "wordpiece":
         spec, lost = gguf_bert.reduce(spec)
     elif spec.model == "unigram":
@@ -210,32 +212,34 @@ def reduce(spec: TokenizerSpec) -> tuple[TokenizerSpec, tuple[str, ...]]:
         if by_flag and found.stage == "never" and name in spec.special_tokens
     }
     if flags != spec.matching:
-        lost.append(
+        sentence = (
             "how special and added tokens are found in text (ids change where it holds one of them): "
             "GGUF finds their text anywhere, before anything else"
         )
+        lost.append(Loss(sentence, "some"))
         spec = replace(spec, matching=flags)
     if spec.dropout:
-        lost.append("dropout: GGUF has none; give it to encode")
+        lost.append(Loss("dropout: GGUF has none; give it to encode", "some"))
         spec = replace(spec, dropout=0.0)
     if spec.trim_offsets:
-        lost.append("that offsets leave out white space; no id changes")
+        lost.append(Loss(f"that offsets leave out white space; {NO_IDS}", "same"))
         spec = replace(spec, trim_offsets=False)
     carried = {name: value for name, value in spec.carried.items() if name == NAME}
     if carried != spec.carried or spec.record:
-        lost.append("how it was trained, and what only other formats hold; no id changes")
+        lost.append(Loss(f"how it was trained, and what only other formats hold; {NO_IDS}", "same"))
         spec = replace(spec, carried=carried, record={})
     kept = carried.get(NAME, {})
     held = {key: value for key, value in kept.items() if smallest(value)} if isinstance(kept, dict) else {}
     if isinstance(kept, dict) and len(held) < len(kept):
         keys = ", ".join(repr(key) for key in kept if key not in held)
-        lost.append(f"what is carried as {keys}: GGUF has no type for it; no id changes")
+        lost.append(Loss(f"what is carried as {keys}: GGUF has no type for it; {NO_IDS}", "same"))
         spec = replace(spec, carried={NAME: held})
     if fillers := _fillers(spec):
-        lost.append(
+        sentence = (
             f"that {they_are(len(fillers), 'id')} no token's: each gets one that no text becomes, as "
-            f"{next(iter(fillers.values()))!r}; no id changes"
+            f"{next(iter(fillers.values()))!r}; {NO_IDS}"
         )
+        lost.append(Loss(sentence, "same"))
         spec = _filled(spec, fillers)
     return spec, tuple(lost)
 

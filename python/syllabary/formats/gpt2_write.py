@@ -16,6 +16,7 @@ from syllabary.errors import FormatError
 from syllabary.formats.dropping import drops, keeping, refusal
 from syllabary.formats.extras import refuse_extras, without_extras
 from syllabary.formats.hf_vocab import is_symbol
+from syllabary.formats.loss import Loss
 from syllabary.formats.ranks import recover_merges
 from syllabary.formats.record import Facts, cannot_hold
 from syllabary.reference.bytes_to_unicode import CHARACTER_TO_BYTE, spell
@@ -54,30 +55,28 @@ def write_files(spec: TokenizerSpec, path: Path) -> dict[Path, bytes]:
     return {vocab_path: text.encode(), merges_path: "".join([VERSION, *lines]).encode()}
 
 
-def reduce(spec: TokenizerSpec) -> tuple[TokenizerSpec, tuple[str, ...]]:
+def reduce(spec: TokenizerSpec) -> tuple[TokenizerSpec, tuple[Loss, ...]]:
     """The tokenizer without what the files have no place for, and one sentence for each such thing."""
-    losses: list[str] = []
+    losses: list[Loss] = []
     if drops(spec.split):
         spec, lost = keeping(spec)
-        losses.append(f"{lost}, which may have no ids; split='whitespace-split' drops white space")
-    elif spec.split.pattern is not None:
         losses.append(
-            f"the split ({spec.split.name or spec.split.pattern!r}): name it in split= to keep the ids"
+            Loss(f"{lost}, which may have no ids; split='whitespace-split' drops white space", "some")
         )
+    elif spec.split.pattern is not None:
+        shown = spec.split.name or spec.split.pattern
+        losses.append(Loss(f"the split ({shown!r}): name it in split= to keep the ids", "some"))
     if spec.special_tokens:
         count = len(spec.special_tokens)
-        losses.append(
-            f"that {they_are(count, 'token')} special: name them in special_tokens= to keep the ids"
-        )
+        sentence = f"that {they_are(count, 'token')} special: name them in special_tokens= to keep the ids"
+        losses.append(Loss(sentence, "some"))
     if spec.added_tokens:
-        losses.append(
-            f"that {they_are(len(spec.added_tokens), 'added token')} cut out of the text first: ids change "
-            "there"
-        )
+        which = they_are(len(spec.added_tokens), "added token")
+        losses.append(Loss(f"that {which} cut out of the text first: ids change there", "some"))
         texts = {token_id: text.encode() for text, token_id in spec.added_tokens.items()}
         spec = dataclasses.replace(spec, added_tokens={}, tokens={**spec.tokens, **texts})
     if spec.whole_pieces:
-        losses.append("that a piece in the vocabulary becomes a token at once: ids can change")
+        losses.append(Loss("that a piece in the vocabulary becomes a token at once: ids can change", "some"))
         spec = dataclasses.replace(spec, whole_pieces=False)
     without, more = without_extras(spec, NAME)
     return without, (*losses, *more)

@@ -15,19 +15,29 @@ from syllabary.formats.extras import NO_IDS
 from syllabary.formats.hf_reduce_unigram import found, spelling, weighed
 from syllabary.formats.hf_reduce_words import frozen_words, known_words, never_words
 from syllabary.formats.hf_scores import nearest_merges
+from syllabary.formats.loss import Loss, joined
 from syllabary.reference.symbols import they_are
 from syllabary.spec import Matching, Step, StepValue, TokenizerSpec
 
 SPACE = "\u2581"
 IN_FRONT = r"\A +"
 ALL = 2**31 - 1
-Rule = Callable[[TokenizerSpec], tuple[TokenizerSpec, str] | None]
+Rule = Callable[[TokenizerSpec], tuple[TokenizerSpec, Loss] | None]
 
 
-def reduce(spec: TokenizerSpec) -> tuple[TokenizerSpec, tuple[str, ...]]:
+def reduce(spec: TokenizerSpec) -> tuple[TokenizerSpec, tuple[Loss, ...]]:
     """The nearest tokenizer that the file may hold, and one sentence for each thing lost."""
-    losses: list[str] = []
-    for rule in RULES:
+    return _reduced(spec, (*RULES, _record))
+
+
+def reduce_all_but_record(spec: TokenizerSpec) -> tuple[TokenizerSpec, tuple[Loss, ...]]:
+    """The same, but for what stands beside the tokenizer: `record` and `carried` stay as they are."""
+    return _reduced(spec, RULES)
+
+
+def _reduced(spec: TokenizerSpec, rules: tuple[Rule, ...]) -> tuple[TokenizerSpec, tuple[Loss, ...]]:
+    losses: list[Loss] = []
+    for rule in rules:
         spec = rewritten(spec)
         if (found := rule(spec)) is not None:
             spec, loss = found
@@ -78,37 +88,40 @@ def _replace(pattern: str, content: str) -> Step:
 # ---- with a loss ----
 
 
-def _character_map(spec: TokenizerSpec) -> tuple[TokenizerSpec, str] | None:
+def _character_map(spec: TokenizerSpec) -> tuple[TokenizerSpec, Loss] | None:
     """sentencepiece looks for the longest rule anywhere, their Precompiled for one of a whole grapheme."""
     if len(spec.normalizer) != 1 or spec.normalizer[0].kind != "SentencePiece":
         return None
     options = spec.normalizer[0].options
     rules = options["precompiled_charsmap"]
-    lost: list[str] = []
+    lost: list[Loss] = []
     if rules:
-        lost.append(
+        sentence = (
             "how sentencepiece looks up its character map: ids can change where several characters that it "
             "replaces stand together"
         )
+        lost.append(Loss(sentence, "some"))
     if options["treat_whitespace_as_suffix"] and options["add_dummy_prefix"]:
-        lost.append("the space that sentencepiece adds at the end of a text: ids change")
+        lost.append(Loss("the space that sentencepiece adds at the end of a text: ids change", "all"))
     before = (Step("Precompiled", {"precompiled_charsmap": rules}),) if rules else ()
-    return replace(spec, normalizer=(*before, *steps_of(options))), "; ".join(lost)
+    return replace(spec, normalizer=(*before, *steps_of(options))), joined(lost)
 
 
-def _scores(spec: TokenizerSpec) -> tuple[TokenizerSpec, str] | None:
+def _scores(spec: TokenizerSpec) -> tuple[TokenizerSpec, Loss] | None:
     if spec.scores is None or spec.model != "bpe":
         return None
     merges, fault = nearest_merges(spec)
     if fault is None and not spec.unused:
         return None
-    lost = "scores, for which there is a list of merges: ids can change where two merges have one score"
+    lost = Loss(
+        "scores, for which there is a list of merges: ids can change where two merges have one score", "some"
+    )
     if spec.unused:
-        lost = f"that {they_are(len(spec.unused), 'piece')} cut again once made: ids change"
+        lost = Loss(f"that {they_are(len(spec.unused), 'piece')} cut again once made: ids change", "all")
     return replace(spec, scores=None, unused=frozenset(), merges=merges), lost
 
 
-def _never(spec: TokenizerSpec) -> tuple[TokenizerSpec, str] | None:
+def _never(spec: TokenizerSpec) -> tuple[TokenizerSpec, Loss] | None:
     names = [
         name
         for name, how in spec.matching.items()
@@ -119,20 +132,22 @@ def _never(spec: TokenizerSpec) -> tuple[TokenizerSpec, str] | None:
     ids = {**spec.special_tokens, **spec.added_tokens}
     more = f" and {len(names) - 5} more" if len(names) > 5 else ""
     change = "ids change where a whole piece of the text is one of them" if spec.whole_pieces else NO_IDS
-    return (
-        replace(
-            spec,
-            tokens={**spec.tokens, **{ids[name]: name.encode() for name in names}},
-            special_tokens={text: i for text, i in spec.special_tokens.items() if text not in names},
-            added_tokens={text: i for text, i in spec.added_tokens.items() if text not in names},
-            matching={text: how for text, how in spec.matching.items() if text not in names},
-        ),
+    loss = Loss(
         f"that {', '.join(map(repr, names[:5]))}{more} are special: they keep their ids "
         f"as ordinary tokens that no text becomes; {change}",
+        "some" if spec.whole_pieces else "same",
     )
+    changed = replace(
+        spec,
+        tokens={**spec.tokens, **{ids[name]: name.encode() for name in names}},
+        special_tokens={text: i for text, i in spec.special_tokens.items() if text not in names},
+        added_tokens={text: i for text, i in spec.added_tokens.items() if text not in names},
+        matching={text: how for text, how in spec.matching.items() if text not in names},
+    )
+    return changed, loss
 
 
-def _frozen(spec: TokenizerSpec) -> tuple[TokenizerSpec, str] | None:
+def _frozen(spec: TokenizerSpec) -> tuple[TokenizerSpec, Loss] | None:
     names = [name for name, how in spec.matching.items() if how.stage == "frozen"]
     if not names:
         return None
@@ -140,20 +155,21 @@ def _frozen(spec: TokenizerSpec) -> tuple[TokenizerSpec, str] | None:
         name: Matching("text", how.single_word, how.lstrip, how.rstrip) if name in names else how
         for name, how in spec.matching.items()
     }
-    return (
-        replace(spec, matching={name: how for name, how in matching.items() if how != Matching()}),
+    loss = Loss(
         f"that {they_are(len(names), 'token')} found in the normalized text: the text before one is "
         "normalized as if it ended there, the text after it as if it began there; ids can change there",
+        "some",
     )
+    return replace(spec, matching={name: how for name, how in matching.items() if how != Matching()}), loss
 
 
-def _offsets(spec: TokenizerSpec) -> tuple[TokenizerSpec, str] | None:
+def _offsets(spec: TokenizerSpec) -> tuple[TokenizerSpec, Loss] | None:
     if not spec.surface_offsets:
         return None
-    return replace(spec, surface_offsets=False), f"sentencepiece's offsets of bytes: {NO_IDS}"
+    return replace(spec, surface_offsets=False), Loss(f"sentencepiece's offsets of bytes: {NO_IDS}", "same")
 
 
-def _decoder(spec: TokenizerSpec) -> tuple[TokenizerSpec, str] | None:
+def _decoder(spec: TokenizerSpec) -> tuple[TokenizerSpec, Loss] | None:
     """Theirs gives control tokens their names, and the unknown one its own.
 
     A space behind the text (`treat_whitespace_as_suffix`) stays in both; spaces in front go all the same.
@@ -166,21 +182,17 @@ def _decoder(spec: TokenizerSpec) -> tuple[TokenizerSpec, str] | None:
     if options["add_dummy_prefix"] or options["remove_extra_whitespaces"]:
         most = ALL if options["remove_extra_whitespaces"] else 1
         steps.append(Step("Strip", {"content": " ", "start": most, "stop": 0}))
-    return (
-        replace(spec, decoder=tuple(steps)),
-        f"how sentencepiece decodes control tokens, the unknown token and bytes that are no UTF-8: {NO_IDS}",
-    )
+    sentence = "how sentencepiece decodes control tokens, the unknown token and bytes that are no UTF-8"
+    return replace(spec, decoder=tuple(steps)), Loss(f"{sentence}: {NO_IDS}", "same")
 
 
-def _record(spec: TokenizerSpec) -> tuple[TokenizerSpec, str] | None:
+def _record(spec: TokenizerSpec) -> tuple[TokenizerSpec, Loss] | None:
     others = {name: value for name, value in spec.carried.items() if name != "huggingface"}
     if not spec.record and not others:
         return None
     carried = {name: value for name, value in spec.carried.items() if name == "huggingface"}
-    return (
-        replace(spec, record={}, carried=carried),
-        f"the record of training, and what other formats alone hold: {NO_IDS}",
-    )
+    loss = Loss(f"the record of training, and what other formats alone hold: {NO_IDS}", "same")
+    return replace(spec, record={}, carried=carried), loss
 
 
 RULES: tuple[Rule, ...] = (
@@ -195,5 +207,4 @@ RULES: tuple[Rule, ...] = (
     weighed,
     _offsets,
     _decoder,
-    _record,
 )

@@ -12,45 +12,46 @@ from dataclasses import replace
 from syllabary.formats.hf_components import NAME
 from syllabary.formats.hf_unigram import REWRITING
 from syllabary.formats.hidden import hidden
+from syllabary.formats.loss import Loss, joined
 from syllabary.formats.record import cannot_hold
 from syllabary.reference.symbols import they_are
 from syllabary.spec import Matching, TokenizerSpec
 
 
-def found(spec: TokenizerSpec) -> tuple[TokenizerSpec, str] | None:
+def found(spec: TokenizerSpec) -> tuple[TokenizerSpec, Loss] | None:
     """All of their vocabulary is found in text: what no text holds here is a special token there."""
     names = [name for name, how in spec.matching.items() if how.stage == "never"]
     if spec.model != "unigram" or not names:
         return None
     more = f" and {len(names) - 5} more" if len(names) > 5 else ""
     matching = {name: how for name, how in spec.matching.items() if how.stage != "never"}
-    return (
-        replace(spec, matching=matching),
+    loss = Loss(
         f"that {', '.join(map(repr, names[:5]))}{more} are in no text: there they are special tokens "
-        "wherever they "
-        "stand; ids of text that holds them change",
+        "wherever they stand; ids of text that holds them change",
+        "some",
     )
+    return replace(spec, matching=matching), loss
 
 
-def spelling(spec: TokenizerSpec) -> tuple[TokenizerSpec, str] | None:
+def spelling(spec: TokenizerSpec) -> tuple[TokenizerSpec, Loss] | None:
     """Bytes that no text becomes, where their names would be text."""
     return spelled(spec) if spec.model == "unigram" else None
 
 
-def spelled(spec: TokenizerSpec) -> tuple[TokenizerSpec, str] | None:
+def spelled(spec: TokenizerSpec) -> tuple[TokenizerSpec, Loss] | None:
     """All bytes, and no text becomes them: they spell unknown text, where there is nothing else for them."""
     if spec.fallback or len({*spec.byte_tokens.values()}) < 256:
         return None
-    loss = "that unknown text is the unknown token: it is spelled with bytes; ids change there"
+    loss = Loss("that unknown text is the unknown token: it is spelled with bytes; ids change there", "some")
     return replace(spec, fallback=True), loss
 
 
-def weighed(spec: TokenizerSpec) -> tuple[TokenizerSpec, str] | None:
+def weighed(spec: TokenizerSpec) -> tuple[TokenizerSpec, Loss] | None:
     """Scores of 64 bits, for every id of the list."""
     if spec.model != "unigram" or spec.scores is None:
         return None
     named = {**spec.special_tokens, **spec.added_tokens}
-    lost: list[str] = []
+    lost: list[Loss] = []
     never = spec.unused - hidden(spec).keys()
     counted = [score for token_id, score in spec.scores.items() if token_id not in spec.unused]
     lowest = min(counted, default=0.0)
@@ -58,16 +59,13 @@ def weighed(spec: TokenizerSpec) -> tuple[TokenizerSpec, str] | None:
     scores |= dict.fromkeys(spec.unused if spec.single_precision else never, lowest)
     scores |= {token_id: scores.get(token_id, lowest) for token_id in spec.byte_tokens}
     if spec.single_precision:
-        lost.append(
-            "that scores are added in 32 bits: where two ways to cut a piece are nearly as good, "
-            "ids can change"
-        )
+        sentence = "that scores are added in 32 bits: where two ways to cut a piece are nearly as good, "
+        lost.append(Loss(sentence + "ids can change", "some"))
     if never:
-        lost.append(
-            f"that {they_are(len(never), 'piece')} never made, by the lowest score, and ids can change"
-        )
+        sentence = f"that {they_are(len(never), 'piece')} never made, by the lowest score, and ids can change"
+        lost.append(Loss(sentence, "some"))
     if not spec.fuse_unknown:
-        lost.append("that unknown characters in a row stay apart: they become one token")
+        lost.append(Loss("that unknown characters in a row stay apart: they become one token", "some"))
     tokens = dict(spec.tokens)
     if not _always_cut(spec):
         tokens |= {token_id: name.encode() for name, token_id in named.items() if token_id in scores}
@@ -82,7 +80,7 @@ def weighed(spec: TokenizerSpec) -> tuple[TokenizerSpec, str] | None:
         single_precision=False,
         fuse_unknown=True,
     )
-    return changed, "; ".join(lost)
+    return changed, joined(lost)
 
 
 def _check_apart(tokens: Mapping[int, bytes], named: Mapping[str, int]) -> None:

@@ -14,6 +14,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
+from syllabary.formats.extras import NO_IDS
+from syllabary.formats.loss import Loss
 from syllabary.reference.symbols import they_are
 from syllabary.reference.wordlevel import WORDS
 from syllabary.spec import Matching, SplitSpec, TokenizerSpec
@@ -32,7 +34,7 @@ def known_words(spec: TokenizerSpec) -> TokenizerSpec:
     return replace(spec, split=split_of([*words, *frozen]), fuse_unknown=False)
 
 
-def never_words(spec: TokenizerSpec) -> tuple[TokenizerSpec, str] | None:
+def never_words(spec: TokenizerSpec) -> tuple[TokenizerSpec, Loss] | None:
     """Special tokens that no text becomes: there, ordinary ones, which their pattern does not find."""
     names = [name for name in spec.special_tokens if spec.matching.get(name, Matching()).stage == "never"]
     names += [name for name in spec.added_tokens if spec.matching.get(name, Matching()).stage == "never"]
@@ -41,19 +43,20 @@ def never_words(spec: TokenizerSpec) -> tuple[TokenizerSpec, str] | None:
     ids = {**spec.special_tokens, **spec.added_tokens}
     more = f" and {len(names) - 5} more" if len(names) > 5 else ""
     apart = _begins_with_space(spec) and not any(name.startswith(SPACE) for name in names)
-    otherwise = "ids change where unknown text between known words is just one of them"
-    change = "no id changes" if apart else otherwise
-    return (
-        replace(
-            spec,
-            tokens=dict(sorted({**spec.tokens, **{ids[name]: name.encode() for name in names}}.items())),
-            special_tokens={text: i for text, i in spec.special_tokens.items() if text not in names},
-            added_tokens={text: i for text, i in spec.added_tokens.items() if text not in names},
-            matching={text: how for text, how in spec.matching.items() if text not in names},
-        ),
+    change = NO_IDS if apart else "ids change where unknown text between known words is just one of them"
+    loss = Loss(
         f"that {', '.join(map(repr, names[:5]))}{more} are special: they keep their ids as ordinary tokens; "
         + change,
+        "same" if apart else "some",
     )
+    changed = replace(
+        spec,
+        tokens=dict(sorted({**spec.tokens, **{ids[name]: name.encode() for name in names}}.items())),
+        special_tokens={text: i for text, i in spec.special_tokens.items() if text not in names},
+        added_tokens={text: i for text, i in spec.added_tokens.items() if text not in names},
+        matching={text: how for text, how in spec.matching.items() if text not in names},
+    )
+    return changed, loss
 
 
 def _begins_with_space(spec: TokenizerSpec) -> bool:
@@ -66,22 +69,20 @@ def _begins_with_space(spec: TokenizerSpec) -> bool:
     return False
 
 
-def frozen_words(spec: TokenizerSpec) -> tuple[TokenizerSpec, str] | None:
+def frozen_words(spec: TokenizerSpec) -> tuple[TokenizerSpec, Loss] | None:
     """User-defined words, which the normalizer leaves alone: there, ordinary ones."""
     names = [text for text in spec.added_tokens if spec.matching.get(text, Matching()).stage == "frozen"]
     if not names or spec.model != "wordlevel":
         return None
     ids = spec.added_tokens
-    return (
-        replace(
-            spec,
-            tokens=dict(sorted({**spec.tokens, **{ids[name]: name.encode() for name in names}}.items())),
-            added_tokens={text: i for text, i in ids.items() if text not in names},
-            matching={text: how for text, how in spec.matching.items() if text not in names},
-        ),
-        f"that {they_are(len(names), 'token')} left alone by the normalizer: ids can change where it "
-        "changes them",
+    sentence = f"that {they_are(len(names), 'token')} left alone by the normalizer: ids can change where it "
+    changed = replace(
+        spec,
+        tokens=dict(sorted({**spec.tokens, **{ids[name]: name.encode() for name in names}}.items())),
+        added_tokens={text: i for text, i in ids.items() if text not in names},
+        matching={text: how for text, how in spec.matching.items() if text not in names},
     )
+    return changed, Loss(sentence + "changes them", "some")
 
 
 def split_of(words: Iterable[str]) -> SplitSpec:

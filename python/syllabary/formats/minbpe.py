@@ -23,6 +23,7 @@ from pathlib import Path
 from syllabary.errors import FormatError
 from syllabary.files import read_bounded
 from syllabary.formats.extras import refuse_extras, without_extras
+from syllabary.formats.loss import Loss
 from syllabary.formats.minbpe_pattern import findall_pattern, foreign
 from syllabary.formats.ranks import check_rank_order, recover_merges
 from syllabary.formats.record import Facts, Format, Hints, cannot_hold, checked
@@ -99,18 +100,20 @@ def sniff(path: Path, head: bytes) -> bool:
     return head.startswith(FIRST_LINE)
 
 
-def reduce(spec: TokenizerSpec) -> tuple[TokenizerSpec, tuple[str, ...]]:
+def reduce(spec: TokenizerSpec) -> tuple[TokenizerSpec, tuple[Loss, ...]]:
     """A byte-level tokenizer with ids as minbpe has them, and what was lost."""
     if refuses(Facts(spec.unit, spec.fallback, spec.end_of_word)):
         return spec, ()
     kept, losses = without_extras(spec, NAME)
     if kept.split.tables != "tiktoken":
         kept = dataclasses.replace(kept, split=dataclasses.replace(kept.split, tables="tiktoken"))
-        losses += ("The Unicode tables of the split are lost: ids can change around rare characters.",)
+        sentence = "The Unicode tables of the split are lost: ids can change around rare characters."
+        losses += (Loss(sentence, "some"),)
     if kept.added_tokens:
         special = {**kept.special_tokens, **kept.added_tokens}
         kept = dataclasses.replace(kept, special_tokens=special, added_tokens={})
-        losses += ("Added tokens become special ones: they match only where allowed, so ids can change.",)
+        sentence = "Added tokens become special ones: they match only where allowed, so ids can change."
+        losses += (Loss(sentence, "some"),)
     held, more = _renumbered(kept)
     return held, losses + more
 
@@ -220,38 +223,40 @@ def _check_ids(spec: TokenizerSpec, merges: tuple[Merge, ...]) -> None:
         raise cannot_hold(NAME, f"the token {shown(spec.tokens[odd])} (id {odd}), which no merge makes")
 
 
-def _renumbered(spec: TokenizerSpec) -> tuple[TokenizerSpec, tuple[str, ...]]:
+def _renumbered(spec: TokenizerSpec) -> tuple[TokenizerSpec, tuple[Loss, ...]]:
     """Bytes 0 … 255, merges from 256 on, special tokens where they are or, if that is taken, behind them."""
     merges = recover_merges(spec.tokens) if spec.merges is None else spec.merges
     if len({made for _left, _right, made in merges}) < len(merges):
         return spec, ()  # two merges make one token, which minbpe has no words for
-    losses: list[str] = []
+    losses: list[Loss] = []
     ids = {symbol_id: symbol[0] for symbol, symbol_id in spec.alphabet.items()}
     if len(ids) < 256:
-        losses.append(f"{plural(256 - len(ids), 'byte')} outside the alphabet: given ids, as all have there.")
+        few = plural(256 - len(ids), "byte")
+        losses.append(Loss(f"{few} outside the alphabet: given ids, as all have there.", "some"))
     for place, (left, right, made) in enumerate(merges, start=256):
         if left not in ids or right not in ids:
             return spec, ()
         ids[made] = place
     if gone := [token for token_id, token in spec.tokens.items() if token_id not in ids]:
         lost = they_are(len(gone), "token")
-        losses.append(f"{lost} lost that no merge makes: ids change where they occur.")
+        losses.append(Loss(f"{lost} lost that no merge makes: ids change where they occur.", "some"))
     if spec.whole_pieces and (spec.merges is not None or gone):
-        losses.append("Whole pieces are merged, not looked up: ids can change.")
+        losses.append(Loss("Whole pieces are merged, not looked up: ids can change.", "some"))
     if any(old != new for old, new in ids.items()):
-        losses.append("The ids change: minbpe numbers bytes by value and merges from 256 on.")
+        losses.append(Loss("The ids change: minbpe numbers bytes by value and merges from 256 on.", "all"))
     tokens = {byte: bytes([byte]) for byte in range(256)}
     tokens |= {ids[made]: spec.tokens[made] for _left, _right, made in merges}
     taken, special = set(tokens), dict[str, int]()
     free = max([*tokens, *spec.special_tokens.values()]) + 1
     for token, token_id in spec.special_tokens.items():
         if token.split() != [token]:
-            losses.append(f"The special token {shown(token)} is lost: where it matched, ids change.")
+            lost = f"The special token {shown(token)} is lost: where it matched, ids change."
+            losses.append(Loss(lost, "some"))
             continue
         special[token] = token_id if token_id not in taken else free
         free += token_id in taken
     if any(special[token] != spec.special_tokens[token] for token in special):
-        losses.append("Special tokens get other ids, behind the merges.")
+        losses.append(Loss("Special tokens get other ids, behind the merges.", "some"))
     held = dataclasses.replace(
         spec,
         tokens=tokens,

@@ -15,7 +15,8 @@ from contextlib import suppress
 from typing import Any
 
 from syllabary.errors import LossWarning
-from syllabary.formats.extras import NO_IDS
+from syllabary.formats.extras import NO_IDS, carried_loss
+from syllabary.formats.loss import Loss
 from syllabary.formats.transformers_folder import ADDED, CONFIG, DECODER, EXTRA, MAP
 from syllabary.reference.check import token_bytes
 from syllabary.spec import TokenizerSpec
@@ -50,17 +51,17 @@ def carried_by(spec: TokenizerSpec, new: Mapping[int, int]) -> Object:
     return found
 
 
-def lost(before: TokenizerSpec, after: TokenizerSpec) -> tuple[str, ...]:
+def lost(before: TokenizerSpec, after: TokenizerSpec) -> tuple[Loss, ...]:
     """One sentence for each thing that the first carries and the second does not."""
-    losses: list[str] = []
+    losses: list[Loss] = []
     for name, value in before.carried.items():
         keys = [key for key in _keys(value) if key not in COUNTS]
         there = _keys(after.carried.get(name))
         if keys and not there:
-            losses.append(f"What only {name} holds beside the tokenizer is lost; {NO_IDS}.")
+            losses.append(carried_loss(name))
             continue
         losses += [
-            f"{key!r}, which {name} holds beside the tokenizer, is lost; {NO_IDS}."
+            Loss(f"{key!r}, which {name} holds beside the tokenizer, is lost; {NO_IDS}.", "same")
             for key in keys
             if key not in there
         ]

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from syllabary.errors import FormatError, SyllabaryError, VocabularyError
+from syllabary.formats.loss import Loss
 from syllabary.reference.check import check_spec
 from syllabary.spec import Alphabet, SplitSpec, TokenizerSpec, Unit
 
@@ -64,8 +65,8 @@ class Format:
         the files) -> every file and its bytes.
     hinted: whether its files may leave open the split and the special tokens (`Hints`).
     reduce: the nearest tokenizer that the format can hold, and what was lost, one sentence a loss, which
-        says whether ids can change. What cannot be left out without becoming another tokenizer stays, and
-        `write` refuses it.
+        says whether ids can change, as its `ids` do. What cannot be left out without becoming another
+        tokenizer stays, and `write` refuses it.
     models: those of `TokenizerSpec.model` that it can hold.
     """
 
@@ -78,7 +79,7 @@ class Format:
     refuses: Callable[[Facts], FormatError | None] = lambda _facts: None
     write_files: Callable[[TokenizerSpec, Path], dict[Path, bytes]] | None = None
     hinted: bool = False
-    reduce: Callable[[TokenizerSpec], tuple[TokenizerSpec, tuple[str, ...]]] = lambda spec: (spec, ())
+    reduce: Callable[[TokenizerSpec], tuple[TokenizerSpec, tuple[Loss, ...]]] = lambda spec: (spec, ())
     models: tuple[str, ...] = ("bpe",)
 
     @property

@@ -12,9 +12,11 @@ import dataclasses
 from collections.abc import Callable, Iterable, Sequence
 from itertools import product
 
+from syllabary.formats.extras import NO_IDS
 from syllabary.formats.hf_reduce import steps_of
 from syllabary.formats.hf_reduce_unigram import spelled
 from syllabary.formats.hidden import refuse_hidden
+from syllabary.formats.loss import Loss
 from syllabary.formats.record import cannot_hold
 from syllabary.formats.sentencepiece_carried import NAME
 from syllabary.reference.check_foreign import not_utf8
@@ -26,10 +28,10 @@ KIND = "SentencePiece"
 SPACE = "\u2581"
 UNKNOWN_SURFACE = " \u2047 "
 NEVER, FROZEN = Matching(stage="never"), Matching(stage="frozen")
-Rule = Callable[[TokenizerSpec], tuple[TokenizerSpec, str] | None]
+Rule = Callable[[TokenizerSpec], tuple[TokenizerSpec, Loss] | None]
 
 
-def reduce(spec: TokenizerSpec) -> tuple[TokenizerSpec, tuple[str, ...]]:
+def reduce(spec: TokenizerSpec) -> tuple[TokenizerSpec, tuple[Loss, ...]]:
     """The nearest tokenizer that a `.model` may hold, and one sentence for each thing lost."""
     if spec.unit != "char":
         return spec, ()  # `write` refuses it as it is
@@ -44,13 +46,13 @@ def refuse_bytes(spec: TokenizerSpec) -> None:
         raise cannot_hold(NAME, f"a token that is not UTF-8 (id {found}, {shown(spec.tokens[found])})")
 
 
-def first_loss(spec: TokenizerSpec) -> str | None:
+def first_loss(spec: TokenizerSpec) -> Loss | None:
     """What a `.model` of this tokenizer would lose first, but for what no text depends on; or `None`."""
     return next(iter(_reduced(spec, RULES)[1]), None)
 
 
-def _reduced(spec: TokenizerSpec, rules: tuple[Rule, ...]) -> tuple[TokenizerSpec, tuple[str, ...]]:
-    spec, losses = rewritten(spec), list[str]()
+def _reduced(spec: TokenizerSpec, rules: tuple[Rule, ...]) -> tuple[TokenizerSpec, tuple[Loss, ...]]:
+    spec, losses = rewritten(spec), list[Loss]()
     for rule in rules:
         if (found := rule(spec)) is not None:
             spec, loss = found
@@ -88,7 +90,7 @@ def normalizer(prefix: bool, escape: bool, removes: bool = False) -> Step:
     return Step(KIND, options)
 
 
-def _character_map(spec: TokenizerSpec) -> tuple[TokenizerSpec, str] | None:
+def _character_map(spec: TokenizerSpec) -> tuple[TokenizerSpec, Loss] | None:
     """What `hf_reduce` makes of sentencepiece's normalizer: a character map, and the rest in steps."""
     first, *rest = spec.normalizer or (None,)
     if first is None or first.kind != "Precompiled" or spec.pretokenizer:
@@ -97,14 +99,15 @@ def _character_map(spec: TokenizerSpec) -> tuple[TokenizerSpec, str] | None:
     if step is None:
         return None
     step = dataclasses.replace(step, options={**step.options, **first.options})
-    loss = (
+    loss = Loss(
         "how Precompiled looks up its character map: ids can change where several characters that it "
-        "replaces stand together, and at whitespace that its rules leave"
+        "replaces stand together, and at whitespace that its rules leave",
+        "some",
     )
     return dataclasses.replace(spec, normalizer=(step,)), loss
 
 
-def _metaspace(spec: TokenizerSpec) -> tuple[TokenizerSpec, str] | None:
+def _metaspace(spec: TokenizerSpec) -> tuple[TokenizerSpec, Loss] | None:
     """Hugging Face's Metaspace, which puts no mark in front of text that begins with a space already."""
     if spec.normalizer or len(spec.pretokenizer) != 1 or spec.pretokenizer[0].kind != "Metaspace":
         return None
@@ -114,19 +117,18 @@ def _metaspace(spec: TokenizerSpec) -> tuple[TokenizerSpec, str] | None:
         return None
     prefix = options["prepend_scheme"] != "never"
     fused = spec.fuse_unknown and options["split"] and SPACE.encode() not in spec.tokens.values()
-    loss = (
-        "the step Metaspace becomes sentencepiece's normalizer: text that begins with a space gets one more "
-        f"{SPACE} in front, so its ids can change"
-        if prefix
-        else "the step Metaspace becomes sentencepiece's normalizer, so unknown characters beside a "
-        "space and on its other side are one token: ids can change"
-        if fused
-        else "the step Metaspace becomes sentencepiece's normalizer; no id changes"
-    )
+    becomes = "the step Metaspace becomes sentencepiece's normalizer"
+    loss = Loss(f"{becomes}; {NO_IDS}", "same")
+    if prefix:
+        more = f"text that begins with a space gets one more {SPACE} in front, so its ids can change"
+        loss = Loss(f"{becomes}: {more}", "some")
+    elif fused:
+        more = "so unknown characters beside a space and on its other side are one token: ids can change"
+        loss = Loss(f"{becomes}, {more}", "some")
     return dataclasses.replace(spec, pretokenizer=(), normalizer=(normalizer(prefix, True),)), loss
 
 
-def _words(spec: TokenizerSpec) -> tuple[TokenizerSpec, str] | None:
+def _words(spec: TokenizerSpec) -> tuple[TokenizerSpec, Loss] | None:
     """The pipeline of T5 and its like: a character map, and words with a mark before each."""
     before, cutting = [step.kind for step in spec.normalizer], [step.kind for step in spec.pretokenizer]
     if before not in ([], ["Precompiled"]) or cutting not in (
@@ -141,15 +143,16 @@ def _words(spec: TokenizerSpec) -> tuple[TokenizerSpec, str] | None:
     charsmap = spec.normalizer[0].options["precompiled_charsmap"] if before else b""
     words = len(cutting) == 2
     step = Step(KIND, {**given, "precompiled_charsmap": charsmap, "remove_extra_whitespaces": words})
-    loss = (
+    loss = Loss(
         f"the steps {', '.join([*before, *cutting])} become sentencepiece's normalizer: ids can change where "
         "it replaces several characters at once, at whitespace that its rules leave, and where tokens reach "
-        "over words"
+        "over words",
+        "some",
     )
     return dataclasses.replace(spec, pretokenizer=(), normalizer=(step,)), loss
 
 
-def _precision(spec: TokenizerSpec) -> tuple[TokenizerSpec, str] | None:
+def _precision(spec: TokenizerSpec) -> tuple[TokenizerSpec, Loss] | None:
     """Scores of 32 bits, of plain pieces alone."""
     if spec.model != "unigram" or spec.single_precision:
         return None
@@ -160,15 +163,16 @@ def _precision(spec: TokenizerSpec) -> tuple[TokenizerSpec, str] | None:
         if token_id not in named and token_id not in spec.byte_tokens
     }
     tokens = {token_id: token for token_id, token in spec.tokens.items() if token_id not in named}
-    loss = (
+    loss = Loss(
         "scores are of 32 bits, and only plain pieces have one: ids can change where two ways to cut a piece "
         "are "
-        "nearly as good, where text spells a byte or a special token, and if theirs was the lowest score"
+        "nearly as good, where text spells a byte or a special token, and if theirs was the lowest score",
+        "some",
     )
     return dataclasses.replace(spec, scores=scores, tokens=tokens, single_precision=True), loss
 
 
-def _decoder(spec: TokenizerSpec) -> tuple[TokenizerSpec, str] | None:
+def _decoder(spec: TokenizerSpec) -> tuple[TokenizerSpec, Loss] | None:
     if spec.decoder is not None and [step.kind for step in spec.decoder] == [KIND]:
         return None
     if [step.kind for step in spec.normalizer] != [KIND]:
@@ -177,22 +181,24 @@ def _decoder(spec: TokenizerSpec) -> tuple[TokenizerSpec, str] | None:
     options = {name: spec.normalizer[0].options[name] for name in names}
     surfaces: dict[str, StepValue] = {"unknown_surface": UNKNOWN_SURFACE, "denormalizer_charsmap": b""}
     steps = ", ".join(step.kind for step in spec.decoder or ()) or "none"
-    loss = (
+    loss = Loss(
         f"the decoder ({steps}) becomes sentencepiece's: control pieces decode to nothing, an unknown one to "
-        f"{UNKNOWN_SURFACE!r}, {SPACE} to a space; no id changes"
+        f"{UNKNOWN_SURFACE!r}, {SPACE} to a space; {NO_IDS}",
+        "same",
     )
     return dataclasses.replace(spec, decoder=(Step(KIND, {**options, **surfaces}),)), loss
 
 
-def _named_bytes(spec: TokenizerSpec) -> tuple[TokenizerSpec, str] | None:
+def _named_bytes(spec: TokenizerSpec) -> tuple[TokenizerSpec, Loss] | None:
     """Tokens that stand for a byte and are found by their name as well."""
     named = {**spec.special_tokens, **spec.added_tokens}
     found = [text for text, token_id in named.items() if token_id in spec.byte_tokens]
     if not found:
         return None
-    loss = (
+    loss = Loss(
         f"tokens that are bytes are no longer found by their names ({_listed(found)}): "
-        "ids of text that holds these change"
+        "ids of text that holds these change",
+        "some",
     )
     gone = set(found)
     special = {text: token_id for text, token_id in spec.special_tokens.items() if text not in gone}
@@ -202,39 +208,42 @@ def _named_bytes(spec: TokenizerSpec) -> tuple[TokenizerSpec, str] | None:
     return new, loss
 
 
-def _special(spec: TokenizerSpec) -> tuple[TokenizerSpec, str] | None:
+def _special(spec: TokenizerSpec) -> tuple[TokenizerSpec, Loss] | None:
     found = [text for text in spec.special_tokens if spec.matching.get(text, Matching()) != NEVER]
     if not found:
         return None
-    loss = (
-        f"special tokens are no longer found in text ({_listed(found)}): ids of text that holds them change"
+    loss = Loss(
+        f"special tokens are no longer found in text ({_listed(found)}): ids of text that holds them change",
+        "some",
     )
     matching = {**spec.matching, **dict.fromkeys(found, NEVER)}
     return dataclasses.replace(spec, matching=matching), loss
 
 
-def _added(spec: TokenizerSpec) -> tuple[TokenizerSpec, str] | None:
+def _added(spec: TokenizerSpec) -> tuple[TokenizerSpec, Loss] | None:
     held = (FROZEN, NEVER) if spec.model == "wordlevel" else (FROZEN,)  # never: an unused word
     found = [text for text in spec.added_tokens if spec.matching.get(text, Matching()) not in held]
     if not found:
         return None
-    loss = (
+    loss = Loss(
         f"added tokens become user-defined pieces ({_listed(found)}): found after normalizing, with no "
-        "regard to what stands around them; ids of text that holds them can change"
+        "regard to what stands around them; ids of text that holds them can change",
+        "some",
     )
     matching = {**spec.matching, **dict.fromkeys(found, FROZEN)}
     return dataclasses.replace(spec, matching=matching), loss
 
 
-def _unknown(spec: TokenizerSpec) -> tuple[TokenizerSpec, str] | None:
+def _unknown(spec: TokenizerSpec) -> tuple[TokenizerSpec, Loss] | None:
     if spec.unknown is not None or spec.fallback:
         return None
     ids = {*spec.tokens, *spec.special_tokens.values(), *spec.added_tokens.values()}
     token_id, text = max(ids, default=-1) + 1, "<unk>"
     if text.encode() in spec.tokens.values() or text in spec.special_tokens or text in spec.added_tokens:
         return None
-    loss = (
-        f"a token {text!r}, id {token_id}, is added: a symbol outside the alphabet becomes it, and no error"
+    loss = Loss(
+        f"a token {text!r}, id {token_id}, is added: a symbol outside the alphabet becomes it, and no error",
+        "some",
     )
     special = {**spec.special_tokens, text: token_id}
     matching = {**spec.matching, text: NEVER}
@@ -246,34 +255,36 @@ def _unknown(spec: TokenizerSpec) -> tuple[TokenizerSpec, str] | None:
     )
 
 
-def _fuse(spec: TokenizerSpec) -> tuple[TokenizerSpec, str] | None:
+def _fuse(spec: TokenizerSpec) -> tuple[TokenizerSpec, Loss] | None:
     if spec.fuse_unknown or spec.fallback:
         return None
-    loss = "unknown symbols in a row become one token: ids of text with several change"
+    loss = Loss("unknown symbols in a row become one token: ids of text with several change", "some")
     return dataclasses.replace(spec, fuse_unknown=True), loss
 
 
-def _dropout(spec: TokenizerSpec) -> tuple[TokenizerSpec, str] | None:
+def _dropout(spec: TokenizerSpec) -> tuple[TokenizerSpec, Loss] | None:
     if not spec.dropout:
         return None
-    loss = f"dropout {spec.dropout} is left out: no merge is passed over, so ids can change"
+    loss = Loss(f"dropout {spec.dropout} is left out: no merge is passed over, so ids can change", "some")
     return dataclasses.replace(spec, dropout=0.0), loss
 
 
-def _offsets(spec: TokenizerSpec) -> tuple[TokenizerSpec, str] | None:
+def _offsets(spec: TokenizerSpec) -> tuple[TokenizerSpec, Loss] | None:
     if not spec.trim_offsets and (spec.surface_offsets or not spec.fallback):
         return None
-    loss = (
-        "offsets become sentencepiece's (of a character spelled with bytes, the last has it); no id changes"
+    loss = Loss(
+        f"offsets become sentencepiece's (of a character spelled with bytes, the last has it); {NO_IDS}",
+        "same",
     )
     return dataclasses.replace(spec, trim_offsets=False, surface_offsets=True), loss
 
 
-def _record(spec: TokenizerSpec) -> tuple[TokenizerSpec, str] | None:
+def _record(spec: TokenizerSpec) -> tuple[TokenizerSpec, Loss] | None:
     carried = {name: value for name, value in spec.carried.items() if name == NAME}
     if not spec.record and len(carried) == len(spec.carried):
         return None
-    loss = "the record of training, and what other formats alone hold, are left out; no id changes"
+    sentence = "the record of training, and what other formats alone hold, are left out"
+    loss = Loss(f"{sentence}; {NO_IDS}", "same")
     return dataclasses.replace(spec, record={}, carried=carried), loss
 
 

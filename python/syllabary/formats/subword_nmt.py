@@ -17,6 +17,7 @@ from syllabary.errors import FormatError
 from syllabary.files import read_bounded
 from syllabary.formats import subword_nmt_codes as codes
 from syllabary.formats.extras import refuse_extras, without_extras
+from syllabary.formats.loss import Loss
 from syllabary.formats.record import Facts, Format, Hints, cannot_hold, checked
 from syllabary.formats.subword_nmt_codes import HEADERS, MARK, NAME, SPLIT, Codes, Kind, Pair
 from syllabary.formats.subword_nmt_vocab import order_of, read_vocabulary
@@ -103,28 +104,32 @@ def sniff(path: Path, head: bytes) -> bool:
     return MARK.encode() in head and all(len(row.strip(codes.STRIPPED).split(b" ")) == 2 for row in rows[:20])
 
 
-def reduce(spec: TokenizerSpec) -> tuple[TokenizerSpec, tuple[str, ...]]:
+def reduce(spec: TokenizerSpec) -> tuple[TokenizerSpec, tuple[Loss, ...]]:
     """What the codes of a tokenizer with `</w>` hold, and what was lost."""
     if refuses(Facts(spec.unit, spec.fallback, spec.end_of_word)) or spec.merges is None:
         return spec, ()
     kept, losses = without_extras(spec, NAME, HELD)
     if kept.special_tokens or kept.added_tokens:
         count = len(kept.special_tokens) + len(kept.added_tokens)
-        losses += (f"The {they_are(count, 'special or added token')} lost: ids change where they matched.",)
+        which = they_are(count, "special or added token")
+        losses += (Loss(f"The {which} lost: ids change where they matched.", "some"),)
     if kept.split != SPLIT:
-        losses += (
+        sentence = (
             "The split is lost: words are parted by U+0020 and line ends alone, so ids can change where "
-            "the text has other boundaries.",
+            "the text has other boundaries."
         )
+        losses += (Loss(sentence, "some"),)
     kind = _kind(kept)
     again = codes.build(_pairs(kept), kind)
     if gone := sorted(set(kept.alphabet) - set(again.alphabet)):
-        losses += (
+        sentence = (
             f"{they_are(len(gone), 'symbol')} lost that no merge uses, the first {shown(gone[0])}: text with "
-            "them has no ids any more.",
+            "them has no ids any more."
         )
+        losses += (Loss(sentence, "some"),)
     if again.tokens != dict(kept.tokens):
-        losses += ("The ids are lost: reading the file gives each token the id of its place, so ids change.",)
+        sentence = "The ids are lost: reading the file gives each token the id of its place, so ids change."
+        losses += (Loss(sentence, "all"),)
     return dataclasses.replace(again, carried=kept.carried, record=kept.record), losses
 
 

@@ -24,6 +24,8 @@ from syllabary.encodings import find_by_sha256
 from syllabary.errors import FormatError
 from syllabary.files import read_bounded
 from syllabary.formats.dropping import drops, keeping, refusal
+from syllabary.formats.extras import NO_IDS
+from syllabary.formats.loss import Loss
 from syllabary.formats.ranks import check_rank_order
 from syllabary.formats.record import Facts, Format, Hints, cannot_hold, checked
 from syllabary.reference.check import MAX_ID, check_spec
@@ -95,31 +97,31 @@ def write(spec: TokenizerSpec) -> bytes:
     return b"".join(lines)
 
 
-def reduce(spec: TokenizerSpec) -> tuple[TokenizerSpec, tuple[str, ...]]:
+def reduce(spec: TokenizerSpec) -> tuple[TokenizerSpec, tuple[Loss, ...]]:
     """The tokenizer without all that a rank file has no place for, and a sentence for each such thing.
 
     What ranks cannot express (scores, merges in another order, marks, other units) stays, and `write`
     refuses it.
     """
-    losses: list[str] = []
+    losses: list[Loss] = []
     if drops(spec.split):
         spec, lost = keeping(spec)
-        losses.append(f"{lost}, which has ids then")
+        losses.append(Loss(f"{lost}, which has ids then", "some"))
     elif spec.split.pattern is not None:
-        losses.append(
-            f"the split ({spec.split.name or spec.split.pattern!r}): name it in split= to keep the ids"
-        )
+        named = spec.split.name or spec.split.pattern
+        losses.append(Loss(f"the split ({named!r}): name it in split= to keep the ids", "some"))
     if spec.special_tokens:
-        named = plural(len(spec.special_tokens), "special token")
-        losses.append(f"{named}: name them in special_tokens= to keep the ids")
-    for _what, lost, fields in _more_than_ranks(spec):
-        losses.append(lost)
+        which = plural(len(spec.special_tokens), "special token")
+        losses.append(Loss(f"{which}: name them in special_tokens= to keep the ids", "some"))
+    for _what, loss, fields in _more_than_ranks(spec):
+        losses.append(loss)
         spec = replace(spec, **{name: EMPTY[name] for name in fields})
     if spec.trim_offsets or spec.surface_offsets:
-        losses.append("rules for the offsets of tokens: no id changes")
+        losses.append(Loss(f"rules for the offsets of tokens: {NO_IDS}", "same"))
         spec = replace(spec, trim_offsets=False, surface_offsets=False)
     if spec.record or spec.carried:
-        losses.append("the record of training, and what other formats alone hold; no id changes")
+        sentence = f"the record of training, and what other formats alone hold; {NO_IDS}"
+        losses.append(Loss(sentence, "same"))
         spec = replace(spec, record={}, carried={})
     return spec, tuple(losses)
 
@@ -188,34 +190,40 @@ def _read_line(line: bytes) -> tuple[bytes, int]:
     return token, int(digits)
 
 
-def _more_than_ranks(spec: TokenizerSpec) -> Iterator[tuple[str, str, tuple[str, ...]]]:
+def _more_than_ranks(spec: TokenizerSpec) -> Iterator[tuple[str, Loss, tuple[str, ...]]]:
     """What the tokenizer has and ranks have not: as a refusal, as a loss, and the fields to empty."""
     ids = "ids can change"
     if spec.added_tokens:
         first = f", as {next(iter(spec.added_tokens))!r}"
         yield (
             f"added tokens{first}",
-            f"{plural(len(spec.added_tokens), 'added token')}{first}: {ids} where such stand in the text",
+            Loss(
+                f"{plural(len(spec.added_tokens), 'added token')}{first}: {ids} where such stand in the text",
+                "some",
+            ),
             ("added_tokens",),
         )
     if spec.normalizer:
         kinds = " ".join(step.kind for step in spec.normalizer)
         yield (
             f"a normalizer ({kinds})",
-            f"the normalizer ({kinds}): {ids} in text that it changes",
+            Loss(f"the normalizer ({kinds}): {ids} in text that it changes", "some"),
             ("normalizer",),
         )
     if spec.pretokenizer:
         kinds = " ".join(step.kind for step in spec.pretokenizer)
-        yield f"a pretokenizer ({kinds})", f"the pretokenizer ({kinds}): {ids}", ("pretokenizer",)
+        lost = Loss(f"the pretokenizer ({kinds}): {ids}", "some")
+        yield f"a pretokenizer ({kinds})", lost, ("pretokenizer",)
     if spec.decoder is not None and [step.kind for step in spec.decoder] != ["ByteLevel"]:
         kinds = " ".join(step.kind for step in spec.decoder)
-        yield f"a decoder ({kinds})", f"the decoder ({kinds}): no id changes, decoded text can", ("decoder",)
+        lost = Loss(f"the decoder ({kinds}): {NO_IDS}, decoded text can", "same")
+        yield f"a decoder ({kinds})", lost, ("decoder",)
     if spec.matching:
         sentence = f"how tokens are matched in text, as {next(iter(spec.matching))!r}"
-        yield sentence, f"{sentence}: {ids} where they stand in the text", ("matching",)
+        yield sentence, Loss(f"{sentence}: {ids} where they stand in the text", "some"), ("matching",)
     if spec.dropout:
-        yield f"dropout={spec.dropout}", f"dropout={spec.dropout}: give it to encode()", ("dropout",)
+        sentence = f"dropout={spec.dropout}"
+        yield sentence, Loss(f"{sentence}: give it to encode()", "some"), ("dropout",)
 
 
 def _without_bytes(detail: str) -> FormatError:

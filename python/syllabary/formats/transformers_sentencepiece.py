@@ -20,7 +20,8 @@ from typing import Any
 from syllabary.errors import FormatError
 from syllabary.formats.hf_components import NAME as FILE
 from syllabary.formats.hf_components import Component
-from syllabary.formats.hf_reduce import IN_FRONT, SPACE, reduce
+from syllabary.formats.hf_reduce import IN_FRONT, SPACE, reduce_all_but_record
+from syllabary.formats.loss import Loss
 from syllabary.formats.protobuf import fields
 from syllabary.formats.record import cannot_hold
 from syllabary.formats.sentencepiece_carried import NAME as MODEL
@@ -62,7 +63,7 @@ def is_sentencepiece(spec: TokenizerSpec) -> bool:
     return spec.surface_offsets and spec.model != "wordlevel"
 
 
-def held(spec: TokenizerSpec, changes: Mapping[str, Any]) -> tuple[TokenizerSpec, tuple[str, ...]]:
+def held(spec: TokenizerSpec, changes: Mapping[str, Any]) -> tuple[TokenizerSpec, tuple[Loss, ...]]:
     """The nearest tokenizer that `tokenizer.json` can hold, and what is lost, one sentence each.
 
     changes: to `tokenizer_config.json`, of which those of BOS and EOS are put around a text at once.
@@ -71,17 +72,17 @@ def held(spec: TokenizerSpec, changes: Mapping[str, Any]) -> tuple[TokenizerSpec
     all text would change.
     """
     name = class_of(spec)
-    less, losses = reduce(_found(spec))
-    if all_text := [loss for loss in losses if loss.endswith(": ids change")]:
+    less, losses = reduce_all_but_record(_found(spec))
+    if all_text := [loss for loss in losses if loss.ids == "all"]:
         raise cannot_hold(FILE, "; ".join(all_text), INSTEAD)
-    losses = (*_said_of(spec), *(loss for loss in losses if not loss.startswith("the record of training")))
     less = _first(_with_sentinels(less) if name == T5 else less, spec)
     if name == LLAMA:
         less, lost = _legacy(less, _members(spec))
         losses += lost
     around = _around(spec, changes)
     carried = {} if around is None else {CARRIED: {"post_processor": around}}
-    return with_beside(replace(less, carried=carried), beside(spec)), losses
+    less = replace(less, record={}, carried=carried)
+    return with_beside(less, beside(spec)), (*_said_of(spec), *losses)
 
 
 def said(spec: TokenizerSpec) -> dict[str, Any]:
@@ -173,16 +174,17 @@ def _flags_said(members: Mapping[str, Json]) -> dict[str, Matching]:
     }
 
 
-def _said_of(spec: TokenizerSpec) -> tuple[str, ...]:
+def _said_of(spec: TokenizerSpec) -> tuple[Loss, ...]:
     names = _never(spec)
     if not names:
         return ()
     more = f" and {len(names) - 5} more" if len(names) > 5 else ""
-    return (
+    sentence = (
         f"that {', '.join(map(repr, names[:5]))}{more} are in no text: there they are special tokens, "
         "wherever they stand, and what is on either side is encoded as a text of its own; ids of such text "
-        "change",
+        "change"
     )
+    return (Loss(sentence, "some"),)
 
 
 def _first(less: TokenizerSpec, spec: TokenizerSpec) -> TokenizerSpec:
@@ -207,7 +209,7 @@ def _first(less: TokenizerSpec, spec: TokenizerSpec) -> TokenizerSpec:
     return replace(less, normalizer=(*steps, *less.normalizer))
 
 
-def _legacy(less: TokenizerSpec, members: Mapping[str, Json]) -> tuple[TokenizerSpec, tuple[str, ...]]:
+def _legacy(less: TokenizerSpec, members: Mapping[str, Json]) -> tuple[TokenizerSpec, tuple[Loss, ...]]:
     """With a space only where Llama's class puts one, and what is lost by it.
 
     `add_prefix_space: false`: none. `legacy: false`: in front of all text, not of each part, and not where
@@ -222,9 +224,9 @@ def _legacy(less: TokenizerSpec, members: Mapping[str, Json]) -> tuple[Tokenizer
     if prefix:
         first = Step("Metaspace", {"replacement": SPACE, "prepend_scheme": "first", "split": False})
         lost = "(legacy: false) the space before text that begins with a space or follows a special token"
-        return replace(less, pretokenizer=(first,)), (f"{lost}: ids change there",)
+        return replace(less, pretokenizer=(first,)), (Loss(f"{lost}: ids change there", "some"),)
     decoder = tuple(step for step in less.decoder or () if step.kind != "Strip")
-    lost = "(add_prefix_space: false) the space in front of a text: ids change there"
+    lost = Loss("(add_prefix_space: false) the space in front of a text: ids change there", "some")
     return replace(less, decoder=decoder), (lost,)
 
 

@@ -17,6 +17,7 @@ from syllabary.compat.transformers.placing import placed
 from syllabary.compat.transformers.tokenizer import SyllabaryTokenizer
 from syllabary.errors import FormatError, LossWarning
 from syllabary.files import write_atomic
+from syllabary.formats.loss import Loss
 from syllabary.formats.record import CONVERTS, KEEPS_ALL
 from syllabary.formats.transformers_folder import beside, of_class, with_settings
 from syllabary.formats.transformers_language import TELLS, with_language
@@ -35,7 +36,7 @@ def wrap(tok: Any, settings: Mapping[str, Any]) -> SyllabaryTokenizer:
     """
     language = {name: settings[name] for name in TELLS if name in settings}
     spec = with_settings(tok.spec, language) if language else tok.spec
-    losses: tuple[str, ...] = ()
+    losses: tuple[Loss, ...] = ()
     told: dict[str, Any] = {}
     if is_sentencepiece(spec):
         spec = placed(spec, settings)
