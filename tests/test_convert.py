@@ -21,6 +21,7 @@ from syllabary import formats, surgery
 from syllabary.convert import Conversion, convert
 from syllabary.errors import FormatError
 from syllabary.formats import extras, record
+from syllabary.formats.loss import Loss
 from syllabary.reference import check_spec
 from syllabary.sample import sample
 from syllabary.spec import TokenizerSpec
@@ -103,10 +104,56 @@ def test_a_result_that_encodes_otherwise_is_not_written(
     other = syllabary.train(["other text"], vocab_size=257, min_frequency=1).spec
     (form,) = (form for form in formats.FORMATS if form.name == "syllabary")
     data = form.files(other, tmp_path / "a.syllabary.json")
-    monkeypatch.setattr(formats.Format, "files", lambda _self, _spec, _path: data)
+    monkeypatch.setattr(formats.Format, "files_at_once", lambda _self, _spec, _path: data)
     with pytest.raises(FormatError, match="not written: as syllabary this tokenizer would encode"):
         convert(tok, tmp_path / "a.syllabary.json")
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("target, held", [("a.tiktoken", 262), ("vocab.json", 264), ("a.json", 264)])
+def test_the_result_is_read_once(
+    target: str, held: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With what its reader has to say; a rank file has no place for special tokens."""
+    tok = syllabary.train(["low lower lowest"] * 3, vocab_size=262, split="gpt2")
+    tok = surgery.add(tok, ["<a>", "<b>"], special=True).tokenizer
+    read, reads = formats.read, list[Path]()
+
+    def counted(path: Path, *args: Any, **hints: Any) -> TokenizerSpec:
+        reads.append(path)
+        return read(path, *args, **hints)
+
+    monkeypatch.setattr(formats, "read", counted)
+    done = convert(tok, tmp_path / target)
+    assert (len(reads), done._vocab_size, done.same_ids) == (1, held, done.texts)
+
+
+def test_what_cannot_be_read_again_is_not_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    tok = opened(SEEDS / "syllabary" / "bytes.syllabary.json")
+    monkeypatch.setattr(formats.Format, "files_at_once", lambda _self, _spec, path: {path: b"junk"})
+    for name in ("a.tiktoken", "a.syllabary.json"):
+        with pytest.raises(FormatError, match=rf"{name}: not written: it could not be read again: "):
+            convert(tok, tmp_path / name)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_refused_conversion_is_tried_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`save` tries what could be held instead; `convert` has done so already."""
+    tok = opened(SEEDS / "syllabary" / "bytes.syllabary.json")
+    form, calls = formats.format_of("a.tiktoken"), list[str]()
+
+    def reduce(spec: TokenizerSpec) -> tuple[TokenizerSpec, tuple[Loss, ...]]:
+        calls.append("reduce")
+        return spec, (Loss("a thing", "some"),)
+
+    def write(_spec: TokenizerSpec) -> bytes:
+        calls.append("write")
+        raise record.cannot_hold("tiktoken", "a thing")
+
+    monkeypatch.setattr(formats, "format_of", lambda *_args: replace(form, reduce=reduce, write=write))
+    with pytest.raises(FormatError, match="tiktoken cannot hold a thing"):
+        convert(tok, tmp_path / "a.tiktoken")
+    assert calls == ["reduce", "write"]
 
 
 @pytest.mark.parametrize("target", ["vocab.json", "gone/vocab.json"])
@@ -255,6 +302,6 @@ def test_what_cannot_be_held_is_said_of_the_file(
 def test_what_is_left_and_is_no_tokenizer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     source = SEEDS / "syllabary" / "bytes.syllabary.json"
     twice = replace(opened(source).spec, special_tokens={"<a>": 0})
-    monkeypatch.setattr(record.Format, "files", lambda _self, _spec, _path: check_spec(twice))
+    monkeypatch.setattr(record.Format, "files_at_once", lambda _self, _spec, _path: check_spec(twice))
     with pytest.raises(FormatError, match=r"json: tiktoken cannot hold what would be left .*: id 0 .*; save"):
         convert(source, tmp_path / "a.tiktoken")

@@ -12,9 +12,12 @@ import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from hashlib import sha256
 from pathlib import Path
+from typing import Any
 
 from syllabary import formats
+from syllabary.encodings import find_by_sha256
 from syllabary.errors import FormatError, SyllabaryError, VocabularyError
 from syllabary.files import check_place, named, write_files
 from syllabary.formats.loss import Loss
@@ -107,7 +110,7 @@ def convert(
         raise FormatError(f"{target}: strict, and {chosen.name} would lose: " + "; ".join(losses))
     for file in files:  # else a name that no file can have would be that of its copy
         check_place(file)
-    again, held = _reopened(files, target, chosen.name, spec)
+    again, held = _reopened(files, target, chosen, spec)
     report = _compare(tok, again, [*sample(tok), *texts])
     if report.difference is not None and all(loss.ids == "same" for loss in losses):
         raise FormatError(
@@ -146,35 +149,30 @@ def _held(
     form.check_model(spec.model)
     less, losses = form.reduce(spec)
     try:
-        return less, losses, form.files(less, target)
+        return less, losses, form.files_at_once(less, target)
     except VocabularyError as error:
         raise cannot_hold(form.name, f"what would be left of this tokenizer: {error}") from error
 
 
 def _reopened(
-    files: Mapping[Path, bytes], target: Path, format_name: str, spec: TokenizerSpec
+    files: Mapping[Path, bytes], target: Path, form: Format, spec: TokenizerSpec
 ) -> tuple[Tokenizer, int]:
     """The tokenizer that the files hold, read from copies of them beside no one else's, and how many tokens
-    they have themselves: special ones that a reader has to name are not among them."""
+    they have themselves: special ones that a reader has to name may not be among them."""
+    published = all(find_by_sha256(sha256(data).hexdigest()) for data in files.values())
+    asks = form.unsaid and not published
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         for file, data in files.items():
             copy = Path(folder, file.name)
             with named(copy):
                 copy.write_bytes(data)
         path = Path(folder) if len(files) > 1 else Path(folder, next(iter(files)).name)
+        hints: dict[str, Any] = {"split": spec.split, "special_tokens": spec.special_tokens} if asks else {}
         try:
-            again = Tokenizer(formats.read(path, format_name))
-            return again, again.vocab_size
+            again = Tokenizer(formats.read(path, form.name, **hints))
         except FormatError as error:
-            if not formats.needs_hints(format_name):
-                raise FormatError(f"{target}: not written: it could not be read again: {error}") from error
-        again = Tokenizer(
-            formats.read(path, format_name, split=spec.split, special_tokens=spec.special_tokens)
-        )
-        try:
-            return again, Tokenizer(formats.read(path, format_name, split=spec.split)).vocab_size
-        except FormatError:  # without the names of its special tokens it is none
-            return again, again.vocab_size
+            raise FormatError(f"{target}: not written: it could not be read again: {error}") from error
+    return again, len(again.spec.tokens) if asks and form.unlisted else again.vocab_size
 
 
 @dataclass(slots=True)

@@ -177,5 +177,6 @@ FORMAT = Format(
     refuses,
     write_files,
     hinted=True,
+    unsaid=True,
     reduce=reduce,
 )

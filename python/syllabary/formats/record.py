@@ -64,6 +64,8 @@ class Format:
     write_files: instead of `write`, for a format of several files: the path asked for (a folder, or one of
         the files) -> every file and its bytes.
     hinted: whether its files may leave open the split and the special tokens (`Hints`).
+    unsaid: whether what `files` gives always leaves them open, unless it is a published encoding's.
+    unlisted: whether special tokens then have no place in it at all.
     reduce: the nearest tokenizer that the format can hold, and what was lost, one sentence a loss, which
         says whether ids can change, as its `ids` do. What cannot be left out without becoming another
         tokenizer stays, and `write` refuses it.
@@ -79,6 +81,8 @@ class Format:
     refuses: Callable[[Facts], FormatError | None] = lambda _facts: None
     write_files: Callable[[TokenizerSpec, Path], dict[Path, bytes]] | None = None
     hinted: bool = False
+    unsaid: bool = False
+    unlisted: bool = False
     reduce: Callable[[TokenizerSpec], tuple[TokenizerSpec, tuple[Loss, ...]]] = lambda spec: (spec, ())
     models: tuple[str, ...] = ("bpe",)
 
@@ -93,7 +97,7 @@ class Format:
         Where `reduce` makes one of it that can be held, the error says so.
         """
         try:
-            return self._files(spec, path)
+            return self.files_at_once(spec, path)
         except FormatError as error:
             if not self._converts(spec, path):
                 raise
@@ -103,11 +107,12 @@ class Format:
         """Whether what is left of a tokenizer, with losses that are named, can be held."""
         try:
             less, losses = self.reduce(spec)
-            return bool(losses and self._files(less, path))
+            return bool(losses and self.files_at_once(less, path))
         except SyllabaryError:
             return False
 
-    def _files(self, spec: TokenizerSpec, path: Path) -> dict[Path, bytes]:
+    def files_at_once(self, spec: TokenizerSpec, path: Path) -> dict[Path, bytes]:
+        """The same, with no look at what could be held instead."""
         self.check_model(spec.model)
         if self.write_files is not None:
             return self.write_files(spec, path)

@@ -245,5 +245,15 @@ def _check_tokens(spec: TokenizerSpec) -> None:
 
 
 FORMAT = Format(
-    NAME, (".tiktoken",), ("*.tiktoken",), sniff, read, write, refuses, hinted=True, reduce=reduce
+    NAME,
+    (".tiktoken",),
+    ("*.tiktoken",),
+    sniff,
+    read,
+    write,
+    refuses,
+    hinted=True,
+    unsaid=True,
+    unlisted=True,
+    reduce=reduce,
 )
