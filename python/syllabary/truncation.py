@@ -19,7 +19,7 @@ from typing import Any
 from syllabary.errors import VocabularyError
 from syllabary.formats import protobuf
 from syllabary.formats import subword_nmt_codes as codes
-from syllabary.formats.moved import carried_by
+from syllabary.formats.moved import SPOILT, carried_by
 from syllabary.reference.check import token_bytes
 from syllabary.reference.symbols import shown
 from syllabary.reference.train_huggingface import BpeTrainerOptions
@@ -64,6 +64,8 @@ def cut(spec: TokenizerSpec, size: int) -> tuple[TokenizerSpec, dict[int, int]]:
     if _is_codes(spec):
         return _truncated_codes(spec, size)
     gone = frozenset(order[max(size - least, 0) :])
+    if spec.record.get("like") == "sentencepiece" and _size_asked(spec) is not None:
+        return _without_counted(spec, gone, size)
     if spec.scores is not None:
         return _without_scores(spec, gone, size)
     return _without_merges(spec, gone, size)
@@ -105,8 +107,6 @@ def _without_merges(
 ) -> tuple[TokenizerSpec, dict[int, int]]:
     """Without the tokens in `gone` and what is learned after the last token that stays."""
     merges = spec.merges
-    if spec.model == "wordlevel" and _asked(spec) is not None:
-        return _without_words(spec, gone, size)
     if merges is not None:
         first: dict[int, int] = {}  # token -> rank of the merge that first makes it
         for rank, (_left, _right, result) in enumerate(merges):
@@ -224,17 +224,21 @@ def _without_scores(
     return replace(smaller, record=record, carried=_model_of(spec, smaller, record)), new
 
 
-def _without_words(
+def _without_counted(
     spec: TokenizerSpec, gone: Collection[int], size: int
 ) -> tuple[TokenizerSpec, dict[int, int]]:
-    """Of words that were learned as sentencepiece does, without those in `gone`."""
+    """Of words or characters that were learned as sentencepiece does, without those in `gone`."""
     new = _placed(spec, gone, len(token_bytes(spec)) - len(gone))
     smaller, record = renumbered(spec, new), {**spec.record, "vocab_size": size}
     carried: Any = _model_of(spec, smaller, record)
     try:
-        model, names = carried["sentencepiece"], {token.decode() for token in smaller.tokens.values()}
-        idle = {name: value for name, value in model["idle"].items() if name in names}
-        carried = {**carried, "sentencepiece": {**model, "idle": idle}}
+        model, names = (
+            carried["sentencepiece"],
+            {one.decode("utf-8", "replace") for one in smaller.tokens.values()},
+        )
+        for key in {"idle"} & model.keys():  # of words alone
+            model = {**model, key: {name: value for name, value in model[key].items() if name in names}}
+        carried = {**carried, "sentencepiece": model}
     except (TypeError, LookupError, AttributeError):  # edited by hand
         carried = {name: value for name, value in carried.items() if name != "sentencepiece"}
     return replace(smaller, tokens=dict(sorted(smaller.tokens.items())), record=record, carried=carried), new
@@ -249,8 +253,8 @@ def _asked(spec: TokenizerSpec) -> int | None:
 
 
 def _size_asked(spec: TokenizerSpec) -> int | None:
-    """The same of any trainer of whole words or WordPiece, whose record has no merges."""
-    if spec.model not in COUNTED:
+    """The same of any trainer of whole words, characters or WordPiece, whose record has no merges."""
+    if spec.model not in COUNTED and spec.record.get("model_type") != "char":
         return None
     if _own_options(spec.record) is None:
         return _asked(spec)
@@ -284,12 +288,7 @@ def _model_of(spec: TokenizerSpec, smaller: TokenizerSpec, record: Record) -> di
         written = _written(carried["layout"][1])
         size = len(token_bytes(smaller))
         layout = [*trainer_layout(size, SentencePieceOptions(**told), written), *carried["layout"][2:]]
-    except (
-        TypeError,
-        LookupError,
-        ValueError,
-        AttributeError,
-    ):  # a record or a layout that was edited by hand
+    except SPOILT:  # a record or a layout that was edited by hand
         return others
     return {**others, "sentencepiece": {**carried, "layout": layout}}
 
