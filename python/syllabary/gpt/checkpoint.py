@@ -31,9 +31,9 @@ from syllabary.errors import CheckpointError, ModelError
 from syllabary.files import replace
 from syllabary.gpt.backend import torch
 from syllabary.gpt.config import ModelConfig, TrainConfig
+from syllabary.gpt.leftovers import CHECKPOINT as FORMAT
 from syllabary.gpt.model import GPT
 
-FORMAT = "syllabary-checkpoint"
 VERSION = 1
 PARTS = ("model", "optimizer", "rng")
 WAY_OUT = "a run goes on from an older checkpoint once a damaged one is moved out of its folder"

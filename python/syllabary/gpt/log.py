@@ -57,6 +57,14 @@ def _checked(entry: Any) -> dict[str, Any]:
     return entry
 
 
+def is_entry(line: bytes) -> bool:
+    """Whether it is a line of a log, of whatever run."""
+    try:
+        return bool(_checked(json.loads(line)))
+    except (ValueError, RecursionError):
+        return False
+
+
 class Log:
     """The log of a run, from `step` on: what an earlier part wrote beyond it is taken off first."""
 

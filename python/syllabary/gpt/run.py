@@ -27,6 +27,7 @@ from syllabary import locks
 from syllabary.errors import ModelError, ShardError
 from syllabary.files import read_bounded, remove, write_atomic
 from syllabary.gpt.config import ModelConfig, TrainConfig
+from syllabary.gpt.leftovers import foreign
 from syllabary.shards import Shards, layout
 
 FORMAT = "syllabary-run"
@@ -185,12 +186,16 @@ def start(path: Path, model: ModelConfig, train: TrainConfig, shards: Shards, *,
 
     resume: False begins anew and removes the files of an older run. Raises `ShardError` if the run's
     tokenizer is another than the shards', `ModelError` if its texts or settings are others, or if the
-    folder has a `config.json` that is no run's, which stays.
+    folder has a `config.json` that is no run's, or without one a file of which nothing says that it is; then
+    all files stay.
     """
     if (path / layout.INDEX).exists():
         raise ModelError(f"{path}: holds shards ({layout.INDEX}): give another folder for the run")
+    tokenizer = read_bounded(shards.path / TOKENIZER)
     if (path / CONFIG).exists():
         _own(path / CONFIG)
+    else:
+        _check_leftovers(path, tokenizer)
     run = Run(path, model, train, record(shards))
     old = read(path) if resume else None
     if old is not None:
@@ -203,12 +208,24 @@ def start(path: Path, model: ModelConfig, train: TrainConfig, shards: Shards, *,
     if old is None:
         if left := checkpoints(path):
             raise ModelError(f"{left[-1][1]}: a checkpoint without {CONFIG} beside it. {ANEW}")
-        write_atomic(path / TOKENIZER, read_bounded(shards.path / TOKENIZER))
+        write_atomic(path / TOKENIZER, tokenizer)
     for file in path.iterdir():
         if HALF.fullmatch(file.name):
             file.unlink(missing_ok=True)
     write_atomic(path / CONFIG, json.dumps(run.config, indent=2).encode() + b"\n")
     return run
+
+
+def _check_leftovers(path: Path, tokenizer: bytes) -> None:
+    """Raise `ModelError` for a file that a run would replace or remove and that may be somebody else's."""
+    weights = [*(file for _step, file in checkpoints(path)), path / BEST]
+    others = (path / PLOT, path / TENSORBOARD)
+    other = foreign(weights, path / LOG, path / TOKENIZER, tokenizer, others)
+    if other is not None:
+        raise ModelError(
+            f"{other}: has a name of a run's files, and nothing says that a run wrote it (no {CONFIG} beside "
+            f"it). {ELSEWHERE}, or move the file out of this one"
+        )
 
 
 def check_tokenizer(run: Run, digest: str) -> None:
@@ -241,11 +258,11 @@ def _free(name: str, train: TrainConfig) -> bool:
 
 
 def _clear(path: Path) -> None:
-    """Remove what runs write, and nothing else."""
+    """Remove what runs write, and nothing else; after a kill what is left still says that it is a run's."""
     (path / CONFIG).unlink(missing_ok=True)  # first: what is left without it is no run
-    for _, file in checkpoints(path):
-        file.unlink()
-    for name in (BEST, LOG, PLOT, TOKENIZER):
-        (path / name).unlink(missing_ok=True)
     with contextlib.suppress(FileNotFoundError):
         shutil.rmtree(path / TENSORBOARD)
+    for name in (PLOT, TOKENIZER, LOG, BEST):
+        (path / name).unlink(missing_ok=True)
+    for _, file in checkpoints(path):
+        file.unlink()
