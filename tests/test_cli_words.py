@@ -162,7 +162,9 @@ def test_what_cannot_be_saved_is_refused_before_training(
         ),
         (
             ["train", "corpus.txt", "few.txt", "-o", "a.json", "--parity", "--memory-limit", "1GB"],
-            "--parity and --memory-limit do not go together",
+            "--parity and --memory-limit do not go together: the distinct pieces of all languages are merged "
+            "in memory; leave --memory-limit out. If it is counting that takes too much, count each language "
+            "with `syllabary count-pieces --memory-limit`, and give the tables as FILES",
         ),
         (
             ["train", "corpus.txt", "-o", "a.model", *SENTENCEPIECE, "model_type=unigram"],

@@ -12,18 +12,20 @@ import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
 from tokenizers import Tokenizer, models, pre_tokenizers, trainers
 
 import syllabary
-from syllabary import Parity, splits
+from syllabary import Parity, TrainingError, growth, growth_text, splits
 from syllabary.cli import main
+from syllabary.corpus.corpus import Corpus
 from syllabary.counts import PieceCounts
 from syllabary.reference import train_parity as reference
 from syllabary.reference.train_parity import ParityRules
-from syllabary.spec import TrainOptions
+from syllabary.spec import TokenizerSpec, TrainOptions
 from syllabary.training_parity import train_parity
 
 Texts = dict[str, list[str]]
@@ -192,6 +194,92 @@ def test_tables_of_counts_are_languages_too() -> None:
     assert syllabary.train(tables, 300).merges == by_text.merges
 
 
+# ---- many sizes ----
+
+
+def beginning(spec: TokenizerSpec) -> TokenizerSpec:
+    """Without the record of what became of each language, which is known of the end alone."""
+    return replace(spec, record={key: value for key, value in spec.record.items() if key != "languages"})
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_fewer_merges_are_a_beginning_of_more(seed: int) -> None:
+    """In the definition and in the engine: what is chosen hangs on what was merged, not on what will be."""
+    for corpora, dev, rules in drawn(seed):
+        whole = quietly(corpora, dev, rules, SPACED)
+        least = whole.vocab_size - len(whole.merges)
+        for merges in {0, 1, len(whole.merges) // 2, max(len(whole.merges) - 1, 0)}:
+            fewer = replace(SPACED, num_merges=merges)
+            cut = whole.truncate(least + merges)
+            assert beginning(cut.spec) == beginning(quietly(corpora, dev, rules, fewer).spec)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                defined = reference.train(corpora, fewer, rules, dev)
+            assert replace(cut.spec, record={}) == replace(defined, record={})
+
+
+def quietly(
+    corpora: Texts, dev: Texts | None, rules: ParityRules, options: TrainOptions
+) -> syllabary.Tokenizer:
+    told = {name: getattr(rules, name) for name in ("ratios", "window", "alpha", "global_merges")}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return train_parity(corpora, options, Parity(**told, dev=dev), threads=1, report=None)
+
+
+@pytest.mark.parametrize("options", [{}, {"parity": Parity(window=5, alpha=1.5, global_merges=3)}])
+def test_sizes_of_several_languages(options: dict[str, Any]) -> None:
+    """Each is what training gives on what was not held out, of which each language gives its part."""
+    texts = {"latin": LATIN * 40, "english": ENGLISH * 40}
+    found = growth.sizes(texts, [270, 300], val=0.2, **options)
+    assert found.held_out == "text held out of training, 20 % of each language"
+    kept = {name: growth_text.HeldOut(Corpus(each), 0.2) for name, each in texts.items()}
+    for size, tok in found.tokenizers.items():
+        assert beginning(tok.spec).tokens == syllabary.train(kept, size, **options).spec.tokens
+    held_out = [text for each in kept.values() for text in each.held_out]
+    assert all(each.held_out for each in kept.values())
+    assert [row.tokens for row in found.rows] == [
+        sum(len(tok.encode(text)) for text in held_out) for tok in found.tokenizers.values()
+    ]
+    given = growth.sizes(texts, [270, 300], held_out=held_out, **options)
+    for size, tok in given.tokenizers.items():
+        assert beginning(tok.spec) == beginning(syllabary.train(texts, size, **options).spec)
+    assert "languages" in given.tokenizers[300].spec.record
+
+
+def test_what_is_wrong_with_sizes_of_languages_is_said_before_training() -> None:
+    texts: dict[str, Any] = {"latin": LATIN, "english": ENGLISH}
+    with pytest.raises(TrainingError, match="'z' has no texts"):
+        growth.sizes(texts, [270], held_out=["x"], parity=Parity(ratios={"z": 1.0}))
+    with pytest.raises(TrainingError, match="parity is between languages: give a dict"):
+        growth.sizes(LATIN, [270], held_out=["x"], parity=Parity())
+    with pytest.raises(TrainingError, match="vocab_size is 100"):
+        growth.sizes(texts, [100, 270], held_out=["x"])
+    table = PieceCounts.of(LATIN)
+    with pytest.raises(TrainingError, match="a table of pieces holds no text to measure on: give held_out"):
+        growth.sizes({"latin": table, "english": ENGLISH}, [270])
+    assert growth.sizes({"latin": table, "english": ENGLISH}, [270], held_out=["x y"]).rows[0].tokens
+
+
+def test_the_command_writes_a_tokenizer_of_each_size(working_folder: Path) -> None:
+    for name, texts in (("latin", LATIN), ("english", ENGLISH)):
+        Path(f"{name}.txt").write_text("\n".join(texts * 40))
+    shared = ["train", "--parity", "latin.txt", "english.txt", "-o", "t.syllabary.json"]
+    done = CliRunner().invoke(main, [*shared, "--sizes", "270,300", "--held-out", "latin.txt"])
+    assert done.exit_code == 0, done.stderr
+    assert "merges for it" in done.stderr
+    for size in (270, 300):
+        alone = CliRunner().invoke(main, [*shared, "--vocab-size", f"{size}"])
+        assert alone.exit_code == 0, alone.stderr
+        one, other = (syllabary.load(f"t{part}.syllabary.json").spec for part in (f"-{size}", ""))
+        assert beginning(one) == beginning(other)
+    done = CliRunner().invoke(main, [*shared, "--sizes", "270,300", "-q"])
+    assert (done.exit_code, done.stderr) == (0, "")
+
+
+# ---- what cannot be ----
+
+
 @pytest.mark.parametrize(
     "arguments,message",
     [
@@ -214,7 +302,10 @@ def test_tables_of_counts_are_languages_too() -> None:
         ({"tie_break": "first-seen"}, "several languages"),
         ({"like": "huggingface"}, "do not go together"),
         ({"like": "sentencepiece"}, "do not go together"),
-        ({"memory_limit": "1GB"}, "do not go together"),
+        (
+            {"memory_limit": "1GB"},
+            "merged in memory; leave memory_limit out. .*count each language with count_pi",
+        ),
         ({"superwords": 300}, "do not go together"),
         ({"source": ["x"], "parity": Parity()}, "dict of language"),
     ],

@@ -21,7 +21,7 @@ from syllabary.arguments import integer, listed
 from syllabary.corpus.corpus import Corpus
 from syllabary.errors import CorpusError, TrainingError, UnknownSymbolError
 from syllabary.files import write_atomic
-from syllabary.growth_text import HeldOut, held_out_of
+from syllabary.growth_text import held_out_of, setting_aside
 from syllabary.piece_table import PieceTable
 from syllabary.tokenizer import Tokenizer
 from syllabary.training import train
@@ -159,7 +159,7 @@ class Growth:
 
 
 def sizes(
-    source: corpus.Source | Corpus | PieceTable,
+    source: corpus.Source | Corpus | PieceTable | Mapping[str, corpus.Source | Corpus | PieceTable],
     sizes: Iterable[int],
     *,
     held_out: Iterable[str] | None = None,
@@ -173,7 +173,8 @@ def sizes(
 
     source, options: as `train` takes them. sizes: of vocabularies, special tokens and alphabet included.
     held_out: documents to measure on. Without them, `val` of the text is set aside before training, by
-        documents, or by stretches of long ones (`growth_text`); `seed` makes another choice.
+        documents, or by stretches of long ones (`growth_text`); `seed` makes another choice. Of several
+        languages (a dict) each gives as much.
     trained: called with the tokenizers by size, before they are measured: to save them, whatever comes.
     Each tokenizer is the one that `train` gives for that size (`Tokenizer.truncate`).
 
@@ -193,20 +194,17 @@ def sizes(
             raise TrainingError(f"{name} does not go with sizes: the largest of them is trained")
     read: Any = source
     if held_out is None:
-        if isinstance(source, PieceTable):
-            raise TrainingError("a table of pieces holds no text to measure on: give held_out")
-        read = HeldOut(source if isinstance(source, Corpus) else Corpus(source), val, seed)
+        read = setting_aside(source, val, seed)
     else:
         held_out = _given(held_out)
-    _check_smallest(wanted[0], options)
+    _check_smallest(source, wanted[0], options)
     tok = train(read, wanted[-1], threads=threads, **options)
     found = {size: tok if size == wanted[-1] else tok.truncate(size) for size in wanted}
     if trained is not None:
         trained(found)
     if held_out is None:
-        if isinstance(source, Corpus):
-            source.report = read.report
-        texts, words = held_out_of(read), f"text held out of training, {100 * val:g} % of all"
+        part = "each language" if isinstance(source, Mapping) else "all"
+        texts, words = held_out_of(read, source), f"text held out of training, {100 * val:g} % of {part}"
     else:
         texts, words = held_out, "held-out text that was given"
     return measure(found, texts, words=words, threads=threads)
@@ -220,7 +218,7 @@ def _given(held_out: Iterable[str]) -> list[str]:
     return texts
 
 
-def _check_smallest(size: int, options: dict[str, Any]) -> None:
+def _check_smallest(source: object, size: int, options: dict[str, Any]) -> None:
     """Raise what is wrong with the smallest size before an hour of training, as far as options tell."""
     model, begin = options.get("model"), options.get("superwords")
     if isinstance(model, str) and model in UNCUT:
@@ -235,7 +233,7 @@ def _check_smallest(size: int, options: dict[str, Any]) -> None:
     if options.get("like") != SENTENCEPIECE:
         asked = {name: value for name, value in options.items() if name not in UNASKED}
         with suppress(CorpusError):  # there is no text: then all else is well
-            train([], size, **asked)
+            train({name: [] for name in source} if isinstance(source, Mapping) else [], size, **asked)
 
 
 def measure(

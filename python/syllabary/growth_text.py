@@ -11,13 +11,15 @@ Leaves out: measuring (`growth`).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
 
 from syllabary.corpus.care import identity, share
 from syllabary.corpus.corpus import UNIT, Corpus
 from syllabary.corpus.document import Part
 from syllabary.corpus.sources import Unit
-from syllabary.errors import CorpusError
+from syllabary.errors import CorpusError, TrainingError
+from syllabary.piece_table import PieceTable
 
 PURPOSE = "validation"  # as of shards
 LONG = 1 << 16
@@ -116,11 +118,31 @@ class HeldOut(Corpus):
         return super().record() | {"val_characters": sum(map(len, self.held_out))}
 
 
-def held_out_of(corpus: HeldOut) -> list[str]:
-    """What was set aside; `CorpusError` if that is nothing."""
-    if not corpus.held_out:
+def setting_aside(source: Any, val: float, seed: int = 0) -> Any:
+    """The source of a training as a `HeldOut`, or a dict of languages with one for each.
+
+    Raises `TrainingError` for a table of pieces.
+    """
+    if isinstance(source, Mapping):
+        return {name: setting_aside(texts, val, seed) for name, texts in source.items()}
+    if isinstance(source, PieceTable):
+        raise TrainingError("a table of pieces holds no text to measure on: give held_out")
+    return HeldOut(source if isinstance(source, Corpus) else Corpus(source), val, seed)
+
+
+def held_out_of(read: Any, source: Any) -> list[str]:
+    """What `setting_aside(source)` set aside, once it was read; `CorpusError` if that is nothing.
+
+    What was found while reading is known of the source then, as if it had been read itself.
+    """
+    if isinstance(read, Mapping):
+        return [text for name, one in read.items() for text in held_out_of(one, source[name])]
+    if isinstance(source, Corpus):
+        source.report = read.report
+    if not read.held_out:
         raise CorpusError(NOTHING)
-    return corpus.held_out
+    held: list[str] = read.held_out
+    return held
 
 
 def stretches(parts: Iterable[Part]) -> Iterator[Stretch]:

@@ -23,6 +23,11 @@ from syllabary.training_superwords import train_superwords
 # Arguments of `train` that do not go with any of this.
 OTHERS = ("like", "start", "checkpoint")
 NOT_PARITY = (*OTHERS, "memory_limit")
+IN_MEMORY = (
+    "the distinct pieces of all languages are merged in memory; leave memory_limit out. If it is counting "
+    "that takes too much, count each language with count_pieces(memory_limit=...), and give its table as the "
+    "texts"
+)
 
 
 def is_research(call: Mapping[str, Any]) -> bool:
@@ -37,7 +42,8 @@ def check_research(call: Mapping[str, Any]) -> None:
     what = "several languages" if call["superwords"] is None else "superwords"
     for name in OTHERS if what == "superwords" else NOT_PARITY:
         if is_research(call) and call[name] is not None:
-            raise TrainingError(f"{what} and {name} do not go together: leave {name} out")
+            way_out = IN_MEMORY if name == "memory_limit" else f"leave {name} out"
+            raise TrainingError(f"{what} and {name} do not go together: {way_out}")
 
 
 def train_research(call: Mapping[str, Any], options: TrainOptions, report: Report | None) -> Tokenizer:

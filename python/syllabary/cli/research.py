@@ -56,12 +56,10 @@ def languages_of(
     reading: Reading,
     care: Care,
     given: dict[str, Any],
-    growing: object,
 ) -> tuple[dict[str, Corpus | PieceCounts], Parity] | None:
     """With `--parity`, the corpus, or table of counts, of each of the files by its name, and their judges.
 
     Takes its options out of `given`, and puts the tables' normal form in. tables: all files are such.
-    growing: what `--sizes` asks for, which excludes this.
     """
     parity, dev = given.pop("parity", None), given.pop("dev", ())
     if not parity:
@@ -76,8 +74,6 @@ def languages_of(
         raise click.BadParameter(
             f"{plural(len(dev), '--dev')} for {plural(len(files), 'language')}: give as many"
         )
-    if growing is not None:
-        raise click.BadParameter("--parity and --sizes do not go together")
     judges = _corpora(names, dev, reading, Care()) if dev else None
     texts = _corpora(names, files, reading, dataclasses.replace(care, normalize=None))
     read: dict[str, Corpus | PieceCounts] = {**texts}

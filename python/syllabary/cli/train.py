@@ -174,7 +174,7 @@ def train(
     common.check_kept(
         output, (*files, *((growing or {}).get("held_out", ""), *given.get("dev", ()))), "the tokenizer"
     )
-    languages = languages_of(files, tables, reading, care, given, growing)
+    languages = languages_of(files, tables, reading, care, given)
     table = None if languages else table_of(files, tables, reading, care, given)
     if table is not None and table.rules.normalize is not None:
         given["normalize"] = table.rules.normalize
@@ -186,7 +186,9 @@ def train(
     if languages is not None:
         read, given["parity"] = languages
     if growing is not None:
-        grow(read, growing, output, file_format, quiet, seed=care.seed, **given)
+        tok = grow(read, growing, output, file_format, quiet, seed=care.seed, **given)
+        if not quiet:
+            talk_of_languages(tok, read)
         return
     tok = syllabary.train(read, **given)
     tok.save(output, format=file_format)

@@ -108,7 +108,12 @@ PHRASES: Sequence[tuple[re.Pattern[str], str]] = tuple(
         (r"^(unit|split|normalize)=(?='.*: start decides it)", r"--\1 "),
         (r"(--superwords|several languages) and (like|start) do not", r"\1 and --\2 do not"),
         (r"^several languages and checkpoint do not.*", "--parity and --resume do not go together"),
-        (r"^several languages and memory_limit do not.*", "--parity and --memory-limit do not go together"),
+        (r"^several languages and memory_limit do not", "--parity and --memory-limit do not"),
+        (r"\bleave memory_limit out\b", "leave --memory-limit out"),
+        (
+            r"\bwith count_pieces\(memory_limit=\.\.\.\), and give its table as the texts$",
+            "with `syllabary count-pieces --memory-limit`, and give the tables as FILES",
+        ),
         (r"\bor lower character_coverage$", "or lower --option character_coverage=F"),
         (r"\bor hard_vocab_limit=False$", "or give --option hard_vocab_limit=false"),
         (r"^(?=superwords cuts the text twice)", "--"),
