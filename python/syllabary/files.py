@@ -55,12 +55,17 @@ def write_atomic(path: Path, data: bytes) -> None:
 
 
 def write_files(files: Mapping[Path, bytes]) -> None:
-    """`write_atomic` each; where a folder stands in the place of one, or none is there to hold it, none is
-    written."""
+    """`write_atomic` for several: all are written under other names before the first takes its place, so a
+    full disk, or a folder in the place of one, leaves the old ones."""
     for path in files:
         check_place(path)
-    for path, data in files.items():
-        write_atomic(path, data)
+    with contextlib.ExitStack() as stack:
+        for path, data in files.items():
+            file = stack.enter_context(open_atomic(path))
+            file.write(data)
+            file.flush()
+            if stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+                os.fsync(file.fileno())
 
 
 @contextlib.contextmanager

@@ -10,16 +10,19 @@ architectures, and reading such a folder.
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import json
 import os
+import tempfile
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from syllabary.convert import convert
 from syllabary.errors import FormatError, ModelError
-from syllabary.files import read_bounded, write_atomic
+from syllabary.files import check_folder, read_bounded, remove, replace, write_atomic
 from syllabary.gpt import run as runs
 from syllabary.gpt.backend import torch
 from syllabary.gpt.checkpoint import write_tensors
@@ -61,7 +64,7 @@ def to_transformers(
 
     source: a run's folder (its best weights, or else its newest checkpoint) or a checkpoint's file. The
         tokenizer is the one that lies beside it. folder: made if it is not there; an earlier export in it is
-        replaced, and `config.json` comes last.
+        replaced once all of the new one is written, and `config.json` comes last.
 
     Raises `ModelError` for rotary positions, `CheckpointError`, `OSError`: `FileExistsError` if the folder
     has files of these names that are no earlier export.
@@ -72,21 +75,50 @@ def to_transformers(
         raise ModelError(
             f"{target}: holds a run, or shards ({runs.TOKENIZER}): give another folder to export to"
         )
-    runs.make_folder(target)
-    shape = trained.model.config
-    told = config(shape, trained.end)
-    _check_place(target, told)
-    for name in FILES:  # without its config it is no model
-        (target / name).unlink(missing_ok=True)
-    files = [target / WEIGHTS]
-    write_tensors(files[0], tensors, {"format": "pt"})  # the format's word for "made by torch"
-    if trained.tok is None:
+    told = config(trained.model.config, trained.end)
+    with _aside(target) as aside:
+        _check_place(target, told)
+        names = [WEIGHTS]
+        write_tensors(aside / WEIGHTS, tensors, {"format": "pt"})  # the format's word for "made by torch"
         losses = [f"no tokenizer: none lies beside {trained.path.name}"]
-    else:
-        losses = _tokenizer(trained.tok, target, shape, trained.end, files)
-    files.append(target / CONFIG)
-    write_atomic(files[-1], _json(told))
-    return Export(tuple(files), tuple(losses))
+        if trained.tok is not None:
+            losses = _tokenizer(trained.tok, aside, trained.model.config, trained.end, names)
+        names.append(CONFIG)
+        write_atomic(aside / CONFIG, _json(told))
+        _replace(target, aside, names)
+    losses = [loss.replace(str(aside), str(target)) for loss in losses]
+    return Export(tuple(target / name for name in names), tuple(losses))
+
+
+@contextlib.contextmanager
+def _aside(folder: Path) -> Iterator[Path]:
+    """A folder in `folder`, which is made if it is new; gone in the end, as a new one is after a failure.
+
+    An `OSError` about a file in it names the one that this would become.
+    """
+    new = not folder.exists()
+    runs.make_folder(folder)
+    try:
+        check_folder(folder)
+        with tempfile.TemporaryDirectory(".tmp", ".export.", folder, ignore_cleanup_errors=True) as name:
+            yield Path(name)
+    except BaseException as error:
+        if new:
+            with contextlib.suppress(OSError):
+                folder.rmdir()
+        if isinstance(error, OSError) and Path(str(error.filename)).parent.name.startswith(".export."):
+            error.filename = str(folder / Path(str(error.filename)).name)
+        raise
+
+
+def _replace(folder: Path, aside: Path, names: Sequence[str]) -> None:
+    """Put the new files, the last of which makes them a model, in the places of the old ones."""
+    remove(folder / CONFIG)  # without which it is none meanwhile
+    for name in FILES:
+        if name not in names:
+            remove(folder / name)
+    for name in names:
+        replace(aside / name, folder / name)
 
 
 def weights(model: GPT) -> dict[str, torch.Tensor]:
@@ -164,9 +196,9 @@ def _folded(qkv: torch.Tensor, shape: ModelConfig) -> torch.Tensor:
 
 
 def _tokenizer(
-    tok: Tokenizer, folder: Path, shape: ModelConfig, end: int | None, files: list[Path]
+    tok: Tokenizer, folder: Path, shape: ModelConfig, end: int | None, names: list[str]
 ) -> list[str]:
-    """Write the tokenizer as far as it can be; what was lost."""
+    """Write the tokenizer as far as it can be, add the names of its files; what was lost."""
     try:
         report = convert(tok, folder / TOKENIZER, "huggingface")
     except FormatError as error:
@@ -176,11 +208,11 @@ def _tokenizer(
         "model_max_length": shape.block_size,
         "clean_up_tokenization_spaces": False,
     }
-    names = {number: name for name, number in tok.special_tokens.items()}
-    if end is not None and end in names:
-        settings.update(eos_token=names[end], bos_token=names[end])
-    files += [folder / TOKENIZER, folder / TOKENIZER_CONFIG]
-    write_atomic(files[-1], _json(settings))
+    special = {number: name for name, number in tok.special_tokens.items()}
+    if end is not None and end in special:
+        settings.update(eos_token=special[end], bos_token=special[end])
+    write_atomic(folder / TOKENIZER_CONFIG, _json(settings))
+    names += [TOKENIZER, TOKENIZER_CONFIG]
     return list(report.losses)
 
 

@@ -7,11 +7,7 @@ encoding (`encode`).
 
 from __future__ import annotations
 
-import contextlib
-import json
 import os
-import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -19,15 +15,13 @@ from syllabary.compat.transformers.asked import Asked, checked
 from syllabary.compat.transformers.backend import TokenizersBackend, logging
 from syllabary.compat.transformers.encode import encoded
 from syllabary.compat.transformers.inputs import read
+from syllabary.compat.transformers.saving import save_whole
 from syllabary.compat.transformers.state import Made, make, state
 from syllabary.errors import UnknownSymbolError, UnknownTokenError
-from syllabary.files import write_atomic
 from syllabary.tokenizer import Tokenizer
 
 FIELDS = frozenset(Asked._fields)
 NONE = {"padding_strategy": "do_not_pad", "truncation_strategy": "do_not_truncate"}
-CONFIG, TOKENIZER = "tokenizer_config.json", "tokenizer.json"
-SAVED_AS = "PreTrainedTokenizerFast"  # what AutoTokenizer of every version knows
 logger = logging.get_logger(__name__)
 
 
@@ -259,24 +253,11 @@ class SyllabaryTokenizer(TokenizersBackend):  # type: ignore[misc]  # its types 
     # ---- files ----
 
     def save_pretrained(self, save_directory: str | os.PathLike[str], *args: Any, **kwargs: Any) -> Any:
-        """Write the folder; the class that it names is the one that `AutoTokenizer` knows."""
-        prefix = f"{kwargs['filename_prefix']}-" if kwargs.get("filename_prefix") else ""
-        path = Path(save_directory) / f"{prefix}{CONFIG}"
-        with _as_os_error(Path(save_directory) / f"{prefix}{TOKENIZER}"):
-            files = super().save_pretrained(save_directory, *args, **kwargs)
-        config = {**json.loads(path.read_text(encoding="utf-8")), "tokenizer_class": SAVED_AS}
-        text = json.dumps(config, indent=2, sort_keys=True, ensure_ascii=False)
-        write_atomic(path, text.encode("utf-8") + b"\n")
-        return files
+        """Write the folder; the class that it names is the one that `AutoTokenizer` knows.
 
-
-@contextlib.contextmanager
-def _as_os_error(path: Path) -> Iterator[None]:
-    """What the compiled part of tokenizers says of a disk, as the `OSError` that it is: with the file."""
-    try:
-        yield
-    except Exception as error:
-        found = re.search(r"\(os error (\d+)\)$", str(error))
-        if isinstance(error, OSError) or found is None:
-            raise
-        raise OSError(int(found[1]), os.strerror(int(found[1])), str(path)) from error
+        A file that is there is replaced by a whole one, or stays as it was. Raises `OSError` with the path.
+        """
+        if kwargs.get("push_to_hub"):  # where it is called as the folder, which it is not written into yet
+            kwargs.setdefault("repo_id", Path(save_directory).name)
+        save = super().save_pretrained
+        return save_whole(save_directory, lambda folder: save(folder, *args, **kwargs))

@@ -1,0 +1,189 @@
+"""A full disk and Ctrl-C where folders for `transformers` are written: old files stay, no other is left.
+
+The disk is full where a file is synced, or a limit to the size of files is reached, as the system has one.
+Leaves out: single files (test_train_output), and the files of a run (test_gpt_checkpoint).
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+import syllabary
+from syllabary import formats
+from syllabary.files import write_files
+
+OLD, NEW = (["low lower lowest newest"] * 3, ["arma virumque cano troiae qui primus ab oris"] * 3)
+
+
+def full() -> OSError:
+    return OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+def held(folder: Path) -> dict[str, bytes]:
+    """Every file below a folder."""
+    return {str(file.relative_to(folder)): file.read_bytes() for file in folder.rglob("*") if file.is_file()}
+
+
+@contextmanager
+def failing(patch: pytest.MonkeyPatch, error: BaseException, call: int) -> Iterator[list[int]]:
+    """`os.fsync` fails when it is called for this time; yields the calls."""
+    sync, calls = os.fsync, list[int]()
+
+    def fail(descriptor: int) -> None:
+        if stat.S_ISREG(os.fstat(descriptor).st_mode):  # of folders it is no matter
+            calls.append(descriptor)
+            if len(calls) == call:
+                raise error
+        sync(descriptor)
+
+    with patch.context() as patched:
+        patched.setattr(os, "fsync", fail)
+        yield calls
+
+
+@contextmanager
+def limited(size: int) -> Iterator[None]:
+    """No file may have more bytes."""
+    resource = pytest.importorskip("resource")
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+def stays(write: Callable[[], object], folder: Path, patch: pytest.MonkeyPatch, syncs: int) -> None:
+    """Whichever of so many syncs fails, and however, the folder is as it was, and there only if it was."""
+    for fail in (full, KeyboardInterrupt):
+        for call in range(1, syncs + 1):
+            error = fail()
+            before = held(folder) if folder.exists() else None
+            with failing(patch, error, call) as calls, pytest.raises(type(error)) as caught:
+                write()
+            assert len(calls) == call
+            assert (held(folder) if folder.exists() else None) == before
+            if isinstance(caught.value, OSError):
+                assert Path(str(caught.value.filename)).parent == folder
+            assert not [path for path in folder.parent.rglob("*") if path.name.endswith(".tmp")]
+
+
+def test_of_several_files_all_are_new_or_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """GPT-2's pair, of which one alone would be of another tokenizer."""
+    formats.write(syllabary.train(OLD, vocab_size=260).spec, tmp_path / "vocab.json")
+    new = syllabary.train(NEW, vocab_size=270).spec
+    stays(lambda: formats.write(new, tmp_path / "vocab.json"), tmp_path, monkeypatch, 2)
+    formats.write(new, tmp_path / "vocab.json")
+    assert len(held(tmp_path)) == 2
+    write_files({tmp_path / "a": b"1", Path(os.devnull): b"2"})
+    assert (tmp_path / "a").read_bytes() == b"1"
+
+
+@pytest.mark.parametrize("there", [True, False])
+def test_save_pretrained(there: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("transformers")
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    folder, template = tmp_path / "new" / "saved", "{{ messages[0].content }}"
+    tok = syllabary.train(NEW, vocab_size=290).as_transformers(chat_template=template)
+    if there:
+        syllabary.train(OLD, vocab_size=260).as_transformers().save_pretrained(folder)
+        (folder / "notes.txt").write_text("mine")
+    stays(lambda: tok.save_pretrained(folder), folder, monkeypatch, 3)
+    before = held(tmp_path)
+    with limited(1000), pytest.raises(OSError, match="too large") as caught:
+        tok.save_pretrained(folder)
+    assert caught.value.errno == errno.EFBIG
+    assert held(tmp_path) == before
+    assert (tmp_path / "new").exists() == there
+    files = tok.save_pretrained(folder)
+    assert {Path(file).name for file in files} == {
+        "tokenizer_config.json",
+        "chat_template.jinja",
+        "tokenizer.json",
+    }
+    assert all(Path(file).parent == folder and Path(file).is_file() for file in files)
+    assert syllabary.load(folder).vocab_size == tok.syllabary.vocab_size
+
+
+def test_save_pretrained_while_theirs_writes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Theirs has written one file when Ctrl-C comes."""
+    pytest.importorskip("transformers")
+    from syllabary.compat.transformers import SyllabaryTokenizer
+
+    folder = tmp_path / "saved"
+    syllabary.train(OLD, vocab_size=260).as_transformers().save_pretrained(folder)
+    before = held(tmp_path)
+
+    def stop(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(SyllabaryTokenizer, "_save_pretrained", stop)
+    with pytest.raises(KeyboardInterrupt):
+        syllabary.train(NEW, vocab_size=290).as_transformers().save_pretrained(folder)
+    assert held(tmp_path) == before
+    with pytest.raises(NotADirectoryError, match="is a file, not a folder"):
+        syllabary.train(NEW, vocab_size=290).as_transformers().save_pretrained(folder / "tokenizer.json")
+
+
+@pytest.mark.parametrize("there", [True, False])
+def test_export(there: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("torch")
+    pytest.importorskip("safetensors")
+    from syllabary.gpt import GPT, ModelConfig, checkpoint, export
+
+    folder, runs = tmp_path / "out", list[Path]()
+    for texts, size in ((OLD, 260), (NEW, 290)):
+        run = tmp_path / f"run-{size}"
+        run.mkdir()
+        tok = syllabary.train(texts, vocab_size=size)
+        tok.save(run / "tokenizer.syllabary.json")
+        model = GPT(ModelConfig(vocab_size=size, block_size=16, n_layer=1, n_head=2, n_embd=16), seed=size)
+        checkpoint.save(run / "checkpoint-5.safetensors", model=model, step=5)
+        runs.append(run)
+    if there:
+        export.to_transformers(runs[0], folder)
+        (folder / "notes.txt").write_text("mine")
+    stays(lambda: export.to_transformers(runs[1], folder), folder, monkeypatch, 5)
+    before = held(tmp_path)
+    with limited(1000), pytest.raises(OSError, match="too large") as caught:
+        export.to_transformers(runs[1], folder)
+    assert caught.value.filename == str(folder / "model.safetensors")
+    assert (held(tmp_path), folder.exists()) == (before, there)
+    done = export.to_transformers(runs[1], folder)
+    assert {path.name for path in folder.iterdir()} - {"notes.txt"} == {path.name for path in done.files}
+    assert syllabary.load(folder).vocab_size == 290
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a file that is open is not removed there")
+def test_a_stop_while_an_export_is_put_in_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is there then is no model, and each file is whole; the same call makes it one."""
+    pytest.importorskip("torch")
+    pytest.importorskip("safetensors")
+    from syllabary.gpt import GPT, ModelConfig, checkpoint, export
+
+    run, folder = tmp_path / "run", tmp_path / "out"
+    run.mkdir()
+    model = GPT(ModelConfig(vocab_size=260, block_size=16, n_layer=1, n_head=2, n_embd=16), seed=1)
+    checkpoint.save(run / "checkpoint-5.safetensors", model=model, step=5)
+    export.to_transformers(run, folder)
+    before, put = held(folder), export.replace
+
+    def stop(new: Path, target: Path) -> None:
+        if target.name == "config.json":
+            raise KeyboardInterrupt
+        put(new, target)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(export, "replace", stop)
+        with pytest.raises(KeyboardInterrupt):
+            export.to_transformers(run, folder)
+    assert held(folder) == {"model.safetensors": before["model.safetensors"]}
