@@ -337,6 +337,7 @@ def test_ranks_without_all_bytes() -> None:
         {"explicit_n_vocab": 5},
         {"special_tokens": {"x": 400}, "explicit_n_vocab": 260},
         {"pat_str": "("},
+        {"pat_str": None},
         {"mergeable_ranks": {"a": 1}},
         {"special_tokens": {b"a": 1}},
     ],

@@ -42,6 +42,8 @@ class CoreBPE:
         """
         self.encoder = _checked(encoder, bytes)
         self.special = _checked(special_tokens_encoder, str)
+        if not isinstance(pattern, str):  # None would be no split
+            raise TypeError(f"{type(pattern).__name__!r} object is not an instance of 'str'")
         self.decoder = {rank: token for token, rank in self.encoder.items()}
         if len(self.decoder) != len(self.encoder):
             raise VocabularyError(
