@@ -320,6 +320,30 @@ def test_a_column_of_pyarrow_is_no_list(encode: Callable[..., Any]) -> None:
         syllabary.train(Column([object()]), vocab_size=260)
 
 
+class Table(list[str]):
+    """As a data frame: its members are the names of its columns."""
+
+    columns = ("text",)
+
+
+@pytest.mark.parametrize("encode", BATCH_ENCODERS)
+def test_a_table_is_no_list_of_its_names(encode: Callable[..., Any]) -> None:
+    tables: list[Any] = [Table(["text"]), {"text": ["a", "b"]}]
+    for table in tables:
+        with pytest.raises(TypeError, match=r'^texts is (Table|dict): give one column, as texts\["text"\]$'):
+            encode(table)
+    with pytest.raises(TypeError, match=r'^the source is Table: give one column, as source\["text"\]$'):
+        syllabary.train(tables[0], vocab_size=260)
+
+
+def test_bools_of_torch_are_no_ids() -> None:
+    torch = pytest.importorskip("torch")
+    for name in ("decode", "decode_bytes"):
+        with pytest.raises(TypeError, match=r"^ids is a tensor of bools: give integers"):
+            getattr(TOK, name)(torch.tensor([True, False]))
+        assert getattr(TOK, name)(torch.tensor([97])) in ("a", b"a")
+
+
 def test_a_mask_is_not_passed_over() -> None:
     masked: Any = np.ma.MaskedArray([97, 98], [False, True])
     for name in ("decode", "decode_bytes"):

@@ -116,10 +116,13 @@ def seeded(seed: int | None) -> int:
 def iterated(name: str, values: Any, of: str) -> Iterator[Any]:
     """`iter(values)`; `TypeError` that names what cannot be iterated, or is text itself.
 
-    Columns of pyarrow give objects of their own: as texts, these are none.
+    As texts, dicts and tables would give the names of their columns, columns of pyarrow objects of their own.
     """
-    if of.startswith("str") and hasattr(values, "to_pylist"):
-        raise TypeError(f"{name} is {type(values).__name__}: give {name}.to_pylist()")
+    if of.startswith("str"):
+        if isinstance(values, Mapping) or hasattr(values, "columns"):
+            raise TypeError(f"{name} is {type(values).__name__}: give one column, as {name}[\"text\"]")
+        if hasattr(values, "to_pylist"):
+            raise TypeError(f"{name} is {type(values).__name__}: give {name}.to_pylist()")
     if not isinstance(values, (str, bytes)):
         try:
             return iter(values)
@@ -173,9 +176,13 @@ def handler(errors: str) -> str:
 
 
 def unmasked(name: str, ids: object) -> None:
-    """`TypeError` for an array with a mask, which nothing here would look at."""
+    """`TypeError` for an array with a mask, which nothing here would look at, and for a tensor of bools."""
+    if type(ids) is list:
+        return
     if isinstance(ids, np.ndarray) and hasattr(ids, "mask"):
         raise TypeError(f"{name} is {type(ids).__name__}: give what is to be taken, as {name}.compressed()")
+    if str(getattr(ids, "dtype", "")) == "torch.bool":  # whose members pass for 0 and 1
+        raise TypeError(f"{name} is a tensor of bools: give integers, shape (n,)")
 
 
 def named_ids(special_tokens: object) -> None:
