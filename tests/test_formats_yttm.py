@@ -74,6 +74,7 @@ def test_without_some_special_tokens(tmp_path: Path) -> None:
 def test_any_name(tmp_path: Path) -> None:
     """By content, and not taken for a rank file."""
     assert load(tmp_path, MODEL, "model.txt").vocab_size == 14
+    assert load(tmp_path, MODEL + "\n \r\n", "model.txt").vocab_size == 14
 
 
 def test_golden(tmp_path: Path) -> None:
@@ -120,6 +121,7 @@ def test_as_tokenizer_json(tmp_path: Path) -> None:
         ("1 0 2 3", "-1 0 2 3", "needs an unknown token"),
         ("1 0 2 3", "1 0 2 13", "13"),
         ("9601 4", "9602 4", "needs an unknown token, and '▁'"),
+        ("1 0 2 3\n", "1 0 2 3\n\n6 4\n", "line 14: .*: the model ends on the line of four ids"),
         ("111 6", f"111 {'9' * 30}", "line 4: .*: 2 numbers should stand there"),
     ],
 )

@@ -53,6 +53,9 @@ def read(path: Path, hints: Hints) -> TokenizerSpec:
         add(path, lines, at, tokens, result, tokens[left] + tokens[right])
         merges.append((left, right, result))
     ids = numbers(path, lines, chars + rules + 1, 4)
+    after = next((at for at in range(chars + rules + 2, len(lines)) if lines[at].strip()), None)
+    if after is not None:
+        raise wrong(path, lines, after, "the model ends on the line of four ids, above")
     special = {name: token_id for name, token_id in zip(SPECIAL, ids, strict=True) if token_id != -1}
     if SPACE.encode() not in alphabet or alphabet[SPACE.encode()] == 0 or ids[0] == -1:
         raise FormatError(
@@ -120,8 +123,8 @@ def wrong(path: Path, lines: list[bytes], at: int, what: str) -> FormatError:
 
 
 def sniff(path: Path, head: bytes) -> bool:
-    """Lines of numbers: two, then as many of two as the first says, then three."""
-    lines = head.split(b"\n")[:-1]
+    """Lines of numbers: two, then as many of two as the first says, then three; blank ones may end them."""
+    lines = head.rstrip().split(b"\n")[:-1]
     if len(lines) < 2 or not all(LINE.fullmatch(line) for line in lines):
         return False
     widths = [len(line.split()) for line in lines]
