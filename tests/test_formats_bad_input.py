@@ -344,3 +344,19 @@ def test_a_file_too_large_to_be_read_is_not_written(
     ):
         tok.save(tmp_path / name)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_published_merges_that_are_cut_short(shared: Path, tmp_path: Path) -> None:
+    """GPT-2's vocabulary is known by its SHA-256, so its merges must make all of it."""
+    vocabs = shared / "vocabs"
+    whole = (vocabs / "gpt2_vocab.bpe").read_text("utf-8").split("\n")
+    (tmp_path / "vocab.json").write_bytes((vocabs / "gpt2_encoder.json").read_bytes())
+    merges = tmp_path / "merges.txt"
+    for lines, kept in ((whole[:0], 0), (whole[:101], 100), (whole[:-2], 49_999)):
+        merges.write_text("\n".join(lines), "utf-8")
+        with pytest.raises(FormatError, match=rf"merges\.txt: {kept} merges, and {50_000 - kept} tokens of"):
+            formats.read(tmp_path)
+        assert len(formats.read(tmp_path, split="gpt2").merges or ()) == kept
+    merges.write_text("\n".join(whole[:-1]), "utf-8")
+    assert formats.read(tmp_path) == formats.read(tmp_path, special_tokens={"<|endoftext|>": 50_256})
+    assert len(formats.read(tmp_path, special_tokens={}).tokens) == 50_257

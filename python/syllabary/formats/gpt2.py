@@ -19,7 +19,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from syllabary import splits
-from syllabary.encodings import find_by_sha256
+from syllabary.encodings import Encoding, find_by_sha256
 from syllabary.errors import FormatError
 from syllabary.files import read_bounded
 from syllabary.formats.gpt2_write import HEADER, MARK, NAME, PAIRS, reduce, refuses, write_files
@@ -41,7 +41,8 @@ def read(path: Path, hints: Hints) -> TokenizerSpec:
     vocab_path, merges_path = pair_of(path)
     data = read_bounded(vocab_path)
     vocab = parse(data, vocab_path).ids()
-    split, special = _context(vocab_path, data, hints)
+    known = find_by_sha256(hashlib.sha256(data).hexdigest())
+    split, special = _context(vocab_path, known, hints)
     for text, token_id in special.items():
         if vocab.get(text, token_id) != token_id:
             raise FormatError(
@@ -70,6 +71,8 @@ def read(path: Path, hints: Hints) -> TokenizerSpec:
         end_of_word=mark,
         pretokenizer=_prefixing(vocab_path, split) if by_bytes else (),
     )
+    if known is not None and hints.split is None:
+        _check_made(spec, known, merges_path)
     return checked(spec, vocab_path)
 
 
@@ -95,9 +98,10 @@ def sniff(path: Path, head: bytes) -> bool:
     return any(path.name.endswith(ending) for pair in PAIRS for ending in pair)
 
 
-def _context(path: Path, data: bytes, hints: Hints) -> tuple[SplitSpec, Mapping[str, int]]:
+def _context(
+    path: Path, known: Encoding | None, hints: Hints
+) -> tuple[SplitSpec, Mapping[str, int]]:
     """Split and special tokens: the caller's, or those of the published file that this is."""
-    known = find_by_sha256(hashlib.sha256(data).hexdigest())
     if known is None and hints.split is None:
         raise FormatError(
             f"{path}: the file does not say its split, and is no published encoding's; give split=, "
@@ -107,6 +111,17 @@ def _context(path: Path, data: bytes, hints: Hints) -> tuple[SplitSpec, Mapping[
         return hints.split or splits.get(None), dict(hints.special_tokens or {})
     special = known.special_tokens if hints.special_tokens is None else hints.special_tokens
     return splits.get(known.split), dict(special)
+
+
+def _check_made(spec: TokenizerSpec, known: Encoding, merges_path: Path) -> None:
+    """`FormatError` if a token of a published vocabulary is no symbol, not special, and no merge makes it."""
+    made = {result for _left, _right, result in spec.merges or ()}
+    unmade = spec.tokens.keys() - made - set(spec.alphabet.values()) - set(known.special_tokens.values())
+    if unmade:
+        raise FormatError(
+            f"{merges_path}: {len(spec.merges or ())} merges, and {len(unmade)} tokens of {known.name}'s "
+            "vocabulary that none of them makes: cut short? with split= it is read as it stands"
+        )
 
 
 def _prefixing(vocab_path: Path, split: SplitSpec) -> tuple[Step, ...]:
