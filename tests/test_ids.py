@@ -126,6 +126,7 @@ def test_a_tokenizer_of_text_is_named_as_one(name: str, tmp_path: Path) -> None:
         ('"symbols": [60, 64', '"symbols": [60, 60', "stands twice"),
         ('"symbols": [60, 64', '"symbols": [60, 6.5', "an integer"),
         ('"record"', '"other"', "unknown key"),
+        ('"symbols": [60, 64, 67],\n', "", "'symbols' is missing"),
         ('"format"', '"form', "not JSON"),
     ],
 )

@@ -128,6 +128,20 @@ def test_offsets_of_other_ids_are_damaged(written: Path) -> None:
             shards.open(written)
 
 
+@pytest.mark.parametrize("wild", [-5, 10**9])
+def test_a_document_outside_of_the_ids_is_no_other_document(wild: int, written: Path) -> None:
+    path = written / "train.offsets.bin"
+    offsets = np.fromfile(path, "<i8")
+    offsets[1] = wild
+    offsets.tofile(path)
+    split = shards.open(written).train
+    for at in (0, 1):
+        with pytest.raises(ShardError, match=rf"train\.offsets\.bin: document {at} is from .*{wild}.* damaged"):
+            split[at]
+    with pytest.raises(ShardError, match="document 0 is from 0 to"):
+        list(split)
+
+
 def test_offsets_that_fall_are_not_exported(written: Path, tmp_path: Path) -> None:
     path = written / "train.offsets.bin"
     offsets = np.fromfile(path, "<i8")

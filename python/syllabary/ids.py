@@ -130,13 +130,13 @@ class IdTokenizer:
             raise root.member("format").error(f'must be "{NAME}"')
         if root.member("version").value != VERSION:
             raise root.member("version").error(f"this syllabary reads version {VERSION}")
-        members = root.object(KEYS)
+        root.object(KEYS)
         pairs = [[one.id() for one in _two(row)] for row in root.member("merges").list()]
         record = root.member("record")
         if not isinstance(record.value, dict):
             raise record.wrong("an object")
         try:
-            symbols = [one.id() for one in members["symbols"].list()]
+            symbols = [one.id() for one in root.member("symbols").list()]
             return cls(symbols, np.array(pairs, np.uint32).reshape(-1, 2), record.value)
         except ValueError as error:
             if isinstance(error, FormatError):

@@ -63,9 +63,15 @@ class Split:
         return len(self.ids)
 
     def __getitem__(self, index: int) -> Ids:
-        """The ids of document `index`, a view; `IndexError` beyond the last."""
+        """The ids of document `index`, a view; `IndexError` beyond the last, `ShardError` if it has no place."""
         at = place("document", index, len(self))
-        return self.ids[self.offsets[at] : self.offsets[at + 1]]
+        start, stop = self.offsets[at], self.offsets[at + 1]
+        if not 0 <= start <= stop <= len(self.ids):
+            raise ShardError(
+                f"{self.path / layout.offsets_file(self.name)}: document {at} is from {start} to {stop} of "
+                f"{len(self.ids)} ids: the file is damaged; write the shards again"
+            )
+        return self.ids[start:stop]
 
     def __iter__(self) -> Iterator[Ids]:
         """A view of each document's ids."""
