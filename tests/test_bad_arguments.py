@@ -277,6 +277,13 @@ def test_special_tokens_of_a_rank_file(
         syllabary.load(tmp_path / "r.tiktoken", split=3)  # type: ignore[arg-type]
 
 
+def test_ids_of_special_tokens_may_be_integers_of_numpy(tmp_path: Path) -> None:
+    train().save(tmp_path / "r.tiktoken")
+    numbers: Any = {"foo": np.int64(300)}
+    found = syllabary.load(tmp_path / "r.tiktoken", split="gpt4", special_tokens=numbers).special_tokens
+    assert [(name, number, type(number)) for name, number in found.items()] == [("foo", 300, int)]
+
+
 @pytest.mark.parametrize("index", ["x", 1.5, None])
 def test_documents_of_ragged_by_no_integer(index: Any) -> None:
     ragged = TOK.encode_batch_array(["a", "b"])
@@ -303,6 +310,10 @@ def test_a_long_value_of_another_type_is_shown_in_part(name: str) -> None:
     with pytest.raises(UnknownTokenError) as unknown:
         TOK.token_to_id("ab" * 9_999)
     assert len(str(unknown.value)) < 150
+
+    with pytest.raises(syllabary.SplitError) as split:
+        syllabary.train(["a"], vocab_size=260, split="a" * 9_999)
+    assert len(str(split.value)) < 500
 
 
 class Column(list[object]):

@@ -85,6 +85,21 @@ def test_all_ways_to_give_sequences_are_one(tmp_path: Path) -> None:
     assert len(train_ids(ragged, 8).merges) == len(expected.merges)
 
 
+def test_tensors_and_columns_are_sequences() -> None:
+    torch, pandas, arrow = map(pytest.importorskip, ("torch", "pandas", "pyarrow"))
+    tok = IdTokenizer([60, 64, 67], [(0, 1), (3, 2)])
+    for make in (torch.tensor, pandas.Series, arrow.array, lambda row: pandas.Series(row, dtype=object)):
+        assert tok.encode(make([60, 64, 67, 60])).tolist() == [4, 0]
+        assert tok.decode(make([4, 0])).tolist() == [60, 64, 67, 60]
+        with pytest.raises(syllabary.UnknownSymbolError, match=r"sequence\[1\] is below 0"):
+            tok.encode(make([60, -1]))
+        for wrong in ([1.5], [True]):
+            with pytest.raises(TypeError, match=r"give (integers|an integer)"):
+                tok.encode(make(wrong))
+    with pytest.raises(TypeError, match="shape"):
+        tok.encode(torch.tensor([[60]]))
+
+
 def test_merges_on_top_of_another_tokenizer() -> None:
     texts = ["to be or not to be", "to be sure"]
     tok = syllabary.train(texts, num_merges=5)

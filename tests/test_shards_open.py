@@ -136,7 +136,9 @@ def test_a_document_outside_of_the_ids_is_no_other_document(wild: int, written: 
     offsets.tofile(path)
     split = shards.open(written).train
     for at in (0, 1):
-        with pytest.raises(ShardError, match=rf"train\.offsets\.bin: document {at} is from .*{wild}.* damaged"):
+        with pytest.raises(
+            ShardError, match=rf"train\.offsets\.bin: document {at} is from .*{wild}.* damaged"
+        ):
             split[at]
     with pytest.raises(ShardError, match="document 0 is from 0 to"):
         list(split)

@@ -120,7 +120,7 @@ def iterated(name: str, values: Any, of: str) -> Iterator[Any]:
     """
     if of.startswith("str"):
         if isinstance(values, Mapping) or hasattr(values, "columns"):
-            raise TypeError(f"{name} is {type(values).__name__}: give one column, as {name}[\"text\"]")
+            raise TypeError(f'{name} is {type(values).__name__}: give one column, as {name}["text"]')
         if hasattr(values, "to_pylist"):
             raise TypeError(f"{name} is {type(values).__name__}: give {name}.to_pylist()")
     if not isinstance(values, (str, bytes)):
@@ -185,11 +185,14 @@ def unmasked(name: str, ids: object) -> None:
         raise TypeError(f"{name} is a tensor of bools: give integers, shape (n,)")
 
 
-def named_ids(special_tokens: object) -> None:
-    """`TypeError` for special tokens that are no mapping of str to integers."""
+def named_ids(special_tokens: object) -> dict[str, int]:
+    """Special tokens with plain integers; `TypeError` for what is no mapping of str to integers."""
     if not isinstance(special_tokens, Mapping):
         raise TypeError(f"special_tokens is {special_tokens!r}: give a dict of text to id")
-    for text, token_id in special_tokens.items():
+    for text in special_tokens:
         if not isinstance(text, str):
             raise TypeError(f"special token {text!r} is {type(text).__name__}: give str")
-        integer(f"the id of special token {text!r}", token_id)
+    return {
+        text: integer(f"the id of special token {text!r}", token_id)
+        for text, token_id in special_tokens.items()
+    }

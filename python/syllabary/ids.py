@@ -160,10 +160,10 @@ class IdTokenizer:
 
 def sequence_of(sequence: Iterable[int] | ArrayLike, name: str, outside: type[SyllabaryError]) -> Ids:
     """Integers as an array; `TypeError` for others, `outside` for one that 32 bits do not hold."""
+    array: NDArray[Any] = sequence if isinstance(sequence, np.ndarray) else _as_array(sequence)
     if isinstance(sequence, np.ndarray):
         unmasked(name, sequence)
-        array: NDArray[Any] = sequence
-    else:
+    elif array.dtype == object:
         if isinstance(sequence, (str, bytes)) or not isinstance(sequence, Iterable):
             raise TypeError(f"{name} must be a sequence of integers, not {type(sequence).__name__}")
         listed: list[Any] = list(sequence)
@@ -182,6 +182,13 @@ def sequence_of(sequence: Iterable[int] | ArrayLike, name: str, outside: type[Sy
         wild = int(np.flatnonzero((array < 0) | (array > reference.LARGEST))[0])
         raise outside(f"{name}[{wild}] is below 0 or above {reference.LARGEST}: give integers of 32 bits")
     return np.ascontiguousarray(array, dtype=np.uint32)
+
+
+def _as_array(sequence: object) -> NDArray[Any]:
+    """What another library's tensor or column holds; an array of objects for what is neither."""
+    if not hasattr(sequence, "__array__") or isinstance(sequence, np.generic):
+        return np.empty(0, object)
+    return np.asarray(sequence)
 
 
 def _is_integer(value: object) -> bool:

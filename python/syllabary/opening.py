@@ -44,7 +44,7 @@ def load(
         raise TypeError(f"path_or_name is {path_or_name!r}: give str or PathLike")
     text_or_none("split", split)
     if special_tokens is not None:
-        named_ids(special_tokens)
+        special_tokens = named_ids(special_tokens)
     spec = None
     if os.path.exists(name):
         spec = formats.read(path_or_name, format, split=split, special_tokens=special_tokens)

@@ -215,7 +215,7 @@ def _items(source: Source) -> Iterator[str | bytes | Path | Stream]:
             f"{type(source).__name__}; one document is [document]"
         )
     if hasattr(source, "columns"):  # a table, which would give their names
-        raise TypeError(f"the source is {type(source).__name__}: give one column, as source[\"text\"]")
+        raise TypeError(f'the source is {type(source).__name__}: give one column, as source["text"]')
     if hasattr(source, "to_pylist"):  # a column of pyarrow
         raise TypeError(f"the source is {type(source).__name__}: give its .to_pylist()")
     for index, item in enumerate(source):

@@ -98,9 +98,7 @@ def sniff(path: Path, head: bytes) -> bool:
     return any(path.name.endswith(ending) for pair in PAIRS for ending in pair)
 
 
-def _context(
-    path: Path, known: Encoding | None, hints: Hints
-) -> tuple[SplitSpec, Mapping[str, int]]:
+def _context(path: Path, known: Encoding | None, hints: Hints) -> tuple[SplitSpec, Mapping[str, int]]:
     """Split and special tokens: the caller's, or those of the published file that this is."""
     if known is None and hints.split is None:
         raise FormatError(

@@ -63,7 +63,7 @@ class Split:
         return len(self.ids)
 
     def __getitem__(self, index: int) -> Ids:
-        """The ids of document `index`, a view; `IndexError` beyond the last, `ShardError` if it has no place."""
+        """The ids of document `index`, a view; `IndexError` beyond the last, `ShardError` for damage."""
         at = place("document", index, len(self))
         start, stop = self.offsets[at], self.offsets[at + 1]
         if not 0 <= start <= stop <= len(self.ids):

@@ -36,7 +36,7 @@ def _record(name: str) -> dict[str, Any]:
     record = _records().get(aliases().get(name, name))
     if record is None:
         raise SplitError(
-            f"unknown split {name!r}; known: {', '.join([*names(), *aliases()])}. "
+            f"unknown split {name[:80]!r}; known: {', '.join([*names(), *aliases()])}. "
             "A pattern made of letters alone can be written in brackets: (?:...)"
         )
     return record
