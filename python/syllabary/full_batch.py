@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property
 from itertools import pairwise
 from typing import Any, Protocol
 
@@ -17,6 +16,7 @@ from numpy.typing import NDArray
 
 from syllabary._engine import pairs
 from syllabary.arguments import place
+from syllabary.cached import cached_property
 from syllabary.full_kept import KeptRows
 from syllabary.full_layout import Layout
 from syllabary.full_row import Row

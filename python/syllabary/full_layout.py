@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from syllabary.cached import cached_property
 from syllabary.framing import Framing, Padding, Truncation
 from syllabary.framing_plan import Plan
 from syllabary.reference.decode import both_ways, found_normalized, model_spellings, spellings

@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 from syllabary import formats
 from syllabary._engine import IdMerges
 from syllabary.arguments import unmasked
+from syllabary.cached import cached_property
 from syllabary.errors import (
     FormatError,
     SyllabaryError,

@@ -7,7 +7,7 @@ Adds `TextMethods`, of which `Tokenizer` is a child. Leaves out: how it is done 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator
-from functools import cached_property, partial
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import numpy as np
@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from syllabary import streaming
 from syllabary.arguments import integer
+from syllabary.cached import cached_property
 from syllabary.chunking import LEVELS, Chunk, Chunker
 from syllabary.errors import SyllabaryError
 from syllabary.fitting import fitting

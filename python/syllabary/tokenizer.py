@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import cached_property
 from types import MappingProxyType
 from typing import Any, Literal, TypeVar
 
@@ -29,6 +28,7 @@ from syllabary.arguments import (
     thread_count,
     unmasked,
 )
+from syllabary.cached import cached_property
 from syllabary.conversing import Conversing
 from syllabary.drawing import Drawing
 from syllabary.errors import TextError, UnknownTokenError

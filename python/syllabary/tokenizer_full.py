@@ -7,12 +7,13 @@ rows (the engine, `reference.full`), and what is made of them (`full_batch`).
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Sequence
-from functools import cached_property, partial
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
 from syllabary._engine import FullRows
 from syllabary._engine import Tokenizer as Engine
 from syllabary.arguments import flag, thread_count
+from syllabary.cached import cached_property
 from syllabary.errors import SyllabaryError
 from syllabary.formats.hf_framing import framing, with_framing
 from syllabary.formats.transformers_folder import role_padding

@@ -7,10 +7,10 @@ nothing comes to (`surgery.unreachable`).
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Literal
 
 from syllabary import formats
+from syllabary.cached import cached_property
 from syllabary.inspecting.scripts import script_of, text_of
 from syllabary.reference import merge
 from syllabary.spelling import Speller

@@ -24,9 +24,9 @@ looks back, `FixedLength`.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import cached_property
 from typing import Any, NamedTuple
 
+from syllabary.cached import cached_property
 from syllabary.errors import UnknownSymbolError
 from syllabary.reference import cut_steps
 from syllabary.reference.added import PLAIN

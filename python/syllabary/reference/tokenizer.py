@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Iterable, Iterator
-from functools import cached_property
 from heapq import nlargest
 from typing import Literal, SupportsIndex
 
+from syllabary.cached import cached_property
 from syllabary.errors import UnknownSymbolError, VocabularyError
 from syllabary.reference import merge, symbols
 from syllabary.reference.aligned import Span

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -17,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syllabary.arguments import integer, place
+from syllabary.cached import cached_property
 from syllabary.errors import FormatError, ShardError
 from syllabary.formats import syllabary_json
 from syllabary.formats.record import Hints

@@ -9,11 +9,11 @@ from __future__ import annotations
 import random
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, MutableMapping, Sequence
-from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
 from typing import IO, Any
 
+from syllabary.cached import cached_property
 from syllabary.compat.subword_nmt.parsers import apply_parser as create_parser
 from syllabary.compat.subword_nmt.segmenter import Segmenter
 from syllabary.errors import FormatError, VocabularyError

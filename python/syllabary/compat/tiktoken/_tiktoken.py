@@ -12,13 +12,14 @@ import operator
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from syllabary._engine import Split
+from syllabary.cached import cached_property
 from syllabary.compat.tiktoken._merge import byte_pair_encode
 from syllabary.errors import SpecialTokenError, UnknownSymbolError, UnknownTokenError, VocabularyError
 from syllabary.reference.check import GAP_FACTOR, MAX_ID

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syllabary.arguments import thread_count
+from syllabary.cached import cached_property
 from syllabary.compat.tiktoken import _unstable
 from syllabary.compat.tiktoken._tiktoken import CoreBPE
 from syllabary.errors import TextError
@@ -212,7 +213,7 @@ class Encoding:
         """The id of `<|endoftext|>`; `KeyError` if there is none."""
         return self._special_tokens["<|endoftext|>"]
 
-    @functools.cached_property
+    @cached_property
     def special_tokens_set(self) -> set[str]:
         """The texts of the special tokens."""
         return set(self._special_tokens)

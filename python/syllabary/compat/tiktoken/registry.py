@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import importlib
+import os
 import pkgutil
 import threading
 from collections.abc import Callable, Sequence
@@ -28,6 +29,16 @@ VERSION = "0.14.0"
 _lock = threading.RLock()
 ENCODINGS: dict[str, Encoding] = {}
 ENCODING_CONSTRUCTORS: dict[str, Callable[[], dict[str, Any]]] | None = None
+
+
+def _new_lock() -> None:
+    """In the child of a fork: a thread that held the lock is not there to let it go."""
+    global _lock
+    _lock = threading.RLock()
+
+
+if hasattr(os, "register_at_fork"):  # not on Windows
+    os.register_at_fork(after_in_child=_new_lock)
 
 
 @functools.lru_cache

@@ -6,10 +6,10 @@ Adds `Made`, which is the engine and what is put around a text. Leaves out: enco
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from syllabary.cached import cached_property
 from syllabary.formats.hf_grown import Entries, entries, grown
 from syllabary.formats.hf_read import read_document
 from syllabary.formats.hidden import hidden
