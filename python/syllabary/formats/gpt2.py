@@ -7,7 +7,8 @@ all there, they are text, and `</w>` on a single character says that words end w
 file of a pair: the same name with the other ending, any prefix kept (`gpt2_encoder.json`, `gpt2_vocab.bpe`).
 The files do not say their split: those that GPT-2 published are known by their SHA-256, others need
 `split=`. An entry of the vocabulary that no merge makes and no byte is (`<|endoftext|>`) is special if
-`special_tokens=` or the known encoding says so, else an ordinary token. Beside `vocab.json` a
+`special_tokens=` or the known encoding says so, else an ordinary token; in GPT-2's own it is an error
+(merges cut short), unless `split=` is given. Beside `vocab.json` a
 `tokenizer_config.json` may say `add_prefix_space`. Leaves out: writing (`gpt2_write`).
 """
 
