@@ -1,5 +1,7 @@
 """The command in real pipes: what comes slowly, and what is taken slowly, where a pipe is set not to wait.
 
+And on a terminal, in which colours an error is said.
+
 Leaves out: full disks, and most about streams that are closed (test_cli_corpus_review).
 """
 
@@ -100,3 +102,23 @@ def test_streams_that_a_program_has_put_in_place_stay_open(folder: Path) -> None
     done = subprocess.run([sys.executable, "-c", program], input=TEXT, capture_output=True, text=True)
     assert (done.stderr, done.returncode) == ("", 0)
     assert list(map(int, done.stdout.split())) == syllabary.load("tok.json").encode(TEXT)
+
+
+@pytest.mark.parametrize("colours", [{}, {"NO_COLOR": "1"}, {"NO_COLOR": "1", "FORCE_COLOR": "1"}])
+@pytest.mark.parametrize("args", [["count", "-t", "none.json", "x"], ["count", "--bad"], ["bad"]])
+def test_errors_on_a_terminal_have_the_colours_that_are_wanted(
+    folder: Path, args: list[str], colours: dict[str, str]
+) -> None:
+    """Errors are said when click has closed its context: they were red whatever NO_COLOR said."""
+    ours, theirs = os.openpty()
+    environment = {name: value for name, value in os.environ.items() if not name.endswith("_COLOR")}
+    command = [sys.executable, "-m", "syllabary", *args]
+    done = subprocess.run(command, stderr=theirs, env=environment | colours, check=False)
+    os.close(theirs)
+    shown = os.read(ours, 4096)
+    os.close(ours)
+    assert done.returncode > 0
+    assert shown.startswith(b"error: " if colours else b"\x1b[31m\x1b[1merror:\x1b[0m ")
+    assert (b"\x1b" in shown) is not bool(colours)
+    piped = subprocess.run(command, capture_output=True, env=environment | {"FORCE_COLOR": "1"}, check=False)
+    assert piped.stderr.startswith(b"\x1b[31m")

@@ -116,14 +116,18 @@ class Verbs(click.Group):
 
 def set_up(ctx: click.Context) -> None:
     """Colours only if `NO_COLOR` is unset or empty; characters that stdout cannot show are escaped."""
-    if os.environ.get("NO_COLOR"):
-        ctx.color = False
-    elif os.environ.get("FORCE_COLOR"):
-        ctx.color = True
+    ctx.color = _colours()
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(**standard.characters(stream))
     standard.set_up()
+
+
+def _colours() -> bool | None:
+    """What the environment says of colours; `None` if nothing, so that terminals get them."""
+    if os.environ.get("NO_COLOR"):
+        return False
+    return True if os.environ.get("FORCE_COLOR") else None
 
 
 def ends_as_ctrl_c(command: Command) -> Command:
@@ -159,7 +163,7 @@ def talk(message: str = "") -> None:
 def say(line: str) -> None:
     """A line on stderr as it is; a full disk behind it takes the line, and not the work that it is about."""
     try:
-        click.echo(line, err=True)
+        click.echo(line, err=True, color=_colours())  # subtle: an error is said when no context is left
     except BrokenPipeError:
         raise  # click ends quietly on it
     except OSError:
