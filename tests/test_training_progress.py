@@ -144,6 +144,19 @@ def test_the_bar_is_no_wider_than_the_terminal(columns: int, monkeypatch: pytest
     assert ("1:15 left" in line) is (columns >= 60)
 
 
+@pytest.mark.parametrize("columns", [1, 20, 40, 80])
+def test_the_line_of_counting_is_no_wider_than_the_terminal(
+    columns: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """With its spaces it had 46 columns, so that a narrower terminal got a new line for each look."""
+    monkeypatch.setattr(shutil, "get_terminal_size", lambda *_: os.terminal_size((columns, 24)))
+    with progress.bar() as report:
+        report(Progress("counting", 12_345_678, None, memory=53_000_000))
+    line = capsys.readouterr().err.removeprefix("\r").removesuffix("\n")
+    assert len(line) < columns
+    assert "counting: 12.3 MB, 53.0 MB of memory".startswith(line.rstrip())
+
+
 def trained_on_a_terminal(merges: int) -> tuple[int, bytes]:
     """The status of `syllabary train corpus.txt`, and what the terminal was shown."""
     options = ["corpus.txt", "-o", "out.json", "--num-merges", str(merges)]

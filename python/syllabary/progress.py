@@ -164,7 +164,8 @@ def bar() -> Iterator[Report]:
 
         def count(now: Progress) -> None:
             held = "" if now.memory is None else f", {size(now.memory)} of memory"
-            click.echo(f"\rcounting: {now.done / 1e6:,.1f} MB{held:<30}", nl=False, err=True)
+            line, width = f"counting: {now.done / 1e6:,.1f} MB{held:<30}", shutil.get_terminal_size().columns
+            click.echo(f"\r{line[: max(width - 1, 0)]}", nl=False, err=True)
 
         def report(now: Progress) -> None:
             nonlocal shown
