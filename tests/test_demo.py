@@ -6,10 +6,12 @@ Leaves out: the other verbs (test_cli).
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from test_cli import TEXT, run, shell
 
+from syllabary import Ragged, Tokenizer
 from syllabary.cli import colour, sample
 
 
@@ -120,3 +122,28 @@ def test_characters_of_one_byte_are_said_to_be(folder: Path, text: str, says: st
     assert of_characters == "1.00"
     assert (of_bytes == "1.00") == bool(says)
     assert int(tokens) > 0
+
+
+def test_text_in_no_normal_form_is_said_once_and_with_an_option_that_there_is(folder: Path) -> None:
+    """The training said it again, of "document 0", and `demo` has no --normalize."""
+    Path("oxia.txt").write_text("πόλις \u1f71 λόγος\n" * 99, encoding="utf-8")
+    result = run("demo", "oxia.txt", "--vocab-size", "280")
+    (line,) = result.stderr.splitlines()
+    assert "1 document is in neither form (as oxia.txt, " in line
+    assert line.endswith("; `syllabary train --normalize NFC` makes them one")
+
+
+def test_both_times_of_encoding_are_of_a_first_pass(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With all threads it was the second, of text that the tokenizer remembered: twice as fast on one core."""
+    seen, plain = [], Tokenizer.encode_batch_array
+
+    def noted(tok: Tokenizer, *args: Any, **options: Any) -> Ragged:
+        seen.append(tok)
+        return plain(tok, *args, **options)
+
+    monkeypatch.setattr(Tokenizer, "encode_batch_array", noted)
+    result = run("demo", "corpus.txt", "--vocab-size", "280")
+    assert "encode, all threads" in result.stdout
+    first, second = seen
+    assert first is not second
+    assert first == second

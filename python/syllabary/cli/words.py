@@ -160,6 +160,7 @@ READING: Sequence[tuple[re.Pattern[str], str]] = tuple(
         (r"(; the (?:plain )?columns are [^;]*) \(column=…\)$", r"\1"),
         (r" For an array give kind='json'$", " An array is read from a file called ….json"),
         (r"; beta_code=False leaves it$", ""),
+        (r'; normalize="NFC" makes them one$', "; `syllabary train --normalize NFC` makes them one"),
     )
 )
 
