@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import struct
 from pathlib import Path
 from typing import Any
@@ -329,3 +330,12 @@ def test_the_same_state_gives_the_same_bytes(tmp_path: Path) -> None:
     training.run(1)
     first, second = (training.save(tmp_path / name).read_bytes() for name in ("a", "b"))
     assert first == second
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="pipes with a name are POSIX's")
+def test_a_pipe_is_no_checkpoint(tmp_path: Path) -> None:
+    """It was "No such device" without a name, or waited for ever."""
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with pytest.raises(CheckpointError, match="pipe: is a pipe, not a file"):
+        checkpoint.load(pipe)

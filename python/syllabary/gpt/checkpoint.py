@@ -260,6 +260,8 @@ def _save_file(tensors: Mapping[str, torch.Tensor], path: Path, metadata: dict[s
 def _opened(file: Path) -> Iterator[Any]:
     """The library's reader, which checks the header against the file's length."""
     library = _safetensors("safetensors")
+    if file.is_fifo():  # which cannot be mapped, and may wait for ever
+        raise CheckpointError(f"{file}: is a pipe, not a file: save the checkpoint to a file first")
     with file.open("rb"):
         pass  # an OSError that names the file, which the library's does not
     try:
