@@ -134,7 +134,7 @@ def test_text_in_no_normal_form_is_said_once_and_with_an_option_that_there_is(fo
 
 
 def test_both_times_of_encoding_are_of_a_first_pass(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """With all threads it was the second, of text that the tokenizer remembered: twice as fast on one core."""
+    """With all threads it was the second, of text that the tokenizer remembered: twice as fast on a core."""
     seen, plain = [], Tokenizer.encode_batch_array
 
     def noted(tok: Tokenizer, *args: Any, **options: Any) -> Ragged:
