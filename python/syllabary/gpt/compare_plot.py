@@ -1,7 +1,8 @@
 """The picture of a comparison: bits per byte against bytes seen, and against compute; one line a tokenizer.
 
 Lines are what was measured on a sample by the way, the dots at their ends the whole held-out text; what
-counting reaches is drawn across. matplotlib is imported inside, and only its objects are used.
+counting reaches is drawn across. Names are cut if long, and what the font has no picture of is escaped.
+matplotlib is imported inside, and only its objects are used.
 Leaves out: the numbers (`compare`).
 """
 
@@ -9,6 +10,8 @@ from __future__ import annotations
 
 import importlib
 import io
+import math
+from collections.abc import Container
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +22,8 @@ from syllabary.gpt.compare_table import Comparison, Counted, Row
 COLOURS = ("#1d4ed8", "#c2410c", "#15803d", "#7e22ce", "#0e7490", "#be123c", "#a16207", "#334155")
 STYLES = {"byte trigram": ":", "token unigram": "-.", "token bigram": "--"}
 GREY = "#6b7280"
+LONGEST = 40  # characters of a name
+FEW, SEVERAL = 0.6, 1.5  # powers of ten: up to these, numbers stand at 1 to 9, and at 1, 2 and 5
 ROOM = 0.3  # of the range between lowest and highest end, above the highest
 
 
@@ -34,11 +39,13 @@ def draw(comparison: Comparison, path: Path) -> None:
             _across(axes, one, colours.get(one.of or "", GREY))
         axes.set_xlabel(label)
         axes.set_xscale("log")
-        axes.tick_params(axis="x", which="minor", labelbottom=False)
+        _number(axes)
         axes.grid(alpha=0.25)
     panels[0].set_ylabel("bits per byte, held-out text")
     panels[0].set_ylim(*_range(comparison))
-    handles, labels = panels[0].get_legend_handles_labels()
+    handles, names = panels[0].get_legend_handles_labels()
+    drawn = _drawn()
+    labels = ["".join(char if ord(char) in drawn else _escaped(char) for char in name) for name in names]
     figure.legend(handles, labels, loc="outside right upper", fontsize="small")
     image = io.BytesIO()
     canvas.print_png(image)
@@ -51,7 +58,7 @@ def _line(axes: Any, row: Row, key: str, colour: str) -> None:
     points = [(getattr(point, key), point.bits_per_byte) for point in row.curve if getattr(point, key) > 0]
     points = [point for point in points if point[0] < end[0]]
     xs, ys = zip(*points, end, strict=True)
-    axes.plot(xs, ys, color=colour, linewidth=1.5, label=_label(row.name, row.bits_per_byte))
+    axes.plot(xs, ys, color=colour, linewidth=1.5, label=_label(_short(row.name), row.bits_per_byte))
     axes.plot(*end, color=colour, marker="o", markersize=5)
 
 
@@ -59,12 +66,49 @@ def _across(axes: Any, one: Counted, colour: str) -> None:
     """What counting reaches."""
     value = one.baseline.bits_per_byte
     style = STYLES.get(one.baseline.name, "--")
-    axes.axhline(value, color=colour, linestyle=style, linewidth=1, alpha=0.7, label=_label(one.name, value))
+    label = _label(one.name if one.of is None else f"{one.baseline.name}, {_short(one.of)}", value)
+    axes.axhline(value, color=colour, linestyle=style, linewidth=1, alpha=0.7, label=label)
+
+
+def _short(name: str) -> str:
+    """The beginning and the end of a long name.
+
+    >>> _short("shards-8k"), _short("shards-" + "of-" * 80 + "8k")
+    ('shards-8k', 'shards-of-of-of-of-o…f-of-of-of-of-of-8k')
+    """
+    half = LONGEST // 2
+    return name if len(name) <= LONGEST else f"{name[:half]}…{name[1 - half :]}"
 
 
 def _label(name: str, value: float) -> str:
     """A line of the legend, where `$` would begin a formula, and a label that begins with `_` is left out."""
     return " " * name.startswith("_") + f"{name}: {value:.3f}".replace("$", r"\$")
+
+
+def _drawn() -> Container[int]:
+    """The code points that the fonts in use have a picture of."""
+    fonts = importlib.import_module("matplotlib.font_manager")
+    found: set[int] = set()
+    for family in fonts.FontProperties().get_family():
+        path = fonts.findfont(fonts.FontProperties(family=[family]))
+        found.update(fonts.get_font(path).get_charmap())
+    return found
+
+
+def _escaped(char: str) -> str:
+    return char.encode("ascii", "backslashreplace").decode()
+
+
+def _number(axes: Any) -> None:
+    """Numbers below, also where no power of ten, or one alone, is within what is drawn."""
+    ticker = importlib.import_module("matplotlib.ticker")
+    low, high = axes.get_xlim()
+    powers = math.log10(high / low)
+    at = range(1, 10) if powers <= FEW else (1, 2, 5) if powers <= SEVERAL else (1,)
+    axes.xaxis.set_major_locator(ticker.LogLocator(subs=at))
+    every = {"labelOnlyBase": False, "minor_thresholds": (math.inf, math.inf)}
+    axes.xaxis.set_major_formatter(ticker.LogFormatterSciNotation(**every))
+    axes.tick_params(axis="x", which="minor", labelbottom=False)
 
 
 def _range(comparison: Comparison) -> tuple[float, float]:

@@ -167,9 +167,12 @@ class Comparison:
             return f"It has {_plural(self.layers, 'layer')} of width {self.width} and saw {_megabytes(row)}."
         if self.equal == "bytes":
             ratio = by_flops[-1].flops / by_flops[0].flops
+            said = f"{body} and saw the same amount of text, {_megabytes(by_bytes[0])}"
+            if f"{ratio:.1f}" == "1.0":
+                return f"{said}, for about the same compute."
             return (
-                f"{body} and saw the same amount of text, {_megabytes(by_bytes[0])}; that took "
-                f"`{by_flops[-1].name}` {ratio:.1f} times the compute of `{by_flops[0].name}`."
+                f"{said}; that took `{by_flops[-1].name}` {ratio:.1f} times the compute of "
+                f"`{by_flops[0].name}`."
             )
         return (
             f"{body} and were trained with the same compute, {_power(by_flops[0].flops)} floating-point "

@@ -1,0 +1,85 @@
+"""The picture of a comparison: numbers below whatever the range, and names that fit beside it.
+
+Leaves out: what is drawn of a comparison's numbers (`test_gpt_compare`).
+"""
+
+from __future__ import annotations
+
+import importlib
+import re
+import warnings
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("torch")
+pytest.importorskip("matplotlib")
+
+from test_gpt_compare import counted, result, row
+
+from syllabary.gpt.compare_plot import LONGEST, draw
+from syllabary.gpt.compare_table import Comparison
+
+
+@pytest.fixture
+def figures(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    """The figures that are drawn."""
+    made: list[Any] = []
+    figure = importlib.import_module("matplotlib.figure").Figure
+    plain = figure.subplots
+
+    def noted(self: Any, *args: Any, **more: Any) -> Any:
+        made.append(self)
+        return plain(self, *args, **more)
+
+    monkeypatch.setattr(figure, "subplots", noted)
+    return made
+
+
+@pytest.mark.parametrize("flops", [1.5e12, 6e12, 9.9e15])
+@pytest.mark.parametrize("span", [1.4, 4, 20, 900, 1e6])
+def test_there_are_numbers_below_that_do_not_touch(
+    flops: float, span: float, figures: list[Any], tmp_path: Path
+) -> None:
+    """Powers of ten alone had numbers: from 2 to 9 million bytes there is none."""
+    one = row("a", 1.5, flops, size=int(flops))
+    early = type(one.curve[1])(flops / span, flops / span, 3.0)
+    object.__setattr__(one, "curve", (early,))
+    draw(result(one), tmp_path / "x.png")
+    renderer = figures[0].canvas.get_renderer()
+    for axes in figures[0].axes:
+        low, high = axes.get_xlim()
+        shown = [label for label in axes.get_xticklabels() if low <= label.get_position()[0] <= high]
+        assert len(shown) >= 2
+        assert all(re.search(r"10\^\{\d+\}", label.get_text()) for label in shown)
+        boxes = [label.get_window_extent(renderer) for label in shown]
+        assert all(left.x1 < right.x0 for left, right in pairwise(boxes))
+
+
+def test_long_names_leave_room_for_the_lines(figures: list[Any], tmp_path: Path) -> None:
+    """Names of folders have 255 characters, before which the panels shrank to nothing."""
+    name = "begin" + "x" * 245 + "end-2"
+    draw(result(row(name, 1.5), counted=(counted("token bigram", 1.6, name),)), tmp_path / "x.png")
+    labels = [text.get_text() for text in figures[0].legends[0].get_texts()]
+    assert labels[0].startswith("beginxxx")
+    assert labels[0].endswith("xend-2: 1.500")
+    assert labels[1] == "token bigram, " + labels[0].replace("1.500", "1.600")
+    assert len(labels[0].partition(":")[0]) == LONGEST
+    assert all(axes.get_position().width > 0.25 for axes in figures[0].axes)
+
+
+def test_letters_that_the_font_does_not_have_are_escaped(figures: list[Any], tmp_path: Path) -> None:
+    """They were empty boxes, with a warning for each."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        draw(result(row("Ἑλλάς \U0001d173$", 1.5)), tmp_path / "x.png")
+    (text,) = figures[0].legends[0].get_texts()
+    assert text.get_text() == r"Ἑλλάς \U0001d173\$: 1.500"
+
+
+def test_the_same_compute_is_not_called_one_time_as_much() -> None:
+    found: Comparison = result(row("a", 1.5, 1.02e12), row("b", 1.6))
+    assert "saw the same amount of text, 2.0 MB, for about the same compute. " in found.words()
+    assert "took `a` 1.1 times the compute" in result(row("a", 1.5, 1.06e12), row("b", 1.6)).words()
