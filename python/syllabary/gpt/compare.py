@@ -333,6 +333,8 @@ def _counted(plans: Sequence[Plan]) -> tuple[tuple[Counted, ...], list[str]]:
     nats = [one.baseline.nats for one in found if one.baseline.name == "byte trigram"]
     if max(nats) - min(nats) < 1e-6 * max(nats):
         tokens = [one for one in found if one.baseline.name != "byte trigram"]
+        if len(notes) == len(plans) > 1:  # all lose alike, as by one normal form
+            notes = [_same_other_text(plans[0], found[0].baseline.predictions)]
         found = [Counted(None, found[0].baseline), *tokens]
     order: dict[str, int] = {"byte trigram": 0, "token unigram": 1, "token bigram": 2}
     return tuple(sorted(found, key=lambda one: order[one.baseline.name])), notes
@@ -340,11 +342,24 @@ def _counted(plans: Sequence[Plan]) -> tuple[tuple[Counted, ...], list[str]]:
 
 def _lossy(one: Plan, predictions: int) -> list[str]:
     """A sentence if the tokenizer does not give the held-out text back, by its length."""
-    val = _held_out(one.shards)
-    decoded = predictions - (val.documents if one.shards.index.end is not None else 0)
-    if decoded == val.text_bytes:
+    decoded, size = _decoded(one, predictions)
+    if decoded == size:
         return []
     return [
-        f"`{one.name}` does not give the text back as it was ({decoded:,} of {val.text_bytes:,} bytes): it "
+        f"`{one.name}` does not give the text back as it was ({decoded:,} of {size:,} bytes): it "
         "was asked another question, and its numbers compare only roughly."
     ]
+
+
+def _same_other_text(one: Plan, predictions: int) -> str:
+    decoded, size = _decoded(one, predictions)
+    return (
+        f"None of them gives the text back as it was ({decoded:,} of {size:,} bytes), but all give the same: "
+        "their numbers compare with each other, and only roughly with those of others."
+    )
+
+
+def _decoded(one: Plan, predictions: int) -> tuple[int, int]:
+    """The bytes of the held-out text as the tokenizer gives it back, and as it was."""
+    val = _held_out(one.shards)
+    return predictions - (val.documents if one.shards.index.end is not None else 0), val.text_bytes

@@ -1,12 +1,13 @@
-"""The picture of a comparison: numbers below whatever the range, and names that fit beside it.
+"""A comparison as it is shown: a picture with numbers below and names that fit, and what is said of text.
 
-Leaves out: what is drawn of a comparison's numbers (`test_gpt_compare`).
+Leaves out: the numbers, and all other words (`test_gpt_compare`).
 """
 
 from __future__ import annotations
 
 import importlib
 import re
+import unicodedata
 import warnings
 from itertools import pairwise
 from pathlib import Path
@@ -17,8 +18,11 @@ import pytest
 pytest.importorskip("torch")
 pytest.importorskip("matplotlib")
 
-from test_gpt_compare import counted, result, row
+from test_gpt_compare import TEXTS, counted, plans_of, result, row
 
+import syllabary
+from syllabary import shards
+from syllabary.gpt import compare as module
 from syllabary.gpt.compare_plot import LONGEST, draw
 from syllabary.gpt.compare_table import Comparison
 
@@ -83,3 +87,22 @@ def test_the_same_compute_is_not_called_one_time_as_much() -> None:
     found: Comparison = result(row("a", 1.5, 1.02e12), row("b", 1.6))
     assert "saw the same amount of text, 2.0 MB, for about the same compute. " in found.words()
     assert "took `a` 1.1 times the compute" in result(row("a", 1.5, 1.06e12), row("b", 1.6)).words()
+
+
+def test_tokenizers_that_all_give_the_same_other_text_are_said_to_compare(tmp_path: Path) -> None:
+    """Of each it was said that it was asked another question: all of a tutorial's, with one normal form."""
+    texts = [unicodedata.normalize("NFD", f"{text} é") for text in TEXTS]
+    sets = {"composed": (300, "NFC"), "again": (290, "NFC"), "plain": (290, None)}
+    for name, (size, form) in sets.items():
+        tokenizer = syllabary.train(texts, vocab_size=size, normalize=form)
+        shards.write(texts, tokenizer, tmp_path / name, val=0.2, special="text")
+    plans = plans_of([tmp_path / name for name in sets], tmp_path / "out")
+    (note,) = module._counted(plans[:2])[1]
+    assert re.match(
+        r"None of them gives the text back as it was \([\d,]+ of [\d,]+ bytes\), but all give the", note
+    )
+    assert "their numbers compare with each other" in note
+    named = [note.partition(" does not give the text back")[0] for note in module._counted(plans)[1]]
+    assert named == ["`composed`", "`again`"]
+    (alone,) = module._counted(plans[:1])[1]
+    assert alone.startswith("`composed` does not give")
