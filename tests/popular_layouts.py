@@ -1,6 +1,7 @@
 """Steps of popular tokenizers that no vocabulary here has, around small models trained by their library.
 
-Adds `LAYOUTS` and `trained`. Sources: the `tokenizer.json` of each model; llama.cpp, `src/llama-vocab.cpp`.
+Adds `LAYOUTS` and `trained`, and for spaces as marks `MARKED` and `with_marks`. Sources: the `tokenizer.json`
+of each model; llama.cpp, `src/llama-vocab.cpp`.
 Leaves out the vocabularies, and what is done with them (`test_steps_popular`).
 """
 
@@ -8,6 +9,7 @@ from __future__ import annotations
 
 import json
 from functools import lru_cache
+from itertools import product
 from typing import Any
 
 from tokenizers import Tokenizer, models, pre_tokenizers, trainers
@@ -132,3 +134,25 @@ def trained(name: str) -> str:
     flags = {"single_word": False, "lstrip": False, "rstrip": False, "normalized": True, "special": False}
     document["added_tokens"] += [{"id": size + at, "content": text} | flags for at, text in enumerate(added)]
     return json.dumps(document)
+
+
+# Model, scheme, whether marks cut, whether digits are cut behind: models of characters.
+MARKED = [*product(["BPE", "Unigram"], ["always", "first", "never"], [True, False], [True])]
+MARKED += [("BPE", "first", True, False), ("Unigram", "always", True, False)]
+
+
+def with_marks(model: str, scheme: str, cuts: bool, by_digits: bool) -> str:
+    """The `tokenizer.json` of one whose spaces are marks, as `SentencePieceBPETokenizer` has them."""
+    made = Tokenizer(models.BPE(unk_token="<unk>", fuse_unk=True) if model == "BPE" else models.Unigram())
+    made.pre_tokenizer = pre_tokenizers.Metaspace(prepend_scheme=scheme, split=cuts)
+    special = {"special_tokens": ["<unk>", "<s>"], "show_progress": False}
+    trainer = (
+        trainers.BpeTrainer(vocab_size=300, **special)
+        if model == "BPE"
+        else trainers.UnigramTrainer(vocab_size=150, unk_token="<unk>", **special)
+    )
+    made.train_from_iterator(TRAINED_ON, trainer)
+    if by_digits:
+        steps = [made.pre_tokenizer, pre_tokenizers.Digits(individual_digits=True)]
+        made.pre_tokenizer = pre_tokenizers.Sequence(steps)
+    return made.to_str()

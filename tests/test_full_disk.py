@@ -79,11 +79,13 @@ def stays(write: Callable[[], object], folder: Path, patch: pytest.MonkeyPatch, 
 
 def test_of_several_files_all_are_new_or_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """GPT-2's pair, of which one alone would be of another tokenizer."""
-    formats.write(syllabary.train(OLD, vocab_size=260).spec, tmp_path / "vocab.json")
+    folder = tmp_path / "gpt2"
+    folder.mkdir()
+    formats.write(syllabary.train(OLD, vocab_size=260).spec, folder / "vocab.json")
     new = syllabary.train(NEW, vocab_size=270).spec
-    stays(lambda: formats.write(new, tmp_path / "vocab.json"), tmp_path, monkeypatch, 2)
+    stays(lambda: formats.write(new, folder / "vocab.json"), folder, monkeypatch, 2)
     formats.write(new, tmp_path / "vocab.json")
-    assert len(held(tmp_path)) == 2
+    assert len(held(folder)) == 2
     write_files({tmp_path / "a": b"1", Path(os.devnull): b"2"})
     assert (tmp_path / "a").read_bytes() == b"1"
 

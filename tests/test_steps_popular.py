@@ -12,7 +12,7 @@ import pytest
 import tokenizers
 from hypothesis import given
 from hypothesis import strategies as st
-from popular_layouts import LAYOUTS, TRAINED_ON, trained
+from popular_layouts import LAYOUTS, MARKED, TRAINED_ON, trained, with_marks
 
 import syllabary
 
@@ -62,9 +62,9 @@ SIGNS = [
 class Both:
     """One tokenizer, here and there."""
 
-    def __init__(self, name: str, folder: Path) -> None:
+    def __init__(self, document: str, folder: Path) -> None:
         path = folder / "tokenizer.json"
-        path.write_text(trained(name), encoding="utf-8")
+        path.write_text(document, encoding="utf-8")
         self.ours, self.theirs = syllabary.load(path), tokenizers.Tokenizer.from_file(str(path))
 
     def check(self, texts: list[str]) -> None:
@@ -80,7 +80,12 @@ class Both:
 
 @pytest.fixture(scope="module", params=LAYOUTS)
 def both(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Both:
-    return Both(request.param, tmp_path_factory.mktemp("tokenizer"))
+    return Both(trained(request.param), tmp_path_factory.mktemp("tokenizer"))
+
+
+@pytest.fixture(scope="module", params=MARKED)
+def marked(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Both:
+    return Both(with_marks(*request.param), tmp_path_factory.mktemp("tokenizer"))
 
 
 PIECES = st.one_of(st.sampled_from(WORDS), st.sampled_from(SIGNS), st.characters(codec="utf-8"))
@@ -89,6 +94,27 @@ PIECES = st.one_of(st.sampled_from(WORDS), st.sampled_from(SIGNS), st.characters
 @given(st.lists(st.lists(PIECES, max_size=30).map("".join), min_size=1, max_size=4))
 def test_drawn_text(both: Both, texts: list[str]) -> None:
     both.check(texts)
+
+
+@given(st.lists(st.lists(PIECES, max_size=30).map("".join), min_size=1, max_size=4))
+def test_drawn_text_with_marks(marked: Both, texts: list[str]) -> None:
+    marked.check(texts)
+
+
+def test_the_beginning_of_a_text_is_no_other_place(marked: Both) -> None:
+    """With the scheme `first` a word there has a mark that it has nowhere else, known as it may be."""
+    texts = [
+        "plain words",
+        " plain words",
+        "<s>plain words",
+        "plain",
+        "12plain 12plain",
+        "▁plain▁words",
+        "words",
+    ]
+    for text in texts * 2:
+        marked.check([text])
+    marked.check(texts[::-1])
 
 
 def test_what_it_was_trained_on_and_long_text(both: Both) -> None:

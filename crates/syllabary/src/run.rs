@@ -61,8 +61,10 @@ pub(crate) struct Job<'a, const SPANS: bool, F> {
     /// Pieces of a part become tokens together, as several unknown ones are this one.
     fused: Option<u32>,
     remembers: bool,
-    /// What is handed on belongs to a segment that shall be remembered.
-    learns: bool,
+    /// What stands between places where steps surely cut is remembered: tokens of one part alone become one.
+    by_segments: bool,
+    /// What is handed on belongs to a segment that shall be remembered; pieces of so many bytes are not, by themselves.
+    learns: Option<usize>,
     /// Pieces are remembered with where their tokens are in them.
     relocates: bool,
     boundary: Option<char>,
@@ -97,7 +99,8 @@ impl<'a, const SPANS: bool, F: FnMut(&[u32], &[Range<usize>], u32)> Job<'a, SPAN
             joins,
             fused,
             remembers: !SPANS && alone && !drops,
-            learns: false,
+            by_segments: !SPANS && !joins && !drops && (fused.is_none() || tokenizer.split.kind() == "none"),
+            learns: None,
             boundary: tokenizer.boundary.filter(|_| !joins && !drops),
             relocates: SPANS && alone && !drops && tokenizer.scores.is_none() && tokenizer.trim.is_none(),
             trims: true,
@@ -139,7 +142,7 @@ impl<'a, const SPANS: bool, F: FnMut(&[u32], &[Range<usize>], u32)> Job<'a, SPAN
         self.begin();
         self.word = self.word.wrapping_add(u32::from(tokenizer.scores.is_some()));
         if tokenizer.exact && finder.is_empty() {
-            self.part(run, Place::Text(range.start))?;
+            self.parts(&Source::Text(run, range.start))?;
             return self.finish(Place::Text(range.start));
         }
         let source =
@@ -165,6 +168,11 @@ impl<'a, const SPANS: bool, F: FnMut(&[u32], &[Range<usize>], u32)> Job<'a, SPAN
 
     fn normalized(&self, run: &str, base: usize) -> Result<Source<'static>, Error> {
         let tokenizer = self.tokenizer;
+        if !SPANS && !tokenizer.pretokenizer.asks_where() && !tokenizer.normalizer.freezes() {
+            let (mut made, ask) = (String::new(), &self.work.ask);
+            tokenizer.normalizer.write_asking(run, base, ask, &mut made)?;
+            return Ok(Source::Made(Aligned::from_parts(made, None, 0, ask.clone())));
+        }
         let given = Aligned::asking(run, base, SPANS, self.work.ask.clone())?;
         let made = match tokenizer.stages.frozen(self.policy.finds_special()) {
             Some(frozen) => tokenizer.normalizer.apply(given, Some(&frozen)),
@@ -178,13 +186,7 @@ impl<'a, const SPANS: bool, F: FnMut(&[u32], &[Range<usize>], u32)> Job<'a, SPAN
         if source.text().is_empty() {
             return Ok(());
         }
-        match source {
-            Source::Text(text, base) => self.part(text, Place::Text(*base))?,
-            Source::Made(aligned) => match Segments::of(self.tokenizer).filter(|_| self.remembers) {
-                Some(segments) => self.by_segments(aligned, segments)?,
-                None => self.by_steps(aligned)?,
-            },
-        }
+        self.parts(source)?;
         if self.weaves { Ok(()) } else { self.finish(source.place()) }
     }
 
@@ -226,9 +228,10 @@ impl<'a, const SPANS: bool, F: FnMut(&[u32], &[Range<usize>], u32)> Job<'a, SPAN
     #[inline]
     fn piece(&mut self, piece: &str, at: usize, place: Place<'_>) -> Result<(), Failed> {
         if self.remembers
+            && self.learns.is_none_or(|most| piece.len() < most)
             && let Some(ids) = self.work.cache.get(piece.as_bytes())
         {
-            if self.learns {
+            if self.learns.is_some() {
                 self.work.learned.extend_from_slice(ids);
             }
             (self.sink)(ids, &[], self.word);
@@ -279,11 +282,11 @@ impl<'a, const SPANS: bool, F: FnMut(&[u32], &[Range<usize>], u32)> Job<'a, SPAN
         let settled = self.settle(place)?;
         let ids = if settled { &self.work.ids } else { &self.work.tokens.ids };
         (self.sink)(ids, &self.work.tokens.spans, self.word);
-        if self.remembers {
+        if self.remembers && self.learns.is_none_or(|most| piece.len() < most) {
             self.work.cache.insert(piece.as_bytes(), ids);
-            if self.learns {
-                self.work.learned.extend_from_slice(ids);
-            }
+        }
+        if self.learns.is_some() {
+            self.work.learned.extend_from_slice(ids);
         }
         Ok(())
     }

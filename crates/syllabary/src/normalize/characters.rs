@@ -9,9 +9,13 @@
 use unicode_categories::UnicodeCategories;
 use unicode_normalization_alignments::{UnicodeNormalization, char::is_combining_mark};
 
-use super::forms::{self, Form};
+use super::{
+    forms::{self, Form},
+    plain_text::push_lowercase,
+};
 use crate::{
     aligned::{Aligned, Rewriter},
+    asking::Ask,
     error::Error,
     step::Step,
 };
@@ -34,6 +38,9 @@ pub(crate) fn is_common_letter(c: char) -> bool {
             | '\u{AC00}'..='\u{D7A3}'
     )
 }
+
+/// A shorter text is taken apart character by character.
+const SHORT: usize = 64;
 
 /// What becomes of a character.
 enum Fate {
@@ -237,7 +244,7 @@ impl Bert {
                 each_character(
                     part,
                     |_| false,
-                    |c| if c.is_mark_nonspacing() { Fate::Dropped } else { Fate::Kept },
+                    |c| if is_dropped_mark(c) { Fate::Dropped } else { Fate::Kept },
                 )
             });
         }
@@ -261,11 +268,17 @@ impl Bert {
             let space = (self.handle_chinese_chars && is_chinese(c)).then_some(' ');
             [space, Some(c), space].into_iter().flatten()
         });
-        if self.strip_accents {
-            let bare = |c: &char| is_common_letter(*c) || !c.is_mark_nonspacing();
-            spaced.nfd().map(|(c, _)| c).filter(bare).for_each(|c| self.write_lower(c, out));
-        } else {
-            spaced.for_each(|c| self.write_lower(c, out));
+        if !self.strip_accents {
+            return spaced.for_each(|c| self.write_lower(c, out));
+        }
+        let bare = |c: &char| is_common_letter(*c) || !is_dropped_mark(*c);
+        if text.len() < SHORT {
+            return spaced.nfd().map(|(c, _)| c).filter(bare).for_each(|c| self.write_lower(c, out));
+        }
+        let (spaced, mut apart) = (spaced.collect::<String>(), String::with_capacity(text.len()));
+        // Nobody is asked, and so nothing goes wrong.
+        if Form::Nfd.put(&spaced, &Ask::default(), &mut apart).is_ok() {
+            apart.chars().filter(bare).for_each(|c| self.write_lower(c, out));
         }
     }
 
@@ -273,8 +286,17 @@ impl Bert {
         match c {
             _ if !self.lowercase => out.push(c),
             _ if c.is_ascii() => out.push(c.to_ascii_lowercase()),
-            _ => out.extend(c.to_lowercase()),
+            _ => push_lowercase(c, out),
         }
+    }
+}
+
+/// Whether a character is a mark that takes no room.
+fn is_dropped_mark(c: char) -> bool {
+    match c {
+        '\0'..'\u{300}' => false,
+        '\u{300}'..='\u{36F}' => true,
+        _ => c.is_mark_nonspacing(),
     }
 }
 

@@ -21,6 +21,7 @@ mod charsmap_check;
 mod charsmap_tables;
 mod form_text;
 mod forms;
+mod plain_text;
 mod precompiled;
 mod replace;
 mod sentencepiece;
@@ -129,21 +130,6 @@ impl Normalizer {
             return Ok(());
         }
         self.write_asking(text, 0, &Ask::default(), out)
-    }
-
-    /// The same of text that begins at byte `base` of another, and asks now and then whether to go on.
-    pub(crate) fn write_asking(
-        &self,
-        text: &str,
-        base: usize,
-        ask: &Ask,
-        out: &mut String,
-    ) -> Result<(), Error> {
-        if let [Kind::Form(form)] = &self.steps[..] {
-            return form.put(text, ask, out);
-        }
-        out.push_str(self.apply(Aligned::asking(text, base, false, ask.clone())?, None)?.text());
-        Ok(())
     }
 
     /// Whether `write_spaced` leaves spaces where marks would be.

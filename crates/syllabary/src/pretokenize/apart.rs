@@ -6,9 +6,9 @@
 //! ```
 //!
 //! Adds: `Pretokenizer::cuts`. Leaves out what a split by a pattern says of it (`split`), and steps that look
-//! further: those that join matches to their neighbours, count characters, or ask for scripts or the beginning of the text.
+//! further: those that join matches of patterns to their neighbours, count characters, or ask for scripts.
 
-use super::{Behavior, Finder, Kind, Pretokenizer, What};
+use super::{Behavior, Finder, Kind, Prepend, Pretokenizer, What};
 use crate::split::Split;
 
 /// What a step makes of the two halves of a text.
@@ -44,26 +44,51 @@ impl Pretokenizer {
                 Halves::Together => return false,
                 Halves::Apart => {}
             }
-            if let Kind::Bytes(table) = step {
-                // The last byte of one stands beside the first of the other.
-                let byte = |c: char, at: fn(&[u8]) -> Option<&u8>| {
-                    at(c.encode_utf8(&mut [0; 4]).as_bytes()).map_or(c, |&byte| table[usize::from(byte)])
-                };
-                (before, after) = (byte(before, <[u8]>::last), byte(after, <[u8]>::first));
-            }
+            (before, after) = step.written(before, after);
         }
         last.can_cut(before, after)
+    }
+
+    /// Whether what begins as the text given does is not what it is elsewhere.
+    pub(crate) fn asks_where(&self) -> bool {
+        let asks = |step: &Kind| matches!(step, Kind::Metaspace { prepend: Prepend::First, .. });
+        self.steps.iter().any(asks)
     }
 }
 
 impl Kind {
     fn halves(&self, before: char, after: char) -> Halves {
         match self {
+            Kind::Cut {
+                what,
+                behavior: behavior @ (Behavior::MergedWithNext | Behavior::MergedWithPrevious),
+                invert,
+            } => what.merged(*behavior == Behavior::MergedWithNext, *invert, (before, after)),
             Kind::Cut { what, behavior, .. } => what.halves(*behavior, before, after),
             Kind::Bytes(_) => Halves::Apart,
-            // What begins with a space gets none.
+            // What begins with a space, or a mark, gets none.
             Kind::PrefixSpace => Halves::apart(after == ' ', false),
-            Kind::Scripts(_) | Kind::Length(_) | Kind::Metaspace { .. } => Halves::Together,
+            Kind::Metaspace { replacement, prepend } => {
+                Halves::apart(*prepend == Prepend::Never || [' ', *replacement].contains(&after), false)
+            }
+            Kind::Scripts(_) | Kind::Length(_) => Halves::Together,
+        }
+    }
+
+    /// What stands beside each other where these did: of two characters that are rewritten the last and the first one.
+    fn written(&self, before: char, after: char) -> (char, char) {
+        match self {
+            Kind::Bytes(table) => {
+                let byte = |c: char, at: fn(&[u8]) -> Option<&u8>| {
+                    at(c.encode_utf8(&mut [0; 4]).as_bytes()).map_or(c, |&byte| table[usize::from(byte)])
+                };
+                (byte(before, <[u8]>::last), byte(after, <[u8]>::first))
+            }
+            Kind::Metaspace { replacement, .. } => {
+                let mark = |c| if c == ' ' { *replacement } else { c };
+                (mark(before), mark(after))
+            }
+            _ => (before, after),
         }
     }
 }
@@ -78,10 +103,7 @@ impl What {
                 let mut pairs = text.chars().zip(text.chars().skip(1));
                 (!pairs.any(|pair| pair == (before, after)), false)
             }
-            What::Finder(Finder::Char(wanted)) | What::Char(wanted) => {
-                (true, before == *wanted || after == *wanted)
-            }
-            What::Class(class) => (true, class.has(before) || class.has(after)),
+            _ => (true, self.is_match(before) == Some(true) || self.is_match(after) == Some(true)),
         };
         match behavior {
             Behavior::Isolated | Behavior::Removed => Halves::apart(is_apart, is_edge),
@@ -90,14 +112,24 @@ impl What {
         }
     }
 
-    /// Whether one of two neighbours surely is in a match and the other one is not.
-    fn is_change(&self, before: char, after: char) -> bool {
+    /// The same of matches that are joined to what follows them (`next`), and so always begin a part, or to what is before
+    /// them, and so always end one.
+    fn merged(&self, next: bool, invert: bool, (before, after): (char, char)) -> Halves {
+        let edge = if next { self.is_match(after) } else { self.is_match(before) };
+        edge.filter(|_| !invert).map_or(Halves::Together, |is_edge| Halves::apart(true, is_edge))
+    }
+
+    /// Whether a character is a match, if matches are characters.
+    fn is_match(&self, c: char) -> Option<bool> {
         match self {
-            What::Finder(Finder::Char(wanted)) | What::Char(wanted) => {
-                (before == *wanted) != (after == *wanted)
-            }
-            What::Class(class) => class.has(before) != class.has(after),
-            What::Finder(Finder::Pattern(_) | Finder::Text(_)) => false,
+            What::Finder(Finder::Char(wanted)) | What::Char(wanted) => Some(c == *wanted),
+            What::Class(class) => Some(class.has(c)),
+            What::Finder(Finder::Pattern(_) | Finder::Text(_)) => None,
         }
+    }
+
+    /// Whether one of two neighbours surely is a match and the other one is none.
+    fn is_change(&self, before: char, after: char) -> bool {
+        self.is_match(before) != self.is_match(after)
     }
 }

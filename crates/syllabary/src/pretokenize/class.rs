@@ -14,14 +14,18 @@ pub(super) struct Class {
     /// By the first byte of a character, a bit for the lower bits of the byte behind it: whether one of the class may begin
     /// so. No other byte begins one.
     begins: Box<[u64; 256]>,
+    /// A bit for each narrow character.
+    narrow: Box<[u64; NARROW as usize / 64]>,
     of: fn(char) -> bool,
 }
 
 impl Class {
     pub(super) fn new(of: fn(char) -> bool) -> Class {
-        let mut class = Class { begins: Box::new([0; 256]), of };
+        let narrow = Box::new([0; NARROW as usize / 64]);
+        let mut class = Class { begins: Box::new([0; 256]), narrow, of };
         for c in (0..NARROW).filter_map(char::from_u32) {
-            let is_in = u64::from(class.has(c));
+            let is_in = u64::from(!is_common_letter(c) && of(c));
+            class.narrow[c as usize / 64] |= is_in << (c as u32 % 64);
             match *c.encode_utf8(&mut [0; 4]).as_bytes() {
                 [first, second, ..] => class.begins[usize::from(first)] |= is_in << (second & 0x3F),
                 _ => class.begins[c as usize] = is_in * u64::MAX,
@@ -33,7 +37,10 @@ impl Class {
 
     /// Whether a character is in it.
     pub(super) fn has(&self, c: char) -> bool {
-        !is_common_letter(c) && (self.of)(c)
+        match self.narrow.get(c as usize / 64) {
+            Some(bits) => bits >> (c as u32 % 64) & 1 != 0,
+            None => !is_common_letter(c) && (self.of)(c),
+        }
     }
 
     /// Calls `each` with where its characters begin and end, in order; most text has none.

@@ -115,13 +115,8 @@ impl Pretokenizer {
         matches!(self.steps[..], [Kind::Metaspace { replacement: ' ', prepend: Prepend::Always }])
     }
 
-    /// Whether `cut_text` can do what its steps do.
-    pub(crate) fn cuts_text(&self) -> bool {
-        !self.steps.iter().any(|step| matches!(step, Kind::Metaspace { .. }))
-    }
-
-    /// Calls `each` with the parts of a text, as `for_each` does; long parts of it are not to be rewritten, as nobody is
-    /// asked meanwhile, and no `Metaspace` is among the steps.
+    /// Calls `each` with the parts of a text that is not the beginning of another, as `for_each` does; long text is not to
+    /// be rewritten, as nobody is asked meanwhile.
     ///
     /// # Errors
     /// Those of `apply`, with no place of use.
@@ -138,6 +133,12 @@ fn cut_text(steps: &[Kind], text: &str, each: &mut dyn FnMut(&str)) -> Result<()
     match step {
         Kind::PrefixSpace if !text.starts_with(' ') => return cut_text(rest, &format!(" {text}"), each),
         Kind::PrefixSpace => return cut_text(rest, text, each),
+        Kind::Metaspace { replacement: mark, prepend } => {
+            let wanted = *prepend == Prepend::Always && !text.starts_with([' ', *mark]);
+            let marked = text.chars().map(|c| if c == ' ' { *mark } else { c });
+            let made: String = wanted.then_some(*mark).into_iter().chain(marked).collect();
+            return cut_text(rest, &made, each);
+        }
         Kind::Bytes(table) => {
             let made: String = text.bytes().map(|byte| table[usize::from(byte)]).collect();
             return cut_text(rest, &made, each);

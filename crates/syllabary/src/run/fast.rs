@@ -158,6 +158,10 @@ impl<'a, const SPANS: bool, F: FnMut(&[u32], &[Range<usize>], u32)> Job<'a, SPAN
         starts.truncate(kept);
         self.settle(place)?;
         (self.sink)(&self.work.ids, &self.work.tokens.spans, self.word);
+        if self.learns.is_some() {
+            let Work { ids, learned, .. } = &mut *self.work;
+            learned.extend_from_slice(ids);
+        }
         Ok(())
     }
 

@@ -5,7 +5,7 @@
 //! so be it, so be    ->  so| be| it|,| so| be    the last two are looked up; no step sees them
 //! ```
 //!
-//! Places are told by the characters around them: two of ASCII, or any other before a space. Leaves out why they are sure
+//! Places are told by the characters around them: two of ASCII, or any other before some of it. Leaves out why they are sure
 //! (`pretokenize/apart`), spans, and tokenizers with a faster way.
 
 use std::{ops::Range, sync::OnceLock};
@@ -14,7 +14,7 @@ use super::{Job, OFTEN};
 use crate::{
     Error,
     aligned::Aligned,
-    offsets::Place,
+    offsets::{Place, Source},
     pretokenize::Pretokenizer,
     split::Split,
     tokenizer::{Tokenizer, Work},
@@ -22,20 +22,27 @@ use crate::{
 
 /// Characters of ASCII.
 const ASCII: usize = 128;
+/// What is asked about behind characters beyond ASCII.
+const BEHIND: [u8; 12] = *b" \n.,;:!?)\"'-";
 /// Characters that are asked about together.
-const PAGE: usize = 1 << 12;
+const PAGE: usize = 1 << 8;
 const PAGES: usize = 0x11_0000 / PAGE;
+
+/// A piece of so many bytes less than its segment is not all of it.
+const MARKS: usize = 3;
 
 /// Steps look at so many bytes without asking whether to go on.
 const SMALL: usize = 1 << 8;
 
-/// Pages of bits for characters beyond ASCII: whether steps cut between it and a space.
-type Page = [u64; PAGE / 64];
+/// For each character a bit for each of `BEHIND`: whether steps cut between them.
+type Page = [u16; PAGE];
 
 /// Where steps surely cut.
 pub(crate) struct Segments {
     /// By a character a bit for the one behind it.
     rows: Box<[u128; ASCII]>,
+    /// By a byte its kind: between characters of one kind is no cut, nor between bytes of characters beyond ASCII.
+    kinds: Box<[u8; 256]>,
     pages: Box<[OnceLock<Box<Page>>]>,
 }
 
@@ -55,7 +62,8 @@ impl Segments {
                 .sum();
         }
         let pages = (0..PAGES).map(|_| OnceLock::new()).collect();
-        (rows[usize::from(b'a')] >> b' ' & 1 != 0).then_some(Segments { rows, pages })
+        let kinds = kinds(&rows);
+        (rows[usize::from(b'a')] >> b' ' & 1 != 0).then_some(Segments { rows, kinds, pages })
     }
 
     /// Where the segment ends that begins at a byte of a text.
@@ -63,46 +71,73 @@ impl Segments {
     fn end(&self, (steps, split): (&Pretokenizer, &Split), text: &str, start: usize) -> usize {
         let bytes = text.as_bytes();
         let mut at = start;
-        while let [before, after, ..] = bytes[at..] {
-            at += 1;
+        while at < bytes.len() {
+            let kind = self.kinds[usize::from(bytes[at])];
+            at += bytes[at..].iter().take_while(|&&byte| self.kinds[usize::from(byte)] == kind).count();
+            let Some(&after) = bytes.get(at) else { break };
+            let before = bytes[at - 1];
             let cuts = match self.rows.get(usize::from(before)) {
                 Some(row) => after.is_ascii() && row >> after & 1 != 0,
-                None => after == b' ' && self.is_before_space((steps, split), text, at),
+                None => self.cuts_behind((steps, split), text, at),
             };
-            if cuts {
+            // A space goes with what follows it.
+            if cuts && (at > start + 1 || before != b' ') {
                 return at;
             }
         }
         bytes.len()
     }
 
-    /// Whether steps cut between a space and the character beyond ASCII before it, which ends at byte `end`.
-    fn is_before_space(&self, (steps, split): (&Pretokenizer, &Split), text: &str, end: usize) -> bool {
-        let Some(last) = text[..end].chars().next_back() else { return false };
+    /// Whether steps cut at a byte, behind a character beyond ASCII.
+    fn cuts_behind(&self, (steps, split): (&Pretokenizer, &Split), text: &str, at: usize) -> bool {
+        let Some(behind) = BEHIND.iter().position(|&byte| byte == text.as_bytes()[at]) else { return false };
+        let Some(last) = text[..at].chars().next_back() else { return false };
         let page = self.pages[last as usize / PAGE].get_or_init(|| {
-            let first = last as usize / PAGE * PAGE;
-            let cuts = |at: usize| {
-                let before = u32::try_from(first + at).ok().and_then(char::from_u32);
-                before.is_some_and(|before| steps.cuts(split, before, ' '))
+            let cuts = |before: char| {
+                let bit = |&(_, after): &(usize, &u8)| steps.cuts(split, before, char::from(*after));
+                BEHIND.iter().enumerate().filter(bit).fold(0, |bits, (at, _)| bits | 1 << at)
             };
-            let mut page = Box::new([0; PAGE / 64]);
-            (0..PAGE).filter(|&at| cuts(at)).for_each(|at| page[at / 64] |= 1 << (at % 64));
-            page
+            let first = last as usize / PAGE * PAGE;
+            let char = |at: usize| u32::try_from(first + at).ok().and_then(char::from_u32);
+            Box::new(std::array::from_fn(|at| char(at).map_or(0, cuts)))
         });
-        page[last as usize % PAGE / 64] >> (last as usize % 64) & 1 != 0
+        page[last as usize % PAGE] >> behind & 1 != 0
     }
 }
 
+/// Kinds of bytes: one for all of ASCII that are cut from others alike, and not from each other; one beyond it.
+fn kinds(rows: &[u128; ASCII]) -> Box<[u8; 256]> {
+    let column = |after: usize| rows.iter().map(move |row| row >> after & 1);
+    let alike = |one: usize, other: usize| rows[one] == rows[other] && column(one).eq(column(other));
+    let mut kinds = Box::new([u8::MAX; 256]);
+    for at in 0..ASCII {
+        let cuts_itself = rows[at] >> at & 1 != 0;
+        let first = if cuts_itself { None } else { (0..at).find(|&other| alike(other, at)) };
+        kinds[at] = first.map_or(at as u8, |first| kinds[first]);
+    }
+    kinds
+}
+
 impl<const SPANS: bool, F: FnMut(&[u32], &[Range<usize>], u32)> Job<'_, SPANS, F> {
-    /// Encodes a stretch of normalized text segment by segment.
-    pub(super) fn by_segments(&mut self, aligned: &Aligned, segments: &Segments) -> Result<(), Error> {
-        let (text, tokenizer) = (aligned.text(), self.tokenizer);
+    /// Encodes a stretch of normalized text without tokens: what steps make of it, segment by segment if that can be.
+    pub(super) fn parts(&mut self, source: &Source<'_>) -> Result<(), Error> {
+        match (Segments::of(self.tokenizer).filter(|_| self.by_segments), source) {
+            (Some(segments), _) => self.segments(source, segments),
+            (None, Source::Text(text, base)) => self.part(text, Place::Text(*base)),
+            (None, Source::Made(aligned)) => self.by_steps(aligned),
+        }
+    }
+
+    fn segments(&mut self, source: &Source<'_>, segments: &Segments) -> Result<(), Error> {
+        let (text, tokenizer) = (source.text(), self.tokenizer);
         let (mut at, mut count) = (0, 0_u32);
         while at < text.len() {
             let end = segments.end((&tokenizer.pretokenizer, &tokenizer.split), text, at);
             match self.work.segments.get(&text.as_bytes()[at..end]) {
-                Some(ids) => (self.sink)(ids, &[], self.word),
-                None => self.learn(&aligned.slice(at..end))?,
+                Some(ids) if at > 0 || !tokenizer.pretokenizer.asks_where() => {
+                    (self.sink)(ids, &[], self.word)
+                }
+                _ => self.learn(&source.slice(at..end), at == 0)?,
             }
             at = end;
             count = count.wrapping_add(1);
@@ -113,17 +148,23 @@ impl<const SPANS: bool, F: FnMut(&[u32], &[Range<usize>], u32)> Job<'_, SPANS, F
         Ok(())
     }
 
-    /// Encodes a segment, and remembers it.
-    fn learn(&mut self, segment: &Aligned) -> Result<(), Error> {
-        self.learns = true;
+    /// Encodes a segment and remembers it, unless it is the first one and that makes it another.
+    fn learn(&mut self, segment: &Source<'_>, first: bool) -> Result<(), Error> {
+        let differs = first && self.tokenizer.pretokenizer.asks_where();
+        // Longer pieces are all of the segment, but for a mark of their beginning.
+        self.learns = if differs { None } else { Some(segment.text().len().saturating_sub(MARKS)) };
         self.work.learned.clear();
-        let is_small = segment.len() <= SMALL && self.tokenizer.pretokenizer.cuts_text();
-        let done = if is_small { self.in_small(segment.text()) } else { self.by_steps(segment) };
-        self.learns = false;
-        done?;
+        let done = match segment {
+            Source::Text(text, base) => self.part(text, Place::Text(*base)),
+            Source::Made(aligned) if differs || aligned.len() > SMALL => self.by_steps(aligned),
+            Source::Made(aligned) => self.in_small(aligned.text()),
+        };
+        self.learns = None;
         let Work { segments, learned, .. } = &mut *self.work;
-        segments.insert(segment.text().as_bytes(), learned);
-        Ok(())
+        if done.is_ok() && !differs {
+            segments.insert(segment.text().as_bytes(), learned);
+        }
+        done
     }
 
     /// Encodes a few characters of normalized text as the steps cut them; where is told by others if something is wrong.
@@ -138,7 +179,7 @@ impl<const SPANS: bool, F: FnMut(&[u32], &[Range<usize>], u32)> Job<'_, SPANS, F
     }
 
     /// Encodes a stretch of normalized text as the steps cut it.
-    pub(super) fn by_steps(&mut self, aligned: &Aligned) -> Result<(), Error> {
+    fn by_steps(&mut self, aligned: &Aligned) -> Result<(), Error> {
         let pretokenizer = &self.tokenizer.pretokenizer;
         let mut count = 0_u32;
         pretokenizer.for_each(vec![aligned.clone()], &mut |part| {
