@@ -1,4 +1,4 @@
-"""Measure WordPiece, Unigram, bytes behind steps and full encodings against their libraries; write it down.
+"""Measure WordPiece, Unigram, bytes behind steps, text of ids and full encodings against their libraries.
 
     python bench/models.py [--corpora FOLDER] [--peers FOLDER] [--repeats 3] [--megabytes 4]
         [--only ROW ...] [--corpus NAME ...] [--clock wall|cpu] [--output FOLDER]
@@ -6,20 +6,21 @@
 For each corpus the peers train a tokenizer on one part of it: tokenizers a WordPiece (BERT's steps,
 uncased), a Unigram (T5's), byte-level ones (behind NFC, as Qwen's; cut at digits, as SmolLM's; by the three
 splits of DeepSeek V3; by the steps of DeepSeek's coder, of Falcon and of CLIP; behind a space) and one of
-characters (Gemma's steps), sentencepiece a Unigram. tokenizers 1.0.0rc3 refuses the steps of DeepSeek, Falcon
+characters (Gemma's steps; spaces as marks), sentencepiece a Unigram. tokenizers 1.0.0rc3 refuses the steps of DeepSeek, Falcon
 and CLIP, and the space. Then every lane encodes other documents of 3 KB in a
 process of its own, bound to one core, which sees the text for the first time; lanes take turns, medians
 count. Digests of the ids (and, of full encodings, of offsets and masks) must be equal, else the exit status
-is 1. A second pass is noted as "warm". Result: models.json in bench/results (or --output).
+is 1. A second pass is noted as "warm". "decode" makes text of the ids, a call a document. Result:
+models.json in bench/results (or --output).
 Without folders: `corpora` in `shared` beside the repository; peers: build/peers, as for `bench/encode.py`.
-Leaves out: byte-pair encoding without such steps (`encode.py`), training (`unigram.py`).
+Leaves out: how they are trained (`models_made.py`), byte-pair encoding without such steps (`encode.py`),
+training (`unigram.py`).
 """
 
 from __future__ import annotations
 
 import argparse
 import hashlib
-import io
 import json
 import lzma
 import os
@@ -36,14 +37,13 @@ from typing import Any
 
 from common import RESULTS, processor
 from memory import ready_memory
+from models_made import TRAINED_ON, train
 
 ROOT = Path(__file__).resolve().parent.parent
 SHARED = ROOT.parent / "shared"
 CORPORA = ("english", "latin", "greek", "chinese", "multilingual", "code")
 RC3 = "tokenizers 1.0.0rc3"
 DOCUMENT = 3_000
-TRAINED_ON = 2_000_000
-PIECES = {"wordpiece": 30_000, "unigram": 16_000, "sentencepiece": 8_000}
 # Row -> the tokenizer's file, its lanes, and how many times the speed of each is wanted.
 ROWS: dict[str, tuple[str, dict[str, float]]] = {
     "wordpiece": ("wordpiece.json", {"tokenizers": 5, RC3: 2}),
@@ -52,24 +52,17 @@ ROWS: dict[str, tuple[str, dict[str, float]]] = {
     "normalized": ("normalized.json", {"tokenizers": 5, RC3: 2}),
     "digits": ("digits.json", {"tokenizers": 5, RC3: 2}),
     "gemma": ("gemma.json", {"tokenizers": 5, RC3: 2}),
+    "marks": ("marks.json", {"tokenizers": 5, RC3: 2}),
     "deepseek": ("deepseek.json", {"tokenizers": 5}),
     "coder": ("coder.json", {"tokenizers": 5}),
     "falcon": ("falcon.json", {"tokenizers": 5}),
     "clip": ("clip.json", {"tokenizers": 5}),
     "space": ("space.json", {"tokenizers": 5}),
+    "decode-sentencepiece": ("sentencepiece.model", {"sentencepiece": 4}),
+    "decode-wordpiece": ("wordpiece.json", {"tokenizers": 4, RC3: 4}),
     "full-wordpiece": ("wordpiece.json", {"tokenizers": 5}),
     "full-bytes": ("bytes.json", {"tokenizers": 5}),
 }
-# The three splits of DeepSeek V3's tokenizer.json.
-DEEPSEEK = (
-    r"\p{N}{1,3}",
-    "[一-龥぀-ゟ゠-ヿ]+",
-    r"""[!"#$%&'()*+,\-./:;<=>?@\[\\\]^_`{|}~][A-Za-z]+|[^\r\n\p{L}\p{P}\p{S}]?[\p{L}\p{M}]+"""
-    r"""| ?[\p{P}\p{S}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+""",
-)
-# The steps of DeepSeek's coder before its digits, and the words of CLIP.
-CODER = (r"[\r\n]", r"\s?\p{L}+", r"\s?\p{P}+", "[一-龥ࠀ-一가-퟿]+")
-CLIP = r"'s|'t|'re|'ve|'m|'ll|'d|[\p{L}]+|[\p{N}]|[^\s\p{L}\p{N}]+"
 Ids = Iterable[Iterable[int]]
 
 
@@ -110,10 +103,33 @@ def full(lane: str, path: str) -> Callable[[list[str]], Any]:
     return lambda texts: peer.encode_batch(texts)
 
 
+def decoding(lane: str, path: str, texts: list[str]) -> Callable[[list[str]], list[str]]:
+    """Documents -> the text of their ids, which are made here and now."""
+    ids = [list(one) for one in plain(lane, path)(texts)]
+    decode: Callable[[list[int]], str]
+    if lane == "syllabary":
+        import syllabary
+
+        decode = syllabary.load(path).decode
+    elif lane == "sentencepiece":
+        import sentencepiece
+
+        decode = sentencepiece.SentencePieceProcessor(model_file=path).decode
+    else:
+        from tokenizers import Tokenizer
+
+        peer = Tokenizer.from_file(path)
+        return lambda _texts: [peer.decode(one, skip_special_tokens=False) for one in ids]
+    return lambda _texts: [decode(one) for one in ids]
+
+
 def digest(lane: str, row: str, found: Any) -> str:
     """Of ids, and of full encodings of offsets and masks too."""
     total = hashlib.sha256()
     for one in found:
+        if row.startswith("decode"):
+            total.update(one.encode() + b"\0")
+            continue
         if not row.startswith("full"):
             total.update(array("I", one).tobytes())
             continue
@@ -128,8 +144,11 @@ def work(task: dict[str, Any]) -> dict[str, Any]:
     os.sched_setaffinity(0, {0})
     texts = json.loads(Path(task["texts"]).read_text(encoding="utf-8"))
     lane, row = task["lane"], task["row"]
-    encode = (full if row.startswith("full") else plain)(lane, task["tokenizer"])
-    encode(["A short one, first."])
+    if row.startswith("decode"):
+        encode: Callable[[list[str]], Any] = decoding(lane, task["tokenizer"], texts)
+    else:
+        encode = (full if row.startswith("full") else plain)(lane, task["tokenizer"])
+        encode(["A short one, first."])
     ready_memory()
     clock = time.process_time if task["clock"] == "cpu" else time.perf_counter
     seconds = []
@@ -172,117 +191,6 @@ def documents(data: bytes, megabytes: float) -> list[str]:
     count = max(1, min(int(megabytes * 1e6), len(data)) // DOCUMENT)
     step = len(data) // count
     return [data[at * step : at * step + DOCUMENT].decode("utf-8", "ignore") for at in range(count)]
-
-
-def train(data: bytes, folder: Path) -> None:
-    """The tokenizers of one corpus, made by the peers."""
-    import sentencepiece
-    from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
-
-    lines = data[:TRAINED_ON].decode("utf-8", "ignore").splitlines()
-    bert = Tokenizer(models.WordPiece(unk_token="[UNK]"))
-    bert.normalizer = normalizers.BertNormalizer(lowercase=True)
-    bert.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
-    specials = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
-    sizes = {"vocab_size": PIECES["wordpiece"], "special_tokens": specials, "show_progress": False}
-    bert.train_from_iterator(lines, trainers.WordPieceTrainer(**sizes))
-    bert.post_processor = processors.BertProcessing(
-        ("[SEP]", bert.token_to_id("[SEP]")), ("[CLS]", bert.token_to_id("[CLS]"))
-    )
-    bert.decoder = decoders.WordPiece()
-    bert.save(str(folder / "wordpiece.json"))
-    t5 = Tokenizer(models.Unigram())
-    t5.normalizer = normalizers.Sequence([normalizers.Replace(" {2,}", " "), normalizers.NFKC()])
-    t5.pre_tokenizer = pre_tokenizers.Metaspace()
-    t5.decoder = decoders.Metaspace()
-    made = trainers.UnigramTrainer(
-        vocab_size=PIECES["unigram"], unk_token="<unk>", special_tokens=["<unk>"], show_progress=False
-    )
-    t5.train_from_iterator(lines, made)
-    t5.save(str(folder / "unigram.json"))
-    train_bytes(lines, sizes, folder)
-    train_clip(lines, sizes, folder)
-    train_characters(lines, sizes, folder)
-    model = io.BytesIO()
-    sentencepiece.SentencePieceTrainer.train(
-        sentence_iterator=iter(line for line in lines if line.strip()),
-        model_writer=model,
-        model_type="unigram",
-        vocab_size=PIECES["sentencepiece"],
-        hard_vocab_limit=False,
-        character_coverage=0.9995,
-        minloglevel=3,
-    )
-    (folder / "sentencepiece.model").write_bytes(model.getvalue())
-
-
-def train_bytes(lines: list[str], sizes: dict[str, Any], folder: Path) -> None:
-    """Byte-level ones of one corpus: as it is, with a template; behind other steps."""
-    from tokenizers import Regex, Tokenizer, models, normalizers, pre_tokenizers, processors, trainers
-
-    of_bytes = Tokenizer(models.BPE())
-    of_bytes.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
-    of_bytes.train_from_iterator(
-        lines, trainers.BpeTrainer(**sizes, initial_alphabet=pre_tokenizers.ByteLevel.alphabet())
-    )
-    of_bytes.post_processor = processors.TemplateProcessing(
-        single="[CLS] $A [SEP]",
-        special_tokens=[(name, of_bytes.token_to_id(name)) for name in ("[CLS]", "[SEP]")],
-    )
-    of_bytes.save(str(folder / "bytes.json"))
-    alone, digits = of_bytes.pre_tokenizer, pre_tokenizers.Digits(individual_digits=True)
-    of_bytes.pre_tokenizer = pre_tokenizers.Sequence([digits, alone])
-    of_bytes.save(str(folder / "digits.json"))
-    cuts = [pre_tokenizers.Split(Regex(pattern), "isolated") for pattern in DEEPSEEK]
-    after = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
-    of_bytes.pre_tokenizer = pre_tokenizers.Sequence([*cuts, after])
-    of_bytes.save(str(folder / "deepseek.json"))
-    cuts = [pre_tokenizers.Split(Regex(pattern), "isolated") for pattern in CODER]
-    of_bytes.pre_tokenizer = pre_tokenizers.Sequence([*cuts, digits, after])
-    of_bytes.save(str(folder / "coder.json"))
-    of_bytes.pre_tokenizer = pre_tokenizers.Sequence(
-        [
-            pre_tokenizers.Punctuation("contiguous"),
-            alone,
-            pre_tokenizers.Digits(),
-            pre_tokenizers.Split(Regex("[0-9][0-9][0-9]"), "isolated"),
-        ]
-    )
-    of_bytes.save(str(folder / "falcon.json"))
-    of_bytes.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=True)
-    of_bytes.save(str(folder / "space.json"))
-    of_bytes.pre_tokenizer, of_bytes.normalizer = alone, normalizers.NFC()
-    of_bytes.save(str(folder / "normalized.json"))
-
-
-def train_clip(lines: list[str], sizes: dict[str, Any], folder: Path) -> None:
-    """One of bytes whose words are lower case and marked at their ends, with CLIP's steps."""
-    from tokenizers import Regex, Tokenizer, models, normalizers, pre_tokenizers, trainers
-
-    clip = Tokenizer(models.BPE(unk_token="[UNK]", end_of_word_suffix="</w>"))
-    clip.normalizer = normalizers.Sequence(
-        [normalizers.NFC(), normalizers.Replace(Regex(r"\s+"), " "), normalizers.Lowercase()]
-    )
-    words = pre_tokenizers.Split(Regex(CLIP), "removed", invert=True)
-    after = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
-    clip.pre_tokenizer = pre_tokenizers.Sequence([words, after])
-    alphabet = pre_tokenizers.ByteLevel.alphabet()
-    made = trainers.BpeTrainer(**sizes, initial_alphabet=alphabet, end_of_word_suffix="</w>")
-    clip.train_from_iterator(lines, made)
-    clip.save(str(folder / "clip.json"))
-
-
-def train_characters(lines: list[str], sizes: dict[str, Any], folder: Path) -> None:
-    """One of characters that falls back to bytes, with Gemma's steps."""
-    from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, trainers
-
-    found = ["<unk>", *(f"<0x{byte:02X}>" for byte in range(256))]
-    gemma = Tokenizer(models.BPE(unk_token="<unk>", fuse_unk=True, byte_fallback=True))
-    gemma.pre_tokenizer = pre_tokenizers.Metaspace(prepend_scheme="never")
-    gemma.train_from_iterator(lines, trainers.BpeTrainer(**sizes | {"special_tokens": found}))
-    gemma.normalizer = normalizers.Replace(" ", "▁")
-    gemma.pre_tokenizer = pre_tokenizers.Split(" ", "merged_with_previous")
-    gemma.save(str(folder / "gemma.json"))
 
 
 # ---- turns ----

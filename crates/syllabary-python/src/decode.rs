@@ -1,6 +1,6 @@
 //! Ids -> bytes and text: what ids may come as, and how their bytes become Python's without a further copy.
 //!
-//! Leaves out the steps of another library's decoder (`syllabary::decode::TextDecoder`).
+//! Leaves out what the steps of another library's decoder do (`syllabary::decode::TextDecoder`).
 
 use std::{ffi::CString, slice};
 
@@ -11,7 +11,10 @@ use pyo3::{
     prelude::*,
     types::{PyByteArray, PyBytes, PyList, PyString},
 };
-use syllabary::decode::{Begun, Decoder};
+use syllabary::{
+    decode::{Begun, Decoder},
+    tokenizer::Tokenizer,
+};
 
 use crate::{
     convert::{self, type_name},
@@ -127,7 +130,25 @@ pub fn text<'py>(
     errors: &str,
     buffer: &mut Vec<u8>,
 ) -> PyResult<Bound<'py, PyString>> {
-    let begun = begin(py, (decoder, ids), buffer)?;
+    string(py, begin(py, (decoder, ids), buffer)?, ids, errors)
+}
+
+/// The text of ids by steps.
+pub fn text_by_steps<'py>(
+    py: Python<'py>,
+    (engine, ids): (&Tokenizer, &[u32]),
+) -> PyResult<Option<Bound<'py, PyString>>> {
+    let made = without_gil(py, ids, || engine.decode_text(ids)).transpose();
+    let made = made.map_err(|error| to_python(py, error, None))?;
+    made.map(|text| string(py, engine.decoder().decoded(text.as_bytes()), ids, "strict")).transpose()
+}
+
+fn string<'py>(
+    py: Python<'py>,
+    begun: Begun<'_>,
+    ids: &[u32],
+    errors: &str,
+) -> PyResult<Bound<'py, PyString>> {
     if let Some(maker) = Maker::known(py)? {
         let size = without_gil(py, ids, || begun.size());
         let filled = |room: Room<'_>| without_gil(py, ids, || write(&begun, room));

@@ -307,10 +307,11 @@ impl Tokenizer {
         let decoder = self.engine.decoder();
         self.engine.pool().with(|seat| {
             let Seat { ids: buffer, bytes, .. } = seat;
-            decode::with_ids(ids, decoder, buffer, |ids| match self.engine.decode_text(ids) {
-                Some(Ok(text)) => Ok(PyString::new(py, &text)),
-                Some(Err(error)) => Err(to_python(py, error, None)),
-                None => decode::text(py, (decoder, ids), errors, bytes),
+            decode::with_ids(ids, decoder, buffer, |ids| {
+                match decode::text_by_steps(py, (&self.engine, ids))? {
+                    Some(text) => Ok(text),
+                    None => decode::text(py, (decoder, ids), errors, bytes),
+                }
             })
         })
     }

@@ -4,7 +4,10 @@
 //! policy, and stands outside the engine. `TextDecoder` makes text by the steps of another library (`step_decode`),
 //! for which it spells the tokens as that library does.
 
-use std::{borrow::Cow, sync::OnceLock};
+use std::{
+    borrow::Cow,
+    sync::{OnceLock, atomic::AtomicUsize},
+};
 
 use rustc_hash::FxHashMap;
 
@@ -14,17 +17,19 @@ use crate::{
     matching::{Named, Stage},
     normalize::{Normalizer, byte_characters},
     step::Step,
-    step_decode::{Class, StepDecoder},
+    step_decode::{Class, StepDecoder, Token},
     vocab::Vocab,
 };
 
 mod begun;
 mod measures;
 mod slots;
+mod texts;
 
 use self::{
     measures::{Measures, Sums},
     slots::Slots,
+    texts::Texts,
 };
 
 pub use self::{
@@ -143,6 +148,11 @@ impl Decoder {
         Ok(Begun { slots: &self.slots, first: buffer, ids: &ids[taken..], rest })
     }
 
+    /// Bytes that have been decoded, as if by `begin`.
+    pub fn decoded<'a>(&'a self, bytes: &'a [u8]) -> Begun<'a> {
+        Begun { slots: &self.slots, first: bytes, ids: &[], rest: Sums::default() }
+    }
+
     /// Appends the bytes of `ids`; the space after the last word is left out.
     pub fn decode(&self, ids: &[u32], out: &mut Vec<u8>) -> Result<(), Error> {
         let mut buffer = Vec::new();
@@ -171,6 +181,9 @@ pub struct TextDecoder {
     unknown: Option<u32>,
     /// Special, added and byte tokens.
     called: FxHashMap<u32, Called>,
+    /// What each token adds to a text, filled when much has been decoded: so many ids.
+    texts: OnceLock<Option<Texts>>,
+    seen: AtomicUsize,
 }
 
 impl TextDecoder {
@@ -202,21 +215,47 @@ impl TextDecoder {
             printable: (spelling.unit == Symbol::Byte).then(|| Box::new(byte_characters())),
             unknown: spelling.unknown,
             called,
+            texts: OnceLock::new(),
+            seen: AtomicUsize::new(0),
         })
     }
 
     /// The text of `ids`.
     pub(crate) fn decode(&self, vocab: &Vocab, ids: &[u32]) -> Result<String, Error> {
-        let mut tokens = Vec::with_capacity(ids.len());
-        for (index, &id) in ids.iter().enumerate() {
-            let (text, class) = match (self.called.get(&id), vocab.bytes(id)) {
-                (Some(called), _) => (Cow::Borrowed(called.text.as_str()), called.class),
-                (None, Some(bytes)) => (self.spelled(bytes), Class::Normal),
-                (None, None) => return Err(Error::UnknownId { id: i64::from(id), index }),
-            };
-            tokens.push((text, if self.unknown == Some(id) { Class::Unknown } else { class }));
+        if let Some(texts) = self.texts(vocab, ids.len())
+            && let Some(text) = self.by_texts(vocab, texts, ids)?
+        {
+            return Ok(text);
         }
-        self.steps.decode_classed(tokens)
+        self.by_steps(vocab, ids)
+    }
+
+    fn by_steps(&self, vocab: &Vocab, ids: &[u32]) -> Result<String, Error> {
+        self.steps.decode_classed(self.tokens(vocab, (ids, 0), Vec::with_capacity(ids.len()))?)
+    }
+
+    /// What the steps are given for ids, the first of them of this number, behind others.
+    fn tokens<'t>(
+        &'t self,
+        vocab: &'t Vocab,
+        (ids, first): (&[u32], usize),
+        mut tokens: Vec<Token<'t>>,
+    ) -> Result<Vec<Token<'t>>, Error> {
+        for (index, &id) in (first..).zip(ids) {
+            let token = self.token(vocab, id).ok_or(Error::UnknownId { id: i64::from(id), index })?;
+            tokens.push(token);
+        }
+        Ok(tokens)
+    }
+
+    /// What they are given for an id.
+    fn token<'t>(&'t self, vocab: &'t Vocab, id: u32) -> Option<Token<'t>> {
+        let (text, class) = match (self.called.get(&id), vocab.bytes(id)) {
+            (Some(called), _) => (Cow::Borrowed(called.text.as_str()), called.class),
+            (None, Some(bytes)) => (self.spelled(bytes), Class::Normal),
+            (None, None) => return None,
+        };
+        Some((text, if self.unknown == Some(id) { Class::Unknown } else { class }))
     }
 
     fn spelled<'t>(&self, bytes: &'t [u8]) -> Cow<'t, str> {
@@ -229,3 +268,5 @@ impl TextDecoder {
 
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod texts_tests;

@@ -32,7 +32,7 @@ pub enum Class {
 }
 
 /// A token on its way to text.
-type Token<'t> = (Cow<'t, str>, Class);
+pub(crate) type Token<'t> = (Cow<'t, str>, Class);
 
 /// The steps, ready to run; immutable, to be shared by reference.
 pub struct StepDecoder {
@@ -61,6 +61,59 @@ impl StepDecoder {
     /// pattern that cannot be used.
     pub fn new(steps: &[Step]) -> Result<StepDecoder, Error> {
         Ok(StepDecoder { steps: steps.iter().map(kind_of).collect::<Result<_, _>>()? })
+    }
+
+    /// Whether what a token adds to a text that is not empty is the same whatever stands around, but for bytes in a row, and
+    /// what is before it stays as it is.
+    pub(crate) fn looks_at_one_token(&self) -> bool {
+        if let [Kind::SentencePiece(decoder)] = &self.steps[..] {
+            return decoder.looks_at_one_token();
+        }
+        let mut is_one = false;
+        self.steps.iter().all(|step| match step {
+            Kind::Fuse => {
+                is_one = true;
+                true
+            }
+            Kind::Strip { stop, .. } => !is_one || *stop == 0,
+            Kind::WordPiece { .. } | Kind::Metaspace { .. } | Kind::Replace { .. } | Kind::ByteFallback => {
+                !is_one
+            }
+            _ => false,
+        })
+    }
+
+    /// The byte that a token is to these steps, if they look at one token, and it is not the first.
+    pub(crate) fn byte(&self, (text, class): &Token<'_>) -> Option<u8> {
+        if let [Kind::SentencePiece(_)] = &self.steps[..] {
+            return byte_of(text).filter(|_| *class == Class::Byte);
+        }
+        let mut tokens = vec![(Cow::Borrowed(""), Class::Normal), (Cow::Borrowed(&**text), *class)];
+        for step in &self.steps {
+            match (step, &tokens[..]) {
+                (Kind::ByteFallback, [_, (text, _)]) => return byte_of(text),
+                (Kind::ByteFallback | Kind::Fuse, _) => break,
+                _ => tokens = step.apply(tokens).unwrap_or_default(),
+            }
+        }
+        None
+    }
+
+    /// Writes what bytes between other tokens add to a text; whether it did: nothing else is done to them.
+    pub(crate) fn write_bytes(&self, bytes: &[u8], out: &mut Vec<u8>) -> bool {
+        if let [Kind::SentencePiece(_)] = &self.steps[..] {
+            sentencepiece::write_bytes(bytes, &mut |text| out.extend_from_slice(text.as_bytes()));
+            return true;
+        }
+        let mut rest = self.steps.iter().skip_while(|step| !matches!(step, Kind::ByteFallback)).skip(1);
+        if !matches!(rest.next(), Some(Kind::Fuse)) {
+            return false;
+        }
+        match std::str::from_utf8(bytes) {
+            Ok(_) => out.extend_from_slice(bytes),
+            Err(_) => bytes.iter().for_each(|_| out.extend_from_slice("\u{FFFD}".as_bytes())),
+        }
+        true
     }
 
     /// The text of tokens with these spellings. For a step `SentencePiece`, a token that is spelled `<0x0A>` is

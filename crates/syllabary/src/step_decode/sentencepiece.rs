@@ -33,6 +33,11 @@ impl Decoder {
         })
     }
 
+    /// Whether it is so (`StepDecoder::looks_at_one_token`).
+    pub(super) fn looks_at_one_token(&self) -> bool {
+        self.denormalizer.is_none()
+    }
+
     pub(super) fn decode(&self, tokens: &[(Cow<'_, str>, Class)]) -> Result<String, Error> {
         let mut out = String::new();
         let mut bytes = Vec::new();
@@ -42,7 +47,8 @@ impl Decoder {
                 bytes.push(byte);
                 continue;
             }
-            write_bytes(&mut out, &mut bytes);
+            write_bytes(&bytes, &mut |text| out.push_str(text));
+            bytes.clear();
             at_start &= out.is_empty();
             if *class == Class::Control {
                 continue;
@@ -63,7 +69,7 @@ impl Decoder {
             }
             at_start &= !stripped && out.is_empty();
         }
-        write_bytes(&mut out, &mut bytes);
+        write_bytes(&bytes, &mut |text| out.push_str(text));
         match &self.denormalizer {
             Some(rules) => Ok(rules.apply(&Aligned::new(&out, 0, false)?, None)?.text().to_owned()),
             None => Ok(out),
@@ -80,18 +86,19 @@ fn write_spaces(out: &mut String, text: &str) {
     }
 }
 
-/// The bytes as text, each that is part of no character as U+FFFD.
-fn write_bytes(out: &mut String, bytes: &mut Vec<u8>) {
-    let mut rest = bytes.as_slice();
+/// Calls `each` with the bytes as text, each that is part of no character as U+FFFD.
+pub(super) fn write_bytes(bytes: &[u8], each: &mut impl FnMut(&str)) {
+    let mut rest = bytes;
     while !rest.is_empty() {
         let (good, bad) = match std::str::from_utf8(rest) {
             Ok(text) => (text, 0),
             // What comes before is text.
             Err(error) => (std::str::from_utf8(&rest[..error.valid_up_to()]).unwrap_or(""), 1),
         };
-        out.push_str(good);
-        (0..bad).for_each(|_| out.push('\u{FFFD}'));
+        each(good);
+        if bad > 0 {
+            each("\u{FFFD}");
+        }
         rest = &rest[good.len() + bad..];
     }
-    bytes.clear();
 }
