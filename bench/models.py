@@ -6,9 +6,9 @@
 For each corpus the peers train a tokenizer on one part of it: tokenizers a WordPiece (BERT's steps,
 uncased), a Unigram (T5's), byte-level ones (behind NFC, as Qwen's; cut at digits, as SmolLM's; by the three
 splits of DeepSeek V3; by the steps of DeepSeek's coder, of Falcon and of CLIP; behind a space) and one of
-characters (Gemma's steps; spaces as marks), sentencepiece a Unigram. tokenizers 1.0.0rc3 refuses the steps of DeepSeek, Falcon
-and CLIP, and the space. Then every lane encodes other documents of 3 KB in a
-process of its own, bound to one core, which sees the text for the first time; lanes take turns, medians
+characters (Gemma's steps; spaces as marks), sentencepiece a Unigram. tokenizers 1.0.0rc3 refuses the steps of
+DeepSeek, Falcon and CLIP, and the space. Then every lane encodes other documents of 3 KB in a process of its
+own, bound to one core, which sees the text for the first time; lanes take turns, medians
 count. Digests of the ids (and, of full encodings, of offsets and masks) must be equal, else the exit status
 is 1. A second pass is noted as "warm". "decode" makes text of the ids, a call a document. Result:
 models.json in bench/results (or --output).
