@@ -12,7 +12,7 @@ from functools import lru_cache
 from itertools import product
 from typing import Any
 
-from tokenizers import Tokenizer, models, pre_tokenizers, trainers
+from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, trainers
 
 Step = dict[str, Any]
 
@@ -136,15 +136,18 @@ def trained(name: str) -> str:
     return json.dumps(document)
 
 
-# Model, scheme, whether marks cut, whether digits are cut behind: models of characters.
-MARKED = [*product(["BPE", "Unigram"], ["always", "first", "never"], [True, False], [True])]
-MARKED += [("BPE", "first", True, False), ("Unigram", "always", True, False)]
+# Model, scheme, whether marks cut, whether digits are cut behind and text is in NFKC before: models of characters.
+MARKED = [*product(["BPE", "Unigram"], ["always", "first", "never"], [True, False], [True], [False])]
+MARKED += [*product(["BPE"], ["always", "first", "never"], [True, False], [False], [True])]
+MARKED += [("BPE", "first", True, False, False), ("Unigram", "always", True, False, True)]
 
 
-def with_marks(model: str, scheme: str, cuts: bool, by_digits: bool) -> str:
+def with_marks(model: str, scheme: str, cuts: bool, by_digits: bool, normalizes: bool) -> str:
     """The `tokenizer.json` of one whose spaces are marks, as `SentencePieceBPETokenizer` has them."""
     made = Tokenizer(models.BPE(unk_token="<unk>", fuse_unk=True) if model == "BPE" else models.Unigram())
     made.pre_tokenizer = pre_tokenizers.Metaspace(prepend_scheme=scheme, split=cuts)
+    if normalizes:
+        made.normalizer = normalizers.NFKC()
     special = {"special_tokens": ["<unk>", "<s>"], "show_progress": False}
     trainer = (
         trainers.BpeTrainer(vocab_size=300, **special)

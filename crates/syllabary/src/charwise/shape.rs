@@ -40,13 +40,19 @@ const PLAIN: Shape = Shape {
 };
 
 impl Shape {
-    /// Of these steps; `None` where a pretokenizer does more than to mark spaces.
+    /// Of these steps; `None` where a pretokenizer does more than to mark spaces. `by_scores`: what is merged so.
     pub(super) fn new(normalizer: &[Step], pretokenizer: &[Step], by_scores: bool) -> Option<Shape> {
         match pretokenizer {
             [] => Some(normalized(normalizer).unwrap_or(Shape { rewrites: true, ..PLAIN })),
-            [step] if normalizer.is_empty() && !by_scores => metaspace(step),
+            [step] if !by_scores => metaspace(step)?.behind(normalizer),
             _ => None,
         }
+    }
+
+    /// The same behind these steps; `None` where the first of what is normalized need not be the first of what is given.
+    fn behind(self, normalizer: &[Step]) -> Option<Shape> {
+        let is_told = normalizer.is_empty() || self.prefix != Prefix::First;
+        is_told.then_some(Shape { rewrites: !normalizer.is_empty(), ..self })
     }
 }
 
@@ -175,9 +181,11 @@ mod tests {
         let first = Shape { prefix: Prefix::First, unless_marked: true, ..marked };
         assert_eq!(Shape::new(&[], &[metaspace("first", false)], false), Some(first));
         assert_eq!(Shape::new(&[], &[metaspace("first", false)], true), None);
-        assert_eq!(Shape::new(&[prepend], &[metaspace("first", false)], false), None);
+        assert_eq!(Shape::new(std::slice::from_ref(&prepend), &[metaspace("first", false)], false), None);
         let split = Shape { prefix: Prefix::Always, unless_marked: true, cuts_marks: true, ..marked };
         assert_eq!(Shape::new(&[], &[metaspace("always", true)], false), Some(split));
+        let behind = Shape { rewrites: true, ..split };
+        assert_eq!(Shape::new(&[prepend], &[metaspace("always", true)], false), Some(behind));
         assert_eq!(Shape::new(&[], &[step("WhitespaceSplit", &[])], false), None);
         let sentencepiece = |rules: &[u8], extra| {
             let on = Value::Bool(true);

@@ -323,12 +323,7 @@ impl Shape {
     fn weighed(normalizer: &[Step], pretokenizer: &[Step]) -> Option<Shape> {
         match pretokenizer {
             [] => Shape::new(normalizer, &[], false),
-            [step] => {
-                let shape = Shape::new(&[], std::slice::from_ref(step), false)?;
-                // The first of what is normalized need not be the first of what is given.
-                let is_told = normalizer.is_empty() || shape.prefix != Prefix::First;
-                is_told.then_some(Shape { rewrites: !normalizer.is_empty(), ..shape })
-            }
+            [_] => Shape::new(normalizer, pretokenizer, false),
             [split, step] if split.kind == "WhitespaceSplit" => {
                 let shape = Shape::new(&[], std::slice::from_ref(step), false)?;
                 let plain = shape.prefix == Prefix::Always && shape.cuts_marks;
