@@ -162,6 +162,19 @@ class FullEncoding:
 
     # ---- inside ----
 
+    def _framed(self, framing: Framing) -> Any:
+        """As `with_framing`, of checked parts; the engine is shared, where offsets stay as they are."""
+        spec = with_framing(self.spec, framing)
+        if spec.trim_offsets != self.spec.trim_offsets:
+            return type(self)(spec)  # type: ignore[call-arg]
+        made: Any = type(self).__new__(type(self))
+        made._spec, made._engine = spec, self._engine
+        if "_spelled" in self.__dict__:
+            made._spelled = self._spelled
+        if not spec.dropout:
+            made._call(self._engine)
+        return made
+
     @cached_property
     def _framing(self) -> Framing:
         return framing(self.spec)

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from syllabary.cached import cached_property
+from syllabary.formats.hf_framing import read_processors
 from syllabary.formats.hf_grown import Entries, entries, grown
 from syllabary.formats.hf_read import read_document
 from syllabary.formats.hidden import hidden
@@ -19,7 +20,7 @@ from syllabary.reference.decode import spellings
 from syllabary.spec import TokenizerSpec
 from syllabary.tokenizer import Tokenizer
 
-COMPONENTS = ("normalizer", "pre_tokenizer", "post_processor", "decoder")
+COMPONENTS = ("normalizer", "pre_tokenizer", "decoder")
 TRIED = 20  # added tokens that are asked about, at most
 OPTIONS = (
     *("dropout", "unk_token", "continuing_subword_prefix", "end_of_word_suffix", "fuse_unk"),
@@ -39,19 +40,30 @@ class Frame:
         return len(self.before) + len(self.after)
 
 
+class State(NamedTuple):
+    """What ids depend on and can be changed in place: the model and what is done to text before and after,
+    the vocabulary by its size alone; the post-processor; the added tokens."""
+
+    model: object
+    processor: bytes | None
+    added: object
+
+
 @dataclass
 class Made:
     """tok: our tokenizer. state: what it was made of. frame: around one text; `None`: not simply that.
 
-    draws: whether one of several ways is drawn by its score (Unigram's `alpha`), which theirs does.
+    draws: whether one of several ways is drawn by its score (Unigram's `alpha`), which theirs does. marked:
+    the same with other templates, by what they are for.
     """
 
     tok: Tokenizer
-    state: tuple[object, object]
+    state: State
     frame: Frame | None
     special: frozenset[int] = field(default_factory=frozenset)
     added: Entries = field(default_factory=dict)
     draws: bool = False
+    marked: dict[object, Made] = field(default_factory=dict)
 
     @cached_property
     def known(self) -> frozenset[int]:
@@ -63,20 +75,31 @@ def make(theirs: Any, last: Made | None = None) -> Made:
     """The engine for a `tokenizers.Tokenizer`; `FormatError` names a component that we do not have.
 
     `VocabularyError` for a template that names an unknown token: asked about, theirs panics.
-    last: what was made of it before: where tokens were only added, they are added to that.
+    last: what was made of it before: where tokens were only added, they are added to that, and where only the
+    post-processor is another one, the engine stays.
     """
-    now, added = state(theirs), _added(theirs)
-    spec = None
-    if last is not None and now[0] == last.state[0]:
+    now = state(theirs)
+    if last is not None and now._replace(processor=last.state.processor) == last.state:
+        return replace(last, tok=_reframed(last.tok, now), state=now, frame=_frame(theirs))
+    added, spec = _added(theirs), None
+    if last is not None and now.model == last.state.model:
         spec = grown(last.tok.spec, last.added, added, theirs.get_vocab_size(False))
     if spec is not None and last is not None:
-        tok = last.tok._grown(spec)
+        tok = _reframed(last.tok._grown(spec), now)
     else:
-        spec = read_document(_document(theirs, added))
-        tok = Tokenizer(spec)
+        tok = Tokenizer(read_document(_document(theirs, added)))
     check_processors(tok.framing.post_processor)
     draws = getattr(theirs.model, "alpha", None) is not None
-    return Made(tok, now, _frame(theirs), _special(spec), added, draws)
+    return Made(tok, now, _frame(theirs), _special(tok.spec), added, draws)
+
+
+def _reframed(tok: Tokenizer, now: State) -> Tokenizer:
+    """The same with the post-processor as it is now."""
+    text = b"null" if now.processor is None else now.processor
+    processors = read_processors(parse(text, Path("post_processor")))
+    check_processors(processors)
+    framed: Tokenizer = tok._framed(replace(tok.framing, post_processor=processors))
+    return framed
 
 
 def _added(theirs: Any) -> Entries:
@@ -130,16 +153,17 @@ def _special(spec: TokenizerSpec) -> frozenset[int]:
     return frozenset(token_id for token_id, name in named.items() if name in spec.special_tokens)
 
 
-def state(theirs: Any) -> tuple[object, object]:
-    """What ids depend on and can be changed in place, the vocabulary by its size alone; the added tokens."""
+def state(theirs: Any) -> State:
+    """As it stands now."""
     parts = [getattr(theirs, name) for name in COMPONENTS]
-    model = theirs.model
+    model, processor = theirs.model, theirs.post_processor
     of_model = (
         [None if part is None else part.__getstate__() for part in parts],
         [getattr(model, name, None) for name in OPTIONS],
         (type(model).__name__, theirs.get_vocab_size(False)),
     )
-    return of_model, (theirs.get_vocab_size(True), repr(theirs.get_added_tokens_decoder()))
+    added = theirs.get_vocab_size(True), repr(theirs.get_added_tokens_decoder())
+    return State(of_model, None if processor is None else processor.__getstate__(), added)
 
 
 def _frame(theirs: Any) -> Frame | None:
