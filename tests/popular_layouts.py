@@ -136,7 +136,7 @@ def trained(name: str) -> str:
     return json.dumps(document)
 
 
-# Model, scheme, whether marks cut, whether digits are cut behind and text is in NFKC before: models of characters.
+# Model (of characters), scheme, whether marks cut, whether digits are cut behind and text is in NFKC before.
 MARKED = [*product(["BPE", "Unigram"], ["always", "first", "never"], [True, False], [True], [False])]
 MARKED += [*product(["BPE"], ["always", "first", "never"], [True, False], [False], [True])]
 MARKED += [("BPE", "first", True, False, False), ("Unigram", "always", True, False, True)]
