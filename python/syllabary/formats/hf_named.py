@@ -53,7 +53,7 @@ def read_folder(path: Path, hints: Hints, texts: Mapping[str, str]) -> Tokenizer
     values = [entry.value for entry in entries.list()] if entries.value else []
     members = {key: one.value for key, one in root.object().items()}
     config = parse(texts.get(CONFIG, "{}").encode("utf-8"), path.parent / CONFIG).object()
-    told = template(config, {**own, **added, **vocab})
+    told = template(config, {**own, **added, **vocab}, {**own, **added})
     if not more and told is None:
         return read_document(root)
     if told is not None:

@@ -12,14 +12,16 @@ from dataclasses import dataclass, field, replace
 
 ENDED = {"bos": "<s>", "eos": "</s>", "unk": "<unk>", "sep": "</s>", "pad": "<pad>", "cls": "<s>"}
 WHOLE = ("input_ids", "token_type_ids", "attention_mask")
+IN_FRONT, BEHIND = "language A eos", "A eos language"
 
 
 @dataclass(frozen=True, slots=True)
 class Class:
     """roles: without `_token` -> text. inputs: `model_input_names`. strips: whether the mask token, where it
     is no more than a text, takes the white space before it. side: of padding. extra: other special tokens, a
-    pattern. language: that of text where `src_lang` says none, of a class that marks it, before the text or
-    after its end (`after`)."""
+    pattern. language: that of text where `src_lang` says none, of a class that marks it. around: where the
+    mark stands, A being one text or two; legacy: with `legacy_behaviour`, of a class that reads that; target:
+    around a target, if that is otherwise. code: how a language is spelled that is told by its name alone."""
 
     roles: Mapping[str, str] = field(default_factory=dict)
     inputs: tuple[str, ...] = ("input_ids", "attention_mask")
@@ -27,7 +29,14 @@ class Class:
     side: str = "right"
     extra: str = ""
     language: str | None = None
-    after: bool = False
+    around: str = IN_FRONT
+    legacy: str = ""
+    target: str = ""
+    code: str = "{}"
+
+    def spelled(self, language: str) -> str:
+        """The text of a language's token."""
+        return language if "__" in language else self.code.format(language)
 
     def named(self) -> dict[str, str]:
         """The roles by their whole names."""
@@ -47,10 +56,13 @@ DEBERTA = Class(
     {**BERT.roles, "bos": "[CLS]", "eos": "[SEP]"}, ("input_ids", "attention_mask", "token_type_ids")
 )
 CODES = r"[a-z]{2,3}_[A-Z][A-Za-z]{1,3}"  # of languages: `en_XX`, `eng_Latn`
-MBART = Class(ROBERTA.roles, strips=True, extra=CODES, language="en_XX", after=True)
+MBART = Class(ROBERTA.roles, strips=True, extra=CODES, language="en_XX", around=BEHIND)
 MBART50 = replace(
-    MBART, roles={name: text for name, text in ROBERTA.roles.items() if name != "bos"}, after=False
+    MBART,
+    roles={name: text for name, text in ROBERTA.roles.items() if name != "bos"},
+    around=IN_FRONT,
 )
+NLLB = Class(ROBERTA.roles, strips=True, extra=CODES, language="eng_Latn", legacy=BEHIND)
 XLNET = Class({**ROBERTA.roles, "sep": "<sep>", "cls": "<cls>"}, strips=True, side="left", extra="<eo[pd]>")
 T5 = Class({name: ENDED[name] for name in ("eos", "unk", "pad")})
 PEGASUS = Class({**T5.roles, "mask": "<mask_2>"}, extra=r"<mask_1>|<unk_\d+>")
@@ -77,7 +89,7 @@ CLASSES: Mapping[str, Class] = {
     "MBartTokenizer": MBART,
     "MobileBertTokenizer": BERT,
     "MPNetTokenizer": Class({**ROBERTA.roles, "unk": "[UNK]"}, strips=True),
-    "NllbTokenizer": replace(MBART, language="eng_Latn", after=False),
+    "NllbTokenizer": NLLB,
     "PegasusTokenizer": PEGASUS,
     "RobertaTokenizer": ROBERTA,
     "T5Tokenizer": T5,

@@ -248,7 +248,7 @@ def _with_sentinels(spec: TokenizerSpec) -> TokenizerSpec:
 def _around(spec: TokenizerSpec, changes: Mapping[str, Any]) -> Component | None:
     """What is put around a text: as the class does it, or else as `add_bos_token`, `add_eos_token` say."""
     members, ids = _members(spec), {**spec.added_tokens, **spec.special_tokens}
-    if (told := template(members, ids)) is not None:
+    if (told := template(members, ids, ids)) is not None:
         return told
     roles = {**_roles_left(spec), **settings(spec).roles}
     roles |= {role: str(text) for role, text in changes.items() if role.endswith("_token") and text}

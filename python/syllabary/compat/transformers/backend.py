@@ -5,6 +5,7 @@ from __future__ import annotations
 from syllabary.errors import FormatError
 
 try:
+    from tokenizers.processors import TemplateProcessing
     from transformers import BatchEncoding
     from transformers.tokenization_utils_tokenizers import TokenizersBackend
     from transformers.utils import logging
@@ -14,4 +15,4 @@ except ImportError as error:
         "pip install 'syllabary[transformers]'"
     ) from error
 
-__all__ = ["BatchEncoding", "TokenizersBackend", "logging"]
+__all__ = ["BatchEncoding", "TemplateProcessing", "TokenizersBackend", "logging"]

@@ -8,6 +8,8 @@ encoding (`encode`).
 from __future__ import annotations
 
 import os
+import threading
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +20,8 @@ from syllabary.compat.transformers.inputs import read
 from syllabary.compat.transformers.saving import save_whole
 from syllabary.compat.transformers.state import Made, make, state
 from syllabary.errors import UnknownSymbolError, UnknownTokenError
+from syllabary.formats.strict_json import parse
+from syllabary.formats.transformers_language import KEPT, language_class
 from syllabary.tokenizer import Tokenizer
 
 FIELDS = frozenset(Asked._fields)
@@ -36,6 +40,7 @@ class Engine:
         self.made: Made | None = None
         self.handed_out = False  # whether somebody else holds a part of the tokenizer
         self.touched = False  # whether tokens were added
+        self.thread = threading.local()  # `mark`: the language that a thread switched to, where it did
 
     def __reduce__(self) -> tuple[type[Engine], tuple[()]]:
         """A new one."""
@@ -63,6 +68,17 @@ class SyllabaryTokenizer(TokenizersBackend):  # type: ignore[misc]  # its types 
         """What `__init__` is given: the file as it is, as if it were inherited (no code is run)."""
         found: dict[str, Any] = super().convert_to_native_format(trust_remote_code=True, **kwargs)
         return found
+
+    @classmethod
+    def _from_pretrained(cls, files: dict[str, Any], *args: Any, **kwargs: Any) -> Any:
+        """Of a class that marks the language of text, a `TranslationTokenizer`."""
+        kind, path = cls, files.get("tokenizer_config_file")
+        if cls is SyllabaryTokenizer and path is not None:
+            members = parse(Path(path).read_bytes(), Path(path)).object()
+            if (found := language_class(members)) is not None:
+                kind = import_module("syllabary.compat.transformers.translation").TranslationTokenizer
+                kwargs[KEPT] = found[0]
+        return super(SyllabaryTokenizer, kind)._from_pretrained(files, *args, **kwargs)
 
     # ---- the engine ----
 
