@@ -79,6 +79,7 @@ def held(spec: TokenizerSpec, changes: Mapping[str, Any]) -> tuple[TokenizerSpec
     if name == LLAMA:
         less, lost = _legacy(less, _members(spec))
         losses += lost
+    less = replace(less, decoder=tuple(map(_one_space, less.decoder))) if less.decoder else less
     around = _around(spec, changes)
     carried = {} if around is None else {CARRIED: {"post_processor": around}}
     less = replace(less, record={}, carried=carried)
@@ -228,6 +229,13 @@ def _legacy(less: TokenizerSpec, members: Mapping[str, Json]) -> tuple[Tokenizer
     decoder = tuple(step for step in less.decoder or () if step.kind != "Strip")
     lost = Loss("(add_prefix_space: false) the space in front of a text: ids change there", "some")
     return replace(less, decoder=decoder), (lost,)
+
+
+def _one_space(step: Step) -> Step:
+    """Their decoders leave out one space in front, whatever the model says."""
+    if step.kind != "Strip" or step.options.get("start") == 0:
+        return step
+    return Step("Strip", {**step.options, "start": 1})
 
 
 def _flag(members: Mapping[str, Json], key: str, default: bool) -> bool:
