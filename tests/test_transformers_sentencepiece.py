@@ -254,3 +254,41 @@ def test_a_model_whose_ids_all_change_is_refused(tmp_path: Path) -> None:
     (tmp_path / "tokenizer.model").write_bytes(data)
     with pytest.raises(syllabary.FormatError, match=r"tokenizer\.json cannot hold"):
         syllabary.load(tmp_path).as_transformers()
+
+
+@pytest.mark.parametrize("options", [IDENTITY, {}])
+@pytest.mark.parametrize("told", [{}, {"legacy": True}])
+def test_added_tokens_within_words(told: dict[str, Any], options: dict[str, Any], tmp_path: Path) -> None:
+    """Found as `AutoTokenizer` finds them; what follows is a text of its own. Of a saved folder too."""
+    folder(tmp_path, {**LLAMA, **told}, **options)
+    theirs, ours = transformers.AutoTokenizer.from_pretrained(tmp_path), opened(tmp_path)
+    ours.save_pretrained(tmp_path / "again")
+    again = syllabary.load(tmp_path / "again").as_transformers()
+    kinds = [transformers.AddedToken("qzq", rstrip=True), transformers.AddedToken("<t>", special=True)]
+    for one in (theirs, ours, again):
+        assert one.add_tokens(["zq", *kinds]) == 3
+    for text in ("ezqt", "azqb", "the zq", "zqzq", "the qzq  the", "a<t>b", "zq"):
+        ids = theirs(text)["input_ids"]
+        found = ours(text)["input_ids"]
+        added = [number for number in found if number >= 460]
+        assert added == [number for number in ids if number >= 460] != [], text
+        assert found == again(text)["input_ids"], text
+        if told and (options or " " not in text):  # as there, each part has its space, and keeps it
+            assert found == ids, text
+    assert ours("the cat")["input_ids"] == opened(tmp_path)("the cat")["input_ids"]
+    flags = ours.added_tokens_decoder
+    assert [flags[number].rstrip for number in (460, 461, 462)] == [False, True, False]
+
+
+def test_spaces_in_front_of_what_is_decoded(tmp_path: Path) -> None:
+    """One goes, as in `AutoTokenizer`; sentencepiece takes all, where it takes spaces out of text."""
+    folder(tmp_path, LLAMA)
+    theirs, ours = transformers.AutoTokenizer.from_pretrained(tmp_path), opened(tmp_path)
+    parts = ours.convert_tokens_to_ids(["<unk>", "\u2581", "\u2581a", "a", "<s>"])
+    for size in range(5):
+        for places in range(5**size):
+            ids = [parts[places // 5**at % 5] for at in range(size)]
+            for skips in (True, False):
+                want = theirs.decode(ids, skip_special_tokens=skips)
+                assert ours.decode(ids, skip_special_tokens=skips) == want, ids
+    assert ours.decode(parts[:3], skip_special_tokens=True) == " a"

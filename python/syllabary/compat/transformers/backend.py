@@ -5,6 +5,7 @@ from __future__ import annotations
 from syllabary.errors import FormatError
 
 try:
+    from tokenizers import AddedToken
     from tokenizers.processors import TemplateProcessing
     from transformers import BatchEncoding
     from transformers.tokenization_utils_tokenizers import TokenizersBackend
@@ -15,4 +16,4 @@ except ImportError as error:
         "pip install 'syllabary[transformers]'"
     ) from error
 
-__all__ = ["BatchEncoding", "TemplateProcessing", "TokenizersBackend", "logging"]
+__all__ = ["AddedToken", "BatchEncoding", "TemplateProcessing", "TokenizersBackend", "logging"]

@@ -14,7 +14,7 @@ from typing import Any
 
 from syllabary import formats
 from syllabary.compat.transformers.placing import placed
-from syllabary.compat.transformers.tokenizer import SyllabaryTokenizer
+from syllabary.compat.transformers.tokenizer import AS_WRITTEN, SyllabaryTokenizer
 from syllabary.errors import FormatError, LossWarning
 from syllabary.files import write_atomic
 from syllabary.formats.loss import Loss
@@ -42,6 +42,8 @@ def wrap(tok: Any, settings: Mapping[str, Any]) -> SyllabaryTokenizer:
         spec = placed(spec, settings)
         told |= {**said(spec), **of_class(spec)}
         spec, losses = held(spec, settings)
+        if any(step.kind == "Prepend" for step in spec.normalizer):
+            told[AS_WRITTEN] = True
     else:
         told |= of_class(tok.spec)
         spec = with_language(spec, language)

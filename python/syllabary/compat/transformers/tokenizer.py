@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from syllabary.compat.transformers.asked import Asked, checked
-from syllabary.compat.transformers.backend import TokenizersBackend, logging
+from syllabary.compat.transformers.backend import AddedToken, TokenizersBackend, logging
 from syllabary.compat.transformers.encode import encoded
 from syllabary.compat.transformers.inputs import read
 from syllabary.compat.transformers.saving import save_whole
@@ -26,6 +26,7 @@ from syllabary.tokenizer import Tokenizer
 
 FIELDS = frozenset(Asked._fields)
 NONE = {"padding_strategy": "do_not_pad", "truncation_strategy": "do_not_truncate"}
+AS_WRITTEN = "finds_added_tokens_as_written"  # setting: in no normalized text, where a mark is put in front
 logger = logging.get_logger(__name__)
 
 
@@ -114,6 +115,8 @@ class SyllabaryTokenizer(TokenizersBackend):  # type: ignore[misc]  # its types 
     def _add_tokens(self, new_tokens: list[Any], special_tokens: bool = False) -> int:
         """Add tokens; the next call looks whether any was new."""
         theirs = self.__dict__["_theirs"]
+        if self.init_kwargs.get(AS_WRITTEN) and not special_tokens:
+            new_tokens = [_as_written(token) for token in new_tokens]
         try:
             return int((theirs.add_special_tokens if special_tokens else theirs.add_tokens)(new_tokens))
         finally:
@@ -277,3 +280,12 @@ class SyllabaryTokenizer(TokenizersBackend):  # type: ignore[misc]  # its types 
             kwargs.setdefault("repo_id", Path(save_directory).name)
         save = super().save_pretrained
         return save_whole(save_directory, lambda folder: save(folder, *args, **kwargs))
+
+
+def _as_written(token: Any) -> Any:
+    """An added token that is found in the text as it stands, within words too."""
+    made = AddedToken(token) if isinstance(token, str) else token
+    if made.special or not made.normalized:
+        return token
+    flags = {name: getattr(made, name) for name in ("single_word", "lstrip", "rstrip")}
+    return AddedToken(made.content, normalized=False, **flags)
