@@ -70,7 +70,7 @@ def test_the_name_is_what_was_opened(tmp_path: Path, monkeypatch: pytest.MonkeyP
 LIKE = {
     **dict.fromkeys(("Camembert", "DebertaV2", "BigBird", "Barthez", "Albert", "T5", "XL", "MBart"), "t5"),
     "Pegasus": "t5",
-    **dict.fromkeys(("Nllb", "Gemma"), "llama"),
+    **dict.fromkeys(("Nllb", "Gemma", "Seamless"), "llama"),
     **dict.fromkeys(("MPNet", "Bert", "Electra", "LayoutLM"), "bert"),
 }
 

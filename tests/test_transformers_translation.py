@@ -17,7 +17,7 @@ from random import Random
 from typing import Any
 
 import pytest
-from test_transformers_classes import multilingual
+from test_transformers_classes import PIECES, multilingual
 from test_transformers_layouts import folder, said
 
 import syllabary
@@ -25,14 +25,26 @@ from syllabary.formats.transformers_layouts import MBART, NLLB
 
 transformers = pytest.importorskip("transformers", reason="the extra transformers is not installed")
 TEXTS = ("the", "the cat", "on a <mask> the", "", "a b c the cat sat on the mat")
+SEAMLESS = [f"__{name}__" for name in ("eng", "fra", "cmn_Hant", "deu", "ron", "fin", "swe", "yor")]
 LANGUAGES = {"MBart": MBART[:9], "MBart50": MBART[:9], "Nllb": NLLB[:9]}
+ALL = {**LANGUAGES, "SeamlessM4T": SEAMLESS}
 KINDS = [(name, kind) for name in LANGUAGES for kind in ("model", "json", "direct")]
+KINDS += [("SeamlessM4T", "json"), ("SeamlessM4T", "direct")]
 SAYS = ("src_lang", "tgt_lang", "legacy_behaviour")
 
 
 def both(path: Path, name: str, kind: str = "json", **config: Any) -> tuple[Any, Any]:
     """`AutoTokenizer`'s class, and ours: of a model, of a tokenizer.json, or of that with our class alone."""
-    theirs, ours, _home = folder(path, name, **{**said(name), **config})
+    if name == "SeamlessM4T":
+        pieces = [*PIECES[:1], *"thecatonmsb", *SEAMLESS, "<mask>"]
+        vocab = dict.fromkeys(["<pad>", "<unk>", "<s>", "</s>", *pieces])
+        theirs = transformers.SeamlessM4TTokenizer(
+            vocab={text: number for number, text in enumerate(vocab)},
+            additional_special_tokens=[*SEAMLESS, "<mask>"],
+            **config,
+        )
+    else:
+        theirs, ours, _home = folder(path, name, **{**said(name), **config})
     if kind == "model":
         return theirs, ours
     theirs.save_pretrained(path / "json")
@@ -87,7 +99,7 @@ def the_code(tok: Any) -> int:
 @pytest.mark.parametrize("name, kind", KINDS)
 def test_drawn_changes(name: str, kind: str, told: bool, tmp_path: Path) -> None:
     """Ids, masks, marks: whatever was changed before; the engine is made once."""
-    languages, random = LANGUAGES[name], Random(name + kind)
+    languages, random = ALL[name], Random(name + kind)
     config = {"src_lang": languages[2], "tgt_lang": languages[3], "legacy_behaviour": True} if told else {}
     theirs, ours = both(tmp_path, name, kind, **config)
     engine = ours.syllabary._engine
@@ -101,7 +113,7 @@ def test_drawn_changes(name: str, kind: str, told: bool, tmp_path: Path) -> None
 
 @pytest.mark.parametrize("name, kind", KINDS)
 def test_saved_with_other_languages(name: str, kind: str, tmp_path: Path) -> None:
-    languages = LANGUAGES[name]
+    languages = ALL[name]
     theirs, ours = both(tmp_path, name, kind)
     for one in (theirs, ours):
         one.src_lang, one.tgt_lang = languages[4], languages[5]
@@ -193,6 +205,23 @@ def test_threads_that_encode_targets(name: str, tmp_path: Path) -> None:
     with ThreadPoolExecutor(8) as pool:
         found = list(pool.map(lambda number: uses[number % 3](), range(1500)))
     assert found == want * 500
+
+
+def test_languages_by_their_names(tmp_path: Path) -> None:
+    """SeamlessM4T's, which a call takes too."""
+    theirs, ours = both(tmp_path, "SeamlessM4T", src_lang="deu", tgt_lang="cmn_Hant")
+    assert ours.encode("a") == theirs.encode("a") != theirs("a")["input_ids"]
+    assert syllabary.load(tmp_path / "json").encode_full("a").ids == theirs("a")["input_ids"]
+    for asked in ({}, {"src_lang": "fra"}, {"tgt_lang": "__eng__"}, {"src_lang": "ron", "tgt_lang": "swe"}):
+        assert plain(ours("a", text_target="b", **asked)) == plain(theirs("a", text_target="b", **asked))
+        assert (ours.src_lang, ours.tgt_lang) == (theirs.src_lang, theirs.tgt_lang)
+    theirs.tgt_lang = ours.tgt_lang = "deu"
+    assert ours.encode("a") == theirs.encode("a")
+    changed = syllabary.load(tmp_path / "json").with_settings(src_lang="fin")
+    theirs.src_lang = "fin"
+    assert changed.encode_full("a", "b").ids == theirs("a", "b")["input_ids"]
+    with pytest.raises(ValueError, match="src_lang='xyz' is no language of this tokenizer: it has __eng__"):
+        ours("a", src_lang="xyz")
 
 
 def test_tokens_that_are_added_later(tmp_path: Path) -> None:

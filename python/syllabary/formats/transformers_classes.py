@@ -21,7 +21,8 @@ class Class:
     is no more than a text, takes the white space before it. side: of padding. extra: other special tokens, a
     pattern. language: that of text where `src_lang` says none, of a class that marks it. around: where the
     mark stands, A being one text or two; legacy: with `legacy_behaviour`, of a class that reads that; target:
-    around a target, if that is otherwise. code: how a language is spelled that is told by its name alone."""
+    around a target, if that is otherwise, and into: the usual language of one then. code: how a language is
+    spelled that is told by its name alone."""
 
     roles: Mapping[str, str] = field(default_factory=dict)
     inputs: tuple[str, ...] = ("input_ids", "attention_mask")
@@ -32,6 +33,7 @@ class Class:
     around: str = IN_FRONT
     legacy: str = ""
     target: str = ""
+    into: str | None = None
     code: str = "{}"
 
     def spelled(self, language: str) -> str:
@@ -63,6 +65,14 @@ MBART50 = replace(
     around=IN_FRONT,
 )
 NLLB = Class(ROBERTA.roles, strips=True, extra=CODES, language="eng_Latn", legacy=BEHIND)
+SEAMLESS = Class(
+    ENDED,
+    extra=r"__[a-z]{2,3}(_[A-Z][a-z]{3})?__",
+    language="__eng__",
+    target="eos language A eos",
+    into="__fra__",
+    code="__{}__",
+)
 XLNET = Class({**ROBERTA.roles, "sep": "<sep>", "cls": "<cls>"}, strips=True, side="left", extra="<eo[pd]>")
 T5 = Class({name: ENDED[name] for name in ("eos", "unk", "pad")})
 PEGASUS = Class({**T5.roles, "mask": "<mask_2>"}, extra=r"<mask_1>|<unk_\d+>")
@@ -92,6 +102,7 @@ CLASSES: Mapping[str, Class] = {
     "NllbTokenizer": NLLB,
     "PegasusTokenizer": PEGASUS,
     "RobertaTokenizer": ROBERTA,
+    "SeamlessM4TTokenizer": SEAMLESS,
     "T5Tokenizer": T5,
     "XLMRobertaTokenizer": ROBERTA,
     "XLNetTokenizer": XLNET,

@@ -2,8 +2,8 @@
 
 Adds the template that such a class has, whatever `tokenizer.json` says, and a tokenizer whose settings change
 it, as `tokenizer.src_lang = …` does there. Source: transformers 5.23, `set_src_lang_special_tokens` of MBart,
-MBart50 and Nllb. Leaves out: which classes these are (`transformers_classes`); changing it in place
-(`compat.transformers.translation`); what a model is told of the language to translate into.
+MBart50, Nllb and SeamlessM4T. Leaves out: which classes these are (`transformers_classes`); changing it in
+place (`compat.transformers.translation`); what a model is told of the language to translate into.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""`TranslationTokenizer`: the one of a class that marks the language of a text, MBart, MBart50 or Nllb.
+"""`TranslationTokenizer`, of a class that marks the language of a text: MBart, MBart50, Nllb, SeamlessM4T.
 
     tokenizer.src_lang = "fr_XX"                      the mark of texts from now on
     tokenizer(text, text_target=target)               that of `tgt_lang` beside the target
@@ -61,10 +61,13 @@ class TranslationTokenizer(SyllabaryTokenizer):
         self.legacy_behaviour = bool(self.init_kwargs.get("legacy_behaviour"))
         source, there = self.init_kwargs["src_lang"], known.language in self.get_vocab()
         self._src_lang = known.language if there else None
-        self._tgt_lang: str | None = self.init_kwargs["tgt_lang"]
+        into = self.init_kwargs["tgt_lang"] or known.into
+        self._tgt_lang: str | None = None if into is None else known.spelled(into)
         if source is not None:
             self._src_lang = self._checked("src_lang", source)
         self._mark_files()
+        if known.target:  # `encode` is of targets at first, as there
+            self._held.thread.mark = known.target, self._tgt_lang
 
     @property
     def _class(self) -> Class:
@@ -91,6 +94,8 @@ class TranslationTokenizer(SyllabaryTokenizer):
     @tgt_lang.setter
     def tgt_lang(self, language: str | None) -> None:
         self._tgt_lang = None if language is None else self._checked("tgt_lang", language)
+        if self._class.target:
+            self._switch_to_target_mode()
 
     @property
     def lang_code_to_id(self) -> dict[str, int]:
@@ -107,8 +112,9 @@ class TranslationTokenizer(SyllabaryTokenizer):
     @property
     def fairseq_tokens_to_ids(self) -> dict[str, int]:
         """Token -> id of the first four, the languages and the mask."""
-        first = {text: number for number, text in enumerate(("<s>", "<pad>", "</s>", "<unk>"))}
-        return {**first, **self.lang_code_to_id, "<mask>": self.mask_token_id}
+        ids = self.get_vocab()
+        first = [text for text in ("<s>", "<pad>", "</s>", "<unk>", "<mask>") if text in ids]
+        return {**{text: ids[text] for text in first}, **self.lang_code_to_id}
 
     @property
     def fairseq_ids_to_tokens(self) -> dict[int, str]:
@@ -167,6 +173,14 @@ class TranslationTokenizer(SyllabaryTokenizer):
         if self._tgt_lang is not None:
             self.set_tgt_lang_special_tokens(self._tgt_lang)
 
+    def __call__(self, *args: Any, **asked: Any) -> Any:
+        """The texts encoded. SeamlessM4T's `src_lang` and `tgt_lang`, where they are given, are set first."""
+        if self._class.target:
+            for name in ("src_lang", "tgt_lang"):
+                if (language := asked.pop(name, None)) is not None:
+                    setattr(self, name, language)
+        return super().__call__(*args, **asked)
+
     def _build_translation_inputs(
         self, raw_inputs: Any, return_tensors: str, src_lang: str | None, tgt_lang: str | None, **more: Any
     ) -> Any:
@@ -197,6 +211,11 @@ class TranslationTokenizer(SyllabaryTokenizer):
         mark = self._mark(now=False)
         if mark is not None:
             self.__dict__["_theirs"].post_processor = _processor(mark)
+
+    def num_special_tokens_to_add(self, pair: bool = False) -> int:
+        """How many tokens are put around a text now, or around a pair."""
+        mark = self._mark()
+        return super().num_special_tokens_to_add(pair) if mark is None else len(mark.shape.split()) - 1
 
     def _engine(self) -> Made:
         made, mark = super()._engine(), self._mark()
