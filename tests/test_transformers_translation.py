@@ -189,6 +189,10 @@ def test_copies_and_pickles(name: str, tmp_path: Path) -> None:
     assert pickle.dumps(ours) == bare
     ours.src_lang = languages[3]
     assert pickle.dumps(ours) != bare
+    ours.tgt_lang = None
+    bare = pickle.dumps(ours)
+    ours("the", text_target="cat")
+    assert (ours.tgt_lang, pickle.dumps(ours)) == (languages[3], bare)
 
 
 @pytest.mark.parametrize("name", LANGUAGES)

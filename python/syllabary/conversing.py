@@ -63,7 +63,7 @@ class Conversing:
         """The same with other settings, by the names of `tokenizer_config.json`; `None` takes one out.
 
         `chat_template`: a template, or name -> template. `bos_token` and the like: a token of this tokenizer.
-        `src_lang`: of MBart, MBart50, Nllb, SeamlessM4T: the language whose token stands beside the text then.
+        `src_lang`: of MBart, MBart50, Nllb, SeamlessM4T: the language whose token is beside a text then.
         Saved in `.syllabary.json`, and by `as_transformers().save_pretrained(folder)`.
 
         Raises `FormatError` for a role or a language that is no token, and for a value that no JSON holds.

@@ -41,6 +41,7 @@ class Engine:
         self.made: Made | None = None
         self.handed_out = False  # whether somebody else holds a part of the tokenizer
         self.touched = False  # whether tokens were added
+        self.into: str | None = None  # the language of targets, where the first of them had to settle it
         self.thread = threading.local()  # `mark`: the language that a thread switched to, where it did
 
     def __reduce__(self) -> tuple[type[Engine], tuple[()]]:

@@ -89,11 +89,12 @@ class TranslationTokenizer(SyllabaryTokenizer):
     @property
     def tgt_lang(self) -> str | None:
         """The language of targets."""
-        return self._tgt_lang
+        return self._held.into if self._tgt_lang is None else self._tgt_lang
 
     @tgt_lang.setter
     def tgt_lang(self, language: str | None) -> None:
         self._tgt_lang = None if language is None else self._checked("tgt_lang", language)
+        self._held.into = None
         if self._class.target:
             self._switch_to_target_mode()
 
@@ -168,10 +169,10 @@ class TranslationTokenizer(SyllabaryTokenizer):
         self._held.thread.mark = None
 
     def _switch_to_target_mode(self) -> None:
-        if self._tgt_lang is None:
-            self._tgt_lang = self._src_lang
-        if self._tgt_lang is not None:
-            self.set_tgt_lang_special_tokens(self._tgt_lang)
+        if self.tgt_lang is None:
+            self._held.into = self._src_lang
+        if self.tgt_lang is not None:
+            self.set_tgt_lang_special_tokens(self.tgt_lang)
 
     def __call__(self, *args: Any, **asked: Any) -> Any:
         """The texts encoded. SeamlessM4T's `src_lang` and `tgt_lang`, where they are given, are set first."""
