@@ -136,18 +136,23 @@ def trained(name: str) -> str:
     return json.dumps(document)
 
 
-# Model (of characters), scheme, whether marks cut, whether digits are cut behind and text is in NFKC before.
-MARKED = [*product(["BPE", "Unigram"], ["always", "first", "never"], [True, False], [True], [False])]
-MARKED += [*product(["BPE"], ["always", "first", "never"], [True, False], [False], [True])]
-MARKED += [("BPE", "first", True, False, False), ("Unigram", "always", True, False, True)]
+# Model (of characters), scheme, whether marks cut, whether digits are cut behind, and a normalizer before:
+# `Prepend` makes two characters of the first one, between which signs are cut.
+MARKED = [*product(["BPE", "Unigram"], ["always", "first", "never"], [True, False], [True], [""])]
+MARKED += [*product(["BPE"], ["always", "first", "never"], [True, False], [False], ["NFKC", "Prepend"])]
+MARKED += [("BPE", "first", True, False, ""), ("Unigram", "always", True, False, "NFKC")]
+MARKED += [("Unigram", "first", True, False, "Prepend")]
 
 
-def with_marks(model: str, scheme: str, cuts: bool, by_digits: bool, normalizes: bool) -> str:
+def with_marks(model: str, scheme: str, cuts: bool, by_digits: bool, normalizer: str) -> str:
     """The `tokenizer.json` of one whose spaces are marks, as `SentencePieceBPETokenizer` has them."""
     made = Tokenizer(models.BPE(unk_token="<unk>", fuse_unk=True) if model == "BPE" else models.Unigram())
     made.pre_tokenizer = pre_tokenizers.Metaspace(prepend_scheme=scheme, split=cuts)
-    if normalizes:
+    if normalizer == "NFKC":
         made.normalizer = normalizers.NFKC()
+    elif normalizer == "Prepend":
+        made.normalizer = normalizers.Prepend("▁")
+        made.pre_tokenizer = pre_tokenizers.Sequence([pre_tokenizers.Punctuation(), made.pre_tokenizer])
     special = {"special_tokens": ["<unk>", "<s>"], "show_progress": False}
     trainer = (
         trainers.BpeTrainer(vocab_size=300, **special)

@@ -130,14 +130,17 @@ impl<const SPANS: bool, F: FnMut(&[u32], &[Range<usize>], u32)> Job<'_, SPANS, F
 
     fn segments(&mut self, source: &Source<'_>, segments: &Segments) -> Result<(), Error> {
         let (text, tokenizer) = (source.text(), self.tokenizer);
+        // What begins so far before is the beginning of the text given, of which several characters may be made.
+        let begin = match source {
+            Source::Made(aligned) if tokenizer.pretokenizer.asks_where() => aligned.at_zero(),
+            _ => 0,
+        };
         let (mut at, mut count) = (0, 0_u32);
         while at < text.len() {
             let end = segments.end((&tokenizer.pretokenizer, &tokenizer.split), text, at);
             match self.work.segments.get(&text.as_bytes()[at..end]) {
-                Some(ids) if at > 0 || !tokenizer.pretokenizer.asks_where() => {
-                    (self.sink)(ids, &[], self.word)
-                }
-                _ => self.learn(&source.slice(at..end), at == 0)?,
+                Some(ids) if at >= begin => (self.sink)(ids, &[], self.word),
+                _ => self.learn(&source.slice(at..end), at < begin)?,
             }
             at = end;
             count = count.wrapping_add(1);
@@ -148,9 +151,8 @@ impl<const SPANS: bool, F: FnMut(&[u32], &[Range<usize>], u32)> Job<'_, SPANS, F
         Ok(())
     }
 
-    /// Encodes a segment and remembers it, unless it is the first one and that makes it another.
-    fn learn(&mut self, segment: &Source<'_>, first: bool) -> Result<(), Error> {
-        let differs = first && self.tokenizer.pretokenizer.asks_where();
+    /// Encodes a segment and remembers it, unless it may be another where it stands.
+    fn learn(&mut self, segment: &Source<'_>, differs: bool) -> Result<(), Error> {
         // Longer pieces are all of the segment, but for a mark of their beginning.
         self.learns = if differs { None } else { Some(segment.text().len().saturating_sub(MARKS)) };
         self.work.learned.clear();
