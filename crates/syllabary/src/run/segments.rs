@@ -140,7 +140,10 @@ impl<const SPANS: bool, F: FnMut(&[u32], &[Range<usize>], u32)> Job<'_, SPANS, F
             let end = segments.end((&tokenizer.pretokenizer, &tokenizer.split), text, at);
             match self.work.segments.get(&text.as_bytes()[at..end]) {
                 Some(ids) if at >= begin => (self.sink)(ids, &[], self.word),
-                _ => self.learn(&source.slice(at..end), at < begin)?,
+                _ => {
+                    let done = self.learn(&source.slice(at..end), at < begin);
+                    done.or_else(|error| self.whole(source, error))?;
+                }
             }
             at = end;
             count = count.wrapping_add(1);
@@ -149,6 +152,15 @@ impl<const SPANS: bool, F: FnMut(&[u32], &[Range<usize>], u32)> Job<'_, SPANS, F
             }
         }
         Ok(())
+    }
+
+    /// The error of a segment, which knows of its own characters alone, as that of all the text, if that has not been made.
+    fn whole(&mut self, source: &Source<'_>, error: Error) -> Result<(), Error> {
+        match (source, &error) {
+            (Source::Text(text, base), Error::UnknownSymbol { .. }) => self.part(text, Place::Text(*base)),
+            _ => Ok(()),
+        }
+        .and(Err(error))
     }
 
     /// Encodes a segment and remembers it, unless it may be another where it stands.

@@ -85,7 +85,8 @@ def make(theirs: Any, last: Made | None = None) -> Made:
     if last is not None and now.model == last.state.model:
         spec = grown(last.tok.spec, last.added, added, theirs.get_vocab_size(False))
     if spec is not None and last is not None:
-        tok = _reframed(last.tok._grown(spec), now)
+        tok = last.tok._grown(spec)
+        tok = tok if now.processor == last.state.processor else _reframed(tok, now)
     else:
         tok = Tokenizer(read_document(_document(theirs, added)))
     check_processors(tok.framing.post_processor)
