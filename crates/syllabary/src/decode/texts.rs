@@ -112,8 +112,9 @@ impl TextDecoder {
                 made.extend_from_slice(self.behind(vocab, &ids[others.clone()], others.start)?.as_bytes());
             }
         }
-        // All of it is text.
-        Ok(Some(String::from_utf8(made).unwrap_or_default()))
+        // SAFETY: the beginning is a text; what slots add is the end of one, behind a whole text that it began with, and so is
+        // what comes from `behind`; `write_bytes` writes characters alone.
+        Ok(Some(unsafe { String::from_utf8_unchecked(made) }))
     }
 
     /// What ids, the first of them of this number, add to a text before them.

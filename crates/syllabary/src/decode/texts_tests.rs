@@ -128,7 +128,9 @@ fn texts_are_those_of_the_steps() {
                 ids[at] = [1, 99, 5_000][draw(3)];
             }
             let expected = decoder.by_steps(&vocab, &ids);
-            assert_eq!(decoder.decode(&vocab, &ids), expected, "{ids:?} by {chain:?}");
+            let made = decoder.decode(&vocab, &ids);
+            assert_eq!(made, expected, "{ids:?} by {chain:?}");
+            assert!(made.is_ok_and(|made| std::str::from_utf8(made.as_bytes()).is_ok()) || expected.is_err());
             if let Some(texts) = decoder.texts(&vocab, 0) {
                 asked += usize::from(matches!(decoder.by_texts(&vocab, texts, &ids), Ok(Some(_))));
             }

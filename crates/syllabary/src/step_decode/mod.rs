@@ -99,7 +99,7 @@ impl StepDecoder {
         None
     }
 
-    /// Writes what bytes between other tokens add to a text; whether it did: nothing else is done to them.
+    /// Writes what bytes between other tokens add to a text, characters alone; whether it did: nothing else is done to them.
     pub(crate) fn write_bytes(&self, bytes: &[u8], out: &mut Vec<u8>) -> bool {
         if let [Kind::SentencePiece(_)] = &self.steps[..] {
             sentencepiece::write_bytes(bytes, &mut |text| out.extend_from_slice(text.as_bytes()));
