@@ -49,6 +49,15 @@ pub struct Step {
     pub options: BTreeMap<String, Value>,
 }
 
+#[cfg(test)]
+impl Step {
+    /// One with these options.
+    pub(crate) fn of(kind: &str, options: &[(&str, Value)]) -> Step {
+        let options = options.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
+        Step { kind: kind.to_owned(), options }
+    }
+}
+
 impl Step {
     /// An error about this step.
     pub fn wrong(&self, reason: &str) -> Error {

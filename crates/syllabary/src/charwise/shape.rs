@@ -144,11 +144,6 @@ mod tests {
     use super::*;
     use crate::step::Value;
 
-    fn step(kind: &str, options: &[(&str, Value)]) -> Step {
-        let options = options.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
-        Step { kind: kind.to_owned(), options }
-    }
-
     fn text(text: &str) -> Value {
         Value::Str(text.to_owned())
     }
@@ -156,12 +151,12 @@ mod tests {
     #[test]
     fn shapes_of_steps() {
         let replace = |content: &str, regex| {
-            step(
+            Step::of(
                 "Replace",
                 &[("pattern", text(" ")), ("regex", Value::Bool(regex)), ("content", text(content))],
             )
         };
-        let prepend = step("Prepend", &[("prepend", text("▁"))]);
+        let prepend = Step::of("Prepend", &[("prepend", text("▁"))]);
         let marked = Shape { marks_spaces: true, ..PLAIN };
         let prefixed = Some(Shape { prefix: Prefix::Always, ..marked });
         let rewrites = Some(Shape { rewrites: true, ..PLAIN });
@@ -176,7 +171,7 @@ mod tests {
         let metaspace = |scheme: &str, split| {
             let options =
                 [("replacement", text("▁")), ("prepend_scheme", text(scheme)), ("split", Value::Bool(split))];
-            step("Metaspace", &options)
+            Step::of("Metaspace", &options)
         };
         let first = Shape { prefix: Prefix::First, unless_marked: true, ..marked };
         assert_eq!(Shape::new(&[], &[metaspace("first", false)], false), Some(first));
@@ -186,7 +181,7 @@ mod tests {
         assert_eq!(Shape::new(&[], &[metaspace("always", true)], false), Some(split));
         let behind = Shape { rewrites: true, ..split };
         assert_eq!(Shape::new(&[prepend], &[metaspace("always", true)], false), Some(behind));
-        assert_eq!(Shape::new(&[], &[step("WhitespaceSplit", &[])], false), None);
+        assert_eq!(Shape::new(&[], &[Step::of("WhitespaceSplit", &[])], false), None);
         let sentencepiece = |rules: &[u8], extra| {
             let on = Value::Bool(true);
             let options = [
@@ -196,7 +191,7 @@ mod tests {
                 ("remove_extra_whitespaces", Value::Bool(extra)),
                 ("treat_whitespace_as_suffix", Value::Bool(false)),
             ];
-            step("SentencePiece", &options)
+            Step::of("SentencePiece", &options)
         };
         assert_eq!(of(&[sentencepiece(b"", false)]), prefixed);
         let rewrites = Some(Shape { rewrites: true, ..marked });

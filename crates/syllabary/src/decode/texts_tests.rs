@@ -36,32 +36,27 @@ const TOKENS: &[&str] = &[
     "a long token of many more than sixteen bytes▁",
 ];
 
-fn step(kind: &str, options: &[(&str, Value)]) -> Step {
-    let options = options.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
-    Step { kind: kind.to_owned(), options }
-}
-
 fn text(text: &str) -> Value {
     Value::Str(text.to_owned())
 }
 
 fn replace(pattern: &str, content: &str) -> Step {
     let flags = [("pattern", text(pattern)), ("content", text(content)), ("regex", Value::Bool(false))];
-    step("Replace", &flags)
+    Step::of("Replace", &flags)
 }
 
 fn strip(content: &str, start: i64, stop: i64) -> Step {
-    step("Strip", &[("content", text(content)), ("start", Value::Int(start)), ("stop", Value::Int(stop))])
+    Step::of("Strip", &[("content", text(content)), ("start", Value::Int(start)), ("stop", Value::Int(stop))])
 }
 
 fn metaspace(scheme: &str) -> Step {
     let split = ("split", Value::Bool(true));
-    step("Metaspace", &[("replacement", text("▁")), ("prepend_scheme", text(scheme)), split])
+    Step::of("Metaspace", &[("replacement", text("▁")), ("prepend_scheme", text(scheme)), split])
 }
 
 fn sentencepiece(prefix: bool, spaces: bool) -> Step {
     let (suffix, charsmap) = (Value::Bool(false), Value::Bytes(Vec::new()));
-    step(
+    Step::of(
         "SentencePiece",
         &[
             ("add_dummy_prefix", Value::Bool(prefix)),
@@ -75,8 +70,8 @@ fn sentencepiece(prefix: bool, spaces: bool) -> Step {
 
 /// Steps, and whether they are asked what each token adds.
 fn chains() -> Vec<(Vec<Step>, bool)> {
-    let (bytes, fuse) = (|| step("ByteFallback", &[]), || step("Fuse", &[]));
-    let words = |cleanup| step("WordPiece", &[("prefix", text("##")), ("cleanup", Value::Bool(cleanup))]);
+    let (bytes, fuse) = (|| Step::of("ByteFallback", &[]), || Step::of("Fuse", &[]));
+    let words = |cleanup| Step::of("WordPiece", &[("prefix", text("##")), ("cleanup", Value::Bool(cleanup))]);
     vec![
         (vec![replace("▁", " "), bytes(), fuse(), strip(" ", 1, 0)], true),
         (vec![replace("▁", " "), bytes(), fuse()], true),
@@ -94,9 +89,9 @@ fn chains() -> Vec<(Vec<Step>, bool)> {
         (vec![sentencepiece(false, false)], true),
         (vec![fuse(), strip(" ", 1, 1)], false),
         (vec![fuse(), replace("the", "a")], false),
-        (vec![step("BPEDecoder", &[("suffix", text("▁"))])], false),
+        (vec![Step::of("BPEDecoder", &[("suffix", text("▁"))])], false),
         (vec![sentencepiece(true, true), fuse()], false),
-        (vec![step("Join", &[("separator", text(" "))])], false),
+        (vec![Step::of("Join", &[("separator", text(" "))])], false),
     ]
 }
 

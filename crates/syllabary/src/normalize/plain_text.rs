@@ -104,11 +104,6 @@ mod tests {
         step::{Step, Value},
     };
 
-    fn step(kind: &str, options: &[(&str, Value)]) -> Step {
-        let options = options.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
-        Step { kind: kind.to_owned(), options }
-    }
-
     #[test]
     fn every_character_in_lower_case() {
         let all: String = ('\0'..=char::MAX).collect();
@@ -125,22 +120,22 @@ mod tests {
         let bert = |accents: &Value, lower: &Value| {
             let flags = [("clean_text", on.clone()), ("handle_chinese_chars", on.clone())];
             let more = [("strip_accents", accents.clone()), ("lowercase", lower.clone())];
-            step("Bert", &[flags, more].concat())
+            Step::of("Bert", &[flags, more].concat())
         };
         let spaces = [("pattern", text(r"\s+")), ("regex", on.clone()), ("content", text(" "))];
         let mut steps = vec![
-            step("NFC", &[]),
-            step("Replace", &spaces),
-            step("Lowercase", &[]),
+            Step::of("NFC", &[]),
+            Step::of("Replace", &spaces),
+            Step::of("Lowercase", &[]),
             bert(&on, &on),
             bert(&off, &on),
             bert(&on, &off),
             bert(&off, &off),
-            step("StripAccents", &[]),
-            step("NFKD", &[]),
-            step("Nmt", &[]),
-            step("Strip", &[("strip_left", on.clone()), ("strip_right", on.clone())]),
-            step("Prepend", &[("prepend", text("▁"))]),
+            Step::of("StripAccents", &[]),
+            Step::of("NFKD", &[]),
+            Step::of("Nmt", &[]),
+            Step::of("Strip", &[("strip_left", on.clone()), ("strip_right", on.clone())]),
+            Step::of("Prepend", &[("prepend", text("▁"))]),
         ];
         let sets: Vec<Vec<Step>> = steps.iter().map(|step| vec![step.clone()]).collect();
         let mut draw = drawing(5);

@@ -13,36 +13,31 @@ const CHARS: &[char] = &[
     '$', '，', '`', '😀', '\0', '▁',
 ];
 
-fn step(kind: &str, options: &[(&str, Value)]) -> Step {
-    let options = options.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
-    Step { kind: kind.to_owned(), options }
-}
-
 fn cut(pattern: &str, regex: bool, behavior: &str, invert: bool) -> Step {
     let text = |text: &str| Value::Str(text.to_owned());
     let (regex, invert) = (Value::Bool(regex), Value::Bool(invert));
-    step(
+    Step::of(
         "Split",
         &[("pattern", text(pattern)), ("regex", regex), ("behavior", text(behavior)), ("invert", invert)],
     )
 }
 
 fn bytes(prefix: bool, regex: bool) -> Step {
-    step("ByteLevel", &[("add_prefix_space", Value::Bool(prefix)), ("use_regex", Value::Bool(regex))])
+    Step::of("ByteLevel", &[("add_prefix_space", Value::Bool(prefix)), ("use_regex", Value::Bool(regex))])
 }
 
 fn digits(individual: bool) -> Step {
-    step("Digits", &[("individual_digits", Value::Bool(individual))])
+    Step::of("Digits", &[("individual_digits", Value::Bool(individual))])
 }
 
 fn punctuation(behavior: &str) -> Step {
-    step("Punctuation", &[("behavior", Value::Str(behavior.to_owned()))])
+    Step::of("Punctuation", &[("behavior", Value::Str(behavior.to_owned()))])
 }
 
 fn metaspace(scheme: &str, split: bool) -> Step {
     let text = |text: &str| Value::Str(text.to_owned());
     let split = Value::Bool(split);
-    step("Metaspace", &[("replacement", text("▁")), ("prepend_scheme", text(scheme)), ("split", split)])
+    Step::of("Metaspace", &[("replacement", text("▁")), ("prepend_scheme", text(scheme)), ("split", split)])
 }
 
 /// Steps as tokenizers have them, and others.
@@ -62,20 +57,20 @@ fn layouts() -> Vec<Vec<Step>> {
         vec![cut(words, true, "removed", true), bytes(false, false)],
         vec![isolated(r"\s+$"), isolated(r"\p{L}+(?=\p{N})|."), digits(false)],
         vec![bytes(true, true), isolated("Ċ|ċ")],
-        vec![step("WhitespaceSplit", &[]), bytes(true, false), punctuation("isolated")],
-        vec![step("Whitespace", &[])],
-        vec![step("BertPreTokenizer", &[])],
+        vec![Step::of("WhitespaceSplit", &[]), bytes(true, false), punctuation("isolated")],
+        vec![Step::of("Whitespace", &[])],
+        vec![Step::of("BertPreTokenizer", &[])],
         vec![cut("a ", false, "isolated", false), cut(" ", false, "removed", false), digits(true)],
         vec![cut(words, true, "contiguous", false), digits(true)],
         vec![metaspace("always", true)],
         vec![metaspace("first", true), digits(true)],
         vec![metaspace("never", false), cut("▁", false, "merged_with_previous", false)],
-        vec![step("WhitespaceSplit", &[]), metaspace("always", true)],
+        vec![Step::of("WhitespaceSplit", &[]), metaspace("always", true)],
         vec![cut("▁", false, "merged_with_next", true), digits(true)],
         vec![punctuation("merged_with_next"), digits(true)],
         vec![digits(true), punctuation("merged_with_previous")],
-        vec![step("UnicodeScripts", &[]), digits(true)],
-        vec![digits(true), step("FixedLength", &[("length", Value::Int(2))])],
+        vec![Step::of("UnicodeScripts", &[]), digits(true)],
+        vec![digits(true), Step::of("FixedLength", &[("length", Value::Int(2))])],
         vec![cut(r"\s+|a+", true, "isolated", true), cut(r"\w+", true, "removed", false)],
         vec![isolated(r"(?<=a)\s|1"), digits(true)],
         vec![cut(r"(\s)\1", true, "isolated", false), digits(true)],

@@ -360,17 +360,12 @@ mod tests {
     use super::*;
     use crate::step::Value;
 
-    fn made(kind: &str, options: &[(&str, Value)]) -> Step {
-        let options = options.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
-        Step { kind: kind.to_owned(), options }
-    }
-
     /// More parts than go through the later steps together.
     #[test]
     fn many_parts() {
         let off = Value::Bool(false);
-        let bytes = made("ByteLevel", &[("add_prefix_space", Value::Bool(true)), ("use_regex", off)]);
-        let steps = Pretokenizer::new(&[made("WhitespaceSplit", &[]), bytes]).unwrap();
+        let bytes = Step::of("ByteLevel", &[("add_prefix_space", Value::Bool(true)), ("use_regex", off)]);
+        let steps = Pretokenizer::new(&[Step::of("WhitespaceSplit", &[]), bytes]).unwrap();
         let text = "ab é ".repeat(2 * BATCH);
         for tracked in [false, true] {
             let whole = Aligned::new(&text, 7, tracked).unwrap();
@@ -385,7 +380,7 @@ mod tests {
 
     #[test]
     fn an_error_of_the_caller_ends_it() {
-        let steps = Pretokenizer::new(&[made("WhitespaceSplit", &[])]).unwrap();
+        let steps = Pretokenizer::new(&[Step::of("WhitespaceSplit", &[])]).unwrap();
         let mut seen = 0;
         let stopped = steps.for_each(vec![Aligned::new("a b c", 0, false).unwrap()], &mut |_| {
             seen += 1;

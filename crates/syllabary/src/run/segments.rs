@@ -121,7 +121,8 @@ fn kinds(rows: &[u128; ASCII]) -> Box<[u8; 256]> {
 impl<const SPANS: bool, F: FnMut(&[u32], &[Range<usize>], u32)> Job<'_, SPANS, F> {
     /// Encodes a stretch of normalized text without tokens: what steps make of it, segment by segment if that can be.
     pub(super) fn parts(&mut self, source: &Source<'_>) -> Result<(), Error> {
-        match (Segments::of(self.tokenizer).filter(|_| self.by_segments), source) {
+        let segments = if self.by_segments { Segments::of(self.tokenizer) } else { None };
+        match (segments, source) {
             (Some(segments), _) => self.segments(source, segments),
             (None, Source::Text(text, base)) => self.part(text, Place::Text(*base)),
             (None, Source::Made(aligned)) => self.by_steps(aligned),
