@@ -1,6 +1,6 @@
 """Characters inside words: with every code point that a table holds, the engine and tokenizers agree.
 
-Adds words of each, alone, between letters and under marks: their ids, alone and with spans. Every day a
+Adds words of each, alone, between letters, signs and digits, and under marks: their ids, alone and with spans. Every day a
 sample. Leaves out: text as it is written, and the specification (`test_wordpiece`).
 """
 
@@ -20,6 +20,10 @@ import syllabary
 COMMON = range(0x20, 0x600)
 RARE = [*range(0x600, 0xD800), *range(0xE000, 0x1_0040), 0x1D538, 0x1F600, 0x20000, 0xE0001]
 POINTS = [*COMMON, *RARE[:: 1 if PROVE else 60]]
+TOGETHER = [
+    {"type": "Punctuation", "behavior": "Contiguous"},
+    {"type": "Digits", "individual_digits": False},
+]
 KINDS = [
     (bert(True), BERT_CUTS),
     (bert(False), BERT_CUTS),
@@ -30,13 +34,19 @@ KINDS = [
     (sequence("normalizers", "Lowercase", "NFD"), sequence("pretokenizers", "Whitespace", "Punctuation")),
     ({"type": "NFKC"}, BERT_CUTS),
     (None, BERT_CUTS),
+    (None, {"type": "Whitespace"}),
+    ({"type": "NFC"}, {"type": "Whitespace"}),
+    ({"type": "NFKC"}, sequence("pretokenizers", "Whitespace", "Digits", "Punctuation")),
+    ({"type": "NFKC"}, {"type": "Sequence", "pretokenizers": [{"type": "WhitespaceSplit"}, *TOGETHER]}),
+    (bert(True), {"type": "Sequence", "pretokenizers": [BERT_CUTS, *TOGETHER]}),
 ]
 
 
 def words(point: int) -> list[str]:
     """Words with a character: what stands around it may change it, and it may change that."""
     c = chr(point)
-    return [f"{c}b", f"b{c}a{c}", f"Éb{c}", f"{c}\u0301\u0323a", f"a\u0301{c}\u0323b", f"b\u302e{c}"]
+    marked = [f"{c}\u0301\u0323a", f"a\u0301{c}\u0323b", f"b\u302e{c}", f"={c}\u0338=", f"1\u0338{c}1"]
+    return [f"{c}b", f"b{c}a{c}", f"Éb{c}", *marked, f"a!{c}={c}{c}a", f"1{c}1{c}!,"]
 
 
 def peer_of(normalizer: Any, cuts: Any, texts: list[str]) -> Tokenizer:

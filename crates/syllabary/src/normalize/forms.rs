@@ -4,12 +4,28 @@
 //! `tokenizers`. Only what is not surely normalized goes through it: text between two characters that no form
 //! changes, and that nothing before them changes, is normalized by itself. Leaves out text without alignment (`form_text`).
 
+use std::sync::OnceLock;
+
 use unicode_normalization_alignments::{
-    IsNormalized, UnicodeNormalization, char::canonical_combining_class, is_nfc_quick, is_nfd_quick,
-    is_nfkc_quick, is_nfkd_quick,
+    IsNormalized, UnicodeNormalization,
+    char::{canonical_combining_class, compose},
+    is_nfc_quick, is_nfd_quick, is_nfkc_quick, is_nfkd_quick,
 };
 
 use crate::aligned::{Aligned, Rewriter};
+
+/// Whether no form joins a character to what is before it, nor moves it.
+pub(crate) fn begins_anew(c: char) -> bool {
+    Form::Nfc.keeps(c)
+}
+
+/// Whether a form joins some character to one of these, as a stroke to `=`.
+pub(crate) fn takes_marks(text: &str) -> bool {
+    static JOINED: OnceLock<Vec<char>> = OnceLock::new();
+    let all = || ('\0'..='\u{2FFFF}').filter(|&c| !begins_anew(c)).collect();
+    let joined = JOINED.get_or_init(all);
+    text.nfd().any(|(c, _)| joined.iter().any(|&mark| compose(c, mark).is_some()))
+}
 
 /// A normalization form.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

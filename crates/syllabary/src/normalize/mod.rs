@@ -20,7 +20,7 @@ mod charsmap;
 mod charsmap_check;
 mod charsmap_tables;
 mod form_text;
-mod forms;
+pub(crate) mod forms;
 mod plain_text;
 mod precompiled;
 mod replace;

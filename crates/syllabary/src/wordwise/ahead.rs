@@ -41,11 +41,11 @@ impl<'w, 'o, F: FnMut(&[u32]) -> bool> Walk<'w, 'o, F> {
         Walk { cutter, out, learned: true }
     }
 
-    /// Writes the ids of a text.
-    pub(super) fn text(&mut self, text: &str) -> Result<(), Error> {
+    /// Writes the ids of a text; `KINDS`: its characters are of several (`Wordwise::has_kinds`).
+    pub(super) fn text<const KINDS: bool>(&mut self, text: &str) -> Result<(), Error> {
         let (mut cut, mut ahead) = (Cut::default(), [Ahead::default(); AHEAD]);
         loop {
-            let (count, more) = self.ahead(text, &mut cut, &mut ahead);
+            let (count, more) = self.ahead::<KINDS>(text, &mut cut, &mut ahead);
             if std::mem::take(&mut self.learned) {
                 self.ask_for_new(text, &ahead[..count]);
             }
@@ -65,7 +65,7 @@ impl<'w, 'o, F: FnMut(&[u32]) -> bool> Walk<'w, 'o, F> {
     /// The next words: how many, and whether more may come. The lines of the memory in which they are looked for are asked
     /// for before the first is needed. Tokens before the first word are written at once.
     #[inline]
-    fn ahead(
+    fn ahead<const KINDS: bool>(
         &mut self,
         text: &str,
         cut: &mut Cut,
@@ -73,7 +73,7 @@ impl<'w, 'o, F: FnMut(&[u32]) -> bool> Walk<'w, 'o, F> {
     ) -> (usize, Result<bool, Error>) {
         let mut count = 0;
         while count < AHEAD && !self.out.stopped {
-            let (Range { start, end }, class) = match self.cutter.next(text, cut) {
+            let (Range { start, end }, class) = match self.cutter.next::<KINDS>(text, cut) {
                 Ok(Some(word)) => word,
                 Ok(None) => return (count, Ok(false)),
                 Err(error) => return (count, Err(error)),

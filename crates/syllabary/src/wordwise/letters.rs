@@ -91,12 +91,16 @@ impl Letters {
     }
 }
 
-/// What a character of so many bytes becomes, by what the steps make of it between two `a`, if it is a letter: it
-/// comes from this character alone, and nothing of it moves past what comes before or after it (a mark does).
+/// What a character of so many bytes becomes, by what the steps make of it between two `a`, if that comes from this
+/// character alone and is not nothing.
 pub(super) fn of_normalized(made: &Aligned, width: usize) -> Option<&str> {
     let becomes = made.text().strip_prefix('a')?.strip_suffix('a')?;
     let spans = made.spans()?.get(1..=becomes.len())?;
     let own = spans.iter().all(|&span| span == (1, 1 + width as u32));
-    let stays = becomes.chars().all(|c| canonical_combining_class(c) == 0);
-    (own && stays && becomes.len() < ROOM).then_some(becomes)
+    (own && !becomes.is_empty()).then_some(becomes)
+}
+
+/// Whether nothing of it moves past what comes before or after it, as a mark does.
+pub(super) fn stays(becomes: &str) -> bool {
+    becomes.chars().all(|c| canonical_combining_class(c) == 0)
 }

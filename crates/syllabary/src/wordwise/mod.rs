@@ -31,20 +31,21 @@ const COMPOSING: [&str; 2] = ["NFC", "NFKC"];
 /// First steps of cutting that cut at all whitespace.
 const CUTTING: [&str; 3] = ["BertPreTokenizer", "Whitespace", "WhitespaceSplit"];
 
-/// Those that change each character by itself, and no more but the order of marks.
-const SINGLY: [&str; 5] = ["Bert", "Lowercase", "StripAccents", "NFD", "NFKD"];
+/// Those that leave no characters together but what stands between spaces and characters that stand alone.
+const ISOLATING: [&str; 2] = ["BertPreTokenizer", "WhitespaceSplit"];
 /// Steps of cutting, and splits, that only look at which kind a character is of.
 const BY_KIND: [&str; 5] = ["BertPreTokenizer", "Whitespace", "WhitespaceSplit", "Punctuation", "Digits"];
 const SPLITS: [&str; 3] = ["none", "whitespace", "whitespace-split"];
 
 /// Where text may be cut before anything else happens to it.
 pub(crate) struct Wordwise {
-    /// Not at whitespace alone: some characters are always pieces of their own.
-    isolates: bool,
-    /// A character that goes between two letters goes everywhere, not whitespace alone: no step looks at what is beside it.
-    drops: bool,
-    /// What becomes of letters is known of each alone.
-    spells: bool,
+    /// No step of cutting looks at what is beside a character: so what one between two letters shows is true everywhere,
+    /// and text may be cut between characters of two kinds, not at whitespace alone.
+    by_kind: bool,
+    /// Some of them leave characters of a kind together that they cut from others, other than spaces.
+    has_kinds: bool,
+    /// A character may be joined to the one behind it.
+    composes: bool,
 }
 
 impl Wordwise {
@@ -66,12 +67,10 @@ impl Wordwise {
             None => ["whitespace", "whitespace-split"].contains(&parts.split.kind()),
         };
         let composes = parts.normalizer.iter().any(|step| is(step, &COMPOSING));
-        let bert = parts.pretokenizer.first().is_some_and(|step| is(step, &CUTTING[..1]));
-        let drops =
+        let by_kind =
             parts.pretokenizer.iter().all(|step| is(step, &BY_KIND)) && SPLITS.contains(&parts.split.kind());
-        let spells = drops && parts.normalizer.iter().all(|step| is(step, &SINGLY));
-        // A step after it may put together or apart what it leaves whole: `11`, where digits are one piece.
-        let alone = parts.pretokenizer.len() == 1 && parts.split.kind() == "none";
-        (local && cuts).then_some(Wordwise { isolates: bert && alone && !composes, drops, spells })
+        let isolates = |step: &Step| is(step, &ISOLATING);
+        let has_kinds = !parts.pretokenizer.iter().all(isolates) || parts.split.kind() == "whitespace";
+        (local && cuts).then_some(Wordwise { by_kind, has_kinds, composes })
     }
 }

@@ -7,7 +7,7 @@ use std::ops::Range;
 use super::{
     Wordwise,
     ahead::Walk,
-    classes::{self, ALONE, Classes, SPACE, TOKEN, WORD},
+    classes::{ALONE, Between, Classes, LETTER, NUMBER, SIGN, SPACE, TOKEN, WORD, go_on},
     letters::{self, Letters},
 };
 use crate::{
@@ -21,6 +21,7 @@ use crate::{
     dropout::Dropout,
     encode::decode,
     models::{Found, Model},
+    normalize::forms,
     tokenizer::Tokenizer,
 };
 
@@ -64,7 +65,8 @@ impl Wordwise {
             stopped: false,
         };
         let cutter = Cutter { tokenizer, model, rules: self, work };
-        let done = Walk::new(cutter, &mut out).text(text);
+        let mut walk = Walk::new(cutter, &mut out);
+        let done = if self.has_kinds { walk.text::<true>(text) } else { walk.text::<false>(text) };
         let done = if out.stopped { Err(Error::Interrupted) } else { done };
         out.flush();
         work.run = run;
@@ -85,7 +87,11 @@ impl Wordwise {
     ) -> Result<(), Error> {
         let mut cutter = Cutter { tokenizer, model, rules: self, work };
         let mut cut = Cut::default();
-        while let Some((range, class)) = cutter.next(text, &mut cut)? {
+        let mut next = || match self.has_kinds {
+            true => cutter.next::<true>(text, &mut cut),
+            false => cutter.next::<false>(text, &mut cut),
+        };
+        while let Some((range, class)) = next()? {
             places.push((range, class.checked_sub(TOKEN)));
             if places.len().is_multiple_of(OFTEN) {
                 ask.check()?;
@@ -146,12 +152,16 @@ pub(super) struct Cutter<'w> {
 impl Cutter<'_> {
     /// The next word, or what stands alone between two, and its class; whitespace is passed over.
     #[inline]
-    pub(super) fn next(&mut self, text: &str, cut: &mut Cut) -> Result<Option<(Range<usize>, u32)>, Error> {
+    pub(super) fn next<const KINDS: bool>(
+        &mut self,
+        text: &str,
+        cut: &mut Cut,
+    ) -> Result<Option<(Range<usize>, u32)>, Error> {
         if let Some(between) = cut.between.take() {
             return Ok(Some(between));
         }
         let bytes = text.as_bytes();
-        let (mut start, mut at) = (cut.at, cut.at); // of the word, and of the character
+        let (mut start, mut at, mut kind) = (cut.at, cut.at, WORD); // of the word; the character, and the one before it
         while let Some(&byte) = bytes.get(at) {
             let (class, width) = if byte < 0x80 {
                 (self.work.classes.ascii(byte), 1)
@@ -159,16 +169,20 @@ impl Cutter<'_> {
                 let (code, width) = decode(bytes, at);
                 (self.work.classes.get(code as u32), width)
             };
-            if class == WORD {
-                at += width;
+            if class == WORD || KINDS && go_on(kind, class) {
+                (at, kind) = (at + width, class);
                 continue;
             }
             let class = if class == 0 { self.class(&text[at..at + width])? } else { class };
             let word = start..at;
-            at += width;
-            if class == WORD {
-                continue;
+            if class <= NUMBER {
+                if class == WORD || KINDS && go_on(kind, class) {
+                    continue; // It was not known.
+                }
+                cut.at = at;
+                return Ok(Some((word, WORD)));
             }
+            at += width;
             if class != SPACE {
                 cut.between = Some((at - width..at, class));
             }
@@ -230,32 +244,103 @@ impl Cutter<'_> {
     #[cold]
     #[inline(never)]
     fn class(&mut self, character: &str) -> Result<u32, Error> {
+        let between = self.between_letters(character)?;
+        let class = if self.rules.by_kind {
+            self.class_of(character, &between)?
+        } else {
+            let is_space = character.chars().all(char::is_whitespace);
+            if is_space && matches!(between, Between::Nothing) { SPACE } else { WORD }
+        };
+        let (code, _) = decode(character.as_bytes(), 0);
+        if let Between::Joined(becomes) = &between
+            && self.rules.by_kind
+            && letters::stays(becomes)
+            && self.begins_anew(character, becomes)
+        {
+            self.work.letters.put(code as u32, becomes);
+        }
+        self.work.classes.put(code as u32, class);
+        Ok(class)
+    }
+
+    /// The same where steps only look at which kind a character is of.
+    fn class_of(&mut self, character: &str, between: &Between) -> Result<u32, Error> {
+        let (own, is_apart) = match between {
+            Between::Nothing => return Ok(SPACE),
+            Between::Joined(own) if self.rules.has_kinds => (own, false),
+            // With a mark behind it, it may be a letter.
+            Between::Apart(own) if !self.takes_marks(own) => (own, true),
+            _ => return Ok(WORD),
+        };
+        if !self.begins_anew(character, own) {
+            return Ok(WORD);
+        }
+        let signs = ["!", character, "!"].concat();
+        let is_alone = is_apart
+            && (!self.rules.has_kinds
+                || self.is_cut(&["a", character, character, "a"].concat(), &["a", own, own, "a"])?);
+        Ok(if is_alone {
+            self.token(own).and_then(|id| id.checked_add(TOKEN)).unwrap_or(ALONE)
+        } else if self.is_cut(&signs, &["!", own, "!"])? {
+            if is_apart { NUMBER } else { LETTER }
+        } else if is_apart && self.is_cut(&signs, &[&["!", own, "!"].concat()])? {
+            SIGN
+        } else {
+            WORD
+        })
+    }
+
+    /// Whether no normalizer joins a character to what is before it, by what becomes of it.
+    fn begins_anew(&self, character: &str, becomes: &str) -> bool {
+        let firsts = [character, becomes].map(|text| text.chars().next());
+        !self.rules.composes || firsts.into_iter().flatten().all(forms::begins_anew)
+    }
+
+    /// Whether a normalizer may join a character to this one.
+    fn takes_marks(&self, becomes: &str) -> bool {
+        self.rules.composes && forms::takes_marks(becomes)
+    }
+
+    /// How a character is cut from the letters around it.
+    fn between_letters(&self, character: &str) -> Result<Between, Error> {
         let (mut pieces, mut places) = (Vec::new(), Vec::new());
-        let between = ["a", character, "a"].concat();
-        let made = self.tokenizer.normalizer.apply(Aligned::new(&between, 0, true)?, None)?;
+        let text = ["a", character, "a"].concat();
+        let made = self.tokenizer.normalizer.apply(Aligned::new(&text, 0, true)?, None)?;
         self.cut(made.text(), &mut |at, piece| {
             pieces.push(piece.to_owned());
             places.push(at..at + piece.len());
         })?;
-        let (code, width) = decode(character.as_bytes(), 0);
-        let drops = self.rules.drops || character.chars().all(char::is_whitespace);
-        let mut class = classes::of_pieces(&pieces, self.rules.isolates, drops);
-        match (class, &pieces[..]) {
-            (ALONE, [_, piece, _]) if made.original(places[1].clone()) == (1..1 + width) => {
-                let mut found = Placed { row: Vec::new(), at: 0, piece: 0, is_whole: true };
-                self.model.tokens(piece, &mut Dropout::NONE.coins(0), &mut found);
-                if let (true, [[id, ..]]) = (found.is_whole, &found.row[..]) {
-                    class = id.checked_add(TOKEN).unwrap_or(ALONE);
-                }
+        Ok(match &pieces[..] {
+            [first, last] if first == "a" && last == "a" => Between::Nothing,
+            [first, own, last]
+                if first == "a"
+                    && last == "a"
+                    && made.original(places[1].clone()) == (1..1 + character.len()) =>
+            {
+                Between::Apart(own.clone())
             }
-            (WORD, [piece]) if self.rules.spells && piece == made.text() => {
-                let becomes = letters::of_normalized(&made, width).into_iter();
-                becomes.for_each(|becomes| self.work.letters.put(code as u32, becomes));
-            }
-            _ => {}
+            [_] => letters::of_normalized(&made, character.len())
+                .map_or(Between::Other, |own| Between::Joined(own.to_owned())),
+            _ => Between::Other,
+        })
+    }
+
+    /// Whether these are the pieces of a text.
+    fn is_cut(&mut self, text: &str, pieces: &[&str]) -> Result<bool, Error> {
+        let mut left = pieces.iter();
+        let mut same = true;
+        self.pieces(text, &mut |_, piece| same &= left.next().is_some_and(|wanted| *wanted == piece))?;
+        Ok(same && left.next().is_none())
+    }
+
+    /// The token that a piece is, if it is one.
+    fn token(&self, piece: &str) -> Option<u32> {
+        let mut found = Placed { row: Vec::new(), at: 0, piece: 0, is_whole: true };
+        self.model.tokens(piece, &mut Dropout::NONE.coins(0), &mut found);
+        match found.row[..] {
+            [[id, ..]] if found.is_whole => Some(id),
+            _ => None,
         }
-        self.work.classes.put(code as u32, class);
-        Ok(class)
     }
 }
 
