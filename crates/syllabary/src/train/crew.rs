@@ -21,7 +21,7 @@ use crate::Error;
 pub(super) struct Stretch {
     text: String,
     ends: Vec<usize>,
-    /// Where it begins in the corpus.
+    /// Where it begins in the corpus, or how many came before.
     pub place: u64,
 }
 

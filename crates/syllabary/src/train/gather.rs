@@ -34,6 +34,7 @@ pub(super) struct Gather<C> {
     /// So many bytes are counted at a time.
     stretch: usize,
     crew: Option<Crew>,
+    /// Text not handed over; its place says how many stretches there were before.
     batch: Stretch,
     tally: Tally,
 }
@@ -63,20 +64,35 @@ impl<C: Counts> Gather<C> {
         if self.batch.len() >= self.stretch { self.hand_over(go_on) } else { Ok(()) }
     }
 
-    /// Counts on the calling thread.
-    pub fn count(&mut self, f: impl FnOnce(&C, &mut Tally, &Room) -> Result<(), Error>) -> Result<(), Error> {
-        f(&self.cutter, &mut self.tally, &self.room)
+    /// Counts on the calling thread; `f` is given the number of the stretch that this is.
+    pub fn count(
+        &mut self,
+        f: impl FnOnce(&C, u64, &mut Tally, &Room) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        if !self.batch.is_empty() {
+            self.hand_over(&mut || true)?;
+        }
+        let batch = self.next_batch();
+        f(&self.cutter, batch.place, &mut self.tally, &self.room)
+    }
+
+    /// What was gathered; the next stretch begins.
+    fn next_batch(&mut self) -> Stretch {
+        let mut next = Stretch::default();
+        next.place = self.batch.place + 1;
+        mem::replace(&mut self.batch, next)
     }
 
     fn hand_over(&mut self, go_on: &mut GoOn<'_>) -> Result<(), Error> {
-        let batch = mem::take(&mut self.batch);
+        let batch = self.next_batch();
         if self.threads > 1 && self.crew.is_none() {
             self.crew = Crew::start(self.cutter.clone(), self.threads, &self.room);
         }
         let Some(crew) = &mut self.crew else {
             let result = if go_on() { Ok(()) } else { Err(Error::Interrupted) };
             let result = result.and_then(|()| self.cutter.count(&batch, &mut self.tally, &self.room, go_on));
-            self.batch = batch.emptied();
+            let next = mem::replace(&mut self.batch, batch.emptied()).place;
+            self.batch.place = next;
             return result;
         };
         let sent = crew.send(batch, go_on);
@@ -91,7 +107,7 @@ impl<C: Counts> Gather<C> {
 
     /// Waits until all that was taken is counted; all tallies.
     fn counted(&mut self, go_on: &mut GoOn<'_>) -> Result<Vec<Tally>, Error> {
-        let batch = mem::take(&mut self.batch);
+        let batch = self.next_batch();
         let mut tallies = match self.crew.take() {
             Some(mut crew) => {
                 let sent = crew.send(batch, go_on);

@@ -36,6 +36,7 @@ mod sentence_cutter;
 mod sentence_order;
 mod sentence_saved;
 mod sentence_store;
+mod sentence_tail;
 mod sentence_words;
 pub mod sentencepiece;
 pub mod sentences;

@@ -7,7 +7,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use aho_corasick::{AhoCorasick, MatchKind};
 
-use super::{GoOn, crew::Stretch, gather::Counts, memory::Room, tally::Tally};
+use super::{
+    GoOn,
+    crew::Stretch,
+    gather::Counts,
+    memory::Room,
+    sentence_tail::{self, Tail},
+    tally::Tally,
+};
 use crate::{Error, normalize::SentencePiece, step::Step};
 
 const SPACE: char = '▁';
@@ -53,8 +60,8 @@ pub(super) struct Cutter {
     pub ordered: bool,
     /// So many sentences count.
     pub sentences: AtomicU64,
-    /// So many of them hold nothing once they are normalized, if ends are kept apart.
-    pub blank: AtomicU64,
+    /// The words that end them, if these are kept apart.
+    pub tail: Tail,
 }
 
 impl Counts for Cutter {
@@ -69,7 +76,7 @@ impl Counts for Cutter {
         // As texts: a search for a character looks for its last byte, which is in most Greek letters' too.
         let marked = whole.contains("▁") || whole.contains("\u{2585}");
         let (mut spans, mut buffer, mut sentences) = (Vec::with_capacity(SPANS), String::new(), 0);
-        let mut blank = 0;
+        let mut lasts = String::new();
         for line in stretch.texts().flat_map(|text| text.split('\n')) {
             let line = line.trim_end_matches('\r');
             if !self.fits(line) || marked && line.contains(UNKNOWN_CHARACTER) {
@@ -77,7 +84,8 @@ impl Counts for Cutter {
             }
             sentences += 1;
             if !self.apart || marked && line.contains(SPACE) {
-                blank += u64::from(!self.enter_line(line, 1, &mut buffer, (tally, room))?);
+                self.enter_line(line, 1, (&mut buffer, &mut lasts), (tally, room))?;
+                self.end_sentence(&mut lasts);
                 continue;
             }
             let first = spans.len();
@@ -88,9 +96,10 @@ impl Counts for Cutter {
                 && spans.len() > first
                 && let Some((start, end)) = spans.pop()
             {
-                ended = self.enter_line(&whole[start..end], 1, &mut buffer, (tally, room))?;
+                let word = &whole[start..end];
+                ended = self.enter_line(word, 1, (&mut buffer, &mut lasts), (tally, room))?;
             }
-            blank += u64::from(!ended);
+            self.end_sentence(&mut lasts);
             if spans.len() >= SPANS {
                 room.make(tally, spans.len())?;
                 tally.add_all(whole.as_bytes(), &spans, 0)?;
@@ -101,7 +110,7 @@ impl Counts for Cutter {
             }
         }
         self.sentences.fetch_add(sentences, Ordering::Relaxed);
-        self.blank.fetch_add(blank, Ordering::Relaxed);
+        self.tail.add(stretch.place, lasts);
         room.make(tally, spans.len())?;
         tally.add_all(whole.as_bytes(), &spans, 0)
     }
@@ -163,8 +172,8 @@ impl Cutter {
             && !own(&options.pretokenization_delimiter);
         let spaced = step.flag("add_dummy_prefix")? && !options.treat_whitespace_as_suffix;
         let ordered = options.ends && !(spaced && options.split_by_whitespace);
-        let (sentences, blank) = (AtomicU64::new(0), AtomicU64::new(0));
-        Ok(Cutter { step: SentencePiece::new(step)?, symbols, options, apart, ordered, sentences, blank })
+        let (sentences, tail) = (AtomicU64::new(0), Tail::default());
+        Ok(Cutter { step: SentencePiece::new(step)?, symbols, options, apart, ordered, sentences, tail })
     }
 
     /// Whether a line is not empty and not too long.
@@ -177,12 +186,17 @@ impl Cutter {
         self.fits(line) && !line.contains(UNKNOWN_CHARACTER)
     }
 
-    /// Counts the words of a sentence; whether it has any.
+    /// Ends a sentence behind its last word.
+    pub fn end_sentence(&self, lasts: &mut String) {
+        lasts.extend(self.options.ends.then_some(sentence_tail::END));
+    }
+
+    /// Counts the words of a sentence; whether it has any. Its last word goes behind `lasts`, if ends are kept apart.
     pub fn enter_line(
         &self,
         line: &str,
         count: u64,
-        buffer: &mut String,
+        (buffer, lasts): (&mut String, &mut String),
         (tally, room): (&mut Tally, &Room),
     ) -> Result<bool, Error> {
         let ends = self.options.ends;
@@ -201,6 +215,7 @@ impl Cutter {
         })?;
         if any {
             enter(&before, count, ends, (tally, room))?;
+            lasts.push_str(if ends { &before } else { "" });
         }
         Ok(any)
     }

@@ -12,8 +12,7 @@ use crate::Error;
 const MARK: &str = "\n\n";
 const WORD: char = 'w';
 const SENTENCES: char = 'n';
-const BLANK: char = 'b';
-const RECENT: char = 'r';
+const TAIL: char = 't';
 const ORDER: char = 'o';
 
 impl Sentences {
@@ -33,8 +32,8 @@ impl Sentences {
         self.gather.settle(go_on)?;
         let cutter = self.gather.cutter();
         marked(SENTENCES, "", cutter.sentences.load(Ordering::Relaxed))?;
-        marked(BLANK, "", cutter.blank.load(Ordering::Relaxed))?;
-        marked(RECENT, &self.recent, 1)?;
+        let (kept, held) = cutter.tail.save();
+        marked(TAIL, &kept, held)?;
         if let Some(order) = &self.order {
             order.save(&mut |text, count| marked(ORDER, text, count))?;
         }
@@ -62,8 +61,7 @@ impl Sentences {
         let cutter = self.gather.cutter();
         match (letter, &mut self.order) {
             (Some(SENTENCES), _) => drop(cutter.sentences.fetch_add(count, Ordering::Relaxed)),
-            (Some(BLANK), _) => drop(cutter.blank.fetch_add(count, Ordering::Relaxed)),
-            (Some(RECENT), _) => self.recent.push_str(rest),
+            (Some(TAIL), _) => cutter.tail.restore(rest, count, cutter.sentences.load(Ordering::Relaxed)),
             (Some(ORDER), Some(order)) => order.restore(rest, count).ok_or_else(broken)??,
             _ => return Err(broken()),
         }
@@ -71,7 +69,8 @@ impl Sentences {
     }
 
     fn restore_word(&mut self, word: &str, count: u64) -> Result<(), Error> {
-        self.gather.count(|_, tally, room| {
+        self.gather.count(|cutter, stretch, tally, room| {
+            cutter.tail.add(stretch, String::new());
             room.make(tally, 1)?;
             tally.add(word.as_bytes(), 0, word.len(), count, 0)
         })

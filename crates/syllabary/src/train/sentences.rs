@@ -27,8 +27,6 @@ use crate::{Error, step::Step};
 const STRETCH: usize = 1 << 18;
 /// No thread is started to normalize fewer bytes.
 const FEWEST_BYTES: usize = 1 << 16;
-/// Bytes of text that are looked through for the sentence that comes last, at least.
-const RECENT: usize = 1 << 18;
 
 /// Distinct words of a corpus with their counts.
 pub struct Sentences {
@@ -41,8 +39,6 @@ pub struct Sentences {
     /// Its bytes, kept or not.
     begun: usize,
     bytes: u64,
-    /// The last lines so far, each with its end.
-    pub(super) recent: String,
     /// Sentences one by one, if their order matters.
     pub(super) order: Option<Order>,
 }
@@ -54,7 +50,7 @@ pub struct Found {
     pub words: Words,
     /// Words that end sentences, if they are kept apart.
     pub last: SentenceWords,
-    /// The word that ends the sentence that comes last (`Sentences::tail`), if they are.
+    /// The word that ends the sentence that comes last (`sentence_tail`), if they are.
     pub tail: String,
     /// Sentences in order, if it matters: then no words are kept apart.
     pub order: Option<Order>,
@@ -77,8 +73,8 @@ impl Sentences {
         let cutter = Cutter::new(step, options)?;
         let order = cutter.ordered.then(Order::default);
         let gather = Gather::new(cutter, threads, STRETCH, room);
-        let (pending, recent) = (Some(String::new()), String::new());
-        Ok(Sentences { gather, threads, limit, pending, begun: 0, bytes: 0, recent, order })
+        let pending = Some(String::new());
+        Ok(Sentences { gather, threads, limit, pending, begun: 0, bytes: 0, order })
     }
 
     /// Counts whole documents; their lines are the sentences.
@@ -124,11 +120,12 @@ impl Sentences {
             order.take(cutter, sentence, count, &mut String::new())?;
             return order.check(self.limit);
         }
-        self.remember(sentence);
-        self.gather.count(|cutter, tally, room| {
+        self.gather.count(|cutter, stretch, tally, room| {
             cutter.sentences.fetch_add(1, Ordering::Relaxed);
-            let any = cutter.enter_line(sentence, count, &mut String::new(), (tally, room))?;
-            cutter.blank.fetch_add(u64::from(!any), Ordering::Relaxed);
+            let mut last = String::new();
+            cutter.enter_line(sentence, count, (&mut String::new(), &mut last), (tally, room))?;
+            cutter.end_sentence(&mut last);
+            cutter.tail.add(stretch, last);
             Ok(())
         })
     }
@@ -152,44 +149,6 @@ impl Sentences {
         Ok(self.order.as_ref().map_or(distinct, |order| order.words().count()))
     }
 
-    /// Keeps the end of text that is whole lines.
-    fn remember(&mut self, text: &str) {
-        if !self.gather.cutter().options.ends || self.order.is_some() || text.is_empty() {
-            return;
-        }
-        if text.len() >= RECENT {
-            self.recent.clear();
-        }
-        self.recent.push_str(end_of(text));
-        if !text.ends_with('\n') {
-            self.recent.push('\n');
-        }
-        if self.recent.len() >= 2 * RECENT {
-            self.recent = end_of(&self.recent).to_owned();
-        }
-    }
-
-    /// The word that ends the sentence that comes last: with `n` sentences that hold something, the first of these
-    /// from the n-th of all on, as sentencepiece fills the places of those that hold nothing from the back.
-    fn tail(&self) -> Result<String, Error> {
-        let cutter = self.gather.cutter();
-        let blank = usize::try_from(cutter.blank.swap(0, Ordering::Relaxed)).unwrap_or(usize::MAX);
-        let (mut line, mut tail) = (String::new(), String::new());
-        let all = self.recent.lines().rev().map(|line| line.trim_end_matches('\r'));
-        let recent: Vec<&str> =
-            all.filter(|line| cutter.counts(line)).take(blank.saturating_add(1)).collect();
-        for sentence in recent.into_iter().rev() {
-            cutter.words_of(sentence, &mut line, &mut |word| {
-                word.clone_into(&mut tail);
-                Ok(())
-            })?;
-            if !tail.is_empty() {
-                break;
-            }
-        }
-        Ok(tail)
-    }
-
     /// All words. Nothing is left here.
     ///
     /// # Errors
@@ -209,7 +168,7 @@ impl Sentences {
         }
         let stored = self.gather.finish(go_on)?;
         let cutter = self.gather.cutter();
-        let tail = self.tail()?;
+        let tail = cutter.tail.take();
         let (words, last) = if self.limit.is_some() {
             let cutter = Arc::clone(cutter);
             (Words::Stored(StoredWords { stored, cutter }), SentenceWords::default())
@@ -234,17 +193,13 @@ impl Sentences {
     fn end_line(&mut self, go_on: &mut GoOn<'_>) -> Result<(), Error> {
         self.begun = 0;
         match self.pending.replace(String::new()) {
-            Some(line) => {
-                self.remember(&line);
-                self.take(&line, go_on)
-            }
+            Some(line) => self.take(&line, go_on),
             None => Ok(()),
         }
     }
 
     /// Takes text that is whole lines.
     fn lines(&mut self, text: &str, go_on: &mut GoOn<'_>) -> Result<(), Error> {
-        self.remember(text);
         let mut rest = text;
         while let Some(at) =
             rest.as_bytes().get(STRETCH..).and_then(|far| far.iter().position(|b| *b == b'\n'))
@@ -314,16 +269,6 @@ fn spelled(
         last.append(&ends);
     });
     Ok([all, last])
-}
-
-/// The last lines of a text, about `RECENT` bytes.
-fn end_of(text: &str) -> &str {
-    let start = text.len().saturating_sub(RECENT);
-    let start = (start..text.len()).find(|at| text.is_char_boundary(*at)).unwrap_or(0);
-    match text[start..].find('\n') {
-        Some(end) if start > 0 && start + end + 1 < text.len() => &text[start + end + 1..],
-        _ => &text[start..],
-    }
 }
 
 #[cfg(test)]

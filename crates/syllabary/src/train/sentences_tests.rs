@@ -111,6 +111,10 @@ fn the_sentence_that_comes_last_is_found() {
     let far = "one two\n".repeat(90_000);
     assert_eq!(tail(&[" ", &far, "a", "b"]), "▁a");
     assert_eq!(tail(&[&far, "a", &far[..far.len() - 1], &far, "b"]), "▁b");
+    // However far back that is: the line that is the n-th of all.
+    let lines: Vec<String> = (0..100_000).map(|at| format!("n {at}\n \n")).collect();
+    assert_eq!(tail(&[&lines.concat()]), "▁50000");
+    assert_eq!(tail(&lines.iter().map(String::as_str).collect::<Vec<_>>()), "▁50000");
 }
 
 #[test]
