@@ -153,6 +153,7 @@ def test_a_batch_is_pickled_and_copied(kind, tmp_path):
                     assert [*one] == [*batch]
                     assert one.to_lists("ids") == batch.to_lists("ids")
                     assert one.lengths.tolist() == batch.lengths.tolist()
+                    assert one == batch
 
 
 def test_offsets_as_pairs(tmp_path):

@@ -214,6 +214,31 @@ def test_a_batch_shows_how_large_it_is():
     assert repr(PLAIN.encode_full_batch(["low", "low low"])) == "<EncodingBatch: 2 rows of 1 to 2 tokens>"
 
 
+def test_batches_with_the_same_texts_and_arrays_are_equal():
+    texts = ["low lower lowest", "low"]
+    for options in ({}, {"padding": True}, {"truncation": 2, "overflow": True}):
+        batch = TOK.encode_full_batch(texts, **options)
+        assert batch == TOK.encode_full_batch(tuple(texts), offsets="char", **options)
+        assert batch != TOK.encode_full_batch(texts[:1], **options)
+    assert PLAIN.encode_full_batch(["low  "]) != PLAIN.encode_full_batch(["low   "], truncation=2)
+    batch, other = (PLAIN.encode_full_batch(["low", text]) for text in ("lower", "lowest"))
+    assert batch != other
+    assert batch.to_lists("ids")[0] == other.to_lists("ids")[0]
+    named = PLAIN.with_framing(Framing((), None, Padding(pad_id=PAD, pad_token="<s>")))
+    padded = [
+        tok.encode_full_batch(["low"], padding=9)
+        for tok in (named, TOK.with_framing(Framing((), None, PADDING)))
+    ]
+    assert padded[0].ids.tolist() == padded[1].ids.tolist()
+    assert padded[0] != padded[1]  # other tokens
+    changed = PLAIN.encode_full_batch(["low"])
+    changed.ids[0, 0] = 9
+    assert changed != PLAIN.encode_full_batch(["low"])
+    assert PLAIN.encode_full_batch(["low"]) != [*PLAIN.encode_full_batch(["low"])]
+    with pytest.raises(TypeError, match="unhashable"):
+        hash(batch)
+
+
 def test_rows_of_different_lengths_make_no_array():
     batch = PLAIN.encode_full_batch(["low lower lowest", "low"])
     with pytest.raises(ValueError, match="make no array: give padding="):

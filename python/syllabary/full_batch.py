@@ -102,6 +102,22 @@ class EncodingBatch:
         long = f" of {lengths[0]}{f' to {lengths[-1]}' if lengths[1:] else ''} tokens" if lengths else ""
         return f"<EncodingBatch: {len(self)} row{'' if len(self) == 1 else 's'}{long}>"
 
+    def __eq__(self, other: object) -> bool:
+        """Whether both hold rows of the same texts with the same arrays and tokens; not what made them."""
+        if not isinstance(other, EncodingBatch):
+            return NotImplemented
+        if self is other:
+            return True
+        if not np.array_equal(self._bounds, other._bounds) or [*self._given] != [*other._given]:
+            return False
+        return (
+            np.array_equal(self.samples, other.samples)
+            and all(np.array_equal(self._array(name), other._array(name)) for name in ARRAYS)
+            and all(self.tokens(row) == other.tokens(row) for row in range(len(self)))
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
     def __reduce__(self) -> tuple[type[EncodingBatch], tuple[Any, ...]]:
         """All fields as arrays, and of the vocabulary the names of its tokens: what pickle and copy take."""
         fields = {name: self._flat(name) for name in FIELDS}
@@ -229,6 +245,11 @@ class EncodingBatch:
     def _flat(self, name: str) -> Array:
         return self._having(name).field(name)
 
+    def _array(self, name: str) -> Array:
+        """A field as it is handed out, or flat where rows make no array."""
+        found: Array = self._flat(name) if self._length is None else getattr(self, name)
+        return found
+
     def _shaped(self, flat: Array) -> Array:
         if self._length is None:
             widths = np.diff(self._bounds)
@@ -334,7 +355,8 @@ class EncodingBatch:
 
 
 PLAIN = frozenset(["ids", "type_ids", "attention_mask", "special_tokens_mask"])
-FIELDS = "ids type_ids attention_mask special_tokens_mask word_ids sequence_ids offsets spans items".split()
+ARRAYS = "ids type_ids attention_mask special_tokens_mask word_ids sequence_ids offsets".split()
+FIELDS = [*ARRAYS, "spans", "items"]
 
 
 def _ranges(sequence_ids: list[int], texts: int) -> dict[int, tuple[int, int]]:
