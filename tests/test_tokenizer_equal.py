@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import copy
 import dataclasses
+import json
+import operator
 import pickle
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -43,6 +47,26 @@ def test_other_data_is_another() -> None:
         assert tok != other
     assert tok != syllabary.Tokenizer(dataclasses.replace(tok.spec, special_tokens={}))
     assert Child(tok.spec) == Child(tok.spec)
+
+
+def test_the_vocabulary_is_read_only_and_copied_as_a_dict() -> None:
+    tok = made()
+    vocab: Any = tok.vocab
+    for other in (copy.copy(vocab), copy.deepcopy(vocab), pickle.loads(pickle.dumps(vocab)), dict(vocab)):
+        assert type(other) is dict
+        assert [*other.items()] == [*vocab.items()]
+        other[0] = b"changed"
+    changes: list[Callable[[], object]] = [
+        *(lambda: vocab.update({0: b""}), lambda: vocab.pop(0), lambda: vocab.clear(), vocab.popitem),
+        *(lambda: operator.setitem(vocab, 0, b""), lambda: operator.delitem(vocab, 0)),
+        *(lambda: vocab.setdefault(-1, b""), lambda: operator.ior(vocab, {0: b""})),
+    ]
+    for change in changes:
+        with pytest.raises(TypeError, match="read only"):
+            change()
+    assert tok.vocab == made().vocab
+    assert vocab[0] == tok.id_to_token(0) == tok.decode_bytes([0]) != b"changed"
+    assert json.loads(json.dumps({number: token.hex() for number, token in vocab.items()}))["108"] == "6c"
 
 
 @pytest.mark.parametrize("ids", [b"low", bytearray(b"low"), "low"])

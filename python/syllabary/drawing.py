@@ -92,7 +92,7 @@ class Drawing:
             for index, text in enumerate(many):
                 utf8(text, f"text {index} of the batch")
             raise
-        return Ragged(*rows)
+        return Ragged.made(*rows)
 
     def _drawn(self, alpha: float, seed: int | None) -> tuple[float, int]:
         """What the engine is told; `VocabularyError` for a model that has no scores."""

@@ -93,7 +93,7 @@ class IdTokenizer:
         """The ids of every sequence."""
         found = [self.encode(sequence) for sequence in sequences]
         ends = np.cumsum([0, *map(len, found)], dtype=np.int64)
-        return Ragged(np.concatenate(found) if found else np.empty(0, np.uint32), ends)
+        return Ragged.made(np.concatenate(found) if found else np.empty(0, np.uint32), ends)
 
     def decode(self, ids: Iterable[int] | ArrayLike) -> Ids:
         """The integers of ids, uint32 (n,). Raises `UnknownTokenError` for what is no id, with its index."""

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from types import MappingProxyType
 from typing import Any, Literal, TypeVar
 
 import numpy as np
@@ -34,6 +33,7 @@ from syllabary.drawing import Drawing
 from syllabary.errors import TextError, UnknownTokenError
 from syllabary.formats.moved import told
 from syllabary.ragged import Ragged
+from syllabary.read_only import ReadOnly
 from syllabary.reference import Decoder, IncrementalDecoder, ReferenceTokenizer, check_spec
 from syllabary.reference.check import token_bytes
 from syllabary.reference.decode import invalid_utf8
@@ -140,7 +140,7 @@ class Tokenizer(Calls, Drawing, FullEncoding, TextMethods, Conversing):
     ) -> Ragged:
         """The ids of every text in one array; the same for any number of threads."""
         drawn = self._coins(dropout, seed)
-        return Ragged(*self._batch(self._engine.encode_batch_array, texts, special, threads, *drawn))
+        return Ragged.made(*self._batch(self._engine.encode_batch_array, texts, special, threads, *drawn))
 
     def encode_files(
         self,
@@ -161,7 +161,7 @@ class Tokenizer(Calls, Drawing, FullEncoding, TextMethods, Conversing):
             [paths] if isinstance(paths, (str, os.PathLike)) else listed("paths", paths, (str, os.PathLike))
         )
         policy, count = self._policy(special), thread_count(threads)
-        return Ragged(*self._engine.encode_files(many, separator, policy, count))
+        return Ragged.made(*self._engine.encode_files(many, separator, policy, count))
 
     def count_batch(
         self, texts: Iterable[str], special: Special = "raise", threads: int | None = None
@@ -250,8 +250,8 @@ class Tokenizer(Calls, Drawing, FullEncoding, TextMethods, Conversing):
 
     @cached_property
     def vocab(self) -> Mapping[int, bytes]:
-        """id -> bytes, in order of the ids; special tokens by the UTF-8 of their text."""
-        return MappingProxyType(dict(sorted(token_bytes(self._spec).items())))
+        """id -> bytes, a read-only dict in order of the ids; special tokens by the UTF-8 of their text."""
+        return ReadOnly(sorted(token_bytes(self._spec).items()))
 
     @property
     def merges(self) -> list[tuple[bytes, bytes]]:
