@@ -12,6 +12,7 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 from random import Random
+from typing import Any
 
 import hf_configurations as configurations
 import pytest
@@ -20,8 +21,9 @@ from tokenizers import Tokenizer, models
 
 import syllabary
 from syllabary import formats, splits
+from syllabary.convert import convert
 from syllabary.errors import FormatError
-from syllabary.formats import gpt2, huggingface
+from syllabary.formats import gpt2, hf_reduce, hf_scores, huggingface
 from syllabary.formats.hf_scores import nearest_merges
 from syllabary.reference.tokenizer import ReferenceTokenizer
 from syllabary.reference.train import train
@@ -184,6 +186,25 @@ def test_runs_with_one_score_are_merges() -> None:
     apart = scored({"a": 0.0, "ab": -1.0})
     with pytest.raises(FormatError, match="the piece b'ab', whose part b'b' is none"):
         huggingface.FORMAT.write(apart)
+
+
+def test_the_merges_of_scores_are_looked_for_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By a refused `save`, which tries what `convert` would write, and by `convert`."""
+    calls = list[TokenizerSpec]()
+
+    def counted(spec: TokenizerSpec) -> Any:
+        calls.append(spec)
+        return nearest_merges(spec)
+
+    monkeypatch.setattr(hf_scores, "nearest_merges", counted)
+    monkeypatch.setattr(hf_reduce, "nearest_merges", counted)
+    spec = dataclasses.replace(scored({"a": 0.0, "b": 0.0, "ab": -1.0}), surface_offsets=True)
+    with pytest.raises(FormatError, match=r"cannot hold offsets .* convert it"):
+        formats.write(spec, tmp_path / NAME)
+    assert len(calls) == 1
+    convert(syllabary.Tokenizer(spec), tmp_path / NAME)
+    assert len(calls) == 2
+    assert syllabary.load(tmp_path / NAME).spec.merges == ((0, 1, 2),)
 
 
 def ours(**options: object) -> TokenizerSpec:

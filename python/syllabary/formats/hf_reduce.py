@@ -22,7 +22,7 @@ from syllabary.spec import Matching, Step, StepValue, TokenizerSpec
 SPACE = "\u2581"
 IN_FRONT = r"\A +"
 ALL = 2**31 - 1
-Rule = Callable[[TokenizerSpec], tuple[TokenizerSpec, Loss] | None]
+Rule = Callable[[TokenizerSpec], tuple[TokenizerSpec, Loss | None] | None]
 
 
 def reduce(spec: TokenizerSpec) -> tuple[TokenizerSpec, tuple[Loss, ...]]:
@@ -41,7 +41,7 @@ def _reduced(spec: TokenizerSpec, rules: tuple[Rule, ...]) -> tuple[TokenizerSpe
         spec = rewritten(spec)
         if (found := rule(spec)) is not None:
             spec, loss = found
-            losses.append(loss)
+            losses += [] if loss is None else [loss]
     return spec, tuple(losses)
 
 
@@ -107,12 +107,13 @@ def _character_map(spec: TokenizerSpec) -> tuple[TokenizerSpec, Loss] | None:
     return replace(spec, normalizer=(*before, *steps_of(options))), joined(lost)
 
 
-def _scores(spec: TokenizerSpec) -> tuple[TokenizerSpec, Loss] | None:
+def _scores(spec: TokenizerSpec) -> tuple[TokenizerSpec, Loss | None] | None:
+    """With the list of merges, which is not looked for again when the file is written."""
     if spec.scores is None or spec.model != "bpe":
         return None
     merges, fault = nearest_merges(spec)
     if fault is None and not spec.unused:
-        return None
+        return replace(spec, scores=None, merges=merges), None
     lost = Loss(
         "scores, for which there is a list of merges: ids can change where two merges have one score", "some"
     )
