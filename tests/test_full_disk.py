@@ -90,6 +90,68 @@ def test_of_several_files_all_are_new_or_none(tmp_path: Path, monkeypatch: pytes
     assert (tmp_path / "a").read_bytes() == b"1"
 
 
+@contextmanager
+def watched(patch: pytest.MonkeyPatch, see: Callable[[], object]) -> Iterator[list[str]]:
+    """`see` is called before and after each file gets its name; yields the names."""
+    put, names = os.replace, list[str]()
+
+    def seen(new: str, target: str) -> None:
+        names.append(Path(target).name)
+        see()
+        put(new, target)
+        see()
+
+    with patch.context() as patched:
+        patched.setattr(os, "replace", seen)
+        yield names
+
+
+def stopping(error: BaseException, calls: Iterator[int]) -> Callable[[], None]:
+    """What fails once, after so many calls."""
+    errors = [error]
+
+    def stop() -> None:
+        if next(calls, None) is None and errors:
+            raise errors.pop()
+
+    return stop
+
+
+@pytest.mark.parametrize("there", [True, False])
+def test_a_pair_is_never_half_new(there: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Either file fits the other one's fellow, and the two would be read as a third tokenizer."""
+    folder, found = tmp_path / "gpt2", list[list[int] | None]()
+    folder.mkdir()
+    old, new = (syllabary.train(["ab"] * n + ["bc"] * (5 - n), vocab_size=258) for n in (3, 2))
+    ids = [tok.encode("abc") for tok in (old, new)]
+    assert ids == [[256, 99], [97, 256]]
+    if there:
+        old.save(folder / "vocab.json")
+
+    def look() -> None:
+        try:
+            found.append(syllabary.load(folder, split="gpt2").encode("abc"))
+        except syllabary.FormatError:
+            found.append(None)
+
+    with watched(monkeypatch, look) as names:
+        new.save(folder / "vocab.json")
+    look()
+    assert found[-1] == ids[1]
+    assert [one for one in found if one not in (None, *ids)] == []
+    assert {*held(folder)} == {"vocab.json", "merges.txt"}
+    if not there:
+        for file in folder.iterdir():
+            file.unlink()
+    before = held(folder)
+    for call in range(2 * len(names)):
+        for error in (full(), KeyboardInterrupt()):
+            calls = iter(range(call))
+            with watched(monkeypatch, stopping(error, calls)), pytest.raises(type(error)):
+                old.save(folder / "vocab.json")
+            assert held(folder) == before
+
+
 @pytest.mark.parametrize("there", [True, False])
 def test_save_pretrained(there: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("transformers")

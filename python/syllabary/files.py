@@ -14,7 +14,7 @@ import secrets
 import stat
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import BinaryIO
 
@@ -55,17 +55,53 @@ def write_atomic(path: Path, data: bytes) -> None:
 
 
 def write_files(files: Mapping[Path, bytes]) -> None:
-    """`write_atomic` for several: all are written under other names before the first takes its place, so a
-    full disk, or a folder in the place of one, leaves the old ones."""
+    """`write_atomic` for several that are read together: no new one ever stands beside an old one.
+
+    All are written under other names first, so a full disk, or a folder in the place of one, leaves the old
+    ones. Then these go aside, the first one first, and the new ones come, the first one last. After a failure
+    or Ctrl-C the old ones are back; a process that is killed meanwhile leaves them as `.NAME.….old`.
+    """
     for path in files:
         check_place(path)
-    with contextlib.ExitStack() as stack:
+    with _kept_aside(files) as set_aside, contextlib.ExitStack() as stack:
         for path, data in files.items():
             file = stack.enter_context(open_atomic(path))
             file.write(data)
             file.flush()
             if stat.S_ISREG(os.fstat(file.fileno()).st_mode):
                 os.fsync(file.fileno())
+        if len(files) > 1:
+            set_aside()
+
+
+@contextlib.contextmanager
+def _kept_aside(paths: Iterable[Path]) -> Iterator[Callable[[], None]]:
+    """A call that takes old files out of the way; after a failure they alone are there, else they go."""
+    aside = dict[Path, Path | None]()  # None: there was no old one
+
+    def set_aside() -> None:
+        for target, mode in map(check_place, paths):
+            if mode is None or stat.S_ISREG(mode):
+                aside[target] = None if mode is None else _hidden(target, "old")
+        for target, old in aside.items():
+            if old is not None:
+                replace(target, old)
+        for folder in {target.parent for target in aside}:
+            _sync_folder(folder)
+
+    try:
+        yield set_aside
+    except BaseException:
+        moved = {target: old for target, old in aside.items() if old is None or old.exists()}
+        for target in moved:
+            remove(target)
+        for target, old in moved.items():
+            if old is not None:
+                replace(old, target)
+        raise
+    for old in filter(None, aside.values()):
+        with contextlib.suppress(OSError):
+            remove(old)
 
 
 @contextlib.contextmanager
@@ -76,7 +112,7 @@ def open_atomic(path: Path) -> Iterator[BinaryIO]:
         with named(path), path.open("wb") as file:  # what it is a link to has no name, if it is a pipe
             yield file
         return
-    temporary = target.with_name(f".{target.name[:100]}.{secrets.token_hex(8)}.tmp")
+    temporary = _hidden(target, "tmp")
     try:
         with temporary.open("xb") as file:
             yield file
@@ -156,6 +192,11 @@ def name_error(error: Exception, path: Path | str) -> None:
     """Gives an `OSError` that carries no path this one."""
     if isinstance(error, OSError) and error.filename is None:
         error.filename = str(path)
+
+
+def _hidden(target: Path, ending: str) -> Path:
+    """Another name in the same folder, which nobody has."""
+    return target.with_name(f".{target.name[:100]}.{secrets.token_hex(8)}.{ending}")
 
 
 def _mode(path: Path) -> int | None:

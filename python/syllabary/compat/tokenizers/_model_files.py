@@ -1,6 +1,6 @@
 """The files of models: `vocab.json`, `merges.txt`, `vocab.txt`, `unigram.json`.
 
-Leaves out: `tokenizer.json` (`_tokenizer`). A file is written whole or not at all.
+Leaves out: `tokenizer.json` (`_tokenizer`). Files are written whole, and all or none.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from syllabary.compat.tokenizers._json import dumps
-from syllabary.files import write_atomic
+from syllabary.files import write_files
 
 
 def read_vocab(path: str) -> dict[str, int]:
@@ -82,6 +82,5 @@ def save(kind: str, model: Mapping[str, Any], folder: str, prefix: str | None) -
     if kind == "BPE":
         lines = [" ".join(pair) for pair in model["merges"]]
         written[f"{front}merges.txt"] = "\n".join(["#version: 0.2", *lines, ""])
-    for name, text in written.items():
-        write_atomic(Path(folder) / name, text.encode("utf-8"))
+    write_files({Path(folder) / name: text.encode("utf-8") for name, text in written.items()})
     return [str(Path(folder) / name) for name in written]
