@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -65,6 +66,29 @@ def test_the_name_is_what_was_opened(tmp_path: Path, monkeypatch: pytest.MonkeyP
     called = tok.as_transformers(name_or_path="mine")
     assert called.name_or_path == called.init_kwargs["name_or_path"] == "mine"
     assert syllabary.train(TEXTS, vocab_size=270).as_transformers().name_or_path == ""
+
+
+@pytest.mark.parametrize("prefix", [None, "mine"])
+def test_what_is_uploaded_names_the_class(
+    prefix: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The Hub's is a folder as any other: `AutoTokenizer` opens it where syllabary is not installed."""
+    ours, uploaded = syllabary.train(TEXTS, vocab_size=270).as_transformers(), dict[str, bytes]()
+
+    def upload(_self: Any, folder: str, repository: str, *_: Any, **__: Any) -> None:
+        assert repository == "me/again"
+        uploaded.update({file.name: file.read_bytes() for file in Path(folder).iterdir()})
+
+    class Hub:
+        def create_repo(self, name: str, **_: Any) -> Any:
+            return SimpleNamespace(repo_id=f"me/{name}")
+
+    monkeypatch.setattr(transformers.tokenization_utils_base, "hf_api", Hub)
+    monkeypatch.setattr(type(ours), "_upload_modified_files", upload)
+    ours.save_pretrained(tmp_path / "again", push_to_hub=True, filename_prefix=prefix)
+    config = "tokenizer_config.json" if prefix is None else f"{prefix}-tokenizer_config.json"
+    assert json.loads(uploaded[config])["tokenizer_class"] == "PreTrainedTokenizerFast"
+    assert uploaded == {file.name: file.read_bytes() for file in (tmp_path / "again").iterdir()}
 
 
 LIKE = {

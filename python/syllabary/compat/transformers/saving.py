@@ -1,7 +1,8 @@
 """Saving a folder as `transformers` does, but so that files that are there stay whole.
 
 Theirs opens the files in place: a full disk or Ctrl-C leaves half of one. Adds `save_whole`: they write into
-a temporary folder, and what is there then takes the places. Leaves out: what stands in the files.
+a temporary folder, and what is there then takes the places; and `name_class`. Leaves out: what else stands in
+the files.
 """
 
 from __future__ import annotations
@@ -12,12 +13,12 @@ import json
 import os
 import re
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 from syllabary.files import write_files
 
-CONFIG = "tokenizer_config.json"
+CONFIG, TOKENIZER = "tokenizer_config.json", "tokenizer.json"
 SAVED_AS = "PreTrainedTokenizerFast"  # what AutoTokenizer of every version knows
 
 Save = Callable[[str], tuple[str, ...]]
@@ -26,8 +27,7 @@ Save = Callable[[str], tuple[str, ...]]
 def save_whole(place: str | os.PathLike[str], save: Save) -> tuple[str, ...]:
     """The files that `save`, given a folder, writes, put into this one; their paths.
 
-    The class that the configuration names is the one that `AutoTokenizer` knows. After any failure the old
-    files are as they were, and nothing else is left. Raises `OSError` with the path.
+    After any failure the old files are as they were, nothing else is left. Raises `OSError` with the path.
     """
     folder = Path(place)
     if folder.exists() and not folder.is_dir():
@@ -39,14 +39,19 @@ def save_whole(place: str | os.PathLike[str], save: Save) -> tuple[str, ...]:
             file.relative_to(name): file.read_bytes() for file in Path(name).rglob("*") if file.is_file()
         }
         told = [Path(file).relative_to(name) for file in files]
-    for file in found:
-        if file.name.endswith(CONFIG):
-            config = {**json.loads(found[file]), "tokenizer_class": SAVED_AS}
-            text = json.dumps(config, indent=2, sort_keys=True, ensure_ascii=False)
-            found[file] = text.encode("utf-8") + b"\n"
     with _made([folder, *(folder / file.parent for file in found)]):
-        write_files({folder / file: data for file, data in found.items()})
+        first = sorted(found, key=lambda file: not file.name.endswith(TOKENIZER))  # nothing is read without
+        write_files({folder / file: found[file] for file in first})
     return tuple(os.path.join(place, file) for file in told)
+
+
+def name_class(files: Iterable[str]) -> None:
+    """Among files just written, have the configuration name the class that `AutoTokenizer` knows."""
+    for file in map(Path, files):
+        if file.name.endswith(CONFIG):
+            config = {**json.loads(file.read_bytes()), "tokenizer_class": SAVED_AS}
+            text = json.dumps(config, indent=2, sort_keys=True, ensure_ascii=False)
+            file.write_bytes(text.encode("utf-8") + b"\n")
 
 
 @contextlib.contextmanager

@@ -17,7 +17,7 @@ from syllabary.compat.transformers.asked import Asked, checked
 from syllabary.compat.transformers.backend import AddedToken, TokenizersBackend, logging
 from syllabary.compat.transformers.encode import encoded
 from syllabary.compat.transformers.inputs import read
-from syllabary.compat.transformers.saving import save_whole
+from syllabary.compat.transformers.saving import name_class, save_whole
 from syllabary.compat.transformers.state import Made, make, state
 from syllabary.errors import UnknownSymbolError, UnknownTokenError
 from syllabary.formats.strict_json import parse
@@ -281,6 +281,12 @@ class SyllabaryTokenizer(TokenizersBackend):  # type: ignore[misc]  # its types 
             kwargs.setdefault("repo_id", Path(save_directory).name)
         save = super().save_pretrained
         return save_whole(save_directory, lambda folder: save(folder, *args, **kwargs))
+
+    def _save_pretrained(self, *args: Any, **kwargs: Any) -> Any:
+        """As theirs, which uploads what is there then: the class is named before."""
+        files = super()._save_pretrained(*args, **kwargs)
+        name_class(files)
+        return files
 
 
 def _as_written(token: Any) -> Any:
