@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import random
 import unicodedata
-import warnings
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -19,6 +18,7 @@ import pytest
 import sentencepiece
 from corpus_files import published
 from sentencepiece_models import corpus, train_on
+from transformers_folders import saved_and_opened
 
 import syllabary
 from syllabary.formats.transformers_layouts import LAYOUTS, MBART, NLLB
@@ -280,12 +280,7 @@ def test_symbols_that_the_folder_names_are_special(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", TRAINED)
 def test_saved_and_opened_again(name: str, tmp_path: Path) -> None:
     _theirs, ours, _home = folder(tmp_path, name, **said(name))
-    ours.save_pretrained(tmp_path / "again")
-    theirs = transformers.AutoTokenizer.from_pretrained(tmp_path / "again")
-    with warnings.catch_warnings():
-        warnings.simplefilter("error", syllabary.LossWarning)
-        again = syllabary.load(tmp_path / "again").as_transformers()
-    for one in (theirs, again):
+    for one in saved_and_opened(ours, tmp_path / "again"):
         assert one.get_vocab() == ours.get_vocab()
         assert flags(one) == flags(ours)
         assert one.special_tokens_map == ours.special_tokens_map

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import json
 import re
-import warnings
 from pathlib import Path
 from typing import Any
 
 import pytest
 import sentencepiece
 from sentencepiece_models import edited, train
+from transformers_folders import saved_and_opened
 
 import syllabary
 
@@ -166,12 +166,7 @@ def test_a_model_alone(kind: str, more: dict[str, Any], tmp_path: Path) -> None:
 def test_saved_and_opened_again(tmp_path: Path) -> None:
     folder(tmp_path, {**LLAMA, "add_bos_token": True, "chat_template": "{{ bos_token }}x"}, **IDENTITY)
     ours = opened(tmp_path, pad_token="</s>")
-    ours.save_pretrained(tmp_path / "again")
-    theirs = transformers.AutoTokenizer.from_pretrained(tmp_path / "again")
-    with warnings.catch_warnings():
-        warnings.simplefilter("error", syllabary.LossWarning)
-        again = syllabary.load(tmp_path / "again").as_transformers()
-    for one in (theirs, again):
+    for one in saved_and_opened(ours, tmp_path / "again"):
         assert one.special_tokens_map == ours.special_tokens_map
         assert one.all_special_tokens == ours.all_special_tokens
         assert one.padding_side == "left"

@@ -1,12 +1,14 @@
 """Folders as `transformers` saves them, of tokenizers trained here, and calls drawn at random.
 
-Adds five shapes: bytes as GPT-2 (without and with a template), BERT, Llama with a fallback to bytes, T5.
+Adds five shapes: bytes as GPT-2 (without and with a template), BERT, Llama with a fallback to bytes, T5; and
+a tokenizer saved and opened again.
 Leaves out: what is compared (`test_transformers*`).
 """
 
 from __future__ import annotations
 
 import json
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from random import Random
@@ -23,6 +25,8 @@ from tokenizers import (
     processors,
     trainers,
 )
+
+import syllabary
 
 TEXTS = [
     "Hello world, how are you doing today? I hope all is well, my friend!",
@@ -145,6 +149,17 @@ def write(shape: str, folder: Path, **settings: Any) -> Path:
     config = {"tokenizer_class": "PreTrainedTokenizerFast", **SETTINGS[shape], **settings}
     (folder / "tokenizer_config.json").write_text(json.dumps(config), encoding="utf-8")
     return folder
+
+
+def saved_and_opened(ours: Any, folder: Path) -> tuple[Any, Any]:
+    """A tokenizer saved into a folder and opened again, by `AutoTokenizer` and here, without a loss."""
+    from transformers import AutoTokenizer
+
+    ours.save_pretrained(folder)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", syllabary.LossWarning)
+        again = syllabary.load(folder).as_transformers()
+    return AutoTokenizer.from_pretrained(folder), again
 
 
 def text(random: Random, special: list[str]) -> str:
