@@ -94,7 +94,7 @@ def test_an_empty_corpus(source: Any) -> None:
 
 @pytest.mark.parametrize("split", ["whitespace", "whitespace-split"])
 def test_a_split_that_finds_nothing(split: str) -> None:
-    with pytest.raises(CorpusError, match="3 bytes of text were read and no piece was found"):
+    with pytest.raises(CorpusError, match="3 bytes of text were read and no piece was found in them"):
         train([" \n "], split=split)
 
 

@@ -132,7 +132,7 @@ def test_what_cannot_be_saved_is_refused_before_training(
             ["train", "corpus.txt", "-o", "a.json", "--superwords", "300", "--resume"],
             "--superwords and --resume do not go together",
         ),
-        (["edit", "th.json", "-o", "a.json", "--remove", "he"], "remove them too, or give --cascade"),
+        (["edit", "th.json", "-o", "a.json", "--remove", "he"], "remove it too, or give --cascade"),
         (["edit", "th.json"], "nothing is asked for: say what to change, or give --unreachable"),
         (
             ["edit", "tok.json", "-o", "a.b", "--add", "x y"],
@@ -154,7 +154,7 @@ def test_what_cannot_be_saved_is_refused_before_training(
         (["train", "few.txt", "-o", "few.json"], "warning: no pair is left that occurs 2 times (--min-freq"),
         (
             ["train", "corpus.txt", "-o", "a.json", "--max-token-length", "1"],
-            "2 times (--min-frequency) and makes no more than 1 symbols (--max-token-length): training",
+            "2 times (--min-frequency) and makes no more than 1 symbol (--max-token-length): training",
         ),
         (
             ["train", "corpus.txt", "few.txt", "-o", "a.json", "--parity", "--resume"],

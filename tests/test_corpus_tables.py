@@ -258,7 +258,7 @@ def test_csv_as_the_standard_library_writes_it(rows: list[list[str]]) -> None:
     [
         ('text,id\n"never closed,1\n', "a: line 2: not a table that can be read: unexpected end of data"),
         ('text,id\nx,"y"z\n', "a: line 2: not a table that can be read"),
-        ("text,id\nx\n", r"a: row 1 \(line 2\): 1 fields, but the first row has 2"),
+        ("text,id\nx\n", r"a: row 1 \(line 2\): 1 field, but the first row has 2"),
         ("text,id\na,b\nx,y,z\n", r"a: row 2 \(line 3\): 3 fields, but the first row has 2"),
         ("text,text\n", "a: two columns are called 'text'; give a number"),
         ("id\rtext\r1\rx\r", "a: line 1: not a table that can be read: a carriage return"),
@@ -275,7 +275,7 @@ def test_a_broken_row_is_left_out() -> None:
     stream = Stream("a.csv", "a.csv", None, lambda: io.BytesIO(data), 0, lambda *pair: skipped.append(pair))
     found = sources.documents_of(stream, Reading(on_error="skip"), lambda _: None)
     assert [document.text for document in found] == ["a", "c"]
-    assert skipped == [("a.csv", "a.csv: row 2 (line 3): 1 fields, but the first row has 2")]
+    assert skipped == [("a.csv", "a.csv: row 2 (line 3): 1 field, but the first row has 2")]
 
 
 def test_a_field_longer_than_the_module_csv_takes_by_itself() -> None:

@@ -63,7 +63,7 @@ def test_a_length_of_padding_that_is_none(length):
 
 
 def test_truncation_that_leaves_no_room():
-    with pytest.raises(ValueError, match="truncation to 1 tokens: the post-processor alone adds 2"):
+    with pytest.raises(ValueError, match="truncation to 1 token: the post-processor alone adds 2"):
         TOK.encode_full("low", truncation=1)
     assert TOK.encode_full("low", truncation=2).ids == [START, START]
     assert TOK.encode_full("low", truncation=1, add_special_tokens=False).ids == TOK.encode("low")[:1]
@@ -159,7 +159,7 @@ def test_a_framing_of_the_wrong_type():
 
 def test_arguments_of_a_wrong_value():
     for wrong, message in [
-        ({"pairs": ["a", "b"]}, "there are 1 texts and 2 pairs"),
+        ({"pairs": ["a", "b"]}, "there is 1 text and 2 pairs"),
         ({"truncation": -1}, "truncation.max_length is -1: give 0 to"),
         ({"truncation": Truncation(4, -1)}, "truncation.stride is -1"),
         ({"truncation": Truncation(4, 0, "x")}, "truncation.strategy is 'x': give one of 'longest_first'"),

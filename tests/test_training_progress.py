@@ -129,7 +129,7 @@ def test_what_is_read_beside_the_bar() -> None:
     assert told(now, -5) == ""
     assert told(Progress("merging", 0, 9)) == ""
     hostile = Progress("merging", 1, 9, 1, (b"\x1b[2J\n", "\u202e".encode() + b"x" * 50), None, None)
-    assert told(hostile) == "'\\x1b[2J\\n' '\\u202exxxxxxxxxxxxxxx…' 1 times"
+    assert told(hostile) == "'\\x1b[2J\\n' '\\u202exxxxxxxxxxxxxxx…' 1 time"
     assert (duration(0.4), duration(59.6), size(0)) == ("0:00", "1:00", "0.0 MB")
 
 

@@ -15,6 +15,7 @@ import regex
 
 from syllabary.clusters import cluster_ends
 from syllabary.errors import TextError, UnknownSymbolError
+from syllabary.reference.symbols import plural
 from syllabary.streaming import FIRST, Count, placed
 
 # Each matches up to the place. A sentence ends with its quotes and brackets, and the white space behind them;
@@ -144,7 +145,7 @@ class Chunker:
         what = "the character" if end == start + 1 else "the word"
         return TextError(
             f"max_tokens is {self.limit}: {what} {self.text[start:end]!r} at {start} alone has "
-            f"{tokens} tokens; give at least as many"
+            f"{plural(tokens, 'token')}; give at least as many"
         )
 
     def places(self, low: int, high: int, start: int) -> Iterator[int]:

@@ -22,7 +22,7 @@ from syllabary.files import open_atomic
 from syllabary.formats.strict_json import Json, parse
 from syllabary.formats.syllabary_json import SPLIT_KEYS, read_split
 from syllabary.piece_table import Arrays, Rows, Rules
-from syllabary.reference.symbols import shown
+from syllabary.reference.symbols import plural, shown
 from syllabary.spec import Form
 
 KEY = b"syllabary.counts"
@@ -119,7 +119,9 @@ def batches(path: Path) -> Iterator[tuple[Arrays, bool]]:
             row != source.metadata.num_rows
         ):  # subtle: a damaged header of a page ends a column, and is no error
             whole = source.metadata.num_rows
-            raise CorpusError(f"{path}: damaged: it has {whole:,} rows, of which {row:,} can be read")
+            raise CorpusError(
+                f"{path}: damaged: it has {plural(whole, 'row', ',')}, of which {row:,} can be read"
+            )
 
 
 def _rows_together(metadata: Any) -> int:

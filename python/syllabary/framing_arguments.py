@@ -26,6 +26,7 @@ from syllabary.framing import (
     Truncation,
 )
 from syllabary.reference.postprocess import tokens_of
+from syllabary.reference.symbols import plural, there_are
 
 Pads = Callable[[], Padding | None]
 MOST = 2**31 - 1
@@ -43,7 +44,8 @@ def read_texts(texts: Any, pairs: Any, is_pretokenized: bool) -> list[tuple[Any,
     seconds = [None] * len(firsts) if pairs is None else list(iterated("pairs", pairs, "str or None"))
     if len(seconds) != len(firsts):
         raise ValueError(
-            f"there are {len(firsts)} texts and {len(seconds)} pairs: give one pair a text, or None"
+            f"{there_are(len(firsts), 'text')} and {plural(len(seconds), 'pair')}: give one pair a text, or "
+            "None"
         )
     if is_pretokenized:
         firsts = [_words(f"texts[{index}]", text) for index, text in enumerate(firsts)]

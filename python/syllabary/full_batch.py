@@ -22,6 +22,7 @@ from syllabary.full_layout import Layout
 from syllabary.full_row import Row
 from syllabary.full_rows import found_as
 from syllabary.reference.encoding import Encoding, joined
+from syllabary.reference.symbols import plural
 
 Array = NDArray[np.int64]
 PAD = -3  # in the field `items`: padding; -1: the text, -2: its pair; from 0 on the item of the plan
@@ -99,8 +100,9 @@ class EncodingBatch:
     def __repr__(self) -> str:
         """How many rows, and how long."""
         lengths = sorted({int(length) for length in self.lengths})
-        long = f" of {lengths[0]}{f' to {lengths[-1]}' if lengths[1:] else ''} tokens" if lengths else ""
-        return f"<EncodingBatch: {len(self)} row{'' if len(self) == 1 else 's'}{long}>"
+        first = f"{lengths[0]} to " if lengths[1:] else ""
+        long = f" of {first}{plural(lengths[-1], 'token')}" if lengths else ""
+        return f"<EncodingBatch: {plural(len(self), 'row')}{long}>"
 
     def __eq__(self, other: object) -> bool:
         """Whether both hold rows of the same texts with the same arrays and tokens; not what made them."""

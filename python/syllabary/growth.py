@@ -23,6 +23,7 @@ from syllabary.errors import CorpusError, TrainingError, UnknownSymbolError
 from syllabary.files import write_atomic
 from syllabary.growth_text import held_out_of, setting_aside
 from syllabary.piece_table import PieceTable
+from syllabary.reference.symbols import plural
 from syllabary.tokenizer import Tokenizer
 from syllabary.training import train
 from syllabary.training_own import SENTENCEPIECE
@@ -114,8 +115,8 @@ class Growth:
             are = "is" if self.unknown == 1 else "are"
             where = "in no alphabet, or not in that of each size"
             left = f"; {self.unknown:,} with symbols {where}, {are} left out"
-        texts = "1 text" if self.documents == 1 else f"{self.documents:,} texts"
-        said = f"Measured on {size:,} bytes of {self.held_out} ({texts}{left})."
+        texts = plural(self.documents, "text", ",")
+        said = f"Measured on {plural(size, 'byte', ',')} of {self.held_out} ({texts}{left})."
         most = max((row.unknown_share for row in self.rows), default=0.0)
         if not most:
             return said

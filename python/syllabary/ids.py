@@ -31,7 +31,7 @@ from syllabary.formats import syllabary_json
 from syllabary.formats.strict_json import Json, parse
 from syllabary.ragged import Ragged
 from syllabary.reference import ids as reference
-from syllabary.reference.symbols import shown
+from syllabary.reference.symbols import plural, shown
 
 NAME = "syllabary-ids"
 VERSION = 1
@@ -152,7 +152,7 @@ class IdTokenizer:
         return hash((self.symbols.tobytes(), self.merges.tobytes()))
 
     def __repr__(self) -> str:
-        return f"<IdTokenizer: {len(self.symbols)} symbols, {len(self.merges)} merges>"
+        return f"<IdTokenizer: {plural(len(self.symbols), 'symbol')}, {plural(len(self.merges), 'merge')}>"
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self.symbols, self.merges, self.record)

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from syllabary._engine import Trainer
 from syllabary.arguments import integer
+from syllabary.reference.symbols import plural
 from syllabary.spec import Form, SplitSpec, TrainOptions
 
 BATCH_ROWS = 1 << 16
@@ -141,7 +142,7 @@ class PieceTable:
 
     def __repr__(self) -> str:
         name, split = type(self).__name__, named(self.rules.split)
-        return f"<{name}: {len(self):,} pieces, {self.total:,} in all, split {split}>"
+        return f"<{name}: {plural(len(self), 'piece', ',')}, {self.total:,} in all, split {split}>"
 
     @property
     def total(self) -> int:

@@ -17,7 +17,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from syllabary.reference.symbols import shown
+from syllabary.reference.symbols import plural, shown
 
 RECENT = 10.0  # seconds: merges get cheaper, so the time left is told by the speed of late
 ENOUGH = 1.0  # seconds: of less than this no speed is told
@@ -138,7 +138,7 @@ def told(now: Progress, room: int = 80) -> str:
         found.append(f"{duration(now.seconds_left)} left")
     if now.count is not None:
         pair = "" if now.pair is None else " ".join(map(_brief, now.pair)) + " "
-        found.append(f"{pair}{now.count:,} times")
+        found.append(f"{pair}{plural(now.count, 'time', ',')}")
     if now.memory is not None:
         found.append(size(now.memory))
     return ", ".join(found)[: max(room, 0)]

@@ -17,7 +17,7 @@ from syllabary.arguments import integer, listed, ordered
 from syllabary.errors import SyllabaryError, UnknownSymbolError, VocabularyError
 from syllabary.formats.loss import Loss
 from syllabary.formats.moved import lost as lost_of
-from syllabary.reference.symbols import byte_name, shown
+from syllabary.reference.symbols import byte_name, plural, shown
 from syllabary.spec import TokenizerSpec
 from syllabary.spelling import Speller
 from syllabary.tokenizer import Tokenizer
@@ -124,9 +124,11 @@ def remove(
         )
     lost = _without_source(spec, gone)
     if lost and not cascade:
+        come, them = ("comes", "it") if len(lost) == 1 else ("come", "them")
         listed_ = ", ".join(shown(spec.tokens[token_id]) for token_id in sorted(lost)[:10])
         raise VocabularyError(
-            f"{len(lost)} tokens only come about through these: {listed_}; remove them too, or cascade=True"
+            f"{plural(len(lost), 'token')} only {come} about through these: {listed_}; remove {them} too, or "
+            "cascade=True"
         )
     gone |= lost
     kept = [token_id for token_id in tok.vocab if token_id not in gone]

@@ -37,7 +37,7 @@ from syllabary.read_only import ReadOnly
 from syllabary.reference import Decoder, IncrementalDecoder, ReferenceTokenizer, check_spec
 from syllabary.reference.check import token_bytes
 from syllabary.reference.decode import invalid_utf8
-from syllabary.reference.symbols import shown, utf8
+from syllabary.reference.symbols import plural, shown, utf8
 from syllabary.reference.tokenizer import check_drops
 from syllabary.spec import TokenizerSpec
 from syllabary.text_methods import Special as Special
@@ -315,7 +315,7 @@ class Tokenizer(Calls, Drawing, FullEncoding, TextMethods, Conversing):
         """Unit, size and split, for the prompt."""
         split = self._spec.split
         name = "none" if split.pattern is None else split.name or repr(split.pattern)
-        return f"<syllabary.Tokenizer {self._spec.unit}, {self.vocab_size} tokens, split {name}>"
+        return f"<syllabary.Tokenizer {self._spec.unit}, {plural(self.vocab_size, 'token')}, split {name}>"
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickled, and copied, as its data; of a child class, with its own attributes."""

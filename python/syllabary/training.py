@@ -17,7 +17,7 @@ from syllabary import corpus, splits
 from syllabary._engine import Trainer
 from syllabary.arguments import LARGEST, bounded, special_names, text_or_none, thread_count
 from syllabary.corpus.corpus import Corpus
-from syllabary.errors import CorpusError, TrainingError
+from syllabary.errors import TrainingError
 from syllabary.formats import subword_nmt_codes as codes
 from syllabary.piece_table import PieceTable
 from syllabary.progress import Report, reporter
@@ -31,7 +31,7 @@ from syllabary.spec import Alphabet, ByteOrder, Form, SplitSpec, TieBreak, Train
 from syllabary.tokenizer import Tokenizer
 from syllabary.training_checkpoint import Checkpoint, keeping, opened
 from syllabary.training_checkpoint_state import name_of
-from syllabary.training_feed import Takes, feed
+from syllabary.training_feed import Takes, feed, no_piece
 from syllabary.training_finished import as_plain, finished, reuses
 from syllabary.training_huggingface import plain_setup, read_once, train_huggingface
 from syllabary.training_huggingface_options import Setup
@@ -275,9 +275,7 @@ def train_with(
         else:
             size, more = _count(trainer, read, options, report, kept)
         if trainer.distinct_pieces == 0:
-            raise CorpusError(
-                f"the corpus is empty: {size} bytes of text were read and no piece was found in them"
-            )
+            raise no_piece(size)
         symbols, merges, counts = _learn(trainer, options, report, kept)
         about = {"like": like} if more is None else {"like": like, "corpus": more}
         if setup is not None and reuses(options, symbols, zip(*merges.T.tolist(), strict=True)):

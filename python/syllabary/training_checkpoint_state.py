@@ -25,6 +25,7 @@ from syllabary.errors import CheckpointError, FormatError
 from syllabary.files import read_bounded
 from syllabary.formats import syllabary_json
 from syllabary.piece_table import PieceTable
+from syllabary.reference.symbols import plural
 from syllabary.reference.train_huggingface import BpeTrainerOptions
 from syllabary.reference.train_sentencepiece_options import SentencePieceOptions
 from syllabary.reference.train_unigram_huggingface import UnigramTrainerOptions
@@ -155,7 +156,7 @@ def compare(folder: Path, state: State, plan: Plan, files: list[list[Any]] | Non
 
 
 def _file(name: str, size: int) -> str:
-    return f"{name} ({size:,} bytes)" if size or name != "no file" else name
+    return f"{name} ({plural(size, 'byte', ',')})" if size or name != "no file" else name
 
 
 def _difference(old: Plan, new: Plan) -> str:

@@ -10,10 +10,9 @@ from pathlib import Path
 
 from syllabary._engine import Trainer
 from syllabary.corpus.corpus import Corpus
-from syllabary.errors import CorpusError
 from syllabary.progress import Report
 from syllabary.spec import TrainOptions
-from syllabary.training_feed import feed
+from syllabary.training_feed import feed, no_piece
 
 
 def counted(
@@ -32,7 +31,5 @@ def counted(
     trainer = Trainer(uncut, threads, room)
     size = feed(trainer, read.parts(options.normalize is not None, plain=True), options, report)
     if trainer.distinct_pieces == 0:
-        raise CorpusError(
-            f"the corpus is empty: {size} bytes of text were read and no piece was found in them"
-        )
+        raise no_piece(size)
     return trainer, size

@@ -21,16 +21,27 @@ from syllabary._engine import Trainer
 from syllabary.corpus.care import normalized_parts
 from syllabary.corpus.document import Part, PlainFile
 from syllabary.corpus.forms import SLICE
-from syllabary.errors import TextError, TrainingError
+from syllabary.errors import CorpusError, TextError, TrainingError
 from syllabary.files import named
 from syllabary.progress import Progress, Report
-from syllabary.reference.symbols import utf8
+from syllabary.reference.symbols import plural, utf8
 from syllabary.spec import TrainOptions
 
 # Documents are handed to the engine together up to this many characters, or this many documents.
 BATCH_CHARACTERS = 1 << 18
 BATCH_DOCUMENTS = 1 << 14
 FILE_BYTES = 1 << 22  # of a file that the engine reads: progress is told so often
+
+
+def no_piece(size: int) -> CorpusError:
+    """The error for a corpus of so many bytes without anything to learn from.
+
+    >>> str(no_piece(1))
+    'the corpus is empty: 1 byte of text was read and no piece was found in it'
+    """
+    were, them = ("was", "it") if size == 1 else ("were", "them")
+    read = f"{plural(size, 'byte')} of text {were} read"
+    return CorpusError(f"the corpus is empty: {read} and no piece was found in {them}")
 
 
 class Takes(Protocol):

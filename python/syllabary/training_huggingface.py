@@ -20,15 +20,16 @@ from typing import Any
 from syllabary._engine import HuggingFaceTrainer
 from syllabary.corpus.corpus import Corpus
 from syllabary.corpus.document import Stream
-from syllabary.errors import CorpusError, EarlyStopWarning, FormatError, TrainingError
+from syllabary.errors import EarlyStopWarning, FormatError, TrainingError
 from syllabary.formats.hf_given import PLACES
 from syllabary.formats.hf_read import read_document
 from syllabary.formats.hf_split import write_cutting
 from syllabary.formats.strict_json import Json
 from syllabary.piece_table import PieceTable
 from syllabary.progress import Progress, Report
+from syllabary.reference.assemble import nothing_left
 from syllabary.reference.bytes_to_unicode import BYTE_TO_CHARACTER
-from syllabary.reference.symbols import there_are
+from syllabary.reference.symbols import plural, there_are
 from syllabary.reference.train_huggingface import BpeTrainerOptions, Learned, Trained, last_ranks
 from syllabary.reference.train_unigram import by_count
 from syllabary.reference.train_unigram_huggingface import (
@@ -44,7 +45,7 @@ from syllabary.reference.train_wordlevel import vocabulary
 from syllabary.spec import Form, SplitSpec, Step, TokenizerSpec, TrainOptions
 from syllabary.tokenizer import Tokenizer
 from syllabary.training_checkpoint import Checkpoint, opened
-from syllabary.training_feed import Takes, feed_parts, tell
+from syllabary.training_feed import Takes, feed_parts, no_piece, tell
 from syllabary.training_huggingface_options import BYTES_DECODED, FLAGS, MODEL, Setup
 from syllabary.training_learning import fitting, followed
 from syllabary.training_memory import Room, limited
@@ -209,9 +210,7 @@ def train_words(
     trainer = HuggingFaceTrainer(normalizer, cutting.steps, cutting.split, lines, threads, memory)
     size = words(trainer)
     if not trainer.finish():
-        raise CorpusError(
-            f"the corpus is empty: {size} bytes of text were read and no piece was found in them"
-        )
+        raise no_piece(size)
     if setup.kind == "WordLevel":
         return spec_of(_most_frequent(trainer, setup), setup, size)
     if isinstance(setup.trainer, UnigramTrainerOptions):
@@ -222,9 +221,8 @@ def train_words(
     options = setup.merging
     if len(trained.names) < options.vocab_size:
         warnings.warn(
-            f"no pair is left that occurs {max(options.min_frequency, 1)} times (min_frequency): training "
-            f"ended with a vocabulary of {len(trained.names)}, not {options.vocab_size}; give more text or "
-            "ask for less",
+            f"{nothing_left(max(options.min_frequency, 1), None)}: training ended with a vocabulary of "
+            f"{len(trained.names)}, not {options.vocab_size}; give more text or ask for less",
             EarlyStopWarning,
             stacklevel=stacklevel,
         )
@@ -249,7 +247,7 @@ def _merged(
         if first > room:
             specials = len(options.special_tokens)
             raise TrainingError(
-                f"vocab_size is {room}, but the alphabet has {first - specials} symbols and "
+                f"vocab_size is {room}, but the alphabet has {plural(first - specials, 'symbol')} and "
                 f"{there_are(specials, 'special token')}: set it to {first} or more"
             )
 

@@ -19,6 +19,7 @@ from syllabary._engine import SentencePieceTrainer
 from syllabary.corpus.corpus import Corpus
 from syllabary.corpus.document import Part
 from syllabary.errors import TrainingError
+from syllabary.reference.symbols import plural
 from syllabary.reference.train_sentencepiece_options import SentencePieceOptions
 from syllabary.reference.train_sentencepiece_sentences import chosen
 from syllabary.training_checkpoint import Checkpoint
@@ -117,9 +118,9 @@ class _Held(list[tuple[str, int]]):
         self._bytes += more
         if self._most is not None and self._bytes > self._most:
             raise TrainingError(
-                f"the memory limit is too small for this sample: {len(self):,} sentences, which are held "
-                f"together, take {self._most >> 20} MiB, half of what there is; give a higher limit, or a "
-                "smaller input_sentence_size"
+                f"the memory limit is too small for this sample: {plural(len(self), 'sentence', ',')}, which "
+                f"are held together, take {self._most >> 20} MiB, half of what there is; give a higher "
+                "limit, or a smaller input_sentence_size"
             )
 
 

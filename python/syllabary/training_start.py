@@ -35,7 +35,7 @@ from syllabary.reference.ties import Pair
 from syllabary.spec import Form, TokenizerSpec, TrainOptions
 from syllabary.tokenizer import Tokenizer
 from syllabary.training_checkpoint import Checkpoint
-from syllabary.training_feed import Takes, feed, feed_runs
+from syllabary.training_feed import Takes, feed, feed_runs, no_piece
 from syllabary.training_learning import learn
 from syllabary.training_table import check_table, feed_table
 from syllabary.training_watched import count
@@ -257,9 +257,7 @@ def train_on(
         )
         more = read.record() if read.says_more else None
     if trainer.distinct_pieces == 0:
-        raise CorpusError(
-            f"the corpus is empty: {size} bytes of text were read and no piece was found in them"
-        )
+        raise no_piece(size)
     trainer = going.without_whole(trainer, made)
     if trainer.distinct_pieces == 0:
         raise CorpusError(train_start.NOTHING_NEW)

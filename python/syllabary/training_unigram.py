@@ -16,7 +16,7 @@ from typing import Any
 from syllabary._engine import Trainer, learn_unigram_of
 from syllabary.arguments import bounded, text_or_none
 from syllabary.corpus.corpus import Corpus
-from syllabary.errors import CorpusError, TrainingError
+from syllabary.errors import TrainingError
 from syllabary.piece_table import PieceTable
 from syllabary.progress import Report
 from syllabary.reference.assemble import check_options
@@ -25,7 +25,7 @@ from syllabary.spec import SplitSpec, TrainOptions
 from syllabary.splits import get
 from syllabary.tokenizer import Tokenizer
 from syllabary.training_checkpoint import Checkpoint, opened
-from syllabary.training_feed import Takes, feed
+from syllabary.training_feed import Takes, feed, no_piece
 from syllabary.training_huggingface import check_cut, train_huggingface
 from syllabary.training_huggingface_options import SCORED, Family, setup_of_call
 from syllabary.training_memory import Room, limited
@@ -158,9 +158,7 @@ def _trained(
         more = {"corpus": read.record()} if read.says_more else {}
     trainer.finish()
     if trainer.distinct_pieces == 0:
-        raise CorpusError(
-            f"the corpus is empty: {size} bytes of text were read and no piece was found in them"
-        )
+        raise no_piece(size)
     settings = settings_of(options)
     pieces = pruned(partial(learn_unigram_of, trainer, settings), settings, report, kept)
     spec = finish(pieces, options)

@@ -21,7 +21,7 @@ from syllabary.formats import protobuf
 from syllabary.formats import subword_nmt_codes as codes
 from syllabary.formats.moved import SPOILT, carried_by
 from syllabary.reference.check import token_bytes
-from syllabary.reference.symbols import shown
+from syllabary.reference.symbols import shown, they_are
 from syllabary.reference.train_huggingface import BpeTrainerOptions
 from syllabary.reference.train_sentencepiece_model import TRAINER_FIELDS, trainer_layout
 from syllabary.reference.train_sentencepiece_options import SentencePieceOptions
@@ -50,15 +50,16 @@ def truncate(spec: TokenizerSpec, size: int) -> TokenizerSpec:
 def cut(spec: TokenizerSpec, size: int) -> tuple[TokenizerSpec, dict[int, int]]:
     """`truncate`, and old id -> new id of the tokens that stay."""
     tokens, order = token_bytes(spec), learned(spec)
-    total = len(tokens)
-    least = total - len(order)
+    total, least = len(tokens), len(tokens) - len(order)
     if size < (1 if _is_codes(spec) else max(least, 1)):
         raise VocabularyError(
-            f"size is {size}, but {least} tokens are there before any merge (the alphabet, special tokens): "
-            f"set it to {least} or more"
+            f"size is {size}, but {they_are(least, 'token')} there before any merge (the alphabet, special "
+            f"tokens): set it to {least} or more"
         )
     if size > total and not _stopped_early(spec, total):
-        raise VocabularyError(f"size is {size}, but there are only {total} tokens: set it to {total} or less")
+        raise VocabularyError(
+            f"size is {size}, but only {they_are(total, 'token')} there: set it to {total} or less"
+        )
     if size >= total and not trained(spec) and _size_asked(spec) is None:
         return spec, {token_id: token_id for token_id in tokens}
     if _is_codes(spec):

@@ -13,7 +13,7 @@ import click
 
 from syllabary.arguments import MAX_THREADS
 from syllabary.cli import common
-from syllabary.cli.words import printable
+from syllabary.cli.words import plural, printable
 
 if TYPE_CHECKING:
     from syllabary.gpt.train import Event
@@ -101,7 +101,7 @@ class Lines:
         if event.kind == "start":
             self.steps = entry["steps"]
             going_on = f", going on from step {entry['step']:,}" if entry["step"] else ""
-            self._say(f"{name}: {entry['parameters']:,} parameters, {self.steps:,} steps{going_on}")
+            self._say(f"{name}: {entry['parameters']:,} parameters, {plural(self.steps, 'step')}{going_on}")
         elif event.kind == "step" and self.live:
             rate = entry["tokens_per_second"]
             line = f"{name}: step {entry['step']:,} of {self.steps:,}, {rate:,.0f} tokens/s"

@@ -11,6 +11,7 @@ from typing import Literal
 import click
 
 from syllabary.cli import common
+from syllabary.cli.words import plural
 from syllabary.errors import ModelError, ShardError
 
 
@@ -85,5 +86,6 @@ def evaluate(
         return
     click.echo(
         f"{found.bits_per_byte:.4f} bits per byte, {found.bits_per_token:.4f} bits per token "
-        f"({found.tokens:,} tokens, {found.bytes:,} bytes; {trained.path.name}, step {trained.step:,})"
+        f"({plural(found.tokens, 'token')}, {plural(found.bytes, 'byte')}; {trained.path.name}, step "
+        f"{trained.step:,})"
     )

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from syllabary.cli import common
-from syllabary.cli.words import printable
+from syllabary.cli.words import plural, printable
 
 if TYPE_CHECKING:
     from syllabary.gpt.train import Event
@@ -117,8 +117,8 @@ def _start(entry: dict[str, Any]) -> str:
     many = "" if entry["processes"] == 1 else f" in {entry['processes']} processes"
     return (
         f"{entry['parameters'] / 1e6:.1f} M parameters on {entry['device']}{many}, {entry['dtype']}"
-        f"{', compiled' if entry['compiled'] else ''}; {entry['steps']:,} steps of "
-        f"{entry['tokens_per_step']:,} tokens, {tokens / entry['train_tokens']:.2f} epochs"
+        f"{', compiled' if entry['compiled'] else ''}; {plural(entry['steps'], 'step')} of "
+        f"{plural(entry['tokens_per_step'], 'token')}, {tokens / entry['train_tokens']:.2f} epochs"
         + (f"; goes on from step {entry['step']:,}" if entry["step"] else "")
     )
 

@@ -96,7 +96,7 @@ PHRASES: Sequence[tuple[re.Pattern[str], str]] = tuple(
         (r"\bgive kind='json'", "give --kind json"),
         (r", or None(?: for all)?$", ""),
         (r"\bresume=False\b", "--restart"),
-        (r"\bremove them too, or cascade=True$", "remove them too, or give --cascade"),
+        (r"\bremove (it|them) too, or cascade=True$", r"remove \1 too, or give --cascade"),
         (r"\bforce=True\b", "--force"),
         (r"\bcheckpoint=(?=checkpoint-\d+\.safetensors is another)", "--checkpoint "),
         (r'\bpositions="learned"', "--positions learned"),
@@ -142,7 +142,7 @@ PHRASES: Sequence[tuple[re.Pattern[str], str]] = tuple(
         (r"^top_p is ", "--top-p is "),
         (r"^block_size is ", "--block-size is "),
         (r"^(?=(?:stride|device) is )", "--"),
-        (r"\bbut start has (?=[\d,]+ tokens)", "but --start has "),
+        (r"\bbut start has (?=[\d,]+ tokens?)", "but --start has "),
         (r"; encode\(\) cuts text to tokens$", "; `syllabary encode` cuts text to tokens"),
     )
 )

@@ -19,6 +19,7 @@ from syllabary.corpus.document import Document, Reader, Reading, Stream, Told
 from syllabary.corpus.files import CHUNK
 from syllabary.corpus.records import check_once, document_of, no_column
 from syllabary.errors import CorpusError
+from syllabary.reference.symbols import plural
 
 ROWS = 1024  # rows that are read at a time
 SPOOL = 16 << 30  # bytes of a copy: no shard of a published corpus is larger
@@ -72,7 +73,9 @@ def _whole(batches: Iterator[Any], rows: int, name: str) -> Iterator[Any]:
         read += batch.num_rows
         yield batch
     if read != rows:
-        raise CorpusError(f"{name}: damaged Parquet: it has {rows:,} rows, of which {read:,} can be read")
+        raise CorpusError(
+            f"{name}: damaged Parquet: it has {plural(rows, 'row', ',')}, of which {read:,} can be read"
+        )
 
 
 PARQUET = Reader("parquet", (".parquet", ".pq"), parquet_documents)

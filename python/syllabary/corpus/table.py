@@ -18,6 +18,7 @@ from syllabary.corpus.document import Document, Reader, Reading, Stream, Told
 from syllabary.corpus.encoding import text_of
 from syllabary.corpus.records import MAX_RECORD, check_once, document_of, listed, no_column, place
 from syllabary.errors import CorpusError
+from syllabary.reference.symbols import plural
 
 
 def documents(
@@ -46,7 +47,8 @@ def documents(
                 yield document
             continue
         error = CorpusError(
-            f"{place(where)} (line {rows.line_num}): {len(values)} fields, but the first row has {len(names)}"
+            f"{place(where)} (line {rows.line_num}): {plural(len(values), 'field')}, but the first row has "
+            f"{len(names)}"
         )
         if reading.on_error == "raise":
             raise error

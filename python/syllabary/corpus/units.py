@@ -19,6 +19,7 @@ from syllabary.corpus.encoding import is_plain_utf8
 from syllabary.corpus.files import CHUNK
 from syllabary.corpus.unpack import inner_name
 from syllabary.errors import CorpusError
+from syllabary.reference.symbols import plural
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,8 +84,8 @@ class _Range(io.RawIOBase):
         data = self._file.read(min(len(buffer), self._left))
         if self._left and not data:
             raise CorpusError(
-                f"{self._file.name}: has become {self._left} bytes shorter since reading began; let it rest, "
-                "and begin again"
+                f"{self._file.name}: has become {plural(self._left, 'byte')} shorter since reading began; "
+                "let it rest, and begin again"
             )
         self._left -= len(data)
         buffer[: len(data)] = data

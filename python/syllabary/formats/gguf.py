@@ -24,7 +24,7 @@ from syllabary.formats.gguf_t5 import read_unigram
 from syllabary.formats.gguf_write import PRE, reduce, refuses, steps, write
 from syllabary.formats.record import Format, Hints, checked
 from syllabary.reference.bytes_to_unicode import CHARACTER_TO_BYTE, unspell
-from syllabary.reference.symbols import byte_name, shown
+from syllabary.reference.symbols import byte_name, shown, they_are
 from syllabary.spec import SplitSpec, TokenizerSpec
 
 BYTE_NAMES = {byte_name(byte): byte for byte in range(256)}
@@ -96,7 +96,9 @@ def by_scores(file: File, texts: list[str], kinds: list[int]) -> TokenizerSpec:
     scores = file.numbers("ggml.scores", len(texts))
     found = {texts[token_id]: token_id for token_id in file.ids(BYTE, kinds)}
     if found.keys() != BYTE_NAMES.keys():
-        raise file.error("ggml.token_type", f"{len(found)} tokens are bytes: <0x00> to <0xFF> should be")
+        raise file.error(
+            "ggml.token_type", f"{they_are(len(found), 'token')} for bytes: <0x00> to <0xFF> should be"
+        )
     byte_tokens = {token_id: BYTE_NAMES[text] for text, token_id in found.items()}
     plain = sorted([*file.ids(NORMAL, kinds), *file.ids(UNUSED, kinds)])
     alphabet = {bytes([byte]): token_id for token_id, byte in byte_tokens.items()}

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from syllabary.errors import FormatError
-from syllabary.reference.symbols import shown
+from syllabary.reference.symbols import plural, shown, they_are
 
 Value = bool | int | float | str | list[Any]
 MAGIC = b"GGUF"
@@ -52,7 +52,7 @@ class Reader:
         """So many bytes; `FormatError` if the file ends before."""
         if count > self.size - self.at:
             raise self.error(
-                f"{what} should have {count} bytes, but {self.size - self.at} are left of the file"
+                f"{what} should have {plural(count, 'byte')}, but {self.size - self.at} are left of the file"
             )
         data = self.file.read(count)
         if len(data) < count:
@@ -64,7 +64,7 @@ class Reader:
         """Over so many bytes, which must be there."""
         if count > self.size - self.at:
             raise self.error(
-                f"{what} should have {count} bytes, but {self.size - self.at} are left of the file"
+                f"{what} should have {plural(count, 'byte')}, but {self.size - self.at} are left of the file"
             )
         self.file.seek(count, os.SEEK_CUR)
         self.at += count
@@ -128,7 +128,9 @@ class Reader:
             self.keep(count * width, key)
             return list(self.numbers(NUMBERS[kind], count, key))
         if count > self.size - self.at:
-            raise self.error(f"{key} should have {count} items, but {self.size - self.at} bytes are left")
+            raise self.error(
+                f"{key} should have {plural(count, 'item')}, but {they_are(self.size - self.at, 'byte')} left"
+            )
         found: list[Value] = []
         for index in range(count):
             value = self.value(kind, f"{key}[{index}]", wanted, depth)

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from syllabary.errors import FormatError
 from syllabary.formats.gguf_container import Value
 from syllabary.formats.record import cannot_hold
-from syllabary.reference.symbols import shown
+from syllabary.reference.symbols import plural, shown, there_are
 from syllabary.spec import Matching
 
 NAME = "gguf"
@@ -51,7 +51,7 @@ class File(NamedTuple):
         if not isinstance(value, list) or not all(type(one) in (int, float) for one in value):
             raise self.error(key, "missing, or no list of numbers")
         if len(value) != count:
-            raise self.error(key, f"{len(value)} numbers for {count} tokens")
+            raise self.error(key, f"{plural(len(value), 'number')} for {plural(count, 'token')}")
         return [one for one in value if isinstance(one, (int, float))]
 
     def flag(self, key: str, otherwise: bool) -> bool:
@@ -71,7 +71,7 @@ class File(NamedTuple):
         if not isinstance(value, int) or isinstance(value, bool) or value < 0:
             raise self.error(key, f"is {shown(value)}: an id")
         if value >= count and PREFIX + key in self.pairs:
-            raise self.error(key, f"is {value}, and there are {count} tokens")
+            raise self.error(key, f"is {value}, and {there_are(count, 'token')}")
         return value if value < count else None
 
 

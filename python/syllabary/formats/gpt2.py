@@ -30,6 +30,7 @@ from syllabary.formats.record import Format, Hints, checked
 from syllabary.formats.strict_json import parse
 from syllabary.formats.transformers_folder import CONFIG
 from syllabary.reference.bytes_to_unicode import CHARACTER_TO_BYTE, unspell
+from syllabary.reference.symbols import plural
 from syllabary.spec import SplitSpec, Step, TokenizerSpec
 
 
@@ -118,8 +119,9 @@ def _check_made(spec: TokenizerSpec, known: Encoding, merges_path: Path) -> None
     unmade = spec.tokens.keys() - made - set(spec.alphabet.values()) - set(known.special_tokens.values())
     if unmade:
         raise FormatError(
-            f"{merges_path}: {len(spec.merges or ())} merges, and {len(unmade)} tokens of {known.name}'s "
-            "vocabulary that none of them makes: cut short? with split= it is read as it stands"
+            f"{merges_path}: {plural(len(spec.merges or ()), 'merge')}, and {plural(len(unmade), 'token')} "
+            f"of {known.name}'s vocabulary that none of them makes: cut short? with split= it is read as it "
+            "stands"
         )
 
 

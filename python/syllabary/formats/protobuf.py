@@ -11,6 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from syllabary.reference.symbols import plural
+
 VARINT, FIXED64, BYTES, FIXED32 = 0, 1, 2, 5
 KINDS = {VARINT: "a number", FIXED64: "8 bytes", BYTES: "a string or message", FIXED32: "4 bytes"}
 MAX_VARINT = 10  # bytes
@@ -108,7 +110,9 @@ def read_field(data: bytes, at: int, end: int) -> Field:
         size, body = read_varint(data, body, end)
     if size > end - body:
         where = "the file" if end == len(data) else "the message around it"
-        raise WireError(at, f"field {number} is {size} bytes long, but {where} has {end - body} more")
+        raise WireError(
+            at, f"field {number} is {plural(size, 'byte')} long, but {where} has {end - body} more"
+        )
     return Field(number, wire, data[body : body + size], at, body, body + size)
 
 

@@ -20,7 +20,7 @@ from syllabary.files import read_bounded
 from syllabary.formats.record import Format, Hints, checked
 from syllabary.formats.strict_json import Json, parse
 from syllabary.reference.pattern import to_regex
-from syllabary.reference.symbols import shown
+from syllabary.reference.symbols import plural, shown
 from syllabary.spec import Matching, SplitSpec, TokenizerSpec
 
 NAME = "tekken"
@@ -82,7 +82,9 @@ def _read_vocab(vocab: Json, first: int, count: int) -> dict[int, bytes]:
     if not isinstance(entries, list):
         raise vocab.wrong("a list")
     if len(entries) < count or count < 256:
-        raise vocab.error(f"{len(entries)} tokens, of which {count} should count: at least 256, all here")
+        raise vocab.error(
+            f"{plural(len(entries), 'token')}, of which {count} should count: at least 256, all here"
+        )
     tokens: list[bytes] = []
     for rank, entry in enumerate(entries[:count]):
         try:

@@ -19,7 +19,7 @@ from pathlib import Path
 from syllabary.errors import FormatError
 from syllabary.files import read_bounded
 from syllabary.formats.record import Format, Hints, checked
-from syllabary.reference.symbols import shown
+from syllabary.reference.symbols import plural, shown
 from syllabary.spec import Matching, SplitSpec, Step, StepValue, TokenizerSpec
 
 NAME = "youtokentome"
@@ -35,7 +35,10 @@ def read(path: Path, hints: Hints) -> TokenizerSpec:
     lines = read_bounded(path).split(b"\n")
     chars, rules = numbers(path, lines, 0, 2)
     if chars < 0 or rules < 0 or len(lines) < chars + rules + 2:
-        raise FormatError(f"{path}: line 1: {chars} characters and {rules} rules, in {len(lines)} lines")
+        raise FormatError(
+            f"{path}: line 1: {plural(chars, 'character')} and {plural(rules, 'rule')}, in "
+            f"{plural(len(lines), 'line')}"
+        )
     tokens: dict[int, str] = {}
     for at in range(1, chars + 1):
         point, token_id = numbers(path, lines, at, 2)

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syllabary.errors import ModelError
+from syllabary.reference.symbols import plural
 
 Order = Literal["epoch", "random"]
 ORDERS = ("epoch", "random")
@@ -56,7 +57,7 @@ class Batches:
             raise ValueError(f"block_size is {block_size}, batch_size {batch_size}: both are 1 or more")
         if batch_size % world:
             raise ModelError(
-                f"a batch of {batch_size} windows cannot be split evenly over {world} processes: "
+                f"a batch of {plural(batch_size, 'window')} cannot be split evenly over {world} processes: "
                 f"give a batch size that is a multiple of {world}"
             )
         check_length(ids, block_size, name)
@@ -126,7 +127,7 @@ def check_length(ids: NDArray[np.integer], block_size: int, name: str) -> None:
     """Raise `ModelError` if the ids are fewer than a window and the id after it."""
     if len(ids) <= block_size:
         raise ModelError(
-            f"{name} has {len(ids):,} ids, and a window of {block_size} needs {block_size + 1}: "
+            f"{name} has {plural(len(ids), 'id', ',')}, and a window of {block_size} needs {block_size + 1}: "
             "give more text, or a smaller block size"
         )
 

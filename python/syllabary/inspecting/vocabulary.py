@@ -18,6 +18,7 @@ from syllabary.formats import syllabary_json
 from syllabary.ids import IdTokenizer
 from syllabary.inspecting.making import Making, spelling
 from syllabary.inspecting.scripts import script_of, text_of
+from syllabary.reference.symbols import plural
 from syllabary.spec import Step, TokenizerSpec
 
 LONGEST = 10
@@ -143,7 +144,7 @@ def _steps(steps: Iterable[Step]) -> list[dict[str, object]]:
 def _plain(options: Mapping[str, object]) -> dict[str, object]:
     """Options as plain data; tables of bytes by their size."""
     return {
-        name: f"{len(value):,} bytes" if isinstance(value, bytes) else value
+        name: plural(len(value), "byte", ",") if isinstance(value, bytes) else value
         for name, value in options.items()
     }
 

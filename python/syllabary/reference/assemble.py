@@ -14,7 +14,7 @@ from typing import get_args
 
 from syllabary.errors import EarlyStopWarning, TrainingError, VocabularyError
 from syllabary.reference.bytes_to_unicode import byte_alphabet
-from syllabary.reference.symbols import shown, there_are, utf8
+from syllabary.reference.symbols import plural, shown, there_are, utf8
 from syllabary.spec import Form, Step, TokenizerSpec, TrainOptions
 
 # Tokens by id, and merges as the specification has them.
@@ -128,7 +128,7 @@ def merge_budget(options: TrainOptions, alphabet_size: int) -> int:
     budget = (options.vocab_size or 0) - specials - alphabet_size
     if budget < 0:
         raise TrainingError(
-            f"vocab_size is {options.vocab_size}, but the alphabet has {alphabet_size} symbols and "
+            f"vocab_size is {options.vocab_size}, but the alphabet has {plural(alphabet_size, 'symbol')} and "
             f"{there_are(specials, 'special token')}: set it to {alphabet_size + specials} or more"
         )
     return budget
@@ -140,10 +140,10 @@ def nothing_left(min_frequency: int, longest: int | None) -> str:
     >>> nothing_left(2, None)
     'no pair is left that occurs 2 times (min_frequency)'
     """
-    found = f"no pair is left that occurs {min_frequency} times (min_frequency)"
-    return (
-        found if longest is None else f"{found} and makes no more than {longest} symbols (max_token_length)"
-    )
+    found = f"no pair is left that occurs {plural(min_frequency, 'time')} (min_frequency)"
+    if longest is None:
+        return found
+    return f"{found} and makes no more than {plural(longest, 'symbol')} (max_token_length)"
 
 
 def warn_early_stop(options: TrainOptions, alphabet_size: int, learned: int, stacklevel: int = 2) -> None:
@@ -153,7 +153,8 @@ def warn_early_stop(options: TrainOptions, alphabet_size: int, learned: int, sta
         size = len(options.special_tokens) + alphabet_size + learned
         warnings.warn(
             f"{nothing_left(options.min_frequency, options.max_token_length)}: training ended "
-            f"after {learned} of {budget} merges with a vocabulary of {size}; give more text or ask for less",
+            f"after {learned} of {plural(budget, 'merge')} with a vocabulary of {size}; give more text or "
+            "ask for less",
             EarlyStopWarning,
             stacklevel=stacklevel + 1,
         )

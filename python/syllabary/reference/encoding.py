@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 
 from syllabary.framing import Padding, Side
 from syllabary.reference.aligned import Span
+from syllabary.reference.symbols import plural
 
 COLUMNS = ("ids", "tokens", "offsets", "type_ids", "attention_mask", "special_tokens_mask", "word_ids")
 FIELDS = (*COLUMNS, "overflowing", "ranges")
@@ -114,8 +115,8 @@ def cut(encoding: Encoding, length: int, stride: int, side: Side) -> Encoding:
         return Encoding(overflowing=[encoding])
     if stride >= length:
         raise ValueError(
-            f"truncation leaves {length} tokens of a text, and a stride of {stride} would repeat them all: "
-            "give a stride below that, or a larger max_length"
+            f"truncation leaves {plural(length, 'token')} of a text, and a stride of {stride} would repeat "
+            "them all: give a stride below that, or a larger max_length"
         )
     whole, step = len(encoding), length - stride
     if side == "right":

@@ -40,13 +40,13 @@ def shown(value: object) -> str:
     return text if len(text) <= LONGEST_SHOWN + len("b''") else text[:LONGEST_SHOWN] + "…"
 
 
-def plural(number: int, noun: str) -> str:
-    """A number and its noun.
+def plural(number: int, noun: str, how: str = "") -> str:
+    """A number and its noun. how: the number's format.
 
-    >>> plural(1, "special token"), plural(1200, "document")
-    ('1 special token', '1200 documents')
+    >>> plural(1, "special token"), plural(1200, "document"), plural(1200, "document", ",")
+    ('1 special token', '1200 documents', '1,200 documents')
     """
-    return f"{number} {noun}" + ("" if number == 1 else "s")
+    return f"{number:{how}} {noun}" + ("" if number == 1 else "s")
 
 
 def they_are(number: int, noun: str) -> str:

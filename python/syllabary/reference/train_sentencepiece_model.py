@@ -18,7 +18,7 @@ from itertools import islice
 from typing import Any
 
 from syllabary.errors import TrainingError
-from syllabary.reference.symbols import shown
+from syllabary.reference.symbols import plural, shown, they_are
 from syllabary.reference.train_sentencepiece_options import (
     BYTE,
     CONTROL,
@@ -71,15 +71,15 @@ def arrange(learned: Sequence[tuple[str, float]], meta: Meta, options: SentenceP
         text, kind = meta[token_id]
         if len(found) != token_id:
             raise TrainingError(
-                f"the id of {shown(text)} is {token_id}, but only {len(found)} pieces are there to stand "
-                "before it: give a lower id, or more text"
+                f"the id of {shown(text)} is {token_id}, but only {they_are(len(found), 'piece')} there to "
+                "stand before it: give a lower id, or more text"
             )
         found.append((text, 0.0, kind))
     found += islice(rest, options.vocab_size - len(found))
     if options.hard_vocab_limit and options.model_type != "char" and len(found) < options.vocab_size:
         raise TrainingError(
-            f"vocab_size is {options.vocab_size}, but this text gives no more than {len(found)} pieces: "
-            f"set it to {len(found)} or less, or hard_vocab_limit=False"
+            f"vocab_size is {options.vocab_size}, but this text gives no more than "
+            f"{plural(len(found), 'piece')}: set it to {len(found)} or less, or hard_vocab_limit=False"
         )
     return found
 

@@ -29,7 +29,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from syllabary.errors import CorpusError, CorpusWarning, TrainingError
-from syllabary.reference.symbols import shown, utf8
+from syllabary.reference.symbols import plural, shown, there_are, utf8
 from syllabary.reference.train_sentencepiece_normalize import Normalizer
 from syllabary.reference.train_sentencepiece_options import Meta, SentencePieceOptions
 from syllabary.reference.train_sentencepiece_valid import BOUNDARY, SPACE, UNKNOWN_CHARACTER
@@ -220,8 +220,9 @@ def check_size(alphabet: Mapping[str, int], meta: Meta, options: SentencePieceOp
     least = len(alphabet) + len(meta)
     if least > options.vocab_size:
         raise TrainingError(
-            f"vocab_size is {options.vocab_size}, but the alphabet has {len(alphabet)} characters and there "
-            f"are {len(meta)} meta pieces: set it to {least} or more, or lower character_coverage"
+            f"vocab_size is {options.vocab_size}, but the alphabet has {plural(len(alphabet), 'character')} "
+            f"and {there_are(len(meta), 'meta piece')}: set it to {least} or more, or lower "
+            "character_coverage"
         )
     return options.vocab_size - least
 

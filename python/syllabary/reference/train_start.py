@@ -25,7 +25,7 @@ from syllabary.reference.check import token_bytes
 from syllabary.reference.groups import Ranked
 from syllabary.reference.pipeline import Pipeline, Source, Unknown
 from syllabary.reference.special import cut_by_policy
-from syllabary.reference.symbols import shown, utf8
+from syllabary.reference.symbols import plural, shown, utf8
 from syllabary.spec import TokenizerSpec, TrainOptions
 
 Merge = tuple[int, int, int]
@@ -232,8 +232,8 @@ def lengths(start: Start) -> list[int]:
 def no_room(vocab_size: int, size: int) -> TrainingError:
     """The error for a vocabulary no larger than the one it begins with: nothing would be learned."""
     return TrainingError(
-        f"vocab_size is {vocab_size}, but start has {size} tokens, so that nothing would be learned: set it "
-        f"to {size + 1} or more"
+        f"vocab_size is {vocab_size}, but start has {plural(size, 'token')}, so that nothing would be "
+        f"learned: set it to {size + 1} or more"
     )
 
 
@@ -247,8 +247,8 @@ def budget(options: TrainOptions, start: Start, symbols: int) -> int:
         raise no_room(size, start.size)
     if room < 0:
         raise TrainingError(
-            f"vocab_size is {options.vocab_size}, but start has {start.size} tokens and the text {symbols} "
-            f"new symbols: set it to {start.size + symbols} or more"
+            f"vocab_size is {options.vocab_size}, but start has {plural(start.size, 'token')} and the text "
+            f"{plural(symbols, 'new symbol')}: set it to {start.size + symbols} or more"
         )
     return room
 

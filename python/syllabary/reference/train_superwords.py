@@ -30,6 +30,7 @@ from dataclasses import replace
 from syllabary.errors import TrainingError
 from syllabary.reference.assemble import assemble, check_options, merge_budget, warn_early_stop
 from syllabary.reference.places import Places
+from syllabary.reference.symbols import there_are
 from syllabary.reference.ties import Pair
 from syllabary.reference.train import merge_steps, read_corpus
 from syllabary.spec import SplitSpec, TokenizerSpec, TrainOptions
@@ -59,7 +60,7 @@ def first_stage(options: TrainOptions, superwords: int, alphabet: int) -> TrainO
     begin = alphabet + len(options.special_tokens)
     if superwords < begin:
         raise TrainingError(
-            f"superwords is {superwords}, but there are {begin} tokens before any merge: "
+            f"superwords is {superwords}, but {there_are(begin, 'token')} before any merge: "
             f"set it to {begin} or more"
         )
     most = min(superwords - begin, merge_budget(options, alphabet))

@@ -33,7 +33,7 @@ from dataclasses import dataclass
 
 from syllabary.errors import CorpusError, TrainingError
 from syllabary.reference.assemble import check_special_tokens
-from syllabary.reference.symbols import there_are, utf8
+from syllabary.reference.symbols import plural, there_are, utf8
 from syllabary.reference.train_unigram import UnigramSettings, by_count, learn, with_alphabet
 from syllabary.reference.train_unigram_lattice import Piece, double
 from syllabary.reference.train_unigram_seed import END, TEXTS
@@ -143,8 +143,8 @@ def check_room(alphabet: Sequence[str], options: UnigramTrainerOptions) -> None:
     size, special = options.vocab_size, len(options.special_tokens)
     if len(alphabet) > size:
         raise TrainingError(
-            f"vocab_size is {size}, but the text and initial_alphabet have {len(alphabet)} characters: set "
-            f"it to {len(alphabet) + special} or more"
+            f"vocab_size is {size}, but the text and initial_alphabet have "
+            f"{plural(len(alphabet), 'character')}: set it to {len(alphabet) + special} or more"
         )
     if special + _adds_unknown(options) > size:
         more = " and the unknown one" if _adds_unknown(options) else ""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from syllabary.framing import Truncation
 from syllabary.reference.encoding import Encoding, cut
+from syllabary.reference.symbols import plural, they_are
 
 
 def truncate(texts: list[Encoding], truncation: Truncation, added: int) -> list[Encoding]:
@@ -19,8 +20,8 @@ def truncate(texts: list[Encoding], truncation: Truncation, added: int) -> list[
     room = truncation.max_length - added
     if room < 0:
         raise ValueError(
-            f"truncation to {truncation.max_length} tokens: the post-processor alone adds {added}; give a "
-            "larger max_length, or add_special_tokens=False"
+            f"truncation to {plural(truncation.max_length, 'token')}: the post-processor alone adds {added}; "
+            "give a larger max_length, or add_special_tokens=False"
         )
     lengths = kept([len(text) for text in texts], room, truncation)
     return [
@@ -38,8 +39,9 @@ def check_stride(truncation: Truncation, added: int) -> None:
     room = truncation.max_length - added
     if 0 <= room < truncation.stride:
         raise ValueError(
-            f"a stride of {truncation.stride} where a row has {room} tokens of text ({truncation.max_length} "
-            f"less {added} that are added): every part would repeat the one before; give a smaller stride"
+            f"a stride of {truncation.stride} where a row has {plural(room, 'token')} of text "
+            f"({truncation.max_length} less {added} for those added): every part would repeat the one "
+            "before; give a smaller stride"
         )
 
 
@@ -74,7 +76,7 @@ def kept(lengths: list[int], room: int, truncation: Truncation) -> list[int]:
         )
     if lengths[which] <= over:
         raise ValueError(
-            f'truncation of strategy "{truncation.strategy}": {over} tokens are to go, and the text to be '
-            f'cut has only {lengths[which]}; give "longest_first", or a larger max_length'
+            f'truncation of strategy "{truncation.strategy}": {they_are(over, "token")} to go, and the text '
+            f'to be cut has only {lengths[which]}; give "longest_first", or a larger max_length'
         )
     return [length - over * (at == which) for at, length in enumerate(lengths)]

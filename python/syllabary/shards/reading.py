@@ -69,7 +69,7 @@ class Split:
         if not 0 <= start <= stop <= len(self.ids):
             raise ShardError(
                 f"{self.path / layout.offsets_file(self.name)}: document {at} is from {start} to {stop} of "
-                f"{len(self.ids)} ids: the file is damaged; write the shards again"
+                f"{plural(len(self.ids), 'id')}: the file is damaged; write the shards again"
             )
         return self.ids[start:stop]
 
@@ -88,7 +88,9 @@ class Split:
         if size < 1 or step < 1:
             raise ValueError(f"length is {size} and stride {step}: give 1 or more")
         if size > len(self.ids):
-            raise ValueError(f"a window of {size} ids does not fit into the {len(self.ids)} of {self.name}")
+            raise ValueError(
+                f"a window of {plural(size, 'id')} does not fit into the {len(self.ids)} of {self.name}"
+            )
         return np.lib.stride_tricks.sliding_window_view(self.ids, size)[::step]
 
     def __repr__(self) -> str:
@@ -154,8 +156,8 @@ class Shards:
 
     def __repr__(self) -> str:
         """Path, splits and ids, for the prompt."""
-        parts = ", ".join(f"{split.name} {split.tokens} tokens" for split in self.splits.values())
-        return f"<Shards {str(self.path)!r}: {parts}, {self.index.dtype}, {self.vocab_size} ids>"
+        parts = ", ".join(f"{split.name} {plural(split.tokens, 'token')}" for split in self.splits.values())
+        return f"<Shards {str(self.path)!r}: {parts}, {self.index.dtype}, {plural(self.vocab_size, 'id')}>"
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickled as the place where they are."""
@@ -221,7 +223,7 @@ def _mapped(path: Path, dtype: str, count: int, what: str) -> Any:
         raise ShardError(f"{path}: is missing; write the shards again") from None
     if size != expected:
         raise ShardError(
-            f"{path}: is {size} bytes long, and {count} {what} of the index are {expected} bytes: the file "
-            "is damaged or of other shards; write the shards again"
+            f"{path}: is {plural(size, 'byte')} long, and {count} {what} of the index are {expected} bytes: "
+            "the file is damaged or of other shards; write the shards again"
         )
     return np.memmap(path, dtype=dtype, mode="r", shape=(count,))

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from syllabary.compat.transformers.asked import Texts
+from syllabary.reference.symbols import plural
 
 MANY = (list, tuple)
 WRONG = (
@@ -31,7 +32,7 @@ def read(text: Any, pair: Any, words: bool) -> Texts:
     if isinstance(pair, str):
         raise TypeError("text is a batch and text_pair a str: give as many pairs as texts")
     if pair is not None and len(text) != len(pair):
-        raise ValueError(f"{len(text)} texts and {len(pair)} of text_pair: give as many of both")
+        raise ValueError(f"{plural(len(text), 'text')} and {len(pair)} of text_pair: give as many of both")
     if pair is not None:
         return Texts(
             [_one(one, words, "text") for one in text], [_one(one, words, "pair") for one in pair], True
