@@ -255,7 +255,7 @@ def test_a_model_whose_ids_all_change_is_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize("told", [{}, {"legacy": True}])
 def test_added_tokens_within_words(told: dict[str, Any], options: dict[str, Any], tmp_path: Path) -> None:
     """Found as `AutoTokenizer` finds them; what follows is a text of its own. Of a saved folder too."""
-    folder(tmp_path, {**LLAMA, **told}, **options)
+    home = peer(folder(tmp_path, {**LLAMA, **told}, **options))
     theirs, ours = transformers.AutoTokenizer.from_pretrained(tmp_path), opened(tmp_path)
     ours.save_pretrained(tmp_path / "again")
     again = syllabary.load(tmp_path / "again").as_transformers()
@@ -270,6 +270,10 @@ def test_added_tokens_within_words(told: dict[str, Any], options: dict[str, Any]
         assert found == again(text)["input_ids"], text
         if told and (options or " " not in text):  # as there, each part has its space, and keeps it
             assert found == ids, text
+    for text in ("zq zq", "the zq cat", "azqb"):  # what sentencepiece gives each part, its space in front too
+        parts = [home.encode(part) for part in text.split("zq")]
+        between = [*parts[0], *(number for part in parts[1:] for number in (460, *part))]
+        assert ours(text)["input_ids"] == between, text
     assert ours("the cat")["input_ids"] == opened(tmp_path)("the cat")["input_ids"]
     flags = ours.added_tokens_decoder
     assert [flags[number].rstrip for number in (460, 461, 462)] == [False, True, False]

@@ -1,4 +1,4 @@
-"""Truncation of sentencepiece's models of what was counted, characters and words, that stopped early.
+"""Truncation of models that stopped early: of sentencepiece's characters and words, counted, and of Unigram.
 
 Leaves out: models that merge (test_truncate).
 """
@@ -48,3 +48,17 @@ def test_what_was_less_than_asked_for(model: str, options: dict[str, Any], tmp_p
             tok.truncate(tok.vocab_size - 1)
     with pytest.raises(VocabularyError, match="only"):
         syllabary.Tokenizer(dataclasses.replace(tok.spec, record={})).truncate(400)
+
+
+@pytest.mark.parametrize("like", [None, "huggingface"])
+def test_a_unigram_model_keeps_its_record(like: str | None) -> None:
+    """No training gives what is left of it: the record stays that of the one that there was."""
+
+    def trained(size: int) -> syllabary.Tokenizer:
+        return syllabary.train(DOCUMENTS, size, model="unigram", like=like)
+
+    tok = trained(400)
+    cut, smaller = tok.truncate(tok.vocab_size - 3), trained(tok.vocab_size - 3)
+    assert cut.vocab_size == tok.vocab_size - 3 >= smaller.vocab_size
+    assert {*cut.vocab.values()} != {*smaller.vocab.values()}
+    assert cut.spec.record == tok.spec.record != smaller.spec.record

@@ -37,8 +37,8 @@ def truncate(spec: TokenizerSpec, size: int) -> TokenizerSpec:
     Of one that `train` made it is, record and all, the one that `train` makes with `vocab_size=size` (or the
     `num_merges` that give it). Of any other it is the one without its last merges; without a merge list,
     without its highest ids; of a model by scores, without the lowest scores: of Unigram models too, though
-    training, which takes pieces away, would leave others. Tokens of subword-nmt's codes
-    are characters of merges and what merges make: there it is the longest list with at most `size` tokens.
+    training, which takes pieces away, would leave others (so the record stays as it is). Tokens of
+    subword-nmt's codes are characters of merges and what merges make: the longest list that fits into `size`.
 
     Raises `VocabularyError` for a size below what is not learned (alphabet, special tokens), above the
     tokens that there are, or where a merge that stays needs a token that goes. (Where whole pieces are looked
