@@ -152,6 +152,60 @@ def test_a_pair_is_never_half_new(there: bool, tmp_path: Path, monkeypatch: pyte
             assert held(folder) == before
 
 
+def all_or_none(
+    write: Callable[[], object], folder: Path, first: str, patch: pytest.MonkeyPatch
+) -> dict[str, bytes]:
+    """Wherever it stops, the old files are back; meanwhile `first` is there with all of its kind, or is not.
+    What is there in the end.
+    """
+
+    def seen() -> dict[str, bytes]:
+        return {name: data for name, data in held(folder).items() if not name.startswith(".")}
+
+    before, shown, call = held(folder), list[dict[str, bytes]](), 0
+    while True:
+        calls = iter(range(call))
+        try:
+            with watched(patch, stopping(KeyboardInterrupt(), calls)):
+                write()
+        except KeyboardInterrupt:
+            assert held(folder) == before
+            call += 1
+        else:
+            break
+    assert call > 2 * len(before)
+    for path in folder.iterdir():
+        path.unlink()
+    for name, data in before.items():
+        (folder / name).write_bytes(data)
+    with watched(patch, lambda: shown.append(seen())):
+        write()
+    after = held(folder)
+    assert [one for one in shown if first in one and one not in (before, after)] == []
+    return after
+
+
+def test_of_a_saved_folder_all_files_are_new_or_old(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("transformers")
+    old, new = (
+        syllabary.train(texts, vocab_size=262).as_transformers(chat_template=template)
+        for texts, template in ((OLD, "old"), (NEW, "new"))
+    )
+    old.save_pretrained(tmp_path)
+    after = all_or_none(lambda: new.save_pretrained(tmp_path), tmp_path, "tokenizer.json", monkeypatch)
+    assert after.keys() == {"tokenizer.json", "tokenizer_config.json", "chat_template.jinja"}
+
+
+def test_of_a_model_both_files_are_new_or_old(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from syllabary.compat.tokenizers import models
+
+    vocab = {"a": 0, "b": 1, "c": 2}
+    old, new = models.BPE(vocab | {"ab": 3}, [("a", "b")]), models.BPE(vocab | {"bc": 3}, [("b", "c")])
+    old.save(str(tmp_path))
+    after = all_or_none(lambda: new.save(str(tmp_path)), tmp_path, "vocab.json", monkeypatch)
+    assert after["merges.txt"].endswith(b"\nb c\n")
+
+
 @pytest.mark.parametrize("there", [True, False])
 def test_save_pretrained(there: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("transformers")
