@@ -226,6 +226,18 @@ def test_the_educational_trainer(text: str, merges: int) -> None:
     assert _educational.bpe_train(text, 256 + merges, r"\w+|\s+", visualise=None) == expected
 
 
+@pytest.mark.parametrize("visualise", ["colour", "simple", None])
+def test_what_the_educational_trainer_shows(visualise: str | None, capsys: pytest.CaptureFixture[str]) -> None:
+    text = "aaa abc abc abd abcd é" * 20
+    for train in (tiktoken._educational.bpe_train, _educational.bpe_train):
+        train(text, 264, GPT2, visualise=visualise)
+        shown = capsys.readouterr().out
+        if train is tiktoken._educational.bpe_train:
+            expected = shown
+    assert shown == expected
+    assert shown.count("The current most common pair is") == (8 if visualise else 0)
+
+
 def test_what_the_educational_encoder_shows(capsys: pytest.CaptureFixture[str]) -> None:
     shown = []
     theirs, mine = tiktoken._educational.SimpleBytePairEncoding, _educational.SimpleBytePairEncoding

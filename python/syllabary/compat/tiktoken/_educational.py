@@ -9,6 +9,7 @@ from __future__ import annotations
 import sys
 import warnings
 from collections.abc import Mapping, Sequence
+from itertools import islice
 from pathlib import Path
 
 import regex
@@ -16,9 +17,10 @@ import regex
 from syllabary.compat.tiktoken.core import Encoding
 from syllabary.compat.tiktoken.registry import get_encoding
 from syllabary.errors import EarlyStopWarning
-from syllabary.spec import SplitSpec, TrainOptions
+from syllabary.spec import SplitSpec, TokenizerSpec, TrainOptions
 from syllabary.training import train_with
 
+SHOWN = 50  # words of the text that training shows after each merge
 BACKGROUNDS = (167, 179, 185, 77, 80, 68, 134)
 
 
@@ -85,8 +87,8 @@ def bpe_encode(
 def bpe_train(data: str, vocab_size: int, pat_str: str, visualise: str | None = "colour") -> dict[bytes, int]:
     """Ranks learned from a text: 256 bytes, then the most frequent pair each time, first seen of equal ones.
 
-    Raises `ValueError` for fewer than 256, and if the text ends before so many merges. The state after the
-    last merge is shown, not after each.
+    visualise: show each merge, and what the first words are then; nothing for None.
+    Raises `ValueError` for fewer than 256, and if the text ends before so many merges.
     """
     if vocab_size < 256:
         raise ValueError("vocab_size must be at least 256, so we can encode all bytes")
@@ -105,8 +107,8 @@ def bpe_train(data: str, vocab_size: int, pat_str: str, visualise: str | None = 
             f"the text has no pair left to merge after {len(ranks)} tokens, short of {vocab_size}"
         )
     if visualise:
-        made = SimpleBytePairEncoding(pat_str=pat_str, mergeable_ranks=ranks)
-        _show(made.decode_tokens_bytes(made.encode(data[:500], visualise=None)), visualise)
+        words = islice((match.group() for match in regex.finditer(pat_str, data)), SHOWN)
+        _show_merges([[bytes([byte]) for byte in word.encode()] for word in words], spec, visualise)
     return ranks
 
 
@@ -131,6 +133,36 @@ def train_simple_encoding() -> SimpleBytePairEncoding:
     sys.stdout.write("This is the sequence of merges performed in order to encode 'hello world':\n")
     encoding.encode("hello world")
     return encoding
+
+
+def _show_merges(words: list[list[bytes]], spec: TokenizerSpec, visualise: str) -> None:
+    """Each merge of a training, and what these words are after it."""
+    for left, right, made in spec.merges or ():
+        pair = spec.tokens[left], spec.tokens[right]
+        words = [_merged(word, pair) for word in words]
+        sys.stdout.write(f"The current most common pair is {pair[0]!r} + {pair[1]!r}\n")
+        sys.stdout.write(f"So we made {pair[0] + pair[1]!r} our {made + 1}th token\n")
+        if visualise in ("colour", "color"):
+            sys.stdout.write("Now the first fifty words in our training data look like:\n")
+            visualise_tokens([token for word in words for token in word])
+        elif visualise == "simple":
+            sys.stdout.write("Now the first twenty words in our training data look like:\n")
+            sys.stdout.writelines(f"{word}\n" for word in words[:20])
+        sys.stdout.write("\n\n")
+
+
+def _merged(word: list[bytes], pair: tuple[bytes, bytes]) -> list[bytes]:
+    """A word in which a pair is one token, from the left.
+
+    >>> _merged([b"a", b"a", b"a"], (b"a", b"a"))
+    [b'aa', b'a']
+    """
+    parts, at = [], 0
+    while at < len(word):
+        found = tuple(word[at : at + 2]) == pair
+        parts.append(pair[0] + pair[1] if found else word[at])
+        at += 2 if found else 1
+    return parts
 
 
 def _show(parts: list[bytes], visualise: str | None) -> None:
