@@ -265,6 +265,8 @@ def test_early_stop_points_at_the_caller(model: str) -> None:
         ({"num_merges": 3}, TrainingError, "num_merges does not go with"),
         ({"normalize": "NFC"}, TrainingError, "normalize does not go with"),
         ({"options": {"coverage": 1.0}}, TrainingError, "'coverage' is none of sentencepiece's: vocab_size"),
+        ({"options": {"input": "a.txt"}}, TrainingError, "leave 'input' out: .* first argument of train"),
+        ({"options": {"model_prefix": "m"}}, TrainingError, r"leave 'model_prefix' out: .* tok\.save"),
         ({"vocab_size": 9, "options": {"vocab_size": 9}}, TrainingError, "given as vocab_size= too"),
         ({"vocab_size": 0}, TrainingError, "vocab_size is 0"),
         ({"vocab_size": 5}, TrainingError, "set it to 6 or more"),

@@ -71,6 +71,14 @@ IDLE: dict[str, object] = {
     "train_extremely_large_corpus": False,
     "training_sentence_size": 0,
 }
+# What its trainer is told as options, and `train` otherwise.
+ELSEWHERE = {
+    "input": "the text is the first argument of train",
+    "sentence_iterator": "the text is the first argument of train, as a list or an iterator",
+    "model_prefix": "train gives the tokenizer back; tok.save('m.model') and tok.save('m.vocab') write its files",
+    "model_writer": "train gives the tokenizer back; tok.save('m.model') writes its file",
+    "logstream": "progress= shows how far training is",
+}
 TRUE, FALSE = ("", "true", "t", "1", "yes", "y"), ("false", "f", "0", "no", "n")
 NONE = ("end_of_word", "num_merges", "normalize")  # arguments of which None is that they are not given
 MOST = 2**63  # words
@@ -94,6 +102,8 @@ def options_of(
         if name in IDLE:
             _checked(name, value, IDLE[name])
             continue
+        if name in ELSEWHERE:
+            raise TrainingError(f"options: leave {name!r} out: {ELSEWHERE[name]}")
         if name not in known:
             raise TrainingError(f"options: {name!r} is none of sentencepiece's: {', '.join(known)}")
         if name in found:

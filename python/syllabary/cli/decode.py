@@ -14,6 +14,7 @@ import numpy as np
 from syllabary.cli import common
 from syllabary.errors import TextError, UnknownTokenError
 from syllabary.reference.symbols import shown
+from syllabary.tokenizer import Tokenizer
 
 # Between ids: spaces and line ends as `encode` writes them, commas and brackets as JSON does.
 WORD = re.compile(r"[^\s,\[\]]+")
@@ -32,6 +33,8 @@ Examples:
   any text
   $ syllabary encode -t tok.json -i corpus.txt > ids.txt
   $ syllabary decode -t tok.json < ids.txt | cmp - corpus.txt
+  $ syllabary encode -t tok.json -i corpus.txt --separator "\\n" > lines.txt
+  $ syllabary decode -t tok.json --lines < lines.txt | cmp - corpus.txt
 """,
 )
 @click.argument("ids", nargs=-1)
@@ -43,21 +46,33 @@ Examples:
     show_default=True,
     help="Bytes that are not UTF-8, as in Python's bytes.decode.",
 )
-def decode(ids: tuple[str, ...], tokenizer: str, split: str | None, errors: str) -> None:
+@click.option("--lines", is_flag=True, help="Each line of ids is a text of its own, and becomes a line.")
+def decode(ids: tuple[str, ...], tokenizer: str, split: str | None, errors: str, lines: bool) -> None:
     """Write the text of IDS, or of the ids on stdin, exactly: no line end is added.
 
-    Numbers may stand between spaces, commas, brackets and line ends; all lines are one sequence.
+    Numbers may stand between spaces, commas, brackets and line ends; all lines are one sequence, unless
+    `--lines` is given. With it, what `encode --separator "\\n"` wrote becomes the same lines again.
     """
     tok = common.load(tokenizer, split)
     # Editors put a byte order mark before what they save; it is no part of the first id.
-    numbers = _ids(" ".join(ids) if ids else common.read_stdin().removeprefix("\ufeff"))
+    text = " ".join(ids) if ids else common.read_stdin().removeprefix("\ufeff")
+    if not lines:
+        common.write(_decoded(tok, text, errors, ""))
+        return
+    rows = text.removesuffix("\n").split("\n") if text else []
+    common.write(b"".join(_decoded(tok, row, errors, f"line {n}: ") + b"\n" for n, row in enumerate(rows, 1)))
+
+
+def _decoded(tok: Tokenizer, ids: str, errors: str, place: str) -> bytes:
+    """The UTF-8 of ids as numbers; a `Failure` begins with `place`."""
     try:
-        text = tok.decode(np.asarray(numbers), errors=errors)
+        return tok.decode(np.asarray(_ids(ids)), errors=errors).encode("utf-8")
     except TextError as error:
         raise common.Failure(
-            str(error), "`--errors replace` writes U+FFFD for bytes that are not UTF-8"
+            f"{place}{error}", "`--errors replace` writes U+FFFD for bytes that are not UTF-8"
         ) from error
-    common.write(text.encode("utf-8"))
+    except UnknownTokenError as error:
+        raise common.Failure(f"{place}{error}") from error
 
 
 def _ids(text: str) -> array[int]:
