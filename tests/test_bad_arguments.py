@@ -234,6 +234,7 @@ def test_names_in_an_array_are_names() -> None:
         (lambda: syllabary.load(b"x"), TypeError, "path_or_name is b'x'"),  # type: ignore[arg-type]
         (lambda: syllabary.load(None), TypeError, "path_or_name is None: give str or P"),  # type: ignore[arg-type]
         (lambda: TOK.save(None), TypeError, "path is None: give str or PathLike"),  # type: ignore[arg-type]
+        (lambda: syllabary.load(b"x" * 9999), TypeError, r"is b'x{1,40}\.\.\..*from a file"),  # type: ignore[arg-type]
         (lambda: TOK.save(b"x.json"), TypeError, "path is b'x.json': give str or"),  # type: ignore[arg-type]
         (lambda: surgery.unreachable(5), TypeError, "tok is 5: give a Tok"),  # type: ignore[arg-type]
         (lambda: surgery.extend(TOK, 5), TypeError, "other is 5: give a Tok"),  # type: ignore[arg-type]

@@ -1,6 +1,6 @@
-"""`encode --separator "\\n"` and `decode --lines`: a line of ids for each line of text, empty ones too, and back.
+"""`encode --separator "\\n"` and `decode --lines`: a line of ids for each line of text, and back.
 
-Corpora of two languages stay beside each other, line by line. Leaves out: all else that the verbs do (test_cli).
+Empty lines too, so that corpora of two languages stay beside each other. Leaves out: all else (test_cli).
 """
 
 from __future__ import annotations

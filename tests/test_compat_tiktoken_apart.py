@@ -227,7 +227,9 @@ def test_the_educational_trainer(text: str, merges: int) -> None:
 
 
 @pytest.mark.parametrize("visualise", ["colour", "simple", None])
-def test_what_the_educational_trainer_shows(visualise: str | None, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_the_educational_trainer_shows(
+    visualise: str | None, capsys: pytest.CaptureFixture[str]
+) -> None:
     text = "aaa abc abc abd abcd é" * 20
     for train in (tiktoken._educational.bpe_train, _educational.bpe_train):
         train(text, 264, GPT2, visualise=visualise)

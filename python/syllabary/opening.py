@@ -7,6 +7,7 @@ Adds the choice between a file, a published name and a repository of the Hub. Le
 from __future__ import annotations
 
 import os
+import reprlib
 from collections.abc import Mapping
 
 from syllabary import formats, hub
@@ -41,7 +42,9 @@ def load(
     """
     name = os.fspath(path_or_name) if isinstance(path_or_name, os.PathLike) else path_or_name
     if not isinstance(name, str):
-        raise TypeError(f"path_or_name is {path_or_name!r}: give str or PathLike")
+        held = isinstance(path_or_name, (bytes, bytearray, memoryview)) or hasattr(path_or_name, "read")
+        more = "; what a file holds is loaded from a file: write it to one" if held else ""
+        raise TypeError(f"path_or_name is {reprlib.repr(path_or_name)}: give str or PathLike{more}")
     text_or_none("split", split)
     if special_tokens is not None:
         special_tokens = named_ids(special_tokens)

@@ -75,7 +75,7 @@ IDLE: dict[str, object] = {
 ELSEWHERE = {
     "input": "the text is the first argument of train",
     "sentence_iterator": "the text is the first argument of train, as a list or an iterator",
-    "model_prefix": "train gives the tokenizer back; tok.save('m.model') and tok.save('m.vocab') write its files",
+    "model_prefix": "train gives the tokenizer back; tok.save('m.model') writes its file",
     "model_writer": "train gives the tokenizer back; tok.save('m.model') writes its file",
     "logstream": "progress= shows how far training is",
 }
