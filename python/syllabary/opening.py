@@ -42,9 +42,7 @@ def load(
     """
     name = os.fspath(path_or_name) if isinstance(path_or_name, os.PathLike) else path_or_name
     if not isinstance(name, str):
-        held = isinstance(path_or_name, (bytes, bytearray, memoryview)) or hasattr(path_or_name, "read")
-        more = "; what a file holds is loaded from a file: write it to one" if held else ""
-        raise TypeError(f"path_or_name is {reprlib.repr(path_or_name)}: give str or PathLike{more}")
+        raise TypeError(_no_path(path_or_name))
     text_or_none("split", split)
     if special_tokens is not None:
         special_tokens = named_ids(special_tokens)
@@ -72,3 +70,10 @@ def load(
     raise UnknownEncodingError(
         f"{shown!r} is no file, and no published encoding: those are {', '.join(names())}"
     )
+
+
+def _no_path(given: object) -> str:
+    """What is wrong with that in place of a path; bytes are not shown whole."""
+    held = isinstance(given, (bytes, bytearray, memoryview)) or hasattr(given, "read")
+    more = "; what a file holds is loaded from a file: write it to one" if held else ""
+    return f"path_or_name is {reprlib.repr(given)}: give str or PathLike{more}"
