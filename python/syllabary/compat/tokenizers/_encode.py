@@ -142,19 +142,15 @@ class Encoder:
     def decode(self, ids: Sequence[int], skip_special_tokens: bool = True) -> str:
         """The text of ids; one that no token has is passed over."""
         known = self._now()
-        added, names = known.made("spellings", self._spellings), known.made("names", self._me.model._names)
+        names = known.made("all_names", lambda: {**self._me.model._names(), **self._spellings()})
         numbers = ids if type(ids) is list else list(ids)
         if {*map(type, numbers)} != INTEGERS:
             numbers = [part.token_id(number) for number in numbers]
-        found = []
-        for number in numbers:
-            name = added.get(number)
-            if name is None:
-                name = names.get(number)
-            if name is not None:
-                found.append(name)
-            else:
+        found = [*map(names.get, numbers)]
+        if None in found:
+            for number in numbers:
                 part.token_id(number)  # raises for what can be no id
+            found = [name for name in found if name is not None]
         if part.flag(skip_special_tokens) and not known.special.isdisjoint(found):
             found = [name for name in found if name not in known.special]
         decoder = self._me.decoder
