@@ -80,9 +80,9 @@ def to_spec(model: Model, path: Path) -> TokenizerSpec:
         raise FormatError(f"{path}: a model of the type {kind}, which sentencepiece does not know")
     fallback = bool(trainer.number(BYTE_FALLBACK))
     kinds = _checked_types(model, fallback, path)
-    by_kind = {
-        kind: [i for i, other in enumerate(kinds) if other == kind] for kind in range(NORMAL, BYTE + 1)
-    }
+    by_kind: dict[int, list[int]] = {kind: [] for kind in range(NORMAL, BYTE + 1)}
+    for token_id, other in enumerate(kinds):
+        by_kind[other].append(token_id)
     byte_tokens = {token_id: int(model.texts[token_id][3:5], 16) for token_id in by_kind[BYTE]}
     plain = sorted(by_kind[NORMAL] + by_kind[UNUSED])
     texts = model.texts
@@ -140,16 +140,19 @@ def _checked_types(model: Model, fallback: bool, path: Path) -> list[int]:
     """
     kinds, first = list(model.types), dict[str, int]()
     for token_id, text in enumerate(model.texts):
-        where = f"{path}: byte {model.starts[token_id]}: piece {token_id}, {shown(text)},"
+        why = None
         if text == "\0" and (fallback or kinds[token_id] == UNUSED):
             kinds[token_id] = UNUSED
         elif "\0" in text:
-            raise FormatError(f"{where} holds a NUL, which sentencepiece refuses")
+            why = "holds a NUL, which sentencepiece refuses"
         elif text in first:
-            raise FormatError(f"{where} is piece {first[text]} already")
+            why = f"is piece {first[text]} already"
         elif kinds[token_id] == BYTE and not (fallback and text in BYTE_NAMES):
             why = "is no byte <0x00> to <0xFF>" if fallback else "is a byte, but byte_fallback is off"
-            raise FormatError(f"{where} {why}")
+        if why is not None:
+            raise FormatError(
+                f"{path}: byte {model.starts[token_id]}: piece {token_id}, {shown(text)}, {why}"
+            )
         first[text] = token_id
     bytes_found = kinds.count(BYTE)
     if fallback and bytes_found != 256:
