@@ -69,3 +69,18 @@ def test_greek_that_ends_in_a_title(shared: Path, tmp_path: Path) -> None:
     path = tmp_path / "text.txt"
     path.write_bytes(data)
     assert ours(path, 8000) == theirs(lines, vocab_size=8000)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_last_sentence_may_lie_far_back(seed: int) -> None:
+    """Of text that is half blank lines, it stands in the middle."""
+    source = random.Random(seed)
+    words = ["".join(source.choices("abcdefgh", k=source.randint(2, 7))) for _word in range(60)]
+    lines = []
+    for at in range(6_000):
+        ending = f" ends{at % 10}with" if 2_900 <= at < 3_100 else ""
+        lines += [" ".join(source.choices(words, k=30)) + ending, " "]
+    expected, options = theirs(lines, vocab_size=60), {"vocab_size": 60, "hard_vocab_limit": False}
+    for threads in (1, 2):
+        made = syllabary.train(lines, model="unigram", like="sentencepiece", options=options, threads=threads)
+        assert write(made.spec) == expected
