@@ -1,33 +1,22 @@
-//! Merging the symbols of a short segment: candidates in an array.
-//!
-//! ```text
-//! repeat: of all neighbouring pairs in the table, take the lowest rank, the leftmost of equals;
-//!         replace the two by the result
-//! ```
+//! The pairs that merge the symbols of a short segment.
 //!
 //! Of all pairs that give a token only one is ever used, the last merge when the characters of the token stand alone:
 //! before a merge joins two symbols nothing has crossed the borders of what they cover, so all merges inside were, in
 //! order, those of that text alone, and that run has but one state of two symbols. The others are left out, which
 //! keeps the table small.
 //!
-//! Leaves out long segments (`merge`).
+//! Leaves out merging itself (`merge::scan`) and long segments (`merge`).
 
 use super::Pair;
-use crate::merge::{Merge, PairTable};
+use crate::merge::{
+    PairTable,
+    scan::{self, RANK_BOUND},
+};
 
-/// Segments of up to so many symbols are merged here.
-pub(super) const MOST: usize = 48;
-/// Candidates are compared so many at a time.
-const LANES: usize = 16;
+pub(super) use crate::merge::scan::{MOST, Scratch};
 
-/// Symbols are below this, and ranks below the next.
+/// Symbols are below this.
 const SYMBOL_BOUND: u32 = 1 << 21;
-const RANK_BOUND: u32 = 1 << 25;
-/// No candidate. Others are a rank and, in the last 6 bits, a place.
-const NEVER: i32 = i32::MAX;
-const PLACE_BITS: u32 = 6;
-/// No symbol.
-const END: u8 = u8::MAX;
 
 /// The pair that a token is made of.
 #[derive(Clone, Copy)]
@@ -42,29 +31,6 @@ enum Last {
 /// The pairs that merge.
 pub(super) struct Pairs(PairTable);
 
-/// The symbols of a segment, a linked list in place.
-#[derive(Debug)]
-pub(super) struct Scratch {
-    ids: [u32; MOST],
-    /// For each symbol, rank and place of its merge with the next, and what that makes.
-    candidates: [i32; MOST],
-    makes: [u32; MOST],
-    next: [u8; MOST],
-    previous: [u8; MOST],
-}
-
-impl Default for Scratch {
-    fn default() -> Scratch {
-        Scratch {
-            ids: [0; MOST],
-            candidates: [NEVER; MOST],
-            makes: [0; MOST],
-            next: [END; MOST],
-            previous: [END; MOST],
-        }
-    }
-}
-
 impl Pairs {
     /// Of these pairs; `None` if there are too many. `spell` gives the symbols of a token.
     pub(super) fn new(pairs: &[Pair], spell: impl Fn(u32, &mut Vec<u32>)) -> Option<Pairs> {
@@ -76,7 +42,7 @@ impl Pairs {
             let last = last[merge.id as usize].get_or_insert_with(|| {
                 symbols.clear();
                 spell(merge.id, &mut symbols);
-                all.last(&symbols, &mut scratch)
+                all.last(&mut symbols, &mut scratch)
             });
             match *last {
                 Last::Any => true,
@@ -99,25 +65,15 @@ impl Pairs {
         Some(Pairs(table))
     }
 
-    /// The two symbols that symbols alone are at last.
-    fn last(&self, symbols: &[u32], scratch: &mut Scratch) -> Last {
+    /// The two symbols that these, which are no longer needed, are at last.
+    fn last(&self, symbols: &mut Vec<u32>, scratch: &mut Scratch) -> Last {
         if !(2..=MOST).contains(&symbols.len()) {
             return Last::Any;
         }
-        self.run(symbols, scratch, 2);
-        let right = scratch.next[0];
-        match scratch.next.get(usize::from(right)) {
-            Some(&END) => Last::Pair(scratch.ids[0], scratch.ids[usize::from(right)]),
+        scan::apply(|left, right| self.0.get(left, right), symbols, None, scratch, 2);
+        match symbols[..] {
+            [left, right] => Last::Pair(left, right),
             _ => Last::Never,
-        }
-    }
-
-    /// The merge of two symbols as a candidate at `at`, and what it makes.
-    #[inline(always)]
-    fn candidate(&self, left: u32, right: u32, at: usize) -> (i32, u32) {
-        match self.0.get(left, right) {
-            Some(Merge { rank, id }) => ((rank << PLACE_BITS) as i32 | at as i32, id),
-            None => (NEVER, 0),
         }
     }
 
@@ -128,90 +84,8 @@ impl Pairs {
 
     /// Merges `symbols`, of which there are at most `MOST`, in place.
     pub(super) fn merge(&self, symbols: &mut Vec<u32>, scratch: &mut Scratch) {
-        if !(2..=MOST).contains(&symbols.len()) {
-            return;
-        }
-        self.run(symbols, scratch, 1);
-        symbols.clear();
-        let mut at = 0;
-        while at != END {
-            symbols.push(scratch.ids[usize::from(at)]);
-            at = scratch.next[usize::from(at)];
-        }
+        scan::apply(|left, right| self.0.get(left, right), symbols, None, scratch, 1);
     }
-
-    /// Merges until no pair is left, or `least` symbols.
-    fn run(&self, symbols: &[u32], scratch: &mut Scratch, least: usize) {
-        #[cfg(simd_x86)]
-        if is_x86_feature_detected!("avx2") {
-            // SAFETY: the processor has the instructions.
-            return unsafe { self.run_by_vectors(symbols, scratch, least) };
-        }
-        self.run_here(symbols, scratch, least);
-    }
-
-    /// The same: the least of many is eight comparisons at a time.
-    #[cfg(simd_x86)]
-    #[target_feature(enable = "avx2")]
-    fn run_by_vectors(&self, symbols: &[u32], scratch: &mut Scratch, least: usize) {
-        self.run_here(symbols, scratch, least);
-    }
-
-    #[inline(always)]
-    fn run_here(&self, symbols: &[u32], scratch: &mut Scratch, least: usize) {
-        let count = symbols.len();
-        scratch.ids[..count].copy_from_slice(symbols);
-        let lanes = count.next_multiple_of(LANES);
-        scratch.candidates[..lanes].fill(NEVER);
-        for at in 0..count {
-            scratch.next[at] = if at + 1 == count { END } else { (at + 1) as u8 };
-            scratch.previous[at] = (at as u8).wrapping_sub(1);
-        }
-        for (at, pair) in symbols.windows(2).enumerate() {
-            (scratch.candidates[at], scratch.makes[at]) = self.candidate(pair[0], pair[1], at);
-        }
-        for _ in least..count {
-            let best = lowest(&scratch.candidates[..lanes]);
-            if best == NEVER {
-                return;
-            }
-            self.join(best as usize % (1 << PLACE_BITS), scratch);
-        }
-    }
-
-    /// Merges the symbol at `at` with the next.
-    #[inline(always)]
-    fn join(&self, at: usize, scratch: &mut Scratch) {
-        let right = usize::from(scratch.next[at]);
-        let (before, after) = (scratch.previous[at], scratch.next[right]);
-        let id = scratch.makes[at];
-        scratch.ids[at] = id;
-        scratch.next[at] = after;
-        scratch.candidates[right] = NEVER;
-        scratch.candidates[at] = NEVER;
-        if after != END {
-            let after = usize::from(after);
-            scratch.previous[after] = at as u8;
-            (scratch.candidates[at], scratch.makes[at]) = self.candidate(id, scratch.ids[after], at);
-        }
-        if before != END {
-            let before = usize::from(before);
-            (scratch.candidates[before], scratch.makes[before]) =
-                self.candidate(scratch.ids[before], id, before);
-        }
-    }
-}
-
-/// The least of some candidates.
-#[inline(always)]
-fn lowest(candidates: &[i32]) -> i32 {
-    let mut best = [NEVER; LANES];
-    for lanes in candidates.as_chunks::<LANES>().0 {
-        for (best, lane) in best.iter_mut().zip(lanes) {
-            *best = (*best).min(*lane);
-        }
-    }
-    best.into_iter().fold(NEVER, i32::min)
 }
 
 #[cfg(test)]
@@ -219,7 +93,7 @@ mod tests {
     use rustc_hash::FxHashMap;
 
     use super::*;
-    use crate::merge::{self, Merges};
+    use crate::merge::{self, Merge, Merges};
 
     fn random(state: &mut u64, below: usize) -> usize {
         *state ^= *state << 13;

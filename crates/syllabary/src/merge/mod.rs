@@ -16,7 +16,7 @@ mod links;
 mod pairs;
 mod recover;
 mod runs;
-mod scan;
+pub(crate) mod scan;
 
 use std::sync::{
     Arc, OnceLock,
@@ -30,9 +30,6 @@ pub use recover::recover;
 pub(crate) use runs::MAX_RUNS;
 
 use crate::{Error, asking::Ask, dropout::Coins, vocab::Vocab};
-
-/// Sequences up to this length are merged by scanning: the heap costs more than it saves.
-const SCAN_LIMIT: usize = 48;
 
 /// After so many symbols by the heap for each token, and so many in all, the tables of `forward` are made: by then both
 /// have cost about the same, some tenths of a second.
@@ -52,6 +49,8 @@ pub struct Merge {
 #[derive(Debug)]
 pub struct Merges {
     rule: Rule,
+    /// Sequences of up to so many symbols are merged by scanning: the heap costs more than it saves.
+    most_scanned: usize,
     /// Symbols merged by the heap so far.
     by_heap: AtomicUsize,
     /// Made when it is of use; `None` where it cannot be.
@@ -116,7 +115,16 @@ pub(crate) fn check_work(lengths: &[usize]) -> Result<(), Error> {
 
 impl Merges {
     fn by(rule: Rule) -> Merges {
-        Merges { rule, by_heap: AtomicUsize::new(0), forward: OnceLock::new() }
+        let fits = match &rule {
+            Rule::Listed(table) => table.iter().all(|(_, merge)| merge.rank < scan::RANK_BOUND),
+            Rule::Ranked(vocab) => vocab.id_bound() <= scan::RANK_BOUND,
+        };
+        Merges {
+            rule,
+            most_scanned: if fits { scan::MOST } else { 1 },
+            by_heap: AtomicUsize::new(0),
+            forward: OnceLock::new(),
+        }
     }
 
     /// From `(left, right, result)` in rank order; a pair given twice keeps its last rank (as Hugging Face).
@@ -180,8 +188,15 @@ impl Merges {
         starts: Option<&mut Vec<u32>>,
         scratch: &mut Scratch,
     ) -> Result<(), Error> {
-        if ids.len() <= SCAN_LIMIT {
-            scan::apply(self, ids, starts, &mut scratch.scan);
+        if ids.len() <= self.most_scanned {
+            match &self.rule {
+                Rule::Listed(table) => {
+                    scan::apply(|left, right| table.get(left, right), ids, starts, &mut scratch.scan, 1);
+                }
+                Rule::Ranked(_) => {
+                    scan::apply(|left, right| self.get(left, right), ids, starts, &mut scratch.scan, 1);
+                }
+            }
             return Ok(());
         }
         self.apply_to_many(ids, starts, scratch)
@@ -342,15 +357,18 @@ mod tests {
             let mut expected = ids.clone();
             naive(&merges, &mut expected);
             let mut by_scan = ids.clone();
-            let mut starts = Vec::new();
-            scan::apply(&merges, &mut by_scan, Some(&mut starts), &mut scan::Scratch::default());
-            assert_eq!(expected, by_scan, "scan: {list:?} on {ids:?}");
+            let (mut starts, scratch) = (Vec::new(), &mut scan::Scratch::default());
+            let is_scanned = ids.len() <= scan::MOST;
+            if is_scanned {
+                scan::apply(|a, b| merges.get(a, b), &mut by_scan, Some(&mut starts), scratch, 1);
+                assert_eq!(expected, by_scan, "scan: {list:?} on {ids:?}");
+            }
             let mut by_heap = ids.clone();
             let mut heap_starts = Vec::new();
             let scratch = &mut Scratch::default();
             heap::apply(&merges, &mut by_heap, Some(&mut heap_starts), &mut scratch.heap, &mut ()).unwrap();
             assert_eq!(expected, by_heap, "heap: {list:?} on {ids:?}");
-            assert_eq!(starts, heap_starts);
+            assert!(!is_scanned || starts == heap_starts);
             let mut by_coins = ids.clone();
             let mut coins = Dropout { probability: 0.0, seed: round, ways: Ways::Best }.coins(0);
             let told = (&mut coins, PassedOver::Waits);

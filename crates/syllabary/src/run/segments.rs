@@ -8,7 +8,13 @@
 //! Places are told by the characters around them: two of ASCII, or any other before some of it. Leaves out why they are sure
 //! (`pretokenize/apart`), spans, and tokenizers with a faster way.
 
-use std::{ops::Range, sync::OnceLock};
+use std::{
+    ops::Range,
+    sync::{
+        OnceLock,
+        atomic::{AtomicU16, Ordering},
+    },
+};
 
 use super::{Job, OFTEN};
 use crate::{
@@ -34,8 +40,9 @@ const MARKS: usize = 3;
 /// Steps look at so many bytes without asking whether to go on.
 const SMALL: usize = 1 << 8;
 
-/// For each character a bit for each of `BEHIND`: whether steps cut between them.
-type Page = [u16; PAGE];
+/// For each character a bit for each of `BEHIND`: whether steps cut between them; 0 before it is asked, `ASKED` then.
+type Page = [AtomicU16; PAGE];
+const ASKED: u16 = 1 << 15;
 
 /// Where steps surely cut.
 pub(crate) struct Segments {
@@ -92,16 +99,16 @@ impl Segments {
     fn cuts_behind(&self, (steps, split): (&Pretokenizer, &Split), text: &str, at: usize) -> bool {
         let Some(behind) = BEHIND.iter().position(|&byte| byte == text.as_bytes()[at]) else { return false };
         let Some(last) = text[..at].chars().next_back() else { return false };
-        let page = self.pages[last as usize / PAGE].get_or_init(|| {
-            let cuts = |before: char| {
-                let bit = |&(_, after): &(usize, &u8)| steps.cuts(split, before, char::from(*after));
-                BEHIND.iter().enumerate().filter(bit).fold(0, |bits, (at, _)| bits | 1 << at)
-            };
-            let first = last as usize / PAGE * PAGE;
-            let char = |at: usize| u32::try_from(first + at).ok().and_then(char::from_u32);
-            Box::new(std::array::from_fn(|at| char(at).map_or(0, cuts)))
-        });
-        page[last as usize % PAGE] >> behind & 1 != 0
+        let page = self.pages[last as usize / PAGE]
+            .get_or_init(|| Box::new(std::array::from_fn(|_| AtomicU16::new(0))));
+        let known = &page[last as usize % PAGE];
+        let mut bits = known.load(Ordering::Relaxed);
+        if bits & ASKED == 0 {
+            let bit = |&(_, after): &(usize, &u8)| steps.cuts(split, last, char::from(*after));
+            bits = BEHIND.iter().enumerate().filter(bit).fold(ASKED, |bits, (at, _)| bits | 1 << at);
+            known.store(bits, Ordering::Relaxed);
+        }
+        bits >> behind & 1 != 0
     }
 }
 
