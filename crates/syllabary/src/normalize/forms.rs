@@ -22,8 +22,8 @@ pub(crate) fn begins_anew(c: char) -> bool {
 /// Whether a form joins some character to one of these, as a stroke to `=`.
 pub(crate) fn takes_marks(text: &str) -> bool {
     static JOINED: OnceLock<Vec<char>> = OnceLock::new();
-    let all = || ('\0'..='\u{2FFFF}').filter(|&c| !begins_anew(c)).collect();
-    let joined = JOINED.get_or_init(all);
+    let may_join = |c: &char| is_nfc_quick(std::iter::once(*c)) == IsNormalized::Maybe;
+    let joined = JOINED.get_or_init(|| ('\0'..='\u{2FFFF}').filter(may_join).collect());
     text.nfd().any(|(c, _)| joined.iter().any(|&mark| compose(c, mark).is_some()))
 }
 
