@@ -1,7 +1,7 @@
 """Characters inside words: with every code point that a table holds, the engine and tokenizers agree.
 
-Adds words of each, alone, between letters, signs and digits, and under marks: their ids, alone and with spans. Every day a
-sample. Leaves out: text as it is written, and the specification (`test_wordpiece`).
+Adds words of each, alone, between letters, signs and digits, and under marks: their ids, alone and with
+spans. Every day a sample. Leaves out: text as it is written, and the specification (`test_wordpiece`).
 """
 
 from __future__ import annotations
@@ -20,6 +20,13 @@ import syllabary
 COMMON = range(0x20, 0x600)
 RARE = [*range(0x600, 0xD800), *range(0xE000, 0x1_0040), 0x1D538, 0x1F600, 0x20000, 0xE0001]
 POINTS = [*COMMON, *RARE[:: 1 if PROVE else 60]]
+
+
+def merged(place: str) -> dict[str, str]:
+    """A step that joins punctuation to what stands there."""
+    return {"type": "Punctuation", "behavior": f"MergedWith{place}"}
+
+
 TOGETHER = [
     {"type": "Punctuation", "behavior": "Contiguous"},
     {"type": "Digits", "individual_digits": False},
@@ -39,6 +46,8 @@ KINDS = [
     ({"type": "NFKC"}, sequence("pretokenizers", "Whitespace", "Digits", "Punctuation")),
     ({"type": "NFKC"}, {"type": "Sequence", "pretokenizers": [{"type": "WhitespaceSplit"}, *TOGETHER]}),
     (bert(True), {"type": "Sequence", "pretokenizers": [BERT_CUTS, *TOGETHER]}),
+    (None, {"type": "Sequence", "pretokenizers": [{"type": "Whitespace"}, merged("Next")]}),
+    (None, {"type": "Sequence", "pretokenizers": [{"type": "WhitespaceSplit"}, merged("Previous")]}),
 ]
 
 
@@ -46,7 +55,8 @@ def words(point: int) -> list[str]:
     """Words with a character: what stands around it may change it, and it may change that."""
     c = chr(point)
     marked = [f"{c}\u0301\u0323a", f"a\u0301{c}\u0323b", f"b\u302e{c}", f"={c}\u0338=", f"1\u0338{c}1"]
-    return [f"{c}b", f"b{c}a{c}", f"Éb{c}", *marked, f"a!{c}={c}{c}a", f"1{c}1{c}!,"]
+    signs = [f"a!{c}={c}{c}a", f"1{c}1{c}!,", f"€{c}€!{c}\u200b"]
+    return [f"{c}b", f"b{c}a{c}", f"Éb{c}", *marked, *signs]
 
 
 def peer_of(normalizer: Any, cuts: Any, texts: list[str]) -> Tokenizer:

@@ -42,6 +42,8 @@ pub(crate) struct Wordwise {
     /// No step of cutting looks at what is beside a character: so what one between two letters shows is true everywhere,
     /// and text may be cut between characters of two kinds, not at whitespace alone.
     by_kind: bool,
+    /// None joins what it finds to what is beside it, so that two kinds may be cut from each other here but not there.
+    tells: bool,
     /// Some of them leave characters of a kind together that they cut from others, other than spaces.
     has_kinds: bool,
     /// A character may be joined to the one behind it.
@@ -70,7 +72,10 @@ impl Wordwise {
         let by_kind =
             parts.pretokenizer.iter().all(|step| is(step, &BY_KIND)) && SPLITS.contains(&parts.split.kind());
         let isolates = |step: &Step| is(step, &ISOLATING);
-        let has_kinds = !parts.pretokenizer.iter().all(isolates) || parts.split.kind() == "whitespace";
-        (local && cuts).then_some(Wordwise { by_kind, has_kinds, composes })
+        let merges = |step: &Step| step.text("behavior").is_ok_and(|behavior| behavior.starts_with("merged"));
+        let tells = by_kind && !parts.pretokenizer.iter().any(merges);
+        let has_kinds =
+            tells && !parts.pretokenizer.iter().all(isolates) || parts.split.kind() == "whitespace";
+        (local && cuts).then_some(Wordwise { by_kind, tells, has_kinds, composes })
     }
 }

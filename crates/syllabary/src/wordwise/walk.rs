@@ -269,7 +269,7 @@ impl Cutter<'_> {
             Between::Nothing => return Ok(SPACE),
             Between::Joined(own) if self.rules.has_kinds => (own, false),
             // With a mark behind it, it may be a letter.
-            Between::Apart(own) if !self.takes_marks(own) => (own, true),
+            Between::Apart(own) if self.rules.tells && !self.takes_marks(own) => (own, true),
             _ => return Ok(WORD),
         };
         if !self.begins_anew(character, own) {
