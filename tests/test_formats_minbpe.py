@@ -134,8 +134,8 @@ def test_special_tokens(tmp_path: Path) -> None:
 
 
 def test_it_is_known_by_its_first_line() -> None:
-    assert minbpe.sniff(Path("x.model"), MODEL)
-    assert not minbpe.sniff(Path("x.model"), b"\n\x0e\n\x05<unk>")
+    assert minbpe.FORMAT.sniff(Path("x.model"), MODEL)
+    assert not minbpe.FORMAT.sniff(Path("x.model"), b"\n\x0e\n\x05<unk>")
 
 
 # ---- what is refused ----

@@ -131,7 +131,7 @@ def test_hints_are_refused(small: bytes, tmp_path: Path) -> None:
 
 def test_sniffing(small: bytes, shared: Path, tmp_path: Path) -> None:
     """By content alone, and no file of another format."""
-    assert sentencepiece.sniff(tmp_path / "anything", small[:4096])
+    assert sentencepiece.FORMAT.sniff(tmp_path / "anything", small[:4096])
     for path in published_models(shared).values():
         head = path.read_bytes()[:4096]
         assert [form.name for form in formats.FORMATS if form.sniff(path, head)] == ["sentencepiece"]
@@ -139,7 +139,7 @@ def test_sniffing(small: bytes, shared: Path, tmp_path: Path) -> None:
     assert formats.find(tmp_path) == (sentencepiece.FORMAT, tmp_path / "tokenizer.model")
     for path in (shared / "vocabs").iterdir():
         if path.suffix != ".model":
-            assert not sentencepiece.sniff(path, path.read_bytes()[:4096])
+            assert not sentencepiece.FORMAT.sniff(path, path.read_bytes()[:4096])
     for head in (
         b"",
         b"\n",
@@ -149,7 +149,7 @@ def test_sniffing(small: bytes, shared: Path, tmp_path: Path) -> None:
         b"\n#version: 0.2\n",
         b"\n\x03\n\x01a",
     ):
-        assert not sentencepiece.sniff(tmp_path / "t.model", head)
+        assert not sentencepiece.FORMAT.sniff(tmp_path / "t.model", head)
 
 
 # ---- the same bytes again ----
@@ -334,7 +334,7 @@ def test_vocabulary_files(scores: bool, tmp_path: Path) -> None:
     assert files[path.with_suffix(".model")] == path.with_suffix(".model").read_bytes()
     if scores:
         assert files[path] == path.read_bytes()
-        assert sentencepiece_vocab.sniff(path, path.read_bytes()[:4096])
+        assert sentencepiece_vocab.FORMAT.sniff(path, path.read_bytes()[:4096])
 
 
 def test_a_vocabulary_file_of_another_model(tmp_path: Path) -> None:

@@ -362,7 +362,7 @@ def test_losses_are_named(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("kind", sorted(set(FILES) - {"no merges", "carriage return"}))
 def test_its_own_files_are_known(kind: str) -> None:
-    assert subword_nmt.sniff(Path("x"), FILES[kind])
+    assert subword_nmt.FORMAT.sniff(Path("x"), FILES[kind])
 
 
 @pytest.mark.parametrize(
@@ -370,4 +370,4 @@ def test_its_own_files_are_known(kind: str) -> None:
     [b"#version: 0.2\n\xc4\xa0 t\n\xc4\xa0 a\n", b"IQ== 0\nIg== 1\n", b"{}", b"", b"minbpe v1\n\n0\n97 98\n"],
 )
 def test_those_of_others_are_not(head: bytes) -> None:
-    assert not subword_nmt.sniff(Path("x"), head)
+    assert not subword_nmt.FORMAT.sniff(Path("x"), head)

@@ -230,7 +230,7 @@ def test_hints_are_refused(tmp_path: Path) -> None:
 
 def test_it_is_known_by_its_keys_or_its_name() -> None:
     head = json.dumps(small()).encode()
-    assert tekken.sniff(Path("x.json"), head[:4096])
-    assert tekken.sniff(Path("tekken_1.json"), b'{"vocab": [')
-    assert not tekken.sniff(Path("tokenizer.json"), b'{"version": "1.0", "truncation": null')
-    assert not tekken.sniff(Path("tekken_1.json"), b"YQ== 0\n")
+    assert tekken.FORMAT.sniff(Path("x.json"), head[:4096])
+    assert tekken.FORMAT.sniff(Path("tekken_1.json"), b'{"vocab": [')
+    assert not tekken.FORMAT.sniff(Path("tokenizer.json"), b'{"version": "1.0", "truncation": null')
+    assert not tekken.FORMAT.sniff(Path("tekken_1.json"), b"YQ== 0\n")

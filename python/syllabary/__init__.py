@@ -11,8 +11,7 @@ import sys
 # Not later, and with it numpy: Ctrl-C while compiled modules are imported would leave a first call
 # as a panic, or as an ImportError.
 try:
-    from importlib import import_module
-    from typing import TYPE_CHECKING, Any
+    from typing import TYPE_CHECKING
 
     import numpy as _numpy  # noqa: F401 (first: the engine panics if Ctrl-C comes while it imports it)
 
@@ -44,8 +43,19 @@ from syllabary.errors import (
     UnknownTokenError,
     VocabularyError,
 )
+from syllabary.on_demand import on_demand
 
 if TYPE_CHECKING:
+    from syllabary import (  # noqa: F401 (attributes, though not among the names of `__all__`)
+        compat,
+        corpus,
+        formats,
+        gpt,
+        reference,
+        shards,
+        spec,
+        splits,
+    )
     from syllabary.counting import count_pieces
     from syllabary.counts import PieceCounts
     from syllabary.full_batch import EncodingBatch
@@ -111,19 +121,6 @@ _HOMES = {
     "train": "training",
     "train_ids": "training_ids",
 }
-_MODULES = {"compat", "corpus", "formats", "gpt", "reference", "shards", "spec", "splits"}
+_MODULES = ("compat", "corpus", "formats", "gpt", "reference", "shards", "spec", "splits")
 
-
-def __getattr__(name: str) -> Any:
-    """A public name or module, from now on an attribute like others (PEP 562)."""
-    if name in _MODULES:
-        return import_module(f"{__name__}.{name}")
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return sorted(globals().keys() | _HOMES.keys() | _MODULES)
+__getattr__, __dir__ = on_demand(__name__, {**_HOMES, **dict(zip(_MODULES, _MODULES, strict=True))})

@@ -27,7 +27,7 @@ from syllabary.errors import (
     VocabularyError,
 )
 from syllabary.files import HEAD_BYTES, read_bounded, write_atomic
-from syllabary.formats import syllabary_json
+from syllabary.formats.signs import of_integers
 from syllabary.formats.strict_json import Json, parse
 from syllabary.ragged import Ragged
 from syllabary.reference import ids as reference
@@ -121,8 +121,8 @@ class IdTokenizer:
         """The tokenizer of a file; `FormatError` for one that is damaged or of another format, `OSError`."""
         data = read_bounded(Path(path))
         head = data[:HEAD_BYTES]
-        if not syllabary_json.of_integers(head):
-            form = next((form.name for form in formats.FORMATS if form.sniff(Path(path), head)), None)
+        if not of_integers(head):
+            form = formats.sniffed(Path(path), head)
             if form is not None:
                 raise FormatError(f"{path}: a tokenizer of text ({form}): open it with syllabary.load")
         root = parse(data, Path(path))

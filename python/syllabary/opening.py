@@ -14,7 +14,6 @@ from syllabary import formats, hub
 from syllabary.arguments import named_ids, text_or_none
 from syllabary.encodings import name_for_model, names
 from syllabary.errors import FormatError, UnknownEncodingError
-from syllabary.formats.transformers_folder import with_beside
 from syllabary.tokenizer import Path, Tokenizer
 
 MAX_SHOWN = 200  # characters of a path or a name that is none
@@ -51,6 +50,8 @@ def load(
         spec = formats.read(path_or_name, format, split=split, special_tokens=special_tokens)
     elif hub.is_id(name):
         spec = formats.read(hub.fetch(name), format, split=split, special_tokens=special_tokens)
+        from syllabary.formats.transformers_folder import with_beside
+
         spec = with_beside(spec, hub.fetch_beside(name))
     if spec is not None:
         tok = Tokenizer._read(spec)

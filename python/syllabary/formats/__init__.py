@@ -1,7 +1,8 @@
 """File formats of tokenizers: a file or folder <-> `TokenizerSpec`.
 
 Adds the table of formats, the choice among them by content and name, and `read_encoding` for published
-names. A new format is one module and one line in `FORMATS`. Nothing is guessed: a file that does not say
+names. A new format is one module and one line in `signs`. A module is loaded when its format is chosen, all of
+them for `FORMATS`. Nothing is guessed: a file that does not say
 its split needs `split=`, a component that cannot be honoured is an error that names it, and so is a
 tokenizer that a format cannot hold. Leaves out: conversion with loss.
 """
@@ -13,48 +14,27 @@ import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from syllabary import splits
 from syllabary.encodings import get, rank_file
 from syllabary.errors import FormatError
 from syllabary.files import MAX_BYTES, read_head, write_files
-from syllabary.formats import (
-    bert_vocab,
-    gguf,
-    gpt2,
-    hf_named,
-    huggingface,
-    minbpe,
-    sentencepiece,
-    sentencepiece_vocab,
-    strangers,
-    subword_nmt,
-    syllabary_json,
-    tekken,
-    tiktoken,
-    youtokentome,
-)
-from syllabary.formats.ranks import recover_merges
-from syllabary.formats.record import Facts, Format, Hints
-from syllabary.formats.transformers_folder import read_beside, with_beside
+from syllabary.formats import strangers
+from syllabary.formats.record import CASING, Facts, Format, Hints
+from syllabary.formats.signs import SIGNS, of_integers
+from syllabary.on_demand import on_demand
 from syllabary.spec import Alphabet, SplitSpec, TokenizerSpec, Unit
+
+if TYPE_CHECKING:
+    from syllabary.formats.ranks import recover_merges
+    from syllabary.formats.table import FORMATS
 
 __all__ = ["FORMATS", "format_of", "names", "read", "read_encoding", "recover_merges", "refusal", "write"]
 
-# In the order in which they are tried: a folder with a tokenizer.json and the older pair is the former.
-FORMATS: tuple[Format, ...] = (
-    syllabary_json.FORMAT,
-    tekken.FORMAT,
-    huggingface.FORMAT,
-    gpt2.FORMAT,
-    bert_vocab.FORMAT,
-    minbpe.FORMAT,
-    sentencepiece.FORMAT,
-    sentencepiece_vocab.FORMAT,
-    subword_nmt.FORMAT,
-    gguf.FORMAT,
-    youtokentome.FORMAT,
-    tiktoken.FORMAT,
+__getattr__, __dir__ = on_demand(
+    __name__,
+    {"FORMATS": "table", "recover_merges": "ranks", **{one.module: one.module for one in SIGNS.values()}},
 )
 
 
@@ -64,7 +44,7 @@ def names() -> list[str]:
     >>> len(names()), names()[:4]
     (12, ['syllabary', 'tekken', 'huggingface', 'gpt2'])
     """
-    return [form.name for form in FORMATS]
+    return list(SIGNS)
 
 
 def read(
@@ -86,16 +66,24 @@ def read(
     cannot be read, `SplitError` for an unknown split.
     """
     hints = _hints(split, special_tokens)
-    chosen, file = _find(Path(path), None if format is None else _named(format))
+    chosen, file = _find(Path(path), None if format is None else Format.named(format))
     if what := strangers.mark(read_head(file)):
         raise FormatError(f"{file}: {what}")
     with _uncollected():
         if not os.path.isdir(path):
             return chosen.read(file, hints)
-        texts = read_beside(Path(path))
-        named = chosen is huggingface.FORMAT and texts
-        spec = hf_named.read_folder(file, hints, texts) if named else chosen.read(file, hints)
-        return with_beside(spec, texts)
+        return _read_folder(Path(path), chosen, file, hints)
+
+
+def _read_folder(folder: Path, chosen: Format, file: Path, hints: Hints) -> TokenizerSpec:
+    """The tokenizer of a file, and what other files of the folder say of it."""
+    from syllabary.formats import hf_named
+    from syllabary.formats.transformers_folder import read_beside, with_beside
+
+    texts = read_beside(folder)
+    named = chosen.name == "huggingface" and texts
+    spec = hf_named.read_folder(file, hints, texts) if named else chosen.read(file, hints)
+    return with_beside(spec, texts)
 
 
 @contextmanager
@@ -112,8 +100,8 @@ def _uncollected() -> Iterator[None]:
 
 def _hints(split: SplitSpec | str | None, special_tokens: Mapping[str, int] | None) -> Hints:
     """What a caller knows; the two ways of BERT are named as splits are."""
-    if isinstance(split, str) and split in bert_vocab.CASING:
-        return Hints(None, special_tokens, bert_vocab.CASING[split])
+    if isinstance(split, str) and split in CASING:
+        return Hints(None, special_tokens, CASING[split])
     return Hints(splits.get(split) if isinstance(split, str) else split, special_tokens)
 
 
@@ -134,6 +122,8 @@ def read_encoding(
     split, special_tokens: instead of the encoding's own.
     Raises `UnknownEncodingError` (with what to do) for an unknown name or a file that cannot be had.
     """
+    from syllabary.formats import tiktoken
+
     encoding = get(name)
     given = splits.get(split or encoding.split) if not isinstance(split, SplitSpec) else split
     hints = Hints(given, encoding.special_tokens if special_tokens is None else special_tokens)
@@ -173,7 +163,7 @@ def format_of(
     >>> format_of("a/latin.syllabary.json").name, format_of("latin.json").name
     ('syllabary', 'huggingface')
     """
-    chosen = _by_suffix(Path(path)) if format is None else _named(format)
+    chosen = _by_suffix(Path(path)) if format is None else Format.named(format)
     if not chosen.writes:
         raise FormatError(f"the format {chosen.name} is read only; write one of {_writable()}")
     return chosen
@@ -198,7 +188,7 @@ def refusal(
     >>> refusal("tiktoken") is None
     True
     """
-    chosen = _named(format)
+    chosen = Format.named(format)
     try:
         chosen.check_model(model)
     except FormatError as refused:
@@ -213,7 +203,12 @@ def needs_hints(format: str) -> bool:  # noqa: A002 - the public name of the opt
     >>> needs_hints("tiktoken"), needs_hints("huggingface")
     (True, False)
     """
-    return _named(format).hinted
+    return Format.named(format).hinted
+
+
+def sniffed(path: Path, head: bytes) -> str | None:
+    """The name of the first format that takes a file for its own, by its path and first bytes."""
+    return next((signs.name for signs in SIGNS.values() if signs.sniff(path, head)), None)
 
 
 def leaves_open(path: str | os.PathLike[str]) -> bool:
@@ -221,27 +216,23 @@ def leaves_open(path: str | os.PathLike[str]) -> bool:
     return os.path.exists(path) and _find(Path(path), None)[0].hinted
 
 
-def _named(name: str) -> Format:
-    for form in FORMATS:
-        if form.name == name:
-            return form
-    raise FormatError(f"no format is named {name!r}; known are {', '.join(names())}")
-
-
 def _by_suffix(path: Path) -> Format:
     """The format with the longest suffix that the name ends in: `vocab.json` is not `.json`."""
     found = [
-        (len(suffix), form) for form in FORMATS for suffix in form.suffixes if path.name.endswith(suffix)
+        (len(suffix), name)
+        for name, signs in SIGNS.items()
+        for suffix in signs.suffixes
+        if path.name.endswith(suffix)
     ]
     if not found:
         raise FormatError(
             f"{path}: the suffix says no format; end the name in, or give format=, one of {_writable()}"
         )
-    return max(found, key=lambda pair: pair[0])[1]
+    return Format.named(max(found, key=lambda pair: pair[0])[1])
 
 
 def _writable() -> str:
-    forms = [form for form in FORMATS if form.writes]
+    forms = [form for form in map(Format.named, SIGNS) if form.writes]
     return ", ".join(f"{form.name} ({', '.join(form.suffixes)})" for form in forms)
 
 
@@ -258,10 +249,9 @@ def _find(path: Path, wanted: Format | None) -> tuple[Format, Path]:
     head = read_head(path)
     if what := strangers.mark(head):
         raise FormatError(f"{path}: {what}")
-    for form in FORMATS:
-        if form.sniff(path, head):
-            return form, path
-    if syllabary_json.of_integers(head):
+    if (name := sniffed(path, head)) is not None:
+        return Format.named(name), path
+    if of_integers(head):
         raise FormatError(f"{path}: a tokenizer of integers: open it with syllabary.IdTokenizer.load")
     if what := strangers.stranger(head):
         raise FormatError(f"{path}: {what}")
@@ -271,11 +261,11 @@ def _find(path: Path, wanted: Format | None) -> tuple[Format, Path]:
 
 
 def _in_folder(folder: Path, wanted: Format | None) -> tuple[Format, Path]:
-    for form in FORMATS if wanted is None else (wanted,):
-        files = sorted({file for glob in form.in_folder for file in folder.glob(glob) if file.is_file()})
-        found = [file for file in files if wanted is not None or form.sniff(file, read_head(file))]
+    for signs in SIGNS.values() if wanted is None else (wanted.signs,):
+        files = sorted({file for glob in signs.in_folder for file in folder.glob(glob) if file.is_file()})
+        found = [file for file in files if wanted is not None or signs.sniff(file, read_head(file))]
         if len(found) == 1:
-            return form, found[0]
+            return Format.named(signs.name), found[0]
         if found:
             listed = ", ".join(file.name for file in found[:5])
             raise FormatError(f"{folder}: the folder holds several tokenizers ({listed}); name the file")

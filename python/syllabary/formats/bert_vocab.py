@@ -22,7 +22,9 @@ from syllabary.files import read_bounded
 from syllabary.formats.extras import refuse_extras, without_extras
 from syllabary.formats.hf_framing import EXTRAS
 from syllabary.formats.loss import Loss
-from syllabary.formats.record import Facts, Format, Hints, cannot_hold, checked
+from syllabary.formats.record import CASING, Facts, Format, Hints, cannot_hold, checked
+from syllabary.formats.signs import BERT_FILE as FILE
+from syllabary.formats.signs import SIGNS
 from syllabary.formats.strict_json import Json, parse
 from syllabary.formats.transformers_folder import NAME as BESIDE
 from syllabary.formats.transformers_folder import beside, with_beside
@@ -32,8 +34,7 @@ from syllabary.reference.check import check_spec, token_bytes
 from syllabary.spec import Step, StepValue, TokenizerSpec
 
 NAME = "bert"
-FILE, CONFIG = "vocab.txt", "tokenizer_config.json"
-CASING = {"bert-cased": False, "bert-uncased": True}
+CONFIG = "tokenizer_config.json"
 ROLES = {"pad": "[PAD]", "unk": "[UNK]", "cls": "[CLS]", "sep": "[SEP]", "mask": "[MASK]"}
 NO_CLASS = (None, "PreTrainedTokenizerFast", "TokenizersBackend")  # those that read no vocab.txt
 LONGEST = 100
@@ -44,11 +45,6 @@ HELD = ("normalizer", "pretokenizer", "continuing_prefix", "decoder", "unknown")
 
 
 # ---- reading ----
-
-
-def sniff(path: Path, _head: bytes) -> bool:
-    """A file named `…vocab.txt`."""
-    return path.name.endswith(FILE)
 
 
 def read(path: Path, hints: Hints) -> TokenizerSpec:
@@ -281,10 +277,7 @@ def _gives_template(spec: TokenizerSpec) -> bool:
 
 
 FORMAT = Format(
-    NAME,
-    (FILE,),
-    (f"*{FILE}",),
-    sniff,
+    SIGNS[NAME],
     read,
     None,
     refuses,

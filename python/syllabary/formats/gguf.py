@@ -18,11 +18,12 @@ from pathlib import Path
 from syllabary import splits
 from syllabary.errors import FormatError
 from syllabary.formats.gguf_bert import read_words
-from syllabary.formats.gguf_container import MAGIC, read_pairs
+from syllabary.formats.gguf_container import read_pairs
 from syllabary.formats.gguf_file import BYTE, NAME, NORMAL, PREFIX, UNKNOWN, UNUSED, File, check_names, named
 from syllabary.formats.gguf_t5 import read_unigram
 from syllabary.formats.gguf_write import PRE, reduce, refuses, steps, write
 from syllabary.formats.record import Format, Hints, checked
+from syllabary.formats.signs import SIGNS
 from syllabary.reference.bytes_to_unicode import CHARACTER_TO_BYTE, unspell
 from syllabary.reference.symbols import byte_name, shown, they_are
 from syllabary.spec import SplitSpec, TokenizerSpec
@@ -51,11 +52,6 @@ def read(path: Path, hints: Hints) -> TokenizerSpec:
             raise file.error(f"ggml.token_type[{token_id}]", f"the type {kind} is not known")
     check_names(file, texts)
     return checked(MODELS[model](file, texts, kinds), path)
-
-
-def sniff(path: Path, head: bytes) -> bool:
-    """The magic bytes."""
-    return head.startswith(MAGIC)
 
 
 def byte_level(file: File, texts: list[str], kinds: list[int]) -> TokenizerSpec:
@@ -127,10 +123,7 @@ def by_scores(file: File, texts: list[str], kinds: list[int]) -> TokenizerSpec:
 
 MODELS = {"gpt2": byte_level, "llama": by_scores, "bert": read_words, "t5": read_unigram}
 FORMAT = Format(
-    NAME,
-    (".gguf",),
-    ("*.gguf",),
-    sniff,
+    SIGNS[NAME],
     read,
     write,
     refuses,

@@ -15,10 +15,10 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from syllabary.errors import FormatError
+from syllabary.formats.signs import GGUF_MAGIC
 from syllabary.reference.symbols import plural, shown, they_are
 
 Value = bool | int | float | str | list[Any]
-MAGIC = b"GGUF"
 VERSIONS = (2, 3)
 # The number of a type -> how `struct` calls it.
 NUMBERS = {0: "B", 1: "b", 2: "H", 3: "h", 4: "I", 5: "i", 6: "f", 7: "?", 10: "Q", 11: "q", 12: "d"}
@@ -145,8 +145,8 @@ def read_pairs(path: Path, prefix: str) -> dict[str, Value]:
     """The pairs of a file whose keys begin with `prefix`; `FormatError` with the byte for a damaged file."""
     with path.open("rb") as file:
         reader = Reader(file, path)
-        if reader.bytes(len(MAGIC), "the magic bytes") != MAGIC:
-            raise FormatError(f"{path}: no GGUF file: it does not begin with {MAGIC!r}")
+        if reader.bytes(len(GGUF_MAGIC), "the magic bytes") != GGUF_MAGIC:
+            raise FormatError(f"{path}: no GGUF file: it does not begin with {GGUF_MAGIC!r}")
         version = reader.number("I", "the version")
         if version & 0xFFFF == 0:  # read with the bytes the wrong way round
             reader.order, version = ">", int.from_bytes(version.to_bytes(4, "little"), "big")
@@ -173,7 +173,7 @@ def write_pairs(pairs: Mapping[str, tuple[str, Value]]) -> bytes:
 
     pairs: key -> type (a name of `TYPES`) and value; a list's is that of its items.
     """
-    parts = [MAGIC, struct.pack("<IQQ", 3, 0, len(pairs))]
+    parts = [GGUF_MAGIC, struct.pack("<IQQ", 3, 0, len(pairs))]
     for key, (name, value) in pairs.items():
         parts.append(_string(key))
         if isinstance(value, list):

@@ -23,10 +23,11 @@ from syllabary import splits
 from syllabary.encodings import Encoding, find_by_sha256
 from syllabary.errors import FormatError
 from syllabary.files import read_bounded
-from syllabary.formats.gpt2_write import HEADER, MARK, NAME, PAIRS, reduce, refuses, write_files
+from syllabary.formats.gpt2_write import HEADER, MARK, NAME, reduce, refuses, write_files
 from syllabary.formats.hf_split import PREFIX_SPACE
 from syllabary.formats.hf_vocab import is_symbol
 from syllabary.formats.record import Format, Hints, checked
+from syllabary.formats.signs import PAIRS, SIGNS
 from syllabary.formats.strict_json import parse
 from syllabary.formats.transformers_folder import CONFIG
 from syllabary.reference.bytes_to_unicode import CHARACTER_TO_BYTE, unspell
@@ -93,11 +94,6 @@ def pair_of(path: Path) -> tuple[Path, Path]:
                 return pair
     wanted = " or ".join(" + ".join(pair) for pair in PAIRS)
     raise FormatError(f"{path}: the name does not say which of two files this is; name them …{wanted}")
-
-
-def sniff(path: Path, head: bytes) -> bool:
-    """One of the four names."""
-    return any(path.name.endswith(ending) for pair in PAIRS for ending in pair)
 
 
 def _context(path: Path, known: Encoding | None, hints: Hints) -> tuple[SplitSpec, Mapping[str, int]]:
@@ -184,10 +180,7 @@ def _read_merges(path: Path, vocab: Mapping[str, int]) -> tuple[tuple[int, int, 
 
 
 FORMAT = Format(
-    NAME,
-    tuple(ending for pair in PAIRS for ending in pair),
-    ("*encoder.json", "*vocab.json"),
-    sniff,
+    SIGNS[NAME],
     read,
     None,
     refuses,

@@ -19,13 +19,13 @@ from syllabary.formats.hf_vocab import is_symbol
 from syllabary.formats.loss import Loss
 from syllabary.formats.ranks import recover_merges
 from syllabary.formats.record import Facts, cannot_hold
+from syllabary.formats.signs import PAIRS
 from syllabary.reference.bytes_to_unicode import CHARACTER_TO_BYTE, spell
 from syllabary.reference.check import check_spec
 from syllabary.reference.symbols import they_are
 from syllabary.spec import TokenizerSpec
 
 NAME = "gpt2"
-PAIRS = (("encoder.json", "vocab.bpe"), ("vocab.json", "merges.txt"))
 MARK = "</w>"
 HEADER = "#version"
 VERSION = f"{HEADER}: 0.2\n"

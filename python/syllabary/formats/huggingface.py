@@ -12,29 +12,14 @@ Leaves out: the models one by one (`hf_model`, `hf_words`).
 
 from __future__ import annotations
 
-import re
-from pathlib import Path
-
 from syllabary.formats.hf_read import read
 from syllabary.formats.hf_reduce import reduce
 from syllabary.formats.hf_write import refuses, write
 from syllabary.formats.record import Format
-
-KEYS = re.compile(rb'"(added_tokens|pre_tokenizer|post_processor|normalizer|model)"\s*:\s*[\[{n]')
-
-
-def sniff(path: Path, head: bytes) -> bool:
-    """A file named `…tokenizer.json`, or a JSON object with this format's keys."""
-    return head.lstrip().startswith(b"{") and (
-        path.name.endswith("tokenizer.json") or KEYS.search(head) is not None
-    )
-
+from syllabary.formats.signs import SIGNS
 
 FORMAT = Format(
-    "huggingface",
-    (".json",),
-    ("tokenizer.json",),
-    sniff,
+    SIGNS["huggingface"],
     read,
     write,
     refuses,

@@ -27,13 +27,13 @@ from syllabary.formats.loss import Loss
 from syllabary.formats.minbpe_pattern import findall_pattern, foreign
 from syllabary.formats.ranks import check_rank_order, recover_merges
 from syllabary.formats.record import Facts, Format, Hints, cannot_hold, checked
+from syllabary.formats.signs import MINBPE_LINE, SIGNS
 from syllabary.reference.check import MAX_ID, check_spec
 from syllabary.reference.rank_merges import Merge
 from syllabary.reference.symbols import plural, shown, they_are
 from syllabary.spec import SplitSpec, TokenizerSpec
 
 NAME = "minbpe"
-FIRST_LINE = b"minbpe v1"
 PAIR = re.compile(r"([0-9]{1,10}) ([0-9]{1,10})")
 MAX_BYTES = 256 << 20  # of all tokens together: a merge can double one
 
@@ -47,7 +47,7 @@ def read(path: Path, hints: Hints) -> TokenizerSpec:
 def parse(data: bytes, path: Path) -> TokenizerSpec:
     """The same for the bytes of a file."""
     rows = _Rows(data, path)
-    if rows.next("'minbpe v1'") != FIRST_LINE.decode():
+    if rows.next("'minbpe v1'") != MINBPE_LINE.decode():
         raise rows.error("is not 'minbpe v1'")
     pattern = rows.next("the pattern")
     if reason := foreign(pattern):
@@ -80,7 +80,7 @@ def write(spec: TokenizerSpec) -> bytes:
     for token in spec.special_tokens:
         if token.split() != [token]:
             raise cannot_hold(NAME, f"the special token {shown(token)}: its lines are cut at white space")
-    lines = [FIRST_LINE.decode(), pattern, str(len(spec.special_tokens))]
+    lines = [MINBPE_LINE.decode(), pattern, str(len(spec.special_tokens))]
     lines += [f"{token} {token_id}" for token, token_id in spec.special_tokens.items()]
     lines += [f"{left} {right}" for left, right, _result in merges]
     return "".join(f"{line}\n" for line in lines).encode()
@@ -93,11 +93,6 @@ def refuses(facts: Facts) -> FormatError | None:
     if facts.end_of_word is not None:
         return cannot_hold(NAME, f"the end-of-word mark {facts.end_of_word!r}")
     return cannot_hold(NAME, 'alphabet="seen": its bytes are all 256') if facts.alphabet == "seen" else None
-
-
-def sniff(path: Path, head: bytes) -> bool:
-    """The first line."""
-    return head.startswith(FIRST_LINE)
 
 
 def reduce(spec: TokenizerSpec) -> tuple[TokenizerSpec, tuple[Loss, ...]]:
@@ -268,4 +263,4 @@ def _renumbered(spec: TokenizerSpec) -> tuple[TokenizerSpec, tuple[Loss, ...]]:
     return held, tuple(losses)
 
 
-FORMAT = Format(NAME, (".minbpe", ".minbpe.model"), ("*.model",), sniff, read, write, refuses, reduce=reduce)
+FORMAT = Format(SIGNS[NAME], read, write, refuses, reduce=reduce)

@@ -7,15 +7,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 
 from syllabary.errors import FormatError, SyllabaryError, VocabularyError
 from syllabary.formats.loss import Loss
+from syllabary.formats.signs import SIGNS, Signs
 from syllabary.reference.check import check_spec
 from syllabary.spec import Alphabet, SplitSpec, TokenizerSpec, Unit
 
 KEEPS_ALL = "save as .syllabary.json, which holds everything"  # the usual way out
 CONVERTS = "convert it, which says all that is lost, or save as .syllabary.json"  # where that can be done
+
+CASING = {"bert-cased": False, "bert-uncased": True}  # `split=` of BERT's vocabulary -> `Hints.lower_case`
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,9 +59,7 @@ class Facts:
 class Format:
     """A file format of tokenizers.
 
-    suffixes: how the names of its files end, for writing and as a hint for reading.
-    in_folder: patterns of the names that it has in a folder.
-    sniff: whether a file is of this format, by its path and first bytes.
+    signs: its name, and how its files are told from others.
     read: `FormatError` for whatever is not a whole and consistent file of this format.
     write: the bytes of the file; `FormatError` that names what the format cannot hold. `None`: read only.
     refuses: the error for a tokenizer of which these facts alone say that it cannot be held, or `None`.
@@ -72,10 +74,7 @@ class Format:
     models: those of `TokenizerSpec.model` that it can hold.
     """
 
-    name: str
-    suffixes: tuple[str, ...]
-    in_folder: tuple[str, ...]
-    sniff: Callable[[Path, bytes], bool]
+    signs: Signs
     read: Callable[[Path, Hints], TokenizerSpec]
     write: Callable[[TokenizerSpec], bytes] | None
     refuses: Callable[[Facts], FormatError | None] = lambda _facts: None
@@ -85,6 +84,29 @@ class Format:
     unlisted: bool = False
     reduce: Callable[[TokenizerSpec], tuple[TokenizerSpec, tuple[Loss, ...]]] = lambda spec: (spec, ())
     models: tuple[str, ...] = ("bpe",)
+
+    @staticmethod
+    def named(name: str) -> Format:
+        """The format of this name, whose module is loaded now; `FormatError` if there is none."""
+        if name not in SIGNS:
+            raise FormatError(f"no format is named {name!r}; known are {', '.join(SIGNS)}")
+        found: Format = import_module(f"syllabary.formats.{SIGNS[name].module}").FORMAT
+        return found
+
+    @property
+    def name(self) -> str:
+        """What it is called in `format=`."""
+        return self.signs.name
+
+    @property
+    def suffixes(self) -> tuple[str, ...]:
+        """How the names of its files end."""
+        return self.signs.suffixes
+
+    @property
+    def sniff(self) -> Callable[[Path, bytes], bool]:
+        """Whether a file is of this format, by its path and first bytes."""
+        return self.signs.sniff
 
     @property
     def writes(self) -> bool:

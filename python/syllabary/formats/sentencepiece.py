@@ -18,7 +18,6 @@ from pathlib import Path
 
 from syllabary.errors import FormatError
 from syllabary.files import read_bounded
-from syllabary.formats.protobuf import WireError, read_field
 from syllabary.formats.record import Facts, Format, Hints, cannot_hold, checked
 from syllabary.formats.sentencepiece_carried import NAME, to_carried
 from syllabary.formats.sentencepiece_charsmap import charsmap_fault
@@ -37,7 +36,6 @@ from syllabary.formats.sentencepiece_proto import (
     NORMAL,
     NORMALIZER,
     SUFFIX,
-    TAG_PIECE,
     TRAINER,
     UNIGRAM,
     UNK_SURFACE,
@@ -47,11 +45,11 @@ from syllabary.formats.sentencepiece_proto import (
     WORD,
     Model,
     parse,
-    read_piece,
 )
 from syllabary.formats.sentencepiece_reduce import reduce
 from syllabary.formats.sentencepiece_selftest import check_samples
 from syllabary.formats.sentencepiece_write import write
+from syllabary.formats.signs import SIGNS
 from syllabary.reference.symbols import byte_name, shown
 from syllabary.reference.wordlevel import WORDS
 from syllabary.spec import Matching, SplitSpec, Step, StepValue, TokenizerSpec
@@ -206,23 +204,8 @@ def refuses(facts: Facts) -> FormatError | None:
     return None
 
 
-def sniff(path: Path, head: bytes) -> bool:
-    """A first record that is a piece with a text, and with a score or a type."""
-    if not head.startswith(bytes([TAG_PIECE])):
-        return False
-    try:
-        field = read_field(head, 0, len(head))
-        text, _score, _kind, _typed = read_piece(field, head)
-    except WireError:
-        return False
-    return bool(text) and len(field.bytes_value) > 2 + len(text.encode())
-
-
 FORMAT = Format(
-    NAME,
-    (".model",),
-    ("*.model",),
-    sniff,
+    SIGNS[NAME],
     read,
     write,
     refuses,

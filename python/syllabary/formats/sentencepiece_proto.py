@@ -249,6 +249,16 @@ def read_piece(found: Field, data: bytes) -> tuple[str, float, int, bool]:
     return _text(text, found.start), score, kind, typed
 
 
+def first_piece(head: bytes) -> bool:
+    """Whether a file that begins so begins with a piece, which has a text, and a score or a type."""
+    try:
+        found = read_field(head, 0, len(head))
+        text, _score, _kind, _typed = read_piece(found, head)
+    except WireError:
+        return False
+    return bool(text) and len(found.bytes_value) > 2 + len(text.encode())
+
+
 def _append(model: Model, at: int, text: bytes, score: float, kind: int) -> None:
     """One more piece, if it is one that sentencepiece would take."""
     if not 0 < len(text) <= MAX_PIECE:

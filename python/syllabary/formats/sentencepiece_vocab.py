@@ -8,7 +8,6 @@ too. Leaves out: the model (`sentencepiece`).
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
 from syllabary.errors import FormatError
@@ -18,11 +17,11 @@ from syllabary.formats.record import Format, Hints
 from syllabary.formats.sentencepiece_proto import Model, parse
 from syllabary.formats.sentencepiece_reduce import reduce
 from syllabary.formats.sentencepiece_write import to_model
+from syllabary.formats.signs import SCORED_LINE, SIGNS
 from syllabary.reference.symbols import shown
 from syllabary.spec import TokenizerSpec
 
 NAME = "sentencepiece-vocab"
-FIRST_LINE = re.compile(rb"[^\t\n]+\t-?[0-9][0-9.e+-]*\n")
 
 
 def read(path: Path, hints: Hints) -> TokenizerSpec:
@@ -62,11 +61,6 @@ def lines(model: Model, scores: bool = True) -> list[bytes]:
     return [f"{text}\t{score:g}\n".encode() for text, score in pairs]
 
 
-def sniff(path: Path, head: bytes) -> bool:
-    """The name, and a first line that is a piece, a tab and a score."""
-    return path.name.endswith(".vocab") and FIRST_LINE.match(head) is not None
-
-
 def _compare(data: bytes, model: Model, path: Path) -> None:
     """Line by line; pieces with line ends or tabs in them are compared whole like any other."""
     if not data.endswith(b"\n"):
@@ -74,7 +68,7 @@ def _compare(data: bytes, model: Model, path: Path) -> None:
     if data in (b"".join(lines(model)), b"".join(lines(model, scores=False))):
         return
     at = 0
-    expected = lines(model, scores=FIRST_LINE.match(data) is not None)
+    expected = lines(model, scores=SCORED_LINE.match(data) is not None)
     for token_id, line in enumerate(expected):
         if not data.startswith(line, at):
             found = data[at : data.find(b"\n", at) + 1]
@@ -89,10 +83,7 @@ def _compare(data: bytes, model: Model, path: Path) -> None:
 
 
 FORMAT = Format(
-    NAME,
-    (".vocab",),
-    ("*.vocab",),
-    sniff,
+    SIGNS[NAME],
     read,
     None,
     sentencepiece.refuses,

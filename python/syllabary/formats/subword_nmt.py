@@ -19,6 +19,7 @@ from syllabary.formats import subword_nmt_codes as codes
 from syllabary.formats.extras import refuse_extras, without_extras
 from syllabary.formats.loss import Loss
 from syllabary.formats.record import Facts, Format, Hints, cannot_hold, checked
+from syllabary.formats.signs import SIGNS
 from syllabary.formats.subword_nmt_codes import HEADERS, MARK, NAME, SPLIT, Codes, Kind, Pair
 from syllabary.formats.subword_nmt_vocab import order_of, read_vocabulary
 from syllabary.reference.check import check_spec
@@ -93,15 +94,6 @@ def refuses(facts: Facts) -> FormatError | None:
     if facts.unit == "word" or facts.fallback:
         return cannot_hold(NAME, "a fallback" if facts.fallback else "tokens of the unit 'word'")
     return None
-
-
-def sniff(path: Path, head: bytes) -> bool:
-    """The header, or lines of two symbols; with `</w>` among the first ones, which GPT-2's merges lack."""
-    first, _end, rest = head.partition(b"\n")
-    if first.startswith(b"#version:"):
-        return first.rstrip().endswith(b" byte") or MARK.encode() in rest
-    rows = head.split(b"\n")[:-1] if b"\n" in head else [head]
-    return MARK.encode() in head and all(len(row.strip(codes.STRIPPED).split(b" ")) == 2 for row in rows[:20])
 
 
 def reduce(spec: TokenizerSpec) -> tuple[TokenizerSpec, tuple[Loss, ...]]:
@@ -214,4 +206,4 @@ def _kept(spec: TokenizerSpec, count: int, kind: Kind) -> tuple[bytes, dict[int,
     return data, places, ended
 
 
-FORMAT = Format(NAME, (".codes", ".bpe"), ("*.codes",), sniff, read, write, refuses, reduce=reduce)
+FORMAT = Format(SIGNS[NAME], read, write, refuses, reduce=reduce)

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Literal
 
 from syllabary.errors import FormatError
+from syllabary.formats.signs import STRIPPED
 from syllabary.reference.merge import recreated
 from syllabary.reference.symbols import shown
 from syllabary.spec import SplitSpec, TokenizerSpec
@@ -30,7 +31,6 @@ MARK_BYTES = MARK.encode()
 # Words are parted by U+0020 and by the ends of lines, by no other white space.
 SPLIT = SplitSpec(r"[^ \r\n]+", keep_unmatched=False)
 HEADER = re.compile(rb"#version:[ \t]*([0-9]+(?:\.[0-9]+)*)((?:[ \t]+byte)?)[ \t]*\r?")
-STRIPPED = b"\r\n "
 
 Kind = Literal["0.1", "0.2", "byte"]
 HEADERS: dict[Kind, bytes] = {"0.1": b"", "0.2": b"#version: 0.2\n", "byte": b"#version: 0.2 byte\n"}

@@ -12,7 +12,8 @@ from pathlib import Path
 
 from syllabary.errors import FormatError
 from syllabary.files import read_bounded
-from syllabary.formats.subword_nmt_codes import MARK_BYTES, STRIPPED
+from syllabary.formats.signs import STRIPPED
+from syllabary.formats.subword_nmt_codes import MARK_BYTES
 from syllabary.reference.symbols import shown
 
 

@@ -15,6 +15,7 @@ from syllabary.errors import FormatError, PatternError
 from syllabary.files import read_bounded
 from syllabary.formats import syllabary_steps
 from syllabary.formats.record import Format, Hints, checked
+from syllabary.formats.signs import SIGNS
 from syllabary.formats.strict_json import Json, parse
 from syllabary.reference.check import check_spec
 from syllabary.reference.pattern import to_regex
@@ -22,7 +23,6 @@ from syllabary.spec import Model, SplitSpec, Tables, TokenizerSpec, Unit
 
 NAME = "syllabary"
 ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False)  # json.dumps makes one for each line
-SPACE = b" \t\r\n"  # between what JSON says
 VERSIONS = (1, 2)  # 2 has members of `syllabary_steps`
 KEYS = (
     "format version unit split end_of_word fallback whole_pieces special_tokens added_tokens record tokens "
@@ -94,16 +94,6 @@ def read(path: Path, hints: Hints) -> TokenizerSpec:
         ),
         path,
     )
-
-
-def sniff(path: Path, head: bytes) -> bool:
-    """A JSON object that begins with our name."""
-    return head.translate(None, SPACE).startswith(b'{"format":"syllabary"')
-
-
-def of_integers(head: bytes) -> bool:
-    """Whether it is the file of an `IdTokenizer`, which is no format of a tokenizer of text."""
-    return head.translate(None, SPACE).startswith(b'{"format":"syllabary-ids"')
 
 
 def _version(root: Json) -> int:
@@ -220,4 +210,4 @@ def _plain(value: object, where: str) -> object:
     raise FormatError(f"{where}: this {type(value).__name__} is not a plain JSON value, or too large for one")
 
 
-FORMAT = Format(NAME, (".syllabary.json",), ("*.syllabary.json",), sniff, read, write, models=get_args(Model))
+FORMAT = Format(SIGNS[NAME], read, write, models=get_args(Model))

@@ -12,12 +12,12 @@ from __future__ import annotations
 
 import base64
 import binascii
-import re
 from pathlib import Path
 
 from syllabary.errors import FormatError, PatternError
 from syllabary.files import read_bounded
 from syllabary.formats.record import Format, Hints, checked
+from syllabary.formats.signs import SIGNS
 from syllabary.formats.strict_json import Json, parse
 from syllabary.reference.pattern import to_regex
 from syllabary.reference.symbols import plural, shown
@@ -35,7 +35,6 @@ ENTRY = {"rank", "token_bytes", "token_str"}
 CARRIED = ("image", "multimodal", "audio", "model_settings_builder", "version", "type")
 MAX_SPECIAL = 1 << 20
 MAX_TOKEN = 1 << 16  # bytes
-KEYS = re.compile(rb'"(?:default_vocab_size|default_num_special_tokens|num_vocab_tokens)"\s*:')
 
 
 def read(path: Path, hints: Hints) -> TokenizerSpec:
@@ -67,13 +66,6 @@ def read(path: Path, hints: Hints) -> TokenizerSpec:
         carried={NAME: _carried(file, config)},
     )
     return checked(spec, path)
-
-
-def sniff(path: Path, head: bytes) -> bool:
-    """A JSON object with the keys of its `config`, or one named as mistral-common wants it."""
-    if not head.lstrip().startswith(b"{"):
-        return False
-    return KEYS.search(head) is not None or (path.name.endswith(".json") and "tekken" in path.name)
 
 
 def _read_vocab(vocab: Json, first: int, count: int) -> dict[int, bytes]:
@@ -156,4 +148,4 @@ def _carried(file: Json, config: Json) -> dict[str, object]:
     return {"config.version": config.member("version").value, **kept}
 
 
-FORMAT = Format(NAME, (), ("*tekken*.json",), sniff, read, None)
+FORMAT = Format(SIGNS[NAME], read, None)

@@ -12,7 +12,6 @@ from __future__ import annotations
 import base64
 import binascii
 import hashlib
-import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -28,6 +27,7 @@ from syllabary.formats.extras import NO_IDS
 from syllabary.formats.loss import Loss
 from syllabary.formats.ranks import check_rank_order
 from syllabary.formats.record import Facts, Format, Hints, cannot_hold, checked
+from syllabary.formats.signs import SIGNS
 from syllabary.reference.check import MAX_ID, check_spec
 from syllabary.reference.symbols import plural, shown
 from syllabary.reference.tokens import ReadTokens
@@ -41,7 +41,6 @@ EMPTY: Mapping[str, Any] = {
 # Fields that rank order cannot stand for.
 BEYOND = ("scores", "unused", "end_of_word", "continuing_prefix")
 MAX_TOKEN = 1 << 16  # bytes; the longest published token has 128
-FIRST_LINE = re.compile(rb"[A-Za-z0-9+/]*={0,2} [0-9]+\r?(?:\n|\Z)")
 
 
 def read(path: Path, hints: Hints) -> TokenizerSpec:
@@ -134,11 +133,6 @@ def refuses(facts: Facts) -> FormatError | None:
     if facts.alphabet == "seen":
         return _without_bytes('alphabet="seen"')
     return None if facts.split is None else refusal(NAME, facts.split)
-
-
-def sniff(path: Path, head: bytes) -> bool:
-    """A first line of base64, a space and a number."""
-    return path.name.endswith(".tiktoken") or FIRST_LINE.match(head) is not None
 
 
 def _read(data: bytes, path: Path) -> tuple[Mapping[int, bytes], Callable[[bytes], int]]:
@@ -245,10 +239,7 @@ def _check_tokens(spec: TokenizerSpec) -> None:
 
 
 FORMAT = Format(
-    NAME,
-    (".tiktoken",),
-    ("*.tiktoken",),
-    sniff,
+    SIGNS[NAME],
     read,
     write,
     refuses,

@@ -13,20 +13,18 @@ their names are `<UNK>`, `<PAD>`, `<BOS>`, `<EOS>`. Leaves out: writing, dropout
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
 from syllabary.errors import FormatError
 from syllabary.files import read_bounded
 from syllabary.formats.record import Format, Hints, checked
+from syllabary.formats.signs import LONGEST_NUMBER, NUMBERS, SIGNS
 from syllabary.reference.symbols import plural, shown
 from syllabary.spec import Matching, SplitSpec, Step, StepValue, TokenizerSpec
 
 NAME = "youtokentome"
 SPACE = "\u2581"
 SPECIAL = ("<UNK>", "<PAD>", "<BOS>", "<EOS>")
-LINE = re.compile(rb"-?[0-9]+(?: -?[0-9]+)*[ \t\r]*")
-LONGEST = 20  # digits of a number
 
 
 def read(path: Path, hints: Hints) -> TokenizerSpec:
@@ -104,10 +102,10 @@ def to_spec(
 
 def numbers(path: Path, lines: list[bytes], at: int, count: int) -> list[int]:
     """The numbers of a line, of which there must be so many."""
-    if at >= len(lines) or not LINE.fullmatch(lines[at]):
+    if at >= len(lines) or not NUMBERS.fullmatch(lines[at]):
         raise wrong(path, lines, at, f"{count} numbers should stand there")
     found = lines[at].split()
-    if len(found) != count or max(map(len, found)) > LONGEST:
+    if len(found) != count or max(map(len, found)) > LONGEST_NUMBER:
         raise wrong(path, lines, at, f"{count} numbers should stand there")
     return [int(number) for number in found]
 
@@ -125,15 +123,4 @@ def wrong(path: Path, lines: list[bytes], at: int, what: str) -> FormatError:
     return FormatError(f"{path}: line {at + 1}: {shown(line)}: {what}")
 
 
-def sniff(path: Path, head: bytes) -> bool:
-    """Lines of numbers: two, then as many of two as the first says, then three; blank ones may end them."""
-    lines = head.rstrip().split(b"\n")[:-1]
-    if len(lines) < 2 or not all(LINE.fullmatch(line) for line in lines):
-        return False
-    widths = [len(line.split()) for line in lines]
-    first = lines[0].split()[0]
-    chars = int(first) if len(first) <= LONGEST else 0
-    return widths[0] == 2 and all(width == 2 for width in widths[1 : max(chars, 0) + 1])
-
-
-FORMAT = Format(NAME, (".yttm",), ("*.yttm",), sniff, read, None)
+FORMAT = Format(SIGNS[NAME], read, None)

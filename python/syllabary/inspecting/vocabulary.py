@@ -14,7 +14,7 @@ from pathlib import Path
 from syllabary import formats, hub, surgery
 from syllabary.encodings import name_for_model, names
 from syllabary.files import read_head
-from syllabary.formats import syllabary_json
+from syllabary.formats.signs import of_integers
 from syllabary.ids import IdTokenizer
 from syllabary.inspecting.making import Making, spelling
 from syllabary.inspecting.scripts import script_of, text_of
@@ -80,7 +80,7 @@ def integers(name: str) -> dict[str, object] | None:
 
     lengths: integers -> tokens that stand for so many.
     """
-    if not os.path.isfile(name) or not syllabary_json.of_integers(read_head(Path(name))):
+    if not os.path.isfile(name) or not of_integers(read_head(Path(name))):
         return None
     tok = IdTokenizer.load(name)
     spans = [1] * len(tok.symbols)

@@ -42,14 +42,19 @@ A function that bears its file's name (`merge`, `train`, `assemble`) is imported
 file keeps its name here.
 """
 
-from syllabary.reference.assemble import check_options, initial_alphabet
-from syllabary.reference.check import check_spec
-from syllabary.reference.decode import Decoder, IncrementalDecoder
-from syllabary.reference.merge import count_pairs, merge_states
-from syllabary.reference.special import cut_by_policy
-from syllabary.reference.split import pieces
-from syllabary.reference.tokenizer import ReferenceTokenizer
-from syllabary.reference.train import MergeStep, pair_table, train_steps
+from typing import TYPE_CHECKING
+
+from syllabary.on_demand import on_demand
+
+if TYPE_CHECKING:
+    from syllabary.reference.assemble import check_options, initial_alphabet
+    from syllabary.reference.check import check_spec
+    from syllabary.reference.decode import Decoder, IncrementalDecoder
+    from syllabary.reference.merge import count_pairs, merge_states
+    from syllabary.reference.special import cut_by_policy
+    from syllabary.reference.split import pieces
+    from syllabary.reference.tokenizer import ReferenceTokenizer
+    from syllabary.reference.train import MergeStep, pair_table, train_steps
 
 __all__ = [
     "Decoder",
@@ -66,3 +71,26 @@ __all__ = [
     "pieces",
     "train_steps",
 ]
+
+# Where each name comes from: who encodes loads no training, who opens a file no more than its checks.
+_HOMES = {
+    "Decoder": "decode",
+    "IncrementalDecoder": "decode",
+    "MergeStep": "train",
+    "ReferenceTokenizer": "tokenizer",
+    "check_options": "assemble",
+    "check_spec": "check",
+    "count_pairs": "merge",
+    "cut_by_policy": "special",
+    "initial_alphabet": "assemble",
+    "merge_states": "merge",
+    "pair_table": "train",
+    "pieces": "split",
+    "train_steps": "train",
+}
+_FILES = (  # of the list above
+    *("merge", "ties", "bytes_to_unicode", "symbols", "split", "special", "train", "assemble", "check"),
+    *("tokenizer", "pipeline", "groups", "decode"),
+)
+
+__getattr__, __dir__ = on_demand(__name__, {**_HOMES, **dict(zip(_FILES, _FILES, strict=True))})
