@@ -11,7 +11,7 @@ import sys
 # Not later, and with it numpy: Ctrl-C while compiled modules are imported would leave a first call
 # as a panic, or as an ImportError.
 try:
-    from typing import TYPE_CHECKING
+    from typing import TYPE_CHECKING, Any
 
     import numpy as _numpy  # noqa: F401 (first: the engine panics if Ctrl-C comes while it imports it)
 
@@ -46,16 +46,6 @@ from syllabary.errors import (
 from syllabary.on_demand import on_demand
 
 if TYPE_CHECKING:
-    from syllabary import (  # noqa: F401 (attributes, though not among the names of `__all__`)
-        compat,
-        corpus,
-        formats,
-        gpt,
-        reference,
-        shards,
-        spec,
-        splits,
-    )
     from syllabary.counting import count_pieces
     from syllabary.counts import PieceCounts
     from syllabary.full_batch import EncodingBatch
@@ -123,4 +113,9 @@ _HOMES = {
 }
 _MODULES = ("compat", "corpus", "formats", "gpt", "reference", "shards", "spec", "splits")
 
-__getattr__, __dir__ = on_demand(__name__, {**_HOMES, **dict(zip(_MODULES, _MODULES, strict=True))})
+_found, __dir__ = on_demand(__name__, {**_HOMES, **dict(zip(_MODULES, _MODULES, strict=True))})
+
+
+def __getattr__(name: str) -> Any:
+    """A public name or module, from now on an attribute like others (PEP 562)."""
+    return _found(name)

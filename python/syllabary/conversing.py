@@ -9,15 +9,24 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from importlib import import_module
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
 from syllabary.chat.choosing import DEFAULT, choose
 from syllabary.errors import ChatError
-from syllabary.formats.transformers_folder import Settings, settings, with_settings
-from syllabary.formats.transformers_language import with_language
+from syllabary.on_demand import later
 from syllabary.spec import TokenizerSpec
+
+if TYPE_CHECKING:
+    from syllabary.formats import transformers_folder, transformers_language
+    from syllabary.formats.transformers_folder import Settings
+else:
+    later(
+        globals(),
+        transformers_folder="syllabary.formats.transformers_folder",
+        transformers_language="syllabary.formats.transformers_language",
+    )
 
 Given = TypeVar("Given", bound="Conversing")
 # Arguments of transformers that no template can read there, and that mean nothing here.
@@ -41,7 +50,7 @@ class Conversing:
     @property
     def settings(self) -> Settings:
         """What `tokenizer_config.json` and its neighbours say: roles, chat templates, the model's length."""
-        return settings(self.spec)
+        return transformers_folder.settings(self.spec)
 
     @property
     def roles(self) -> dict[str, str]:
@@ -68,7 +77,8 @@ class Conversing:
 
         Raises `FormatError` for a role or a language that is no token, and for a value that no JSON holds.
         """
-        made = type(self)(with_language(with_settings(self.spec, settings), settings))  # type: ignore[call-arg]
+        spec = transformers_folder.with_settings(self.spec, settings)
+        made = type(self)(transformers_language.with_language(spec, settings))  # type: ignore[call-arg]
         made._opened_as = self._opened_as
         return made
 

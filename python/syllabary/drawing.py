@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING, Any
 from syllabary.arguments import integer, iterated, seeded, special_policy, thread_count
 from syllabary.errors import TextError
 from syllabary.ragged import Ragged
+from syllabary.reference.check_models import check_weighs
 from syllabary.reference.symbols import utf8
-from syllabary.reference.tokenizer import ReferenceTokenizer, check_weighs
 from syllabary.spec import TokenizerSpec
 
 if TYPE_CHECKING:
     from syllabary._engine import Tokenizer as Engine
+    from syllabary.reference.tokenizer import ReferenceTokenizer
 
 MOST_WAYS = 2**31  # no text has more that memory holds
 

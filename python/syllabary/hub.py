@@ -11,12 +11,16 @@ import importlib
 import os
 import re
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from syllabary.encodings.cache import offline
 from syllabary.errors import UnknownEncodingError
-from syllabary.formats.transformers_folder import FILES as FILES_BESIDE
-from syllabary.formats.transformers_folder import checked, text
+from syllabary.on_demand import later
+
+if TYPE_CHECKING:
+    from syllabary.formats import transformers_folder
+else:
+    later(globals(), transformers_folder="syllabary.formats.transformers_folder")
 
 # The first that a repository has: what says most comes first.
 FILES = (("tokenizer.json",), ("tekken.json",), ("tokenizer.model",), ("vocab.json", "merges.txt"))
@@ -83,7 +87,7 @@ def fetch_beside(repository: str, revision: str | None = None) -> dict[str, str]
     """
     library, errors = _library(repository)
     texts = {}
-    for name in FILES_BESIDE:
+    for name in transformers_folder.FILES:
         try:
             path = library.hf_hub_download(
                 repository, name, revision=revision, local_files_only=bool(offline())
@@ -94,8 +98,8 @@ def fetch_beside(repository: str, revision: str | None = None) -> dict[str, str]
             raise _failed(
                 repository, f"the Hugging Face Hub did not give {name} ({_first_line(error)})"
             ) from error
-        texts[name] = text(Path(path))
-    return checked(texts, Path(repository))
+        texts[name] = transformers_folder.text(Path(path))
+    return transformers_folder.checked(texts, Path(repository))
 
 
 def _library(repository: str) -> tuple[Any, Any]:

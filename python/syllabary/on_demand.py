@@ -1,6 +1,8 @@
-"""Names of a package that are imported when they are first asked for (PEP 562).
+"""Modules and names that are imported when they are first asked for.
 
-Adds `on_demand`. Leaves out: which names and modules those are, which each package says itself.
+Adds `on_demand`, for the names of a package (PEP 562), and `later`, for modules that only some of a module's
+functions need. What needs much is so not loaded by who only encodes. Leaves out: which names and modules
+those are, which each module says itself.
 """
 
 from __future__ import annotations
@@ -31,3 +33,34 @@ def on_demand(package: str, homes: Mapping[str, str]) -> tuple[Callable[[str], A
         return sorted(vars(sys.modules[package]).keys() | homes.keys())
 
     return found, listed
+
+
+def later(names: dict[str, Any], **modules: str) -> None:
+    """Put modules into the `globals()` of another, each imported when something of it is first asked for.
+
+    Type checkers are told of them by an `if TYPE_CHECKING:` before.
+
+    >>> here = dict[str, object]()
+    >>> later(here, text="textwrap")
+    >>> here["text"].dedent("  a"), here["text"]  # doctest: +ELLIPSIS
+    ('a', <module 'textwrap' from ...>)
+    """
+    for name, module in modules.items():
+        names[name] = _Later(names, name, module)
+
+
+class _Later:
+    """Stands for a module, and makes way for it at the first question."""
+
+    def __init__(self, names: dict[str, Any], name: str, module: str) -> None:
+        """In `names`, by `name`."""
+        self._there = names, name, module
+
+    def __getattr__(self, attribute: str) -> Any:
+        if attribute.startswith("__"):  # what inspection asks of every object
+            raise AttributeError(attribute)
+        names, name, module = self._there
+        found = import_module(module)
+        if names.get(name) is self:
+            names[name] = found
+        return getattr(found, attribute)

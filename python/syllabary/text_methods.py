@@ -13,26 +13,27 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from syllabary import streaming
 from syllabary.arguments import integer
 from syllabary.cached import cached_property
-from syllabary.chunking import LEVELS, Chunk, Chunker
 from syllabary.errors import SyllabaryError
-from syllabary.fitting import fitting
-from syllabary.reference.cuts import Cuts
+from syllabary.on_demand import later
 from syllabary.spec import TokenizerSpec
-from syllabary.streaming import (
-    Appender,
-    IncrementalEncoder,
-    Onwards,
-    Part,
-    behind_guard,
-    behind_score,
-    counted,
-)
 
 if TYPE_CHECKING:
+    from syllabary import chunking, fitting, streaming
     from syllabary._engine import Tokenizer as Engine
+    from syllabary.chunking import Chunk
+    from syllabary.reference import cuts as all_cuts
+    from syllabary.reference.cuts import Cuts
+    from syllabary.streaming import Appender, IncrementalEncoder, Onwards, Part
+else:
+    later(
+        globals(),
+        chunking="syllabary.chunking",
+        all_cuts="syllabary.reference.cuts",
+        fitting="syllabary.fitting",
+        streaming="syllabary.streaming",
+    )
 
 Special = Literal["raise", "allow", "text"] | Collection[str]
 Result = TypeVar("Result")
@@ -60,10 +61,10 @@ class TextMethods:
         [b' low']
         """
         policy, cuts = self._policy(special), self._cuts(special)
-        encode = behind_guard(lambda text: self._engine.encode(text, policy))
+        encode = streaming.behind_guard(lambda text: self._engine.encode(text, policy))
         if cuts.carries:
             encode = self._behind(special, lambda ids: ids.tolist())
-        found = IncrementalEncoder(cuts, encode)
+        found = streaming.IncrementalEncoder(cuts, encode)
         found.made_by = partial(self.encoder, _kept(special))
         return found
 
@@ -77,7 +78,7 @@ class TextMethods:
         Raises what `encode` does, and `TextError` for what is no UTF-8, with its byte.
         """
         policy, cuts = self._policy(special), self._cuts(special)
-        encode = behind_guard(lambda text: self._engine.encode_array(text, policy))
+        encode = streaming.behind_guard(lambda text: self._engine.encode_array(text, policy))
         if cuts.carries:
             encode = self._behind(special, lambda ids: ids)
         return streaming.encode_stream(cuts, encode, streaming.parts(chunks))
@@ -91,7 +92,7 @@ class TextMethods:
         >>> [text.append(part) for part in ("lo", "w", " lowest")]
         [1, 1, 3]
         """
-        found = Appender(self._cuts(special), self._counting(special))
+        found = streaming.Appender(self._cuts(special), self._counting(special))
         found.made_by = partial(self.appender, _kept(special))
         return found
 
@@ -130,14 +131,16 @@ class TextMethods:
             raise ValueError(f'unit={unit!r}: text is cut between "char" or "grapheme"')
         most, count = at_least("max_tokens", max_tokens, 0), self._counter(special)
         counts = (count, self._counting(special))
-        return _placed(text, count, lambda: fitting(self._cuts(special), counts, text, most, side, unit))
+        return _placed(
+            text, count, lambda: fitting.fitting(self._cuts(special), counts, text, most, side, unit)
+        )
 
     def chunks(
         self,
         text: str,
         max_tokens: int,
         overlap: int = 0,
-        boundaries: Collection[str] = tuple(LEVELS),
+        boundaries: Collection[str] = ("paragraph", "line", "sentence", "word", "character"),
         special: Special = "raise",
     ) -> Iterator[Chunk]:
         """`text` in chunks of at most `max_tokens` ids each, cut at good places.
@@ -159,12 +162,12 @@ class TextMethods:
         if shared >= most:
             raise ValueError(f"overlap is {shared}: give less than max_tokens, which is {most}")
         if not isinstance(boundaries, Collection):
-            raise TypeError(f"boundaries={boundaries!r}: give a list, of {', '.join(LEVELS)}")
-        unknown = [name for name in boundaries if name not in list(LEVELS)]
+            raise TypeError(f"boundaries={boundaries!r}: give a list, of {', '.join(chunking.LEVELS)}")
+        unknown = [name for name in boundaries if name not in list(chunking.LEVELS)]
         if isinstance(boundaries, str) or unknown:
-            raise ValueError(f"boundaries={boundaries!r}: give some of {', '.join(LEVELS)}")
+            raise ValueError(f"boundaries={boundaries!r}: give some of {', '.join(chunking.LEVELS)}")
         _text(text)
-        return Chunker(self._counter(special), text, most, shared, boundaries).chunks()
+        return chunking.Chunker(self._counter(special), text, most, shared, boundaries).chunks()
 
     # ---- inside ----
 
@@ -175,13 +178,14 @@ class TextMethods:
 
     def _counting(self, special: Special) -> Onwards[int]:
         """What counts the ids of a part of a text."""
-        return self._behind(special, len) if self._cuts(special).carries else counted(self._counter(special))
+        carries, count = self._cuts(special).carries, self._counter(special)
+        return self._behind(special, len) if carries else streaming.counted(count)
 
     def _behind(self, special: Special, made: Callable[[NDArray[np.uint32]], Result]) -> Onwards[Result]:
         """What encodes a part of a text behind all that stands before, and makes something of the ids."""
         policy = self._policy(special)
         encode = self._engine.encode_behind
-        return behind_score(lambda text, guard, score: encode(text, guard, score, policy), made)
+        return streaming.behind_score(lambda text, guard, score: encode(text, guard, score, policy), made)
 
     def _cuts(self, special: Special) -> Cuts:
         """Where text can be cut."""
@@ -189,7 +193,7 @@ class TextMethods:
 
     @cached_property
     def _cuts_of(self) -> dict[str, Cuts]:
-        return {"raise": Cuts(self._spec), "text": Cuts(self._spec, finds_special=False)}
+        return {"raise": all_cuts.Cuts(self._spec), "text": all_cuts.Cuts(self._spec, finds_special=False)}
 
 
 def _kept(special: Special) -> Special:

@@ -13,7 +13,7 @@ from typing import Any, Literal, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from syllabary import formats
+from syllabary import formats, reference
 from syllabary._engine import Calls
 from syllabary._engine import Tokenizer as Engine
 from syllabary.arguments import (
@@ -31,14 +31,11 @@ from syllabary.cached import cached_property
 from syllabary.conversing import Conversing
 from syllabary.drawing import Drawing
 from syllabary.errors import TextError, UnknownTokenError
-from syllabary.formats.moved import told
 from syllabary.ragged import Ragged
 from syllabary.read_only import ReadOnly
-from syllabary.reference import Decoder, IncrementalDecoder, ReferenceTokenizer, check_spec
-from syllabary.reference.check import token_bytes
-from syllabary.reference.decode import invalid_utf8
+from syllabary.reference.check import check_spec, token_bytes
+from syllabary.reference.check_models import check_drops
 from syllabary.reference.symbols import plural, shown, utf8
-from syllabary.reference.tokenizer import check_drops
 from syllabary.spec import TokenizerSpec
 from syllabary.text_methods import Special as Special
 from syllabary.text_methods import TextMethods
@@ -215,7 +212,7 @@ class Tokenizer(Calls, Drawing, FullEncoding, TextMethods, Conversing):
         try:
             return self._engine.decode(ids, policy)
         except UnicodeDecodeError as error:
-            raise invalid_utf8(error, 0) from error
+            raise reference.decode.invalid_utf8(error, 0) from error
 
     def decode_bytes(self, ids: Iterable[int] | NDArray[np.integer]) -> bytes:
         """The bytes of the tokens, joined; perhaps no whole characters. By steps: UTF-8. Errors: `decode`."""
@@ -234,12 +231,12 @@ class Tokenizer(Calls, Drawing, FullEncoding, TextMethods, Conversing):
                 raise type(error)(f"sequence {len(decoded)} of the batch: {error}") from error
         return decoded
 
-    def decoder(self, errors: str = "replace") -> IncrementalDecoder:
+    def decoder(self, errors: str = "replace") -> reference.IncrementalDecoder:
         """A decoder that takes one id at a time, exact over split characters.
 
         `.push(id)` gives the text that is certain now, `.flush()` the rest; joined they are `decode(ids)`.
         """
-        return IncrementalDecoder(self._decoder_table, handler(errors))
+        return reference.IncrementalDecoder(self._decoder_table, handler(errors))
 
     # ---- the vocabulary ----
 
@@ -299,7 +296,7 @@ class Tokenizer(Calls, Drawing, FullEncoding, TextMethods, Conversing):
         """
         from syllabary.truncation import truncate  # loads what training is told, which few need
 
-        return Tokenizer(told(self._spec, truncate(self._spec, integer("size", size))))
+        return Tokenizer(formats.moved.told(self._spec, truncate(self._spec, integer("size", size))))
 
     def save(self, path: Path, format: str | None = None) -> None:  # noqa: A002 (public name)
         """Write the tokenizer; the format by name or by suffix (`syllabary.formats`).
@@ -385,12 +382,12 @@ class Tokenizer(Calls, Drawing, FullEncoding, TextMethods, Conversing):
         return ids | {token: token_id for token_id, token in found if token_id not in idle} if idle else ids
 
     @cached_property
-    def _decoder_table(self) -> Decoder:
-        return Decoder(self._spec)
+    def _decoder_table(self) -> reference.Decoder:
+        return reference.Decoder(self._spec)
 
     @cached_property
-    def _reference(self) -> ReferenceTokenizer:
-        return ReferenceTokenizer(self._spec)
+    def _reference(self) -> reference.ReferenceTokenizer:
+        return reference.ReferenceTokenizer(self._spec)
 
 
 def _as_child(kind: type[Tokenizer], spec: TokenizerSpec) -> Tokenizer:

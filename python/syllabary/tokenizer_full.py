@@ -15,18 +15,35 @@ from syllabary._engine import Tokenizer as Engine
 from syllabary.arguments import flag, thread_count
 from syllabary.cached import cached_property
 from syllabary.errors import SyllabaryError
-from syllabary.formats.hf_framing import framing, with_framing
-from syllabary.formats.transformers_folder import role_padding
-from syllabary.framing import Framing, Padding, PostProcessor, Truncation
-from syllabary.framing_arguments import asked_framing, checked_framing, read_texts
-from syllabary.framing_plan import Plan, plan
-from syllabary.full_batch import EncodingBatch
-from syllabary.full_layout import Layout, Spellings
-from syllabary.full_rows import EngineRows, flat_texts, named
-from syllabary.reference.encoding import Encoding
-from syllabary.reference.postprocess import added
-from syllabary.reference.truncation import check_stride
+from syllabary.on_demand import later
 from syllabary.spec import TokenizerSpec
+
+if TYPE_CHECKING:
+    from syllabary import framing as frames
+    from syllabary import framing_arguments, framing_plan, full_batch, full_layout, full_rows
+    from syllabary.formats import hf_framing, transformers_folder
+    from syllabary.framing import Framing, Padding, PostProcessor, Truncation
+    from syllabary.framing_plan import Plan
+    from syllabary.full_batch import EncodingBatch
+    from syllabary.full_layout import Layout, Spellings
+    from syllabary.full_rows import EngineRows
+    from syllabary.reference import postprocess
+    from syllabary.reference import truncation as cutting
+    from syllabary.reference.encoding import Encoding
+else:
+    later(
+        globals(),
+        cutting="syllabary.reference.truncation",
+        frames="syllabary.framing",
+        framing_arguments="syllabary.framing_arguments",
+        framing_plan="syllabary.framing_plan",
+        full_batch="syllabary.full_batch",
+        full_layout="syllabary.full_layout",
+        full_rows="syllabary.full_rows",
+        hf_framing="syllabary.formats.hf_framing",
+        postprocess="syllabary.reference.postprocess",
+        transformers_folder="syllabary.formats.transformers_folder",
+    )
 
 Special = Literal["raise", "allow", "text"] | Collection[str]
 OffsetUnit = Literal["char", "byte"]
@@ -77,7 +94,7 @@ class FullEncoding:
         >>> tok.encode_full_batch(["low", "lo"]).ids.tolist()
         [[108, 111, 119], [108, 111, 256]]
         """
-        return type(self)(with_framing(self.spec, checked_framing(framing)))  # type: ignore[call-arg]
+        return type(self)(hf_framing.with_framing(self.spec, framing_arguments.checked_framing(framing)))  # type: ignore[call-arg]
 
     def encode_full(
         self,
@@ -116,7 +133,7 @@ class FullEncoding:
                     f"{name} must be a str, not {type(one).__name__}; words go with is_pretokenized=True"
                 )
         try:
-            given = read_texts([text], [pair], True) if words else [(text, pair)]
+            given = framing_arguments.read_texts([text], [pair], True) if words else [(text, pair)]
             asked = (post_processor, truncation, padding, add_special_tokens)
             drawn = self._coins(dropout, seed)
             return self._encodings(given, words, asked, special, offsets, drawn, True, 1)[0]
@@ -149,7 +166,7 @@ class FullEncoding:
         overflow: parts that truncation cuts off are rows of their own.
         """
         words, overflow = flag("is_pretokenized", is_pretokenized), flag("overflow", overflow)
-        given = read_texts(texts, pairs, words)
+        given = framing_arguments.read_texts(texts, pairs, words)
         if threads is not None:
             thread_count(threads)
         asked = (post_processor, truncation, padding, add_special_tokens)
@@ -164,7 +181,7 @@ class FullEncoding:
 
     def _framed(self, framing: Framing) -> Any:
         """As `with_framing`, of checked parts; the engine is shared, where offsets stay as they are."""
-        spec = with_framing(self.spec, framing)
+        spec = hf_framing.with_framing(self.spec, framing)
         if spec.trim_offsets != self.spec.trim_offsets:
             return type(self)(spec)  # type: ignore[call-arg]
         made: Any = type(self).__new__(type(self))
@@ -177,11 +194,11 @@ class FullEncoding:
 
     @cached_property
     def _framing(self) -> Framing:
-        return framing(self.spec)
+        return hf_framing.framing(self.spec)
 
     @cached_property
     def _spelled(self) -> Spellings:
-        return Spellings(self.spec)
+        return full_layout.Spellings(self.spec)
 
     @cached_property
     def _own_plans(self) -> dict[tuple[int, bool], Plan]:
@@ -206,13 +223,13 @@ class FullEncoding:
                 return self._engine.full_rows(texts, policy, unit or "ids", count, *drawn)
 
             try:
-                found = self._batch(run, flat_texts(given, words), special, threads)
+                found = self._batch(run, full_rows.flat_texts(given, words), special, threads)
             except SyllabaryError as error:
-                raise named(error, given, words) from None
-            return EngineRows(found, given, words, layout, overflow, unit == "byte")
+                raise full_rows.named(error, given, words) from None
+            return full_rows.EngineRows(found, given, words, layout, overflow, unit == "byte")
 
-        later = None if unit else lambda: rows("char")
-        return EncodingBatch(rows(unit), layout, given, unit or "char", later)
+        other = None if unit else lambda: rows("char")
+        return full_batch.EncodingBatch(rows(unit), layout, given, unit or "char", other)
 
     def _layout(self, given: Given, processors: Any, truncation: Any, padding: Any, add: bool) -> Layout:
         """How the rows are laid out; what was asked for last is at hand still."""
@@ -221,15 +238,16 @@ class FullEncoding:
         last = self._layouts.get(kind)
         if processors is None and last is not None and last[0] is truncation and last[1] is padding:
             return last[2]
-        pads = partial(role_padding, self.spec)
-        framing = asked_framing(self._framing, processors, truncation, padding, pads)
-        if isinstance(truncation, Truncation):
-            check_stride(truncation, added(framing.post_processor, 1) if add else 0)
+        pads = partial(transformers_folder.role_padding, self.spec)
+        framing = framing_arguments.asked_framing(self._framing, processors, truncation, padding, pads)
+        if isinstance(truncation, frames.Truncation):
+            count = postprocess.added(framing.post_processor, 1) if add else 0
+            cutting.check_stride(truncation, count)
         one, two = (
             self._plan(framing.post_processor, texts, kind[0]) if there else None
             for texts, there in zip((1, 2), kind[1:], strict=True)
         )
-        layout = Layout.of(framing, (one, two), self._spelled)
+        layout = full_layout.Layout.of(framing, (one, two), self._spelled)
         if processors is None:
             self._layouts[kind] = truncation, padding, layout
         return layout
@@ -237,8 +255,8 @@ class FullEncoding:
     def _plan(self, processors: Sequence[PostProcessor], texts: int, add: bool) -> Plan:
         """The plan for so many texts; that of the tokenizer's own processors is made once."""
         if processors is not self._framing.post_processor:
-            return plan(processors, texts, add)
+            return framing_plan.plan(processors, texts, add)
         known = self._own_plans
         if (texts, add) not in known:
-            known[texts, add] = plan(processors, texts, add)
+            known[texts, add] = framing_plan.plan(processors, texts, add)
         return known[texts, add]

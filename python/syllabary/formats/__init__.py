@@ -1,8 +1,8 @@
 """File formats of tokenizers: a file or folder <-> `TokenizerSpec`.
 
 Adds the table of formats, the choice among them by content and name, and `read_encoding` for published
-names. A new format is one module and one line in `signs`. A module is loaded when its format is chosen, all of
-them for `FORMATS`. Nothing is guessed: a file that does not say
+names. A new format is one module and one line in `signs`; its module is loaded when it is chosen, all are for
+`FORMATS`. Nothing is guessed: a file that does not say
 its split needs `split=`, a component that cannot be honoured is an error that names it, and so is a
 tokenizer that a format cannot hold. Leaves out: conversion with loss.
 """
@@ -23,19 +23,27 @@ from syllabary.files import MAX_BYTES, read_head, write_files
 from syllabary.formats import strangers
 from syllabary.formats.record import CASING, Facts, Format, Hints
 from syllabary.formats.signs import SIGNS, of_integers
-from syllabary.on_demand import on_demand
+from syllabary.on_demand import later, on_demand
 from syllabary.spec import Alphabet, SplitSpec, TokenizerSpec, Unit
 
 if TYPE_CHECKING:
+    from syllabary.formats import hf_named, tiktoken, transformers_folder
     from syllabary.formats.ranks import recover_merges
     from syllabary.formats.table import FORMATS
+else:
+    later(
+        globals(),
+        hf_named="syllabary.formats.hf_named",
+        tiktoken="syllabary.formats.tiktoken",
+        transformers_folder="syllabary.formats.transformers_folder",
+    )
 
 __all__ = ["FORMATS", "format_of", "names", "read", "read_encoding", "recover_merges", "refusal", "write"]
 
-__getattr__, __dir__ = on_demand(
-    __name__,
-    {"FORMATS": "table", "recover_merges": "ranks", **{one.module: one.module for one in SIGNS.values()}},
-)
+_HOMES = {"FORMATS": "table", "moved": "moved", "recover_merges": "ranks"}
+_HOMES |= {signs.module: signs.module for signs in SIGNS.values()}
+
+__getattr__, __dir__ = on_demand(__name__, _HOMES)
 
 
 def names() -> list[str]:
@@ -77,13 +85,10 @@ def read(
 
 def _read_folder(folder: Path, chosen: Format, file: Path, hints: Hints) -> TokenizerSpec:
     """The tokenizer of a file, and what other files of the folder say of it."""
-    from syllabary.formats import hf_named
-    from syllabary.formats.transformers_folder import read_beside, with_beside
-
-    texts = read_beside(folder)
+    texts = transformers_folder.read_beside(folder)
     named = chosen.name == "huggingface" and texts
     spec = hf_named.read_folder(file, hints, texts) if named else chosen.read(file, hints)
-    return with_beside(spec, texts)
+    return transformers_folder.with_beside(spec, texts)
 
 
 @contextmanager
@@ -122,8 +127,6 @@ def read_encoding(
     split, special_tokens: instead of the encoding's own.
     Raises `UnknownEncodingError` (with what to do) for an unknown name or a file that cannot be had.
     """
-    from syllabary.formats import tiktoken
-
     encoding = get(name)
     given = splits.get(split or encoding.split) if not isinstance(split, SplitSpec) else split
     hints = Hints(given, encoding.special_tokens if special_tokens is None else special_tokens)

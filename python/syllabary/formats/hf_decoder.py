@@ -7,14 +7,19 @@ Leaves out: the components one by one (`hf_components`).
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from syllabary.formats.hf_components import DECODER, NAME, Component, read_steps, write_steps
 from syllabary.formats.hf_vocab import BYTE_NAMES
 from syllabary.formats.record import cannot_hold
 from syllabary.formats.strict_json import Json
-from syllabary.reference import normalize
-from syllabary.reference.aligned import Aligned
+from syllabary.on_demand import later
 from syllabary.spec import Step, TokenizerSpec
+
+if TYPE_CHECKING:
+    from syllabary.reference import aligned, normalize
+else:
+    later(globals(), aligned="syllabary.reference.aligned", normalize="syllabary.reference.normalize")
 
 JOIN = Step("Join", {"separator": " "})  # what their library does without a decoder
 
@@ -34,7 +39,7 @@ def read_decoder(component: Json, spec: TokenizerSpec, names: Iterable[str]) -> 
 def respelled(spec: TokenizerSpec) -> bool:
     """Whether an added token is decoded as it was normalized: their library does so, joining does not."""
     return bool(spec.normalizer) and any(
-        how.stage == "normalized" and normalize.apply(spec.normalizer, Aligned.of(text)).text != text
+        how.stage == "normalized" and normalize.apply(spec.normalizer, aligned.Aligned.of(text)).text != text
         for text, how in spec.matching.items()
     )
 

@@ -14,10 +14,16 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 from syllabary import splits
 from syllabary.errors import PatternError
-from syllabary.reference.pattern import to_regex
+from syllabary.on_demand import later
+
+if TYPE_CHECKING:
+    from syllabary.reference import pattern as patterns
+else:
+    later(globals(), patterns="syllabary.reference.pattern")
 
 # Named splits whose patterns are portable as they stand.
 ALIKE = "kimi llama3 nemotron o200k qwen2 qwen3.5 superwords whitespace-split".split()
@@ -95,7 +101,7 @@ def portable(pattern: str) -> str:
     if is_alike(pattern):
         return pattern
     written = _walk(pattern, PLACES, IN_SETS)
-    to_regex(written, "onig")  # raises for what we cannot run
+    patterns.to_regex(written, "onig")  # raises for what we cannot run
     return written
 
 
@@ -122,7 +128,7 @@ def check_portable(pattern: str) -> None:
     syllabary.errors.PatternError: '$' at offset 4 may mean something else in Ruby's dialect of patterns
     """
     if not is_alike(pattern):
-        to_regex(_walk(pattern, {}, {}), "onig")
+        patterns.to_regex(_walk(pattern, {}, {}), "onig")
 
 
 def _walk(pattern: str, places: Mapping[str, str], in_sets: Mapping[str, str]) -> str:

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from syllabary import splits
 from syllabary.errors import PatternError
@@ -25,9 +26,14 @@ from syllabary.formats.hf_components import (
 from syllabary.formats.hf_pattern import check_portable, is_alike
 from syllabary.formats.record import cannot_hold
 from syllabary.formats.strict_json import Json
-from syllabary.reference.pattern import to_onig
+from syllabary.on_demand import later
 from syllabary.reference.symbols import shown
 from syllabary.spec import SplitSpec, Step, StepValue
+
+if TYPE_CHECKING:
+    from syllabary.reference import pattern as patterns
+else:
+    later(globals(), patterns="syllabary.reference.pattern")
 
 # Components that are a split of ours by themselves.
 BY_NAME = {"Whitespace": "whitespace", "WhitespaceSplit": "whitespace-split"}
@@ -97,14 +103,14 @@ def _spellings(split: SplitSpec) -> tuple[str, ...]:
         own = [] if WORDS.search(split.pattern) else [split.pattern]
     except PatternError:
         own = []
-    return (*own, to_onig(split.pattern))
+    return (*own, patterns.to_onig(split.pattern))
 
 
 def _means(pattern: str, split: SplitSpec) -> bool:
     """Whether a pattern means there what a split does; those that it cannot be are not compiled to see."""
     if pattern == split.pattern and is_alike(pattern):
         return True
-    if split.pattern is None or pattern not in (split.pattern, to_onig(split.pattern)):
+    if split.pattern is None or pattern not in (split.pattern, patterns.to_onig(split.pattern)):
         return False
     return pattern in _spellings(split)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any, Literal, cast, get_args
+from typing import TYPE_CHECKING, Any, Literal, cast, get_args
 
 from syllabary import splits
 from syllabary.errors import FormatError, PatternError
@@ -17,9 +17,14 @@ from syllabary.formats import syllabary_steps
 from syllabary.formats.record import Format, Hints, checked
 from syllabary.formats.signs import SIGNS
 from syllabary.formats.strict_json import Json, parse
+from syllabary.on_demand import later
 from syllabary.reference.check import check_spec
-from syllabary.reference.pattern import to_regex
 from syllabary.spec import Model, SplitSpec, Tables, TokenizerSpec, Unit
+
+if TYPE_CHECKING:
+    from syllabary.reference import pattern as patterns
+else:
+    later(globals(), patterns="syllabary.reference.pattern")
 
 NAME = "syllabary"
 ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False)  # json.dumps makes one for each line
@@ -121,7 +126,7 @@ def read_split(json_split: Json) -> SplitSpec:
     )
     if split.pattern is not None and split not in map(splits.get, splits.names()):
         try:
-            to_regex(split.pattern, split.tables)
+            patterns.to_regex(split.pattern, split.tables)
         except PatternError as error:
             raise members["pattern"].error(str(error)) from error
     return split

@@ -12,9 +12,15 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
-from syllabary.reference.pattern import to_regex
+from syllabary.on_demand import later
 from syllabary.spec import Matching
+
+if TYPE_CHECKING:
+    from syllabary.reference import pattern as patterns
+else:
+    later(globals(), patterns="syllabary.reference.pattern")
 
 PLAIN = Matching()
 
@@ -70,4 +76,4 @@ def touches_a_word(text: str, start: int, end: int) -> bool:
 @lru_cache(maxsize=4096)
 def is_in(character: str, character_class: str) -> bool:
     """Whether a class of Rust's regexes has this character."""
-    return to_regex(character_class, "tiktoken").match(character) is not None
+    return patterns.to_regex(character_class, "tiktoken").match(character) is not None

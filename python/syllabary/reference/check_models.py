@@ -1,7 +1,8 @@
 """What a tokenizer whose model is not byte-pair encoding may not be: a part of `check`.
 
-Adds `check_model`, called when all parts are of their types. Leaves out: what holds for every tokenizer
-(`check`, `check_foreign`), and what the models do (`models`).
+Adds `check_model`, called when all parts are of their types, and `check_weighs` and `check_drops`, for what
+one model alone can do. Leaves out: what holds for every tokenizer (`check`, `check_foreign`), and what the
+models do (`models`).
 """
 
 from __future__ import annotations
@@ -52,3 +53,21 @@ def _check_absent(spec: TokenizerSpec) -> None:
     if found is not None:
         token = shown(spec.tokens[found])
         raise VocabularyError(f"token {found} is {token}, no UTF-8: model={spec.model!r} is of text")
+
+
+def check_weighs(spec: TokenizerSpec, name: str) -> None:
+    """Raise `VocabularyError` if a tokenizer has one way to cut a text only."""
+    if spec.model != "unigram":
+        raise VocabularyError(
+            f'{name} needs model="unigram", and this is {spec.model!r}: '
+            "only scores make one way to cut a text more likely than another; merges have dropout="
+        )
+
+
+def check_drops(spec: TokenizerSpec, dropout: float) -> None:
+    """Raise `VocabularyError` for dropout with a model that has no merges to pass over."""
+    if dropout and spec.model != "bpe":
+        way = "draw a way by its score with sample(alpha=)" if spec.model == "unigram" else "leave it out"
+        raise VocabularyError(
+            f"dropout={dropout} passes over merges, and model={spec.model!r} has none: {way}"
+        )

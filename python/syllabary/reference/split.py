@@ -11,10 +11,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from syllabary.errors import PatternError
-from syllabary.reference.pattern import to_regex
+from syllabary.on_demand import later
 from syllabary.spec import SplitSpec, Tables
+
+if TYPE_CHECKING:
+    from syllabary.reference import pattern as patterns
+else:
+    later(globals(), patterns="syllabary.reference.pattern")
 
 # A run may take so many seconds of computing, and one more for every so many characters: a hundred times
 # what a sound pattern needs. One that tries every way of cutting `aaaa…` would not end in this life.
@@ -52,7 +58,7 @@ def matches(text: str, pattern: str, tables: Tables) -> list[tuple[int, int]]:
     """All matches in a run, found in one go, so that the time is that of the pattern alone."""
     seconds = SECONDS + len(text) / CHARACTERS_A_SECOND
     try:
-        return [match.span() for match in to_regex(pattern, tables).finditer(text, timeout=seconds)]
+        return [match.span() for match in patterns.to_regex(pattern, tables).finditer(text, timeout=seconds)]
     except TimeoutError as error:
         raise PatternError(
             f"split pattern {pattern!r} took more than {seconds:.1f} seconds on a text of {len(text)} "

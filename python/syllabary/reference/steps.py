@@ -7,12 +7,17 @@ of what each option may be. Leaves out: what steps do (`normalize`, `pretokenize
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from syllabary.errors import PatternError, VocabularyError
+from syllabary.on_demand import later
 from syllabary.reference.charsmap import charsmap
-from syllabary.reference.pattern import to_regex
 from syllabary.spec import Step
+
+if TYPE_CHECKING:
+    from syllabary.reference import pattern as patterns
+else:
+    later(globals(), patterns="syllabary.reference.pattern")
 
 Stage = Literal["normalizer", "pretokenizer", "decoder"]
 # What an option may be: a word of `CHECKS`, or the texts that it is one of.
@@ -137,7 +142,7 @@ def validate(stage: Stage, step: Step, place: str) -> None:
             raise VocabularyError(f"{place}: option {option!r} is missing; give all of {', '.join(wanted)}")
         _check_option(step.options[option], kind, f"{place}: option {option!r}")
     if step.options.get("regex") is True:
-        to_regex(str(step.options["pattern"]), "onig")
+        patterns.to_regex(str(step.options["pattern"]), "onig")
     elif step.options.get("pattern") == "":
         raise PatternError(f"{place}: an empty pattern is found everywhere; give at least one character")
 

@@ -11,10 +11,11 @@ from heapq import nlargest
 from typing import Literal, SupportsIndex
 
 from syllabary.cached import cached_property
-from syllabary.errors import UnknownSymbolError, VocabularyError
+from syllabary.errors import UnknownSymbolError
 from syllabary.reference import merge, symbols
 from syllabary.reference.aligned import Span
 from syllabary.reference.check import check_spec, token_bytes
+from syllabary.reference.check_models import check_drops, check_weighs
 from syllabary.reference.decode import Decoder, IncrementalDecoder, spellings
 from syllabary.reference.dropout import Coins
 from syllabary.reference.groups import Fixed, Group, Ranked, Scored
@@ -241,24 +242,6 @@ def to_characters(spans: Iterable[Span], text: str) -> list[Span]:
         (character[start], character[end - 1] + 1 if start < end else character[start])
         for start, end in spans
     ]
-
-
-def check_weighs(spec: TokenizerSpec, name: str) -> None:
-    """Raise `VocabularyError` if a tokenizer has one way to cut a text only."""
-    if spec.model != "unigram":
-        raise VocabularyError(
-            f'{name} needs model="unigram", and this is {spec.model!r}: '
-            "only scores make one way to cut a text more likely than another; merges have dropout="
-        )
-
-
-def check_drops(spec: TokenizerSpec, dropout: float) -> None:
-    """Raise `VocabularyError` for dropout with a model that has no merges to pass over."""
-    if dropout and spec.model != "bpe":
-        way = "draw a way by its score with sample(alpha=)" if spec.model == "unigram" else "leave it out"
-        raise VocabularyError(
-            f"dropout={dropout} passes over merges, and model={spec.model!r} has none: {way}"
-        )
 
 
 def check_known(unknown: Unknown, text: str) -> None:
