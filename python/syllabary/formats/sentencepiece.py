@@ -15,9 +15,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from syllabary.errors import FormatError
 from syllabary.files import read_bounded
+from syllabary.formats.loss import Loss
 from syllabary.formats.record import Facts, Format, Hints, cannot_hold, checked
 from syllabary.formats.sentencepiece_carried import NAME, to_carried
 from syllabary.formats.sentencepiece_charsmap import charsmap_fault
@@ -46,14 +48,22 @@ from syllabary.formats.sentencepiece_proto import (
     Model,
     parse,
 )
-from syllabary.formats.sentencepiece_reduce import reduce
 from syllabary.formats.sentencepiece_selftest import check_samples
-from syllabary.formats.sentencepiece_write import write
 from syllabary.formats.signs import SIGNS
+from syllabary.on_demand import later
 from syllabary.reference.symbols import byte_name, shown
 from syllabary.reference.wordlevel import WORDS
 from syllabary.spec import Matching, SplitSpec, Step, StepValue, TokenizerSpec
 from syllabary.spec import Model as Model_
+
+if TYPE_CHECKING:
+    from syllabary.formats import sentencepiece_reduce, sentencepiece_write
+else:
+    later(
+        globals(),
+        sentencepiece_reduce="syllabary.formats.sentencepiece_reduce",
+        sentencepiece_write="syllabary.formats.sentencepiece_write",
+    )
 
 MODELS: dict[int, Model_] = {UNIGRAM: "unigram", BPE: "bpe", WORD: "wordlevel", CHAR: "bpe"}
 BYTE_NAMES = frozenset(byte_name(byte) for byte in range(256))
@@ -136,7 +146,25 @@ def _checked_types(model: Model, fallback: bool, path: Path) -> list[int]:
 
     The checks are model_interface.cc's `InitializePieces`.
     """
-    kinds, first = list(model.types), dict[str, int]()
+    kinds, names = list(model.types), {*model.texts}
+    spelled = {text for text, kind in zip(model.texts, kinds, strict=True) if kind == BYTE}
+    known = BYTE_NAMES if fallback else frozenset()
+    if len(names) < len(kinds) or "\0" in "".join(names) or not spelled <= known:
+        _check_each(model, kinds, fallback, path)
+    bytes_found = kinds.count(BYTE)
+    if fallback and bytes_found != 256:
+        raise FormatError(
+            f"{path}: byte_fallback is on, but {256 - bytes_found} of 256 byte pieces are missing"
+        )
+    unknown = kinds.count(UNKNOWN)
+    if unknown > 1 or (unknown == 0 and not fallback):
+        raise FormatError(f"{path}: {unknown or 'no'} pieces are of the type UNKNOWN, and one should be")
+    return kinds
+
+
+def _check_each(model: Model, kinds: list[int], fallback: bool, path: Path) -> None:
+    """The same piece by piece: `FormatError` for the first that is wrong, and in `kinds` those of NULs."""
+    first = dict[str, int]()
     for token_id, text in enumerate(model.texts):
         why = None
         if text == "\0" and (fallback or kinds[token_id] == UNUSED):
@@ -152,15 +180,6 @@ def _checked_types(model: Model, fallback: bool, path: Path) -> list[int]:
                 f"{path}: byte {model.starts[token_id]}: piece {token_id}, {shown(text)}, {why}"
             )
         first[text] = token_id
-    bytes_found = kinds.count(BYTE)
-    if fallback and bytes_found != 256:
-        raise FormatError(
-            f"{path}: byte_fallback is on, but {256 - bytes_found} of 256 byte pieces are missing"
-        )
-    unknown = kinds.count(UNKNOWN)
-    if unknown > 1 or (unknown == 0 and not fallback):
-        raise FormatError(f"{path}: {unknown or 'no'} pieces are of the type UNKNOWN, and one should be")
-    return kinds
 
 
 def _steps(model: Model, path: Path) -> tuple[Step, Step]:
@@ -193,6 +212,16 @@ def _steps(model: Model, path: Path) -> tuple[Step, Step]:
         "denormalizer_charsmap": backward.data(CHARSMAP),
     }
     return normalizer, Step("SentencePiece", {**shared, **surfaces})
+
+
+def write(spec: TokenizerSpec) -> bytes:
+    """The model of a tokenizer (`sentencepiece_write`)."""
+    return sentencepiece_write.write(spec)
+
+
+def reduce(spec: TokenizerSpec) -> tuple[TokenizerSpec, tuple[Loss, ...]]:
+    """The nearest tokenizer that a model can hold, and what was lost (`sentencepiece_reduce`)."""
+    return sentencepiece_reduce.reduce(spec)
 
 
 def refuses(facts: Facts) -> FormatError | None:

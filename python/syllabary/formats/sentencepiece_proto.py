@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 import struct
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -172,8 +173,11 @@ def _parse(data: bytes) -> Model:
     row, at, end = 0, 0, len(data)
     while at < end:
         if data[at] == TAG_PIECE:
-            at = _fast_piece(data, at, end, model, shapes) or _slow_piece(data, at, end, model, shapes)
-            row += 1
+            before = len(shapes)
+            at = _plain_row(data, at, MAX_PIECES + 1 - row, model, shapes)
+            if len(shapes) == before:
+                at = _slow_piece(data, at, end, model, shapes)
+            row += len(shapes) - before
             if row > MAX_PIECES:
                 raise WireError(at, f"more than {MAX_PIECES} pieces")
             continue
@@ -207,23 +211,45 @@ def check_message(data: bytes, message: Field) -> None:
             part.expect(wires[part.number][0])
 
 
-def _fast_piece(data: bytes, at: int, end: int, model: Model, shapes: bytearray) -> int | None:
-    """A piece as `canonical` writes it, of up to 127 bytes; `None` for any other, which may be right too."""
-    if at + 4 > end:
-        return None
-    size, body = data[at + 1], at + 2
-    after = body + size
-    if size >= 0x80 or after > end or size < 8 or data[body] != TAG_TEXT:
-        return None
-    score = body + 2 + data[body + 1]
-    tail = after - score
-    typed = tail == 7 and data[score + 5] == TAG_TYPE
-    if not (tail == 5 or typed) or data[score] != TAG_SCORE:
-        return None
-    kind = data[score + 6] if typed else NORMAL
-    _append(model, at, data[body + 2 : score], FLOAT.unpack_from(data, score + 1)[0], kind)
-    shapes.append(typed)
-    return after
+def _plain_row(data: bytes, at: int, most: int, model: Model, shapes: bytearray) -> int:
+    """Pieces in a row as `canonical` writes them, of up to 127 bytes each: where the first other one begins.
+
+    That one may be right too.
+    """
+    starts, ends, kinds, typed = list[int](), list[int](), bytearray(), bytearray()
+    last = len(data) - 10  # the shortest piece has as many bytes
+    for _piece in range(most):
+        if at > last or data[at] != TAG_PIECE:
+            break
+        size, score = data[at + 1], at + 4 + data[at + 3]
+        after = at + 2 + size
+        kind, tail = NORMAL, after - score  # the bytes of score and type
+        if size > 127 or after > len(data) or data[at + 2] != TAG_TEXT or score == at + 4:
+            break
+        if tail == 7 and data[score + 5] == TAG_TYPE and NORMAL <= data[score + 6] <= BYTE:
+            kind = data[score + 6]
+        elif tail != 5:
+            break
+        if data[score] != TAG_SCORE:
+            break
+        starts.append(at)
+        ends.append(score)
+        kinds.append(kind)
+        typed.append(tail == 7)
+        at = after
+    numbers = struct.unpack(f"<{len(ends)}f", b"".join([data[end + 1 : end + 5] for end in ends]))
+    decoded: list[str] = []
+    with suppress(UnicodeDecodeError):
+        for start, end in zip(starts, ends, strict=True):
+            decoded.append(data[start + 4 : end].decode())
+    finite = list(map(math.isfinite, numbers))
+    right = min(len(decoded), len(finite) if all(finite) else finite.index(False))
+    model.starts += starts[:right]
+    model.texts += decoded[:right]
+    model.scores += numbers[:right]
+    model.types += kinds[:right]
+    shapes += typed[:right]
+    return at if right == len(starts) else starts[right]
 
 
 def _slow_piece(data: bytes, at: int, end: int, model: Model, shapes: bytearray) -> int:
@@ -287,9 +313,11 @@ def _keep_odd(data: bytes, model: Model, shapes: bytearray) -> None:
     """Whether plain pieces say their type (as most of them do), and the records of those that differ."""
     plain = [shape for shape, kind in zip(shapes, model.types, strict=True) if kind == NORMAL and shape < 2]
     model.typed = 2 * sum(plain) > len(plain)
-    for token_id, (shape, kind) in enumerate(zip(shapes, model.types, strict=True)):
-        usual = 1 if kind != NORMAL else int(model.typed)
-        unasked = kind not in SCORED and FLOAT.pack(model.scores[token_id]) != FLOAT.pack(0.0)
-        if shape != usual or unasked or model.texts[token_id] == "\0":
-            start = model.starts[token_id]
-            model.odd[token_id] = data[start : read_field(data, start, len(data)).end]
+    usual = [int(model.typed) if kind == NORMAL else 1 for kind in range(BYTE + 1)]
+    rows = zip(shapes, model.types, model.texts, strict=True)
+    odd = {place for place, (shape, kind, text) in enumerate(rows) if shape != usual[kind] or text == "\0"}
+    idle = [place for place, kind in enumerate(model.types) if kind not in SCORED]
+    odd |= {place for place in idle if FLOAT.pack(model.scores[place]) != FLOAT.pack(0.0)}
+    for token_id in sorted(odd):
+        start = model.starts[token_id]
+        model.odd[token_id] = data[start : read_field(data, start, len(data)).end]

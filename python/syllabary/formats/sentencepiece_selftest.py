@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+from syllabary import reference
 from syllabary.errors import FormatError, SyllabaryError
 from syllabary.formats.protobuf import WireError, fields
 from syllabary.formats.sentencepiece_proto import SELF_TEST, Model
 from syllabary.reference.symbols import byte_name, shown
-from syllabary.reference.tokenizer import ReferenceTokenizer
 from syllabary.spec import TokenizerSpec
 
 SAMPLE, INPUT, EXPECTED = 1, 1, 2  # of SelfTestData, and of its Sample
@@ -32,7 +32,7 @@ def check_samples(spec: TokenizerSpec, model: Model, path: Path) -> TokenizerSpe
         found = list(samples(message))
     except (WireError, UnicodeDecodeError) as error:
         raise FormatError(f"{path}: the self-test of the model is damaged: {error}") from error
-    tokenizer, characters = ReferenceTokenizer(spec), 0
+    tokenizer, characters = reference.ReferenceTokenizer(spec), 0
     for number, (text, expected) in enumerate(found):
         characters += len(text)
         if characters > MAX_CHARACTERS:

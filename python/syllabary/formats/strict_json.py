@@ -7,10 +7,12 @@ that knows where it stands and refuses to be of the wrong type. Leaves out: what
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
+from typing import Any
 
 from syllabary.errors import FormatError
 from syllabary.reference.check import MAX_ID
@@ -91,13 +93,24 @@ class Json:
     def ids(self) -> dict[str, int]:
         """An object of text -> id."""
         found = self.value
-        plain = isinstance(found, dict) and set(map(type, found.values())) == {int}
-        if isinstance(found, dict) and plain and min(found.values()) >= 0 and max(found.values()) <= MAX_ID:
+        if isinstance(found, dict) and found and are_ids(found.values()):
             with suppress(UnicodeEncodeError):
                 "".join(found).encode("utf-8")
                 return dict(found)
         members = self.object()  # which say where the error is
         return {self._checked(key): member.id() for key, member in members.items()}
+
+    def columns(self, width: int) -> tuple[Sequence[Any], ...] | None:
+        """The columns of a list of lists of so many items each; `None` for anything else, and for none.
+
+        >>> Json([[1, "a"], [2, "b"]], "$", Path("x.json")).columns(2)
+        ([1, 2], ['a', 'b'])
+        """
+        rows = self.value
+        if not isinstance(rows, list) or {*map(type, rows)} != {list} or {*map(len, rows)} != {width}:
+            return None
+        items = list(chain.from_iterable(rows))
+        return tuple(items[place::width] for place in range(width))
 
     def _checked(self, text: str) -> str:
         try:
@@ -105,6 +118,15 @@ class Json:
         except UnicodeEncodeError as error:
             raise self.error(f"lone surrogate U+{ord(text[error.start]):04X} in a string") from error
         return text
+
+
+def are_ids(values: Collection[object]) -> bool:
+    """Whether all of some values can be tokens' ids: what `Json.id` says of each, at a glance.
+
+    >>> are_ids([0, 7]), are_ids([0, -1]), are_ids([True]), are_ids([1.0])
+    (True, False, False, False)
+    """
+    return {*map(type, values)} == {int} and min(values) >= 0 and max(values) <= MAX_ID  # type: ignore[type-var, operator]
 
 
 def parse(data: bytes, path: Path, read_float: Callable[[str], float] = float) -> Json:

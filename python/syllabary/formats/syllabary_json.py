@@ -16,7 +16,7 @@ from syllabary.files import read_bounded
 from syllabary.formats import syllabary_steps
 from syllabary.formats.record import Format, Hints, checked
 from syllabary.formats.signs import SIGNS
-from syllabary.formats.strict_json import Json, parse
+from syllabary.formats.strict_json import Json, are_ids, parse
 from syllabary.on_demand import later
 from syllabary.reference.check import check_spec
 from syllabary.spec import Model, SplitSpec, Tables, TokenizerSpec, Unit
@@ -81,14 +81,13 @@ def read(path: Path, hints: Hints) -> TokenizerSpec:
     tokens = _read_tokens(members["tokens"])
     special_tokens, added_tokens = members["special_tokens"].ids(), members["added_tokens"].ids()
     texts = {token_id: text.encode() for text, token_id in {**special_tokens, **added_tokens}.items()}
-    merges = members["merges"]
     return checked(
         TokenizerSpec(
             unit=cast(Unit, members["unit"].choice("byte", "char", "word")),
             split=read_split(members["split"]),
             tokens=tokens,
             alphabet=_read_alphabet(members["alphabet"], {**texts, **tokens}),
-            merges=None if merges.value is None else tuple(_triple(row) for row in merges.list()),
+            merges=None if members["merges"].value is None else _read_merges(members["merges"]),
             special_tokens=special_tokens,
             added_tokens=added_tokens,
             end_of_word=members["end_of_word"].optional_string(),
@@ -133,6 +132,10 @@ def read_split(json_split: Json) -> SplitSpec:
 
 
 def _read_tokens(rows: Json) -> dict[int, bytes]:
+    """id -> bytes, row by row where one of them is wrong, to say which."""
+    plain = _plain_tokens(rows)
+    if plain is not None:
+        return plain
     tokens: dict[int, bytes] = {}
     for row in rows.list():
         items = list(row.list())
@@ -143,6 +146,23 @@ def _read_tokens(rows: Json) -> dict[int, bytes]:
             raise row.error(f"id {token_id} is given twice")
         tokens[token_id] = _read_token(items[1])
     return tokens
+
+
+def _plain_tokens(rows: Json) -> dict[int, bytes] | None:
+    """The same, column by column; `None` where a row is wrong."""
+    columns = rows.columns(2)
+    if columns is None or not are_ids(columns[0]):
+        return None
+    ids, tokens = columns
+    try:
+        found = [
+            one.encode() if type(one) is str else _read_token(Json(one, rows.where, rows.path))
+            for one in tokens
+        ]
+    except (UnicodeEncodeError, FormatError):
+        return None
+    made = dict(zip(ids, found, strict=True))
+    return made if len(made) == len(ids) else None
 
 
 def _read_token(token: Json) -> bytes:
@@ -165,6 +185,14 @@ def _read_alphabet(ids: Json, tokens: Mapping[int, bytes]) -> dict[bytes, int]:
             raise item.error(f"the symbol of id {token_id} is in the alphabet already")
         alphabet[tokens[token_id]] = token_id
     return alphabet
+
+
+def _read_merges(rows: Json) -> tuple[tuple[int, int, int], ...]:
+    """The merges, row by row where one of them is wrong, to say which."""
+    columns = rows.columns(3)
+    if columns is not None and all(map(are_ids, columns)):
+        return tuple(zip(*columns, strict=True))
+    return tuple(_triple(row) for row in rows.list())
 
 
 def _triple(row: Json) -> tuple[int, int, int]:

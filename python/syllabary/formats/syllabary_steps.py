@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from typing import cast, get_args
 
-from syllabary.formats.strict_json import Json
+from syllabary.formats.strict_json import Json, are_ids
 from syllabary.spec import Matching, Model, Stage, Step, StepValue, TokenizerSpec
 
 STAGES = ("text", "normalized", "frozen", "never")
@@ -120,6 +120,11 @@ def _write_rows(rows: object) -> object:
 
 
 def _read_rows(rows: Json, read_value: Callable[[Json], float]) -> dict[int, float]:
+    columns = rows.columns(2)
+    if columns is not None and are_ids(columns[0]) and len({*columns[0]}) == len(columns[0]):
+        ids, values = columns
+        if {*map(type, values)} == {float} and read_value is _number and all(map(math.isfinite, values)):
+            return dict(zip(ids, values, strict=True))
     table: dict[int, float] = {}
     for row in rows.list():
         items = list(row.list())
