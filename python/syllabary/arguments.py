@@ -9,15 +9,20 @@ from __future__ import annotations
 import codecs
 import operator
 import os
-import secrets
 from collections.abc import Collection, Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from syllabary.errors import TrainingError
+from syllabary.on_demand import later
 from syllabary.reference.special import allowed_names
 from syllabary.reference.symbols import shown, utf8
+
+if TYPE_CHECKING:
+    import secrets
+else:
+    later(globals(), secrets="secrets")
 
 MAX_THREADS = 1024
 LARGEST = 2**32 - 1  # ids are 32 bits wide, and so is everything that is counted in tokens or symbols

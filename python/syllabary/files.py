@@ -10,15 +10,20 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
-import secrets
 import stat
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 
 from syllabary.errors import FormatError
+from syllabary.on_demand import later
+
+if TYPE_CHECKING:
+    import secrets
+else:
+    later(globals(), secrets="secrets")
 
 MAX_BYTES = 256 << 20  # the largest published tokenizer file is a seventh of it
 HEAD_BYTES = 4096

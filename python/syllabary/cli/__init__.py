@@ -7,28 +7,28 @@ Leaves out: everything a verb does besides reading arguments, calling the librar
 from __future__ import annotations
 
 from importlib import import_module
-from importlib.metadata import version
 
 import click
 
+from syllabary import __version__
 from syllabary.cli import common
 
-# Each is a function of its module, which has its name.
-VERBS = (
-    "train",
-    "count-pieces",
-    "encode",
-    "decode",
-    "count",
-    "chunk",
-    "inspect",
-    "convert",
-    "verify",
-    "edit",
-    "shard",
-    "gpt",
-    "demo",
-)
+# Each is a function of its module, which has its name; with what `--help` says of it, which loads none.
+VERBS = {
+    "train": "Text to a tokenizer's file.",
+    "count-pieces": "How often each piece of texts occurs.",
+    "encode": "Text to ids, or to the tokens themselves.",
+    "decode": "Ids to text.",
+    "count": "How many tokens texts have.",
+    "chunk": "Long texts in chunks of so many tokens.",
+    "inspect": "What a tokenizer is, and what it makes of a text.",
+    "convert": "A tokenizer from one format to another.",
+    "verify": "A tokenizer against another, on real text.",
+    "edit": "Add, remove or take over tokens.",
+    "shard": "Documents to files of ids for training.",
+    "gpt": "Language models on shards: train, sample, compare.",
+    "demo": "Train on real text before your eyes, and show each stage.",
+}
 
 
 class Verbs(common.Verbs):
@@ -47,6 +47,11 @@ class Verbs(common.Verbs):
         assert isinstance(found, click.Command)
         return found
 
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The verbs and what they are for."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, VERBS[name]) for name in self.list_commands(ctx)])
+
 
 @click.group(
     cls=Verbs,
@@ -57,7 +62,7 @@ Examples:
   $ syllabary train --help
 """,
 )
-@click.version_option(version("syllabary"), prog_name="syllabary")
+@click.version_option(__version__, prog_name="syllabary")
 @click.pass_context
 def main(ctx: click.Context) -> None:
     """Train byte-pair-encoding tokenizers and use them.

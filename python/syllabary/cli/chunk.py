@@ -20,7 +20,6 @@ from syllabary.files import open_atomic
 
 
 @click.command(
-    short_help="Long texts in chunks of so many tokens.",
     epilog="""\b
 Examples:
   $ syllabary chunk more.txt -t tok.json --max-tokens 99 --overlap 9 -o c.json

@@ -15,7 +15,6 @@ from syllabary.convert import convert as convert_file
 
 
 @click.command(
-    short_help="A tokenizer from one format to another.",
     epilog="""\b
 Examples:
   $ syllabary convert tok.json tok.syllabary.json

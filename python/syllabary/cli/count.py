@@ -20,7 +20,6 @@ from syllabary.tokenizer import Tokenizer
 
 
 @click.command(
-    short_help="How many tokens texts have.",
     epilog="""\b
 Examples:
   $ syllabary count -t tok.json corpus.txt more.txt

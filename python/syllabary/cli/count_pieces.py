@@ -34,7 +34,6 @@ from syllabary.progress import reporter
 
 @click.command(
     "count-pieces",
-    short_help="How often each piece of texts occurs.",
     epilog="""\b
 Examples:
   $ syllabary count-pieces corpus.txt -o a.parquet --special "<end>"

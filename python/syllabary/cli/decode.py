@@ -23,7 +23,6 @@ ID = re.compile(r"[+-]?[0-9]{1,1000}")  # int() reads 1_0 and other scripts' dig
 
 
 @click.command(
-    short_help="Ids to text.",
     context_settings={"ignore_unknown_options": True},  # so that -1 is an id, refused as such
     epilog="""\b
 Examples:

@@ -42,7 +42,6 @@ FILES = ("tokenizer.json", "demo.tiktoken", "demo.syllabary.json")
 
 
 @click.command(
-    short_help="Train on real text before your eyes, and show each stage.",
     epilog="""\b
 Examples:
   $ syllabary demo corpus.txt --vocab-size 500

@@ -25,7 +25,6 @@ from syllabary.files import check_place, write_atomic
 
 
 @click.command(
-    short_help="Add, remove or take over tokens.",
     epilog="""\b
 Examples:
   $ syllabary edit tok.json -o more.json --add-special "<pad>" --map map.json

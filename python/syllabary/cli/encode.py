@@ -23,7 +23,6 @@ PART = 1 << 16  # ids written at once
 
 
 @click.command(
-    short_help="Text to ids, or to the tokens themselves.",
     epilog="""\b
 Examples:
   $ syllabary encode -t tok.json "some text"

@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
 
 @click.group(
-    short_help="Language models on shards: train, sample, compare.",
     epilog="""\b
 Examples:
   $ syllabary gpt train shards/ -o run/

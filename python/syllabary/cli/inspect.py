@@ -27,7 +27,6 @@ NAMED = {"n": "\n", "r": "\r", "t": "\t"}
 
 
 @click.command(
-    short_help="What a tokenizer is, and what it makes of a text.",
     epilog="""\b
 Examples:
   $ syllabary inspect tok.json

@@ -30,7 +30,6 @@ FORMATS = ("bin", *get_args(ExportFormat))
 
 
 @click.command(
-    short_help="Documents to files of ids for training.",
     epilog="""\b
 Examples:
   $ syllabary shard corpus.txt more.txt -t tok.json -o shards/

@@ -44,7 +44,6 @@ from syllabary.training_words import OURS as FAMILIES
 
 
 @click.command(
-    short_help="Text to a tokenizer's file.",
     epilog="""\b
 Examples:
   $ syllabary train corpus.txt -o tok.json --vocab-size 1000

@@ -18,7 +18,6 @@ SHOWN = 8  # ids of either side
 
 
 @click.command(
-    short_help="A tokenizer against another, on real text.",
     epilog="""\b
 Examples:
   $ syllabary verify tok.json --against tokenizers --on corpus.txt

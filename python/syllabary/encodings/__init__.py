@@ -12,14 +12,20 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
-from hashlib import sha256
-from importlib import resources
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from syllabary.encodings import cache, gpt2_pair
+from syllabary.encodings import cache
 from syllabary.encodings.cache import cache_folders, cache_name
-from syllabary.encodings.gpt2_pair import rank_lines
 from syllabary.errors import UnknownEncodingError
+from syllabary.on_demand import later
+
+if TYPE_CHECKING:
+    import hashlib
+
+    from syllabary.encodings import gpt2_pair
+else:
+    later(globals(), hashlib="hashlib", gpt2_pair="syllabary.encodings.gpt2_pair")
 
 __all__ = [
     "Encoding", "cache_folders", "cache_name", "find_by_sha256", "get", "locate", "models", "name_for_model",
@@ -97,7 +103,7 @@ def name_for_model(model: str) -> str | None:
 @lru_cache(maxsize=1)
 def models() -> tuple[Mapping[str, str], Mapping[str, str]]:
     """Model -> encoding, and how models begin -> encoding, in the order in which they are tried."""
-    data = json.loads(resources.files(__name__).joinpath(MODELS).read_text(encoding="utf-8"))
+    data = json.loads(Path(__file__).with_name(MODELS).read_text(encoding="utf-8"))
     return data["models"], data["prefixes"]
 
 
@@ -156,7 +162,7 @@ def _made(digest: str) -> bytes | None:
     for encoding in _table().values():
         if encoding.sha256 == digest:
             made = _from_pair(encoding) or _from_extended(encoding)
-            if made is not None and sha256(made).hexdigest() == digest:
+            if made is not None and hashlib.sha256(made).hexdigest() == digest:
                 return made
     return None
 
@@ -165,7 +171,7 @@ def _from_pair(encoding: Encoding) -> bytes | None:
     """The rank file that GPT-2's two files make, if both are in a cache folder."""
     paths = [cache.find(url, known) for url, known in encoding.pair]
     contents = [path.read_bytes() for path in paths if path is not None]
-    return rank_lines(gpt2_pair.read(*contents)) if len(contents) == 2 else None
+    return gpt2_pair.rank_lines(gpt2_pair.read(*contents)) if len(contents) == 2 else None
 
 
 def _from_extended(encoding: Encoding) -> bytes | None:
@@ -176,15 +182,15 @@ def _from_extended(encoding: Encoding) -> bytes | None:
     path = cache.find(other.url, other.sha256)
     head = _from_pair(other) if path is None else path.read_bytes()
     more = {text.encode(): rank for rank, text in encoding.more_tokens.items()}
-    return None if head is None else head + rank_lines(more)
+    return None if head is None else head + gpt2_pair.rank_lines(more)
 
 
 @lru_cache(maxsize=1)
 def _table() -> Mapping[str, Encoding]:
     """Every data file beside this one."""
     table: dict[str, Encoding] = {}
-    for entry in resources.files(__name__).iterdir():
-        if entry.name.endswith(".json") and entry.name != MODELS:
+    for entry in Path(__file__).parent.glob("*.json"):
+        if entry.name != MODELS:
             data = json.loads(entry.read_text(encoding="utf-8"))
             data["pair"] = tuple(map(tuple, data.get("pair", ())))
             data["more_tokens"] = {int(rank): text for rank, text in data.get("more_tokens", {}).items()}

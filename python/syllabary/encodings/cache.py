@@ -9,13 +9,19 @@ from __future__ import annotations
 
 import os
 import sys
-import tempfile
 from collections.abc import Iterator
 from contextlib import suppress
-from hashlib import sha1, sha256
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from syllabary.errors import UnknownEncodingError
+from syllabary.on_demand import later
+
+if TYPE_CHECKING:
+    import hashlib
+    import tempfile
+else:
+    later(globals(), hashlib="hashlib", tempfile="tempfile")
 
 OURS = "SYLLABARY_CACHE_DIR"
 TIKTOKENS = ("TIKTOKEN_CACHE_DIR", "DATA_GYM_CACHE_DIR")  # the first that is set counts
@@ -59,14 +65,14 @@ def cache_name(url: str) -> str:
     >>> cache_name("https://openaipublic.blob.core.windows.net/encodings/cl100k_base.tiktoken")
     '9b5ad71b2ce5302211f9c61530b329a4922fc6a4'
     """
-    return sha1(url.encode(), usedforsecurity=False).hexdigest()
+    return hashlib.sha1(url.encode(), usedforsecurity=False).hexdigest()
 
 
 def find(url: str, digest: str) -> Path | None:
     """The file of a URL with this SHA-256, in the first folder that has it; damaged ones are passed over."""
     for path in _candidates(url):
         data = _read(path)
-        if data is not None and sha256(data).hexdigest() == digest:
+        if data is not None and hashlib.sha256(data).hexdigest() == digest:
             return path
     return None
 
@@ -122,7 +128,7 @@ def _others(url: str, digest: str) -> Iterator[tuple[Path, str]]:
     """Files by the name of a URL's file that have another SHA-256, and theirs."""
     for path in _candidates(url):
         data = _read(path)
-        if data is not None and (other := sha256(data).hexdigest()) != digest:
+        if data is not None and (other := hashlib.sha256(data).hexdigest()) != digest:
             yield path, other
 
 

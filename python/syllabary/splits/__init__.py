@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import re
 from functools import lru_cache
-from importlib.resources import files
+from pathlib import Path
 from typing import Any
 
 from syllabary.errors import SplitError
@@ -25,8 +25,7 @@ _NAME = re.compile(r"[a-z0-9_-]+(?:\.[0-9]+)?")
 @lru_cache(maxsize=1)
 def _records() -> dict[str, dict[str, Any]]:
     """Every data file, by name; read at the first question."""
-    folder = files("syllabary.splits")
-    texts = [entry.read_text(encoding="utf-8") for entry in folder.iterdir() if entry.name.endswith(".json")]
+    texts = [entry.read_text(encoding="utf-8") for entry in Path(__file__).parent.glob("*.json")]
     records = [json.loads(text) for text in texts]
     return {record["name"]: record for record in sorted(records, key=lambda record: str(record["name"]))}
 

@@ -10,7 +10,7 @@ Leaves out: patterns (`syllabary.reference.pattern`). The file is read at the fi
 from __future__ import annotations
 
 from functools import lru_cache
-from importlib.resources import files
+from pathlib import Path
 
 from syllabary.errors import PatternError
 from syllabary.spec import Tables
@@ -68,7 +68,7 @@ def _parse(text: str) -> Sections:
 @lru_cache(maxsize=1)
 def _sections() -> Sections:
     """The whole of `tables.txt`, read once."""
-    return _parse(files("syllabary.unicode").joinpath("tables.txt").read_text(encoding="utf-8"))
+    return _parse(Path(__file__).with_name("tables.txt").read_text(encoding="utf-8"))
 
 
 def _key(name: str) -> str:

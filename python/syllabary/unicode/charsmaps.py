@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import lzma
 from functools import lru_cache
-from importlib.resources import files
+from pathlib import Path
 
 
 @lru_cache(maxsize=1)
@@ -18,5 +18,5 @@ def charsmap_of(name: str) -> bytes | None:
     >>> len(charsmap_of("nmt_nfkc")), charsmap_of("identity")
     (240007, None)
     """
-    file = files("syllabary.unicode") / "charsmaps" / f"{name}.xz"
+    file = Path(__file__).with_name("charsmaps") / f"{name}.xz"
     return lzma.decompress(file.read_bytes()) if file.is_file() else None

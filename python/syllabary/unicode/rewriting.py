@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import lru_cache
-from importlib.resources import files
+from pathlib import Path
 
 LETTERS, VOWELS, TAILS = 0x1100, 0x1161, 0x11A7  # Hangul: where jamo begin (Unicode 3.12)
 SYLLABLES, VOWEL_COUNT, TAIL_COUNT = 0xAC00, 21, 28
@@ -21,7 +21,7 @@ LAST_SYLLABLE, LAST_LETTER = 0xD7A3, 0x1112
 def _sections() -> dict[str, list[str]]:
     """Section -> its lines."""
     sections: dict[str, list[str]] = {}
-    text = files("syllabary.unicode").joinpath("rewriting.txt").read_text(encoding="utf-8")
+    text = Path(__file__).with_name("rewriting.txt").read_text(encoding="utf-8")
     for line in text.splitlines():
         if line.startswith("["):
             current = sections.setdefault(line.strip("[]"), [])
