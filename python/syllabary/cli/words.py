@@ -145,20 +145,17 @@ PHRASES: Sequence[tuple[str, str]] = (
 )
 
 # How a corpus is to be read, which only some verbs can be told: the others leave the advice out.
-READING: Sequence[tuple[re.Pattern[str], str]] = tuple(
-    (re.compile(advice), words)
-    for advice, words in (
-        (
-            r', or declare its encoding \(encoding=…\)(?:; errors="replace" reads it with U\+FFFD there)?$',
-            "",
-        ),
-        (r"(?:, and|; if its encoding is another,) declare it \(encoding=…\)$", ""),
-        (r"; if the file does not declare its encoding, do \(encoding=…\)", ""),
-        (r"(; the (?:plain )?columns are [^;]*) \(column=…\)$", r"\1"),
-        (r" For an array give kind='json'$", " An array is read from a file called ….json"),
-        (r"; beta_code=False leaves it$", ""),
-        (r'; normalize="NFC" makes them one$', "; `syllabary train --normalize NFC` makes them one"),
-    )
+READING: Sequence[tuple[str, str]] = (
+    (
+        r', or declare its encoding \(encoding=…\)(?:; errors="replace" reads it with U\+FFFD there)?$',
+        "",
+    ),
+    (r"(?:, and|; if its encoding is another,) declare it \(encoding=…\)$", ""),
+    (r"; if the file does not declare its encoding, do \(encoding=…\)", ""),
+    (r"(; the (?:plain )?columns are [^;]*) \(column=…\)$", r"\1"),
+    (r" For an array give kind='json'$", " An array is read from a file called ….json"),
+    (r"; beta_code=False leaves it$", ""),
+    (r'; normalize="NFC" makes them one$', "; `syllabary train --normalize NFC` makes them one"),
 )
 
 # What a terminal obeys or a line ends at; the last two: the order of characters on the screen.
@@ -215,7 +212,7 @@ def read_as_it_is(sentence: str) -> str:
     'a.txt: not UTF-8; convert the file to UTF-8'
     """
     for advice, words in READING:
-        sentence = advice.sub(words, sentence)
+        sentence = re.sub(advice, words, sentence)
     return sentence
 
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
 from syllabary import splits
@@ -35,19 +35,6 @@ NAMES = (
 CLASS = rf"\\[pP]\{{\^?(?:{'|'.join(NAMES)})\}}|\\[sSdD]"
 CHARACTER = r"\\x\{[0-9A-Fa-f]{1,8}\}|\\[nrt]|\\[^\w\s]"
 PLAIN = r"[^\\\[\]&~-]|&(?!&)|~(?!~)"
-TOKEN = re.compile(
-    rf"""
-    (?P<set> \[\^? )
-  | (?P<fold> \(\?i: )
-  | (?P<open> \( (?: \?(?:[:=!>]|<[=!]) )? (?![?*]) )
-  | (?P<close> \) )
-  | (?P<count> \{{ (?:[0-9]+(?:,[0-9]*)?|,[0-9]+) \}} (?![?+*]) )
-  | (?P<repeat> [?*+][?+]? (?![?*+{{]) )
-  | (?P<place> [\^$] (?![?*+{{]) )
-  | (?P<item> {CLASS} | \\[wW] | {CHARACTER} | \\[AzbB] | [|.] | [^\\\[\](){{}}?*+^$|.] )
-    """,
-    re.VERBOSE,
-)
 # What may stand in a set, and what it means there, equal on every character (`test_formats_hf_pattern`).
 WORD = r"[\w&&[^¹²³¼½¾]]"
 IN_SETS = {
@@ -71,9 +58,36 @@ IN_SETS = {
     "[:ascii:]": r"\x{0}-\x{7F}",
     "[:xdigit:]": r"0-9A-Fa-f",
 }
-# What a set is made of. Sets in sets mean the same to both, and so does `&&` between two parts.
-MEMBER = re.compile(
-    rf"""
+SEVERAL = re.compile("ss|st|ff|fi|fl|[^\x00-\x7f]", re.IGNORECASE)
+# `'s`, or one letter of several where no letter beside it could fold along with it.
+FOLDS = re.compile(r"(?:[A-Za-z'|]|(?<![A-Za-z\]])\[[A-Za-z]+\](?![A-Za-z\[]))*")
+# Oniguruma's regexec.c: a line begins after a line feed, but not at the end of the text; it ends before one.
+PLACES = {"^": r"(?:\A|(?<=\n)(?!\z))", "$": r"(?=\n|\z)"}
+
+
+@cache
+def token() -> re.Pattern[str]:
+    """What a pattern is made of."""
+    return re.compile(
+        rf"""
+    (?P<set> \[\^? )
+  | (?P<fold> \(\?i: )
+  | (?P<open> \( (?: \?(?:[:=!>]|<[=!]) )? (?![?*]) )
+  | (?P<close> \) )
+  | (?P<count> \{{ (?:[0-9]+(?:,[0-9]*)?|,[0-9]+) \}} (?![?+*]) )
+  | (?P<repeat> [?*+][?+]? (?![?*+{{]) )
+  | (?P<place> [\^$] (?![?*+{{]) )
+  | (?P<item> {CLASS} | \\[wW] | {CHARACTER} | \\[AzbB] | [|.] | [^\\\[\](){{}}?*+^$|.] )
+    """,
+        re.VERBOSE,
+    )
+
+
+@cache
+def member() -> re.Pattern[str]:
+    """What a set is made of. Sets in sets mean the same to both, and so does `&&` between two parts."""
+    return re.compile(
+        rf"""
     (?P<ours> {re.escape(WORD)} )
   | (?P<theirs> (?:{"|".join(map(re.escape, IN_SETS))}) (?!-[^\]]) )
   | (?P<open> \[\^? (?!:) )
@@ -83,13 +97,8 @@ MEMBER = re.compile(
       | (?:{CHARACTER} | {PLAIN}) (?:-(?:{CHARACTER}|[^\\\[\]-]))?
       | -(?=\]) )
     """,
-    re.VERBOSE,
-)
-SEVERAL = re.compile("ss|st|ff|fi|fl|[^\x00-\x7f]", re.IGNORECASE)
-# `'s`, or one letter of several where no letter beside it could fold along with it.
-FOLDS = re.compile(r"(?:[A-Za-z'|]|(?<![A-Za-z\]])\[[A-Za-z]+\](?![A-Za-z\[]))*")
-# Oniguruma's regexec.c: a line begins after a line feed, but not at the end of the text; it ends before one.
-PLACES = {"^": r"(?:\A|(?<=\n)(?!\z))", "$": r"(?=\n|\z)"}
+        re.VERBOSE,
+    )
 
 
 def portable(pattern: str) -> str:
@@ -135,7 +144,7 @@ def _walk(pattern: str, places: Mapping[str, str], in_sets: Mapping[str, str]) -
     """The pattern with `^`, `$` and parts of sets spelled as is said; what is not is refused."""
     written, at, folds = "", 0, list[int]()  # where the open (?i: groups began, -1 for another group
     while at < len(pattern):
-        found = TOKEN.match(pattern, at)
+        found = token().match(pattern, at)
         if found is None or (found.lastgroup == "place" and found[0] not in places):
             raise _unknown(pattern, at)
         plain = places.get(found[0], found[0]) if found.lastgroup == "place" else found[0]
@@ -153,7 +162,7 @@ def _set(pattern: str, start: int, in_sets: Mapping[str, str]) -> tuple[str, int
     """The set that begins at `start`, and where it ends: none of its parts empty."""
     depth, last, at, written = 0, "", start, ""
     while True:
-        found = MEMBER.match(pattern, at)
+        found = member().match(pattern, at)
         kind = found.lastgroup if found is not None else None
         empty = last in ("open", "both") and kind in ("close", "both")
         if found is None or kind is None or empty or (kind == "theirs" and found[0] not in in_sets):

@@ -9,13 +9,19 @@ with what is found (`normalize_sentencepiece`, `normalize_precompiled`).
 
 from __future__ import annotations
 
-import hashlib
 import struct
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 from syllabary.errors import VocabularyError
+from syllabary.on_demand import later
+
+if TYPE_CHECKING:
+    import hashlib
+else:
+    later(globals(), hashlib="hashlib")
 
 BLOCK = 1024  # bytes; an array is a multiple of this
 MAX_RULES = 32  # that a search looks at, as in sentencepiece
