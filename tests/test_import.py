@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
+import inspect
+import os
 import subprocess
 import sys
+import textwrap
+from importlib import metadata
+from pathlib import Path
+from typing import Any
 
 import pytest
+from click.testing import CliRunner
 
 import syllabary
+from syllabary import chunking, formats
+from syllabary.cli import VERBS, main
+from syllabary.formats.signs import SIGNS
+from syllabary.on_demand import later
 from syllabary.spec import TokenizerSpec
 
 HEAVY = "ssl urllib.request http.client lxml click tiktoken tokenizers sentencepiece huggingface_hub torch"
@@ -35,6 +46,70 @@ def test_nothing_is_loaded_before_it_is_asked_for() -> None:
     verb = loaded("from syllabary.cli import main; main.get_command(None, 'encode')")
     assert "syllabary.cli.encode" in verb
     assert not {"syllabary.cli.train", "syllabary.training"} & verb
+
+
+def formats_of(script: str) -> set[str]:
+    """The modules of formats that are loaded after `script`, without what all formats share."""
+    found = {name.removeprefix("syllabary.formats.") for name in loaded(script)}
+    return found & {signs.module for signs in SIGNS.values()}
+
+
+@pytest.mark.parametrize(
+    "name, module",
+    [("t.syllabary.json", "syllabary_json"), ("tokenizer.json", "huggingface"), ("t.tiktoken", "tiktoken"),
+     ("t.model", "sentencepiece")],
+)  # fmt: skip
+def test_opening_a_file_loads_its_own_format_alone(name: str, module: str, tmp_path: Path) -> None:
+    """Nor what only other calls need: `regex`, the reference, what lays out full encodings, writers."""
+    options: dict[str, Any] = {"split": "gpt2", "vocab_size": 262}
+    if module == "sentencepiece":
+        options = {"like": "sentencepiece", "vocab_size": 16}
+    syllabary.train(["low lower lowest"] * 9, **options).save(tmp_path / name)
+    told = ", split='gpt2'" if module == "tiktoken" else ""
+    script = f"import syllabary; syllabary.load({os.fspath(tmp_path / name)!r}{told}).encode('low')"
+    assert formats_of(script) == {module}
+    unneeded = """reference.tokenizer reference.train streaming chunking framing full_batch
+    formats.transformers_folder formats.sentencepiece_write formats.gguf_write""".split()
+    unneeded = [f"syllabary.{one}" for one in unneeded]
+    assert not {*unneeded, "regex", "zipfile", "tempfile"} & loaded(script)
+
+
+def test_every_format_is_in_the_table_with_its_own_signs() -> None:
+    assert [form.name for form in formats.FORMATS] == formats.names() == list(SIGNS)
+    for name, form in zip(SIGNS, formats.FORMATS, strict=True):
+        assert form is formats.Format.named(name)
+        assert form.signs is SIGNS[name]
+        assert form is getattr(formats, SIGNS[name].module).FORMAT
+
+
+def test_a_module_that_comes_later_makes_way_for_itself() -> None:
+    names: dict[str, Any] = {}
+    later(names, text="textwrap", other="no_such_module")
+    stand_in = names["text"]
+    assert not hasattr(stand_in, "__wrapped__")
+    assert names["text"] is stand_in  # looked at, not asked
+    assert stand_in.dedent is textwrap.dedent
+    assert names["text"] is textwrap
+    names["text"] = None
+    assert stand_in.dedent is textwrap.dedent
+    assert names["text"] is None  # what somebody else put there stays
+    with pytest.raises(ModuleNotFoundError, match="no_such_module"):
+        names["other"].name  # noqa: B018
+
+
+def test_help_of_the_command_loads_no_verb() -> None:
+    """What it says of them is said in one place; the version is the package's."""
+    shown = CliRunner().invoke(main, ["--help"]).stdout
+    assert all(f"  {verb} " in shown and about in shown for verb, about in VERBS.items())
+    script = "from syllabary.cli import main; main(['--help'], standalone_mode=False)"
+    verbs = {f"syllabary.cli.{verb.replace('-', '_')}" for verb in VERBS}
+    assert not (verbs | {"importlib.metadata", "regex"}) & loaded(script)
+    assert syllabary.__version__ == metadata.version("syllabary")
+
+
+def test_chunks_are_cut_at_all_places_that_there_are() -> None:
+    default = inspect.signature(syllabary.Tokenizer.chunks).parameters["boundaries"].default
+    assert default == tuple(chunking.LEVELS)
 
 
 def test_every_public_name_is_there_and_no_other() -> None:
