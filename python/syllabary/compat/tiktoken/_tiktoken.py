@@ -71,6 +71,7 @@ class CoreBPE:
         self._special_names = frozenset(self.special)
         self._apart = all(map(BRACKETED.fullmatch, self.special))
         self._special_bytes = {rank: text.encode() for text, rank in reversed(self.special.items())}
+        self._special_ranks = {text.encode(): rank for text, rank in self.special.items()}
 
     def _engine_special(self) -> dict[str, int]:
         """The special tokens that the engine can have: one text an id, none of an ordinary token."""
@@ -146,12 +147,12 @@ class CoreBPE:
 
     def encode_single_token(self, piece: bytes) -> int:
         """The rank of a token or special token; `KeyError`."""
-        if piece in self.encoder:
-            return self.encoder[piece]
-        try:
-            return self.special[piece.decode()]
-        except (KeyError, UnicodeDecodeError):
-            raise KeyError(piece) from None
+        found = self.encoder.get(piece)
+        if found is None:
+            found = self._special_ranks.get(piece)
+        if found is None:
+            raise KeyError(piece)
+        return found
 
     def runs(self, text: str, allowed_special: AbstractSet[str]) -> Iterator[tuple[str, int | None]]:
         """The text cut at allowed special tokens, leftmost and longest: runs, and the ranks of the others."""
@@ -205,6 +206,11 @@ class CoreBPE:
     def sorted_tokens(self) -> list[bytes]:
         """`token_byte_values`, kept: not to be changed."""
         return sorted(self.encoder)
+
+    @cached_property
+    def sorted_ranks(self) -> list[int]:
+        """Their ranks: not to be changed."""
+        return [self.encoder[token] for token in self.sorted_tokens]
 
 
 def _checked(ranks: Mapping[Token, int], kind: type) -> dict[Token, int]:

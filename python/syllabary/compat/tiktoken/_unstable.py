@@ -5,7 +5,7 @@ Adds tiktoken's rules for both. Leaves out: everything else of `CoreBPE`.
 
 from __future__ import annotations
 
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from collections.abc import Set as AbstractSet
 
@@ -46,13 +46,17 @@ def encode_with_unstable(
     tokens = tokens[: len(tokens) - last]
     if not unstable:
         return tokens, []
-    values = core.sorted_tokens
-    found: set[tuple[int, ...]] = {(core.encoder[token],) for token in _starting_with(values, unstable)}
-    for at in range(1, len(unstable)):
-        longer = (unstable[:at] + token for token in _starting_with(values, unstable[at:]))
-        found.update(_cut(core, encoded, len(unstable)) for encoded in _encode_all(core, longer))
+    size, alone = len(unstable), core.sorted_ranks[_beginning(core.sorted_tokens, unstable)]
+    found: set[tuple[int, ...]] = set()
+    for at in range(1, size):
+        rest = core.sorted_tokens[_beginning(core.sorted_tokens, unstable[at:])]
+        longer = [unstable[:at] + token for token in rest]
+        found.update(_cut(core, encoded, size) for encoded in _encode_all(core, longer))
     found.update(_split_before_space(core, unstable))
-    return tokens, [list(sequence) for sequence in sorted(found)]
+    found.difference_update(zip(alone, strict=True))  # a token that covers all begins so itself
+    sequences = [*map(list, zip(sorted(alone), strict=True)), *map(list, sorted(found))]
+    sequences.sort()  # two runs, each in order: they are merged
+    return tokens, sequences
 
 
 def _encode_with_last(core: CoreBPE, text: str, allowed: AbstractSet[str]) -> tuple[list[int], int]:
@@ -80,26 +84,22 @@ def _more_of_the_end(core: CoreBPE, tokens: list[int], last: int) -> int:
     return last
 
 
-def _starting_with(values: list[bytes], start: bytes) -> Iterator[bytes]:
-    """The tokens that begin so, of all tokens sorted."""
-    at = bisect_left(values, start)
-    while at < len(values) and values[at].startswith(start):
-        yield values[at]
-        at += 1
+def _beginning(values: list[bytes], start: bytes) -> slice:
+    """Where the tokens that begin so stand among all tokens, sorted."""
+    first, size = bisect_left(values, start), len(start)
+    return slice(first, bisect_right(values, start, first, key=lambda token: token[:size]))
 
 
-def _encode_all(core: CoreBPE, sequences: Iterator[bytes]) -> Iterator[list[int]]:
+def _encode_all(core: CoreBPE, sequences: list[bytes]) -> Iterator[list[int]]:
     """The ranks of each: split and merged if it is text, else merged alone."""
-    texts: list[str] = []
-    for data in sequences:
-        try:
-            texts.append(data.decode("utf-8"))
-        except UnicodeDecodeError:
-            yield byte_pair_encode(data, core.encoder)
-        if len(texts) == BATCH:
-            yield from _encode_texts(core, texts)
-            texts.clear()
-    yield from _encode_texts(core, texts)
+    for start in range(0, len(sequences), BATCH):
+        texts: list[str] = []
+        for data in sequences[start : start + BATCH]:
+            try:
+                texts.append(data.decode("utf-8"))
+            except UnicodeDecodeError:
+                yield byte_pair_encode(data, core.encoder)
+        yield from _encode_texts(core, texts)
 
 
 def _encode_texts(core: CoreBPE, texts: list[str]) -> list[list[int]]:
