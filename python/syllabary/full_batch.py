@@ -147,7 +147,7 @@ class EncodingBatch:
     def tokens(self, row: int) -> list[str]:
         """How the tokens of a row are spelled, as `batch[row].tokens`."""
         at = self._at(row)
-        return self._tokens(self._cell("ids", at), self._cell("special_tokens_mask", at), at)
+        return self.spelled(self._cell("ids", at), self._cell("special_tokens_mask", at), at)
 
     # ---- fields ----
 
@@ -289,21 +289,23 @@ class EncodingBatch:
         if name in PLAIN:
             return self._rows.lists(name)[0] if self._alone else self._cell(name, at)
         if name == "tokens":
-            return self._tokens(row.ids, row.special_tokens_mask, at)
+            return self.spelled(row.ids, row.special_tokens_mask, at)
         if name == "offsets":
             return self._places(at)
         if name == "word_ids":
             words = self._cell(name, at)
             return [None if word < 0 else word for word in words] if -1 in words else words
         if name == "ranges":
-            return _ranges(self._cell("sequence_ids", at), 1 + (self._given[self._sample(at)][1] is not None))
+            return ranges_of(
+                self._cell("sequence_ids", at), 1 + (self._given[self._sample(at)][1] is not None)
+            )
         return []
 
-    def _tokens(self, ids: list[int], special: list[int], row: int) -> list[str]:
-        """How the tokens of a row are spelled."""
+    def spelled(self, ids: list[int], special: list[int], row: int) -> list[str]:
+        """`tokens` of a row, of which these are the `ids` and the `special_tokens_mask`."""
         layout, names = self._layout, self._layout.spelled.names
         if 1 not in special:  # all are of the text
-            tokens = [names[token_id] for token_id in ids]
+            tokens = [*map(names.__getitem__, ids)]
         else:
             plan = layout.plans[self._given[self._sample(row)][1] is not None]
             items, fill = () if plan is None else plan.items, layout.fill
@@ -361,7 +363,7 @@ ARRAYS = "ids type_ids attention_mask special_tokens_mask word_ids sequence_ids 
 FIELDS = [*ARRAYS, "spans", "items"]
 
 
-def _ranges(sequence_ids: list[int], texts: int) -> dict[int, tuple[int, int]]:
+def ranges_of(sequence_ids: list[int], texts: int) -> dict[int, tuple[int, int]]:
     """The ranges of a row of so many texts, of its sequence ids."""
     if texts == 1 and sequence_ids.count(0) == len(sequence_ids):
         return {0: (0, len(sequence_ids))}

@@ -130,7 +130,7 @@ class Encoder:
                 one._pad(len(found[text]), {**padding, "direction": padding["direction"].lower()})
             return one
 
-        whole: WholeEngine | None = known.made("whole", lambda: WholeEngine.of(me, known.before.get("whole")))
+        whole = self._whole()
         drops = whole is not None and whole.drops
         drawn = whole.drawn(inputs) if whole is not None and drops else None
         made = None if whole is None or drops else whole.encodings(inputs, me, special, offsets, again)
@@ -168,8 +168,11 @@ class Encoder:
 
     def id_to_token(self, id: int) -> str | None:  # noqa: A002 (their name)
         """The token of an id; an added one as it is after normalizing."""
-        found = self._now().made("spellings", self._spellings).get(part.token_id(id))
-        return self._me.model.id_to_token(id) if found is None else found  # type: ignore[no-any-return]
+        number, me = part.token_id(id), self._me
+        names: dict[int, str] = me._parts["model"]._names()
+        if number in me._added.tokens:
+            names = self._now().made("spellings", self._spellings)
+        return names.get(number)
 
     def _spellings(self) -> dict[int, str]:
         """How the added tokens are spelled for the decoder."""
@@ -194,9 +197,16 @@ class Encoder:
             known = self._known = Known(self._me, known)
         return known
 
+    def _whole(self) -> WholeEngine | None:
+        """The engine of the whole tokenizer as it is now, where there is one."""
+        known, me = self._now(), self._me
+        found: WholeEngine | None = known.made("whole", lambda: WholeEngine.of(me, known.before.get("whole")))
+        return found
+
     def _check(self) -> None:
         """Raise for a model that is none."""
-        self._me.model._made()
+        if self._whole() is None:
+            self._me.model._made()
 
 
 def _forget(encoding: Encoding) -> None:

@@ -36,11 +36,11 @@ class Encoding:
 
     def __getattr__(self, name: str) -> Any:
         """A column that is asked for the first time."""
-        row = self.__dict__.get("_row")
-        if row is None or not (name in COLUMNS or name in ("_overflowing", "_ranges")):
+        own = self.__dict__
+        if name not in LATER or own.get("_row") is None:
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-        rows, at = row
-        self.__dict__[name] = found = rows.column(name, at)
+        rows, at = own["_row"]
+        own[name] = found = rows.column(name, at)
         return found
 
     def _add(
@@ -294,9 +294,9 @@ class Encoding:
         self._ranges |= {
             sequence: (start + size, end + size) for sequence, (start, end) in other._ranges.items()
         }
-        for name in COLUMNS:
-            if name != "_offsets":
-                getattr(self, name).extend(getattr(other, name))
+        columns = [(getattr(self, name), getattr(other, name)) for name in COLUMNS if name != "_offsets"]
+        for mine, theirs in columns:
+            mine.extend(theirs)
         self._offsets += [(start + shift, end + shift) for start, end in other._offsets]
         self._overflowing = overflowing
 
@@ -340,6 +340,7 @@ COLUMNS = {
     "_ids": "ids", "_type_ids": "type_ids", "_tokens": "tokens", "_words": "words", "_offsets": "offsets",
     "_special": "special_tokens_mask", "_attention": "attention_mask",
 }  # fmt: skip
+LATER = {*COLUMNS, "_overflowing", "_ranges"}
 
 
 def windows(size: int, length: int, stride: int, direction: str) -> Iterator[Span]:

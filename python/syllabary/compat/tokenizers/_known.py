@@ -7,10 +7,13 @@ out: what is made (`_encode` says how).
 from __future__ import annotations
 
 from collections.abc import Callable
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from syllabary.compat.tokenizers._tokenizer import Tokenizer
+
+CHANGES = attrgetter("changes")
 
 
 class Known:
@@ -28,7 +31,7 @@ class Known:
         self._things: dict[str, Any] = {}
         self._parts = tuple(tokenizer._parts.values())
         self._all = [one for part in self._parts if part is not None for one in part.all()]
-        self._changes = [one.changes for one in self._all]
+        self._changes = [*map(CHANGES, self._all)]
         self._vocab = tokenizer.model.values["vocab"]  # training replaces it
         self._added, self._hides = tokenizer._added.changes, tokenizer._hides_special
 
@@ -36,7 +39,7 @@ class Known:
         """Whether the components are as they were, and (unless `but_added`) the added tokens too."""
         return (
             (*tokenizer._parts.values(),) == self._parts
-            and [one.changes for one in self._all] == self._changes
+            and [*map(CHANGES, self._all)] == self._changes
             and self._parts[-1].values["vocab"] is self._vocab
             and (but_added or tokenizer._added.changes == self._added)
             and tokenizer._hides_special == self._hides

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from syllabary.compat.tokenizers._encoding import Encoding
-from syllabary.full_batch import EncodingBatch
+from syllabary.full_batch import EncodingBatch, ranges_of
 from syllabary.reference.encoding import Encoding as Row
 
 # Fields that are the same lists in both.
@@ -26,10 +26,10 @@ NAMES = {**PLAIN, "_tokens": "tokens", "_words": "word_ids", "_offsets": "offset
 class Rows:
     """The rows of a batch.
 
-    samples: the text of each. bare: without offsets, words and tokens, as `encode_batch_fast` gives them.
-    framed: whether there is a post-processor, which says type ids and which text tokens are of. again:
-    encodes a text of the batch by itself, for what follows from neither (what overflows of bare rows, and
-    without a post-processor).
+    samples: the text of each; a range where nothing can overflow. bare: without offsets, words and tokens,
+    as `encode_batch_fast` gives them. framed: whether there is a post-processor, which says type ids and
+    which text tokens are of. pairs: which texts have a pair, if any has. again: encodes a text of the batch
+    by itself, for what follows from neither (what overflows of bare rows, and without a post-processor).
     """
 
     def __init__(
@@ -38,13 +38,14 @@ class Rows:
         samples: Sequence[int],
         bare: bool,
         framed: bool,
+        pairs: Sequence[bool] | None,
         again: Callable[[int], Encoding],
     ) -> None:
         """See the class."""
-        self.batch, self.samples, self.bare, self.framed, self.again = batch, samples, bare, framed, again
+        self.batch, self.samples, self.bare, self.framed = batch, samples, bare, framed
+        self.pairs, self.again = pairs, again
         self.unknown: int | None = None  # a token that is shown as the text that it stands for (Unigram)
         self.fields: dict[str, list[Any]] = {}
-        self.whole: dict[int, Row] = {}
 
     def column(self, name: str, at: int) -> Any:
         """A column of an encoding."""
@@ -57,20 +58,36 @@ class Rows:
         if name == "_words":
             words = self.field("word_ids")[at]
             return [None if word < 0 else word for word in words] if -1 in words else words
-        if name != "_tokens" and (self.bare or not self.framed):
-            return getattr(self.again(self.samples[at]), name)
-        if self.unknown is not None and name in ("_tokens", "_overflowing"):
-            return getattr(self.again(self.samples[at]), name)
-        if name == "_tokens":
-            return self.batch.tokens(at)
-        if at not in self.whole:
-            self.whole[at] = self.batch[at]
-        row = self.whole[at]
         if name == "_overflowing":
-            return [nested(one) for one in row.overflowing]
-        if any(start == end for start, end in row.ranges.values()):
+            return self._overflowing(at)
+        if name == "_ranges":
+            return self._ranges(at)
+        if self.unknown is not None:
+            return self.again(self.samples[at])._tokens
+        return self._tokens(at)
+
+    def _tokens(self, at: int) -> list[str]:
+        return self.batch.spelled(self.field("ids")[at], self.field("special_tokens_mask")[at], at)
+
+    def _overflowing(self, at: int) -> list[Encoding]:
+        if isinstance(self.samples, range):
+            return []
+        if self.bare or not self.framed or self.unknown is not None:
+            return self.again(self.samples[at])._overflowing
+        return [nested(one) for one in self.batch[at].overflowing]
+
+    def _ranges(self, at: int) -> dict[int, tuple[int, int]]:
+        """Which tokens each text has: none are said of one text without a post-processor."""
+        if not self.framed and self.pairs is None:
+            return {}
+        found = None if self.bare or not self.framed else self._ranges_of_ids(at)
+        if found is None or any(start == end for start, end in found.values()):
             return self.again(self.samples[at])._ranges  # where a text without tokens stands, no token says
-        return dict(row.ranges)
+        return found
+
+    def _ranges_of_ids(self, at: int) -> dict[int, tuple[int, int]]:
+        texts = 1 if self.pairs is None else 1 + self.pairs[self.samples[at]]
+        return ranges_of(self.field("sequence_ids")[at], texts)
 
     def field(self, name: str) -> list[Any]:
         """A field of all rows."""
@@ -86,7 +103,7 @@ class Rows:
         if name == "_words":
             return [None] * len(special)
         if name == "_tokens":
-            tokens = self.batch.tokens(at)
+            tokens = self._tokens(at)
             return [token if added else "" for token, added in zip(tokens, special, strict=True)]
         types = self.field("type_ids")[at]
         return [kind if added or self.framed else 0 for kind, added in zip(types, special, strict=True)]

@@ -124,14 +124,14 @@ class Tokenizer(Encoder, Training):
             tokens.append(AddedToken(one["content"], **told))
         self._added.add(tokens, self.model)
 
-    def _document(self) -> dict[str, Any]:
-        """The content of `tokenizer.json`."""
+    def _document(self, model: Mapping[str, Any] | None = None) -> dict[str, Any]:
+        """The content of `tokenizer.json`, the model by its own description or by this."""
         return {
             "version": "1.0",
             **self._frame(),
             "added_tokens": self._added.json(),
             **{place: None if self._parts[place] is None else self._parts[place].json() for place in PLACES},
-            "model": self.model.json(),
+            "model": self.model.json() if model is None else model,
         }
 
     def _frame(self) -> dict[str, Any]:
@@ -262,8 +262,8 @@ class Tokenizer(Encoder, Training):
 
     def token_to_id(self, token: str) -> int | None:
         """The id of a token."""
-        found = self._added.ids.get(part.text(token))
-        return self.model.token_to_id(token) if found is None else found
+        found: int | None = self._added.ids.get(part.text(token))
+        return self._parts["model"]._vocab().get(token) if found is None else found
 
     def num_special_tokens_to_add(self, is_pair: bool) -> int:
         """How many tokens the post-processor adds."""

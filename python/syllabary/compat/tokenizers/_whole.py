@@ -59,7 +59,7 @@ class WholeEngine:
                 spec, lost = with_lost(read, model)
                 return WholeEngine(before.engine._grown(spec), lost, framed, read, added)
             left_out = dict.fromkeys(("decoder", "truncation", "padding"))
-            read = read_spec({**tokenizer._document(), **left_out})
+            read = read_spec({**tokenizer._document(tokenizer.model.described()), **left_out})
             spec, lost = with_lost(read, model)
             return WholeEngine(Engine(spec), lost, framed, read, added)
         except (SyllabaryError, ValueError):
@@ -81,12 +81,13 @@ class WholeEngine:
         if not inputs:
             return []
         words = not isinstance(inputs[0][0], str)
-        paired = any(pair is not None for _text, pair in inputs)
+        are_pairs = [pair is not None for _text, pair in inputs]
+        pairs = are_pairs if True in are_pairs else None
         try:
             truncation, padding = self._frame(tokenizer)
             batch = self.engine.encode_full_batch(
                 [text for text, _pair in inputs],
-                [pair for _text, pair in inputs] if paired else None,
+                None if pairs is None else [pair for _text, pair in inputs],
                 special="allow",
                 add_special_tokens=special,
                 padding=padding or False,
@@ -99,7 +100,7 @@ class WholeEngine:
         except (SyllabaryError, ValueError):
             return None  # it is told by the other way, in their words
         samples = range(len(inputs)) if truncation is None else batch.samples.tolist()
-        rows = Rows(batch, samples, not offsets, self.framed, again)
+        rows = Rows(batch, samples, not offsets, self.framed, pairs, again)
         rows.unknown = self.unknown
         if self.lost is not None and any(self.lost in ids for ids in rows.field("ids")):
             return None

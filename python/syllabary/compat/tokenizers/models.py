@@ -90,7 +90,7 @@ class Model(Sealed):
     def _made(self) -> ModelEngine:
         stamp = self.stamp()
         if self._engine is None or self._engine.stamp != stamp:
-            self._engine = ModelEngine(self.json(), stamp)
+            self._engine = ModelEngine(self.described(), stamp)
         return self._engine
 
     def stamp(self) -> tuple[object, ...]:
@@ -106,6 +106,10 @@ class Model(Sealed):
     def save(self, folder: str, prefix: str | None = None, name: str | None = None) -> list[str]:
         """Write its files into a folder; their paths."""
         return files.save(str(self.kind), self.json(), folder, name if prefix is None else prefix)
+
+    def described(self) -> dict[str, object]:
+        """What the engine is made of: its JSON, the vocabulary in any order, merges as the file has them."""
+        return super().json()
 
     def json(self) -> dict[str, object]:
         """As `tokenizer.json` has it, its vocabulary by id."""
@@ -157,7 +161,9 @@ def pairs(merges: Any) -> list[list[str]]:
 
 def parted(merges: list[Any]) -> list[Any]:
     """Merges as pairs, which older files write as one string each."""
-    return [one.split(" ") for one in merges] if merges and isinstance(merges[0], str) else merges
+    if not merges or not isinstance(merges[0], str):
+        return merges
+    return [one.split(" ") for one in merges if not one.startswith("#version")]
 
 
 def single(value: float | None) -> float | None:
@@ -218,6 +224,12 @@ class BPE(Model):
             files.check_merges(self.values)
         except ValueError as error:
             raise Exception(f"Error while initializing BPE: {error}") from error
+
+    def described(self) -> dict[str, object]:
+        """The same; `ValueError` for merges of both forms."""
+        if len({*map(type, self.values["merges"])}) > 1:
+            raise ValueError("merges are pairs, or strings with a space, and not both")
+        return super().described()
 
     def json(self) -> dict[str, object]:
         """As `tokenizer.json` has it; what older files write in another way, as theirs does."""
