@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 import regex
 import rustbpe  # type: ignore[import-untyped]
+import train_peers
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from strategies import corpora
@@ -20,6 +21,9 @@ from tiktoken import _educational
 from tokenizers import Tokenizer, models, pre_tokenizers, trainers
 
 import syllabary
+from syllabary import splits
+from syllabary.counts import PieceCounts
+from syllabary.reference import ReferenceTokenizer
 from syllabary.reference.bytes_to_unicode import spell
 from syllabary.training import GPT4_2023
 
@@ -106,9 +110,9 @@ def test_tiktoken_educational(documents: list[str], num_merges: int) -> None:
     assert {token: token_id for token_id, token in tok.vocab.items()} == ranks
 
 
-def minbpe(text: str, num_merges: int) -> list[tuple[bytes, bytes]]:
+def minbpe(text: str, num_merges: int, pattern: str = GPT4_2023) -> list[tuple[bytes, bytes]]:
     """minbpe's RegexTokenizer.train: count all, take the first of the most frequent, merge, again."""
-    chunks = [[bytes([byte]) for byte in chunk.encode()] for chunk in regex.findall(GPT4_2023, text)]
+    chunks = [[bytes([byte]) for byte in chunk.encode()] for chunk in regex.findall(pattern, text)]
     merges: list[tuple[bytes, bytes]] = []
     for _ in range(num_merges):
         counts: dict[tuple[bytes, bytes], int] = {}
@@ -141,6 +145,57 @@ def test_minbpe(documents: list[str], num_merges: int) -> None:
     assume(of_both_unicodes(documents))
     tok = trained(documents, 256 + num_merges, like="minbpe")
     assert tok.merges == minbpe(documents[0], num_merges)
+
+
+# Patterns that leave text unmatched, which mean the same in all of them.
+GAPS = [r"[a-zA-Z]+|[0-9]+|\s+", r"[a-z]+", r"[^aeiou]{1,3}", r"aa?|b+(?=[^c])"]
+
+
+def check_gaps(tok: syllabary.Tokenizer, text: str, ids: list[int]) -> None:
+    """The engine and the specification drop what the peer drops, from a file too."""
+    assert tok.encode(text) == ReferenceTokenizer(tok.spec).encode(text) == ids
+
+
+@given(corpora(), st.sampled_from(GAPS), st.integers(0, 20))
+def test_rustbpe_drops_what_its_pattern_leaves(documents: list[str], pattern: str, num_merges: int) -> None:
+    documents = ["ab1bb", *documents]
+    peer = rustbpe.Tokenizer()
+    peer.train_from_iterator(iter(documents), 256 + num_merges, pattern=pattern)
+    tok = trained(documents, 256 + num_merges, like="rustbpe", split=pattern)
+    ranks = {token_id: bytes(token) for token, token_id in peer.get_mergeable_ranks()}
+    assert dict(tok.vocab) == dict(sorted(ranks.items()))
+    for text in documents:
+        check_gaps(tok, text, peer.encode(text))
+
+
+@given(corpora(max_documents=1), st.sampled_from(GAPS), st.integers(0, 20))
+def test_minbpe_and_tiktoken_drop_what_their_pattern_leaves(
+    documents: list[str], pattern: str, num_merges: int
+) -> None:
+    text = "".join(["ab1bb", *documents])
+    assume(of_both_unicodes([text]))
+    merges = minbpe(text, num_merges, pattern)
+    for like in ("minbpe", "tiktoken"):
+        tok = trained([text], 256 + num_merges, like=like, split=pattern)
+        assert tok.merges == merges
+        check_gaps(tok, text, train_peers.minbpe_ids(regex.findall(pattern, text), merges))
+    ranks = _educational.bpe_train(text, len(tok.vocab), pattern, visualise=None)
+    assert {token: token_id for token_id, token in tok.vocab.items()} == ranks
+
+
+def test_what_drops_and_what_does_not() -> None:
+    """A table of counts cuts alike; a named split, and a pattern of other tools, are as they were."""
+    text = "ab, ab, ab!"
+    for like in ("minbpe", "tiktoken", "rustbpe"):
+        tok = trained([text], 258, like=like, split="[a-z]+")
+        assert tok.merges == [(b"a", b"b")]
+        assert tok.decode(tok.encode(text)) == "ababab"
+        table = PieceCounts.of([text], like=like, split="[a-z]+")
+        assert dict(table) == {"ab": 3}
+        assert trained([text], 258, like=like, split="gpt2").spec.split == splits.get("gpt2")
+    for like in (None, "cs336"):
+        tok = trained([text], 258, like=like, split="[a-z]+")
+        assert tok.decode(tok.encode(text)) == text
 
 
 def test_cs336() -> None:

@@ -14,7 +14,7 @@ from pathlib import Path
 from types import EllipsisType
 from typing import Any
 
-from syllabary import counts_file, splits
+from syllabary import counts_file
 from syllabary._engine import Trainer
 from syllabary.arguments import special_names, text_or_none, thread_count
 from syllabary.corpus import Source
@@ -25,7 +25,7 @@ from syllabary.piece_table import PieceTable, Rules, arrays_of
 from syllabary.progress import Report, reporter
 from syllabary.reference.assemble import check_options
 from syllabary.spec import Form, SplitSpec, TrainOptions
-from syllabary.training import LIKE, OURS, TOOLS
+from syllabary.training import LIKE, OURS, TOOLS, split_of
 from syllabary.training_checkpoint import Checkpoint, in_blocks, opened
 from syllabary.training_feed import Takes, feed
 from syllabary.training_huggingface import by_lines
@@ -71,7 +71,7 @@ class PieceCounts(PieceTable):
         source: as for `syllabary.train`, and read in the same way.
         like: count as training like that tool does: by its split, and with its special tokens as plain text
             where it has them so. "huggingface" has files by lines, documents whole.
-        split: a name, a pattern or None (default "o200k", or that of `like`).
+        split: a name, a pattern or None (default "o200k", or that of `like`), as for `syllabary.train`.
         special_tokens: boundaries in the text, which are not counted.
         normalize: "NFC", "NFD", "NFKC" or "NFKD": the text is brought into this form first.
         progress: a bar on stderr, or a function that takes `Progress`.
@@ -205,7 +205,7 @@ def rules_of(like: str | None, split: Split, special_tokens: Sequence[str], norm
     wanted = settings["split"] if split is ... else split
     if not isinstance(wanted, SplitSpec):
         text_or_none("split", wanted)
-        wanted = splits.get(wanted)
+        wanted = split_of(wanted, like)
     text_or_none("normalize", normalize)
     rules = Rules(wanted, specials, normalize)
     check_options(rules.options())

@@ -95,6 +95,8 @@ LIKE: dict[str, dict[str, Any]] = {
     },
 }
 TOOLS = (*LIKE, SENTENCEPIECE)
+# Tools that take what a pattern finds and nothing else, in training and later; that of GPT-4 finds all.
+FINDING = ("minbpe", "tiktoken", "rustbpe")
 # Arguments of `train` for which a tool may have a default, and those that are as they are given.
 GIVEN = "split unit min_frequency tie_break byte_order alphabet end_of_word num_merges normalize".split()
 SAME = "vocab_size special_tokens max_token_length fallback".split()
@@ -143,7 +145,7 @@ def train(
         control symbols), `max_token_length`, `fallback` (to bytes), `threads`, `progress` and `options` go
         with it. Lines of documents are its sentences.
     split: a name, a pattern or None (default "o200k"; "whitespace-split" with `end_of_word`; "latin" for
-        words).
+        words). What a pattern does not match is a piece; like minbpe, tiktoken and rustbpe it is dropped.
     unit: "byte", "char", or "word": whole pieces are the first symbols and merges join neighbours. With "id"
         the source is sequences of integers, and what comes is an `IdTokenizer` (`syllabary.train_ids`).
     special_tokens: boundaries in the text, never learned; their ids follow the merges.
@@ -225,7 +227,7 @@ def _options(like: str | None, given: dict[str, Any], same: dict[str, Any]) -> T
     if settings["vocab_size"] is None and settings["num_merges"] is None:
         settings["num_merges"] = default_merges
         settings["vocab_size"] = 32_000 if default_merges is None else None
-    checked = _checked(settings)
+    checked = _checked(settings, like)
     if like == "huggingface":
         checked["min_frequency"] = checked["min_frequency"] or 1  # their default, 0, is no other limit
     options = TrainOptions(**checked)
@@ -317,7 +319,14 @@ def _inclusive(limit: Any, like: str | None) -> Any:
     return max(2, limit - 1) if like == "huggingface" and isinstance(limit, int) else limit
 
 
-def _checked(settings: dict[str, Any]) -> dict[str, Any]:
+def split_of(split: str | None, like: str | None) -> SplitSpec:
+    """How to split, by a name, a pattern or `None`, as a tool does; errors as of `splits.get`."""
+    found = splits.get(split)
+    drops = like in FINDING and found.name is None and found.pattern != GPT4_2023
+    return dataclasses.replace(found, keep_unmatched=False) if drops else found
+
+
+def _checked(settings: dict[str, Any], like: str | None) -> dict[str, Any]:
     """The settings with the split looked up; `TypeError` and `TrainingError` name the argument."""
     checked = dict(settings)
     for name in ("vocab_size", "num_merges", "min_frequency", "max_token_length"):
@@ -339,7 +348,7 @@ def _checked(settings: dict[str, Any]) -> dict[str, Any]:
         text_or_none(name, settings[name])
     if not isinstance(settings["fallback"], bool):
         raise TypeError(f"fallback is {settings['fallback']!r}: give True or False")
-    return checked if own else checked | {"split": splits.get(settings["split"])}
+    return checked if own else checked | {"split": split_of(settings["split"], like)}
 
 
 def _count(

@@ -264,7 +264,7 @@ def check_output(path: Path, file_format: str | None, options: Mapping[str, Any]
         model = {"word": "wordlevel", "char": "bpe"}.get(model, model)
     told = {name: settings[name] for name in FACTS if name in settings}
     if not isinstance(settings["split"], SplitSpec):
-        told["split"] = None  # by its name, or the pattern of one that keeps all
+        told["split"] = None  # a name or a pattern
     if start is not None:
         told = {name: getattr(start.spec, name) for name in FACTS}
     if sentence := formats.refusal(form.name, alphabet=settings["alphabet"], model=model, **told):
