@@ -1,17 +1,24 @@
-"""`encode --separator "\\n"` and `decode --lines`: a line of ids for each line of text, and back.
+"""`encode --separator "\\n"` or `--documents line`, `decode --lines`: a line of ids for each line, and back.
 
 Empty lines too, so that corpora of two languages stay beside each other. Leaves out: all else (test_cli).
 """
 
 from __future__ import annotations
 
+import io
+import json
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
+from hypothesis import given
+from hypothesis import strategies as st
 
 import syllabary
+from syllabary import corpus
 from syllabary.cli import main
+from syllabary.corpus.document import Reading, Stream
+from syllabary.corpus.text import READER
 
 LINES = "the cat\n\n  on the mat, né\n\n\n北京 <0x41>\n"
 
@@ -33,9 +40,10 @@ def folder(working_folder: Path) -> Path:
 
 @pytest.mark.parametrize("form", [[], ["--json"]])
 @pytest.mark.parametrize("source", [["-i", "lines.txt"], []])
-def test_lines_stay_lines(folder: Path, form: list[str], source: list[str]) -> None:
+@pytest.mark.parametrize("by", [["--separator", "\\n"], ["--documents", "line"]])
+def test_lines_stay_lines(folder: Path, form: list[str], source: list[str], by: list[str]) -> None:
     stdin = None if source else LINES
-    written = run("encode", "-t", "tok.json", *source, *form, "--separator", "\\n", stdin=stdin).stdout
+    written = run("encode", "-t", "tok.json", *source, *form, *by, stdin=stdin).stdout
     assert written.count("\n") == LINES.count("\n")
     assert run("decode", "-t", "tok.json", "--lines", stdin=written).stdout_bytes == LINES.encode()
     joined = run("decode", "-t", "tok.json", stdin=written).stdout_bytes
@@ -68,3 +76,38 @@ def test_no_lines_and_a_last_line_without_an_end(folder: Path) -> None:
     assert run("decode", "-t", "tok.json", "--lines", stdin="116\n104").stdout == "t\nh\n"
     assert run("decode", "-t", "tok.json", "--lines", stdin="\n").stdout == "\n"
     assert run("decode", "-t", "tok.json", "--lines", "116", "104").stdout == "th\n"
+
+
+@pytest.mark.parametrize("text", ["", "\n", "a\n\r\n\n b\r\n\n\n", "a\n\n\nb", "\r", "a\n\r", "\n\n"])
+def test_as_many_lines_as_there_are(folder: Path, text: str) -> None:
+    """Ends of Windows belong to no line."""
+    Path("in.txt").write_bytes(text.encode())
+    by = ("encode", "-t", "tok.json", "--documents", "line")
+    lines = [line.removesuffix("\r") for line in text.removesuffix("\n").split("\n")] if text else []
+    tok = syllabary.load("tok.json")
+    found = run(*by, "--json", "-i", "in.txt", "-i", "in.txt").stdout.splitlines()
+    assert [*map(json.loads, found)] == [*map(tok.encode, [*lines, *lines])]
+
+
+def test_a_line_that_cannot_be_encoded_is_told_by_its_number(folder: Path) -> None:
+    syllabary.train([LINES], num_merges=3, special_tokens=["<|x|>"]).save("special.json")
+    Path("wrong.txt").write_text("ok\n\n\na <|x|>\n", "utf-8", newline="\n")
+    refused = run("encode", "-t", "special.json", "--documents", "line", "-i", "wrong.txt")
+    assert "wrong.txt, line 4" in refused.stderr
+    assert refused.stdout.count("\n") == 3
+
+
+@given(st.text(alphabet="ab \r\n", max_size=12))
+def test_every_line_is_a_document(text: str) -> None:
+    """In parts too; without `every-line` those that are not empty."""
+    lines = [line.removesuffix("\r") for line in text.removesuffix("\n").split("\n")] if text else []
+    stream = Stream("x", "x", None, lambda: io.BytesIO(text.encode()))
+    assert [one.text for one in corpus.read([stream], documents="every-line")] == lines
+    assert [one.text for one in corpus.read([stream], documents="line")] == [line for line in lines if line]
+    joined, last = [""], True
+    for part, last in READER.parts(stream, Reading(documents="every-line"), lambda _name: None):
+        joined[-1] += part
+        if last:
+            joined.append("")
+    assert joined[:-1] == lines
+    assert last

@@ -95,7 +95,9 @@ READING: tuple[Callable[[Any], Any], ...] = (
         help="Read files as this, whatever their suffix.",
     ),
     click.option(
-        "--documents", type=click.Choice(["file", "line"]), help="A document of plain text.  [default: file]"
+        "--documents",
+        type=click.Choice(["file", "line"]),
+        help="A document of plain text: the file, or each line that is not empty.  [default: file]",
     ),
     click.option(
         "--separator",

@@ -6,6 +6,7 @@ Leaves out: ids in files for training code (shards).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any
 
 import click
@@ -68,7 +69,10 @@ def encode(
     stream: bool,
     reading: Reading,
 ) -> None:
-    """Write the ids of TEXT, one line a text; without TEXT and `-i`, of all that stdin holds."""
+    """Write the ids of TEXT, one line a text; without TEXT and `-i`, of all that stdin holds.
+
+    With `--documents line`, empty lines stay empty lines, so that line N is of line N.
+    """
     if tokens and as_json:
         raise click.UsageError("--tokens and --json exclude each other")
     tok = common.load(tokenizer, split)
@@ -96,6 +100,8 @@ def encode(
 def _texts(text: tuple[str, ...], files: tuple[str, ...], reading: Reading) -> Iterator[Document]:
     """The arguments, then the documents of the files; of stdin if there is neither."""
     yield from (Document(decoded(one)) for one in text)
+    if reading.documents == "line":
+        reading = replace(reading, documents="every-line")
     if files or not text:
         yield from common.documents(*files or ("-",), reading=reading)
 

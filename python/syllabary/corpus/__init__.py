@@ -47,7 +47,7 @@ def read(
     include: Globs = None,
     exclude: Globs = None,
     kind: str | None = None,
-    documents: Literal["file", "line"] = "file",
+    documents: Literal["file", "line", "every-line"] = "file",
     separator: str | None = None,
     column: str = "text",
     encoding: str | None = None,
@@ -69,7 +69,8 @@ def read(
     include, exclude: of folders and archives, only files that match one of these globs, and none of those:
         of names, as `"*.py"`, or, with a `/`, of paths below the folder, as `"grc/**"`.
     kind: a reader's name, as `"jsonl"`; None: by the suffix. encoding: None: found out.
-    documents, separator: of plain text, one document a file or a line, or what stands between documents.
+    documents, separator: of plain text, one document a file, a line that is not empty (`"line"`) or a line
+        (`"every-line"`), or what stands between documents.
     column: of tables and JSON, where the text is. division, beta_code: of TEI.
     select: only documents with these values in `meta`, as `{"lang": "grc"}`; of several of one name, any.
     on_error: `"skip"` leaves out files that cannot be read; `Corpus.report` lists them.

@@ -69,7 +69,7 @@ class Reading:
 
     include, exclude: for folders and archives, globs of names or of paths within them; none: everything.
     kind: the reader's name (`"text"`, `"jsonl"`, `"tei"` …); None: by suffix.
-    documents: of plain text, one a file or one a line.
+    documents: of plain text, one a file, one a line that is not empty, or one a line whatever it is.
     separator: of plain text, what stands between documents, instead.
     column: of tables and JSON Lines, where the text is.
     encoding: as Python names it; None: a byte order mark, what the file declares, UTF-8, else detected.
@@ -83,7 +83,7 @@ class Reading:
     include: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
     kind: str | None = None
-    documents: Literal["file", "line"] = "file"
+    documents: Literal["file", "line", "every-line"] = "file"
     separator: str | None = None
     column: str = "text"
     encoding: str | None = None
@@ -94,7 +94,7 @@ class Reading:
     errors: Literal["strict", "replace"] = "strict"
 
     def __post_init__(self) -> None:
-        one_of("documents", self.documents, ("file", "line"))
+        one_of("documents", self.documents, ("file", "line", "every-line"))
         one_of("division", self.division, ("auto", "work", "chapter", "letter"))
         one_of("on_error", self.on_error, ("raise", "skip"))
         one_of("errors", self.errors, ("strict", "replace"))
@@ -115,7 +115,7 @@ def place_of(document: Document, reading: Reading) -> str:
     if "path" not in meta:
         return f"document {meta.get('index', '?')}"
     inside = [f"{name} {meta[name]}" for name in ("line", "row", "n", "id") if name in meta]
-    if not inside and (reading.separator is not None or reading.documents == "line"):
+    if not inside and (reading.separator is not None or reading.documents != "file"):
         inside = [f"the document that begins with {document.text[:40]!r}"]
     return ", ".join([str(meta["path"]), *inside[:1]])
 

@@ -1,9 +1,9 @@
 """Plain text: one file is one document, or each line is, or what stands between separators.
 
-Adds the cutting, in large steps: an empty line is no document, but two separators hold an empty one between
-them, as in `Tokenizer.encode_files`; the last separator or line end begins no further document. A line ends
-with a line feed, and a carriage return before it belongs to the end. Nothing else is changed: in whole files
-line ends and a byte order mark of UTF-8 stay.
+Adds the cutting, in large steps: an empty line is no document unless every line is one, and two separators
+hold an empty one between them, as in `Tokenizer.encode_files`; the last separator or line end begins no
+further document. A line ends with a line feed, and a carriage return before it belongs to the end. Nothing
+else is changed: in whole files line ends and a byte order mark of UTF-8 stay.
 Leaves out: encodings (`encoding`).
 """
 
@@ -24,7 +24,7 @@ def documents(stream: Stream, reading: Reading, told: Told) -> Iterator[Document
     if separator is None:
         yield Document("".join(chunks), {"path": stream.name})
     elif reading.separator is None:
-        yield from _line_documents(_whole(chunks, separator), stream)
+        yield from _line_documents(_whole(chunks, separator, inside=False), stream, _every(reading))
     else:
         for texts in _whole(chunks, separator):
             for text in texts:
@@ -40,7 +40,7 @@ def parts(stream: Stream, reading: Reading, told: Told) -> Iterator[Part]:
             yield part, False
         yield "", True
     elif reading.separator is None:
-        yield from _line_parts(chunks)
+        yield from _line_parts(chunks, _every(reading))
     else:
         yield from cut(chunks, separator)
 
@@ -84,10 +84,12 @@ def _begun(text: str, separator: str) -> int:
     return next((size for size in range(longest, 0, -1) if text.endswith(separator[:size])), 0)
 
 
-def _whole(chunks: Iterable[str], separator: str) -> Iterator[list[str]]:
-    """The documents of `cut`, whole, those that end in one chunk at a time."""
+def _whole(chunks: Iterable[str], separator: str, inside: bool = True) -> Iterator[list[str]]:
+    """The documents of `cut`, whole, those that end in one chunk at a time.
+
+    inside: whether an empty text is a document.
+    """
     pieces: list[str] = []  # of the document that has not ended
-    inside = True
     for ended, begun in _cuts(chunks, separator):
         if ended:
             ended[0] = "".join([*pieces, ended[0]])
@@ -100,17 +102,17 @@ def _whole(chunks: Iterable[str], separator: str) -> Iterator[list[str]]:
         yield ["".join(pieces)]
 
 
-def _line_documents(found: Iterable[list[str]], stream: Stream) -> Iterator[Document]:
+def _line_documents(found: Iterable[list[str]], stream: Stream, every: bool) -> Iterator[Document]:
     path, numbered, first = stream.name, stream.start == 0, 1
     for texts in found:
         for number, text in enumerate(texts, first):
             line = text[:-1] if text[-1:] == "\r" else text
-            if line:
+            if line or every:
                 yield Document(line, {"path": path, "line": number} if numbered else {"path": path})
         first += len(texts)
 
 
-def _line_parts(chunks: Iterable[str]) -> Iterator[Part]:
+def _line_parts(chunks: Iterable[str], every: bool) -> Iterator[Part]:
     held, inside = "", False  # held: a carriage return, which may belong to the line's end
     for ended, begun in _cuts(chunks, "\n"):
         if ended:
@@ -118,7 +120,7 @@ def _line_parts(chunks: Iterable[str]) -> Iterator[Part]:
             held = ""
         for text in ended:
             line = text[:-1] if text[-1:] == "\r" else text
-            if line or inside:
+            if line or inside or every:
                 yield line, True
             inside = False
         if begun:
@@ -128,14 +130,19 @@ def _line_parts(chunks: Iterable[str]) -> Iterator[Part]:
         if begun:
             yield begun, False
             inside = True
-    if inside:
+    if inside or (every and held):
         yield "", True
 
 
 def _separator(reading: Reading) -> str | None:
     if reading.separator is not None:
         return reading.separator
-    return "\n" if reading.documents == "line" else None
+    return None if reading.documents == "file" else "\n"
+
+
+def _every(reading: Reading) -> bool:
+    """Whether empty lines are documents."""
+    return reading.documents == "every-line"
 
 
 READER = Reader("text", (".txt",), documents, parts)

@@ -135,7 +135,7 @@ def _separator(path: Path, reading: Reading) -> bytes | None:
         return None
     if reading.separator is not None:
         return reading.separator.encode("utf-8", "surrogatepass") or None
-    return b"\n" if reading.documents == "line" else None
+    return None if reading.documents == "file" else b"\n"
 
 
 def _next(file: BinaryIO, separator: bytes, at: int) -> int | None:
