@@ -216,12 +216,22 @@ def test_options_that_change_nothing_there_are_taken(model: str, tmp_path: Path)
 
 @pytest.mark.parametrize("text", ['a,"b,c",d', '"x""y",z', 'a"b,c', '"a,b', 'a,"b\nc"', " a, b", "", "a"])
 def test_lists_are_read_as_its_command_line_reads_them(text: str) -> None:
+    """In `options` too, as in its own Python."""
     out, told = io.BytesIO(), {"vocab_size": 60, "hard_vocab_limit": False, "minloglevel": 3}
     sentencepiece.SentencePieceTrainer.train(
         sentence_iterator=iter(["to be or not"]), model_writer=out, user_defined_symbols=text, **told
     )
     found = [piece for piece, _score, kind in pieces(out.getvalue()) if kind == 4]
     assert list(training_sentencepiece.read_option("user_defined_symbols", text)) == found  # type: ignore[call-overload]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", EarlyStopWarning)
+        tok = syllabary.train(
+            ["to be or not"],
+            model="unigram",
+            like="sentencepiece",
+            options={**told, "user_defined_symbols": text},
+        )
+    assert pieces(sentencepiece_write.write(tok.spec)) == pieces(out.getvalue())
 
 
 @pytest.mark.parametrize("text", ["true", "t", "1", "yes", "Y", "false", "F", "0", "no", "n", "2", "x", ""])
@@ -275,7 +285,7 @@ def test_early_stop_points_at_the_caller(model: str) -> None:
         ({"options": {"unk_id": "0"}}, TypeError, "unk_id is '0': give an integer"),
         ({"options": {"character_coverage": "1"}}, TypeError, "give a number"),
         ({"options": {"unk_piece": 1}}, TypeError, "give str"),
-        ({"options": {"control_symbols": "<a>"}}, TypeError, "control_symbols"),
+        ({"options": {"control_symbols": b"<a>"}}, TypeError, "control_symbols"),
         ({"options": {"precompiled_charsmap": b"abc"}}, SyllabaryError, "damaged|shorter|fewer"),
         ({"options": {"normalization_rule_name": "nfc"}}, TrainingError, "known are nmt_nfkc"),
         ({"options": [1]}, TypeError, "give a dict"),

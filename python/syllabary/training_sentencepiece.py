@@ -184,9 +184,9 @@ def _items(text: str) -> tuple[str, ...]:
 
 
 def _checked(name: str, value: Any, default: Any) -> Any:
-    """A value of the type that the default has."""
+    """A value of the type that the default has; a list may be a text too, as sentencepiece reads it."""
     if isinstance(default, tuple):
-        return tuple(ordered(name, value, (str,)))
+        return tuple(ordered(name, _items(value) if isinstance(value, str) else value, (str,)))
     if isinstance(default, bool) or name == "precompiled_charsmap":
         kind: type = bool if isinstance(default, bool) else bytes
         if not isinstance(value, kind):
