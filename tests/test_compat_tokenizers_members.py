@@ -5,6 +5,7 @@ Leaves out: what they do (`test_compat_tokenizers_parts`).
 
 from __future__ import annotations
 
+import copy
 import json
 import pickle
 from operator import attrgetter
@@ -151,3 +152,49 @@ def test_classes_of_the_caller_and_the_rest_have_what_they_are_given() -> None:
         for one in (made, t.Tokenizer(t.models.BPE()), t.normalizers.NFC(), t.decoders.Fuse()):
             one.foo = 1
             assert one.foo == 1
+
+
+class Idle:
+    """Code of the caller's that does nothing."""
+
+    def normalize(self, _text: Any) -> None: ...
+    def pre_tokenize(self, _text: Any) -> None: ...
+    def decode_chain(self, tokens: list[str]) -> list[str]:
+        return tokens
+
+
+@pytest.mark.parametrize(
+    "place, kind, listed",
+    [
+        ("normalizer", "Normalizer", False),
+        ("normalizer", "Normalizer", True),
+        ("pre_tokenizer", "PreTokenizer", False),
+        ("pre_tokenizer", "PreTokenizer", True),
+        ("decoder", "Decoder", False),  # a list of them is a panic there
+    ],
+)
+def test_code_of_the_caller_is_in_no_file_and_no_pickle(place: str, kind: str, listed: bool) -> None:
+    found = []
+    for library in (ours, theirs):
+        module = getattr(library, f"{place}s")
+        made = alone = getattr(module, kind).custom(Idle())
+        if listed:
+            made = module.Sequence([alone])
+        tokenizer = library.Tokenizer(library.models.BPE({"a": 0}, []))
+        setattr(tokenizer, place, made)
+        runs: list[Any] = [
+            lambda t=tokenizer: pickle.dumps(t),
+            lambda t=tokenizer: copy.deepcopy(t),
+            lambda t=tokenizer: t.to_str(),
+            lambda t=tokenizer: repr(t),
+            lambda one=made: pickle.dumps(one),
+            lambda one=alone: copy.deepcopy(one),
+            lambda one=alone: one.__getstate__(),
+            lambda one=made: str(one),
+        ]
+        found.append([])
+        for run in runs:
+            with pytest.raises(Exception) as caught:  # noqa: PT011 (theirs raises nothing narrower)
+                run()
+            found[-1].append((type(caught.value), str(caught.value)))
+    assert found[0] == found[1]

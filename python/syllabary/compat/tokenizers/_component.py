@@ -13,7 +13,7 @@ from operator import index
 from pathlib import Path
 from typing import Any, ClassVar, Generic, TypeVar, cast, overload
 
-from syllabary.compat.tokenizers._json import dumps
+from syllabary.compat.tokenizers._json import pickled
 from syllabary.compat.tokenizers._shown import Record, Word, show
 from syllabary.formats.hf_components import Place, kind_of, read_steps
 from syllabary.formats.hf_floats import read_float
@@ -181,7 +181,7 @@ class Component:
 
     def __getstate__(self) -> bytes:
         """Its JSON."""
-        return dumps(self.json()).encode()
+        return pickled(self.base, self.json)
 
     def __setstate__(self, state: bytes) -> None:
         """From its JSON."""
@@ -376,22 +376,3 @@ def token_id(value: Any) -> int:
     if number >= 2**32:
         raise OverflowError("number too large to fit in target type")
     return number
-
-
-class Custom(Component):
-    """A component of the caller's: an object whose methods are called."""
-
-    kind = None
-
-    def __init__(self, made: Any) -> None:
-        self.made, self.values, self.changes = made, {}, 0
-
-    @property
-    def is_custom(self) -> bool:
-        return True
-
-    def json(self) -> dict[str, object]:
-        raise Exception(f"Custom {self.base} cannot be serialized")
-
-    def record(self) -> object:
-        return self.json()

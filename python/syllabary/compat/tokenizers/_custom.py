@@ -1,14 +1,16 @@
-"""Calls of components that are Python code of the caller's.
+"""Components that are Python code of the caller's, and calls of them.
 
-Adds `called`, whose errors are those of their library: an `Exception` that names type and message; and
-`lent`, which ends the life of what was given to the code.
+Adds `Custom`; `called`, whose errors are those of their library: an `Exception` that names type and message;
+and `lent`, which ends the life of what was given to the code.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, Protocol, TypeVar
+from typing import Any, ClassVar, Protocol, TypeVar
+
+from syllabary.compat.tokenizers._component import Component, family
 
 
 class _Lent(Protocol):
@@ -33,3 +35,27 @@ def lent(reference: Reference) -> Iterator[Reference]:
         yield reference
     finally:
         reference._end()
+
+
+class Custom(Component):
+    """A component of the caller's: an object whose methods are called. said: what errors call it."""
+
+    kind = None
+    said: ClassVar[str] = ""
+
+    def __init__(self, made: Any) -> None:
+        self.made, self.values, self.changes = made, {}, 0
+
+    @property
+    def is_custom(self) -> bool:
+        return True
+
+    def json(self) -> dict[str, object]:
+        raise Exception(f"Custom {self.said or self.base} cannot be serialized")
+
+    def __reduce_ex__(self, _protocol: object) -> str | tuple[Any, ...]:
+        module = family(type(self)).__module__.rpartition(".")[2]
+        raise TypeError(f"cannot pickle 'tokenizers.{module}.{self.base}' object")
+
+    def record(self) -> object:
+        return self.json()

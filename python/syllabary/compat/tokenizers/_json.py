@@ -1,14 +1,14 @@
 """The JSON that Hugging Face's library writes, byte for byte.
 
-Adds `dumps`: compact or with two spaces, characters as they are, numbers as Rust's serde writes them. Leaves
-out: reading (`json`, `formats.strict_json`).
+Adds `dumps`: compact or with two spaces, characters as they are, numbers as Rust's serde writes them; and
+`pickled`, what pickles are of. Leaves out: reading (`json`, `formats.strict_json`).
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 MARK = "\ud800"  # no text holds it alone: it has no UTF-8
 
@@ -30,6 +30,14 @@ def dumps(document: Mapping[str, object], pretty: bool = False) -> str:
         return text
     values = iter(floats)
     return re.sub(f'"{MARK}"', lambda _match: number(next(values)), text)
+
+
+def pickled(name: str, document: Callable[[], Mapping[str, object]]) -> bytes:
+    """What `pickle` gets of something called so; an `Exception` for what has no JSON."""
+    try:
+        return dumps(document()).encode()
+    except Exception as error:
+        raise Exception(f"Error while attempting to pickle {name}: {error}") from error
 
 
 def number(value: float) -> str:

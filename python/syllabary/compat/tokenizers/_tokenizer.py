@@ -15,7 +15,7 @@ from syllabary.compat.tokenizers import _component as part
 from syllabary.compat.tokenizers._added import AddedToken, AddedTokens, read_tokens
 from syllabary.compat.tokenizers._component import Component, from_json
 from syllabary.compat.tokenizers._encode import Encoder
-from syllabary.compat.tokenizers._json import dumps
+from syllabary.compat.tokenizers._json import dumps, pickled
 from syllabary.compat.tokenizers._shown import Record, Word, show
 from syllabary.compat.tokenizers._train import Training
 from syllabary.compat.tokenizers.decoders import Decoder
@@ -152,7 +152,7 @@ class Tokenizer(Encoder, Training):
 
     def __getstate__(self) -> bytes:
         """As its file."""
-        return self.to_str().encode("utf-8")
+        return pickled("Tokenizer", self._document)
 
     def __setstate__(self, state: bytes) -> None:
         """From its file."""

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from syllabary._engine import StepDecoder as Engine
 from syllabary.compat.tokenizers import _component as part
-from syllabary.compat.tokenizers._component import Chain, Component, Custom, Member
-from syllabary.compat.tokenizers._custom import called
+from syllabary.compat.tokenizers._component import Chain, Component, Member
+from syllabary.compat.tokenizers._custom import Custom, called
 from syllabary.compat.tokenizers._regex import no_pattern, read_pattern
 from syllabary.compat.tokenizers.pre_tokenizers import scheme_of
 from syllabary.formats.hf_components import DECODER
@@ -55,6 +55,8 @@ class Decoder(Component):
 
 class _Custom(Custom, Decoder):
     """A decoder of the caller's."""
+
+    said = "PyDecoder"
 
 
 class BPEDecoder(Decoder):

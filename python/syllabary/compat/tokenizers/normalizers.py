@@ -11,8 +11,8 @@ from typing import Any
 
 from syllabary._engine import Normalizer as Engine
 from syllabary.compat.tokenizers import _component as part
-from syllabary.compat.tokenizers._component import Chain, Component, Custom, Member
-from syllabary.compat.tokenizers._custom import called, lent
+from syllabary.compat.tokenizers._component import Chain, Component, Member
+from syllabary.compat.tokenizers._custom import Custom, called, lent
 from syllabary.compat.tokenizers._normalized import NormalizedString, NormalizedStringRefMut
 from syllabary.compat.tokenizers._regex import no_pattern, read_pattern
 from syllabary.formats.hf_components import NORMALIZER

@@ -10,8 +10,8 @@ from typing import Any
 
 from syllabary._engine import Pretokenizer as Engine
 from syllabary.compat.tokenizers import _component as part
-from syllabary.compat.tokenizers._component import Chain, Component, Custom, Member
-from syllabary.compat.tokenizers._custom import called, lent
+from syllabary.compat.tokenizers._component import Chain, Component, Member
+from syllabary.compat.tokenizers._custom import Custom, called, lent
 from syllabary.compat.tokenizers._normalized import WRONG_BEHAVIOR
 from syllabary.compat.tokenizers._pretokenized import PreTokenizedString, PreTokenizedStringRefMut
 from syllabary.compat.tokenizers._regex import no_pattern, read_pattern
