@@ -1,4 +1,4 @@
-"""The methods of `Tokenizer` for text that comes in parts, grows, or is longer than what reads its tokens.
+"""The methods of `Tokenizer` for text that comes in parts, grows, is too long, or as its normalizer leaves it.
 
 Adds `TextMethods`, of which `Tokenizer` is a child. Leaves out: how it is done (`streaming`, `fitting`,
 `chunking`).
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from syllabary import chunking, fitting, streaming
     from syllabary._engine import Tokenizer as Engine
     from syllabary.chunking import Chunk
+    from syllabary.reference import ReferenceTokenizer
     from syllabary.reference import cuts as all_cuts
     from syllabary.reference.cuts import Cuts
     from syllabary.streaming import Appender, IncrementalEncoder, Onwards, Part
@@ -45,6 +46,7 @@ class TextMethods:
     _spec: TokenizerSpec
     _engine: Engine
     _policy: Callable[[Special], Any]
+    _reference: ReferenceTokenizer
 
     def encoder(self, special: Special = "raise") -> IncrementalEncoder:
         """An encoder that takes a text part by part and gives each id as soon as it is final.
@@ -95,6 +97,19 @@ class TextMethods:
         found = streaming.Appender(self._cuts(special), self._counting(special))
         found.made_by = partial(self.appender, _kept(special))
         return found
+
+    def normalize(self, text: str, special: Special = "raise") -> str:
+        """The text as the normalizer leaves it, before it is cut into pieces: what the model sees.
+
+        Special and added tokens stay as they were found. Without a normalizer it is the text itself. Step by
+        step in Python: a second for a megabyte.
+        Raises `TextError` for a lone surrogate, `SpecialTokenError` as `special` says.
+
+        >>> import syllabary
+        >>> syllabary.train(["to be or not to be"] * 3, num_merges=9, normalize="NFKC").normalize("ﬁne")
+        'fine'
+        """
+        return self._reference.normalize(text, special)
 
     def count_until(self, text: str, limit: int, special: Special = "raise") -> int | None:
         """The number of ids of `text`, or `None` if it is above `limit`: then most of it is never read."""

@@ -111,6 +111,18 @@ class Pipeline:
                 groups += self.scored(parts, source, unknown) or self.ranked(parts, source, unknown)
         return groups
 
+    def normalize(self, text: str, policy: Policy) -> str:
+        """The text before it is cut into pieces: normalized, and special and added tokens as they were found.
+
+        Errors as of `groups`.
+        """
+        spec, source, found = self.spec, Source(text, exact=False), list[str]()
+        for run in cut_by_policy(text, spec.special_tokens, spec.added_tokens, policy, spec.matching):
+            aligned = Aligned.of(run.text, run.start)
+            parts = [run] if run.token is not None else self.normalized(aligned, policy, source)
+            found += [part.text for part in parts]
+        return "".join(found)
+
     def normalized(self, run: Aligned, policy: Policy, source: Source) -> Iterator[Aligned | Fixed]:
         """A run -> its normalized text, cut at the tokens that are looked for only there."""
         names = self.later

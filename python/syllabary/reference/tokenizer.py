@@ -211,6 +211,10 @@ class ReferenceTokenizer:
 
     # ---- inside ----
 
+    def normalize(self, text: str, special: Policy = "raise") -> str:
+        """What `text` is before it is cut into pieces; errors of a special token and a lone surrogate."""
+        return self.pipeline.normalize(text, special)
+
     def groups(self, text: str, special: Policy, unknown: Unknown) -> list[Group]:
         """Everything before the first merge; `UnknownSymbolError` where it is certain by now.
 
