@@ -1,4 +1,4 @@
-"""The methods of `Tokenizer` for text that comes in parts, grows, is too long, or as its normalizer leaves it.
+"""The methods of `Tokenizer` for text that comes in parts, grows, is too long, or is normalized alone.
 
 Adds `TextMethods`, of which `Tokenizer` is a child. Leaves out: how it is done (`streaming`, `fitting`,
 `chunking`).

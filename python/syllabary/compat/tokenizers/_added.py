@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Protocol
 
-from syllabary.compat.tokenizers._component import flag
+from syllabary.compat.tokenizers._values import flag, text
 
 FLAGS = ("single_word", "lstrip", "rstrip", "normalized", "special")
 
@@ -24,18 +24,36 @@ class AddedToken:
 
     def __init__(self, content: str | None = None, **kwargs: bool) -> None:
         """From its text and flags."""
-        if not isinstance(content, str | None):
-            raise TypeError(f"'{type(content).__name__}' object is not an instance of 'str'")
         self.content = "" if content is None else content
         self.special = False
         self._flags: dict[str, bool] = {}
         for name, value in kwargs.items():
             if name == "special":
-                self.special = flag(value)
+                self.special = value
             elif name in FLAGS:
                 self._flags[name] = flag(value)
             else:
                 print(f"Ignored unknown kwarg option {name}")  # noqa: T201 (as theirs does)
+
+    @property
+    def content(self) -> str:
+        """Its text."""
+        return self._content
+
+    @content.setter
+    def content(self, content: str) -> None:
+        """Another one."""
+        self._content = text(content)
+
+    @property
+    def special(self) -> bool:
+        """Whether it is left out of decoded text."""
+        return self._special
+
+    @special.setter
+    def special(self, special: bool) -> None:
+        """Say so."""
+        self._special = flag(special)
 
     @property
     def single_word(self) -> bool:

@@ -9,12 +9,20 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Sequence
-from operator import index
 from pathlib import Path
 from typing import Any, ClassVar, Generic, TypeVar, cast, overload
 
 from syllabary.compat.tokenizers._json import pickled
 from syllabary.compat.tokenizers._shown import Record, Word, show
+from syllabary.compat.tokenizers._values import character as character
+from syllabary.compat.tokenizers._values import count as count
+from syllabary.compat.tokenizers._values import flag as flag
+from syllabary.compat.tokenizers._values import instance as instance
+from syllabary.compat.tokenizers._values import listed as listed
+from syllabary.compat.tokenizers._values import maybe_flag as maybe_flag
+from syllabary.compat.tokenizers._values import maybe_text as maybe_text
+from syllabary.compat.tokenizers._values import text as text
+from syllabary.compat.tokenizers._values import token_id as token_id
 from syllabary.formats.hf_components import Place, kind_of, read_steps
 from syllabary.formats.hf_floats import read_float
 from syllabary.formats.strict_json import Json
@@ -326,53 +334,3 @@ def subclasses(cls: type[Component]) -> Iterator[type[Component]]:
         if one.kind is not None:
             yield one
         yield from subclasses(one)
-
-
-# ---- what members are read with ----
-
-
-def flag(value: Any) -> bool:
-    """A bool, NumPy's too."""
-    if type(value) is bool:
-        return value
-    if type(value).__module__ == "numpy" and type(value).__name__ in ("bool", "bool_"):
-        return bool(value)
-    said = "'None'" if value is None else f"'{type(value).__name__}' object"
-    raise TypeError(f"{said} is not an instance of 'bool'")
-
-
-def maybe_flag(value: Any) -> bool | None:
-    """A bool or `None`."""
-    return None if value is None else flag(value)
-
-
-def text(value: Any) -> str:
-    """A string."""
-    if not isinstance(value, str):
-        raise TypeError(f"'{type(value).__name__}' object is not an instance of 'str'")
-    return value
-
-
-def character(value: Any) -> str:
-    """A string of one character."""
-    if len(text(value)) != 1:
-        raise ValueError("expected a string of length 1")
-    return str(value)
-
-
-def count(value: Any) -> int:
-    """An integer, 0 or above, below 2^64; `True` is 1, as in theirs."""
-    number = index(value)
-    if number < 0:
-        raise OverflowError("can't convert negative int to unsigned")
-    if number >= 2**64:
-        raise OverflowError("Python int too large to convert to C unsigned long")
-    return number
-
-
-def token_id(value: Any) -> int:
-    """The same of an id, which is below 2^32."""
-    number = count(value)
-    if number >= 2**32:
-        raise OverflowError("number too large to fit in target type")
-    return number

@@ -90,9 +90,8 @@ class Encoder:
         self, encoding: Encoding, pair: Encoding | None = None, add_special_tokens: bool = True
     ) -> Encoding:
         """Truncate, add special tokens, pad."""
-        for one in (encoding, pair):
-            if one is not None and not isinstance(one, Encoding):
-                raise TypeError(f"'{type(one).__name__}' object is not an instance of 'Encoding'")
+        for one in (encoding,) if pair is None else (encoding, pair):
+            part.instance(one, Encoding)
         return self._framed(encoding._copy(), pair and pair._copy(), part.flag(add_special_tokens))
 
     def _framed(self, encoding: Encoding, pair: Encoding | None, special: bool) -> Encoding:
@@ -158,7 +157,7 @@ class Encoder:
 
     def decode_batch(self, sequences: Sequence[Sequence[int]], skip_special_tokens: bool = True) -> list[str]:
         """The texts of many."""
-        return [self.decode(ids, skip_special_tokens) for ids in sequences]
+        return [self.decode(ids, skip_special_tokens) for ids in part.listed(sequences)]
 
     async def async_decode_batch(
         self, sequences: Sequence[Sequence[int]], skip_special_tokens: bool = True

@@ -11,8 +11,8 @@ import warnings
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from syllabary.compat.tokenizers._component import count, flag, token_id
 from syllabary.compat.tokenizers._json import dumps
+from syllabary.compat.tokenizers._values import count, flag, instance, listed, token_id
 
 Span = tuple[int, int]
 SIDES = ("left", "right")
@@ -276,7 +276,8 @@ class Encoding:
     def merge(encodings: Iterable[Encoding], growing_offsets: bool = True) -> Encoding:
         """Encodings one after the other; offsets go on where those before end, if they are to grow."""
         merged, growing = Encoding(), flag(growing_offsets)
-        for one in encodings:
+        for one in listed(encodings):
+            instance(one, Encoding)
             merged._append(one, growing)
         return merged
 

@@ -5,6 +5,7 @@ Adds the checks, with the words of tokenizers 0.23.3. Leaves out: encoding (`_to
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -51,9 +52,8 @@ def read_inputs(given: Any, words: bool) -> list[Input]:
     """What `encode_batch` takes: texts and pairs of texts."""
     if isinstance(given, str):
         raise TypeError("Can't extract `str` to `Vec`")
-    if not isinstance(given, (list, tuple, np.ndarray)) and not (
-        hasattr(given, "__len__") and hasattr(given, "__getitem__")
-    ):
+    listed = hasattr(given, "__len__") and hasattr(given, "__getitem__") and not isinstance(given, Mapping)
+    if not isinstance(given, (list, tuple, np.ndarray)) and not listed:
         raise TypeError(f"'{type(given).__name__}' object is not an instance of 'Sequence'")
     return [_read_input(one, words) for one in given]
 

@@ -10,6 +10,8 @@ from collections.abc import Callable
 from typing import Any
 
 from syllabary.compat.tokenizers._regex import matches
+from syllabary.compat.tokenizers._values import instance
+from syllabary.compat.tokenizers._values import text as read_text
 from syllabary.reference import normalize
 from syllabary.reference.aligned import Aligned
 from syllabary.reference.step_match import arrange, cover
@@ -28,8 +30,7 @@ class NormalizedString:
 
     def __init__(self, sequence: str) -> None:
         """From the original text."""
-        if not isinstance(sequence, str):
-            raise TypeError(f"'{type(sequence).__name__}' object is not an instance of 'str'")
+        sequence = read_text(sequence)
         self._text = Aligned.of(sequence)
         self._source, self._range = sequence, (0, len(sequence))
 
@@ -139,7 +140,8 @@ class NormalizedString:
 
     def split(self, pattern: Any, behavior: Any) -> list[NormalizedString]:
         """The parts that a text or a `Regex` cuts it into."""
-        if not isinstance(behavior, str) or behavior not in BEHAVIOR:
+        instance(behavior, str)
+        if behavior not in BEHAVIOR:
             raise ValueError(WRONG_BEHAVIOR)
         text = self._aligned()
         pieces = cover(len(text), matches(pattern, text.text)) or [(0, 0, False)]
@@ -159,6 +161,7 @@ class NormalizedString:
             start = range + size if range < 0 else range
             end = start + 1
         else:
+            instance(range, tuple, list)
             start, end = range
         if start >= size and (start, end) != (0, 0):
             return None

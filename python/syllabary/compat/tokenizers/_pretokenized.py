@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from syllabary.compat.tokenizers._component import count, token_id
 from syllabary.compat.tokenizers._encoding import Encoding
 from syllabary.compat.tokenizers._normalized import NormalizedString, NormalizedStringRefMut
+from syllabary.compat.tokenizers._values import count, text, token_id
 from syllabary.reference import pretokenize
 from syllabary.reference.aligned import Span
 from syllabary.spec import Step
@@ -38,7 +38,7 @@ class PreTokenizedString:
 
     def __init__(self, s: str) -> None:
         """From a text, in one part."""
-        self._source = s
+        self._source = text(s)
         self._parts: list[Part] = [(NormalizedString(s), None)]
 
     # ---- what callers do with it ----
@@ -75,6 +75,7 @@ class PreTokenizedString:
 
     def to_encoding(self, type_id: int = 0, word_idx: int | None = None) -> Encoding:
         """All tokens; their words are the parts, or all `word_idx`. An `Exception` if a part has none."""
+        type_id, word_idx = token_id(type_id), None if word_idx is None else token_id(word_idx)
         encoding = Encoding()
         for index, (part, tokens) in enumerate(self._whole()._parts):
             if tokens is None:
@@ -88,9 +89,9 @@ class PreTokenizedString:
         self, offset_referential: str = "original", offset_type: str = "char"
     ) -> list[tuple[str, Span, list[Token] | None]]:
         """The parts: text, where it stands in the original (or normalized) text, tokens."""
-        if offset_referential not in ("original", "normalized"):
+        if text(offset_referential) not in ("original", "normalized"):
             raise ValueError("Wrong value for OffsetReferential, expected one of `original, normalized`")
-        if offset_type not in ("byte", "char"):
+        if text(offset_type) not in ("byte", "char"):
             raise ValueError("Wrong value for OffsetType, expected one of `byte, char`")
         whole = self._whole()
         found, at = [], 0

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+
 from syllabary.compat.tokenizers import _component as part
 from syllabary.compat.tokenizers._shown import Record, Word
 
@@ -22,7 +24,9 @@ def read(template: Any) -> list[dict[str, Any]]:
     >>> read("$B:1")
     [{'Sequence': {'id': 'B', 'type_id': 1}}]
     """
-    words = template.split(" ") if isinstance(template, str) else list(template)
+    words = template.split(" ") if isinstance(template, str) else template
+    if not isinstance(words, (list, tuple, np.ndarray)):
+        raise TypeError("Expected Union[str, List[str]]")
     return [_piece(part.text(word)) for word in words]
 
 

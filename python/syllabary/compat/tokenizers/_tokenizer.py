@@ -70,6 +70,7 @@ class Tokenizer(Encoder, Training):
     @staticmethod
     def from_buffer(buffer: bytes) -> Tokenizer:
         """The same from bytes; `ValueError`."""
+        part.instance(buffer, bytes, bytearray, memoryview)
         try:
             return Tokenizer._parsed(bytes(buffer), WHERE)
         except ValueError as error:
@@ -144,7 +145,7 @@ class Tokenizer(Encoder, Training):
 
     def to_str(self, pretty: bool = False) -> str:
         """The content of its `tokenizer.json`."""
-        return dumps(self._document(), pretty)
+        return dumps(self._document(), part.flag(pretty))
 
     def save(self, path: str, pretty: bool = True) -> None:
         """Write `tokenizer.json`, whole or not at all."""

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
+from syllabary.compat.tokenizers._values import listed, text
 from syllabary.compat.tokenizers._words import Words
 
 if TYPE_CHECKING:
@@ -23,9 +24,7 @@ class Training:
 
     def train(self, files: Sequence[str], trainer: Any = None) -> None:
         """Learn from files, each line with its end a text; `OSError`, `UnicodeDecodeError`."""
-        if isinstance(files, str):
-            raise TypeError("Can't extract `str` to `Vec`")
-        paths = [Path(path) for path in files]
+        paths = [Path(text(path)) for path in listed(files)]
         self._train(trainer, lambda words: _feed_files(words, paths), lines=True)
 
     def train_from_iterator(self, iterator: Any, trainer: Any = None, length: int | None = None) -> None:

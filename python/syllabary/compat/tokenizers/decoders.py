@@ -14,6 +14,7 @@ from syllabary._engine import StepDecoder as Engine
 from syllabary.compat.tokenizers import _component as part
 from syllabary.compat.tokenizers._component import Chain, Component, Member
 from syllabary.compat.tokenizers._custom import Custom, called
+from syllabary.compat.tokenizers._encode import Encoder
 from syllabary.compat.tokenizers._regex import no_pattern, read_pattern
 from syllabary.compat.tokenizers.pre_tokenizers import scheme_of
 from syllabary.formats.hf_components import DECODER
@@ -36,7 +37,7 @@ class Decoder(Component):
 
     def decode(self, tokens: Listed[str]) -> str:
         """The text of tokens."""
-        return self.runs()(list(tokens))
+        return self.runs()([*map(part.text, part.listed(tokens))])
 
     def runs(self) -> Callable[[list[str]], str]:
         """What decodes: the engine, as the decoder is now, or what calls the caller's code."""
@@ -153,13 +154,14 @@ class DecodeStream:
 
     def __init__(self, ids: Listed[int] | None = None, skip_special_tokens: bool = False) -> None:
         """ids: those before the first step, whose text is not given."""
-        self._ids = list(ids or ())
+        self._ids = [] if ids is None else [*map(part.token_id, part.listed(ids))]
         self._skips = part.maybe_flag(skip_special_tokens) or False
         self._given = ""  # the text of the ids that have been given
         self._count = 0  # how many of them there are
 
     def step(self, tokenizer: Tokenizer, id: int | Listed[int]) -> str | None:  # noqa: A002 (their name)
         """The text that an id, or some, add; `None` while it is not whole."""
+        part.instance(tokenizer, Encoder)
         given: Any = id
         try:
             new = [part.token_id(one) for one in ([id] if _is_one(id) else given)]

@@ -140,8 +140,8 @@ class BertWordPieceTokenizer(BaseTokenizer):
     ) -> trainers.Trainer:
         return trainers.WordPieceTrainer(
             vocab_size=vocab_size, min_frequency=min_frequency, limit_alphabet=limit_alphabet,
-            initial_alphabet=initial_alphabet, special_tokens=special_tokens, show_progress=show_progress,
-            continuing_subword_prefix=wordpieces_prefix,
+            initial_alphabet=initial_alphabet, special_tokens=_listed(special_tokens),
+            show_progress=show_progress, continuing_subword_prefix=wordpieces_prefix,
         )  # fmt: skip
 
 
@@ -192,7 +192,7 @@ class ByteLevelBPETokenizer(BaseTokenizer):
     ) -> trainers.Trainer:
         return trainers.BpeTrainer(
             vocab_size=vocab_size, min_frequency=min_frequency, show_progress=show_progress,
-            special_tokens=special_tokens, initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
+            special_tokens=_listed(special_tokens), initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
         )  # fmt: skip
 
 
@@ -212,7 +212,7 @@ class _CharacterBPE(BaseTokenizer):
         **more: Any,
     ) -> trainers.Trainer:
         return trainers.BpeTrainer(
-            vocab_size=vocab_size, min_frequency=min_frequency, special_tokens=special_tokens,
+            vocab_size=vocab_size, min_frequency=min_frequency, special_tokens=_listed(special_tokens),
             limit_alphabet=limit_alphabet, initial_alphabet=initial_alphabet, show_progress=show_progress,
             **more,
         )  # fmt: skip
@@ -331,3 +331,8 @@ def _marked(tokenizer: Tokenizer, replacement: str, add_prefix_space: bool) -> N
     scheme = "always" if add_prefix_space else "never"
     tokenizer.pre_tokenizer = pre_tokenizers.Metaspace(replacement=replacement, prepend_scheme=scheme)
     tokenizer.decoder = decoders.Metaspace(replacement=replacement, prepend_scheme=scheme)
+
+
+def _listed(tokens: Any) -> Any:
+    """The default as the list that is asked for."""
+    return list(tokens) if isinstance(tokens, tuple) else tokens

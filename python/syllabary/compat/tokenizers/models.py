@@ -6,6 +6,7 @@ Adds the classes of tokenizers 0.23.3, with their arguments and attributes. Leav
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Iterable, Mapping
 from typing import Any, cast
@@ -166,18 +167,14 @@ def parted(merges: list[Any]) -> list[Any]:
     return [one.split(" ") for one in merges if not one.startswith("#version")]
 
 
-def single(value: float | None) -> float | None:
+def single(value: Any) -> float | None:
     """A number of 32 bits, as theirs are."""
-    return None if value is None else float(np.float32(value))
+    return None if value is None else float(np.float32(math.fsum([value])))
 
 
 def shortest(value: Any) -> float | None:
     """Such a number by its shortest digits, as the file has it."""
-    return None if value is None else float(str(np.float32(value)))
-
-
-def _maybe_text(value: Any) -> str | None:
-    return None if value is None else part.text(str(value))
+    return None if value is None else float(str(np.float32(math.fsum([value]))))
 
 
 def told(kwargs: Mapping[str, Any], known: Iterable[str], word: str) -> dict[str, Any]:
@@ -197,9 +194,9 @@ class BPE(Model):
     kind = "BPE"
     hidden = ("vocab", "merges")
     dropout = Member["float | None"](shortest, None, get=single)
-    unk_token = Member["str | None"](_maybe_text, None)
-    continuing_subword_prefix = Member["str | None"](_maybe_text, None)
-    end_of_word_suffix = Member["str | None"](_maybe_text, None)
+    unk_token = Member["str | None"](part.maybe_text, None)
+    continuing_subword_prefix = Member["str | None"](part.maybe_text, None)
+    end_of_word_suffix = Member["str | None"](part.maybe_text, None)
     fuse_unk = Member[bool](part.flag, False)
     byte_fallback = Member[bool](part.flag, False)
     ignore_merges = Member[bool](part.flag, False)
@@ -252,7 +249,7 @@ class WordPiece(Model):
 
     kind = "WordPiece"
     hidden = ("vocab",)
-    unk_token = Member[str](lambda value: part.text(str(value)), "[UNK]")
+    unk_token = Member[str](part.text, "[UNK]")
     continuing_subword_prefix = Member[str](part.text, "##")
     max_input_chars_per_word = Member[int](part.count, 100)
     vocab = Member[Any](ids)
@@ -282,7 +279,7 @@ class WordLevel(Model):
     kind = "WordLevel"
     hidden = ("vocab",)
     vocab = Member[Any](ids)
-    unk_token = Member[str](lambda value: part.text(str(value)), "<unk>")
+    unk_token = Member[str](part.text, "<unk>")
 
     def __init__(self, vocab: Any = None, unk_token: str | None = None) -> None:
         """From a vocabulary, or the path of its file (deprecated)."""
@@ -304,7 +301,7 @@ class WordLevel(Model):
 
 def scored(vocab: Any) -> list[list[Any]]:
     """Tokens and their scores."""
-    return [[part.text(token), float(score)] for token, score in vocab]
+    return [[part.text(token), float(score)] for token, score in part.listed(vocab)]
 
 
 class Unigram(Model):
@@ -329,7 +326,7 @@ class Unigram(Model):
         given = [["<unk>", 0.0]] if vocab is None else vocab
         first = 0 if vocab is None and unk_id is None else unk_id
         super().__init__(first, given, bool(byte_fallback))
-        self.alpha, self.nbest_size = single(alpha), nbest_size
+        self.alpha, self.nbest_size = alpha, nbest_size
         if first is not None and first >= len(given):
             problem = "The vocabulary is empty but at least <unk> is needed"
             if given:
@@ -341,6 +338,8 @@ class Unigram(Model):
 
     def __setattr__(self, name: str, value: Any) -> None:
         """`alpha` has 32 bits."""
+        if name == "nbest_size" and value is not None:
+            value = part.count(value)
         super().__setattr__(name, single(value) if name == "alpha" else value)
         if name in ("alpha", "nbest_size"):
             self.changes += 1

@@ -32,6 +32,7 @@ class Normalizer(Component):
 
     def normalize(self, normalized: NormalizedString | NormalizedStringRefMut) -> None:
         """Rewrite a string in place, its alignment to the original kept."""
+        part.instance(normalized, NormalizedString)
         for one in self.parts():
             if isinstance(one, _Custom):
                 one.normalize(normalized)
@@ -40,6 +41,7 @@ class Normalizer(Component):
 
     def normalize_str(self, sequence: str) -> str:
         """The rewritten text."""
+        part.text(sequence)
         if self.is_custom:
             normalized = NormalizedString(sequence)
             self.normalize(normalized)
@@ -123,7 +125,9 @@ class ByteLevel(Normalizer):
 
 def _charsmap(data: Any) -> str:
     """A compiled map as the file has it; `FormatError` for what no file may have, as where one is opened."""
-    told = base64.b64encode(bytes(data)).decode()
+    if not isinstance(data, (bytes, bytearray)):
+        data = bytes(part.listed(data))
+    told = base64.b64encode(data).decode()
     Normalizer.check({"type": "Precompiled", "precompiled_charsmap": told})
     return told
 

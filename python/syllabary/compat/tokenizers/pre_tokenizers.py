@@ -26,7 +26,7 @@ BY_OPTION = {option: name for name, option in BEHAVIORS.items()}
 
 def behavior_of(value: Any) -> str:
     """A behavior as the file calls it; `ValueError`."""
-    if not isinstance(value, str) or value not in BY_OPTION:
+    if part.text(value) not in BY_OPTION:
         raise ValueError(WRONG_BEHAVIOR)
     return BY_OPTION[value]
 
@@ -51,6 +51,7 @@ class PreTokenizer(Component):
 
     def pre_tokenize(self, pretok: PreTokenizedString | PreTokenizedStringRefMut) -> None:
         """Cut what is not yet tokens, in place."""
+        part.instance(pretok, PreTokenizedString)
         for one in self.parts():
             if isinstance(one, _Custom):
                 one.pre_tokenize(pretok)
@@ -59,6 +60,7 @@ class PreTokenizer(Component):
 
     def pre_tokenize_str(self, s: str) -> list[tuple[str, Offsets]]:
         """The parts of a text, each with its range of characters."""
+        part.text(s)
         if self.is_custom:
             pretok = PreTokenizedString(s)
             self.pre_tokenize(pretok)

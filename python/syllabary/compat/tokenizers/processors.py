@@ -40,16 +40,16 @@ class PostProcessor(Component):
 
     def num_special_tokens_to_add(self, is_pair: bool) -> int:
         """How many tokens it adds."""
-        return self.added[bool(is_pair)]
+        return self.added[part.flag(is_pair)]
 
     def process(
         self, encoding: Encoding, pair: Encoding | None = None, add_special_tokens: bool = True
     ) -> Encoding:
         """One encoding of one or two."""
-        for one in (encoding, pair):
-            if one is not None and not isinstance(one, Encoding):
-                raise TypeError(f"'{type(one).__name__}' object is not an instance of 'Encoding'")
-        encodings = [one._copy() for one in (encoding, pair) if one is not None]
+        encodings = [encoding] if pair is None else [encoding, pair]
+        for one in encodings:
+            part.instance(one, Encoding)
+        encodings = [one._copy() for one in encodings]
         for index, one in enumerate(encodings):
             for each in (one, *one._overflowing):
                 each.set_sequence_id(index)
@@ -205,7 +205,7 @@ class TemplateProcessing(PostProcessor):
 
     def num_special_tokens_to_add(self, is_pair: bool) -> int:
         """How many tokens it adds."""
-        pieces = templates.pieces(self.values["pair" if is_pair else "single"])
+        pieces = templates.pieces(self.values["pair" if part.flag(is_pair) else "single"])
         return sum(len(self._tokens(name)) for kind, name, _type in pieces if kind == "SpecialToken")
 
     def _tokens(self, name: str) -> list[Piece]:
@@ -249,7 +249,8 @@ class Sequence(Chain, PostProcessor):
 
     def num_special_tokens_to_add(self, is_pair: bool) -> int:
         """How many tokens they add."""
-        return sum(one.num_special_tokens_to_add(is_pair) for one in self.children)  # type: ignore[attr-defined]
+        pair = part.flag(is_pair)
+        return sum(one.num_special_tokens_to_add(pair) for one in self.children)  # type: ignore[attr-defined]
 
     def _process(self, encodings: list[Encoding], special: bool) -> list[Encoding]:
         for one in self.children:

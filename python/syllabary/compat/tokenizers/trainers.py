@@ -30,6 +30,7 @@ FORMATS = {"indicatif": "Indicatif", "json": "JsonLines", "silent": "Silent"}
 
 def tokens(given: Iterable[Any]) -> list[dict[str, Any]]:
     """Special tokens that are given."""
+    part.instance(given, list)
     found = []
     for one in given:
         if isinstance(one, str):
@@ -50,7 +51,7 @@ def added(state: list[dict[str, Any]]) -> list[AddedToken]:
 
 def firsts(texts: Iterable[str]) -> list[str]:
     """The first characters of texts, none twice."""
-    return list(dict.fromkeys(part.text(one)[0] for one in texts if one))
+    return list(dict.fromkeys(text[0] for text in map(part.text, part.listed(texts)) if text))
 
 
 def maybe_count(value: Any) -> int | None:
@@ -58,9 +59,9 @@ def maybe_count(value: Any) -> int | None:
     return None if value is None else part.count(value)
 
 
-def maybe_text(value: Any) -> str | None:
-    """A string, or `None`."""
-    return None if value is None else part.text(value)
+def _format(value: Any) -> str:
+    """How progress is shown, which here is not."""
+    return FORMATS.get(part.text(value), "Indicatif")
 
 
 class Trainer(Sealed):
@@ -152,12 +153,12 @@ class BpeTrainer(Trainer):
     min_frequency = Member[int](part.count, 0)
     vocab_size = Member[int](part.count, 30000)
     show_progress = Member[bool](part.flag, True)
-    progress_format = Member[str](lambda value: FORMATS.get(value, "Indicatif"), "Indicatif", get=str.lower)
+    progress_format = Member[str](_format, "Indicatif", get=str.lower)
     special_tokens = Member[Any](tokens, [], get=added)
     limit_alphabet = Member["int | None"](maybe_count, None)
     initial_alphabet = Member["list[str]"](firsts, [], get=list)
-    continuing_subword_prefix = Member["str | None"](maybe_text, None)
-    end_of_word_suffix = Member["str | None"](maybe_text, None)
+    continuing_subword_prefix = Member["str | None"](part.maybe_text, None)
+    end_of_word_suffix = Member["str | None"](part.maybe_text, None)
     max_token_length = Member["int | None"](maybe_count, None)
 
     def get_word_count(self) -> int:
@@ -185,8 +186,8 @@ class WordPieceTrainer(Trainer):
     special_tokens = Member[Any](tokens, [], get=added)
     limit_alphabet = Member["int | None"](maybe_count, None)
     initial_alphabet = Member["list[str]"](firsts, [], get=list)
-    continuing_subword_prefix = Member["str | None"](maybe_text, "##")
-    end_of_word_suffix = Member["str | None"](maybe_text, None)
+    continuing_subword_prefix = Member["str | None"](part.maybe_text, "##")
+    end_of_word_suffix = Member["str | None"](part.maybe_text, None)
     max_token_length = Member["int | None"](maybe_count, None, argument=None)
 
     def _learn(self, words: Words, model: Model) -> None:
@@ -228,7 +229,7 @@ class UnigramTrainer(Trainer):
     shrinking_factor = Member[float](float, 0.75)
     special_tokens = Member[Any](tokens, [], get=added)
     initial_alphabet = Member["list[str]"](firsts, [], get=list)
-    unk_token = Member["str | None"](maybe_text, None)
+    unk_token = Member["str | None"](part.maybe_text, None)
     max_piece_length = Member[int](part.count, 16)
     seed_size = Member[int](part.count, 1_000_000)
 
