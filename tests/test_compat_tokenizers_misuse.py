@@ -75,6 +75,13 @@ WRONG: list[Any] = [
     lambda t, k: t.processors.Sequence([]).num_special_tokens_to_add([]),
     lambda t, k: k.to_str("pretty"),
     lambda t, k: k.to_str(1),
+    # what wraps a tokenizer
+    lambda t, k: t.ByteLevelBPETokenizer().encode(None),
+    lambda t, k: t.ByteLevelBPETokenizer().encode_batch(None),
+    lambda t, k: t.ByteLevelBPETokenizer().decode(None),
+    lambda t, k: t.ByteLevelBPETokenizer().encode_batch(input=["a"]),
+    lambda t, k: t.ByteLevelBPETokenizer().enable_padding("up"),
+    lambda t, k: t.ByteLevelBPETokenizer().enable_truncation(3, direction="left"),
     # options
     lambda t, k: t.models.BPE(unk_token=1),
     lambda t, k: t.models.BPE(end_of_word_suffix=["a"]),
@@ -109,6 +116,9 @@ RIGHT: list[Any] = [
     lambda t, k: t.NormalizedString("abc").slice((1, 3)).normalized,
     lambda t, k: t.ByteLevelBPETokenizer().train_from_iterator(["ab"], 300, special_tokens=["x"]),
     lambda t, k: t.trainers.UnigramTrainer(initial_alphabet=["", "ab"]).initial_alphabet,
+    lambda t, k: [one.ids for one in t.ByteLevelBPETokenizer().encode_batch(inputs=["a"])],
+    lambda t, k: (o := t.ByteLevelBPETokenizer(), o.enable_padding("left", 4, 1, 2, "x", 3), o.padding)[1:],
+    lambda t, k: (o := t.ByteLevelBPETokenizer(), o.enable_truncation(9, 1, "only_first"), o.truncation)[1:],
 ]
 
 

@@ -151,7 +151,7 @@ class Encoding:
     def word_to_tokens(self, word_index: int, sequence_index: int = 0) -> Span | None:
         """The tokens of a word: the first, and one past the last."""
         start, end = self._range(sequence_index)
-        count(word_index)
+        word_index = count(word_index)
         found = []
         for index, word in enumerate(self._words[start:end], start):
             if word is not None and word > word_index:

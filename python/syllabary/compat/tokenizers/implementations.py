@@ -11,6 +11,7 @@ from typing import Any
 
 from syllabary.compat.tokenizers import decoders, models, normalizers, pre_tokenizers, processors, trainers
 from syllabary.compat.tokenizers._added import AddedToken
+from syllabary.compat.tokenizers._encoding import Encoding
 from syllabary.compat.tokenizers._regex import Regex
 from syllabary.compat.tokenizers._tokenizer import Tokenizer
 
@@ -52,6 +53,60 @@ class BaseTokenizer:
         """Write the files of the model."""
         found: list[str] = self._tokenizer.model.save(directory, prefix=prefix)
         return found
+
+    # ---- what the tokenizer has by other names, or not by place ----
+
+    def encode(
+        self, sequence: Any, pair: Any = None, is_pretokenized: bool = False, add_special_tokens: bool = True
+    ) -> Encoding:
+        """The encoding of a text, or of a pair."""
+        _given(sequence, "encode: `sequence` can't be `None`")
+        return self._tokenizer.encode(sequence, pair, is_pretokenized, add_special_tokens)
+
+    def encode_batch(
+        self, inputs: Any, is_pretokenized: bool = False, add_special_tokens: bool = True
+    ) -> list[Encoding]:
+        """The encodings of texts and pairs."""
+        _given(inputs, "encode_batch: `inputs` can't be `None`")
+        return self._tokenizer.encode_batch(inputs, is_pretokenized, add_special_tokens)
+
+    async def async_encode_batch(
+        self, inputs: Any, is_pretokenized: bool = False, add_special_tokens: bool = True
+    ) -> list[Encoding]:
+        """`encode_batch` in a thread."""
+        _given(inputs, "async_encode_batch: `inputs` can't be `None`")
+        return await self._tokenizer.async_encode_batch(inputs, is_pretokenized, add_special_tokens)
+
+    async def async_encode_batch_fast(
+        self, inputs: Any, is_pretokenized: bool = False, add_special_tokens: bool = True
+    ) -> list[Encoding]:
+        """The same without offsets, tokens and word ids."""
+        _given(inputs, "async_encode_batch_fast: `inputs` can't be `None`")
+        return await self._tokenizer.async_encode_batch_fast(inputs, is_pretokenized, add_special_tokens)
+
+    def decode(self, ids: Any, skip_special_tokens: bool = True) -> str:
+        """The text of ids."""
+        _given(ids, "None input is not valid. Should be a list of integers.")
+        return self._tokenizer.decode(ids, skip_special_tokens)
+
+    def enable_truncation(self, max_length: int, stride: int = 0, strategy: str = "longest_first") -> None:
+        """Cut encodings to a length."""
+        self._tokenizer.enable_truncation(max_length, stride=stride, strategy=strategy)
+
+    def enable_padding(
+        self,
+        direction: str = "right",
+        pad_to_multiple_of: int | None = None,
+        pad_id: int = 0,
+        pad_type_id: int = 0,
+        pad_token: str = "[PAD]",
+        length: int | None = None,
+    ) -> None:
+        """Fill encodings up."""
+        self._tokenizer.enable_padding(
+            direction=direction, pad_to_multiple_of=pad_to_multiple_of, pad_id=pad_id,
+            pad_type_id=pad_type_id, pad_token=pad_token, length=length,
+        )  # fmt: skip
 
     # ---- training ----
 
@@ -331,6 +386,12 @@ def _marked(tokenizer: Tokenizer, replacement: str, add_prefix_space: bool) -> N
     scheme = "always" if add_prefix_space else "never"
     tokenizer.pre_tokenizer = pre_tokenizers.Metaspace(replacement=replacement, prepend_scheme=scheme)
     tokenizer.decoder = decoders.Metaspace(replacement=replacement, prepend_scheme=scheme)
+
+
+def _given(value: object, words: str) -> None:
+    """`ValueError` for `None`."""
+    if value is None:
+        raise ValueError(words)
 
 
 def _listed(tokens: Any) -> Any:
