@@ -48,6 +48,9 @@ WRONG: list[Any] = [
     lambda t, k: k.encode_batch({}),
     lambda t, k: k.encode_batch({"a": "b"}),
     lambda t, k: k.decode_batch({}),
+    lambda t, k: k.decode({1}),
+    lambda t, k: k.decode({1: "b"}),
+    lambda t, k: k.decode(iter([1])),
     lambda t, k: k.train({}),
     lambda t, k: k.train(iter([])),
     lambda t, k: k.train([1]),
@@ -107,6 +110,8 @@ WRONG: list[Any] = [
     lambda t, k: setattr(t.AddedToken("a"), "special", 1),
 ]  # fmt: skip
 RIGHT: list[Any] = [
+    *(lambda t, k, ids=ids: k.decode(ids) for ids in ((1, 2), range(3), np.array([1, 2]), [1, 99, 2])),
+    lambda t, k: k.decode([1, np.uint8(255), np.uint8(255)]),
     lambda t, k: k.decoder.decode(("a", "b")),
     lambda t, k: k.decoder.decode(np.array(["a"])),
     lambda t, k: t.Encoding.merge((k.encode("a"), k.encode("b"))).ids,

@@ -142,14 +142,14 @@ class Encoder:
         """The text of ids; one that no token has is passed over."""
         known = self._now()
         names = known.made("all_names", lambda: {**self._me.model._names(), **self._spellings()})
-        numbers = ids if type(ids) is list else list(ids)
+        numbers = ids if type(ids) is list else list(part.listed(ids))
         if {*map(type, numbers)} != INTEGERS:
             numbers = [part.token_id(number) for number in numbers]
-        found = [*map(names.get, numbers)]
-        if None in found:
-            for number in numbers:
-                part.token_id(number)  # raises for what can be no id
-            found = [name for name in found if name is not None]
+        try:
+            found = [*map(names.__getitem__, numbers)]
+        except KeyError:
+            numbers = [part.token_id(number) for number in numbers]  # raises for what can be no id
+            found = [names[number] for number in numbers if number in names]
         if part.flag(skip_special_tokens) and not known.special.isdisjoint(found):
             found = [name for name in found if name not in known.special]
         decoder = self._me.decoder

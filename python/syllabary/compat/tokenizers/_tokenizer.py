@@ -263,8 +263,13 @@ class Tokenizer(Encoder, Training):
 
     def token_to_id(self, token: str) -> int | None:
         """The id of a token."""
-        found: int | None = self._added.ids.get(part.text(token))
-        return self._parts["model"]._vocab().get(token) if found is None else found
+        ids: dict[str, int] = self._added.ids
+        vocab: Mapping[str, int] = self._parts["model"]._vocab()
+        found = ids.get(token, vocab.get(token)) if type(token) is str else None
+        if found is None:
+            token = part.text(token)  # raises for what can be no token
+            found = ids.get(token, vocab.get(token))
+        return found
 
     def num_special_tokens_to_add(self, is_pair: bool) -> int:
         """How many tokens the post-processor adds."""

@@ -28,7 +28,8 @@ def maybe_flag(value: Any) -> bool | None:
 
 def text(value: Any) -> str:
     """A string; `UnicodeEncodeError` for a lone surrogate."""
-    instance(value, str)
+    if type(value) is not str:
+        instance(value, str)
     if not value.isascii():
         value.encode("utf-8")
     return value if type(value) is str else str(value)

@@ -56,7 +56,8 @@ class Model(Sealed):
     # ---- the vocabulary ----
 
     def _vocab(self) -> Mapping[str, int]:
-        return cast(Vocab, self.values["vocab"])
+        vocab: Vocab = self.values["vocab"]
+        return vocab
 
     def _size(self) -> int:
         return len(self._vocab())
