@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import warnings
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -183,6 +184,16 @@ def test_minbpe_and_tiktoken_drop_what_their_pattern_leaves(
     assert {token: token_id for token_id, token in tok.vocab.items()} == ranks
 
 
+def test_a_pattern_that_leaves_nothing_goes_into_a_rank_file(tmp_path: Path) -> None:
+    """As nanochat's, which is GPT-4's of 2023 but for its digits."""
+    pattern = GPT4_2023.replace("{1,3}", "{1,2}")
+    tok = trained(["low lower 1234, lowest!"] * 3, 262, like="rustbpe", split=pattern)
+    tok.save(tmp_path / "a.tiktoken")
+    assert syllabary.load(tmp_path / "a.tiktoken", split=pattern).encode("low 1234") == tok.encode("low 1234")
+    with pytest.raises(syllabary.errors.FormatError, match="drops the text between its matches"):
+        trained(["low, lower"], 258, like="rustbpe", split=r"\w+").save(tmp_path / "b.tiktoken")
+
+
 def test_what_drops_and_what_does_not() -> None:
     """A table of counts cuts alike; a named split, and a pattern of other tools, are as they were."""
     text = "ab, ab, ab!"
@@ -193,6 +204,9 @@ def test_what_drops_and_what_does_not() -> None:
         table = PieceCounts.of([text], like=like, split="[a-z]+")
         assert dict(table) == {"ab": 3}
         assert trained([text], 258, like=like, split="gpt2").spec.split == splits.get("gpt2")
+        assert trained(
+            [text], 258, like=like, split=r"\p{L}+|\P{L}"
+        ).spec.split.keep_unmatched  # there is none
     for like in (None, "cs336"):
         tok = trained([text], 258, like=like, split="[a-z]+")
         assert tok.decode(tok.encode(text)) == text

@@ -7,10 +7,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from peers import onig_pieces, tiktoken_pieces
 
+from syllabary import splits
 from syllabary.errors import PatternError
 from syllabary.reference.pattern import to_onig, to_regex
+from syllabary.reference.pattern_joins import finds_all
 from syllabary.reference.split import pieces
 from syllabary.spec import SplitSpec
+from syllabary.training import GPT4_2023
 
 # Characters on which classes, cases and places differ: two letters with case, the odd folds of s and k,
 # a letter without case, a mark, digits of two kinds, spaces, newlines, signs.
@@ -208,3 +211,28 @@ def test_the_rewritten_text_stays_readable() -> None:
 def test_ss_does_not_fold_to_sharp_s() -> None:
     assert to_regex("(?i:ss)").findall("ß ss sS ſs") == ["ss", "sS", "ſs"]
     assert onig_pieces(to_onig("(?i:ss)"), "ß ss", drop=True) == ["ss"]
+
+
+ALL_FOUND = [
+    r"\S+|\s+", r"[^b]|b+", r"a?b|[^b]", "(?s).", r"(?i:\w)+|\W", GPT4_2023,
+    GPT4_2023.replace("{1,3}", "{1,2}"), *(splits.get(name).pattern for name in ("gpt2", "gpt4", "o200k")),
+]  # fmt: skip
+
+
+@given(st.sampled_from([*PATTERNS, *ALL_FOUND]), st.text(ALPHABET, max_size=12))
+def test_where_all_is_found_nothing_is_between_matches(pattern: str, text: str) -> None:
+    if finds_all(pattern):
+        assert "".join(pieces(text, SplitSpec(pattern, keep_unmatched=False))) == text
+
+
+@pytest.mark.parametrize("pattern", ALL_FOUND)
+def test_forms_that_find_all(pattern: str) -> None:
+    assert finds_all(pattern)
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [".", r"\w+|\s+", r"\S+|\s+(?!\S)", r"a?+[ab]|[^ab]", r"a?+a|[^a]", "ab|[^a]", r"\b\w|\W", "(?<=a)b|."],
+)
+def test_forms_that_do_not(pattern: str) -> None:
+    assert not finds_all(pattern)

@@ -50,6 +50,7 @@ HELD: list[dict[str, Any]] = [
     {"model": "wordlevel"},
     {"unit": "char", "fallback": True},
     {"split": "a+|."},
+    {"like": "rustbpe", "split": r"\S+|\s+"},
     {"special_tokens": ["<x>"], "normalize": "NFC"},
     {"superwords": 260},
 ]
@@ -87,6 +88,15 @@ def test_nothing_is_refused_that_can_be_saved(options: dict[str, Any], tmp_path:
         except FormatError:
             with pytest.raises(FormatError):
                 tok.save(tmp_path / name)
+
+
+@pytest.mark.parametrize("name", ["x.tiktoken", "vocab.bpe"])
+def test_a_pattern_that_leaves_text_is_in_no_file_of_ranks(name: str, tmp_path: Path) -> None:
+    for like in ("rustbpe", "minbpe"):
+        with pytest.raises(FormatError, match="a split that drops the text between its matches"):
+            check_output(tmp_path / name, None, {"like": like, "split": "[a-z]+"})
+        for options in ({"like": like}, {"split": "[a-z]+"}, {"like": like, "split": r"\S+|\s+"}):
+            check_output(tmp_path / name, None, options)
 
 
 def test_the_verb_says_it_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -27,6 +27,7 @@ from syllabary.reference.assemble import (
     training_record,
     warn_early_stop,
 )
+from syllabary.reference.pattern_joins import finds_all
 from syllabary.spec import Alphabet, ByteOrder, Form, SplitSpec, TieBreak, TrainOptions, Unit
 from syllabary.tokenizer import Tokenizer
 from syllabary.training_checkpoint import Checkpoint, keeping, opened
@@ -95,7 +96,7 @@ LIKE: dict[str, dict[str, Any]] = {
     },
 }
 TOOLS = (*LIKE, SENTENCEPIECE)
-# Tools that take what a pattern finds and nothing else, in training and later; that of GPT-4 finds all.
+# Tools that take what a pattern finds and nothing else, in training and later.
 FINDING = ("minbpe", "tiktoken", "rustbpe")
 # Arguments of `train` for which a tool may have a default, and those that are as they are given.
 GIVEN = "split unit min_frequency tie_break byte_order alphabet end_of_word num_merges normalize".split()
@@ -322,8 +323,9 @@ def _inclusive(limit: Any, like: str | None) -> Any:
 def split_of(split: str | None, like: str | None) -> SplitSpec:
     """How to split, by a name, a pattern or `None`, as a tool does; errors as of `splits.get`."""
     found = splits.get(split)
-    drops = like in FINDING and found.name is None and found.pattern != GPT4_2023
-    return dataclasses.replace(found, keep_unmatched=False) if drops else found
+    if like not in FINDING or found.name is not None or finds_all(found.pattern or "", found.tables):
+        return found
+    return dataclasses.replace(found, keep_unmatched=False)
 
 
 def _checked(settings: dict[str, Any], like: str | None) -> dict[str, Any]:

@@ -33,7 +33,7 @@ from syllabary.errors import FormatError, SyllabaryError, TrainingError
 from syllabary.files import check_place
 from syllabary.formats.record import Format
 from syllabary.spec import SplitSpec
-from syllabary.training import LIKE, OURS, TOOLS
+from syllabary.training import LIKE, OURS, TOOLS, split_of
 from syllabary.training import train as learn
 from syllabary.training_huggingface_options import BPE, read_option, settings_of, setup_of
 from syllabary.training_own import HUGGINGFACE, MODELS, SENTENCEPIECE
@@ -264,7 +264,7 @@ def check_output(path: Path, file_format: str | None, options: Mapping[str, Any]
         model = {"word": "wordlevel", "char": "bpe"}.get(model, model)
     told = {name: settings[name] for name in FACTS if name in settings}
     if not isinstance(settings["split"], SplitSpec):
-        told["split"] = None  # a name or a pattern
+        told["split"] = split_of(settings["split"], tool)
     if start is not None:
         told = {name: getattr(start.spec, name) for name in FACTS}
     if sentence := formats.refusal(form.name, alphabet=settings["alphabet"], model=model, **told):

@@ -144,6 +144,20 @@ def joins(pattern: str, tables: Tables) -> Joins | None:
     return found
 
 
+def finds_all(pattern: str, tables: Tables = "tiktoken") -> bool:
+    r"""Whether a match begins with every character, wherever a search comes to it, as far as its form tells.
+
+    Then there is no text between matches.
+
+    >>> finds_all(r" ?\p{L}+| ?[^\s\p{L}]+|\s+(?!\S)|\s+"), finds_all(r"\w+|\s+(?!\S)")
+    (True, False)
+    """
+    try:
+        return not complement(surely(parse(pattern, tables)))
+    except UnsureError:
+        return False
+
+
 def read(node: Node, found: Joins) -> Ends:
     """The positions of a part, added to `found` with what follows what; `UnsureError` if it looks back."""
     if isinstance(node, Chars):
