@@ -64,3 +64,17 @@ def test_special_tokens_stay_as_they_were_found(implementation: Implementation) 
 def test_without_a_normalizer_it_is_the_text(text: str) -> None:
     tok = syllabary.train(["to be or not to be"] * 3, num_merges=5)
     assert tok.normalize(text) == text
+
+
+@pytest.mark.parametrize("special", [["nope"], "nope", 5, None, [5], iter(["<s>"]), ["<s>"], ("<s>",)])
+@pytest.mark.parametrize("text", ["a<s>", 5, b"a", None])
+def test_what_is_wrong_is_said_as_by_encode(text: Any, special: Any) -> None:
+    tok = syllabary.train(["to be or not to be"] * 3, num_merges=5, special_tokens=["<s>"])
+    found = []
+    for run in (tok.encode, tok.normalize):
+        try:
+            run(text, special=special)
+            found.append(None)
+        except (LookupError, TypeError, ValueError) as error:
+            found.append((type(error), str(error)))
+    assert found[0] == found[1]

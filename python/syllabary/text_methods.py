@@ -109,7 +109,9 @@ class TextMethods:
         >>> syllabary.train(["to be or not to be"] * 3, num_merges=9, normalize="NFKC").normalize("ﬁne")
         'fine'
         """
-        return self._reference.normalize(text, special)
+        self._policy(special)  # raises for what is none
+        _text(text)
+        return self._reference.normalize(text, _kept(special))
 
     def count_until(self, text: str, limit: int, special: Special = "raise") -> int | None:
         """The number of ids of `text`, or `None` if it is above `limit`: then most of it is never read."""
