@@ -22,9 +22,9 @@ RARE = [*range(0x600, 0xD800), *range(0xE000, 0x1_0040), 0x1D538, 0x1F600, 0x200
 POINTS = [*COMMON, *RARE[:: 1 if PROVE else 60]]
 
 
-def merged(place: str) -> dict[str, str]:
-    """A step that joins punctuation to what stands there."""
-    return {"type": "Punctuation", "behavior": f"MergedWith{place}"}
+def joining(behavior: str) -> dict[str, str]:
+    """A step that joins punctuation to what stands there, or drops it."""
+    return {"type": "Punctuation", "behavior": behavior}
 
 
 TOGETHER = [
@@ -46,8 +46,12 @@ KINDS = [
     ({"type": "NFKC"}, sequence("pretokenizers", "Whitespace", "Digits", "Punctuation")),
     ({"type": "NFKC"}, {"type": "Sequence", "pretokenizers": [{"type": "WhitespaceSplit"}, *TOGETHER]}),
     (bert(True), {"type": "Sequence", "pretokenizers": [BERT_CUTS, *TOGETHER]}),
-    (None, {"type": "Sequence", "pretokenizers": [{"type": "Whitespace"}, merged("Next")]}),
-    (None, {"type": "Sequence", "pretokenizers": [{"type": "WhitespaceSplit"}, merged("Previous")]}),
+    (None, {"type": "Sequence", "pretokenizers": [{"type": "Whitespace"}, joining("MergedWithNext")]}),
+    (
+        None,
+        {"type": "Sequence", "pretokenizers": [{"type": "WhitespaceSplit"}, joining("MergedWithPrevious")]},
+    ),
+    ({"type": "NFC"}, {"type": "Sequence", "pretokenizers": [{"type": "Whitespace"}, joining("Removed")]}),
 ]
 
 

@@ -266,6 +266,8 @@ impl Cutter<'_> {
     /// The same where steps only look at which kind a character is of.
     fn class_of(&mut self, character: &str, between: &Between) -> Result<u32, Error> {
         let (own, is_apart) = match between {
+            // With a mark behind it, it may be another that stays.
+            Between::Nothing if self.takes_marks(character) => return Ok(WORD),
             Between::Nothing => return Ok(SPACE),
             Between::Joined(own) if self.rules.has_kinds => (own, false),
             // With a mark behind it, it may be a letter.
