@@ -47,6 +47,8 @@ DOCUMENT = 3_000
 # Row -> the tokenizer's file, its lanes, and how many times the speed of each is wanted.
 ROWS: dict[str, tuple[str, dict[str, float]]] = {
     "wordpiece": ("wordpiece.json", {"tokenizers": 5, RC3: 2}),
+    "words": ("words.json", {"tokenizers": 5, RC3: 2}),
+    "tour": ("tour.json", {"tokenizers": 5, RC3: 2}),
     "unigram": ("unigram.json", {"tokenizers": 5, RC3: 2}),
     "sentencepiece": ("sentencepiece.model", {"sentencepiece": 5}),
     "normalized": ("normalized.json", {"tokenizers": 5, RC3: 2}),

@@ -49,6 +49,7 @@ def train(data: bytes, folder: Path) -> None:
     )
     t5.train_from_iterator(lines, made)
     t5.save(str(folder / "unigram.json"))
+    train_words(lines, sizes, folder)
     train_bytes(lines, sizes, folder)
     train_clip(lines, sizes, folder)
     train_characters(lines, sizes, folder)
@@ -63,6 +64,21 @@ def train(data: bytes, folder: Path) -> None:
         minloglevel=3,
     )
     (folder / "sentencepiece.model").write_bytes(model.getvalue())
+
+
+def train_words(lines: list[str], sizes: dict[str, Any], folder: Path) -> None:
+    """One of words and one of characters whose text is cut as in the tour of tokenizers: words, signs."""
+    from tokenizers import Tokenizer, models, pre_tokenizers, trainers
+
+    words = Tokenizer(models.WordPiece(unk_token="[UNK]"))
+    cuts = [pre_tokenizers.Whitespace(), pre_tokenizers.Digits(individual_digits=True)]
+    words.pre_tokenizer = pre_tokenizers.Sequence(cuts)
+    words.train_from_iterator(lines, trainers.WordPieceTrainer(**sizes))
+    words.save(str(folder / "words.json"))
+    tour = Tokenizer(models.BPE(unk_token="[UNK]"))
+    tour.pre_tokenizer = pre_tokenizers.Whitespace()
+    tour.train_from_iterator(lines, trainers.BpeTrainer(**sizes))
+    tour.save(str(folder / "tour.json"))
 
 
 def train_bytes(lines: list[str], sizes: dict[str, Any], folder: Path) -> None:
