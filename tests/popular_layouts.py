@@ -43,6 +43,10 @@ def digits(individual: bool) -> Step:
 
 BYTES: Step = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": True}
 BYTES_ALONE = BYTES | {"use_regex": False}
+BERT: Step = {
+    "type": "BertNormalizer", "clean_text": True, "handle_chinese_chars": True, "strip_accents": None,
+    "lowercase": True,
+}  # fmt: skip
 CLIP = r"'s|'t|'re|'ve|'m|'ll|'d|[\p{L}]+|[\p{N}]|[^\s\p{L}\p{N}]+"
 
 # Name -> normalizer, steps that cut, texts of added tokens (found in normalized text).
@@ -107,18 +111,23 @@ LAYOUTS: dict[str, tuple[Step | None, list[Step], list[str]]] = {
         ],
         [],
     ),
+    "gpt": (BERT, [{"type": "BertPreTokenizer"}], []),
+    "gpt-words": (BERT, [{"type": "Whitespace"}, digits(False)], []),
     "bloom": (None, [split(r" ?[^(\s|[.,!?…。，、।۔،])]+"), BYTES_ALONE], []),
 }
 
 
-@lru_cache(maxsize=2)
-def _model(suffix: str | None) -> str:
-    """A model of bytes, of words that end in `suffix`."""
+@lru_cache(maxsize=3)
+def _model(suffix: str | None, of_bytes: bool) -> str:
+    """A model of bytes or of characters, of words that end in `suffix`."""
     made = Tokenizer(models.BPE(end_of_word_suffix=suffix, unk_token="<unk>") if suffix else models.BPE())
     made.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    alphabet = pre_tokenizers.ByteLevel.alphabet()
+    if not of_bytes:
+        made.pre_tokenizer, alphabet = pre_tokenizers.BertPreTokenizer(), []
     trainer = trainers.BpeTrainer(
-        vocab_size=600, initial_alphabet=pre_tokenizers.ByteLevel.alphabet(), special_tokens=["<unk>"],
-        show_progress=False, **({"end_of_word_suffix": suffix} if suffix else {}),
+        vocab_size=600, initial_alphabet=alphabet, special_tokens=["<unk>"], show_progress=False,
+        **({"end_of_word_suffix": suffix} if suffix else {}),
     )  # fmt: skip
     made.train_from_iterator(TRAINED_ON, trainer)
     return made.to_str()
@@ -127,7 +136,8 @@ def _model(suffix: str | None) -> str:
 def trained(name: str) -> str:
     """The `tokenizer.json` of a layout, as text."""
     normalizer, steps, added = LAYOUTS[name]
-    document = json.loads(_model("</w>" if name == "clip" else None))
+    suffix, is_gpt = "</w>" if name in ("clip", "gpt", "gpt-words") else None, name.startswith("gpt")
+    document = json.loads(_model(suffix, not is_gpt))
     document["normalizer"] = normalizer
     document["pre_tokenizer"] = {"type": "Sequence", "pretokenizers": steps}
     size = len(document["model"]["vocab"])

@@ -42,9 +42,9 @@ SAID: Mapping[str, list[tuple[str, str, str]]] = {
         (r"begins every (\d+) bytes", "encode/windows/ahead.rs", "STRIDE"),
         (r"and (\d+) of them are merged ahead", "encode/windows/ahead.rs", "MANY"),
         (r"At most (\d+) runs of one byte each", "merge/runs.rs", "MAX_RUNS"),
-        (r"up to (\d+) of them a scan", "merge/mod.rs", "SCAN_LIMIT"),
+        (r"up to (\d+) of them a scan", "merge/scan.rs", "MOST"),
         (r"or (\d+) for each token of a rank", "merge/mod.rs", "HEAP_SHARE"),
-        (r"A new segment\* of up to (\d+) symbols", "charwise/pairs.rs", "MOST"),
+        (r"A new segment\* of up to (\d+) symbols", "merge/scan.rs", "MOST"),
     ],
     "training.md": [
         (r"Pieces are looked up (\d+) at a time", "train/tally.rs", "TOGETHER"),

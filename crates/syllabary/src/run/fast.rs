@@ -46,14 +46,14 @@ impl<'a, const SPANS: bool, F: FnMut(&[u32], &[Range<usize>], u32)> Job<'a, SPAN
             }
         }
         match (&tokenizer.wordwise, &tokenizer.model) {
-            (Some(wordwise), Some(model)) if !SPANS => {
+            (Some(wordwise), _) if !SPANS => {
                 let Job { work, sink, .. } = self;
                 let Work { wordwise: buffers, ask, .. } = &mut **work;
                 let sink = |ids: &[u32]| {
                     sink(ids, &[], 0);
                     ask.go_on()
                 };
-                wordwise.encode(run, (tokenizer, model), buffers.here(), sink).map(|()| true)
+                wordwise.encode(run, (tokenizer, ask), buffers.here(), sink).map(|()| true)
             }
             (Some(wordwise), Some(model)) if keeps_space => self.by_words((wordwise, model), run, base),
             _ => Ok(false),

@@ -102,7 +102,8 @@ impl<'w, 'o, F: FnMut(&[u32]) -> bool> Walk<'w, 'o, F> {
     /// Asks for what is needed of words that are not remembered.
     #[inline]
     fn ask_for_new(&self, text: &str, words: &[Ahead]) {
-        let Cutter { model, work, .. } = &self.cutter;
+        let Cutter { maker, work, .. } = &self.cutter;
+        let Some(model) = maker.model else { return };
         let (bytes, mut new, mut count) = (text.as_bytes(), [0; AHEAD], 0);
         for &Ahead { start, end, class, hash } in words {
             let length = end - start;

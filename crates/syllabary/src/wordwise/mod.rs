@@ -1,4 +1,4 @@
-//! The fast way of models that take words (WordPiece, WordLevel): text is read as it is given, and the memory of
+//! The fast way of text that is cut into words (BERT's and the like; merging of characters too): text is read as it is given, and the memory of
 //! words knows them as they are written.
 //!
 //! ```text
@@ -18,9 +18,11 @@
 mod ahead;
 mod classes;
 mod letters;
+mod merging;
+mod tries;
 mod walk;
 
-use crate::{models::Model, parts::Parts, pretokenize::Pretokenizer, step::Step};
+use crate::{alphabet::Unit, models::Model, parts::Parts, pretokenize::Pretokenizer, step::Step};
 
 pub(crate) use walk::Work;
 
@@ -51,18 +53,21 @@ pub(crate) struct Wordwise {
 }
 
 impl Wordwise {
-    /// `None` where only the general way is exact, and where no model takes words.
+    /// `None` where only the general way is exact, and where pieces are not independent of each other.
     pub(crate) fn of(
         parts: &Parts<'_>,
         pretokenizer: &Pretokenizer,
         model: Option<&Model>,
     ) -> Option<Wordwise> {
-        match model {
-            None | Some(Model::Unigram(_)) => return None,
-            Some(Model::WordLevel(model)) if !model.is_plain() => return None,
-            Some(Model::WordLevel(_) | Model::WordPiece(_)) => {}
-        }
         let is = |step: &Step, kinds: &[&str]| kinds.contains(&step.kind.as_str());
+        match model {
+            // Other normalizers cost less than it does to look up words as they are given.
+            None if !parts.normalizer.iter().any(|step| is(step, &["Bert"])) => return None,
+            None if parts.scores.is_some() || parts.spelling.unit != Unit::Char => return None,
+            Some(Model::Unigram(_)) => return None,
+            Some(Model::WordLevel(model)) if !model.is_plain() => return None,
+            None | Some(Model::WordLevel(_) | Model::WordPiece(_)) => {}
+        }
         let local = parts.normalizer.iter().all(|step| is(step, &LOCAL));
         let cuts = match parts.pretokenizer.first() {
             Some(step) => is(step, &CUTTING) && pretokenizer.only_cuts(),

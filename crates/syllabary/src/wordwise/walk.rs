@@ -7,12 +7,12 @@ use std::ops::Range;
 use super::{
     Wordwise,
     ahead::Walk,
-    classes::{ALONE, Between, Classes, LETTER, NUMBER, SIGN, SPACE, TOKEN, WORD, go_on},
-    letters::{self, Letters},
+    classes::{Classes, NUMBER, SPACE, TOKEN, WORD, go_on},
+    letters::Letters,
+    merging::{Maker, Merging},
 };
 use crate::{
     Error,
-    aligned::Aligned,
     asking::Ask,
     charwise::{
         memory::Memory,
@@ -21,7 +21,6 @@ use crate::{
     dropout::Dropout,
     encode::decode,
     models::{Found, Model},
-    normalize::forms,
     tokenizer::Tokenizer,
 };
 
@@ -31,11 +30,12 @@ const OFTEN: usize = 1 << 16;
 /// Memory and buffers that one thread reuses from text to text.
 #[derive(Debug, Default)]
 pub(crate) struct Work {
-    classes: Classes,
-    letters: Letters,
+    pub(super) classes: Classes,
+    pub(super) letters: Letters,
     pub(super) memory: Memory,
     run: Vec<u32>,
     made: String,
+    pub(super) merging: Merging,
     pub(super) ids: Vec<u32>,
 }
 
@@ -48,7 +48,7 @@ impl Wordwise {
     pub(crate) fn encode(
         &self,
         text: &str,
-        (tokenizer, model): (&Tokenizer, &Model),
+        (tokenizer, ask): (&Tokenizer, &Ask),
         work: &mut Work,
         sink: impl FnMut(&[u32]) -> bool,
     ) -> Result<(), Error> {
@@ -64,7 +64,8 @@ impl Wordwise {
             sink,
             stopped: false,
         };
-        let cutter = Cutter { tokenizer, model, rules: self, work };
+        let maker = Maker { tokenizer, model: tokenizer.model.as_ref(), ask };
+        let cutter = Cutter { maker, rules: self, work };
         let mut walk = Walk::new(cutter, &mut out);
         let done = if self.has_kinds { walk.text::<true>(text) } else { walk.text::<false>(text) };
         let done = if out.stopped { Err(Error::Interrupted) } else { done };
@@ -85,7 +86,8 @@ impl Wordwise {
         (work, ask): (&mut Work, &Ask),
         places: &mut Vec<(Range<usize>, Option<u32>)>,
     ) -> Result<(), Error> {
-        let mut cutter = Cutter { tokenizer, model, rules: self, work };
+        let maker = Maker { tokenizer, model: Some(model), ask };
+        let mut cutter = Cutter { maker, rules: self, work };
         let mut cut = Cut::default();
         let mut next = || match self.has_kinds {
             true => cutter.next::<true>(text, &mut cut),
@@ -122,7 +124,9 @@ impl Wordwise {
         if !word.is_ascii() {
             return Ok(None);
         }
-        let mut cutter = Cutter { tokenizer, model, rules: self, work };
+        let ask = Ask::default();
+        let maker = Maker { tokenizer, model: Some(model), ask: &ask };
+        let mut cutter = Cutter { maker, rules: self, work };
         // The steps (`LOCAL`) take ASCII away or change it, one for one; they add none.
         let length = cutter.pieces(word, &mut |at, piece| {
             found.at = at as u32;
@@ -143,9 +147,8 @@ pub(super) struct Cut {
 
 /// Cuts texts.
 pub(super) struct Cutter<'w> {
-    tokenizer: &'w Tokenizer,
-    pub(super) model: &'w Model,
-    rules: &'w Wordwise,
+    pub(super) maker: Maker<'w>,
+    pub(super) rules: &'w Wordwise,
     pub(super) work: &'w mut Work,
 }
 
@@ -200,14 +203,22 @@ impl Cutter<'_> {
 impl Cutter<'_> {
     /// Normalizes, cuts and encodes a word.
     pub(super) fn learn(&mut self, word: &str, ids: &mut Vec<u32>) -> Result<(), Error> {
-        let model = self.model;
-        let mut tokens = Tokens { ids, complete: true };
-        if let Some(piece) = self.work.letters.write(word) {
+        let (maker, mut tokens) = (self.maker, Tokens { ids, complete: true });
+        let Work { letters, merging, .. } = &mut *self.work;
+        if let Some(piece) = letters.write(word) {
             if !piece.is_empty() {
-                model.tokens(piece, &mut Dropout::NONE.coins(0), &mut tokens);
+                maker.tokens(piece, merging, &mut tokens)?;
             }
         } else {
-            self.pieces(word, &mut |_, piece| model.tokens(piece, &mut Dropout::NONE.coins(0), &mut tokens))?;
+            let mut merging = std::mem::take(merging);
+            let mut done = Ok(());
+            self.pieces(word, &mut |_, piece| {
+                if done.is_ok() {
+                    done = maker.tokens(piece, &mut merging, &mut tokens);
+                }
+            })?;
+            self.work.merging = merging;
+            done?;
         }
         if tokens.complete {
             return Ok(());
@@ -216,10 +227,10 @@ impl Cutter<'_> {
     }
 
     /// The pieces of a text, by the tokenizer's own steps, and where each begins in what they make of it; its length.
-    fn pieces(&mut self, text: &str, each: &mut dyn FnMut(usize, &str)) -> Result<usize, Error> {
+    pub(super) fn pieces(&mut self, text: &str, each: &mut dyn FnMut(usize, &str)) -> Result<usize, Error> {
         let mut made = std::mem::take(&mut self.work.made);
         made.clear();
-        let done = self.tokenizer.normalizer.write(text, &mut made);
+        let done = self.maker.tokenizer.normalizer.write(text, &mut made);
         let done = done.and_then(|()| self.cut(&made, each));
         let length = made.len();
         self.work.made = made;
@@ -227,8 +238,8 @@ impl Cutter<'_> {
     }
 
     /// The pieces of a normalized text, and where each begins.
-    fn cut(&self, made: &str, each: &mut dyn FnMut(usize, &str)) -> Result<(), Error> {
-        let Tokenizer { pretokenizer, split, .. } = self.tokenizer;
+    pub(super) fn cut(&self, made: &str, each: &mut dyn FnMut(usize, &str)) -> Result<(), Error> {
+        let Tokenizer { pretokenizer, split, .. } = self.maker.tokenizer;
         let mut inner = Ok(());
         let done = pretokenizer.cut_text(made, &mut |part| {
             if inner.is_ok() {
@@ -239,120 +250,15 @@ impl Cutter<'_> {
         });
         done.and(inner)
     }
-
-    /// The class of a character met for the first time.
-    #[cold]
-    #[inline(never)]
-    fn class(&mut self, character: &str) -> Result<u32, Error> {
-        let between = self.between_letters(character)?;
-        let class = if self.rules.by_kind {
-            self.class_of(character, &between)?
-        } else {
-            let is_space = character.chars().all(char::is_whitespace);
-            if is_space && matches!(between, Between::Nothing) { SPACE } else { WORD }
-        };
-        let (code, _) = decode(character.as_bytes(), 0);
-        if let Between::Joined(becomes) = &between
-            && self.rules.by_kind
-            && letters::stays(becomes)
-            && self.begins_anew(character, becomes)
-        {
-            self.work.letters.put(code as u32, becomes);
-        }
-        self.work.classes.put(code as u32, class);
-        Ok(class)
-    }
-
-    /// The same where steps only look at which kind a character is of.
-    fn class_of(&mut self, character: &str, between: &Between) -> Result<u32, Error> {
-        let (own, is_apart) = match between {
-            // With a mark behind it, it may be another that stays.
-            Between::Nothing if self.takes_marks(character) => return Ok(WORD),
-            Between::Nothing => return Ok(SPACE),
-            Between::Joined(own) if self.rules.has_kinds => (own, false),
-            // With a mark behind it, it may be a letter.
-            Between::Apart(own) if self.rules.tells && !self.takes_marks(own) => (own, true),
-            _ => return Ok(WORD),
-        };
-        if !self.begins_anew(character, own) {
-            return Ok(WORD);
-        }
-        let signs = ["!", character, "!"].concat();
-        let is_alone = is_apart
-            && (!self.rules.has_kinds
-                || self.is_cut(&["a", character, character, "a"].concat(), &["a", own, own, "a"])?);
-        Ok(if is_alone {
-            self.token(own).and_then(|id| id.checked_add(TOKEN)).unwrap_or(ALONE)
-        } else if self.is_cut(&signs, &["!", own, "!"])? {
-            if is_apart { NUMBER } else { LETTER }
-        } else if is_apart && self.is_cut(&signs, &[&["!", own, "!"].concat()])? {
-            SIGN
-        } else {
-            WORD
-        })
-    }
-
-    /// Whether no normalizer joins a character to what is before it, by what becomes of it.
-    fn begins_anew(&self, character: &str, becomes: &str) -> bool {
-        let firsts = [character, becomes].map(|text| text.chars().next());
-        !self.rules.composes || firsts.into_iter().flatten().all(forms::begins_anew)
-    }
-
-    /// Whether a normalizer may join a character to this one.
-    fn takes_marks(&self, becomes: &str) -> bool {
-        self.rules.composes && forms::takes_marks(becomes)
-    }
-
-    /// How a character is cut from the letters around it.
-    fn between_letters(&self, character: &str) -> Result<Between, Error> {
-        let (mut pieces, mut places) = (Vec::new(), Vec::new());
-        let text = ["a", character, "a"].concat();
-        let made = self.tokenizer.normalizer.apply(Aligned::new(&text, 0, true)?, None)?;
-        self.cut(made.text(), &mut |at, piece| {
-            pieces.push(piece.to_owned());
-            places.push(at..at + piece.len());
-        })?;
-        Ok(match &pieces[..] {
-            [first, last] if first == "a" && last == "a" => Between::Nothing,
-            [first, own, last]
-                if first == "a"
-                    && last == "a"
-                    && made.original(places[1].clone()) == (1..1 + character.len()) =>
-            {
-                Between::Apart(own.clone())
-            }
-            [_] => letters::of_normalized(&made, character.len())
-                .map_or(Between::Other, |own| Between::Joined(own.to_owned())),
-            _ => Between::Other,
-        })
-    }
-
-    /// Whether these are the pieces of a text.
-    fn is_cut(&mut self, text: &str, pieces: &[&str]) -> Result<bool, Error> {
-        let mut left = pieces.iter();
-        let mut same = true;
-        self.pieces(text, &mut |_, piece| same &= left.next().is_some_and(|wanted| *wanted == piece))?;
-        Ok(same && left.next().is_none())
-    }
-
-    /// The token that a piece is, if it is one.
-    fn token(&self, piece: &str) -> Option<u32> {
-        let mut found = Placed { row: Vec::new(), at: 0, piece: 0, is_whole: true };
-        self.model.tokens(piece, &mut Dropout::NONE.coins(0), &mut found);
-        match found.row[..] {
-            [[id, ..]] if found.is_whole => Some(id),
-            _ => None,
-        }
-    }
 }
 
 /// Takes the tokens that a model finds, with their places.
-struct Placed {
-    row: Vec<[u32; 4]>,
+pub(super) struct Placed {
+    pub(super) row: Vec<[u32; 4]>,
     /// Where the piece at work begins, and its number.
-    at: u32,
-    piece: u32,
-    is_whole: bool,
+    pub(super) at: u32,
+    pub(super) piece: u32,
+    pub(super) is_whole: bool,
 }
 
 impl Found for Placed {
