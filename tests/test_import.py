@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import copy
 import inspect
 import os
 import subprocess
 import sys
 import textwrap
 from importlib import metadata
+from modulefinder import ModuleFinder
 from pathlib import Path
-from typing import Any
+from typing import Any, get_type_hints
 
 import pytest
 from click.testing import CliRunner
@@ -87,6 +89,7 @@ def test_a_module_that_comes_later_makes_way_for_itself() -> None:
     later(names, text="textwrap", other="no_such_module")
     stand_in = names["text"]
     assert not hasattr(stand_in, "__wrapped__")
+    assert copy.copy(stand_in) is textwrap
     assert names["text"] is stand_in  # looked at, not asked
     assert stand_in.dedent is textwrap.dedent
     assert names["text"] is textwrap
@@ -95,6 +98,46 @@ def test_a_module_that_comes_later_makes_way_for_itself() -> None:
     assert names["text"] is None  # what somebody else put there stays
     with pytest.raises(ModuleNotFoundError, match="no_such_module"):
         names["other"].name  # noqa: B018
+
+
+def test_what_is_replaced_in_a_module_that_comes_later_is_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
+    names: dict[str, Any] = {}
+    later(names, text="textwrap")
+    with monkeypatch.context() as patch:
+        patch.setattr(names["text"], "dedent", str.upper)
+        assert textwrap.dedent("a") == names["text"].dedent("a") == "A"
+    assert textwrap.dedent(" a") == "a"
+
+
+def test_modules_are_modules_before_they_are_asked_for() -> None:
+    script = """if True:
+    from types import ModuleType as Module
+    from syllabary import encodings, formats
+    from syllabary.encodings import gpt2_pair
+    from syllabary.formats import tiktoken, hf_named, transformers_folder
+    assert {type(one) for one in (gpt2_pair, tiktoken, hf_named, transformers_folder)} == {Module}
+    """
+    subprocess.run([sys.executable, "-c", script], check=True)
+
+
+def test_types_of_arguments_can_be_asked_for() -> None:
+    """By `typing.get_type_hints`: what an annotation names is there when the module has been imported."""
+    found = [getattr(syllabary, name) for name in syllabary.__all__]
+    for one in [one for one in found if inspect.isclass(one)]:
+        members = [getattr(one, name) for name in dir(one) if not name.startswith("_")]
+        found += [getattr(member, "fget", member) for member in members]
+    functions = [one for one in found if inspect.isfunction(one)]
+    assert {syllabary.train, syllabary.Tokenizer.encode_full} <= {*functions}
+    for function in functions:
+        assert get_type_hints(function).keys() == function.__annotations__.keys()
+
+
+def test_modules_are_found_without_running_anything() -> None:
+    """As PyInstaller looks for what goes into one program: those of formats too, imported by their names."""
+    finder = ModuleFinder([os.fspath(Path(syllabary.__file__).parents[1])])
+    finder.import_hook("syllabary")
+    wanted = {f"syllabary.formats.{signs.module}" for signs in SIGNS.values()}
+    assert wanted <= finder.modules.keys()
 
 
 def test_help_of_the_command_loads_no_verb() -> None:

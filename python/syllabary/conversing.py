@@ -20,7 +20,6 @@ from syllabary.spec import TokenizerSpec
 
 if TYPE_CHECKING:
     from syllabary.formats import transformers_folder, transformers_language
-    from syllabary.formats.transformers_folder import Settings
 else:
     later(
         globals(),
@@ -48,7 +47,7 @@ class Conversing:
         raise NotImplementedError
 
     @property
-    def settings(self) -> Settings:
+    def settings(self) -> transformers_folder.Settings:
         """What `tokenizer_config.json` and its neighbours say: roles, chat templates, the model's length."""
         return transformers_folder.settings(self.spec)
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Mapping
 from importlib import import_module
+from types import ModuleType
 from typing import Any
 
 
@@ -52,15 +53,28 @@ def later(names: dict[str, Any], **modules: str) -> None:
 class _Later:
     """Stands for a module, and makes way for it at the first question."""
 
+    __slots__ = ("_there",)
+
     def __init__(self, names: dict[str, Any], name: str, module: str) -> None:
         """In `names`, by `name`."""
-        self._there = names, name, module
+        object.__setattr__(self, "_there", (names, name, module))
 
     def __getattr__(self, attribute: str) -> Any:
         if attribute.startswith("__"):  # what inspection asks of every object
             raise AttributeError(attribute)
+        return getattr(self._module(), attribute)
+
+    def __setattr__(self, attribute: str, value: Any) -> None:
+        """Of the module: who replaces something in it, as a test does, may hold what stands for it."""
+        setattr(self._module(), attribute, value)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Copied as the module."""
+        return import_module, (self._there[2],)
+
+    def _module(self) -> ModuleType:
         names, name, module = self._there
         found = import_module(module)
         if names.get(name) is self:
             names[name] = found
-        return getattr(found, attribute)
+        return found

@@ -22,11 +22,8 @@ from syllabary.spec import TokenizerSpec
 if TYPE_CHECKING:
     from syllabary import chunking, fitting, streaming
     from syllabary._engine import Tokenizer as Engine
-    from syllabary.chunking import Chunk
     from syllabary.reference import ReferenceTokenizer
     from syllabary.reference import cuts as all_cuts
-    from syllabary.reference.cuts import Cuts
-    from syllabary.streaming import Appender, IncrementalEncoder, Onwards, Part
 else:
     later(
         globals(),
@@ -48,7 +45,7 @@ class TextMethods:
     _policy: Callable[[Special], Any]
     _reference: ReferenceTokenizer
 
-    def encoder(self, special: Special = "raise") -> IncrementalEncoder:
+    def encoder(self, special: Special = "raise") -> streaming.IncrementalEncoder:
         """An encoder that takes a text part by part and gives each id as soon as it is final.
 
         `.push(text)` gives ids that no text to come can change, `.flush()` the rest; joined they are those of
@@ -71,7 +68,7 @@ class TextMethods:
         return found
 
     def encode_stream(
-        self, chunks: Iterable[Part], special: Special = "raise"
+        self, chunks: Iterable[streaming.Part], special: Special = "raise"
     ) -> Iterator[NDArray[np.uint32]]:
         """The ids of a text whose parts come from an iterable: a socket, a pipe, a file of any size.
 
@@ -85,7 +82,7 @@ class TextMethods:
             encode = self._behind(special, lambda ids: ids)
         return streaming.encode_stream(cuts, encode, streaming.parts(chunks))
 
-    def appender(self, special: Special = "raise") -> Appender:
+    def appender(self, special: Special = "raise") -> streaming.Appender:
         """A text to which one appends, with the count of its tokens at every step: `.append(text) -> int`.
 
         >>> import syllabary
@@ -159,7 +156,7 @@ class TextMethods:
         overlap: int = 0,
         boundaries: Collection[str] = ("paragraph", "line", "sentence", "word", "character"),
         special: Special = "raise",
-    ) -> Iterator[Chunk]:
+    ) -> Iterator[chunking.Chunk]:
         """`text` in chunks of at most `max_tokens` ids each, cut at good places.
 
         overlap: so many ids at the end of a chunk, at most, stand at the beginning of the next one too.
@@ -193,23 +190,25 @@ class TextMethods:
         policy = self._policy(special)
         return lambda text: self._engine.count(text, policy)
 
-    def _counting(self, special: Special) -> Onwards[int]:
+    def _counting(self, special: Special) -> streaming.Onwards[int]:
         """What counts the ids of a part of a text."""
         carries, count = self._cuts(special).carries, self._counter(special)
         return self._behind(special, len) if carries else streaming.counted(count)
 
-    def _behind(self, special: Special, made: Callable[[NDArray[np.uint32]], Result]) -> Onwards[Result]:
+    def _behind(
+        self, special: Special, made: Callable[[NDArray[np.uint32]], Result]
+    ) -> streaming.Onwards[Result]:
         """What encodes a part of a text behind all that stands before, and makes something of the ids."""
         policy = self._policy(special)
         encode = self._engine.encode_behind
         return streaming.behind_score(lambda text, guard, score: encode(text, guard, score, policy), made)
 
-    def _cuts(self, special: Special) -> Cuts:
+    def _cuts(self, special: Special) -> all_cuts.Cuts:
         """Where text can be cut."""
         return self._cuts_of["text" if special == "text" else "raise"]
 
     @cached_property
-    def _cuts_of(self) -> dict[str, Cuts]:
+    def _cuts_of(self) -> dict[str, all_cuts.Cuts]:
         return {"raise": all_cuts.Cuts(self._spec), "text": all_cuts.Cuts(self._spec, finds_special=False)}
 
 

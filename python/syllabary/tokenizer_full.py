@@ -22,18 +22,13 @@ if TYPE_CHECKING:
     from syllabary import framing as frames
     from syllabary import framing_arguments, framing_plan, full_batch, full_layout, full_rows
     from syllabary.formats import hf_framing, transformers_folder
-    from syllabary.framing import Framing, Padding, PostProcessor, Truncation
-    from syllabary.framing_plan import Plan
-    from syllabary.full_batch import EncodingBatch
-    from syllabary.full_layout import Layout, Spellings
-    from syllabary.full_rows import EngineRows
-    from syllabary.reference import postprocess
+    from syllabary.reference import encoding, postprocess
     from syllabary.reference import truncation as cutting
-    from syllabary.reference.encoding import Encoding
 else:
     later(
         globals(),
         cutting="syllabary.reference.truncation",
+        encoding="syllabary.reference.encoding",
         frames="syllabary.framing",
         framing_arguments="syllabary.framing_arguments",
         framing_plan="syllabary.framing_plan",
@@ -80,11 +75,11 @@ class FullEncoding:
         def _coins(self, dropout: float | None, seed: int | None) -> tuple[float, int] | tuple[()]: ...
 
     @property
-    def framing(self) -> Framing:
+    def framing(self) -> frames.Framing:
         """What the tokenizer's file says of post-processors, truncation and padding."""
         return self._framing
 
-    def with_framing(self, framing: Framing) -> Any:
+    def with_framing(self, framing: frames.Framing) -> Any:
         """A tokenizer with the same ids whose file says this of post-processors, truncation and padding.
 
         >>> import syllabary
@@ -103,14 +98,14 @@ class FullEncoding:
         *,
         special: Special = "raise",
         add_special_tokens: bool = True,
-        padding: bool | int | str | Padding | None = None,
-        truncation: bool | int | Truncation | None = None,
-        post_processor: Sequence[PostProcessor] | None = None,
+        padding: bool | int | str | frames.Padding | None = None,
+        truncation: bool | int | frames.Truncation | None = None,
+        post_processor: Sequence[frames.PostProcessor] | None = None,
         is_pretokenized: bool = False,
         offsets: OffsetUnit = "char",
         dropout: float | None = None,
         seed: int | None = None,
-    ) -> Encoding:
+    ) -> encoding.Encoding:
         """The full encoding of a text, or of a text and its pair; parts that are cut off: its `overflowing`.
 
         pair: the second text. special: as in `encode`. add_special_tokens: whether the post-processor puts
@@ -147,16 +142,16 @@ class FullEncoding:
         *,
         special: Special = "raise",
         add_special_tokens: bool = True,
-        padding: bool | int | str | Padding | None = None,
-        truncation: bool | int | Truncation | None = None,
-        post_processor: Sequence[PostProcessor] | None = None,
+        padding: bool | int | str | frames.Padding | None = None,
+        truncation: bool | int | frames.Truncation | None = None,
+        post_processor: Sequence[frames.PostProcessor] | None = None,
         is_pretokenized: bool = False,
         offsets: OffsetUnit | None = None,
         overflow: bool = False,
         threads: int | None = None,
         dropout: float | None = None,
         seed: int | None = None,
-    ) -> EncodingBatch:
+    ) -> full_batch.EncodingBatch:
         """The full encodings of many texts, or pairs, in arrays; the same for any number of threads.
 
         Arguments are those of `encode_full`, and:
@@ -179,7 +174,7 @@ class FullEncoding:
 
     # ---- inside ----
 
-    def _framed(self, framing: Framing) -> Any:
+    def _framed(self, framing: frames.Framing) -> Any:
         """As `with_framing`, of checked parts; the engine is shared, where offsets stay as they are."""
         spec = hf_framing.with_framing(self.spec, framing)
         if spec.trim_offsets != self.spec.trim_offsets:
@@ -193,32 +188,32 @@ class FullEncoding:
         return made
 
     @cached_property
-    def _framing(self) -> Framing:
+    def _framing(self) -> frames.Framing:
         return hf_framing.framing(self.spec)
 
     @cached_property
-    def _spelled(self) -> Spellings:
+    def _spelled(self) -> full_layout.Spellings:
         return full_layout.Spellings(self.spec)
 
     @cached_property
-    def _own_plans(self) -> dict[tuple[int, bool], Plan]:
+    def _own_plans(self) -> dict[tuple[int, bool], framing_plan.Plan]:
         return {}
 
     @cached_property
-    def _layouts(self) -> dict[tuple[bool, bool, bool], tuple[Any, Any, Layout]]:
+    def _layouts(self) -> dict[tuple[bool, bool, bool], tuple[Any, Any, full_layout.Layout]]:
         """The last layouts: by whether special tokens are added, to texts alone, and to pairs."""
         return {}
 
     def _encodings(
         self, given: Given, words: bool, asked: Asked, special: Any, unit: OffsetUnit | None, *how: Any
-    ) -> EncodingBatch:
+    ) -> full_batch.EncodingBatch:
         """The full encodings of texts and pairs. how: coins, whether parts cut off are rows, the threads."""
         drawn, overflow, threads = how
         if unit not in (None, "char", "byte"):
             raise ValueError(f'offsets={unit!r}: they are counted in "char" or "byte", or None for later')
         layout = self._layout(given, *asked)
 
-        def rows(unit: OffsetUnit | None) -> EngineRows:
+        def rows(unit: OffsetUnit | None) -> full_rows.EngineRows:
             def run(texts: Any, policy: Any, count: int) -> FullRows:
                 return self._engine.full_rows(texts, policy, unit or "ids", count, *drawn)
 
@@ -231,7 +226,9 @@ class FullEncoding:
         other = None if unit else lambda: rows("char")
         return full_batch.EncodingBatch(rows(unit), layout, given, unit or "char", other)
 
-    def _layout(self, given: Given, processors: Any, truncation: Any, padding: Any, add: bool) -> Layout:
+    def _layout(
+        self, given: Given, processors: Any, truncation: Any, padding: Any, add: bool
+    ) -> full_layout.Layout:
         """How the rows are laid out; what was asked for last is at hand still."""
         paired = {pair is not None for _text, pair in given}
         kind = bool(add), False in paired, True in paired
@@ -252,7 +249,7 @@ class FullEncoding:
             self._layouts[kind] = truncation, padding, layout
         return layout
 
-    def _plan(self, processors: Sequence[PostProcessor], texts: int, add: bool) -> Plan:
+    def _plan(self, processors: Sequence[frames.PostProcessor], texts: int, add: bool) -> framing_plan.Plan:
         """The plan for so many texts; that of the tokenizer's own processors is made once."""
         if processors is not self._framing.post_processor:
             return framing_plan.plan(processors, texts, add)

@@ -26,7 +26,7 @@ from syllabary.files import name_error
 
 __all__ = ["Source", "Unit", "documents_of", "parts_of", "streams", "streams_of_unit", "units"]
 
-Source: TypeAlias = "str | os.PathLike[str] | Iterable[str | bytes | os.PathLike[str] | Stream]"
+Source: TypeAlias = str | os.PathLike[str] | Iterable[str | bytes | os.PathLike[str] | Stream]
 Skipped: TypeAlias = Callable[[str, str], None]
 
 TAR_HEADER = 512

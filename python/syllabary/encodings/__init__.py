@@ -23,9 +23,9 @@ from syllabary.on_demand import later
 if TYPE_CHECKING:
     import hashlib
 
-    from syllabary.encodings import gpt2_pair
-else:
-    later(globals(), hashlib="hashlib", gpt2_pair="syllabary.encodings.gpt2_pair")
+    from syllabary.encodings import gpt2_pair as pairs
+else:  # by another name: by its own the package has the module itself
+    later(globals(), hashlib="hashlib", pairs="syllabary.encodings.gpt2_pair")
 
 __all__ = [
     "Encoding", "cache_folders", "cache_name", "find_by_sha256", "get", "locate", "models", "name_for_model",
@@ -171,7 +171,7 @@ def _from_pair(encoding: Encoding) -> bytes | None:
     """The rank file that GPT-2's two files make, if both are in a cache folder."""
     paths = [cache.find(url, known) for url, known in encoding.pair]
     contents = [path.read_bytes() for path in paths if path is not None]
-    return gpt2_pair.rank_lines(gpt2_pair.read(*contents)) if len(contents) == 2 else None
+    return pairs.rank_lines(pairs.read(*contents)) if len(contents) == 2 else None
 
 
 def _from_extended(encoding: Encoding) -> bytes | None:
@@ -182,7 +182,7 @@ def _from_extended(encoding: Encoding) -> bytes | None:
     path = cache.find(other.url, other.sha256)
     head = _from_pair(other) if path is None else path.read_bytes()
     more = {text.encode(): rank for rank, text in encoding.more_tokens.items()}
-    return None if head is None else head + gpt2_pair.rank_lines(more)
+    return None if head is None else head + pairs.rank_lines(more)
 
 
 @lru_cache(maxsize=1)

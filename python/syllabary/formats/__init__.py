@@ -27,15 +27,17 @@ from syllabary.on_demand import later, on_demand
 from syllabary.spec import Alphabet, SplitSpec, TokenizerSpec, Unit
 
 if TYPE_CHECKING:
-    from syllabary.formats import hf_named, tiktoken, transformers_folder
+    from syllabary.formats import hf_named as hf_names
+    from syllabary.formats import tiktoken as rank_files
+    from syllabary.formats import transformers_folder as folders
     from syllabary.formats.ranks import recover_merges
     from syllabary.formats.table import FORMATS
-else:
+else:  # by other names: by their own the package has the modules themselves
     later(
         globals(),
-        hf_named="syllabary.formats.hf_named",
-        tiktoken="syllabary.formats.tiktoken",
-        transformers_folder="syllabary.formats.transformers_folder",
+        folders="syllabary.formats.transformers_folder",
+        hf_names="syllabary.formats.hf_named",
+        rank_files="syllabary.formats.tiktoken",
     )
 
 __all__ = ["FORMATS", "format_of", "names", "read", "read_encoding", "recover_merges", "refusal", "write"]
@@ -85,10 +87,10 @@ def read(
 
 def _read_folder(folder: Path, chosen: Format, file: Path, hints: Hints) -> TokenizerSpec:
     """The tokenizer of a file, and what other files of the folder say of it."""
-    texts = transformers_folder.read_beside(folder)
+    texts = folders.read_beside(folder)
     named = chosen.name == "huggingface" and texts
-    spec = hf_named.read_folder(file, hints, texts) if named else chosen.read(file, hints)
-    return transformers_folder.with_beside(spec, texts)
+    spec = hf_names.read_folder(file, hints, texts) if named else chosen.read(file, hints)
+    return folders.with_beside(spec, texts)
 
 
 @contextmanager
@@ -130,7 +132,7 @@ def read_encoding(
     encoding = get(name)
     given = splits.get(split or encoding.split) if not isinstance(split, SplitSpec) else split
     hints = Hints(given, encoding.special_tokens if special_tokens is None else special_tokens)
-    return tiktoken.parse(rank_file(name, fetch=fetch), Path(f"{name}.tiktoken"), hints)
+    return rank_files.parse(rank_file(name, fetch=fetch), Path(f"{name}.tiktoken"), hints)
 
 
 def write(

@@ -88,7 +88,7 @@ class Format:
     @staticmethod
     def named(name: str) -> Format:
         """The format of this name, whose module is loaded now; `FormatError` if there is none."""
-        if name not in SIGNS:
+        if name not in [*SIGNS]:  # what has no hash is none either
             raise FormatError(f"no format is named {name!r}; known are {', '.join(SIGNS)}")
         found: Format = import_module(f"syllabary.formats.{SIGNS[name].module}").FORMAT
         return found
