@@ -209,11 +209,11 @@ class ReferenceTokenizer:
         """A decoder that takes one id at a time."""
         return IncrementalDecoder(self.decoder_table, errors)
 
-    # ---- inside ----
-
     def normalize(self, text: str, special: Policy = "raise") -> str:
         """What `text` is before it is cut into pieces; errors of a special token and a lone surrogate."""
         return self.pipeline.normalize(text, special)
+
+    # ---- inside ----
 
     def groups(self, text: str, special: Policy, unknown: Unknown) -> list[Group]:
         """Everything before the first merge; `UnknownSymbolError` where it is certain by now.
