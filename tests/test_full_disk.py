@@ -152,6 +152,30 @@ def test_a_pair_is_never_half_new(there: bool, tmp_path: Path, monkeypatch: pyte
             assert held(folder) == before
 
 
+@pytest.mark.parametrize("call", [0, 1])
+def test_old_files_go_when_it_is_stopped_at_the_end(
+    call: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The new ones are all there by then."""
+    folder, unlink = tmp_path / "gpt2", Path.unlink
+    folder.mkdir()
+    old, new = (syllabary.train(texts, vocab_size=262) for texts in (OLD, NEW))
+    old.save(folder / "vocab.json")
+    stop = stopping(KeyboardInterrupt(), iter(range(call)))
+
+    def stopped(path: Path, missing_ok: bool = False) -> None:
+        if path.suffix == ".old":
+            stop()
+        unlink(path, missing_ok)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "unlink", stopped)
+        with pytest.raises(KeyboardInterrupt):
+            new.save(folder / "vocab.json")
+    new.save(tmp_path / "vocab.json")
+    assert held(folder) == {name: (tmp_path / name).read_bytes() for name in ("vocab.json", "merges.txt")}
+
+
 def all_or_none(
     write: Callable[[], object], folder: Path, first: str, patch: pytest.MonkeyPatch
 ) -> dict[str, bytes]:

@@ -104,9 +104,17 @@ def _kept_aside(paths: Iterable[Path]) -> Iterator[Callable[[], None]]:
             if old is not None:
                 replace(old, target)
         raise
-    for old in filter(None, aside.values()):
+    try:
+        _discard(aside.values())
+    except BaseException:  # Ctrl-C: the new ones are there, and nothing else is left
+        _discard(aside.values())
+        raise
+
+
+def _discard(paths: Iterable[Path | None]) -> None:
+    for path in filter(None, paths):
         with contextlib.suppress(OSError):
-            remove(old)
+            remove(path)
 
 
 @contextlib.contextmanager

@@ -97,7 +97,7 @@ READING: tuple[Callable[[Any], Any], ...] = (
     click.option(
         "--documents",
         type=click.Choice(["file", "line"]),
-        help="A document of plain text: the file, or each line (of `encode` empty ones too).  [default: file]",
+        help="A document of plain text: the file, or each line (in `encode` empty too).  [default: file]",
     ),
     click.option(
         "--separator",

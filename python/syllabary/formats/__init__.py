@@ -27,7 +27,7 @@ from syllabary.on_demand import later, on_demand
 from syllabary.spec import Alphabet, SplitSpec, TokenizerSpec, Unit
 
 if TYPE_CHECKING:
-    from syllabary.formats import hf_named as hf_names
+    from syllabary.formats import hf_named as named_files
     from syllabary.formats import tiktoken as rank_files
     from syllabary.formats import transformers_folder as folders
     from syllabary.formats.ranks import recover_merges
@@ -36,7 +36,7 @@ else:  # by other names: by their own the package has the modules themselves
     later(
         globals(),
         folders="syllabary.formats.transformers_folder",
-        hf_names="syllabary.formats.hf_named",
+        named_files="syllabary.formats.hf_named",
         rank_files="syllabary.formats.tiktoken",
     )
 
@@ -89,7 +89,7 @@ def _read_folder(folder: Path, chosen: Format, file: Path, hints: Hints) -> Toke
     """The tokenizer of a file, and what other files of the folder say of it."""
     texts = folders.read_beside(folder)
     named = chosen.name == "huggingface" and texts
-    spec = hf_names.read_folder(file, hints, texts) if named else chosen.read(file, hints)
+    spec = named_files.read_folder(file, hints, texts) if named else chosen.read(file, hints)
     return folders.with_beside(spec, texts)
 
 
