@@ -110,12 +110,13 @@ def test_what_is_replaced_in_a_module_that_comes_later_is_replaced(monkeypatch: 
 
 
 def test_modules_are_modules_before_they_are_asked_for() -> None:
+    """A stand-in by a module's name would give way to that one."""
     script = """if True:
     import sys
     from pkgutil import iter_modules
     from types import ModuleType as Module
     import syllabary.formats
-    for package in map(sys.modules.get, ("syllabary.encodings", "syllabary.formats")):  # a stand-in by a module's name would give way to that one
+    for package in map(sys.modules.get, ("syllabary.encodings", "syllabary.formats")):
         later = {name for name, one in vars(package).items() if type(one).__name__ == "_Later"}
         assert later and not later & {one.name for one in iter_modules(package.__path__)}
     from syllabary.encodings import gpt2_pair
