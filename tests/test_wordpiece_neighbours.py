@@ -28,6 +28,10 @@ def split(pattern: str, behavior: str, invert: bool = False) -> dict[str, Any]:
     return {"type": "Split", "pattern": {"Regex": pattern}, "behavior": behavior, "invert": invert}
 
 
+BERT = {
+    "type": "BertNormalizer", "clean_text": True, "handle_chinese_chars": True, "strip_accents": None,
+    "lowercase": True,
+}  # fmt: skip
 AFTER = [
     {"type": "Digits", "individual_digits": False},
     {"type": "UnicodeScripts"},
@@ -66,6 +70,20 @@ def test_a_step_that_looks_at_neighbours(model: str, first: str, after: Any, tmp
     assert tok.encode_batch(texts) == [found.ids for found in peer.encode_batch(texts)]
     for text in texts[::17]:
         assert reference.encode(text) == tok.encode(text), text
+
+
+@pytest.mark.parametrize("first", ["BertPreTokenizer", "Whitespace", "WhitespaceSplit"])
+@pytest.mark.parametrize("model", ["WordPiece", "WordLevel"])
+def test_white_space_that_is_dropped_cuts_nothing(model: str, first: str, tmp_path: Path) -> None:
+    """BERT's normalizer drops what is a control too, where a later step would cut the letters beside it."""
+    cuts = {"type": "Sequence", "pretokenizers": [{"type": first}, split("a", "Isolated")]}
+    made = document(model, pre_tokenizer=cuts, normalizer=BERT)
+    (tmp_path / "tokenizer.json").write_text(json.dumps(made), "utf-8")
+    tok, peer = syllabary.load(tmp_path / "tokenizer.json"), Tokenizer.from_str(json.dumps(made))
+    reference = ReferenceTokenizer(tok.spec)
+    for space in map(chr, (*range(0x21), 0x7F, 0x85, 0xA0, 0x1680, 0x200B, 0x2028, 0x3000)):
+        text = f"b{space}b 1{space}b a{space}a"
+        assert tok.encode(text) == peer.encode(text).ids == reference.encode(text), repr(space)
 
 
 @pytest.mark.parametrize("model", ["BPE", "WordPiece", "WordLevel", "Unigram"])
