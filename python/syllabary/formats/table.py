@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING
 from syllabary.formats.record import Format
 from syllabary.formats.signs import SIGNS
 
-if (
-    TYPE_CHECKING
-):  # by name they are seen by who gathers a program's modules without running it, as PyInstaller
+# By name they are seen by who gathers a program's modules without running it, as PyInstaller.
+if TYPE_CHECKING:
     from syllabary.formats import (  # noqa: F401
         bert_vocab,
         gguf,

@@ -189,14 +189,7 @@ impl Merges {
         scratch: &mut Scratch,
     ) -> Result<(), Error> {
         if ids.len() <= self.most_scanned {
-            match &self.rule {
-                Rule::Listed(table) => {
-                    scan::apply(|left, right| table.get(left, right), ids, starts, &mut scratch.scan, 1);
-                }
-                Rule::Ranked(_) => {
-                    scan::apply(|left, right| self.get(left, right), ids, starts, &mut scratch.scan, 1);
-                }
-            }
+            scan::apply(|left, right| self.get(left, right), ids, starts, &mut scratch.scan, 1);
             return Ok(());
         }
         self.apply_to_many(ids, starts, scratch)

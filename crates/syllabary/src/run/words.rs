@@ -151,7 +151,7 @@ impl<const SPANS: bool, F: FnMut(&[u32], &[Range<usize>], u32)> Job<'_, SPANS, F
         places.clear();
         found.clear();
         let work = (self.work.wordwise.here(), &self.work.ask);
-        let cut = wordwise.words(run, (self.tokenizer, model), work, &mut places);
+        let cut = wordwise.words(run, self.tokenizer, work, &mut places);
         let done = cut.and_then(|()| {
             for (at, (word, token)) in places.iter().enumerate() {
                 if at.is_multiple_of(OFTEN) {

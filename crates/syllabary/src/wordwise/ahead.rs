@@ -103,7 +103,7 @@ impl<'w, 'o, F: FnMut(&[u32]) -> bool> Walk<'w, 'o, F> {
     #[inline]
     fn ask_for_new(&self, text: &str, words: &[Ahead]) {
         let Cutter { maker, work, .. } = &self.cutter;
-        let Some(model) = maker.model else { return };
+        let Some(model) = &maker.tokenizer.model else { return };
         let (bytes, mut new, mut count) = (text.as_bytes(), [0; AHEAD], 0);
         for &Ahead { start, end, class, hash } in words {
             let length = end - start;

@@ -7,7 +7,7 @@ use crate::{
     asking::Ask,
     dropout::Dropout,
     merge::Scratch,
-    models::{Found, Model},
+    models::Found,
     spell::{Edge, Symbols},
     tokenizer::Tokenizer,
 };
@@ -39,8 +39,7 @@ impl Symbols for Spelled<'_> {
 #[derive(Clone, Copy)]
 pub(super) struct Maker<'t> {
     pub(super) tokenizer: &'t Tokenizer,
-    /// `None`: merging, which asks whether to go on.
-    pub(super) model: Option<&'t Model>,
+    /// Merging asks whether to go on.
     pub(super) ask: &'t Ask,
 }
 
@@ -53,7 +52,7 @@ impl Maker<'_> {
         merging: &mut Merging,
         found: &mut impl Found,
     ) -> Result<(), Error> {
-        let Some(model) = self.model else { return self.merged(piece, merging, found) };
+        let Some(model) = &self.tokenizer.model else { return self.merged(piece, merging, found) };
         model.tokens(piece, &mut Dropout::NONE.coins(0), found);
         Ok(())
     }

@@ -64,7 +64,7 @@ impl Wordwise {
             sink,
             stopped: false,
         };
-        let maker = Maker { tokenizer, model: tokenizer.model.as_ref(), ask };
+        let maker = Maker { tokenizer, ask };
         let cutter = Cutter { maker, rules: self, work };
         let mut walk = Walk::new(cutter, &mut out);
         let done = if self.has_kinds { walk.text::<true>(text) } else { walk.text::<false>(text) };
@@ -82,11 +82,11 @@ impl Wordwise {
     pub(crate) fn words(
         &self,
         text: &str,
-        (tokenizer, model): (&Tokenizer, &Model),
+        tokenizer: &Tokenizer,
         (work, ask): (&mut Work, &Ask),
         places: &mut Vec<(Range<usize>, Option<u32>)>,
     ) -> Result<(), Error> {
-        let maker = Maker { tokenizer, model: Some(model), ask };
+        let maker = Maker { tokenizer, ask };
         let mut cutter = Cutter { maker, rules: self, work };
         let mut cut = Cut::default();
         let mut next = || match self.has_kinds {
@@ -125,7 +125,7 @@ impl Wordwise {
             return Ok(None);
         }
         let ask = Ask::default();
-        let maker = Maker { tokenizer, model: Some(model), ask: &ask };
+        let maker = Maker { tokenizer, ask: &ask };
         let mut cutter = Cutter { maker, rules: self, work };
         // The steps (`LOCAL`) take ASCII away or change it, one for one; they add none.
         let length = cutter.pieces(word, &mut |at, piece| {
