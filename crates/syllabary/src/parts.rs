@@ -18,6 +18,10 @@ use crate::{
     vocab::Vocab,
 };
 
+/// Steps of cutting, and splits, that only look at which kind a character is of.
+const BY_KIND: [&str; 5] = ["BertPreTokenizer", "Whitespace", "WhitespaceSplit", "Punctuation", "Digits"];
+const SPLITS_BY_KIND: [&str; 3] = ["none", "whitespace", "whitespace-split"];
+
 /// What a tokenizer is made of; the fields are those of `syllabary.spec.TokenizerSpec`.
 pub struct Parts<'a> {
     /// How text is cut into pieces.
@@ -102,6 +106,17 @@ impl<'a> Parts<'a> {
             self.pretokenizer.drain(..idle);
         }
         self
+    }
+
+    /// Whether steps of cutting, and the split, only look at which kind a character is of.
+    pub(crate) fn cuts_by_kind(&self) -> bool {
+        self.pretokenizer.iter().all(|step| BY_KIND.contains(&step.kind.as_str()))
+            && SPLITS_BY_KIND.contains(&self.split.kind())
+    }
+
+    /// What steps of cutting do with what they find, of those that have the choice.
+    pub(crate) fn behaviors(&self) -> impl Iterator<Item = &str> {
+        self.pretokenizer.iter().filter_map(|step| step.text("behavior").ok())
     }
 
     /// Every symbol is a token, every merge joins two tokens to a third, every id named is one.

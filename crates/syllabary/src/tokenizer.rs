@@ -196,7 +196,7 @@ impl Tokenizer {
             exact,
             fast: if plain { Fast::new(&parts, &vocab, &merges) } else { None },
             boundary: boundary::find(&parts, &vocab, &alphabet).filter(|_| merging),
-            charwise: Charwise::of(&parts, &vocab, (&alphabet, &merges), model.as_ref()),
+            charwise: Charwise::of((&parts, &pretokenizer), &vocab, (&alphabet, &merges), model.as_ref()),
             wordwise: Wordwise::of(&parts, &pretokenizer, model.as_ref()),
             notes: has_unused,
             joins,
@@ -341,7 +341,7 @@ impl Tokenizer {
         match result {
             // Only with spans is the place known.
             Err(Error::UnknownSymbol { .. } | Error::SpecialFound { .. } | Error::SplitFailed { .. })
-                if !SPANS && (!self.exact || self.scores.is_some() || self.wordwise.is_some()) =>
+                if !SPANS && !self.knows_places() =>
             {
                 let mut never = Dropout::NONE.coins(0);
                 let again = Job::<true, _>::new(self, (text, policy), &mut never, work, |_, _, _| ()).all();

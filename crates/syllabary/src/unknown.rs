@@ -17,6 +17,12 @@ impl Tokenizer {
         symbol.or_else(|| self.vocab.id(piece.as_bytes()))
     }
 
+    /// Whether text is encoded as it is given, stage after stage: then its place is at hand where something is wrong.
+    pub(crate) fn knows_places(&self) -> bool {
+        let has_other_way = self.scores.is_some() || self.wordwise.is_some() || self.charwise.is_some();
+        self.exact && !has_other_way
+    }
+
     /// The error that names the symbols of a part without an id; where the best way has an id for all of them, those of
     /// single characters, which another way may be made of.
     pub(crate) fn unknown(&self, part: &str, place: Place<'_>) -> Error {

@@ -55,6 +55,7 @@ impl Charwise {
             run: &mut run,
             written: 0,
             unknown: self.unknown,
+            lacks: false,
             fuses: self.fuses,
             after_unknown: false,
             carry: self.carry(),
@@ -72,7 +73,7 @@ impl Charwise {
         if let Some(behind) = behind {
             behind.score = out.settle();
         }
-        let done = if out.stopped { Err(Error::Interrupted) } else { done };
+        let done = out.end(done);
         out.carry = None;
         out.flush();
         work.run = run;
@@ -262,7 +263,9 @@ impl Charwise {
             self.letter(char, letter, out);
             if !letter.is_unknown() && (char.is_ascii() || self.knows_scripts) {
                 let (ids, count) = self.letters.ids(char);
-                work.memory.put(segment.as_bytes(), &ids[..count], false);
+                if count > 0 {
+                    work.memory.put(segment.as_bytes(), &ids[..count], false);
+                }
             }
             return Ok(());
         }

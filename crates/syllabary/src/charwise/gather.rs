@@ -129,6 +129,9 @@ impl Charwise {
         work: &mut Work,
         out: &mut Out<'_, F>,
     ) -> Result<(), Error> {
+        if self.dropped != 0 {
+            work.several.leave_out(text.as_bytes(), self.dropped);
+        }
         if work.several.count() < WORTH {
             for place in 0..work.several.count() {
                 let (from, to) = work.several.span(place);

@@ -92,14 +92,14 @@ pub(super) struct Letters {
 
 impl Letters {
     /// Of an alphabet, with `space` for a space, and the pairs of neighbours in tokens; `None` if some character
-    /// would be an error.
+    /// has no id and may not lack one.
     pub(super) fn new(
         alphabet: &Alphabet,
         space: char,
         neighbours: impl Iterator<Item = (char, char)>,
-        has_unknown: bool,
+        may_lack: bool,
     ) -> Option<Letters> {
-        if !has_unknown && !Letters::has_all_bytes(alphabet) {
+        if !may_lack && !Letters::has_all_bytes(alphabet) {
             return None;
         }
         let mut letters = Letters {
@@ -138,6 +138,13 @@ impl Letters {
         self.change(mark, |letter| letter.0[FLAGS] &= !HAS_PREVIOUS);
         self.table[usize::from(b' ')] = self.get(mark);
         self.mark_foreign();
+    }
+
+    /// Takes these, which are in no token with another, to be nothing; those of ASCII as bits.
+    pub(super) fn drop_all(&mut self, dropped: &[char]) -> u128 {
+        dropped.iter().for_each(|&char| self.change(char, |letter| *letter = Letter([NONE, NONE, NONE, 0])));
+        self.mark_foreign();
+        dropped.iter().filter(|char| char.is_ascii()).fold(0, |bits, &char| bits | 1 << char as u32)
     }
 
     fn mark_foreign(&mut self) {

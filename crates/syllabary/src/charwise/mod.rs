@@ -21,6 +21,7 @@ mod cut_wide;
 mod encode;
 mod gather;
 mod joins;
+mod kinds;
 mod learn;
 mod letters;
 pub(crate) mod memory;
@@ -45,9 +46,11 @@ use crate::{
     merge::{Merge, Merges},
     models::Model,
     parts::Parts,
+    pretokenize::Pretokenizer,
     vocab::Vocab,
 };
 use joins::Joins;
+use kinds::Kinds;
 use letters::Letters;
 use pairs::Pairs;
 use shape::Shape;
@@ -91,6 +94,8 @@ pub(crate) struct Charwise {
     whole_words: bool,
     /// So many characters that are not ASCII stand beside others in tokens that segments of all scripts are looked up together.
     knows_scripts: bool,
+    /// The characters of ASCII that no token stands for, as bits: they go.
+    dropped: u128,
     /// The unknown token, and whether several in a row are one.
     unknown: u32,
     fuses: bool,
@@ -99,53 +104,47 @@ pub(crate) struct Charwise {
 impl Charwise {
     /// The tables of a tokenizer with this model; `None` where only the general way is exact.
     pub(crate) fn of(
-        parts: &Parts<'_>,
+        (parts, pretokenizer): (&Parts<'_>, &Pretokenizer),
         vocab: &Vocab,
         (alphabet, merges): (&Alphabet, &Merges),
         model: Option<&Model>,
     ) -> Option<Charwise> {
         match model {
-            None => Charwise::new(parts, vocab, alphabet, merges),
+            None => Charwise::new((parts, pretokenizer), vocab, alphabet, merges),
             Some(Model::Unigram(unigram)) => Charwise::weighing(parts, unigram),
             Some(_) => None,
         }
     }
 
     /// The same where symbols merge.
-    fn new(parts: &Parts<'_>, vocab: &Vocab, alphabet: &Alphabet, merges: &Merges) -> Option<Charwise> {
-        let spelling = &parts.spelling;
-        let plain = spelling.unit == Unit::Char
-            && spelling.end_of_word.is_none()
-            && spelling.continuing_prefix.is_none()
-            && parts.split.kind() == "none"
-            && !parts.whole_pieces
-            && parts.unused.is_empty()
-            && (parts.merges.is_some() || parts.scores.is_some());
-        let shape = Shape::new(&parts.normalizer, &parts.pretokenizer, parts.scores.is_some());
-        let shape = shape.filter(|_| plain)?;
+    fn new(
+        (parts, pretokenizer): (&Parts<'_>, &Pretokenizer),
+        vocab: &Vocab,
+        alphabet: &Alphabet,
+        merges: &Merges,
+    ) -> Option<Charwise> {
+        let (spelling, kinds) = (&parts.spelling, Kinds::of(parts, pretokenizer));
+        let shape = match kinds {
+            Some(_) => Some(Shape::of_kinds(&parts.normalizer)),
+            None => Shape::new(&parts.normalizer, &parts.pretokenizer, parts.scores.is_some())
+                .filter(|_| parts.split.kind() == "none"),
+        };
+        let shape = shape.filter(|_| merges_characters(parts))?;
         let pairs = merges.pairs();
         if !only_characters(alphabet, &pairs, spelling.unknown) {
             return None;
         }
         let space = if shape.marks_spaces { MARK } else { ' ' };
-        let mut neighbours = neighbours(vocab, &pairs)?;
-        // What merges is then always a token, and what stands for a space too.
-        let known = |char: char| alphabet.chars[0].contains_key(&char);
-        if !neighbours.iter().all(|&(left, right)| known(left) && known(right)) {
-            return None;
-        }
-        if shape.marks_spaces && !known(MARK) {
-            return None;
-        }
-        if shape.marks_spaces {
-            // Tokens with a space are never made.
-            neighbours.retain(|&(left, right)| left != ' ' && right != ' ');
-        }
-        if shape.cuts_marks {
-            neighbours.retain(|&(_, right)| right != MARK);
-        }
+        let neighbours = shape.beside(neighbours(vocab, &pairs)?, alphabet)?;
         let beside = neighbours.iter().copied();
-        let letters = Letters::new(alphabet, space, beside, spelling.unknown.is_some())?;
+        // Where scores say what merges, unknown characters do more than to be an error.
+        let may_lack = spelling.unknown.is_some() || parts.scores.is_none();
+        let mut letters = Letters::new(alphabet, space, beside, may_lack)?;
+        let dropped = match kinds {
+            Some(kinds) if !neighbours.iter().all(|&(left, right)| kinds.leave(left, right)) => return None,
+            Some(kinds) => letters.drop_all(&kinds.dropped()),
+            None => 0,
+        };
         let spell = |id: u32, symbols: &mut Vec<u32>| {
             let text = std::str::from_utf8(vocab.bytes(id).unwrap_or_default()).unwrap_or_default();
             symbols.extend(text.chars().map(|char| letters.get(char).id()));
@@ -165,9 +164,21 @@ impl Charwise {
             unknown: spelling.unknown.unwrap_or(NONE),
             letters,
             fuses: spelling.fuse_unknown && !Letters::has_all_bytes(alphabet),
+            dropped,
             shape,
         })
     }
+}
+
+/// Whether characters merge as they are, and nothing happens to what they become.
+fn merges_characters(parts: &Parts<'_>) -> bool {
+    let spelling = &parts.spelling;
+    spelling.unit == Unit::Char
+        && spelling.end_of_word.is_none()
+        && spelling.continuing_prefix.is_none()
+        && !parts.whole_pieces
+        && parts.unused.is_empty()
+        && (parts.merges.is_some() || parts.scores.is_some())
 }
 
 /// Whether all that merges are characters and what they become: the unknown token and the bytes that spell

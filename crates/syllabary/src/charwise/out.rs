@@ -3,7 +3,11 @@
 //! Leaves out what becomes of them.
 
 use super::{carry::Carry, memory::Memory};
-use crate::encode::{LONG_FAR, Longer};
+use crate::{
+    Error,
+    alphabet::NONE,
+    encode::{LONG_FAR, Longer},
+};
 
 /// Ids are handed on in runs of about so many.
 pub(crate) const RUN: usize = 4096;
@@ -14,7 +18,10 @@ pub(crate) const ROOM: usize = LONG_FAR;
 pub(crate) struct Out<'a, F> {
     pub(crate) run: &'a mut [u32],
     pub(crate) written: usize,
+    /// What stands for an unknown character; if nothing does, it is an error.
     pub(crate) unknown: u32,
+    /// There was one.
+    pub(crate) lacks: bool,
     /// Unknown tokens are made one.
     pub(crate) fuses: bool,
     pub(crate) after_unknown: bool,
@@ -41,6 +48,18 @@ impl<F: FnMut(&[u32]) -> bool> Out<'_, F> {
             self.flush();
         }
         count <= self.run.len()
+    }
+
+    /// Whether all went well, if what was done did.
+    ///
+    /// # Errors
+    /// `Error::UnknownSymbol` without a place and a name: the general way finds them. `Error::Interrupted`.
+    pub(crate) fn end(&self, done: Result<(), Error>) -> Result<(), Error> {
+        match (self.lacks, self.stopped) {
+            (true, _) => Err(Error::UnknownSymbol { symbols: Vec::new(), offset: 0 }),
+            (_, true) => Err(Error::Interrupted),
+            _ => done,
+        }
     }
 
     /// Adds what is written to the score; the score.
@@ -85,6 +104,10 @@ impl<F: FnMut(&[u32]) -> bool> Out<'_, F> {
 
     /// Writes so many unknown characters in a row.
     pub(crate) fn unknown(&mut self, count: usize) {
+        if self.unknown == NONE {
+            (self.lacks, self.stopped) = (true, true);
+            return;
+        }
         let ids = match self.fuses {
             true => count.min(usize::from(!self.after_unknown)),
             false => count,

@@ -3,7 +3,7 @@
 //! Leaves out other normalizers, which run as they are.
 
 use super::{Charwise, MARK};
-use crate::{Error, normalize::Normalizer, step::Step};
+use crate::{Error, alphabet::Alphabet, normalize::Normalizer, step::Step};
 
 /// Where a mark is written before the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,6 +28,8 @@ pub(super) struct Shape {
     pub(super) cuts_marks: bool,
     /// Text is cut at white space, which goes, and every part has a mark before it.
     pub(super) splits_spaces: bool,
+    /// Text is cut by the kinds of its characters (`kinds`).
+    pub(super) cuts_kinds: bool,
 }
 
 const PLAIN: Shape = Shape {
@@ -37,6 +39,7 @@ const PLAIN: Shape = Shape {
     unless_marked: false,
     cuts_marks: false,
     splits_spaces: false,
+    cuts_kinds: false,
 };
 
 impl Shape {
@@ -47,6 +50,33 @@ impl Shape {
             [step] if !by_scores => metaspace(step)?.behind(normalizer),
             _ => None,
         }
+    }
+
+    /// Where text is cut by kinds, behind these steps.
+    pub(super) fn of_kinds(normalizer: &[Step]) -> Shape {
+        Shape { rewrites: !normalizer.is_empty(), cuts_kinds: true, ..PLAIN }
+    }
+
+    /// Which of the neighbours in tokens may stand side by side; `None` where what merges need not be a token, or what stands
+    /// for a space.
+    pub(super) fn beside(
+        self,
+        mut neighbours: Vec<(char, char)>,
+        alphabet: &Alphabet,
+    ) -> Option<Vec<(char, char)>> {
+        let known = |char: char| alphabet.chars[0].contains_key(&char);
+        let all = neighbours.iter().all(|&(left, right)| known(left) && known(right));
+        if !all || self.marks_spaces && !known(MARK) {
+            return None;
+        }
+        if self.marks_spaces {
+            // Tokens with a space are never made.
+            neighbours.retain(|&(left, right)| left != ' ' && right != ' ');
+        }
+        if self.cuts_marks {
+            neighbours.retain(|&(_, right)| right != MARK);
+        }
+        Some(neighbours)
     }
 
     /// The same behind these steps; `None` where the first of what is normalized need not be the first of what is given.

@@ -26,7 +26,7 @@ pub(crate) struct Stretch<'t> {
 impl Charwise {
     /// Whether the ids say where tokens are.
     pub(crate) fn replays(&self) -> bool {
-        !self.shape.rewrites
+        !self.shape.rewrites && !self.shape.cuts_kinds
     }
 
     /// Hands the span of each of `ids`, which are those of the whole stretch, to `sink`, and whether a piece begins.

@@ -71,13 +71,17 @@ fn only_where_ids_depend_on_nothing_else() {
         parts.alphabet.remove(0);
     }));
     assert!(!has_fast_way(|parts| parts.alphabet.truncate(2)));
-    // Some character would be an error.
-    assert!(!has_fast_way(|parts| parts.spelling.unknown = None));
+    // Some character would be an error, which is told by another way; where scores say what merges it would not.
+    assert!(has_fast_way(|parts| parts.spelling.unknown = None));
+    assert!(!has_fast_way(|parts| {
+        parts.merges = None;
+        parts.scores = Some((0..6).map(|id| (id, -f64::from(id))).collect());
+        parts.spelling.unknown = None;
+    }));
     // The unknown token merges.
     assert!(!has_fast_way(|parts| parts.spelling.unknown = Some(1)));
     assert!(!has_fast_way(|parts| parts.whole_pieces = true));
     assert!(!has_fast_way(|parts| parts.split = Split::new(Some("a"), Tables::Tiktoken, true).unwrap()));
-    assert!(!has_fast_way(|parts| parts.pretokenizer.push(step("WhitespaceSplit", &[]))));
     assert!(!has_fast_way(|parts| parts.merges = None));
     assert!(!has_fast_way(|parts| {
         parts.spelling = Spelling { end_of_word: Some("b"), ..parts.spelling };
@@ -87,12 +91,42 @@ fn only_where_ids_depend_on_nothing_else() {
         parts.scores = Some((0..6).map(|id| (id, -f64::from(id))).collect());
         parts.unused = vec![3];
     }));
-    // A byte that spells characters merges.
+}
+
+#[test]
+fn only_where_no_byte_that_spells_characters_merges() {
     assert!(!has_fast_way(|parts| {
         parts.tokens.extend([(6, &b"\xC3"[..]), (7, "aé".as_bytes()), (8, b"\xA9"), (10, b"a\xC3")]);
         parts.alphabet.extend([(&b"\xC3"[..], 6), (b"\xA9", 8)]);
         parts.spelling.fallback = true;
         parts.merges = Some(vec![(1, 6, 10), (10, 8, 7)]);
+    }));
+}
+
+#[test]
+fn only_where_text_is_cut_by_kinds() {
+    let punctuation = |behavior: &str| step("Punctuation", &[("behavior", Value::Str(behavior.to_owned()))]);
+    let has = |kind: &str| has_fast_way(|parts| parts.pretokenizer.push(step(kind, &[])));
+    assert!(has("WhitespaceSplit") && has("BertPreTokenizer"));
+    // It cuts a token, `▁a`.
+    assert!(!has("Whitespace"));
+    let by = |behavior| has_fast_way(|parts| parts.pretokenizer.push(punctuation(behavior)));
+    assert!(by("isolated") && by("contiguous"));
+    assert!(!by("removed") && !by("merged_with_next"));
+    assert!(has_fast_way(|parts| {
+        parts.split = Split::new(Some(r"\S+"), Tables::Tiktoken, false).unwrap();
+    }));
+    let behind = |step: Step| {
+        has_fast_way(|parts| {
+            parts.normalizer.push(step);
+            parts.pretokenizer.push(punctuation("isolated"));
+        })
+    };
+    assert!(behind(step("NFKC", &[])) && behind(step("Lowercase", &[])));
+    // Several unknown characters of two pieces are not one.
+    assert!(!has_fast_way(|parts| {
+        parts.spelling.fuse_unknown = true;
+        parts.pretokenizer.push(punctuation("isolated"));
     }));
 }
 

@@ -24,22 +24,27 @@ const BLOCK: usize = 64;
 pub(crate) struct Several {
     /// Where the first begins, and where each ends.
     edges: Box<[usize]>,
+    /// Where each begins, if some were left out.
+    starts: Box<[usize]>,
     count: usize,
+    /// Some were left out.
+    apart: bool,
     asked: Asked,
     found: Found,
 }
 
 impl Default for Several {
     fn default() -> Several {
-        let edges = vec![0; MANY + 1 + BLOCK].into();
-        Several { edges, count: 0, asked: Asked::new(MANY), found: Found::new((0, 0)) }
+        let edges: Box<[usize]> = vec![0; MANY + 1 + BLOCK].into();
+        let (asked, found) = (Asked::new(MANY), Found::new((0, 0)));
+        Several { starts: edges.clone(), edges, count: 0, apart: false, asked, found }
     }
 }
 
 impl Several {
     /// Begins anew, with a string at this byte.
     pub(crate) fn begin(&mut self, at: usize) {
-        (self.edges[0], self.count) = (at, 0);
+        (self.edges[0], self.count, self.apart) = (at, 0, false);
     }
 
     /// There are none any more.
@@ -76,7 +81,20 @@ impl Several {
     /// Where one begins and ends.
     #[inline(always)]
     pub(crate) fn span(&self, at: usize) -> (usize, usize) {
-        (self.edges[at], self.edges[at + 1])
+        (if self.apart { self.starts[at] } else { self.edges[at] }, self.edges[at + 1])
+    }
+
+    /// Leaves those out that begin with one of these characters of ASCII, given as bits; no more strings may come then.
+    pub(crate) fn leave_out(&mut self, text: &[u8], dropped: u128) {
+        let (mut kept, mut start) = (0, self.edges[0]);
+        for at in 0..self.count {
+            let (end, first) = (self.edges[at + 1], text[start]);
+            (self.starts[kept], self.edges[kept + 1]) = (start, end);
+            // No branch: which it is is not to be foretold.
+            kept += usize::from(first >= 128 || dropped >> first & 1 == 0);
+            start = end;
+        }
+        (self.count, self.apart) = (kept, true);
     }
 
     /// Where the last ends.
@@ -89,7 +107,8 @@ impl Several {
     #[inline]
     pub(crate) fn look(&mut self, text: &[u8], short: &Short, longer: &Longers) -> usize {
         let memory = (short.lines(), longer);
-        self.asked.ask::<true>(memory, text, (&self.edges[..self.count], &self.edges[1..=self.count]));
+        let starts = if self.apart { &self.starts } else { &self.edges };
+        self.asked.ask::<true>(memory, text, (&starts[..self.count], &self.edges[1..=self.count]));
         self.found.clear();
         self.found.look::<true, false>(memory, &self.asked, self.count);
         self.found.missed().len()

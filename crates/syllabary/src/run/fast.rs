@@ -42,7 +42,11 @@ impl<'a, const SPANS: bool, F: FnMut(&[u32], &[Range<usize>], u32)> Job<'a, SPAN
             }
             let merges = tokenizer.scores.is_none() && tokenizer.model.is_none();
             if merges && charwise.replays() && keeps_space {
-                return self.replayed(charwise, run, base).map(|()| true);
+                return match self.replayed(charwise, run, base) {
+                    // The general way says what and where.
+                    Err(Error::UnknownSymbol { .. }) => Ok(false),
+                    done => done.map(|()| true),
+                };
             }
         }
         match (&tokenizer.wordwise, &tokenizer.model) {

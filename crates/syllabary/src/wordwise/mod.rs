@@ -35,9 +35,6 @@ const CUTTING: [&str; 3] = ["BertPreTokenizer", "Whitespace", "WhitespaceSplit"]
 
 /// Those that leave no characters together but what stands between spaces and characters that stand alone.
 const ISOLATING: [&str; 2] = ["BertPreTokenizer", "WhitespaceSplit"];
-/// Steps of cutting, and splits, that only look at which kind a character is of.
-const BY_KIND: [&str; 5] = ["BertPreTokenizer", "Whitespace", "WhitespaceSplit", "Punctuation", "Digits"];
-const SPLITS: [&str; 3] = ["none", "whitespace", "whitespace-split"];
 
 /// Where text may be cut before anything else happens to it.
 pub(crate) struct Wordwise {
@@ -74,11 +71,10 @@ impl Wordwise {
             None => ["whitespace", "whitespace-split"].contains(&parts.split.kind()),
         };
         let composes = parts.normalizer.iter().any(|step| is(step, &COMPOSING));
-        let by_kind =
-            parts.pretokenizer.iter().all(|step| is(step, &BY_KIND)) && SPLITS.contains(&parts.split.kind());
+        let by_kind = parts.cuts_by_kind();
         let isolates = |step: &Step| is(step, &ISOLATING);
-        let merges = |step: &Step| step.text("behavior").is_ok_and(|behavior| behavior.starts_with("merged"));
-        let tells = by_kind && !parts.pretokenizer.iter().any(merges);
+        let merges = |behavior: &str| behavior.starts_with("merged");
+        let tells = by_kind && !parts.behaviors().any(merges);
         let has_kinds =
             tells && !parts.pretokenizer.iter().all(isolates) || parts.split.kind() == "whitespace";
         (local && cuts).then_some(Wordwise { by_kind, tells, has_kinds, composes })

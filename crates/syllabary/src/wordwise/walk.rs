@@ -58,6 +58,7 @@ impl Wordwise {
             run: &mut run,
             written: 0,
             unknown: 0,
+            lacks: false,
             fuses: false,
             after_unknown: false,
             carry: None,
@@ -68,7 +69,7 @@ impl Wordwise {
         let cutter = Cutter { maker, rules: self, work };
         let mut walk = Walk::new(cutter, &mut out);
         let done = if self.has_kinds { walk.text::<true>(text) } else { walk.text::<false>(text) };
-        let done = if out.stopped { Err(Error::Interrupted) } else { done };
+        let done = out.end(done);
         out.flush();
         work.run = run;
         done
