@@ -43,6 +43,8 @@ pub mod pool;
 pub mod pretokenize;
 mod run;
 mod scores;
+#[cfg(simd_x86)]
+mod sixteen;
 pub mod special;
 mod spell;
 pub mod split;

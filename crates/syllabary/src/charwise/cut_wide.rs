@@ -13,12 +13,11 @@ use std::arch::x86_64::{
     _mm512_test_epi32_mask, _pdep_u64,
 };
 
-use super::{
-    Charwise,
-    letters::Letters,
-    stretch_wide::{Able, LANES, Sixteen, WINDOW, first_sixteen, load, may_join},
+use super::{Charwise, letters::Letters, stretch_wide::may_join};
+use crate::{
+    encode::Several,
+    sixteen::{Able, LANES, Sixteen, WINDOW, first_sixteen, load},
 };
-use crate::encode::Several;
 
 /// A row of so many strangers is left out.
 const ROW: u16 = 0b1111;

@@ -130,7 +130,8 @@ impl Charwise {
         out: &mut Out<'_, F>,
     ) -> Result<(), Error> {
         if self.dropped != 0 {
-            work.several.leave_out(text.as_bytes(), self.dropped);
+            let bytes = text.as_bytes();
+            work.several.leave_out(|start| bytes[start] < 128 && self.dropped >> bytes[start] & 1 == 1);
         }
         if work.several.count() < WORTH {
             for place in 0..work.several.count() {

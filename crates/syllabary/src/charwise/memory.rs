@@ -44,7 +44,7 @@ impl Default for Memory {
 impl Memory {
     /// Looks for many segments; how many are not where one would look first.
     #[inline]
-    pub(super) fn look(&self, several: &mut Several, text: &[u8]) -> usize {
+    pub(crate) fn look(&self, several: &mut Several, text: &[u8]) -> usize {
         several.look(text, &self.short, &self.longer)
     }
 

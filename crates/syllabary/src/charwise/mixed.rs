@@ -15,18 +15,12 @@ use std::arch::x86_64::{
     _mm512_set1_epi64, _mm512_storeu_si512,
 };
 
-use super::{
-    Charwise,
-    alone::BETWEEN_LOOKS,
-    letters::Letters,
-    out::Out,
-    stretch_wide::{Able, LANES, Sixteen, WINDOW, first_sixteen, load, may_join},
-    work::Work,
-};
+use super::{Charwise, alone::BETWEEN_LOOKS, letters::Letters, out::Out, stretch_wide::may_join, work::Work};
 use crate::{
     Error,
     encode::{Key, SHORT},
     merge::Merges,
+    sixteen::{Able, LANES, Sixteen, WINDOW, first_sixteen, load},
 };
 
 /// Where so many bytes are ASCII, there are faster ways.

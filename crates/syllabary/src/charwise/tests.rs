@@ -136,9 +136,8 @@ fn sixteen_characters_are_read_as_one_by_one() {
     use super::{
         How,
         stretch::{READ, Read},
-        stretch_wide::Able,
     };
-    let Some(able) = Able::new() else { return };
+    let Some(able) = crate::sixteen::Able::new() else { return };
     let tokens = ["▁", "a", "é", "漢", "字", "漢字", "aé", "é漢", "▁a", "字▁"];
     let mut parts = Parts::plain(Unit::Char, Split::new(None, Tables::Tiktoken, true).unwrap());
     parts.tokens = (0..).zip(tokens.map(str::as_bytes)).collect();

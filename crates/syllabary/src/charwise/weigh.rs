@@ -15,6 +15,8 @@
 
 use std::sync::Arc;
 
+#[cfg(simd_x86)]
+use super::mixed::Singles;
 use super::{
     Charwise, How, MARK,
     ahead::are_dense,
@@ -27,7 +29,7 @@ use super::{
     work::Work,
 };
 #[cfg(simd_x86)]
-use super::{mixed::Singles, stretch_wide::Able};
+use crate::sixteen::Able;
 use crate::{
     alphabet::{Alphabet, NONE, Spelling},
     models::unigram::{Lattice, Unigram},

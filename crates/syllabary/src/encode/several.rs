@@ -84,14 +84,15 @@ impl Several {
         (if self.apart { self.starts[at] } else { self.edges[at] }, self.edges[at + 1])
     }
 
-    /// Leaves those out that begin with one of these characters of ASCII, given as bits; no more strings may come then.
-    pub(crate) fn leave_out(&mut self, text: &[u8], dropped: u128) {
+    /// Leaves those out that begin at such a byte; no more strings may come then.
+    #[inline(always)]
+    pub(crate) fn leave_out(&mut self, is_out: impl Fn(usize) -> bool) {
         let (mut kept, mut start) = (0, self.edges[0]);
         for at in 0..self.count {
-            let (end, first) = (self.edges[at + 1], text[start]);
+            let end = self.edges[at + 1];
             (self.starts[kept], self.edges[kept + 1]) = (start, end);
             // No branch: which it is is not to be foretold.
-            kept += usize::from(first >= 128 || dropped >> first & 1 == 0);
+            kept += usize::from(!is_out(start));
             start = end;
         }
         (self.count, self.apart) = (kept, true);

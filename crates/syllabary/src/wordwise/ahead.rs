@@ -18,8 +18,8 @@ use crate::{
 
 /// One text on its way.
 pub(super) struct Walk<'w, 'o, F> {
-    cutter: Cutter<'w>,
-    out: &'w mut Out<'o, F>,
+    pub(super) cutter: Cutter<'w>,
+    pub(super) out: &'w mut Out<'o, F>,
     /// A word was new.
     learned: bool,
 }
@@ -45,6 +45,8 @@ impl<'w, 'o, F: FnMut(&[u32]) -> bool> Walk<'w, 'o, F> {
     pub(super) fn text<const KINDS: bool>(&mut self, text: &str) -> Result<(), Error> {
         let (mut cut, mut ahead) = (Cut::default(), [Ahead::default(); AHEAD]);
         loop {
+            #[cfg(simd_x86)]
+            self.together(text, &mut cut)?;
             let (count, more) = self.ahead::<KINDS>(text, &mut cut, &mut ahead);
             if std::mem::take(&mut self.learned) {
                 self.ask_for_new(text, &ahead[..count]);
@@ -141,7 +143,7 @@ impl<'w, 'o, F: FnMut(&[u32]) -> bool> Walk<'w, 'o, F> {
 
     /// The same for a word that is long, has many ids or is not where one looks first; `short`: its key and hash, if it is short.
     #[inline(never)]
-    fn other_word(&mut self, word: &str, short: Option<(Key, u64)>) -> Result<(), Error> {
+    pub(super) fn other_word(&mut self, word: &str, short: Option<(Key, u64)>) -> Result<(), Error> {
         let (memory, mut room) = (&mut self.cutter.work.memory, [0; LONG_FAR]);
         if let Some(ids) = memory.elsewhere((word.as_bytes(), short), true, &mut room) {
             self.out.many(ids);

@@ -55,6 +55,12 @@ impl Classes {
         }
     }
 
+    /// Those of characters of up to three bytes, once one is known.
+    #[cfg(simd_x86)]
+    pub(super) fn table(&self) -> Option<&[u32; TABLED]> {
+        self.table.as_slice().try_into().ok()
+    }
+
     /// Remembers a class.
     #[cold]
     pub(super) fn put(&mut self, code: u32, class: u32) {
@@ -86,7 +92,7 @@ pub(super) enum Between {
 
 /// Whether a word goes on from a character of one class to the next: a bit for each two of them.
 #[inline(always)]
-pub(super) fn go_on(before: u32, class: u32) -> bool {
+pub(super) const fn go_on(before: u32, class: u32) -> bool {
     const ALIKE: u32 = {
         let (mut bits, mut at) = (0, 0);
         while at < 16 {

@@ -17,8 +17,12 @@
 
 mod ahead;
 mod classes;
+#[cfg(simd_x86)]
+mod cut_wide;
 mod letters;
 mod merging;
+#[cfg(simd_x86)]
+mod together;
 mod tries;
 mod walk;
 

@@ -4,6 +4,8 @@
 
 use std::ops::Range;
 
+#[cfg(simd_x86)]
+use super::cut_wide::Wide;
 use super::{
     Wordwise,
     ahead::Walk,
@@ -11,6 +13,8 @@ use super::{
     letters::Letters,
     merging::{Maker, Merging},
 };
+#[cfg(simd_x86)]
+use crate::encode::Several;
 use crate::{
     Error,
     asking::Ask,
@@ -37,6 +41,11 @@ pub(crate) struct Work {
     made: String,
     pub(super) merging: Merging,
     pub(super) ids: Vec<u32>,
+    /// How words are cut together, once that is known, and those that are.
+    #[cfg(simd_x86)]
+    pub(super) wide: Option<Option<Wide>>,
+    #[cfg(simd_x86)]
+    pub(super) several: Option<Several>,
 }
 
 impl Wordwise {
@@ -141,9 +150,9 @@ impl Wordwise {
 /// How far a text has been cut.
 #[derive(Debug, Default)]
 pub(super) struct Cut {
-    at: usize,
+    pub(super) at: usize,
     /// What stands behind the last word.
-    between: Option<(Range<usize>, u32)>,
+    pub(super) between: Option<(Range<usize>, u32)>,
 }
 
 /// Cuts texts.

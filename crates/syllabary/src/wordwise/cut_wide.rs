@@ -1,0 +1,238 @@
+//! Where words begin and end, 64 characters of ASCII or sixteen of any script at a time, with AVX-512 VBMI.
+//!
+//! ```text
+//! 64 bytes  ->  of each what it is cut from at its left, and of each what is cut at its right: bits in common  =>  a cut
+//! ```
+//!
+//! Leaves out what characters do (`classes`), characters not met yet and those of four bytes, which are read one by one (`walk`),
+//! and rows of characters that are tokens by themselves, as those of Chinese: these are written at once (`ahead`).
+
+use std::arch::x86_64::{
+    __m512i, __mmask64, _mm512_alignr_epi32, _mm512_cmpeq_epi32_mask, _mm512_cmpge_epu32_mask,
+    _mm512_i32gather_epi32, _mm512_loadu_si512, _mm512_mask_cmpge_epu32_mask, _mm512_maskz_loadu_epi8,
+    _mm512_min_epu32, _mm512_movepi8_mask, _mm512_permutex2var_epi8, _mm512_permutexvar_epi32,
+    _mm512_set1_epi32, _mm512_setzero_si512, _mm512_storeu_si512, _mm512_test_epi8_mask,
+    _mm512_test_epi32_mask, _pdep_u64,
+};
+
+use super::classes::{ALONE, Classes, SPACE, TOKEN, go_on};
+use crate::{
+    encode::Several,
+    sixteen::{Able, LANES, Sixteen, WINDOW, first_sixteen, load},
+};
+
+const ASCII: usize = 128;
+/// Fewer bytes of ASCII are read with what is around them.
+const RUN: u32 = 24;
+/// So many of sixteen characters that are tokens are a row of them.
+const ROW: u32 = 8;
+/// Classes below are all there are but for tokens, which are like `ALONE`.
+const CLASSES: usize = 8;
+
+/// As bits, from which classes one is cut at its right, and which it has at its left.
+const BEHIND: [u8; CLASSES] = sides(true);
+const BEFORE: [u8; CLASSES] = sides(false);
+
+/// Two classes are cut from each other if `BEHIND` of the first and `BEFORE` of the second have a bit in common: a bit for each class.
+const fn sides(behind: bool) -> [u8; CLASSES] {
+    let (mut sides, mut class) = ([0; CLASSES], 1);
+    while class < CLASSES {
+        let mut other = 1;
+        while other < CLASSES {
+            let is_cut =
+                class >= SPACE as usize || other >= SPACE as usize || !go_on(class as u32, other as u32);
+            if behind && is_cut || !behind && class == other {
+                sides[class] |= 1 << other;
+            }
+            other += 1;
+        }
+        class += 1;
+    }
+    sides
+}
+
+/// The classes of ASCII, all known. Exists only where the processor has the instructions.
+#[derive(Debug)]
+#[repr(C, align(64))]
+pub(super) struct Wide {
+    behind: [u8; ASCII],
+    before: [u8; ASCII],
+    /// As bits.
+    spaces: u128,
+}
+
+impl Wide {
+    /// Of all characters of ASCII.
+    pub(super) fn new(classes: impl Fn(u8) -> u32) -> Option<Wide> {
+        Able::new()?;
+        let of = |sides: &[u8; CLASSES], byte| sides[classes(byte as u8).min(ALONE) as usize];
+        Some(Wide {
+            behind: std::array::from_fn(|byte| of(&BEHIND, byte)),
+            before: std::array::from_fn(|byte| of(&BEFORE, byte)),
+            spaces: (0..128).filter(|&byte| classes(byte) == SPACE).map(|byte| 1 << byte).sum(),
+        })
+    }
+
+    /// Whether this character of ASCII is white space.
+    #[inline]
+    pub(super) fn is_space(&self, byte: u8) -> bool {
+        self.spaces >> byte & 1 == 1
+    }
+
+    /// Takes the words from byte `at` on, where one begins, and what is between them to those that are looked up together, as long
+    /// as there is room and this is for them; where the last ends.
+    pub(super) fn cut(&self, classes: &Classes, text: &[u8], at: usize, several: &mut Several) -> usize {
+        several.begin(at);
+        let Some(classes) = classes.table() else { return at };
+        // SAFETY: `self` exists, so the processor has all features that the function has.
+        unsafe { self.cut_here(classes, text, at, several) }
+    }
+
+    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vbmi,avx512vbmi2,bmi1,bmi2,lzcnt,popcnt")]
+    fn cut_here(&self, classes: &[u32; 1 << 16], text: &[u8], mut at: usize, several: &mut Several) -> usize {
+        // From what the character before is cut.
+        let mut last = 0;
+        while at < text.len() && several.has_room() {
+            let ahead = &text[at..];
+            let bytes = load(ahead);
+            let there = if ahead.len() < WINDOW { (1 << ahead.len()) - 1 } else { u64::MAX };
+            let ascii = (_mm512_movepi8_mask(bytes) | !there).trailing_zeros();
+            if ascii >= RUN || ascii as usize == ahead.len() {
+                let known = if ascii < u64::BITS { (1 << ascii) - 1 } else { u64::MAX };
+                several.cut(self.ascii_cut(ahead, bytes, last) & known, at);
+                at += ascii as usize;
+                last = self.behind[usize::from(text[at - 1])];
+                continue;
+            }
+            let (bits, length, behind) = sixteen_cut(classes, bytes, (ahead.len(), last));
+            if length == 0 {
+                break;
+            }
+            several.cut(bits, at);
+            (at, last) = (at + length, behind);
+        }
+        if at == text.len() && several.end() < at {
+            several.put(at);
+        }
+        several.end()
+    }
+
+    /// Before which of the first bytes, all of ASCII, a word may end, as bits; `last` is what the one before is cut from.
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vbmi,avx512vbmi2,bmi1,bmi2,lzcnt,popcnt")]
+    fn ascii_cut(&self, ahead: &[u8], bytes: __m512i, last: u8) -> u64 {
+        let there: __mmask64 = if ahead.len() < WINDOW { (1 << ahead.len()) - 1 } else { u64::MAX };
+        // SAFETY: the byte before the first is not read, nor what is not there.
+        let before = unsafe { _mm512_maskz_loadu_epi8(there & !1, ahead.as_ptr().wrapping_sub(1).cast()) };
+        let of = |table: &[u8; ASCII], bytes: __m512i| {
+            let (low, high) = (table[..WINDOW].as_ptr(), table[WINDOW..].as_ptr());
+            // SAFETY: there are twice 64 bytes.
+            let [low, high] = unsafe { [_mm512_loadu_si512(low.cast()), _mm512_loadu_si512(high.cast())] };
+            _mm512_permutex2var_epi8(low, bytes, high)
+        };
+        let cuts = _mm512_test_epi8_mask(of(&self.behind, before), of(&self.before, bytes)) & !1;
+        cuts | u64::from(last & self.before[usize::from(ahead[0])] != 0)
+    }
+}
+
+/// The same of up to sixteen characters of some bytes, of which so many are there; how many bytes those have, none if they are not
+/// for this way; what the last is cut from.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vbmi,avx512vbmi2,bmi1,bmi2,lzcnt,popcnt")]
+fn sixteen_cut(classes: &[u32; 1 << 16], bytes: __m512i, (length, last): (usize, u8)) -> (u64, usize, u8) {
+    let number = |number: u32| _mm512_set1_epi32(number as i32);
+    let Sixteen { chars, valid, begins, .. } = first_sixteen(bytes, length);
+    // SAFETY: the numbers are of the table.
+    let found = unsafe { _mm512_i32gather_epi32::<4>(chars, classes.as_ptr().cast()) };
+    let is_other = _mm512_cmpge_epu32_mask(chars, number(ASCII as u32));
+    let tokens = _mm512_mask_cmpge_epu32_mask(is_other & valid, found, number(TOKEN));
+    let unknown = _mm512_cmpeq_epi32_mask(found, _mm512_setzero_si512());
+    let lanes = (unknown | !valid).trailing_zeros().min(LANES as u32);
+    if lanes == 0 || tokens.count_ones() >= ROW {
+        return (0, 0, 0);
+    }
+    let class = _mm512_min_epu32(found, number(ALONE));
+    let of = |sides: [u8; CLASSES]| {
+        let sides: [u32; 2 * CLASSES] = std::array::from_fn(|class| sides[class % CLASSES].into());
+        // SAFETY: there are sixteen numbers.
+        unsafe { _mm512_permutexvar_epi32(class, _mm512_loadu_si512(sides.as_ptr().cast())) }
+    };
+    let (behind, before) = (of(BEHIND), of(BEFORE));
+    let lefts = _mm512_alignr_epi32::<15>(behind, number(last.into()));
+    let cuts = _mm512_test_epi32_mask(lefts, before) & ((1u32 << lanes) - 1) as u16;
+    let end = _pdep_u64(1 << lanes, begins).trailing_zeros() as usize;
+    let mut rows = [0u32; LANES];
+    // SAFETY: there is room for sixteen.
+    unsafe { _mm512_storeu_si512(rows.as_mut_ptr().cast(), behind) };
+    (_pdep_u64(cuts.into(), begins), end.min(length), rows[lanes as usize - 1] as u8)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        drawn::{drawing, drawn},
+        wordwise::classes::{LETTER, NUMBER, SIGN, WORD},
+    };
+
+    const CHARS: [char; 24] = [
+        'a', 'b', 'c', '.', ',', '!', '1', '2', ' ', '\n', '_', '\u{7f}', 'é', 'ж', 'ω', '²', '漢', '字',
+        'か', '。', '\u{3000}', '\u{a0}', '\u{ffff}', '😀',
+    ];
+    const OTHERS: [u32; 7] = [WORD, LETTER, SIGN, NUMBER, SPACE, ALONE, TOKEN + 7];
+
+    /// The classes are drawn, and so is which characters are not met yet.
+    #[test]
+    fn words_end_where_classes_are_cut() {
+        let mut draw = drawing(5);
+        let mut all = 0;
+        for round in 0..drawn(3_000, 60_000) {
+            let among = if round % 3 == 0 { CHARS.len() } else { 21 };
+            let mut classes = Classes::default();
+            let kinds = if round % 2 == 0 { OTHERS.len() } else { 5 };
+            let of: Vec<u32> = CHARS.iter().map(|_| OTHERS[draw(kinds)]).collect();
+            let unmet = if round % 5 == 0 { draw(CHARS.len()) } else { CHARS.len() };
+            for (at, &char) in CHARS.iter().enumerate().filter(|&(at, _)| at != unmet || CHARS[at].is_ascii())
+            {
+                classes.put(char as u32, of[at]);
+            }
+            let class = |char: char| of[CHARS.iter().position(|&other| other == char).unwrap()];
+            let Some(wide) =
+                Wide::new(|byte| if CHARS.contains(&char::from(byte)) { class(byte.into()) } else { WORD })
+            else {
+                return;
+            };
+            let chars: Vec<usize> = (0..draw(400)).map(|_| draw(among) / (1 + draw(3))).collect();
+            let text: String = chars.iter().map(|&at| CHARS[at]).collect();
+            let start = text.char_indices().map(|(at, _)| at).nth(draw(9)).unwrap_or(0);
+            let mut several = Several::default();
+            let end = wide.cut(&classes, text.as_bytes(), start, &mut several);
+            let mut ends = Vec::new();
+            let mut before = None;
+            for (at, char) in text[start..].char_indices() {
+                let class = class(char).min(ALONE);
+                if let Some(before) = before
+                    && BEHIND[before as usize] & BEFORE[class as usize] != 0
+                {
+                    ends.push(start + at);
+                }
+                before = Some(class);
+            }
+            ends.extend((start < text.len()).then_some(text.len()));
+            let found: Vec<usize> = (0..several.count()).map(|at| several.span(at).1).collect();
+            assert_eq!(found, ends[..found.len()], "{text:?} {of:?}");
+            assert_eq!(end, found.last().copied().unwrap_or(start));
+            all += usize::from(end == text.len());
+        }
+        assert!(all > drawn(1_000, 20_000), "{all}");
+    }
+
+    #[test]
+    fn sides_are_those_of_classes() {
+        for (before, after) in (1..=TOKEN).flat_map(|before| (1..=TOKEN).map(move |after| (before, after))) {
+            let stays =
+                before < SPACE && after < SPACE && (before == after || before == WORD || after == WORD);
+            assert_eq!(BEHIND[before as usize] & BEFORE[after as usize] == 0, stays);
+        }
+    }
+}
