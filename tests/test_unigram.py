@@ -160,6 +160,15 @@ def test_text_without_spaces(tmp_path: Path, pairs: int, fallback: bool) -> None
         assert tok.encode(text) == peer.encode(text)
 
 
+def test_a_model_without_plain_pieces(tmp_path: Path) -> None:
+    # The lowest score of no pieces is the largest number of 32 bits there, so unknown characters win.
+    model, source = made.model_of(sentencepiece_model(tmp_path, 0)), random.Random(4)
+    for token_id, kind in enumerate(model.types):
+        if kind == made.NORMAL:
+            model.types[token_id] = source.choice([made.USER_DEFINED, made.UNUSED])
+    same_as_sentencepiece(model.write(), ["the catΩ", "Ωthe", *made.corpus(3, 5)])
+
+
 def test_a_long_run_of_one_letter() -> None:
     fields = ("char", SplitSpec(None), {0: b"a", 1: b"aa", 2: b"aaaaaaaa"}, {}, None)
     scores = {0: -2.0, 1: -3.0, 2: -5.0}

@@ -23,6 +23,7 @@ from syllabary.spec import Matching, TokenizerSpec
 FARTHEST = 100_000.0  # a larger sum of 32 bits is too coarse (found by trying sentencepiece 0.2.3)
 PENALTY = 10.0  # an unknown character's score is so much below the lowest
 BONUS = 0.1  # of a token that the normalizer leaves alone, for each byte but one
+LARGEST = (2 - 2.0**-23) * 2.0**127  # of 32 bits: the lowest score of no tokens, as sentencepiece has it
 
 Row = tuple[int | None, int, int]  # as `models.Part`: an id, and the characters from where to before where
 
@@ -77,7 +78,8 @@ class Unigram:
         idle = spec.unused if spec.single_precision else ()
         counted = [score for token_id, score in scores.items() if token_id not in idle]
         self.round = single if spec.single_precision else float
-        self.unknown_score = self.round(min(counted, default=self.round(float("inf"))) - PENALTY)
+        highest = LARGEST if spec.single_precision else float("inf")
+        self.unknown_score = self.round(min(counted, default=highest) - PENALTY)
         self.byte_ids = {value: token_id for token_id, value in spec.byte_tokens.items()}
         self.entries = {
             name: Entry(token_id, scores[token_id])
