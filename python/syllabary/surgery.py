@@ -160,7 +160,8 @@ def extend(tok: Tokenizer, other: Tokenizer) -> Surgery:
     if spec.scores is not None or theirs.scores is not None:
         raise VocabularyError("a vocabulary with scores (sentencepiece) cannot be extended: it has no merges")
     prefix = (spec.continuing_prefix or "").encode()
-    ids = {token: token_id for token_id, token in spec.tokens.items()}
+    ids = {token: one for one, token in spec.tokens.items() if one not in spec.byte_tokens}
+    ids.update(spec.alphabet)
     tokens, merges, alphabet = dict(spec.tokens), list(spec.merges or ()), dict(spec.alphabet)
     token_id = _next_id(tok)
     fresh: dict[int, tuple[int, ...]] = {}

@@ -376,10 +376,11 @@ class Tokenizer(Calls, Drawing, FullEncoding, TextMethods, Conversing):
 
     @cached_property
     def _ids(self) -> dict[bytes, int]:
-        # Descending, so that of equal bytes the lowest id stays; an unused one if there is no other.
-        found, idle = sorted(self.vocab.items(), reverse=True), self._spec.unused
-        ids = {token: token_id for token_id, token in found}
-        return ids | {token: token_id for token_id, token in found if token_id not in idle} if idle else ids
+        # Of equal bytes what text becomes, the lowest id: no unused one, nor byte `<0x61>` if `a` is a token.
+        found, spec = sorted(self.vocab.items(), reverse=True), self._spec
+        if spec.unused or spec.byte_tokens:
+            found.sort(key=lambda one: (one[0] in spec.unused, one[0] in spec.byte_tokens), reverse=True)
+        return {token: token_id for token_id, token in found}
 
     @cached_property
     def _decoder_table(self) -> reference.Decoder:
