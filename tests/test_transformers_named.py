@@ -133,3 +133,24 @@ def test_what_is_listed_as_special_is(files: dict[str, Any], tmp_path: Path) -> 
     assert not theirs.added_tokens_decoder[23].special
     assert tok.special_tokens["<a1>"] == 23
     assert tok.as_transformers().decode([0, 23], skip_special_tokens=True) == "a"
+
+
+@pytest.mark.parametrize(
+    "listed", [["4.0.0"], ["4.0.0", "5.9.0"], ["42.0.0"], ["4.0.0", "42.0.0"], ["10.0", "4.0"], []]
+)
+def test_a_file_for_newer_versions(listed: list[str], tmp_path: Path) -> None:
+    """The one that theirs takes; the settings of what is made of it list none."""
+    names = [f"tokenizer.{version}.json" for version in listed]
+    write(tmp_path, {CONFIG: {"fast_tokenizer_files": ["README.md", *names]}})
+    document = json.loads((tmp_path / "tokenizer.json").read_bytes())
+    for number, name in enumerate(names):
+        vocab = {**LETTERS, "a": LETTERS["bd"[number]], "bd"[number]: LETTERS["a"]}
+        document["model"]["vocab"] = vocab
+        (tmp_path / name).write_text(json.dumps(document), encoding="utf-8")
+    theirs, tok = transformers.PreTrainedTokenizerFast.from_pretrained(tmp_path), syllabary.load(tmp_path)
+    ours = tok.as_transformers()
+    assert ours.get_vocab() == theirs.get_vocab()
+    assert tok.vocab_size == len(theirs)
+    ours.save_pretrained(tmp_path / "saved")
+    again = transformers.PreTrainedTokenizerFast.from_pretrained(tmp_path / "saved")
+    assert again.get_vocab() == theirs.get_vocab()

@@ -89,7 +89,10 @@ def _read_folder(folder: Path, chosen: Format, file: Path, hints: Hints) -> Toke
     """The tokenizer of a file, and what other files of the folder say of it."""
     texts = folders.read_beside(folder)
     named = chosen.name == "huggingface" and texts
-    spec = named_files.read_folder(file, hints, texts) if named else chosen.read(file, hints)
+    if named:
+        spec = named_files.read_folder(folders.newest(texts, folder, file), hints, texts)
+    else:
+        spec = chosen.read(file, hints)
     return folders.with_beside(spec, texts)
 
 

@@ -32,6 +32,8 @@ FILES = (CONFIG, MAP, ADDED, TEMPLATE)
 ROLES = tuple(f"{name}_token" for name in ("bos", "eos", "unk", "sep", "pad", "cls", "mask"))
 EXTRA = ("extra_special_tokens", "additional_special_tokens")
 DECODER = "added_tokens_decoder"
+VERSIONS = "fast_tokenizer_files"  # a tokenizer's files for newer versions of transformers
+VERSION = (5, 23)  # that whose rules are followed
 NO_LIMIT = 10**20  # their word for "no limit" is 10**30
 MAX_TEMPLATE = 1 << 20
 DEFAULT = "default"
@@ -59,6 +61,32 @@ def read_beside(folder: Path) -> dict[str, str]:
     names = [name for name in FILES if (folder / name).is_file()]
     names += sorted(f"{MORE_TEMPLATES}/{one.name}" for one in (folder / MORE_TEMPLATES).glob("*.jinja"))
     return checked({name: text(folder / name) for name in names}, folder)
+
+
+def newest(texts: Mapping[str, str], folder: Path, file: Path) -> Path:
+    """The file, `tokenizer.4.0.0.json`, that the settings list for transformers 5.23; else `file`.
+
+    As there: of the versions in the order of their text, the last before the first that is newer than that.
+    """
+    listed = parse(texts.get(CONFIG, "{}").encode("utf-8", "surrogatepass"), folder / CONFIG).object()
+    names = [one.string() for one in listed[VERSIONS].list()] if VERSIONS in listed else []
+    found = sorted(
+        (one[1], name) for name in names if (one := re.fullmatch(r"tokenizer\.([\d.]*\d)\.json", name))
+    )
+    for version, name in found:
+        if tuple(int(part or 0) for part in version.split(".")) > VERSION:
+            break
+        file = folder / name if (folder / name).is_file() else file
+    return file
+
+
+def one_version(texts: Mapping[str, str]) -> dict[str, str]:
+    """The files beside a tokenizer that is written as one file: none for other versions is listed."""
+    config = json.loads(texts.get(CONFIG, "{}"))
+    if VERSIONS not in config:
+        return dict(texts)
+    left = {key: value for key, value in config.items() if key != VERSIONS}
+    return {**texts, CONFIG: json.dumps(left, ensure_ascii=False, indent=2)}
 
 
 def checked(texts: dict[str, str], folder: Path) -> dict[str, str]:

@@ -19,7 +19,7 @@ from syllabary.errors import FormatError, LossWarning
 from syllabary.files import write_atomic
 from syllabary.formats.loss import Loss
 from syllabary.formats.record import CONVERTS, KEEPS_ALL
-from syllabary.formats.transformers_folder import beside, of_class, with_settings
+from syllabary.formats.transformers_folder import beside, of_class, one_version, with_settings
 from syllabary.formats.transformers_language import TELLS, with_language
 from syllabary.formats.transformers_sentencepiece import held, is_sentencepiece, said
 
@@ -56,7 +56,7 @@ def wrap(tok: Any, settings: Mapping[str, Any]) -> SyllabaryTokenizer:
         except FormatError as error:
             sentence = str(error).replace(KEEPS_ALL, WAY_OUT).replace(CONVERTS, WAY_OUT)
             raise FormatError(sentence) from None
-        for file, text in beside(spec).items():
+        for file, text in one_version(beside(spec)).items():
             (folder / file).parent.mkdir(exist_ok=True)
             write_atomic(folder / file, text.encode("utf-8"))
         made: SyllabaryTokenizer = SyllabaryTokenizer.from_pretrained(name, local_files_only=True, **told)
