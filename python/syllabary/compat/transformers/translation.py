@@ -5,7 +5,7 @@
 
 Adds what these classes have for translation; a change of language changes the template alone, and the engine
 stays. A thread that encodes a target leaves the texts of others alone. Source: transformers 5.23. Leaves out:
-`prepare_seq2seq_batch`; the table of classes (`formats.transformers_classes`).
+the table of classes (`formats.transformers_classes`).
 """
 
 from __future__ import annotations
@@ -23,6 +23,8 @@ from syllabary.formats.strict_json import Json
 from syllabary.formats.transformers_classes import CLASSES, Class
 from syllabary.formats.transformers_language import KEPT, is_language, written
 
+# The usual languages of `prepare_seq2seq_batch`, in the classes that can do it.
+PREPARED = {"NllbTokenizer": ("eng_Latn", "fra_Latn"), "SeamlessM4TTokenizer": ("eng", "fra")}
 SHOWN = 8  # languages that a message lists
 
 
@@ -193,6 +195,32 @@ class TranslationTokenizer(SyllabaryTokenizer):
         inputs = self(raw_inputs, add_special_tokens=True, return_tensors=return_tensors, **more)
         inputs["forced_bos_token_id"] = self.convert_tokens_to_ids(target)
         return inputs
+
+    def prepare_seq2seq_batch(
+        self,
+        src_texts: list[str],
+        src_lang: str | None = None,
+        tgt_texts: list[str] | None = None,
+        tgt_lang: str | None = None,
+        max_length: int | None = None,
+        max_target_length: int | None = None,
+        padding: bool | str = "longest",
+        return_tensors: str | None = None,
+        truncation: bool | str = True,
+        **asked: Any,
+    ) -> Any:
+        """Texts, and targets as `labels`, of Nllb and SeamlessM4T; both marked as texts are, as there."""
+        usual = PREPARED.get(self.init_kwargs[KEPT])
+        if usual is None:
+            raise AttributeError(f"{self.init_kwargs[KEPT]} has no prepare_seq2seq_batch")
+        self.src_lang, self.tgt_lang = src_lang or usual[0], tgt_lang or usual[1]
+        most = self.model_max_length if max_length is None else max_length
+        asked |= {"padding": padding, "truncation": truncation, "return_tensors": return_tensors}
+        batch = self(src_texts, max_length=most, **asked)
+        if tgt_texts is not None:
+            most = most if max_target_length is None else max_target_length
+            batch["labels"] = self(tgt_texts, max_length=most, **asked)["input_ids"]
+        return batch
 
     def _mark(self, now: bool = True) -> Mark | None:
         """What stands around a text, now or usually; `None`: as the file says, for lack of a token."""
