@@ -1,6 +1,7 @@
 """`encode --separator "\\n"` or `--documents line`, `decode --lines`: a line of ids for each line, and back.
 
-Empty lines too, so that corpora of two languages stay beside each other. Leaves out: all else (test_cli).
+Empty lines too, so that corpora of two languages stay beside each other. And what is said where a file's name
+is given in the place of a text or of ids. Leaves out: all else (test_cli).
 """
 
 from __future__ import annotations
@@ -111,3 +112,32 @@ def test_every_line_is_a_document(text: str) -> None:
             joined.append("")
     assert joined[:-1] == lines
     assert last
+
+
+@pytest.mark.parametrize("verb", ["encode", "inspect"])
+def test_a_text_that_is_the_name_of_a_file_is_a_text_and_told_of(folder: Path, verb: str) -> None:
+    Path("two words.txt").write_text("zz")
+    shown = run(verb, "-t", "tok.json", "a text", "lines.tx", str(folder))
+    assert (shown.exit_code, shown.stderr) == (0, "")
+    told = run(verb, "-t", "tok.json", "--json", "lines.txt", "two words.txt", "-", stdin="zz")
+    assert told.exit_code == 0
+    assert told.stderr.splitlines() == [
+        "hint: lines.txt is read as a text; `-i lines.txt` reads the file of that name",
+        "hint: 'two words.txt' is read as a text; `-i 'two words.txt'` reads the file of that name",
+        "hint: - is read as a text; `-i -` reads stdin",
+    ]
+    if verb == "encode":
+        ids = list(map(json.loads, told.stdout.splitlines()))
+        assert syllabary.load("tok.json").decode_batch(ids) == ["lines.txt", "two words.txt", "-"]
+
+
+def test_ids_that_are_the_name_of_a_file_are_told_of(folder: Path) -> None:
+    said = {
+        "lines.txt": "the ids in a file are given as `< lines.txt`",
+        "-": "leave `-` out: without IDS stdin is read",
+    }
+    for given_, hint in said.items():
+        result = run("decode", "-t", "tok.json", "104", given_)
+        assert (result.exit_code, result.stdout) == (1, "")
+        assert result.stderr.endswith(f"index 1 is no id: give decimal numbers\n\nhint: {hint}\n")
+    assert "hint" not in run("decode", "-t", "tok.json", "x").stderr

@@ -11,6 +11,7 @@ import errno
 import functools
 import os
 import re
+import shlex
 import shutil
 import signal
 import sys
@@ -53,7 +54,7 @@ class Failure(click.ClickException):
         talk(click.style("error:", fg="red", bold=True) + f" {self.message}")
         if self.hint is not None:
             talk()
-            talk(click.style("hint:", fg="cyan", bold=True) + f" {self.hint}")
+            hint(self.hint)
 
 
 class Misuse(Failure):
@@ -160,6 +161,11 @@ def talk(message: str = "") -> None:
     say(message[:start] + words.printable(message[start:], keep=OURS))
 
 
+def hint(sentence: str) -> None:
+    """Say what to do, on stderr."""
+    talk(click.style("hint:", fg="cyan", bold=True) + f" {sentence}")
+
+
 def say(line: str) -> None:
     """A line on stderr as it is; a full disk behind it takes the line, and not the work that it is about."""
     try:
@@ -220,6 +226,16 @@ def documents(*paths: str, reading: Reading | None = None) -> Iterator[Document]
     corpus = Corpus(source_of(paths), reading)
     yield from corpus.read(normalized=True)  # which form a text has is not asked here
     talk_of(corpus.report)
+
+
+def arguments(texts: Iterable[str]) -> Iterator[Document]:
+    """Texts given as arguments; a hint where one is the name of a file, or of stdin, which is not read."""
+    for text in texts:
+        if text == "-" or os.path.isfile(text):
+            name = shlex.quote(words.printable(text))
+            what = "stdin" if text == "-" else "the file of that name"
+            hint(f"{name} is read as a text; `-i {name}` reads {what}")
+        yield Document(words.decoded(text))
 
 
 @contextmanager

@@ -5,13 +5,16 @@ Leaves out: ids in other shapes than decimal numbers (shards).
 
 from __future__ import annotations
 
+import os
 import re
+import shlex
 from array import array
 
 import click
 import numpy as np
 
 from syllabary.cli import common
+from syllabary.cli.words import printable
 from syllabary.errors import TextError, UnknownTokenError
 from syllabary.reference.symbols import shown
 from syllabary.tokenizer import Tokenizer
@@ -56,14 +59,22 @@ def decode(ids: tuple[str, ...], tokenizer: str, split: str | None, errors: str,
     # Editors put a byte order mark before what they save; it is no part of the first id.
     text = " ".join(ids) if ids else common.read_stdin().removeprefix("\ufeff")
     if not lines:
-        common.write(_decoded(tok, text, errors, ""))
+        common.write(_decoded(tok, text, errors, "", _of_file(ids)))
         return
     rows = text.removesuffix("\n").split("\n") if text else []
     common.write(b"".join(_decoded(tok, row, errors, f"line {n}: ") + b"\n" for n, row in enumerate(rows, 1)))
 
 
-def _decoded(tok: Tokenizer, ids: str, errors: str, place: str) -> bytes:
-    """The UTF-8 of ids as numbers; a `Failure` begins with `place`."""
+def _of_file(words: tuple[str, ...]) -> str | None:
+    """What to do where an argument is the name of a file, or of stdin, and no id."""
+    if "-" in words:
+        return "leave `-` out: without IDS stdin is read"
+    name = next(filter(os.path.isfile, words), None)
+    return None if name is None else f"the ids in a file are given as `< {shlex.quote(printable(name))}`"
+
+
+def _decoded(tok: Tokenizer, ids: str, errors: str, place: str, hint: str | None = None) -> bytes:
+    """The UTF-8 of ids as numbers; a `Failure` begins with `place`. hint: for a word that is no id."""
     try:
         return tok.decode(np.asarray(_ids(ids)), errors=errors).encode("utf-8")
     except TextError as error:
@@ -71,7 +82,7 @@ def _decoded(tok: Tokenizer, ids: str, errors: str, place: str) -> bytes:
             f"{place}{error}", "`--errors replace` writes U+FFFD for bytes that are not UTF-8"
         ) from error
     except UnknownTokenError as error:
-        raise common.Failure(f"{place}{error}") from error
+        raise common.Failure(f"{place}{error}", hint) from error
 
 
 def _ids(text: str) -> array[int]:

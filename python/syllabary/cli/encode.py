@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 
 from syllabary.cli import colour, common
 from syllabary.cli.corpus_options import Share, corpus_options
-from syllabary.cli.words import decoded
 from syllabary.corpus.document import Document, Reading
 from syllabary.tokenizer import Tokenizer
 
@@ -99,7 +98,7 @@ def encode(
 
 def _texts(text: tuple[str, ...], files: tuple[str, ...], reading: Reading) -> Iterator[Document]:
     """The arguments, then the documents of the files; of stdin if there is neither."""
-    yield from (Document(decoded(one)) for one in text)
+    yield from common.arguments(text)
     if reading.documents == "line":
         reading = replace(reading, documents="every-line")
     if files or not text:

@@ -17,7 +17,6 @@ import click
 from syllabary import inspecting
 from syllabary.cli import common, inspect_shown
 from syllabary.cli.corpus_options import corpus_options
-from syllabary.cli.words import decoded
 from syllabary.corpus.document import Document, Reading
 from syllabary.inspecting.making import spelling
 from syllabary.inspecting.reading import Row, Taken, check_stepped
@@ -128,7 +127,7 @@ def _named(words: tuple[str, ...], tokenizer: str | None) -> tuple[str, tuple[st
 
 def _texts(texts: tuple[str, ...], files: tuple[str, ...], reading: Reading) -> Iterator[Document]:
     """The arguments, then the documents of the files."""
-    yield from (Document(decoded(text)) for text in texts)
+    yield from common.arguments(texts)
     if files:
         yield from common.documents(*files, reading=reading)
 
