@@ -163,10 +163,47 @@ def test_maps_replace_no_tokenizer_and_have_a_place_before_anything_is_written(f
         assert {path.name: path.read_bytes() for path in folder.iterdir()} == before, place
 
 
+def test_ctrl_c_leaves_tokenizer_and_maps_or_neither(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """At every rename; the tokenizer that is changed in its place would be lost without its maps."""
+    Path("map.json").write_text("old")
+    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+    replace, left = os.replace, iter(())
+
+    def stopping(*names: str) -> None:
+        if next(left, None) == "stop":
+            raise KeyboardInterrupt
+        replace(*names)
+
+    monkeypatch.setattr(os, "replace", stopping)
+    for number in range(99):
+        left = iter([*["go"] * number, "stop"])
+        result = run("edit", "tok.json", "-o", "tok.json", "--add", "zz", "--map", "map.json")
+        if result.exit_code == 0:
+            break
+        assert (result.exit_code, result.stderr) == (130, "interrupted\n")
+        assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
+    assert number == 4
+    assert syllabary.load("tok.json").tokens("lowzz")[-1] == b"zz"
+    assert json.loads(Path("map.json").read_text("utf-8"))["new_ids"] == [*range(270)]
+
+
+def test_a_map_takes_no_name_of_a_file_of_the_new_tokenizer(folder: Path) -> None:
+    before = sorted(folder.iterdir())
+    result = run("edit", "small.json", "-o", "encoder.json", "--add", "zz", "--map", "vocab.bpe")
+    assert result.exit_code == 1
+    assert (
+        "error: vocab.bpe is a file of the tokenizer: give what goes beside it another name" in result.stderr
+    )
+    assert sorted(folder.iterdir()) == before
+
+
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full")
 def test_a_full_device_is_named(folder: Path) -> None:
     result = run("convert", "tok.json", "/dev/full", "--to", "tiktoken")
     assert (result.exit_code, "error: /dev/full: No space left" in result.stderr) == (1, True)
+    result = run("edit", "tok.json", "-o", "new.json", "--add", "zz", "--map", "/dev/full")
+    assert (result.exit_code, "error: /dev/full: No space left" in result.stderr) == (1, True)
+    assert not Path("new.json").exists()
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no pipes with names")

@@ -89,6 +89,7 @@ def convert(
     special_tokens: Mapping[str, int] | None = None,
     strict: bool = False,
     texts: Iterable[str] = (),
+    beside: Mapping[Path, bytes] | None = None,
 ) -> Conversion:
     """Write the tokenizer `source` to `path` in another format, as much of it as that format can hold.
 
@@ -97,6 +98,7 @@ def convert(
     format: by name, else by the suffix of `path`.
     strict: a loss is a `FormatError`, and nothing is written.
     texts: are tried besides the built-in sample.
+    beside: files that belong to the new one, as maps of ids: all of them are written, or none.
 
     Raises `FormatError` for a tokenizer that the format cannot hold at all, and for a result that encodes
     otherwise though no loss was named; then nothing is written either.
@@ -110,6 +112,7 @@ def convert(
         raise FormatError(f"{target}: strict, and {chosen.name} would lose: " + "; ".join(losses))
     for file in files:  # else a name that no file can have would be that of its copy
         check_place(file)
+    beside = _apart(beside or {}, files)
     again, held = _reopened(files, target, chosen, spec)
     report = _compare(tok, again, [*sample(tok), *texts])
     if report.difference is not None and all(loss.ids == "same" for loss in losses):
@@ -117,9 +120,18 @@ def convert(
             f"{target}: not written: as {chosen.name} this tokenizer would encode "
             f"{report.difference.text[:CONTEXT]!r} otherwise, and it should not; please report it"
         )
-    write_files(files)
+    write_files({**files, **beside})
     name = repr(tok) if isinstance(source, Tokenizer) else os.fspath(source)
     return Conversion(name, chosen.name, tuple(map(str, files)), losses, *report.numbers(), held)
+
+
+def _apart(beside: Mapping[Path, bytes], files: Iterable[Path]) -> Mapping[Path, bytes]:
+    """What goes beside the files of a tokenizer; `FormatError` for a name that one of these has."""
+    taken = set(map(os.path.realpath, files))
+    for path in beside:
+        if os.path.realpath(path) in taken:
+            raise FormatError(f"{path} is a file of the tokenizer: give what goes beside it another name")
+    return beside
 
 
 def _open(

@@ -21,7 +21,7 @@ from syllabary.cli import colour, common
 from syllabary.cli.sizes import Size
 from syllabary.cli.words import decoded, format_in, plural, printable, spoken, told_of
 from syllabary.convert import convert
-from syllabary.files import check_place, write_atomic
+from syllabary.files import check_place, write_files
 
 
 @click.command(
@@ -105,21 +105,27 @@ def edit(
             change = operate(new)
         new, new_ids, made_of = change.tokenizer, *_after(new_ids, made_of, change)
         losses += change.losses
-    if output is not None:
+    maps = {} if map_file is None else {Path(map_file): _as_json(new_ids, made_of)}
+    if output is None:
+        write_files(maps)
+    else:
         with format_in(None):
-            done = convert(new, output)
+            done = convert(new, output, beside=maps)
         for loss in (*losses, *done.losses):
             common.talk(click.style("lost:", fg="yellow", bold=True) + f" {spoken(loss)}")
         held = plural(done._vocab_size, "token")
         common.talk(f"{printable(output)}: {held} (there were {tok.vocab_size:,})")
-    if map_file is not None:
-        maps = {"new_ids": new_ids.tolist(), "made_of": {str(key): value for key, value in made_of.items()}}
-        write_atomic(Path(map_file), json.dumps(maps).encode())
     if unreachable:
         found = surgery.unreachable(new)
         for token_id, why in found.items():
             common.data(f"{token_id}\t{why}\t{colour.quoted(new.id_to_token(token_id))}")
         common.talk(f"{plural(len(found), 'token')} of {new.vocab_size:,} never come up")
+
+
+def _as_json(new_ids: NDArray[np.int64], made_of: dict[int, tuple[int, ...]]) -> bytes:
+    """The maps as they are written."""
+    made = {str(key): value for key, value in made_of.items()}
+    return json.dumps({"new_ids": new_ids.tolist(), "made_of": made}).encode()
 
 
 def _check_map(maps: str, output: str | None, *read: str | None) -> None:
