@@ -1,7 +1,7 @@
 """`encode --separator "\\n"` or `--documents line`, `decode --lines`: a line of ids for each line, and back.
 
 Empty lines too, so that corpora of two languages stay beside each other. And what is said where a file's name
-is given in the place of a text or of ids. Leaves out: all else (test_cli).
+is given in the place of a text or of ids, or is empty. Leaves out: all else (test_cli).
 """
 
 from __future__ import annotations
@@ -141,3 +141,23 @@ def test_ids_that_are_the_name_of_a_file_are_told_of(folder: Path) -> None:
         assert (result.exit_code, result.stdout) == (1, "")
         assert result.stderr.endswith(f"index 1 is no id: give decimal numbers\n\nhint: {hint}\n")
     assert "hint" not in run("decode", "-t", "tok.json", "x").stderr
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "train a.txt -o ", "count-pieces a.txt -o ", "convert tok.json ", "edit tok.json --add zz -o ",
+        "edit tok.json -o b.json --add zz --map ", "chunk a.txt -t tok.json --max-tokens 9 -o ",
+        "shard a.txt -t tok.json -o ", "demo ", "demo a.txt -o ", "gpt train shards -o ",
+        "gpt compare a b -o ", "gpt export run -o ",
+    ],
+)  # fmt: skip
+def test_an_empty_name_is_no_folder(working_folder: Path, words: str) -> None:
+    """As of an unset variable of the shell: "" would be the folder in which the command runs."""
+    Path("a.txt").write_text("some text")
+    syllabary.train(["some text"], num_merges=0).save("tok.json")
+    before = sorted(working_folder.iterdir())
+    result = run(*words.split(" "))
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert "an empty name is no file" in result.stderr
+    assert sorted(working_folder.iterdir()) == before

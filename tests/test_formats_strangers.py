@@ -20,7 +20,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::syllabary.errors.EarlyStopWarni
 @pytest.mark.parametrize(
     "data, what",
     [
-        (b"", "empty"),
+        (b"", "it is empty: save it again"),
         (b"\n\n", "empty"),
         (b"version https://git-lfs.github.com/spec/v1\noid sha256:0\n", "git lfs pull"),
         (b"<!DOCTYPE html><html>", "a web page"),

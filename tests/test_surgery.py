@@ -77,7 +77,7 @@ def test_an_added_special_token_follows_the_policy(tok: syllabary.Tokenizer) -> 
 
 @pytest.mark.parametrize("tokens", [["<|end|>"], [""], ["a b", "a b"]])
 def test_a_token_is_added_once(tok: syllabary.Tokenizer, tokens: list[str]) -> None:
-    with pytest.raises(VocabularyError, match="empty or there already"):
+    with pytest.raises(VocabularyError, match=r"there already|is empty"):
         surgery.add(tok, tokens)
 
 

@@ -69,8 +69,10 @@ def add(tok: Tokenizer, tokens: Iterable[str], *, special: bool = False) -> Surg
     first = _next_id(tok)
     fresh: dict[str, int] = {}
     for text in texts:
-        if not text or text in named or text in fresh:
-            raise VocabularyError(f"token {shown(text)} is empty or there already: give each new token once")
+        if not text:
+            raise VocabularyError("a token is empty: give a text, which it stands for")
+        if text in named or text in fresh:
+            raise VocabularyError(f"token {shown(text)} is there already: give each new token once")
         there = None if special else ordinary.get(text.encode("utf-8", "surrogatepass"))
         if there is not None:
             raise VocabularyError(

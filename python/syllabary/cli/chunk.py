@@ -13,7 +13,7 @@ from pathlib import Path
 import click
 
 from syllabary.chunking import LEVELS
-from syllabary.cli import common
+from syllabary.cli import common, values
 from syllabary.cli.corpus_options import corpus_options
 from syllabary.corpus.document import Reading
 from syllabary.files import open_atomic
@@ -30,10 +30,10 @@ Examples:
 @click.argument("files", nargs=-1)
 @common.tokenizer_options
 @click.option(
-    "--max-tokens", type=common.Number(1), required=True, metavar="N", help="Tokens of a chunk, at most."
+    "--max-tokens", type=values.Number(1), required=True, metavar="N", help="Tokens of a chunk, at most."
 )
 @click.option(
-    "--overlap", type=common.Number(0), default=0, metavar="N", help="Tokens that two chunks share, at most."
+    "--overlap", type=values.Number(0), default=0, metavar="N", help="Tokens that two chunks share, at most."
 )
 @click.option(
     "--boundary",
@@ -43,7 +43,7 @@ Examples:
     help="Cut only at this kind of place, if there is one (repeatable; default: all).",
 )
 @common.special_option
-@click.option("-o", "--output", metavar="FILE", help="Write here instead of to stdout.")
+@click.option("-o", "--output", type=values.Name(), metavar="FILE", help="Write here instead of to stdout.")
 @corpus_options
 def chunk(
     files: tuple[str, ...],

@@ -27,7 +27,7 @@ import click
 
 import syllabary
 from syllabary import errors
-from syllabary.cli import standard, words
+from syllabary.cli import standard, values, words
 from syllabary.corpus.archives import stream_of
 from syllabary.corpus.corpus import Corpus
 from syllabary.corpus.document import Document, Reading, Stream, place_of
@@ -61,37 +61,6 @@ class Misuse(Failure):
     """Wrong usage, in the same form, with the exit code that shells use for it."""
 
     exit_code = 2
-
-
-class Number(click.ParamType):  # type: ignore[type-arg]
-    """A whole number in a range, which an error names, and not every line of `--help` as click's does."""
-
-    name = "number"
-
-    def __init__(self, least: int, most: int | None = None) -> None:
-        """Both inclusive."""
-        self.least, self.most = least, most
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
-        """`value` as an `int`; wrong usage if it is none, or outside."""
-        try:
-            number = int(value)
-        except ValueError:
-            self.fail(f"{value!r} is not a whole number", param, ctx)
-        if number < self.least or (self.most is not None and number > self.most):
-            upwards = "or more" if self.most is None else f"to {self.most}"
-            self.fail(f"{number} is out of range: give {self.least} {upwards}", param, ctx)
-        return number
-
-
-class Text(click.ParamType):  # type: ignore[type-arg]
-    """An option that is text, and no file's name: in UTF-8, whatever the locale says."""
-
-    name = "text"
-
-    def convert(self, value: Any, _param: click.Parameter | None, _ctx: click.Context | None) -> Any:
-        """`value` as it was typed."""
-        return words.reread(value) if isinstance(value, str) else value
 
 
 class Verbs(click.Group):
@@ -271,7 +240,7 @@ def tokenizer_options(command: Command) -> Command:
     """`-t` and what a bare rank file needs besides: the verb gets `tokenizer` and `split`."""
     command = click.option(
         "--split",
-        type=Text(),
+        type=values.Text(),
         metavar="NAME|PATTERN",
         help="The split of a rank file that says nothing of its own.",
     )(command)

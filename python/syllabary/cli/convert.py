@@ -9,7 +9,7 @@ import json
 
 import click
 
-from syllabary.cli import common
+from syllabary.cli import common, values
 from syllabary.cli.words import format_in, plural, printable, spoken
 from syllabary.convert import convert as convert_file
 
@@ -23,14 +23,14 @@ Examples:
 """,
 )
 @click.argument("source", metavar="IN")
-@click.argument("target", metavar="OUT")
+@click.argument("target", type=values.Name(), metavar="OUT")
 @click.option(
     "--from", "source_format", metavar="FORMAT", help="The format of IN, if its content does not tell."
 )
 @click.option("--to", "target_format", metavar="FORMAT", help="The format of OUT, if not by its suffix.")
 @click.option(
     "--split",
-    type=common.Text(),
+    type=values.Text(),
     metavar="NAME|PATTERN",
     help="The split of a rank file that says nothing of its own.",
 )

@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 import click
 
 import syllabary
-from syllabary.cli import common
+from syllabary.cli import common, values
 from syllabary.cli.words import printable
 from syllabary.corpus.care import FORMS, Care
 from syllabary.corpus.document import Reading
@@ -101,14 +101,14 @@ READING: tuple[Callable[[Any], Any], ...] = (
     ),
     click.option(
         "--separator",
-        type=common.Text(),
+        type=values.Text(),
         metavar="TEXT",
         callback=_separator,
         help=r"What stands between documents of plain text, as \n\n.",
     ),
     click.option(
         "--column",
-        type=common.Text(),
+        type=values.Text(),
         metavar="NAME",
         help="Where tables and JSON have the text.  [default: text]",
     ),
@@ -123,7 +123,7 @@ READING: tuple[Callable[[Any], Any], ...] = (
     ),
     click.option(
         "--select",
-        type=common.Text(),
+        type=values.Text(),
         metavar="NAME=VALUE",
         multiple=True,
         callback=_select,
@@ -166,7 +166,7 @@ RECORDED_REST = click.option(
 )
 SEED = click.option(
     "--seed",
-    type=common.Number(0, 2**64 - 1),
+    type=values.Number(0, 2**64 - 1),
     default=0,
     metavar="N",
     help="Another number, another choice of documents.  [default: 0]",

@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from syllabary.cli import common
+from syllabary.cli import common, values
 from syllabary.cli.corpus_options import corpus_options
 from syllabary.cli.words import printable
 from syllabary.corpus.care import Care
@@ -33,7 +33,7 @@ Examples:
 @common.special_option
 @click.option(
     "--limit",
-    type=common.Number(0),
+    type=values.Number(0),
     metavar="N",
     help="Stop counting a document that has more than N: it counts as N+1, in sums too.",
 )

@@ -17,7 +17,7 @@ import click
 
 from syllabary import counts_file
 from syllabary.arguments import MAX_THREADS
-from syllabary.cli import common
+from syllabary.cli import common, values
 from syllabary.cli.corpus_options import care_options, corpus_options
 from syllabary.cli.tables import check_reading, load, parted, tables_option, told
 from syllabary.cli.train_resume import resume_options
@@ -50,12 +50,17 @@ Examples:
 @common.ends_as_ctrl_c
 @click.argument("files", nargs=-1, required=True)
 @click.option(
-    "-o", "--output", required=True, metavar="OUT", help="The table: .parquet, .tsv, .txt; `-` prints it."
+    "-o",
+    "--output",
+    type=values.Name(),
+    required=True,
+    metavar="OUT",
+    help="The table: .parquet, .tsv, .txt; `-` prints it.",
 )
-@click.option("--top", type=common.Number(1), metavar="N", help="With -o -: the most frequent alone.")
+@click.option("--top", type=values.Number(1), metavar="N", help="With -o -: the most frequent alone.")
 @click.option(
     "--split",
-    type=common.Text(),
+    type=values.Text(),
     metavar="NAME|PATTERN",
     help="How text is cut into pieces, as o200k, gpt2 or none.  [default: o200k]",
 )
@@ -63,7 +68,7 @@ Examples:
     "--special",
     "special_tokens",
     multiple=True,
-    type=common.Text(),
+    type=values.Text(),
     metavar="TEXT",
     help="Cut out, not counted (repeatable).",
 )
@@ -71,7 +76,7 @@ Examples:
 @tables_option
 @click.option(
     "--threads",
-    type=common.Number(1, MAX_THREADS),
+    type=values.Number(1, MAX_THREADS),
     metavar="N",
     help="Threads that count.  [default: one a core]",
 )

@@ -24,7 +24,7 @@ import numpy as np
 
 import syllabary
 from syllabary import splits
-from syllabary.cli import colour, common, sample
+from syllabary.cli import colour, common, sample, values
 from syllabary.cli.words import plural
 from syllabary.errors import CorpusWarning, EarlyStopWarning
 from syllabary.reference import pieces
@@ -49,11 +49,11 @@ Examples:
   $ syllabary count -t kept/tokenizer.json corpus.txt
 """,
 )
-@click.argument("corpus", required=False)
-@click.option("-o", "--output", metavar="FOLDER", help="Keep the tokenizer's files here.")
+@click.argument("corpus", type=values.Name(), required=False)
+@click.option("-o", "--output", type=values.Name(), metavar="FOLDER", help="Keep the tokenizer's files here.")
 @click.option(
     "--vocab-size",
-    type=common.Number(256),  # the bytes
+    type=values.Number(256),  # the bytes
     default=32_000,
     show_default=True,
     metavar="N",

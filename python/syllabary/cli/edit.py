@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 import syllabary
 from syllabary import formats, surgery
-from syllabary.cli import colour, common
+from syllabary.cli import colour, common, values
 from syllabary.cli.sizes import Size
 from syllabary.cli.words import decoded, format_in, plural, printable, spoken, told_of
 from syllabary.convert import convert
@@ -35,7 +35,9 @@ Examples:
 """,
 )
 @click.argument("source", metavar="IN")
-@click.option("-o", "--output", metavar="OUT", help="The file to write; its suffix is its format.")
+@click.option(
+    "-o", "--output", type=values.Name(), metavar="OUT", help="The file to write; its suffix is its format."
+)
 @click.option(
     "--truncate",
     type=Size(1),
@@ -48,7 +50,7 @@ Examples:
 @click.option(
     "--remove",
     multiple=True,
-    type=common.Text(),
+    type=values.Text(),
     metavar="TOKEN",
     help="Take this token out (repeatable): its text.",
 )
@@ -58,11 +60,11 @@ Examples:
     "--add", multiple=True, metavar="TEXT", help="A token that always matches as a whole (repeatable)."
 )
 @click.option("--add-special", multiple=True, metavar="TEXT", help="A special token (repeatable).")
-@click.option("--map", "map_file", metavar="FILE", help="Write the maps of ids as JSON.")
+@click.option("--map", "map_file", type=values.Name(), metavar="FILE", help="Write the maps of ids as JSON.")
 @click.option("--unreachable", is_flag=True, help="List the tokens that no text is encoded to, and why.")
 @click.option(
     "--split",
-    type=common.Text(),
+    type=values.Text(),
     metavar="NAME|PATTERN",
     help="The split of a rank file that says nothing of its own.",
 )

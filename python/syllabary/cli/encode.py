@@ -13,7 +13,7 @@ import click
 import numpy as np
 from numpy.typing import NDArray
 
-from syllabary.cli import colour, common
+from syllabary.cli import colour, common, values
 from syllabary.cli.corpus_options import Share, corpus_options
 from syllabary.corpus.document import Document, Reading
 from syllabary.tokenizer import Tokenizer
@@ -48,7 +48,7 @@ Examples:
     help="Pass over each merge with this probability, from 0 to 1.",
 )
 @click.option(
-    "--seed", type=common.Number(0, 2**64 - 1), metavar="N", help="The same seed drops the same merges."
+    "--seed", type=values.Number(0, 2**64 - 1), metavar="N", help="The same seed drops the same merges."
 )
 @click.option(
     "--stream", is_flag=True, help="Encode stdin as it comes: each id is written as soon as it is final."

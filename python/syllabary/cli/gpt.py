@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from syllabary.arguments import MAX_THREADS
-from syllabary.cli import common
+from syllabary.cli import common, values
 from syllabary.cli.gpt_compare import baselines, compare
 from syllabary.cli.gpt_evaluate import evaluate
 from syllabary.cli.gpt_progress import Progress, duration
@@ -45,33 +45,33 @@ Examples:
   $ syllabary gpt train shards/ -o tut/ --preset tutorial --steps 2 --eval-batches 1
 """,
 )
-@click.argument("shards", type=click.Path(path_type=Path))
+@click.argument("shards", type=values.Name(Path))
 @click.option(
-    "-o", "--output", "run", required=True, type=click.Path(path_type=Path), metavar="RUN",
+    "-o", "--output", "run", required=True, type=values.Name(Path), metavar="RUN",
     help="The folder of the run: made if new, gone on with if not.",
 )  # fmt: skip
-@click.option("--depth", type=common.Number(1, 256), metavar="N", help="Layers; width and heads follow.")
+@click.option("--depth", type=values.Number(1, 256), metavar="N", help="Layers; width and heads follow.")
 @click.option("--preset", metavar="NAME", help="All settings of a known model: tutorial.")
-@click.option("--steps", type=common.Number(1), metavar="N", help="Updates of the weights.")
+@click.option("--steps", type=values.Number(1), metavar="N", help="Updates of the weights.")
 @click.option("--epochs", type=float, metavar="X", help="Instead: how often the text is read.")
-@click.option("--batch-size", type=common.Number(1), metavar="N", help="Windows in one pass.")
-@click.option("--block-size", type=common.Number(1), metavar="N", help="Tokens in a window.")
-@click.option("--accumulate", type=common.Number(1), metavar="N", help="Passes in one update.")
+@click.option("--batch-size", type=values.Number(1), metavar="N", help="Windows in one pass.")
+@click.option("--block-size", type=values.Number(1), metavar="N", help="Tokens in a window.")
+@click.option("--accumulate", type=values.Number(1), metavar="N", help="Passes in one update.")
 @click.option("--learning-rate", type=float, metavar="X", help="The highest.")
-@click.option("--warmup", type=common.Number(0), metavar="N", help="Updates until the rate is highest.")
+@click.option("--warmup", type=values.Number(0), metavar="N", help="Updates until the rate is highest.")
 @click.option("--dropout", type=float, metavar="X", help="From 0 to 1.")
 @click.option("--positions", type=click.Choice(["learned", "rotary"]), help="How places are told apart.")
-@click.option("--eval-every", type=common.Number(1), metavar="N", help="Updates between measurements.")
+@click.option("--eval-every", type=values.Number(1), metavar="N", help="Updates between measurements.")
 @click.option(
-    "--eval-batches", type=common.Number(0), metavar="N",
+    "--eval-batches", type=values.Number(0), metavar="N",
     help="Batches of a measurement; 0: all of the validation text.",
 )  # fmt: skip
-@click.option("--save-every", type=common.Number(1), metavar="N", help="Updates between checkpoints.")
-@click.option("--seed", type=common.Number(0, 2**63 - 1), metavar="N", help="Of weights and order.")
+@click.option("--save-every", type=values.Number(1), metavar="N", help="Updates between checkpoints.")
+@click.option("--seed", type=values.Number(0, 2**63 - 1), metavar="N", help="Of weights and order.")
 @click.option("--device", metavar="NAME", help="auto, cpu, cuda, cuda:1 or mps.")
 @click.option("--dtype", type=click.Choice(["auto", "float32", "bfloat16"]), help="Of the multiplications.")
 @click.option("--compile/--no-compile", "compiled", default=None, help="torch.compile; by default on CUDA.")
-@click.option("--threads", type=common.Number(1, MAX_THREADS), metavar="N", help="Of a CPU.")
+@click.option("--threads", type=values.Number(1, MAX_THREADS), metavar="N", help="Of a CPU.")
 @click.option("--tensorboard", is_flag=True, help="Events for TensorBoard as well.")
 @click.option("--restart", is_flag=True, help="Begin anew: what RUN holds of an older run is removed.")
 @click.option("-q", "--quiet", is_flag=True, help="No progress and no summary.")

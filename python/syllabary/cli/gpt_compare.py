@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 
 from syllabary.arguments import MAX_THREADS
-from syllabary.cli import common
+from syllabary.cli import common, values
 from syllabary.cli.words import plural, printable
 
 if TYPE_CHECKING:
@@ -28,7 +28,14 @@ Examples:
 """,
 )
 @click.argument("shards", nargs=-1, required=True)
-@click.option("-o", "--output", required=True, metavar="OUT", help="A folder for the runs and the result.")
+@click.option(
+    "-o",
+    "--output",
+    type=values.Name(),
+    required=True,
+    metavar="OUT",
+    help="A folder for the runs and the result.",
+)
 @click.option(
     "--equal",
     type=click.Choice(["bytes", "compute"]),
@@ -39,13 +46,13 @@ Examples:
 @click.option("--epochs", type=float, metavar="F", help="How often the text is seen.  [as gpt train]")
 @click.option("--bytes", "budget_bytes", type=float, metavar="N", help="Instead: so many bytes of text.")
 @click.option("--flops", type=float, metavar="F", help="Instead, with --equal compute: so many FLOPs.")
-@click.option("--depth", type=common.Number(1, 256), metavar="N", help="Layers; width and heads follow.")
-@click.option("--block-size", type=common.Number(1), metavar="N", help="Tokens in a window.")
-@click.option("--batch-size", type=common.Number(1), metavar="N", help="Windows in one pass.")
+@click.option("--depth", type=values.Number(1, 256), metavar="N", help="Layers; width and heads follow.")
+@click.option("--block-size", type=values.Number(1), metavar="N", help="Tokens in a window.")
+@click.option("--batch-size", type=values.Number(1), metavar="N", help="Windows in one pass.")
 @click.option("--learning-rate", type=float, metavar="X", help="The highest.")
-@click.option("--seed", type=common.Number(0, 2**63 - 1), metavar="N", help="Of weights and order.")
+@click.option("--seed", type=values.Number(0, 2**63 - 1), metavar="N", help="Of weights and order.")
 @click.option("--device", metavar="NAME", help="auto, cpu, cuda, cuda:1 or mps.")
-@click.option("--threads", type=common.Number(1, MAX_THREADS), metavar="N", help="Of a CPU.")
+@click.option("--threads", type=values.Number(1, MAX_THREADS), metavar="N", help="Of a CPU.")
 @click.option("--no-baselines", is_flag=True, help="Leave counting out.")
 @click.option("-q", "--quiet", is_flag=True, help="No lines on the way.")
 def compare(

@@ -10,7 +10,7 @@ from typing import Literal
 
 import click
 
-from syllabary.cli import common
+from syllabary.cli import common, values
 from syllabary.cli.words import plural
 from syllabary.errors import ModelError, ShardError
 
@@ -33,7 +33,7 @@ Examples:
     help="Which part of SHARDS to predict.",
 )
 @click.option(
-    "--stride", type=common.Number(1), metavar="N", help="Tokens from a window to the next.  [the block]"
+    "--stride", type=values.Number(1), metavar="N", help="Tokens from a window to the next.  [the block]"
 )
 @click.option("--checkpoint", metavar="FILE", help="Instead of RUN's best, or else newest.")
 @click.option(

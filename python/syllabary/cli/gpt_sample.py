@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from syllabary.cli import common
+from syllabary.cli import common, values
 from syllabary.cli.words import decoded
 from syllabary.errors import ModelError, UnknownSymbolError
 
@@ -37,7 +37,7 @@ Examples:
 @click.option("--prompt", default="", metavar="TEXT", help="What the text begins with; it is shown too.")
 @click.option(
     "--max-tokens",
-    type=common.Number(0),
+    type=values.Number(0),
     default=200,
     show_default=True,
     metavar="N",
@@ -51,7 +51,7 @@ Examples:
     metavar="X",
     help="Above 1 is wilder, 0 is always the likeliest token.",
 )
-@click.option("--top-k", type=common.Number(1), metavar="K", help="Draw from the K likeliest tokens only.")
+@click.option("--top-k", type=values.Number(1), metavar="K", help="Draw from the K likeliest tokens only.")
 @click.option(
     "--top-p",
     type=float,
@@ -60,15 +60,15 @@ Examples:
 )
 @click.option(
     "--seed",
-    type=common.Number(0, 2**63),
+    type=values.Number(0, 2**63),
     metavar="N",
     help="The same seed gives the same text; sample N has seed + N.",
 )
 @click.option(
-    "--stop", multiple=True, type=common.Text(), metavar="TEXT", help="End before this text (repeatable)."
+    "--stop", multiple=True, type=values.Text(), metavar="TEXT", help="End before this text (repeatable)."
 )
 @click.option(
-    "--number", type=common.Number(1), default=1, show_default=True, metavar="N", help="How many texts."
+    "--number", type=values.Number(1), default=1, show_default=True, metavar="N", help="How many texts."
 )
 @click.option("--checkpoint", metavar="FILE", help="Instead of RUN's best, or else newest.")
 @click.option(
@@ -154,7 +154,7 @@ Examples:
 )
 @click.argument("run", metavar="RUN")
 @click.option(
-    "-o", "--output", metavar="FOLDER", required=True,
+    "-o", "--output", type=values.Name(), metavar="FOLDER", required=True,
     help="Made if it is not there; an earlier export is replaced.",
 )  # fmt: skip
 @click.option("--checkpoint", metavar="FILE", help="Instead of RUN's best, or else newest.")

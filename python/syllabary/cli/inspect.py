@@ -15,7 +15,7 @@ from typing import Any
 import click
 
 from syllabary import inspecting
-from syllabary.cli import common, inspect_shown
+from syllabary.cli import common, inspect_shown, values
 from syllabary.cli.corpus_options import corpus_options
 from syllabary.corpus.document import Document, Reading
 from syllabary.inspecting.making import spelling
@@ -43,7 +43,7 @@ Examples:
 )
 @click.option(
     "--split",
-    type=common.Text(),
+    type=values.Text(),
     metavar="NAME|PATTERN",
     help="The split of a rank file that says nothing of its own.",
 )
@@ -61,7 +61,7 @@ Examples:
 @click.option(
     "--token",
     "wanted",
-    type=common.Text(),
+    type=values.Text(),
     metavar="ID|TEXT",
     multiple=True,
     help="This token in depth (repeatable); in quotes as in the table: '\"\\xff\"', '\"12\"'.",

@@ -14,7 +14,7 @@ from typing import Any, get_args
 import click
 
 from syllabary.arguments import MAX_THREADS
-from syllabary.cli import common
+from syllabary.cli import common, values
 from syllabary.cli.corpus_options import Share, care_options, corpus_options, rest_of
 from syllabary.cli.words import plural, printable
 from syllabary.corpus.care import Care
@@ -40,7 +40,9 @@ Examples:
 )
 @click.argument("files", nargs=-1, required=True)
 @common.tokenizer_options
-@click.option("-o", "--output", required=True, metavar="OUT", help="The folder (or file) to write.")
+@click.option(
+    "-o", "--output", type=values.Name(), required=True, metavar="OUT", help="The folder (or file) to write."
+)
 @click.option(
     "--val",
     type=Share("a number from 0 to below 1", lambda number: 0 <= number < 1),
@@ -49,12 +51,12 @@ Examples:
     help="Hold out this part of the documents, chosen by a hash of their text and --seed.",
 )
 @click.option(
-    "--end", type=common.Text(), metavar="TOKEN", help="A special token to put after each document."
+    "--end", type=values.Text(), metavar="TOKEN", help="A special token to put after each document."
 )
 @common.special_option
 @click.option(
     "--processes",
-    type=common.Number(1, MAX_THREADS),
+    type=values.Number(1, MAX_THREADS),
     metavar="N",
     help="Processes that encode; the files are the same.  [default: one a core]",
 )
@@ -86,8 +88,6 @@ def shard(
     offsets files say where each begins. A run that was ended before its end goes on when the same command
     is given again. --format parquet, arrow and datasets write one file, or folder, for those tools.
     """
-    if not output:
-        raise click.UsageError("-o is empty: name the folder or file to write")
     tok = common.load(tokenizer, split)
     options["seed"] = care.seed
     if rest_recorded:

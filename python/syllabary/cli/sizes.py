@@ -16,7 +16,7 @@ from typing import Any
 import click
 
 from syllabary import formats, growth
-from syllabary.cli import common
+from syllabary.cli import common, values
 from syllabary.cli.corpus_options import Share
 from syllabary.cli.words import plural, printable, told_of
 from syllabary.corpus.corpus import Corpus
@@ -32,7 +32,7 @@ PROBE = "xqz xqz"  # hardly a token yet
 NAMES = ("sizes", "val", "held_out")
 
 
-class Size(common.Number):
+class Size(values.Number):
     """A number of tokens: `32000`, or `32k` for the same."""
 
     name = "size"

@@ -19,7 +19,7 @@ import click
 import syllabary
 from syllabary import formats
 from syllabary.arguments import MAX_THREADS
-from syllabary.cli import common
+from syllabary.cli import common, values
 from syllabary.cli.corpus_options import care_options, corpus_options
 from syllabary.cli.research import languages_of, research_options, talk_of_languages
 from syllabary.cli.sizes import Size, check_longer, grow, growth_of, growth_options, load_start
@@ -67,15 +67,20 @@ Examples:
 @common.ends_as_ctrl_c
 @click.argument("files", nargs=-1, required=True)
 @click.option(
-    "-o", "--output", required=True, metavar="OUT", help="The file to write; its suffix is its format."
+    "-o",
+    "--output",
+    type=values.Name(),
+    required=True,
+    metavar="OUT",
+    help="The file to write; its suffix is its format.",
 )
 @click.option(
     "--vocab-size", type=Size(1), metavar="N", help="Tokens in all, at most; 8k: 8,000.  [default: 32000]"
 )
-@click.option("--num-merges", type=common.Number(0), metavar="N", help="Instead: merges, at most.")
+@click.option("--num-merges", type=values.Number(0), metavar="N", help="Instead: merges, at most.")
 @click.option(
     "--split",
-    type=common.Text(),
+    type=values.Text(),
     metavar="NAME|PATTERN",
     help="How text is cut into pieces, as o200k, gpt2 or none.  [default: o200k]",
 )
@@ -86,15 +91,15 @@ Examples:
     "--special",
     "special_tokens",
     multiple=True,
-    type=common.Text(),
+    type=values.Text(),
     metavar="TEXT",
     help="A special token (repeatable).",
 )
 @click.option(
-    "--min-frequency", type=common.Number(0), metavar="N", help="Rarer pairs never merge.  [default: 2]"
+    "--min-frequency", type=values.Number(0), metavar="N", help="Rarer pairs never merge.  [default: 2]"
 )
 @click.option(
-    "--max-token-length", type=common.Number(1), metavar="N", help="Longest token, in initial symbols."
+    "--max-token-length", type=values.Number(1), metavar="N", help="Longest token, in initial symbols."
 )
 @click.option(
     "--tie-break",
@@ -103,7 +108,7 @@ Examples:
 )
 @click.option(
     "--end-of-word",
-    type=common.Text(),
+    type=values.Text(),
     metavar="MARK",
     help="Mark of the last character of a piece, as </w>.",
 )
@@ -118,13 +123,13 @@ Examples:
     "--option",
     "pairs",
     multiple=True,
-    type=common.Text(),
+    type=values.Text(),
     metavar="NAME=VALUE",
     help="With --like sentencepiece or huggingface, or --model: an option of its own, as limit_alphabet=99.",
 )
 @click.option(
     "--threads",
-    type=common.Number(1, MAX_THREADS),
+    type=values.Number(1, MAX_THREADS),
     metavar="N",
     help="Threads that count.  [default: one a core]",
 )

@@ -9,7 +9,7 @@ import json
 
 import click
 
-from syllabary.cli import common
+from syllabary.cli import common, values
 from syllabary.cli.words import plural, printable
 from syllabary.verify import verify as verify_file
 
@@ -42,7 +42,7 @@ Examples:
 )
 @click.option(
     "--split",
-    type=common.Text(),
+    type=values.Text(),
     metavar="NAME|PATTERN",
     help="The split of a rank file that says nothing of its own.",
 )
