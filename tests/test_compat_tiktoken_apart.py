@@ -22,6 +22,7 @@ from hypothesis import strategies as st
 from strategies import repetitive_texts, texts
 from tiktoken_cache import fill
 
+import syllabary
 import syllabary.compat.tiktoken as ours
 from syllabary.compat.tiktoken import _educational, load, model, registry
 from syllabary.encodings import cache_name, get
@@ -150,6 +151,19 @@ def test_rank_files_are_written_and_read(
         assert ranks == tiktoken.load.load_tiktoken_bpe(str(path))
         load.dump_tiktoken_bpe(ranks, str(tmp_path / name))
         assert (tmp_path / name).read_bytes() == path.read_bytes()
+
+
+def test_what_a_pattern_leaves_of_a_text_is_dropped_here_and_kept_by_load(tmp_path: Path) -> None:
+    """As a rank file does not say that text goes; see docs/compatibility.md."""
+    path, pattern, text = tmp_path / "own.tiktoken", "[a-z]+", "ab, c!"
+    load.dump_tiktoken_bpe(BYTES, str(path))
+    parts: dict[str, Any] = {"pat_str": pattern, "mergeable_ranks": BYTES, "special_tokens": {}}
+    dropped = list(b"abc")
+    assert peer.Encoding("own", **parts).encode(text) == ours.Encoding("own", **parts).encode(text) == dropped
+    assert syllabary.load(path, split=pattern).encode(text) == list(text.encode())
+    pattern += "|[^a-z]+"
+    found = peer.Encoding("own", **{**parts, "pat_str": pattern}).encode(text)
+    assert syllabary.load(path, split=pattern).encode(text) == found
 
 
 def test_the_cache_of_files(cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -40,7 +40,8 @@ def load(
     unless `SYLLABARY_OFFLINE` is set. Besides this, only `compat.tiktoken` uses the network, when asked.
 
     format: one of `syllabary.formats`, else found out from the file.
-    split, special_tokens: for a bare rank file, which says nothing of them.
+    split, special_tokens: for a bare rank file, which says nothing of them. Text that a pattern does not
+        match is a piece of its own; tiktoken's `pat_str` drops it, and so does `compat.tiktoken`.
 
     Raises `OSError`, `FormatError` (what is wrong, where; a rank file without `split`),
     `UnknownEncodingError` for a name that is neither a file nor known, or whose file cannot be had, and

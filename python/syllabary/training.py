@@ -97,7 +97,7 @@ LIKE: dict[str, dict[str, Any]] = {
 }
 TOOLS = (*LIKE, SENTENCEPIECE)
 # Tools that take what a pattern finds and nothing else, in training and later.
-FINDING = ("minbpe", "tiktoken", "rustbpe")
+FINDING = ("minbpe", "tiktoken", "rustbpe", "cs336")
 # Arguments of `train` for which a tool may have a default, and those that are as they are given.
 GIVEN = "split unit min_frequency tie_break byte_order alphabet end_of_word num_merges normalize".split()
 SAME = "vocab_size special_tokens max_token_length fallback".split()
@@ -146,7 +146,8 @@ def train(
         control symbols), `max_token_length`, `fallback` (to bytes), `threads`, `progress` and `options` go
         with it. Lines of documents are its sentences.
     split: a name, a pattern or None (default "o200k"; "whitespace-split" with `end_of_word`; "latin" for
-        words). What a pattern does not match is a piece; like minbpe, tiktoken and rustbpe it is dropped.
+        words). What a pattern does not match is a piece; like minbpe, tiktoken, rustbpe and cs336 it
+            is dropped.
     unit: "byte", "char", or "word": whole pieces are the first symbols and merges join neighbours. With "id"
         the source is sequences of integers, and what comes is an `IdTokenizer` (`syllabary.train_ids`).
     special_tokens: boundaries in the text, never learned; their ids follow the merges.
