@@ -201,3 +201,12 @@ def named_ids(special_tokens: object) -> dict[str, int]:
         text: integer(f"the id of special token {text!r}", token_id)
         for text, token_id in special_tokens.items()
     }
+
+
+def given_options(options: object) -> Mapping[str, Any]:
+    """The options of a tool, by name; none for `None`. `TypeError` for what is no dict of them."""
+    if options is None:
+        return {}
+    if not isinstance(options, Mapping):
+        raise TypeError(f"options is {options!r}: give a dict of option to value, or None")
+    return options

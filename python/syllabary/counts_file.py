@@ -16,7 +16,8 @@ from typing import Any
 import numpy as np
 
 from syllabary import counts_parquet, files
-from syllabary.counts_parquet import check_utf8, module
+from syllabary.corpus.arrow import module
+from syllabary.counts_parquet import check_utf8
 from syllabary.errors import CorpusError, FormatError, TrainingError
 from syllabary.piece_sums import Gathered
 from syllabary.piece_table import BATCH_BYTES, BATCH_ROWS, LARGEST, Arrays, Rows, Rules, arrays_from, rows_of

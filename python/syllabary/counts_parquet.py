@@ -17,6 +17,7 @@ from typing import Any, cast, get_args
 
 import numpy as np
 
+from syllabary.corpus.arrow import guarded, module
 from syllabary.errors import CorpusError, FormatError, SyllabaryError
 from syllabary.files import open_atomic
 from syllabary.formats.strict_json import Json, parse
@@ -92,7 +93,7 @@ def about(path: Path) -> tuple[Rules | None, dict[str, Any]]:
     Raises `CorpusError` for a file that is no table.
     """
     pa, parquet = module("pyarrow", path), module("pyarrow.parquet", path)
-    with path.open("rb") as file, _guard(pa, path):
+    with path.open("rb") as file, guarded(str(path), "Parquet", "make it again"):
         return _about(pa, parquet.ParquetFile(file).schema_arrow, path)
 
 
@@ -108,7 +109,7 @@ def batches(path: Path) -> Iterator[tuple[Arrays, bool]]:
     """
     pa, parquet = module("pyarrow", path), module("pyarrow.parquet", path)
     row = 0
-    with path.open("rb") as file, _guard(pa, path):
+    with path.open("rb") as file, guarded(str(path), "Parquet", "make it again"):
         source = parquet.ParquetFile(file, page_checksum_verification=True, buffer_size=BUFFER)
         _about(pa, source.schema_arrow, path)
         rows = _rows_together(source.metadata)
@@ -235,23 +236,3 @@ def _number(value: Json) -> int | None:
     if number is not None and (not isinstance(number, int) or isinstance(number, bool) or number < 0):
         raise value.wrong("a whole number from 0, or null")
     return number
-
-
-@contextlib.contextmanager
-def _guard(pa: Any, path: Path) -> Iterator[None]:
-    """Turns what pyarrow raises into a `CorpusError` that names the file."""
-    try:
-        yield
-    except (pa.ArrowException, OSError, UnicodeDecodeError, EOFError, MemoryError) as error:
-        if isinstance(error, OSError) and error.errno is not None:
-            raise
-        why = "it asks for more memory than there is" if isinstance(error, MemoryError) else error
-        raise CorpusError(f"{path}: damaged or truncated Parquet file ({why}); make it again") from error
-
-
-def module(name: str, path: Path) -> Any:
-    """A module of pyarrow; `CorpusError` that names the extra if there is none."""
-    try:
-        return importlib.import_module(name)
-    except ImportError as error:
-        raise CorpusError(f"{path}: this needs pyarrow: pip install 'syllabary[arrow]'") from error

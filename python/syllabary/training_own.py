@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
+from syllabary.arguments import given_options
 from syllabary.corpus.corpus import Corpus
 from syllabary.errors import TrainingError
 from syllabary.piece_table import PieceTable
@@ -24,7 +25,6 @@ from syllabary.training_words import words_trainer
 HUGGINGFACE = "huggingface"
 SENTENCEPIECE = "sentencepiece"
 
-OPTIONS_TYPE = "options is {!r}: give a dict of option to value, or None"
 Own = SentencePieceOptions | Setup
 Arguments = tuple[dict[str, Any], dict[str, Any], Any]
 
@@ -101,12 +101,11 @@ def _own_options(
 ) -> Own | None:
     if like == SENTENCEPIECE:
         return _sentencepiece_options(source, given, same, options)
-    if options is not None and not isinstance(options, Mapping):
-        raise TypeError(OPTIONS_TYPE.format(options))
+    by_name = given_options(options)
     if options is None:
         return None
     if like == HUGGINGFACE:
-        return setup_of_call(given, same, options)
+        return setup_of_call(given, same, by_name)
     raise TrainingError(
         f"options are a tool's own, and go with like={SENTENCEPIECE!r} or like={HUGGINGFACE!r} alone, or "
         "with model='wordpiece' or 'wordlevel'"
@@ -116,8 +115,7 @@ def _own_options(
 def _sentencepiece_options(
     source: object, given: dict[str, Any], same: dict[str, Any], options: Any, model: str = "bpe"
 ) -> SentencePieceOptions:
-    if options is not None and not isinstance(options, Mapping):
-        raise TypeError(OPTIONS_TYPE.format(options))
+    by_name = given_options(options)
     if isinstance(source, PieceTable):
         raise TrainingError(f"like={SENTENCEPIECE!r} counts sentences, which a table of pieces does not hold")
-    return options_of_call(given, same, options or {}, model)
+    return options_of_call(given, same, by_name, model)

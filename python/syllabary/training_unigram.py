@@ -14,7 +14,7 @@ from functools import partial
 from typing import Any
 
 from syllabary._engine import Trainer, learn_unigram_of
-from syllabary.arguments import bounded, text_or_none
+from syllabary.arguments import bounded, given_options, text_or_none
 from syllabary.corpus.corpus import Corpus
 from syllabary.errors import TrainingError
 from syllabary.piece_table import PieceTable
@@ -55,15 +55,14 @@ def unigram_trainer(
     `TrainingError` for what the model does not take.
     """
     given, same, options = arguments
-    if options is not None and not isinstance(options, Mapping):
-        raise TypeError(f"options is {options!r}: give a dict of option to value, or None")
+    options = given_options(options)
     if like == "sentencepiece":
         if isinstance(source, PieceTable):
             raise TrainingError(f"like={like!r} counts sentences, which a table of pieces does not hold")
-        told = options_of_call(given, same, options or {}, model)
-        return partial(train_sentencepiece, _corpus(source), told, told=told_of(same, options or {}))
+        told = options_of_call(given, same, options, model)
+        return partial(train_sentencepiece, _corpus(source), told, told=told_of(same, options))
     if like == "huggingface":
-        setup = setup_of_call(given, same, options or {}, THEIRS)
+        setup = setup_of_call(given, same, options, THEIRS)
         read = source if isinstance(source, PieceTable) else _corpus(source)
         if isinstance(read, PieceTable):
             check_cut(setup, read.rules.split, read.rules.normalize)

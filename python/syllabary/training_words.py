@@ -8,10 +8,11 @@ training (`training_huggingface`), and what is learned (`reference.train_wordpie
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
+from syllabary.arguments import given_options
 from syllabary.corpus.corpus import Corpus
 from syllabary.errors import TrainingError
 from syllabary.piece_table import PieceTable
@@ -77,9 +78,8 @@ def words_trainer(
     `TrainingError` for what the model does not take.
     """
     given, same, options = arguments
-    if options is not None and not isinstance(options, Mapping):
-        raise TypeError(f"options is {options!r}: give a dict of option to value, or None")
-    setup = setup_of_words(model, like, (given, same, options or {}))
+    options = given_options(options)
+    setup = setup_of_words(model, like, (given, same, options))
     read = source if isinstance(source, (Corpus, PieceTable)) else Corpus(source)
     if isinstance(read, PieceTable):
         check_cut(setup, read.rules.split, read.rules.normalize)

@@ -29,8 +29,8 @@ FEATHER_1 = b"FEA1"
 
 def parquet_documents(stream: Stream, reading: Reading, told: Told) -> Iterator[Document]:
     """The documents of a Parquet file; `meta` has `path`, `row` (from 1) and the other plain columns."""
-    parquet = _module("pyarrow.parquet", stream.name)
-    with _seekable(stream) as file, _guard(stream.name, "Parquet"):
+    parquet = module("pyarrow.parquet", stream.name)
+    with _seekable(stream) as file, guarded(stream.name, "Parquet"):
         table = parquet.ParquetFile(file, page_checksum_verification=True)
         columns = _columns(table.schema_arrow, stream.name, reading)
         batches = table.iter_batches(batch_size=ROWS, columns=columns, use_threads=False)
@@ -40,7 +40,7 @@ def parquet_documents(stream: Stream, reading: Reading, told: Told) -> Iterator[
 
 def arrow_documents(stream: Stream, reading: Reading, told: Told) -> Iterator[Document]:
     """The documents of an Arrow file or stream; `meta` has `path`, `row` and the other plain columns."""
-    ipc = _module("pyarrow.ipc", stream.name)
+    ipc = module("pyarrow.ipc", stream.name)
     with contextlib.ExitStack() as stack:
         file = stack.enter_context(stream.open())
         head = file.read(len(FILE_MARK))
@@ -48,7 +48,7 @@ def arrow_documents(stream: Stream, reading: Reading, told: Told) -> Iterator[Do
         is_file = head == FILE_MARK
         if head.startswith(FEATHER_1):
             raise CorpusError(f"{stream.name}: Feather 1, which is not read: save it as Feather 2 or Parquet")
-        stack.enter_context(_guard(stream.name, "Arrow"))
+        stack.enter_context(guarded(stream.name, "Arrow"))
         if is_file:
             table = ipc.open_file(stack.enter_context(_seekable(stream)))
             batches = (table.get_batch(index) for index in range(table.num_record_batches))
@@ -100,7 +100,7 @@ def _checked(batch: Any) -> Any:
 
 def _columns(schema: Any, name: str, reading: Reading) -> list[str]:
     """The columns that are text, numbers or truth values; an error if the text is not among them."""
-    types = _module("pyarrow", name).types
+    types = module("pyarrow", name).types
     column = reading.column
     if column not in schema.names:
         raise no_column(name, column, schema.names)
@@ -146,20 +146,21 @@ def _seekable(stream: Stream) -> Iterator[IO[bytes]]:
 
 
 @contextlib.contextmanager
-def _guard(name: str, kind: str) -> Iterator[None]:
-    """Turns what pyarrow raises into a `CorpusError` that names the file."""
-    errors = _module("pyarrow", name).ArrowException
+def guarded(name: str, kind: str, advice: str = "fetch it again") -> Iterator[None]:
+    """Turns what pyarrow raises into a `CorpusError` that names the file, and ends with the advice."""
+    errors = module("pyarrow", name).ArrowException
     try:
         yield
     except (errors, OSError, UnicodeDecodeError, EOFError, MemoryError) as error:
         if isinstance(error, OSError) and error.errno is not None:
             raise
         why = "it asks for more memory than there is" if isinstance(error, MemoryError) else error
-        raise CorpusError(f"{name}: damaged or truncated {kind} file ({why}); fetch it again") from error
+        raise CorpusError(f"{name}: damaged or truncated {kind} file ({why}); {advice}") from error
 
 
-def _module(name: str, where: str) -> Any:
+def module(name: str, where: object) -> Any:
+    """A module of pyarrow; `CorpusError` that names the file and the extra if there is none."""
     try:
         return importlib.import_module(name)
     except ImportError as error:
-        raise CorpusError(f"{where}: reading it needs pyarrow: pip install 'syllabary[arrow]'") from error
+        raise CorpusError(f"{where}: this needs pyarrow: pip install 'syllabary[arrow]'") from error

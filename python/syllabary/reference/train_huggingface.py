@@ -117,6 +117,14 @@ def train(documents: Iterable[str], options: BpeTrainerOptions, cutting: Cutting
     >>> found.names
     ['b', 'e', 'n', 'o', 'r', 't', 'be', 'to', 'no', 'or']
     """
+    words, names = begun(documents, options, cutting)
+    return learn(words, names, options)
+
+
+def begun(
+    documents: Iterable[str], options: BpeTrainerOptions, cutting: Cutting | None
+) -> tuple[dict[str, int], list[str]]:
+    """The words of documents with their counts, and the names that there are before the first merge."""
     check_options(options)
     words = read_words(documents, cutting or Cutting())
     if not words:
@@ -124,7 +132,7 @@ def train(documents: Iterable[str], options: BpeTrainerOptions, cutting: Cutting
     kept = kept_characters(words, options)
     names = first_names(kept, options)
     names += decorated(words, names, options)
-    return learn(words, names, options)
+    return words, names
 
 
 def read_words(documents: Iterable[str], cutting: Cutting) -> dict[str, int]:

@@ -26,18 +26,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from itertools import pairwise
 
-from syllabary.errors import CorpusError
 from syllabary.reference.ties import Pair
 from syllabary.reference.train_huggingface import (
     BpeTrainerOptions,
     Cutting,
     Learned,
     Trained,
-    check_options,
-    decorated,
-    first_names,
-    kept_characters,
-    read_words,
+    begun,
     symbols,
 )
 
@@ -52,13 +47,7 @@ def train(documents: Iterable[str], options: BpeTrainerOptions, cutting: Cutting
     >>> train(["an an an at at qu"], options, Cutting(split=splits.get("whitespace"))).names
     ['a', 'n', 'q', 't', 'u', '##n', '##t', '##u', 'qu']
     """
-    check_options(options)
-    words = read_words(documents, cutting or Cutting())
-    if not words:
-        raise CorpusError("the corpus is empty: no document holds a piece of text to count")
-    kept = kept_characters(words, options)
-    names = first_names(kept, options)
-    names += decorated(words, names, options)
+    words, names = begun(documents, options, cutting)
     return learn(words, names, options)
 
 
