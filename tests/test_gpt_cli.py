@@ -141,6 +141,7 @@ def test_ctrl_c_says_how_to_go_on(data: Shards, working_folder: Path) -> None:
         (["--epochs", "nan"], "error: --epochs is nan: give a number above 0"),
         (["--learning-rate", "nan"], "error: --learning-rate is nan: give a number above 0"),
         (["--dropout", "nan"], "error: --dropout is nan: give a number 0 or more, below 1"),
+        (["--accumulate", "9" * 23], f"error: --accumulate is {'9' * 23}: give a whole number, 1 to 1048576"),
         (["--device", "tpu"], "device is 'tpu': give one of auto, cpu, cuda, mps, or cuda:1"),
         (["--learning-rate", "-1"], "--learning-rate is -1.0: give a number above 0"),
         (

@@ -35,6 +35,9 @@ BAD_MODELS = [
 BAD_TRAININGS = [
     ({"steps": 0}, "steps is 0"),
     ({"batch_size": -1}, "batch_size is -1"),
+    ({"batch_size": 10**23}, "batch_size is 100000000000000000000000: give a whole number, 1 to 1048576"),
+    ({"accumulate": 10**23}, "accumulate is 100000000000000000000000"),
+    ({"steps": 10**23}, "steps is 100000000000000000000000"),
     ({"warmup": -1}, "warmup is -1"),
     ({"learning_rate": 0}, "learning_rate is 0"),
     ({"learning_rate": math.inf}, "learning_rate is inf"),

@@ -127,7 +127,8 @@ PHRASES: Sequence[tuple[str, str]] = (
     (r"^split(?=: lone surrogate )", "--split"),
     (r"^end_of_word(?=: lone surrogate )", "--end-of-word"),
     (r"^learning_rate is ", "--learning-rate is "),
-    (r"^(dropout|epochs) is (?=.*: give a number (?!or ))", r"--\1 is "),
+    (r"^(dropout|epochs|bytes|flops) is (?=.*: give a number (?!or ))", r"--\1 is "),
+    (r"^(accumulate|warmup) is (?=.*: give a whole number)", r"--\1 is "),
     (
         r"; (?:decode it properly, or replace it:|replace it, as by) text\.encode\(.*",
         UNDECODED,

@@ -20,6 +20,7 @@ Config = TypeVar("Config", bound="ModelConfig | TrainConfig")
 HEAD_SIZE = 64  # of `model_for_depth`, as in GPT-2
 MAX_VOCABULARY = 1 << 32  # ids are uint32
 MAX_SIZE = 1 << 20  # of any other dimension: above it is a slip of the finger
+MAX_STEPS = 1 << 40  # times MAX_SIZE it is a number of 64 bits
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -144,12 +145,14 @@ class TrainConfig:
     device: str = "auto"
 
     def __post_init__(self) -> None:
-        for name in ("steps", "batch_size", "accumulate", "eval_every", "save_every"):
-            _whole(self, name, 1)
-        _whole(self, "warmup", 0)
+        for name in ("batch_size", "accumulate"):
+            _whole(self, name, 1, MAX_SIZE)
+        for name in ("steps", "eval_every", "save_every"):
+            _whole(self, name, 1, MAX_STEPS)
+        _whole(self, "warmup", 0, MAX_STEPS)
         _whole(self, "seed", 0, 2**63 - 1)
         if self.eval_batches is not None:
-            _whole(self, "eval_batches", 1)
+            _whole(self, "eval_batches", 1, MAX_STEPS)
         if self.clip is not None:
             _real(self, "clip", 0, above=True)
         _real(self, "learning_rate", 0, above=True)
