@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sentencepiece_models import SYMBOLS, edited, model_of, peer, train, train_on, variants
+from sentencepiece_models import SYMBOLS, UNUSED, edited, model_of, peer, train, train_on, variants
 from test_formats_sentencepiece_peer import ODD_TEXTS, check, sampled
 
 import syllabary
@@ -108,6 +108,18 @@ def test_every_method_gives_these_ids(tmp_path: Path, kind: str) -> None:
         assert full.ids == ids
         parts = [text[at : at + 7] for at in range(0, len(text), 7)]
         assert [token_id for part in tok.encode_stream(parts, "text") for token_id in part] == ids
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_unused_pieces_have_their_text(tmp_path: Path, kind: str) -> None:
+    """No text gives them, but ids may be given."""
+    data = edited(small(kind), "unused", seed=2)
+    tok, processor, source = opened(data, tmp_path), peer(data).processor, random.Random(5)
+    assert UNUSED in model_of(data).types
+    for _ in range(300):
+        ids = source.choices(range(tok.vocab_size), k=source.randrange(8))
+        expected = processor.decode(ids)
+        assert (tok.decode(ids), ReferenceTokenizer(tok.spec).decode(ids)) == (expected, expected)
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -167,6 +167,10 @@ def test_a_model_without_plain_pieces(tmp_path: Path) -> None:
         if kind == made.NORMAL:
             model.types[token_id] = source.choice([made.USER_DEFINED, made.UNUSED])
     same_as_sentencepiece(model.write(), ["the catΩ", "Ωthe", *made.corpus(3, 5)])
+    tok = Tokenizer(to_spec(parse_model(model.write(), Path("t.model")), Path("t.model")))
+    [(ids, score)] = tok.encode_nbest("Ω", 1)
+    [best] = made.peer(model.write()).processor.nbest_encode("Ω", nbest_size=1, return_type="proto").nbests
+    assert (ids, score) == ([piece.id for piece in best.pieces], best.score)
 
 
 def test_a_long_run_of_one_letter() -> None:

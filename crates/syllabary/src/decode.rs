@@ -203,8 +203,9 @@ impl TextDecoder {
                 Stage::Normalized => token.normalized(normalizer)?,
                 _ => token.text.clone(),
             };
+            // An unused word is found nowhere either, and has its text.
             let class = match (token.matching.stage, called.get(&token.id)) {
-                (Stage::Never, _) => Class::Control,
+                (Stage::Never, _) if token.special => Class::Control,
                 (_, Some(called)) => called.class,
                 _ => Class::Normal,
             };

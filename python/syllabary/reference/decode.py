@@ -152,7 +152,7 @@ def _spelled(token_id: int, spec: TokenizerSpec) -> str:
 def classes(spec: TokenizerSpec) -> dict[int, TokenClass]:
     """What sentencepiece's decoder must know of tokens that are not ordinary text."""
     found: dict[int, TokenClass] = dict.fromkeys(spec.byte_tokens, "byte")
-    for text, token_id in {**spec.special_tokens, **spec.added_tokens}.items():
+    for text, token_id in spec.special_tokens.items():  # unused words are found nowhere either: text
         if spec.matching.get(text, Matching()).stage == "never":
             found[token_id] = "control"
     if spec.unknown is not None:

@@ -72,7 +72,7 @@ impl Unigram {
         let (spelling, single) = (&parts.spelling, parts.single_precision);
         let unused: FxHashSet<u32> = parts.unused.iter().copied().collect();
         let byte_of: FxHashMap<u32, u8> = spelling.byte_tokens.iter().copied().collect();
-        let mut lowest = f64::INFINITY;
+        let mut lowest = if single { f64::from(f32::MAX) } else { f64::INFINITY };
         let (mut texts, mut listed) = (Texts::for_many(vocab.len()), Vec::with_capacity(vocab.len()));
         let mut add = |text: &str, id: u32, score: f64| {
             texts.put(text, id);
