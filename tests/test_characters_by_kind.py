@@ -1,7 +1,7 @@
 """Merging of characters where text is cut by their kinds, as in the tour of tokenizers, beside tokenizers.
 
-Adds drawn and real text by layouts of such steps, and what is unknown to them. Leaves out steps that look
-at more (`test_steps_popular`).
+With marks of the beginnings and ends of words too, as of `CharBPETokenizer`. Adds drawn and real text by
+layouts of such steps, and what is unknown to them. Leaves out steps that look at more (`test_steps_popular`).
 """
 
 from __future__ import annotations
@@ -36,8 +36,16 @@ BEHIND = {
     "forms": normalizers.Sequence([normalizers.NFKC(), normalizers.Lowercase()]),
     "marks": normalizers.Replace(" ", "▁"),
 }
+MARKS: dict[str, dict[str, str]] = {
+    "": {},
+    "ends": {"end_of_word_suffix": "</w>"},
+    "goes on": {"continuing_subword_prefix": "##"},
+}
 LAYOUTS = [
     *((cut, cut, "nothing") for cut in CUTS),
+    *((cut, cut, "nothing", "ends") for cut in ("bert", "words and digits", "white space alone")),
+    ("bert", "bert", "forms", "ends"),
+    ("whitespace", "whitespace", "nothing", "goes on"),
     ("whitespace", "whitespace", "forms"),
     ("bert", "bert", "marks"),
     # Tokens that the steps cut, so that they are never made.
@@ -46,14 +54,22 @@ LAYOUTS = [
 ]
 
 
-def made(learned: str, cut: str, behind: str, unknown: str | None = "<unk>", fuses: bool = False) -> str:
+def made(
+    learned: str,
+    cut: str,
+    behind: str,
+    mark: str = "",
+    unknown: str | None = "<unk>",
+    fuses: bool = False,
+) -> str:
     """The `tokenizer.json` of one that has learned its merges by some steps and cuts by others."""
-    tok = Tokenizer(models.BPE(unk_token=unknown, fuse_unk=fuses) if unknown else models.BPE())
+    marks = MARKS[mark]
+    tok = Tokenizer(models.BPE(unk_token=unknown, fuse_unk=fuses, **marks) if unknown else models.BPE())
     if normalizer := BEHIND[behind]:
         tok.normalizer = normalizer
     tok.pre_tokenizer = CUTS[learned]
     special = [unknown] if unknown else []
-    trainer = trainers.BpeTrainer(vocab_size=600, special_tokens=special, show_progress=False)
+    trainer = trainers.BpeTrainer(vocab_size=600, special_tokens=special, show_progress=False, **marks)
     tok.train_from_iterator(TRAINED_ON, trainer)
     tok.pre_tokenizer = CUTS[cut]
     return tok.to_str()

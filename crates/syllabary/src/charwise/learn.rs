@@ -1,9 +1,12 @@
 //! New segments of those that were looked up together, merged side by side.
 //!
-//! Leaves out segments of one character or of many, and the order in which all comes out (`gather`).
+//! Leaves out segments of one symbol or of many, and the order in which all comes out (`gather`, `wordwise`).
 
-use super::{Charwise, How, pairs::Pairs, work::Work};
-use crate::encode::{Key, LONG_FAR, Lasts, Strings, merge_all};
+use super::{Charwise, How, memory::Memory, work::Work};
+use crate::{
+    encode::{Key, LONG_FAR, Lasts, Several, Strings, merge_all},
+    merge::PairTable,
+};
 
 /// Fewer are merged one by one.
 const FEWEST: usize = 3;
@@ -13,23 +16,40 @@ type Segment = ((usize, usize), Option<(Key, u64)>);
 
 /// New segments: their symbols, and what they are.
 #[derive(Debug, Default)]
-pub(super) struct New {
+pub(crate) struct New {
     strings: Strings,
     segments: Vec<Segment>,
+    symbols: Vec<u32>,
 }
 
 impl Charwise {
     /// Remembers what those of `missed` become that are not remembered elsewhere.
     pub(super) fn learn_many(&self, text: &str, missed: usize, work: &mut Work) {
-        if let How::Merge(pairs) = &self.how
-            && missed >= FEWEST
-        {
-            self.merge_many(pairs, text, missed, work);
+        if let How::Merge(pairs) = &self.how {
+            let Work { several, memory, new, .. } = work;
+            let spell = |segment: &str, symbols: &mut Vec<u32>| {
+                symbols.extend(segment.chars().map(|char| self.letters.get(char).id()));
+                true
+            };
+            new.learn((text, several, missed), memory, pairs.table(), spell);
         }
     }
+}
 
-    fn merge_many(&self, pairs: &Pairs, text: &str, missed: usize, work: &mut Work) {
-        let Work { several, memory, symbols, new: New { strings, segments }, .. } = work;
+impl New {
+    /// Remembers what those of `missed` become that are not remembered elsewhere; `spell` adds the symbols of one, and says whether
+    /// they are all.
+    pub(crate) fn learn(
+        &mut self,
+        (text, several, missed): (&str, &Several, usize),
+        memory: &mut Memory,
+        pairs: &PairTable,
+        mut spell: impl FnMut(&str, &mut Vec<u32>) -> bool,
+    ) {
+        if missed < FEWEST {
+            return;
+        }
+        let New { strings, segments, symbols } = self;
         strings.clear();
         segments.clear();
         let mut lasts = Lasts::new();
@@ -49,8 +69,7 @@ impl Charwise {
                 continue;
             }
             symbols.clear();
-            symbols.extend(segment.chars().map(|char| self.letters.get(char).id()));
-            if (2..=Strings::MOST).contains(&symbols.len()) {
+            if spell(segment, symbols) && (2..=Strings::MOST).contains(&symbols.len()) {
                 strings.push(symbols);
                 lasts.set(hash, segments.len());
                 segments.push(((range.start, range.end), short));
@@ -59,7 +78,7 @@ impl Charwise {
         if segments.len() < FEWEST {
             return;
         }
-        merge_all(strings, pairs.table(), &mut |number, ids| {
+        merge_all(strings, pairs, &mut |number, ids| {
             let ((from, to), short) = segments[number];
             let segment = &text.as_bytes()[from..to];
             if memory.elsewhere((segment, short), false, &mut [0; LONG_FAR]).is_some() {

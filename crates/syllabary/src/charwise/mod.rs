@@ -22,7 +22,7 @@ mod encode;
 mod gather;
 mod joins;
 mod kinds;
-mod learn;
+pub(crate) mod learn;
 mod letters;
 pub(crate) mod memory;
 #[cfg(simd_x86)]
@@ -92,7 +92,7 @@ pub(crate) struct Charwise {
     begins_words: bool,
     /// Most characters stand beside many others in tokens, so that words are looked for as wholes.
     whole_words: bool,
-    /// So many characters that are not ASCII stand beside others in tokens that segments of all scripts are looked up together.
+    /// Segments of all scripts are looked up together, as so many characters that are not ASCII stand beside others in tokens.
     knows_scripts: bool,
     /// The characters of ASCII that no token stands for, as bits: they go.
     dropped: u128,
@@ -150,7 +150,8 @@ impl Charwise {
             symbols.extend(text.chars().map(|char| letters.get(char).id()));
         };
         let of_others = neighbours.iter().filter(|(left, right)| !left.is_ascii() && !right.is_ascii());
-        let knows_scripts = of_others.count() >= MANY_PAIRS;
+        // Where text is cut by kinds, characters that are unknown stand among others: one look for all.
+        let knows_scripts = shape.cuts_kinds || of_others.count() >= MANY_PAIRS;
         Some(Charwise {
             #[cfg(simd_x86)]
             singles: None,

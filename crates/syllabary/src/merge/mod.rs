@@ -137,6 +137,14 @@ impl Merges {
         Ok(Merges::by(Rule::Listed(table)))
     }
 
+    /// The table, if they have one and scanning can use it.
+    pub(crate) fn listed(&self) -> Option<&PairTable> {
+        match &self.rule {
+            Rule::Listed(table) if self.most_scanned > 1 => Some(table),
+            _ => None,
+        }
+    }
+
     /// Rank order (tiktoken): any two tokens whose joined bytes are a token merge; its id is the rank.
     pub fn from_ranks(vocab: Arc<Vocab>) -> Merges {
         Merges::by(Rule::Ranked(vocab))

@@ -14,9 +14,11 @@ use unicode_normalization_alignments::{
 
 use crate::aligned::{Aligned, Rewriter};
 
-/// Whether no form joins a character to what is before it, nor moves it.
+/// Whether no form joins a character to what is before it, nor moves it: what it falls into begins with one that stays.
 pub(crate) fn begins_anew(c: char) -> bool {
-    Form::Nfc.keeps(c)
+    let mut room = [0; 4];
+    let text = &*c.encode_utf8(&mut room);
+    [text.nfd().next(), text.nfkd().next()].into_iter().flatten().all(|(first, _)| Form::Nfc.keeps(first))
 }
 
 /// Whether a form joins some character to one of these, as a stroke to `=`.
@@ -158,4 +160,52 @@ fn next_unsure(form: Form, text: &str, at: usize) -> Option<(usize, usize)> {
     }
     let tail = text[next..].char_indices().find(|(_, c)| form.keeps(*c));
     Some((kept, tail.map_or(text.len(), |(offset, _)| next + offset)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::drawn::drawn;
+
+    /// Characters to which some mark, vowel or consonant is joined, and ends of what is.
+    const BEFORE: [char; 12] = [
+        'a',
+        '=',
+        'ι',
+        'e',
+        '\u{1100}',
+        '\u{AC00}',
+        '\u{9C7}',
+        '\u{1025}',
+        '\u{301}',
+        '\u{327}',
+        'か',
+        '\u{11347}',
+    ];
+
+    #[test]
+    fn what_begins_anew_is_joined_to_nothing_before() {
+        let mut anew = 0;
+        let near = ('\0'..='\u{33FF}').step_by(drawn(5, 1));
+        for c in near.chain(('\u{3400}'..=char::MAX).step_by(drawn(499, 1))).filter(|&c| begins_anew(c)) {
+            anew += 1;
+            for before in BEFORE {
+                let (own, text) = (c.to_string(), String::from_iter([before, c]));
+                for form in [Form::Nfc, Form::Nfd, Form::Nfkc, Form::Nfkd] {
+                    let of = |text: &str| -> String {
+                        match form {
+                            Form::Nfc => text.nfc().map(|(c, _)| c).collect(),
+                            Form::Nfd => text.nfd().map(|(c, _)| c).collect(),
+                            Form::Nfkc => text.nfkc().map(|(c, _)| c).collect(),
+                            Form::Nfkd => text.nfkd().map(|(c, _)| c).collect(),
+                        }
+                    };
+                    assert_eq!(of(&text), of(&before.to_string()) + &of(&own), "{text:?} {form:?}");
+                }
+            }
+        }
+        assert!(anew > drawn(3_000, 1_000_000), "{anew}");
+        assert!(begins_anew('\u{1F77}') && begins_anew('ﬁ') && begins_anew('한'));
+        assert!(!begins_anew('\u{301}') && !begins_anew('\u{1161}') && !begins_anew('\u{344}'));
+    }
 }

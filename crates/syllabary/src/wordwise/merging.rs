@@ -2,6 +2,8 @@
 //!
 //! Leaves out dropout, scores and places of tokens in their pieces where they are merged: the general way (`run`) has those.
 
+#[cfg(simd_x86)]
+use super::letters::Letters;
 use crate::{
     Error,
     asking::Ask,
@@ -11,12 +13,40 @@ use crate::{
     spell::{Edge, Symbols},
     tokenizer::Tokenizer,
 };
+#[cfg(simd_x86)]
+use crate::{
+    charwise::{learn::New, memory::Memory},
+    encode::Several,
+};
 
 /// Buffers to merge in.
 #[derive(Debug, Default)]
 pub(super) struct Merging {
     ids: Vec<u32>,
     scratch: Scratch,
+    #[cfg(simd_x86)]
+    new: New,
+}
+
+impl Merging {
+    /// Remembers what new words become that are merged side by side, if they are pieces and `letters` write them.
+    #[cfg(simd_x86)]
+    pub(super) fn learn_many(
+        &mut self,
+        tokenizer: &Tokenizer,
+        looked: (&str, &Several, usize),
+        (letters, memory): (&mut Letters, &mut Memory),
+    ) {
+        let Some(pairs) = tokenizer.merges.listed().filter(|_| !tokenizer.whole_pieces) else { return };
+        self.new.learn(looked, memory, pairs, |word, ids| {
+            let mut spelled = Spelled { ids, complete: true };
+            let piece = letters.write(word);
+            piece.is_some_and(|piece| {
+                tokenizer.alphabet.spell_to(piece, &mut spelled);
+                spelled.complete
+            })
+        });
+    }
 }
 
 /// Takes symbols as they are spelled.
@@ -65,7 +95,7 @@ impl Maker<'_> {
             found.token(id, whole);
             return Ok(());
         }
-        let Merging { ids, scratch } = merging;
+        let Merging { ids, scratch, .. } = merging;
         ids.clear();
         let mut spelled = Spelled { ids, complete: true };
         tokenizer.alphabet.spell_to(piece, &mut spelled);

@@ -62,8 +62,10 @@ impl Wordwise {
     ) -> Option<Wordwise> {
         let is = |step: &Step, kinds: &[&str]| kinds.contains(&step.kind.as_str());
         match model {
-            // Other normalizers cost less than it does to look up words as they are given.
-            None if !parts.normalizer.iter().any(|step| is(step, &["Bert"])) => return None,
+            // Where steps look at more, it costs less to look up segments.
+            None if !parts.cuts_by_kind() && !parts.normalizer.iter().any(|step| is(step, &["Bert"])) => {
+                return None;
+            }
             None if parts.scores.is_some() || parts.spelling.unit != Unit::Char => return None,
             Some(Model::Unigram(_)) => return None,
             Some(Model::WordLevel(model)) if !model.is_plain() => return None,

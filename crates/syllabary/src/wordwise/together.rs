@@ -49,12 +49,16 @@ impl<F: FnMut(&[u32]) -> bool> Walk<'_, '_, F> {
 
     /// Writes the words that are looked up together.
     fn look(&mut self, text: &str, several: &mut Several) -> Result<(), Error> {
-        let missed = self.cutter.work.memory.look(several, text.as_bytes());
+        let Cutter { maker, work, .. } = &mut self.cutter;
+        let tokenizer = maker.tokenizer;
+        let missed = work.memory.look(several, text.as_bytes());
+        if tokenizer.model.is_none() {
+            let Work { merging, letters, memory, .. } = &mut **work;
+            merging.learn_many(tokenizer, (text, several, missed), (letters, memory));
+        }
         let mut written = 0;
         for number in 0..missed {
-            if number.is_multiple_of(ASKED)
-                && let Some(model) = &self.cutter.maker.tokenizer.model
-            {
+            if let Some(model) = tokenizer.model.as_ref().filter(|_| number.is_multiple_of(ASKED)) {
                 ask(model, text.as_bytes(), several, number..missed.min(number + ASKED));
             }
             let (range, short, filled) = several.missed(number);
