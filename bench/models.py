@@ -5,9 +5,10 @@
 
 For each corpus the peers train a tokenizer on one part of it: tokenizers a WordPiece (BERT's steps,
 uncased), a Unigram (T5's), byte-level ones (behind NFC, as Qwen's; cut at digits, as SmolLM's; by the three
-splits of DeepSeek V3; by the steps of DeepSeek's coder, of Falcon and of CLIP; behind a space) and one of
-characters (Gemma's steps; spaces as marks), sentencepiece a Unigram. tokenizers 1.0.0rc3 refuses the steps of
-DeepSeek, Falcon and CLIP, and the space. Then every lane encodes other documents of 3 KB in a process of its
+splits of DeepSeek V3; by the steps of DeepSeek's coder, of Falcon and of CLIP; behind a space) and some of
+characters (Gemma's steps; spaces as marks; cut at words, as in its tour; words with marked ends, as GPT-1's),
+sentencepiece a Unigram. tokenizers 1.0.0rc3 refuses the steps of DeepSeek, Falcon and CLIP, and the space, and
+gives a word of one letter with a marked end another id. Then every lane encodes other documents of 3 KB in a process of its
 own, bound to one core, which sees the text for the first time; lanes take turns, medians
 count. Digests of the ids (and, of full encodings, of offsets and masks) must be equal, else the exit status
 is 1. A second pass is noted as "warm". "decode" makes text of the ids, a call a document. Result:
@@ -49,6 +50,7 @@ ROWS: dict[str, tuple[str, dict[str, float]]] = {
     "wordpiece": ("wordpiece.json", {"tokenizers": 5, RC3: 2}),
     "words": ("words.json", {"tokenizers": 5, RC3: 2}),
     "tour": ("tour.json", {"tokenizers": 5, RC3: 2}),
+    "ends": ("ends.json", {"tokenizers": 5}),
     "unigram": ("unigram.json", {"tokenizers": 5, RC3: 2}),
     "sentencepiece": ("sentencepiece.model", {"sentencepiece": 5}),
     "normalized": ("normalized.json", {"tokenizers": 5, RC3: 2}),
@@ -86,10 +88,8 @@ def plain(lane: str, path: str) -> Callable[[list[str]], Ids]:
     from tokenizers import Tokenizer
 
     peer = Tokenizer.from_file(path)
-
-    if lane == RC3:  # it has one way for all, and is fastest one by one
-        return lambda texts: [peer.encode(text, add_special_tokens=False).ids for text in texts]
-    return lambda texts: [one.ids for one in peer.encode_batch_fast(texts, add_special_tokens=False)]
+    batch = peer.encode_batch if lane == RC3 else peer.encode_batch_fast  # that has one way for all
+    return lambda texts: [one.ids for one in batch(texts, add_special_tokens=False)]
 
 
 def full(lane: str, path: str) -> Callable[[list[str]], Any]:

@@ -67,8 +67,11 @@ def train(data: bytes, folder: Path) -> None:
 
 
 def train_words(lines: list[str], sizes: dict[str, Any], folder: Path) -> None:
-    """One of words and one of characters whose text is cut as in the tour of tokenizers: words, signs."""
-    from tokenizers import Tokenizer, models, pre_tokenizers, trainers
+    """One of words and one of characters whose text is cut as in the tour of tokenizers: words, signs.
+
+    And one of characters whose words have marked ends, as `CharBPETokenizer` makes it, or GPT-1's.
+    """
+    from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, trainers
 
     words = Tokenizer(models.WordPiece(unk_token="[UNK]"))
     cuts = [pre_tokenizers.Whitespace(), pre_tokenizers.Digits(individual_digits=True)]
@@ -79,6 +82,11 @@ def train_words(lines: list[str], sizes: dict[str, Any], folder: Path) -> None:
     tour.pre_tokenizer = pre_tokenizers.Whitespace()
     tour.train_from_iterator(lines, trainers.BpeTrainer(**sizes))
     tour.save(str(folder / "tour.json"))
+    end = {"end_of_word_suffix": "</w>"}
+    ends = Tokenizer(models.BPE(unk_token="[UNK]", **end))
+    ends.normalizer, ends.pre_tokenizer = normalizers.BertNormalizer(), pre_tokenizers.BertPreTokenizer()
+    ends.train_from_iterator(lines, trainers.BpeTrainer(**sizes, **end))
+    ends.save(str(folder / "ends.json"))
 
 
 def train_bytes(lines: list[str], sizes: dict[str, Any], folder: Path) -> None:

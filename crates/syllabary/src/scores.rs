@@ -16,7 +16,7 @@ use crate::{
     Error,
     alphabet::{Alphabet, Spelling, VIRTUAL, virtual_char},
     asking::Ask,
-    merge::{self, Merge, Merges, Origins},
+    merge::{Merge, Merges, Origins},
     unknown::quoted,
     vocab::Vocab,
 };
@@ -96,7 +96,7 @@ pub(crate) fn pairs(vocab: &Vocab, scores: &[(u32, f64)]) -> Result<(Merges, FxH
         }
         ranked.push(score as f32);
     }
-    merge::check_work(&ids.keys().map(|text| text.len()).collect::<Vec<_>>())?;
+    check_work(&ids.keys().map(|text| text.len()).collect::<Vec<_>>())?;
     let chars = ids.iter().filter_map(|(text, &id)| Some((only_char(text)?, id))).collect();
     ranked.sort_unstable_by(|a, b| b.total_cmp(a));
     ranked.dedup_by(|a, b| a.total_cmp(b).is_eq());
@@ -281,4 +281,26 @@ impl Output<'_> {
         }
         span.clone()
     }
+}
+
+/// So many bytes may be looked at to find all ways of cutting tokens in two; those of vocabularies in use are some
+/// ten million.
+const WORK_LIMIT: u64 = 1 << 34;
+
+/// Refuses tokens of these lengths if cutting each into two of them would take too long.
+fn check_work(lengths: &[usize]) -> Result<(), Error> {
+    let longest = lengths.iter().copied().max().unwrap_or(0);
+    let mut known = vec![false; longest + 1];
+    lengths.iter().for_each(|&length| known[length] = true);
+    let mut work = 0u64;
+    for &length in lengths {
+        let cuts = (1..length).filter(|&cut| known[cut] && known[length - cut]).count();
+        work = work.saturating_add((cuts as u64).saturating_mul(length as u64));
+        if work > WORK_LIMIT {
+            return Err(Error::Vocabulary(format!(
+                "the tokens are too long, up to {longest} bytes: to find all pairs that make them would take too long"
+            )));
+        }
+    }
+    Ok(())
 }

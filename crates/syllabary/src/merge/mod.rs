@@ -5,11 +5,12 @@
 //!         replace the two by the result
 //! ```
 //!
-//! Four algorithms give that one result: a scan for short sequences, whole runs at a time, a heap for long
+//! Four algorithms give that one result, some merges being done before (`eager`): a scan for short sequences, whole runs at a time, a heap for long
 //! sequences and, once there were many of those, tokens from left to right. A fifth passes merges over at random.
 //! Leaves out where the ranks come from, if that is neither a list nor the ids (`scores`).
 
 mod coins;
+mod eager;
 mod forward;
 mod heap;
 mod links;
@@ -55,6 +56,7 @@ pub struct Merges {
     by_heap: AtomicUsize,
     /// Made when it is of use; `None` where it cannot be.
     forward: OnceLock<Option<Box<forward::Forward>>>,
+    eager: OnceLock<Option<eager::Eager>>,
 }
 
 #[derive(Debug)]
@@ -72,6 +74,7 @@ pub struct Scratch {
     heap: heap::Scratch,
     forward: forward::Scratch,
     coins: coins::Scratch,
+    eager: eager::Use,
 }
 
 impl Scratch {
@@ -91,28 +94,6 @@ impl Scratch {
 /// So many symbols are long to merge.
 const LONG: usize = 1 << 16;
 
-/// So many bytes may be looked at to find all ways of cutting tokens in two; those of vocabularies in use are some
-/// ten million.
-const WORK_LIMIT: u64 = 1 << 34;
-
-/// Refuses tokens of these lengths if cutting each into two of them would take too long.
-pub(crate) fn check_work(lengths: &[usize]) -> Result<(), Error> {
-    let longest = lengths.iter().copied().max().unwrap_or(0);
-    let mut known = vec![false; longest + 1];
-    lengths.iter().for_each(|&length| known[length] = true);
-    let mut work = 0u64;
-    for &length in lengths {
-        let cuts = (1..length).filter(|&cut| known[cut] && known[length - cut]).count();
-        work = work.saturating_add((cuts as u64).saturating_mul(length as u64));
-        if work > WORK_LIMIT {
-            return Err(Error::Vocabulary(format!(
-                "the tokens are too long, up to {longest} bytes: to find all pairs that make them would take too long"
-            )));
-        }
-    }
-    Ok(())
-}
-
 impl Merges {
     fn by(rule: Rule) -> Merges {
         let fits = match &rule {
@@ -124,6 +105,7 @@ impl Merges {
             most_scanned: if fits { scan::MOST } else { 1 },
             by_heap: AtomicUsize::new(0),
             forward: OnceLock::new(),
+            eager: OnceLock::new(),
         }
     }
 
@@ -135,14 +117,6 @@ impl Merges {
             table.insert((left, right), Merge { rank, id });
         }
         Ok(Merges::by(Rule::Listed(table)))
-    }
-
-    /// The table, if they have one and scanning can use it.
-    pub(crate) fn listed(&self) -> Option<&PairTable> {
-        match &self.rule {
-            Rule::Listed(table) if self.most_scanned > 1 => Some(table),
-            _ => None,
-        }
     }
 
     /// Rank order (tiktoken): any two tokens whose joined bytes are a token merge; its id is the rank.
@@ -172,6 +146,11 @@ impl Merges {
         }
     }
 
+    /// The same, if scanning can use them.
+    pub(crate) fn listed(&self) -> Option<&PairTable> {
+        self.list().filter(|_| self.most_scanned > 1)
+    }
+
     /// All pairs and what they become, in no order.
     pub(crate) fn pairs(&self) -> Vec<((u32, u32), Merge)> {
         match &self.rule {
@@ -196,11 +175,22 @@ impl Merges {
         starts: Option<&mut Vec<u32>>,
         scratch: &mut Scratch,
     ) -> Result<(), Error> {
+        if starts.is_none() && scratch.eager.is_worth(ids.len()) {
+            self.hurry(ids, &mut scratch.eager);
+        }
         if ids.len() <= self.most_scanned {
             scan::apply(|left, right| self.get(left, right), ids, starts, &mut scratch.scan, 1);
             return Ok(());
         }
         self.apply_to_many(ids, starts, scratch)
+    }
+
+    /// Merges what nothing comes before.
+    fn hurry(&self, ids: &mut Vec<u32>, used: &mut eager::Use) {
+        let eager = self.eager.get_or_init(|| eager::Eager::new(self.list()?));
+        let before = ids.len();
+        eager.iter().for_each(|eager| eager.apply(ids));
+        used.note(before, ids.len());
     }
 
     /// Merges up to `MAX_RUNS` runs of symbols, each with its length, into `ids`, if that can be done run by run.
