@@ -304,3 +304,17 @@ def test_a_model_of_another_shape_is_refused(tmp_path: Path) -> None:
     refused("M2M100Tokenizer", model("XLMRoberta"), "tokenizer_class 'M2M100Tokenizer'.*tokenizer_class=None")
     refused("DebertaV2Tokenizer", model("DebertaV2"), "split_by_punct: as_transf", split_by_punct=True)
     refused("AlbertTokenizer", model("Albert"), "add_prefix_space: as_transf", add_prefix_space=False)
+    (tmp_path / "tokenizer_config.json").write_text(json.dumps({"tokenizer_class": "DebertaV2Tokenizer"}))
+    (tmp_path / "tokenizer.model").write_bytes(model("DebertaV2"))
+    asked = syllabary.load(tmp_path)
+    with pytest.raises(syllabary.FormatError, match="split_by_punct: as_transf"):
+        asked.as_transformers(split_by_punct=True)
+
+
+@pytest.mark.filterwarnings("ignore::syllabary.LossWarning")
+def test_small_letters_when_the_caller_says_so(tmp_path: Path) -> None:
+    (tmp_path / "tokenizer_config.json").write_text(json.dumps({"tokenizer_class": "DebertaV2Tokenizer"}))
+    (tmp_path / "tokenizer.model").write_bytes(model("DebertaV2"))
+    tok = syllabary.load(tmp_path)
+    small, plain = tok.as_transformers(do_lower_case=True), tok.as_transformers()
+    assert small("THE Cat")["input_ids"] == plain("the cat")["input_ids"] != plain("THE Cat")["input_ids"]

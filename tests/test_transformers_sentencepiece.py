@@ -237,6 +237,26 @@ def test_a_space_in_front_as_llama_has_it(config: dict[str, Any], removes: bool,
     assert opened(tmp_path).tokenize("a<s>the") == ["\u2581a", "<s>", "\u2581the"]
 
 
+@pytest.mark.filterwarnings("ignore::syllabary.LossWarning")
+def test_what_the_caller_says_of_the_text(tmp_path: Path) -> None:
+    """As if the folder said it."""
+    folder(tmp_path, LLAMA, byte_fallback=True, **IDENTITY)
+    tok = syllabary.load(tmp_path)
+    for told in ({"legacy": False}, {"add_prefix_space": False}):
+        asked, said = tok.as_transformers(**told), tok.with_settings(**told).as_transformers()
+        for text in LEGACY:
+            assert dict(asked(text)) == dict(said(text))
+            assert asked.decode(asked(text)["input_ids"]) == said.decode(asked(text)["input_ids"])
+        assert asked(" the cat")["input_ids"] != tok.as_transformers()(" the cat")["input_ids"]
+    bare = tok.with_settings(tokenizer_class=None)
+    for key, value in (("add_prefix_space", False), ("split_by_punct", True)):
+        with pytest.raises(syllabary.FormatError, match=rf"{key}: .* a tokenizer without a class with it"):
+            bare.as_transformers(**{key: value})
+        assert bare.as_transformers(**{key: not value}).tokenize("the") == bare.as_transformers().tokenize(
+            "the"
+        )
+
+
 def test_a_model_whose_ids_all_change_is_refused(tmp_path: Path) -> None:
     folder(tmp_path, LLAMA, treat_whitespace_as_suffix=True)
     with pytest.raises(syllabary.FormatError, match="the space that sentencepiece adds at the end of a text"):

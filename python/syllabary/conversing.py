@@ -19,12 +19,13 @@ from syllabary.on_demand import later
 from syllabary.spec import TokenizerSpec
 
 if TYPE_CHECKING:
-    from syllabary.formats import transformers_folder, transformers_language
+    from syllabary.formats import transformers_folder, transformers_language, transformers_space
 else:
     later(
         globals(),
         transformers_folder="syllabary.formats.transformers_folder",
         transformers_language="syllabary.formats.transformers_language",
+        transformers_space="syllabary.formats.transformers_space",
     )
 
 Given = TypeVar("Given", bound="Conversing")
@@ -72,12 +73,14 @@ class Conversing:
 
         `chat_template`: a template, or name -> template. `bos_token` and the like: a token of this tokenizer.
         `src_lang`: of MBart, MBart50, Nllb, SeamlessM4T: the language whose token is beside a text then.
+        `add_prefix_space`: whether a space is put in front of a text, as the class of the folder does it.
         Saved in `.syllabary.json`, and by `as_transformers().save_pretrained(folder)`.
 
         Raises `FormatError` for a role or a language that is no token, and for a value that no JSON holds.
         """
         spec = transformers_folder.with_settings(self.spec, settings)
-        made = type(self)(transformers_language.with_language(spec, settings))  # type: ignore[call-arg]
+        spec = transformers_space.with_space(transformers_language.with_language(spec, settings), settings)
+        made = type(self)(spec)  # type: ignore[call-arg]
         made._opened_as = self._opened_as
         return made
 

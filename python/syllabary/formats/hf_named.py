@@ -12,6 +12,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from syllabary.files import read_bounded
+from syllabary.formats import transformers_space
 from syllabary.formats.hf_added import FLAGS
 from syllabary.formats.hf_floats import read_float
 from syllabary.formats.hf_read import read_document
@@ -54,10 +55,12 @@ def read_folder(path: Path, hints: Hints, texts: Mapping[str, str]) -> Tokenizer
     members = {key: one.value for key, one in root.object().items()}
     config = parse(texts.get(CONFIG, "{}").encode("utf-8"), path.parent / CONFIG).object()
     told = template(config, {**own, **added, **vocab}, {**own, **added})
-    if not more and told is None:
-        return read_document(root)
+    changed = transformers_space.told(config, members)
     if told is not None:
-        members["post_processor"] = told
+        changed["post_processor"] = told
+    if not more and not changed:
+        return read_document(root)
+    members |= changed
     return read_document(Json({**members, "added_tokens": [*values, *more]}, root.where, path))
 
 

@@ -12,7 +12,7 @@ out: how other classes number the pieces (`transformers_layouts`); classes outsi
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -53,6 +53,7 @@ REFUSED = {"split_by_punct": False, "add_prefix_space": True}
 READ_BY = {"split_by_punct": ("DebertaV2",), "add_prefix_space": (
     "Albert", "Barthez", "BigBird", "Camembert", "DebertaV2", "XLMRoberta"
 )}  # fmt: skip
+TEXT = ("add_prefix_space", "legacy", "keep_accents", "do_lower_case", "split_by_punct")  # change the text
 CARRIED = "huggingface"
 SENTINELS = 100  # `<extra_id_0>` has the highest id
 INSTEAD = "use the tokenizer itself; `syllabary convert` to a tokenizer.json says what would change"
@@ -75,7 +76,7 @@ def held(spec: TokenizerSpec, changes: Mapping[str, Any]) -> tuple[TokenizerSpec
     less, losses = reduce_all_but_record(_found(spec))
     if all_text := [loss for loss in losses if loss.ids == "all"]:
         raise cannot_hold(FILE, "; ".join(all_text), INSTEAD)
-    less = _first(_with_sentinels(less) if name == T5 else less, spec)
+    less = _first(_with_sentinels(less) if name == T5 else less, spec, changes)
     if name == LLAMA:
         less, lost = _legacy(less, _members(spec))
         losses += lost
@@ -188,16 +189,20 @@ def _said_of(spec: TokenizerSpec) -> tuple[Loss, ...]:
     return (Loss(sentence, "some"),)
 
 
-def _first(less: TokenizerSpec, spec: TokenizerSpec) -> TokenizerSpec:
+def _first(less: TokenizerSpec, spec: TokenizerSpec, asked: Collection[str]) -> TokenizerSpec:
     """With what the class does to text before the model's own normalizer. less: of `spec`.
 
-    Raises `FormatError` for settings that would make other text of it.
+    asked: settings that the caller gave, which are refused of a class that would not read them, too. Raises
+    `FormatError` for settings that would make other text of it.
     """
     members, layout = _members(spec), layout_of(spec)
     name = class_of(spec)
     for key, usual in REFUSED.items():
-        if (name or "").removesuffix("Tokenizer") in READ_BY[key] and _flag(members, key, usual) != usual:
-            raise members[key].error(f"as_transformers does not know {name} with it: take it out")
+        reads = (name or "").removesuffix("Tokenizer") in READ_BY[key]
+        follows = name == LLAMA and key == "add_prefix_space"  # in `_legacy`
+        if (reads or (key in asked and not follows)) and _flag(members, key, usual) != usual:
+            whose = name or "a tokenizer without a class"
+            raise members[key].error(f"as_transformers does not know {whose} with it: take it out")
     if layout is None:
         return less
     steps = [Step("Replace", {"pattern": mark, "regex": False, "content": '"'}) for mark in ("``", "''")]

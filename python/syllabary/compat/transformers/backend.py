@@ -6,6 +6,7 @@ from syllabary.errors import FormatError
 
 try:
     from tokenizers import AddedToken
+    from tokenizers import Tokenizer as TheirTokenizer
     from tokenizers.processors import TemplateProcessing
     from transformers import BatchEncoding
     from transformers.tokenization_utils_tokenizers import TokenizersBackend
@@ -16,4 +17,11 @@ except ImportError as error:
         "pip install 'syllabary[transformers]'"
     ) from error
 
-__all__ = ["AddedToken", "BatchEncoding", "TemplateProcessing", "TokenizersBackend", "logging"]
+__all__ = [
+    "AddedToken",
+    "BatchEncoding",
+    "TemplateProcessing",
+    "TheirTokenizer",
+    "TokenizersBackend",
+    "logging",
+]

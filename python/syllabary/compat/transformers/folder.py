@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from syllabary import formats
+from syllabary.compat.transformers.given import SETTLED
 from syllabary.compat.transformers.placing import placed
 from syllabary.compat.transformers.tokenizer import AS_WRITTEN, SyllabaryTokenizer
 from syllabary.errors import FormatError, LossWarning
@@ -21,7 +22,7 @@ from syllabary.formats.loss import Loss
 from syllabary.formats.record import CONVERTS, KEEPS_ALL
 from syllabary.formats.transformers_folder import beside, of_class, one_version, with_settings
 from syllabary.formats.transformers_language import TELLS, with_language
-from syllabary.formats.transformers_sentencepiece import held, is_sentencepiece, said
+from syllabary.formats.transformers_sentencepiece import TEXT, held, is_sentencepiece, said
 
 WAY_OUT = "`syllabary convert` to a tokenizer.json says whether it can be left out, and what changes"
 
@@ -35,10 +36,12 @@ def wrap(tok: Any, settings: Mapping[str, Any]) -> SyllabaryTokenizer:
     another tokenizer that it cannot hold.
     """
     language = {name: settings[name] for name in TELLS if name in settings}
-    spec = with_settings(tok.spec, language) if language else tok.spec
+    asked = {name: settings[name] for name in TEXT if name in settings and is_sentencepiece(tok.spec)}
+    spec = with_settings(tok.spec, {**language, **asked}) if language or asked else tok.spec
     losses: tuple[Loss, ...] = ()
     told: dict[str, Any] = {}
     if is_sentencepiece(spec):
+        told[SETTLED] = True
         spec = placed(spec, settings)
         told |= {**said(spec), **of_class(spec)}
         spec, losses = held(spec, settings)

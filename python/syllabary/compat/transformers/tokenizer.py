@@ -16,6 +16,7 @@ from typing import Any
 from syllabary.compat.transformers.asked import Asked, checked
 from syllabary.compat.transformers.backend import AddedToken, TokenizersBackend, logging
 from syllabary.compat.transformers.encode import encoded
+from syllabary.compat.transformers.given import SETTLED, follow
 from syllabary.compat.transformers.inputs import read
 from syllabary.compat.transformers.saving import name_class, save_whole
 from syllabary.compat.transformers.state import Made, make, state
@@ -74,13 +75,16 @@ class SyllabaryTokenizer(TokenizersBackend):  # type: ignore[misc]  # its types 
     @classmethod
     def _from_pretrained(cls, files: dict[str, Any], *args: Any, **kwargs: Any) -> Any:
         """Of a class that marks the language of text, a `TranslationTokenizer`."""
-        kind, path = cls, files.get("tokenizer_config_file")
-        if cls is SyllabaryTokenizer and path is not None:
-            members = parse(Path(path).read_bytes(), Path(path)).object()
-            if (found := language_class(members)) is not None:
-                kind = import_module("syllabary.compat.transformers.translation").TranslationTokenizer
-                kwargs[KEPT] = found[0]
-        return super(SyllabaryTokenizer, kind)._from_pretrained(files, *args, **kwargs)
+        kind, path, settled = cls, files.get("tokenizer_config_file"), kwargs.pop(SETTLED, False)
+        members = {} if path is None else parse(Path(path).read_bytes(), Path(path)).object()
+        if cls is SyllabaryTokenizer and (found := language_class(members)) is not None:
+            kind = import_module("syllabary.compat.transformers.translation").TranslationTokenizer
+            kwargs[KEPT] = found[0]
+        made = super(SyllabaryTokenizer, kind)._from_pretrained(files, *args, **kwargs)
+        if not settled:
+            follow(made.__dict__["_theirs"], members, kwargs)
+            made._held.made = None
+        return made
 
     # ---- the engine ----
 
