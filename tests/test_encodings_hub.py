@@ -5,6 +5,7 @@ Nothing is fetched from anywhere.
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
@@ -86,6 +87,71 @@ def test_what_stands_beside_comes_along(fake_hub: Path) -> None:
     assert (tok.chat_template, tok.settings.model_max_length) == ("{{ messages[0].content }}", 9)
     (folder / "tokenizer_config.json").write_text("{", encoding="utf-8")
     with pytest.raises(syllabary.FormatError, match=r"tokenizer_config\.json: not JSON"):
+        syllabary.load("org/model")
+
+
+def test_a_repository_is_read_as_a_folder(fake_hub: Path) -> None:
+    """Tokens that its settings name are added, and what they say of a text is followed."""
+    folder = fake_hub / "org" / "model"
+    folder.mkdir(parents=True)
+    trained().save(folder / "tokenizer.json")
+    said = {"tokenizer_class": "GPT2Tokenizer", "pad_token": "<pad>", "add_prefix_space": True}
+    (folder / "tokenizer_config.json").write_text(json.dumps(said), encoding="utf-8")
+    tok = syllabary.load("org/model")
+    assert tok == syllabary.load(folder)
+    assert tok.special_tokens == {"<pad>": trained().vocab_size}
+    assert tok.encode("hat") == trained().encode(" hat")
+
+
+@pytest.mark.parametrize(
+    "listed, there, found",
+    [
+        (["4.0.0"], ["4.0.0"], "4.0.0"),
+        (["4.0.0", "5.9.0"], ["4.0.0", "5.9.0"], "5.9.0"),
+        (["4.0.0", "5.9.0"], ["4.0.0"], "4.0.0"),
+        (["42.0.0"], ["42.0.0"], None),
+        (["4.0.0"], [], None),
+        ([], ["4.0.0"], None),
+    ],
+)
+def test_the_file_for_newer_versions(
+    listed: list[str], there: list[str], found: str | None, fake_hub: Path
+) -> None:
+    """As a folder has it: `fast_tokenizer_files` of the settings."""
+    folder = fake_hub / "org" / "model"
+    folder.mkdir(parents=True)
+    trained().save(folder / "tokenizer.json")
+    for size, version in enumerate(there, 257):
+        file = folder / f"tokenizer.{version}.json"
+        syllabary.train(["the cat"] * 3, vocab_size=size).save(file, "huggingface")
+    names = [f"tokenizer.{version}.json" for version in listed]
+    (folder / "tokenizer_config.json").write_text(
+        json.dumps({"fast_tokenizer_files": names}), encoding="utf-8"
+    )
+    assert hub.fetch("org/model").name == ("tokenizer.json" if found is None else f"tokenizer.{found}.json")
+    assert syllabary.load("org/model") == syllabary.load(folder)
+
+
+def test_a_file_for_newer_versions_that_cannot_be_had(
+    fake_hub: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another one would give other ids."""
+    folder = fake_hub / "org" / "model"
+    folder.mkdir(parents=True)
+    trained().save(folder / "tokenizer.json")
+    (folder / "tokenizer_config.json").write_text('{"fast_tokenizer_files": ["tokenizer.4.0.0.json"]}')
+    library = sys.modules["huggingface_hub"]
+    download = library.hf_hub_download
+
+    def lost(repository: str, name: str, **options: object) -> object:
+        if name == "tokenizer.4.0.0.json":
+            raise LocalEntryNotFoundError("no connection")
+        return download(repository, name, **options)
+
+    monkeypatch.setattr(library, "hf_hub_download", lost)
+    with pytest.raises(
+        UnknownEncodingError, match=r"tokenizer\.4\.0\.0\.json, which counts there, cannot be had"
+    ):
         syllabary.load("org/model")
 
 

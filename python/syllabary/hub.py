@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from syllabary.encodings.cache import offline
-from syllabary.errors import UnknownEncodingError
+from syllabary.errors import FormatError, UnknownEncodingError
 from syllabary.on_demand import later
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def is_id(name: str) -> bool:
 
 
 def fetch(repository: str, revision: str | None = None) -> Path:
-    """The tokenizer file of a repository, on this machine.
+    """The tokenizer file of a repository, on this machine; of several versions as `transformers` chooses.
 
     Downloaded unless it is in the Hub's cache, or `SYLLABARY_OFFLINE` or `HF_HUB_OFFLINE` is set.
     Raises `UnknownEncodingError`, which says what to do: without `huggingface_hub`, for a repository that is
@@ -57,11 +57,13 @@ def fetch(repository: str, revision: str | None = None) -> Path:
                 library.hf_hub_download(repository, name, revision=revision, local_files_only=local)
                 for name in names
             ]
-            return Path(paths[0])
+            return _newest(repository, revision, Path(paths[0]), local)
         except errors.LocalEntryNotFoundError as error:
             unreachable, local = error, True  # the other names are looked for in the cache alone
         except errors.EntryNotFoundError:
             continue
+        except (UnknownEncodingError, FormatError):
+            raise
         except Exception as error:
             raise _failed(
                 repository, f"the Hugging Face Hub did not give it ({_first_line(error)})"
@@ -77,6 +79,28 @@ def fetch(repository: str, revision: str | None = None) -> Path:
         else f"the Hub cannot be reached ({_first_line(unreachable)})"
     )
     raise _failed(repository, why) from unreachable
+
+
+def _newest(repository: str, revision: str | None, file: Path, local: bool) -> Path:
+    """The file that the settings list for the newest version of `transformers` that counts, else `file`."""
+    library, errors = _library(repository)
+    if file.name != FILES[0][0]:
+        return file
+    try:
+        config = library.hf_hub_download(
+            repository, transformers_folder.CONFIG, revision=revision, local_files_only=local
+        )
+    except errors.EntryNotFoundError:
+        return file
+    texts = {transformers_folder.CONFIG: transformers_folder.text(Path(config))}
+    for name in transformers_folder.versions(texts, Path(repository)):
+        try:
+            return Path(library.hf_hub_download(repository, name, revision=revision, local_files_only=local))
+        except errors.LocalEntryNotFoundError as error:
+            raise _failed(repository, f"{name}, which counts there, cannot be had now") from error
+        except errors.EntryNotFoundError:
+            continue
+    return file
 
 
 def fetch_beside(repository: str, revision: str | None = None) -> dict[str, str]:

@@ -9,19 +9,12 @@ from __future__ import annotations
 import os
 import reprlib
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 from syllabary import formats, hub
 from syllabary.arguments import named_ids, text_or_none
 from syllabary.encodings import name_for_model, names
 from syllabary.errors import FormatError, UnknownEncodingError
-from syllabary.on_demand import later
 from syllabary.tokenizer import Path, Tokenizer
-
-if TYPE_CHECKING:
-    from syllabary.formats import transformers_folder
-else:
-    later(globals(), transformers_folder="syllabary.formats.transformers_folder")
 
 MAX_SHOWN = 200  # characters of a path or a name that is none
 
@@ -57,8 +50,9 @@ def load(
     if os.path.exists(name):
         spec = formats.read(path_or_name, format, split=split, special_tokens=special_tokens)
     elif hub.is_id(name):
-        spec = formats.read(hub.fetch(name), format, split=split, special_tokens=special_tokens)
-        spec = transformers_folder.with_beside(spec, hub.fetch_beside(name))
+        file = hub.fetch(name)
+        more = hub.fetch_beside(name)
+        spec = formats.read_fetched(file, more, format, split=split, special_tokens=special_tokens)
     if spec is not None:
         tok = Tokenizer._read(spec)
         tok._opened_as = name

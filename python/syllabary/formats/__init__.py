@@ -85,12 +85,33 @@ def read(
         return _read_folder(Path(path), chosen, file, hints)
 
 
+def read_fetched(
+    file: Path,
+    beside: Mapping[str, str],
+    format: str | None = None,  # noqa: A002 - the public name of the option
+    *,
+    split: SplitSpec | str | None = None,
+    special_tokens: Mapping[str, int] | None = None,
+) -> TokenizerSpec:
+    """The tokenizer in a file, as `read`, and what other files of its repository say: name -> text."""
+    hints = _hints(split, special_tokens)
+    chosen, file = _find(file, None if format is None else Format.named(format))
+    if what := strangers.mark(read_head(file)):
+        raise FormatError(f"{file}: {what}")
+    with _uncollected():
+        return _read_with(chosen, file, hints, beside)
+
+
 def _read_folder(folder: Path, chosen: Format, file: Path, hints: Hints) -> TokenizerSpec:
     """The tokenizer of a file, and what other files of the folder say of it."""
     texts = folders.read_beside(folder)
     named = chosen.name == "huggingface" and texts
-    if named:
-        spec = named_files.read_folder(folders.newest(texts, folder, file), hints, texts)
+    return _read_with(chosen, folders.newest(texts, folder, file) if named else file, hints, texts)
+
+
+def _read_with(chosen: Format, file: Path, hints: Hints, texts: Mapping[str, str]) -> TokenizerSpec:
+    if chosen.name == "huggingface" and texts:
+        spec = named_files.read_folder(file, hints, texts)
     else:
         spec = chosen.read(file, hints)
     return folders.with_beside(spec, texts)

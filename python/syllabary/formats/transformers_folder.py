@@ -15,6 +15,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -64,20 +65,23 @@ def read_beside(folder: Path) -> dict[str, str]:
 
 
 def newest(texts: Mapping[str, str], folder: Path, file: Path) -> Path:
-    """The file, `tokenizer.4.0.0.json`, that the settings list for transformers 5.23; else `file`.
+    """The file, `tokenizer.4.0.0.json`, that the settings list for transformers 5.23; else `file`."""
+    there = [name for name in versions(texts, folder) if (folder / name).is_file()]
+    return folder / there[0] if there else file
 
-    As there: of the versions in the order of their text, the last before the first that is newer than that.
+
+def versions(texts: Mapping[str, str], folder: Path) -> list[str]:
+    """The names of files that the settings list for transformers 5.23 or older, the one that counts first.
+
+    As there: of the versions in the order of their text, those before the first that is newer than that.
     """
     listed = parse(texts.get(CONFIG, "{}").encode("utf-8", "surrogatepass"), folder / CONFIG).object()
     names = [one.string() for one in listed[VERSIONS].list()] if VERSIONS in listed else []
     found = sorted(
         (one[1], name) for name in names if (one := re.fullmatch(r"tokenizer\.([\d.]*\d)\.json", name))
     )
-    for version, name in found:
-        if tuple(int(part or 0) for part in version.split(".")) > VERSION:
-            break
-        file = folder / name if (folder / name).is_file() else file
-    return file
+    older = takewhile(lambda one: tuple(int(part or 0) for part in one[0].split(".")) <= VERSION, found)
+    return [name for _version, name in older][::-1]
 
 
 def one_version(texts: Mapping[str, str]) -> dict[str, str]:
