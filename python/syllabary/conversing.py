@@ -19,13 +19,13 @@ from syllabary.on_demand import later
 from syllabary.spec import TokenizerSpec
 
 if TYPE_CHECKING:
-    from syllabary.formats import transformers_folder, transformers_language, transformers_space
+    from syllabary.formats import transformers_folder, transformers_language, transformers_text
 else:
     later(
         globals(),
         transformers_folder="syllabary.formats.transformers_folder",
         transformers_language="syllabary.formats.transformers_language",
-        transformers_space="syllabary.formats.transformers_space",
+        transformers_text="syllabary.formats.transformers_text",
     )
 
 Given = TypeVar("Given", bound="Conversing")
@@ -73,13 +73,13 @@ class Conversing:
 
         `chat_template`: a template, or name -> template. `bos_token` and the like: a token of this tokenizer.
         `src_lang`: of MBart, MBart50, Nllb, SeamlessM4T: the language whose token is beside a text then.
-        `add_prefix_space`: whether a space is put in front of a text, as the class of the folder does it.
+        `add_prefix_space`, `do_lower_case`, `split_by_punct`: what the class of the folder does to text.
         Saved in `.syllabary.json`, and by `as_transformers().save_pretrained(folder)`.
 
         Raises `FormatError` for a role or a language that is no token, and for a value that no JSON holds.
         """
         spec = transformers_folder.with_settings(self.spec, settings)
-        spec = transformers_space.with_space(transformers_language.with_language(spec, settings), settings)
+        spec = transformers_text.with_text(transformers_language.with_language(spec, settings), settings)
         made = type(self)(spec)  # type: ignore[call-arg]
         made._opened_as = self._opened_as
         return made

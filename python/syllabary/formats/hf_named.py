@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from syllabary.files import read_bounded
-from syllabary.formats import transformers_space
+from syllabary.formats import transformers_text
 from syllabary.formats.hf_added import FLAGS
 from syllabary.formats.hf_floats import read_float
 from syllabary.formats.hf_read import read_document
@@ -55,13 +55,18 @@ def read_folder(path: Path, hints: Hints, texts: Mapping[str, str]) -> Tokenizer
     members = {key: one.value for key, one in root.object().items()}
     config = parse(texts.get(CONFIG, "{}").encode("utf-8"), path.parent / CONFIG).object()
     told = template(config, {**own, **added, **vocab}, {**own, **added})
-    changed = transformers_space.told(config, members)
+    changed = transformers_text.changed(members, config, {}, _suffix(root))
     if told is not None:
         changed["post_processor"] = told
     if not more and not changed:
         return read_document(root)
     members |= changed
     return read_document(Json({**members, "added_tokens": [*values, *more]}, root.where, path))
+
+
+def _suffix(root: Json) -> str | None:
+    """What the model has at the ends of words."""
+    return root.member("model").optional(transformers_text.SUFFIX).optional_string()
 
 
 def _vocab(vocab: Json) -> dict[str, int]:

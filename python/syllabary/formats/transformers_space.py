@@ -2,30 +2,19 @@
 
     {"type": "ByteLevel", "add_prefix_space": false}   ->   {"type": "ByteLevel", "add_prefix_space": true}
 
-Adds `spaced`, which changes the components of a `tokenizer.json`, and `with_space`, the same of a tokenizer
-of ours. Source: transformers 5.23, where each class makes its components anew; here only what the setting
-says is taken over, and only where it is told. Leaves out: what a class does where nothing tells the setting;
-sentencepiece models (`transformers_sentencepiece`).
+Adds `spaced`, which changes the components of a `tokenizer.json`. Source: transformers 5.23, where each class
+makes its components anew; here only what the setting says is taken over, and only where it is told. Leaves
+out: what a class does where nothing tells the setting; where it is told (`transformers_text`); sentencepiece
+models (`transformers_sentencepiece`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from syllabary.errors import FormatError
-from syllabary.formats.hf_read import read_document
-from syllabary.formats.strict_json import Json
 from syllabary.formats.transformers_classes import class_named
-from syllabary.formats.transformers_folder import NAME, beside, members_in, with_beside
-from syllabary.on_demand import later
-from syllabary.spec import TokenizerSpec
-
-if TYPE_CHECKING:
-    from syllabary.formats import hf_write
-else:
-    later(globals(), hf_write="syllabary.formats.hf_write")
 
 KEY = "add_prefix_space"
 MEMBERS = ("normalizer", "pre_tokenizer", "post_processor", "decoder")
@@ -71,7 +60,7 @@ def spaced(
     """
     kind = name.removesuffix("Fast").removesuffix("Tokenizer") if isinstance(name, str) else ""
     before = {key: components.get(key) for key in MEMBERS}
-    bytewise = bool(_of_kind(before["pre_tokenizer"], "ByteLevel"))
+    bytewise = bool(of_kind(before["pre_tokenizer"], "ByteLevel"))
     if kind in BYTES and bytewise:
         found = _bytes(before, prefix, trims=("RobertaProcessing",) if kind in TRIMS else ())
     elif kind in MARKS and not bytewise:
@@ -97,63 +86,38 @@ def spaced(
     return changed
 
 
-def told(members: Mapping[str, Json], components: Mapping[str, Any]) -> Components:
-    """The members that change by what `tokenizer_config.json` says."""
-    said, legacy = members.get(KEY), members.get("legacy")
-    if said is None or said.value is None:
-        return {}
-    name = members["tokenizer_class"].value if "tokenizer_class" in members else None
-    is_legacy = legacy is not None and legacy.value is True
-    return spaced(components, name, said.boolean(), asked=False, legacy=is_legacy)
-
-
-def with_space(spec: TokenizerSpec, changed: Mapping[str, object]) -> TokenizerSpec:
-    """The tokenizer as the setting asks for it, if it is among those that are changed."""
-    prefix = changed.get(KEY)
-    if prefix is None or spec.surface_offsets:
-        return spec
-    if not isinstance(prefix, bool):
-        raise FormatError(f"{KEY}={prefix!r}: give True or False")
-    members, document = members_in(beside(spec), Path(NAME)), hf_write.document(spec)
-    name = members["tokenizer_class"].value if "tokenizer_class" in members else None
-    legacy = "legacy" in members and members["legacy"].value is True
-    more = spaced(document, name, prefix, legacy=legacy)
-    if not more:
-        return spec
-    return with_beside(read_document(Json({**document, **more}, "$", Path(KEY))), beside(spec))
-
-
 # ---- components ----
 
 
-def _parts(component: Any) -> list[Part]:
+def parts(component: Any) -> list[Part]:
     """A component, or those of a sequence."""
     if not isinstance(component, dict):
         return []
     for key in ("pretokenizers", "normalizers", "decoders", "processors"):
         if isinstance(component.get(key), list):
-            return [part for one in component[key] for part in _parts(one)]
+            return [part for one in component[key] for part in parts(one)]
     return [component]
 
 
-def _of_kind(component: Any, kind: str) -> list[Part]:
-    return [part for part in _parts(component) if part.get("type") == kind]
+def of_kind(component: Any, kind: str) -> list[Part]:
+    """Those of one type."""
+    return [part for part in parts(component) if part.get("type") == kind]
 
 
-def _mapped(component: Any, change: Callable[[Part], Part | None]) -> Any:
+def mapped(component: Any, change: Callable[[Part], Part | None]) -> Any:
     """The component with each part changed; one that becomes `None` is taken out."""
     if not isinstance(component, dict):
         return component
     for key in ("pretokenizers", "normalizers", "decoders", "processors"):
         if isinstance(component.get(key), list):
-            parts = [_mapped(one, change) for one in component[key]]
+            parts = [mapped(one, change) for one in component[key]]
             return {**component, key: [one for one in parts if one is not None]}
     return change(component)
 
 
 def _flagged(component: Any, kinds: Iterable[str], prefix: bool) -> Any:
     kinds = tuple(kinds)
-    return _mapped(component, lambda one: {**one, KEY: prefix} if one.get("type") in kinds else one)
+    return mapped(component, lambda one: {**one, KEY: prefix} if one.get("type") in kinds else one)
 
 
 def _bytes(before: Components, prefix: bool, trims: Iterable[str]) -> Components:
@@ -174,12 +138,12 @@ def _marked(before: Components, scheme: str, strips: bool = True) -> Components:
             return part
         return {**{key: value for key, value in part.items() if key != KEY}, "prepend_scheme": scheme}
 
-    found = {key: _mapped(before[key], change) for key in ("pre_tokenizer", "decoder")}
+    found = {key: mapped(before[key], change) for key in ("pre_tokenizer", "decoder")}
     if scheme == "never":
-        found["normalizer"] = _mapped(before["normalizer"], _unless("Prepend"))
-    parts = _parts(before["decoder"])
-    if strips and UNMARKED in parts:
-        left = [part for part in parts if part.get("type") != "Strip"]
+        found["normalizer"] = mapped(before["normalizer"], _unless("Prepend"))
+    steps = parts(before["decoder"])
+    if strips and UNMARKED in steps:
+        left = [part for part in steps if part.get("type") != "Strip"]
         found["decoder"] = {"type": "Sequence", "decoders": [*left, *([] if scheme == "never" else [STRIP])]}
     return found
 
@@ -191,27 +155,27 @@ def _unless(kind: str) -> Callable[[Part], Part | None]:
 def _plain(before: Components, prefix: bool) -> Components:
     """What the setting plainly means, of a tokenizer without a class that reads it."""
     pre = before["pre_tokenizer"]
-    parts = _parts(pre)
-    if not _of_kind(pre, "ByteLevel"):
-        schemes = [part.get("prepend_scheme") for part in _of_kind(pre, "Metaspace")]
+    steps = parts(pre)
+    if not of_kind(pre, "ByteLevel"):
+        schemes = [part.get("prepend_scheme") for part in of_kind(pre, "Metaspace")]
         return {} if prefix and "first" in schemes else _marked(before, "always" if prefix else "never")
     processor = _flagged(before["post_processor"], ["ByteLevel", "RobertaProcessing"], prefix)
     if not prefix:
-        pre = _mapped(pre, lambda part: None if part == IN_FRONT else part)
+        pre = mapped(pre, lambda part: None if part == IN_FRONT else part)
         pre = _flagged(pre, ["ByteLevel"], prefix)
-    elif parts[0].get("type") == "ByteLevel":
+    elif steps[0].get("type") == "ByteLevel":
         pre = _flagged(pre, ["ByteLevel"], prefix)
-    elif parts[0] != IN_FRONT:  # behind a split, ByteLevel would put one in front of every piece
-        pre = {"type": "Sequence", "pretokenizers": [IN_FRONT, *parts]}
+    elif steps[0] != IN_FRONT:  # behind a split, ByteLevel would put one in front of every piece
+        pre = {"type": "Sequence", "pretokenizers": [IN_FRONT, *steps]}
     return {"pre_tokenizer": pre, "post_processor": processor}
 
 
 def _puts_one(components: Components) -> bool:
     """Whether something puts a space, or a mark, in front of a text."""
-    flags = [part.get(KEY) for part in _of_kind(components["pre_tokenizer"], "ByteLevel")]
-    schemes = [part.get("prepend_scheme") for part in _of_kind(components["pre_tokenizer"], "Metaspace")]
+    flags = [part.get(KEY) for part in of_kind(components["pre_tokenizer"], "ByteLevel")]
+    schemes = [part.get("prepend_scheme") for part in of_kind(components["pre_tokenizer"], "Metaspace")]
     return (
         any(flags)
         or any(one != "never" for one in schemes)
-        or bool(_of_kind(components["normalizer"], "Prepend"))
+        or bool(of_kind(components["normalizer"], "Prepend"))
     )
