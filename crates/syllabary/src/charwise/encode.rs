@@ -261,11 +261,13 @@ impl Charwise {
         if let (Some(char), None) = (chars.next(), chars.next()) {
             let letter = self.letters.get(char);
             self.letter(char, letter, out);
-            if !letter.is_unknown() && (char.is_ascii() || self.knows_scripts) {
-                let (ids, count) = self.letters.ids(char);
-                if count > 0 {
-                    work.memory.put(segment.as_bytes(), &ids[..count], false);
+            if letter.is_unknown() {
+                if self.knows_unknown() {
+                    work.memory.put(segment.as_bytes(), &[self.unknown], false);
                 }
+            } else if !letter.is_nothing() && (char.is_ascii() || self.knows_scripts) {
+                let (ids, count) = self.letters.ids(char);
+                work.memory.put(segment.as_bytes(), &ids[..count], false);
             }
             return Ok(());
         }

@@ -23,6 +23,9 @@ use crate::{
 /// Of characters that are in no token with another one so many in a row are looked up together.
 const STRANGERS: usize = 4;
 
+/// So many characters of ASCII between them are words.
+const WORD: usize = 3;
+
 /// Fewer segments are looked up one by one.
 const WORTH: usize = 8;
 
@@ -45,6 +48,9 @@ impl Charwise {
         if bytes[at] < 128 {
             let known;
             (last, known) = self.cut_ascii(bytes, at, work);
+            if known - at >= WORD {
+                work.strangers = 0;
+            }
             if last > at && (last == known || known == bytes.len() || known - at == BLOCKS * BLOCK) {
                 return last;
             }
@@ -65,7 +71,7 @@ impl Charwise {
     }
 
     /// Whether the character at byte `at`, which is not ASCII, is not looked up with others: it merges with nothing, or, where
-    /// segments of all scripts are looked up, it is unknown, or in no token with another one as are those before it.
+    /// segments of all scripts are looked up, it is unknown and not remembered, or in no token with another one as are those before it.
     #[inline]
     fn is_left_alone(&self, text: &str, at: usize, strangers: &mut usize) -> bool {
         if !self.knows_scripts {
@@ -74,7 +80,7 @@ impl Charwise {
         let Some(char) = text[at..].chars().next() else { return true };
         let letter = self.letters.get(char);
         *strangers = if letter.has_neighbours() { 0 } else { *strangers + 1 };
-        letter.is_unknown() || *strangers > STRANGERS
+        letter.is_unknown() && !self.knows_unknown() || *strangers > STRANGERS
     }
 
     /// The same of text that is not all ASCII, where the processor reads many characters at once.

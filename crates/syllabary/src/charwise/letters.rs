@@ -63,6 +63,12 @@ impl Letter {
         self.flags() & IS_UNKNOWN != 0
     }
 
+    /// Whether it goes.
+    #[inline]
+    pub(super) fn is_nothing(self) -> bool {
+        self.flags() & (COUNT | IS_UNKNOWN) == 0
+    }
+
     /// Whether nothing stands for it, and it is in no token.
     #[inline]
     pub(super) fn is_foreign(self) -> bool {
