@@ -6,12 +6,12 @@
 For each corpus the peers train a tokenizer on one part of it: tokenizers a WordPiece (BERT's steps,
 uncased), a Unigram (T5's), byte-level ones (behind NFC, as Qwen's; cut at digits, as SmolLM's; by the three
 splits of DeepSeek V3; by the steps of DeepSeek's coder, of Falcon and of CLIP; behind a space) and some of
-characters (Gemma's steps; spaces as marks; cut at words, as in its tour; words with marked ends, as GPT-1's),
-sentencepiece a Unigram. tokenizers 1.0.0rc3 refuses the steps of DeepSeek, Falcon and CLIP, and the space, and
-gives a word of one letter with a marked end another id. Then every lane encodes other documents of 3 KB in a process of its
-own, bound to one core, which sees the text for the first time; lanes take turns, medians
-count. Digests of the ids (and, of full encodings, of offsets and masks) must be equal, else the exit status
-is 1. A second pass is noted as "warm". "decode" makes text of the ids, a call a document. Result:
+characters (Gemma's steps; spaces as marks; cut at words, as in its tour; words with marked ends, as
+GPT-1's), sentencepiece a Unigram. tokenizers 1.0.0rc3 refuses the steps of DeepSeek, Falcon and CLIP, and the
+space, and gives a word of one letter with a marked end another id. Then every lane encodes other documents
+of 3 KB in a process of its own, bound to one core, which sees the text for the first time; lanes take turns,
+medians count. Digests of the ids (and, of full encodings, of offsets and masks) must be equal, else the exit
+status is 1. A second pass is noted as "warm". "decode" makes text of the ids, a call a document. Result:
 models.json in bench/results (or --output).
 Without folders: `corpora` in `shared` beside the repository; peers: build/peers, as for `bench/encode.py`.
 Leaves out: how they are trained (`models_made.py`), byte-pair encoding without such steps (`encode.py`),
