@@ -26,9 +26,6 @@ const STRANGERS: usize = 4;
 /// So many characters of ASCII between them are words.
 const WORD: usize = 3;
 
-/// Fewer segments are looked up one by one.
-const WORTH: usize = 8;
-
 // As a byte has one id at most, and a segment may end behind the blocks.
 const _: () = assert!(BLOCKS * BLOCK < BETWEEN_LOOKS);
 
@@ -139,7 +136,7 @@ impl Charwise {
             let bytes = text.as_bytes();
             work.several.leave_out(|start| bytes[start] < 128 && self.dropped >> bytes[start] & 1 == 1);
         }
-        if work.several.count() < WORTH {
+        if !work.several.are_many() {
             for place in 0..work.several.count() {
                 let (from, to) = work.several.span(place);
                 out.make_room();

@@ -40,13 +40,9 @@ impl<'s> Kinds<'s> {
 
     /// How many bytes the pieces of some characters have.
     fn pieces(&self, chars: &[char]) -> Result<Vec<usize>, Error> {
-        let (mut lengths, mut done) = (Vec::new(), Ok(()));
-        self.steps.cut_text(&String::from_iter(chars), &mut |part| {
-            if done.is_ok() {
-                done = self.split.pieces(part, &mut |piece| lengths.push(piece.len()));
-            }
-        })?;
-        done.map(|()| lengths)
+        let (text, mut lengths) = (String::from_iter(chars), Vec::new());
+        self.steps.pieces(self.split, &text, &mut |piece| lengths.push(piece.len()))?;
+        Ok(lengths)
     }
 }
 
@@ -90,7 +86,7 @@ mod tests {
             left.push_str(piece);
             places.push(left.len());
         };
-        kinds.steps.cut_text(text, &mut |part| kinds.split.pieces(part, &mut each).unwrap()).unwrap();
+        kinds.steps.pieces(kinds.split, text, &mut each).unwrap();
         (left, places)
     }
 

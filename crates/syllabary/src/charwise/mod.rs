@@ -116,11 +116,6 @@ impl Charwise {
         }
     }
 
-    /// Whether unknown characters are remembered: each is a token by itself.
-    fn knows_unknown(&self) -> bool {
-        self.knows_scripts && self.unknown != NONE && !self.fuses && matches!(self.how, How::Merge(_))
-    }
-
     /// The same where symbols merge.
     fn new(
         (parts, pretokenizer): (&Parts<'_>, &Pretokenizer),
@@ -173,6 +168,11 @@ impl Charwise {
             dropped,
             shape,
         })
+    }
+
+    /// Whether unknown characters are remembered: each is a token by itself.
+    fn knows_unknown(&self) -> bool {
+        self.knows_scripts && self.unknown != NONE && !self.fuses && matches!(self.how, How::Merge(_))
     }
 }
 

@@ -42,6 +42,9 @@ impl Default for Several {
 }
 
 impl Several {
+    /// Fewer are looked for one by one.
+    const WORTH: usize = 8;
+
     /// Begins anew, with a string at this byte.
     pub(crate) fn begin(&mut self, at: usize) {
         (self.edges[0], self.count, self.apart) = (at, 0, false);
@@ -70,6 +73,12 @@ impl Several {
     #[inline(always)]
     pub(crate) fn has_room(&self) -> bool {
         self.count < MANY / 2
+    }
+
+    /// Whether there are enough to look for them together.
+    #[inline(always)]
+    pub(crate) fn are_many(&self) -> bool {
+        self.count >= Several::WORTH
     }
 
     /// How many there are.

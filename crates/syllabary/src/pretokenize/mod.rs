@@ -10,6 +10,7 @@ mod apart;
 mod apart_tests;
 mod class;
 mod cut;
+mod pieces;
 mod scripts;
 
 use unicode_categories::UnicodeCategories;

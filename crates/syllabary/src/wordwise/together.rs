@@ -20,8 +20,6 @@ use crate::{
 
 /// Less text is cut one by one.
 const FEWEST: usize = 128;
-/// Fewer words are not worth a look together.
-const WORTH: usize = 8;
 /// The model is asked for so many new words at once.
 const ASKED: usize = 16;
 
@@ -36,7 +34,7 @@ impl<F: FnMut(&[u32]) -> bool> Walk<'_, '_, F> {
         let mut done = Ok(());
         while done.is_ok() && !self.out.stopped {
             let end = self.cutter.cut_many(text, cut.at, &mut several);
-            if several.count() < WORTH {
+            if !several.are_many() {
                 break;
             }
             cut.at = end;

@@ -250,15 +250,9 @@ impl Cutter<'_> {
     /// The pieces of a normalized text, and where each begins.
     pub(super) fn cut(&self, made: &str, each: &mut dyn FnMut(usize, &str)) -> Result<(), Error> {
         let Tokenizer { pretokenizer, split, .. } = self.maker.tokenizer;
-        let mut inner = Ok(());
-        let done = pretokenizer.cut_text(made, &mut |part| {
-            if inner.is_ok() {
-                inner = split.pieces(part, &mut |piece| {
-                    each(piece.as_ptr() as usize - made.as_ptr() as usize, piece);
-                });
-            }
-        });
-        done.and(inner)
+        pretokenizer.pieces(split, made, &mut |piece| {
+            each(piece.as_ptr() as usize - made.as_ptr() as usize, piece);
+        })
     }
 }
 
