@@ -18,6 +18,7 @@ from syllabary.formats.transformers_classes import class_named
 
 KEY = "add_prefix_space"
 MEMBERS = ("normalizer", "pre_tokenizer", "post_processor", "decoder")
+LISTS = ("pretokenizers", "normalizers", "decoders", "processors")  # of a component that is a sequence
 # Classes, without `Tokenizer`, that have it in the ByteLevel of their pre-tokenizer; of some also in the
 # RobertaProcessing that trims offsets.
 TRIMS = frozenset(("Roberta", "Bart", "Longformer", "LED", "Mvp", "LayoutLMv3"))
@@ -58,7 +59,7 @@ def spaced(
     it. legacy: Llama's. Raises `FormatError` where it is asked, and the class or the components have no such
     thing.
     """
-    kind = name.removesuffix("Fast").removesuffix("Tokenizer") if isinstance(name, str) else ""
+    kind = kind_of(name)
     before = {key: components.get(key) for key in MEMBERS}
     bytewise = bool(of_kind(before["pre_tokenizer"], "ByteLevel"))
     if kind in BYTES and bytewise:
@@ -86,6 +87,15 @@ def spaced(
     return changed
 
 
+def kind_of(name: object) -> str:
+    """What a `tokenizer_class` is called without its endings; nothing if it is no name.
+
+    >>> kind_of("RobertaTokenizerFast"), kind_of(None)
+    ('Roberta', '')
+    """
+    return name.removesuffix("Fast").removesuffix("Tokenizer") if isinstance(name, str) else ""
+
+
 # ---- components ----
 
 
@@ -93,7 +103,7 @@ def parts(component: Any) -> list[Part]:
     """A component, or those of a sequence."""
     if not isinstance(component, dict):
         return []
-    for key in ("pretokenizers", "normalizers", "decoders", "processors"):
+    for key in LISTS:
         if isinstance(component.get(key), list):
             return [part for one in component[key] for part in parts(one)]
     return [component]
@@ -108,7 +118,7 @@ def mapped(component: Any, change: Callable[[Part], Part | None]) -> Any:
     """The component with each part changed; one that becomes `None` is taken out."""
     if not isinstance(component, dict):
         return component
-    for key in ("pretokenizers", "normalizers", "decoders", "processors"):
+    for key in LISTS:
         if isinstance(component.get(key), list):
             parts = [mapped(one, change) for one in component[key]]
             return {**component, key: [one for one in parts if one is not None]}

@@ -18,7 +18,16 @@ from syllabary.errors import FormatError
 from syllabary.formats.hf_read import read_document
 from syllabary.formats.strict_json import Json
 from syllabary.formats.transformers_folder import NAME, beside, members_in, with_beside
-from syllabary.formats.transformers_space import KEY, Components, Part, mapped, of_kind, parts, spaced
+from syllabary.formats.transformers_space import (
+    KEY,
+    Components,
+    Part,
+    kind_of,
+    mapped,
+    of_kind,
+    parts,
+    spaced,
+)
 from syllabary.on_demand import later
 from syllabary.spec import TokenizerSpec
 
@@ -65,7 +74,7 @@ def changed(
     if KEY in said:
         legacy = "legacy" in said and said["legacy"].value is True
         found |= spaced(components, name, said[KEY].boolean(), asked=KEY in asked, legacy=legacy)
-    kind = name.removesuffix("Fast").removesuffix("Tokenizer") if isinstance(name, str) else ""
+    kind = kind_of(name)
     flags = {key: said[key].boolean() for key in (PUNCT, *BERT) if key in said and _counts(key, kind, asked)}
     now = {**components, **found}
     found |= _lettered(now, kind, flags)
