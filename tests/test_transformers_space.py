@@ -202,7 +202,7 @@ def test_refused_where_it_cannot_be(tmp_path: Path) -> None:
         assert free("low")["input_ids"] != tok.as_transformers()("low")["input_ids"]
 
 
-@pytest.mark.parametrize("name", [*CLASSES, *(f"{kind}Tokenizer" for kind in FIXED)])
+@pytest.mark.parametrize("name", [*CLASSES, *(f"{kind}Tokenizer" for kind in sorted(FIXED))])
 def test_every_class_is_in_a_table(name: str, tmp_path: Path) -> None:
     """Those that read the setting are those of the tables; what a folder says of others counts nothing."""
     kind = name.removesuffix("Tokenizer")
