@@ -26,6 +26,7 @@ __all__ = [
     "HuggingFaceTrainer",
     "IdMerges",
     "Learned",
+    "Listed",
     "Merging",
     "Normalizer",
     "ParityTrainer",
@@ -82,6 +83,41 @@ class Ranks:
 
     def to_dict(self) -> dict[int, bytes]:
         """All tokens, by ascending rank."""
+
+@final
+class Listed:
+    """Vocabulary and merges of a `tokenizer.json`, read by the engine. Immutable."""
+
+    @staticmethod
+    def read(data: bytes) -> Listed | None:
+        """Those of a file whose model is an object with names and ids; `None` for a file that is wrong, or
+        with anything unusual in the two.
+        """
+
+    @property
+    def rest(self) -> str:
+        """The JSON of the file, with an empty object and an empty list in their places."""
+
+    @property
+    def vocab(self) -> dict[str, int]:
+        """Name -> id, as the file has them; always the same object."""
+
+    @property
+    def merges(self) -> tuple[tuple[int, int, int], ...]:
+        """`(left id, right id, id of the result)`, always the same object; none if the file has no list."""
+
+    def merged(self, ids: list[int]) -> list[int]:
+        """Those of some ids that are in merges."""
+
+    def unspelled(self) -> list[int]:
+        """The ids of names that spell no bytes as GPT-2's files do."""
+
+    def learned(self, without: list[int], spelled: bool, byte_tokens: dict[int, int]) -> Learned | None:
+        """The names as tokens, but those of some ids; `None` if ids do not ascend, or a merge needs them.
+
+        spelled: the bytes that they spell as GPT-2's files do, of those that spell any. byte_tokens: id ->
+        byte of those that stand for one.
+        """
 
 @final
 class Learned:

@@ -16,7 +16,7 @@ use syllabary::{Error, vocab::Vocab};
 
 use crate::{errors::to_python, ranks};
 
-type Merge = (u32, u32, u32);
+pub type Merge = (u32, u32, u32);
 
 /// Tokens and merges, in ids.
 #[pyclass(frozen, module = "syllabary._engine")]
@@ -24,11 +24,27 @@ pub struct Learned {
     vocab: Arc<Vocab>,
     merges: Vec<Merge>,
     tuple: Py<PyTuple>,
+    /// The tokens that stand for a byte, which are not found by their bytes.
+    byte_tokens: Vec<u32>,
 }
 
 impl Learned {
-    pub fn vocab(&self) -> &Arc<Vocab> {
-        &self.vocab
+    /// From tokens and merges that fit together. tuple: the merges as Python has them.
+    pub fn made(
+        vocab: Arc<Vocab>,
+        merges: Vec<Merge>,
+        tuple: Py<PyTuple>,
+        mut byte_tokens: Vec<u32>,
+    ) -> Learned {
+        byte_tokens.sort_unstable();
+        Learned { vocab, merges, tuple, byte_tokens }
+    }
+
+    /// The tokens, where those of bytes are these.
+    pub fn vocab_with(&self, byte_tokens: &[(u32, u8)]) -> Option<&Arc<Vocab>> {
+        let mut asked: Vec<u32> = byte_tokens.iter().map(|&(id, _)| id).collect();
+        asked.sort_unstable();
+        (asked == self.byte_tokens).then_some(&self.vocab)
     }
 
     /// The merges, if `merges` is what this has made of them.
@@ -63,7 +79,7 @@ impl Learned {
             merges.push((first + left, first + right, first + result as u32));
             tuples.push(PyTuple::new(py, places.map(|place| &ids[place]))?);
         }
-        Ok(Learned { vocab: Arc::new(vocab), merges, tuple: PyTuple::new(py, tuples)?.unbind() })
+        Ok(Learned::made(Arc::new(vocab), merges, PyTuple::new(py, tuples)?.unbind(), Vec::new()))
     }
 
     #[getter]

@@ -10,9 +10,11 @@ mod files;
 mod full;
 mod huggingface;
 mod ids;
+mod json;
 mod keeper;
 mod layout;
 mod learned;
+mod listed;
 mod lists;
 mod new_strings;
 mod pairs;
@@ -40,6 +42,7 @@ const _: () = {
     assert!(align_of::<huggingface::HuggingFaceTrainer>() <= 16);
     assert!(align_of::<ids::IdMerges>() <= 16);
     assert!(align_of::<learned::Learned>() <= 16);
+    assert!(align_of::<listed::Listed>() <= 16);
     assert!(align_of::<parity::ParityTrainer>() <= 16);
     assert!(align_of::<ranks::Ranks>() <= 16);
     assert!(align_of::<sentencepiece::SentencePieceTrainer>() <= 16);
@@ -62,6 +65,7 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<huggingface::HuggingFaceTrainer>()?;
     module.add_class::<ids::IdMerges>()?;
     module.add_class::<learned::Learned>()?;
+    module.add_class::<listed::Listed>()?;
     module.add_class::<parity::ParityTrainer>()?;
     module.add_class::<ranks::Ranks>()?;
     module.add_class::<sentencepiece::SentencePieceTrainer>()?;

@@ -97,7 +97,7 @@ fn parse(data: &[u8]) -> Option<Vocab> {
         next = rank + 1;
     }
     // Ranks that are too far apart are an error here.
-    let vocab = Vocab::of_ranks(bytes, &tokens).ok()?;
+    let vocab = Vocab::of_ranks(bytes, &tokens, &Default::default()).ok()?;
     let whole = (0..=u8::MAX).all(|byte| vocab.id(&[byte]).is_some());
     (vocab.is_distinct() && whole).then_some(vocab)
 }

@@ -61,8 +61,9 @@ impl Tokenizer {
         let byte_tokens: Vec<(u32, u8)> = convert::items(spec, "byte_tokens")?;
         let (held, merges) = (spec.getattr("tokens")?.getattr("ranks").ok(), spec.getattr("merges")?);
         let ranks = held.as_ref().and_then(|held| held.cast::<Ranks>().ok()).map(|ranks| ranks.get().vocab());
+        let ranks = ranks.filter(|_| byte_tokens.is_empty());
         let learned = held.as_ref().and_then(|held| held.cast::<Learned>().ok()).map(Bound::get);
-        let vocab = ranks.or(learned.map(Learned::vocab)).filter(|_| byte_tokens.is_empty()).cloned();
+        let vocab = ranks.or(learned.and_then(|learned| learned.vocab_with(&byte_tokens))).cloned();
         let tokens: Vec<(u32, PyBackedBytes)> =
             if vocab.is_some() { Vec::new() } else { convert::items(spec, "tokens")? };
         let alphabet: Vec<(PyBackedBytes, u32)> = convert::items(spec, "alphabet")?;

@@ -30,7 +30,7 @@ pub struct Parts<'a> {
     pub spelling: Spelling<'a>,
     /// `(id, bytes)` of every token that is not special.
     pub tokens: Vec<(u32, &'a [u8])>,
-    /// Instead of `tokens`, where they are a vocabulary already (without byte tokens).
+    /// Instead of `tokens`, where they are a vocabulary already, in which byte tokens are not found by their bytes.
     pub vocab: Option<Arc<Vocab>>,
     /// `(symbol, id)`.
     pub alphabet: Vec<(&'a [u8], u32)>,

@@ -72,14 +72,14 @@ impl Vocab {
     }
 
     /// The same of tokens that lie one after the other in `bytes`, by ascending id: of each the id, and where it ends.
-    pub fn of_ranks(bytes: Vec<u8>, ends: &[(u32, usize)]) -> Result<Vocab, Error> {
+    pub fn of_ranks(bytes: Vec<u8>, ends: &[(u32, usize)], hidden: &FxHashSet<u32>) -> Result<Vocab, Error> {
         let mut vocab = Vocab { arena: bytes, spans: Vec::with_capacity(ends.len()), ..Vocab::default() };
         let (mut start, limit) = (0, limit(ends.len()));
         for &(id, end) in ends {
             vocab.insert(id, start..end, limit)?;
             start = end;
         }
-        vocab.index(&FxHashSet::default());
+        vocab.index(hidden);
         Ok(vocab)
     }
 

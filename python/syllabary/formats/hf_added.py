@@ -52,8 +52,9 @@ def read_added(entries: Json, vocab: Mapping[str, int], normalizes: bool, size: 
     """
     special, other = dict[str, int](), dict[str, int]()
     flags: dict[str, dict[str, bool]] = {}
-    owners = {token_id: name for name, token_id in vocab.items()}
     new = len(vocab) if size is None else size
+    owners = dict[int, str]()  # of ids that are not of the vocabulary, or where it has gaps, of all
+    gaps = max(vocab.values(), default=0) >= new
     for entry in entries.list() if entries.value is not None else ():
         entry.object(KEYS)
         text = entry.member("content").string()
@@ -61,7 +62,10 @@ def read_added(entries: Json, vocab: Mapping[str, int], normalizes: bool, size: 
             raise entry.error(f"the added token {shown(text)} is empty or given twice")
         flags[text] = _flags(entry)
         token_id = vocab.get(text, new)
-        new += text not in vocab
+        if text not in vocab:
+            new += 1
+            if gaps:
+                owners, gaps = {one: name for name, one in vocab.items()}, False
         if entry.member("id").id() != token_id:
             raise entry.error(
                 f"the id of {shown(text)} should be {token_id}, which their library would give it"

@@ -12,6 +12,7 @@ from itertools import repeat
 from operator import add, contains
 from typing import Any
 
+from syllabary.formats.hf_listed import ListedVocab
 from syllabary.formats.hf_values import probability
 from syllabary.formats.strict_json import Json
 
@@ -73,6 +74,8 @@ def _flag(value: Json) -> bool:
 
 def read_vocab(vocab: Json) -> dict[str, int]:
     """Name -> id; `FormatError` for two names with one id."""
+    if isinstance(vocab.value, ListedVocab):
+        return vocab.value
     ids = vocab.ids()
     if len(set(ids.values())) < len(ids):
         names: dict[int, str] = {}
@@ -85,6 +88,8 @@ def read_vocab(vocab: Json) -> dict[str, int]:
 
 def read_merges(merges: Json, vocab: Mapping[str, int], prefix: str = "") -> tuple[Merge, ...]:
     """Pairs, or strings with a space, in rank order; of a pair given twice the last counts, as there."""
+    if isinstance(vocab, ListedVocab) and merges.value is vocab.merges:
+        return vocab.merges
     plain = _plain_merges(merges.value, vocab, prefix)
     if plain is not None:
         return plain

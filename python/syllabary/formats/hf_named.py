@@ -11,10 +11,10 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from syllabary.files import read_bounded
 from syllabary.formats import transformers_text
 from syllabary.formats.hf_added import FLAGS
-from syllabary.formats.hf_floats import read_float
+from syllabary.formats.hf_listed import open_document
+from syllabary.formats.hf_model import read_vocab
 from syllabary.formats.hf_read import read_document
 from syllabary.formats.record import Hints
 from syllabary.formats.strict_json import Json, parse
@@ -39,7 +39,7 @@ Role = tuple[str, Json]
 def read_folder(path: Path, hints: Hints, texts: Mapping[str, str]) -> TokenizerSpec:
     """The tokenizer of a `tokenizer.json`, with the tokens that the files beside it name."""
     hints.refuse(path, "tokenizer.json")
-    root = parse(read_bounded(path), path, read_float)
+    root = open_document(path)
     vocab = _vocab(root.member("model").member("vocab"))
     entries = root.optional("added_tokens")
     held = {entry.member("content").string() for entry in entries.list()} if entries.value else set()
@@ -72,7 +72,7 @@ def _suffix(root: Json) -> str | None:
 def _vocab(vocab: Json) -> dict[str, int]:
     """Name -> id; of Unigram, in the order of the list."""
     if not isinstance(vocab.value, list):
-        return vocab.ids()
+        return read_vocab(vocab)
     found: dict[str, int] = {}
     for index, row in enumerate(vocab.list()):
         if row.value == []:

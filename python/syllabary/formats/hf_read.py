@@ -12,20 +12,19 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from syllabary.files import read_bounded
 from syllabary.formats import hf_unigram
 from syllabary.formats.hf_added import Added, read_added
 from syllabary.formats.hf_components import NORMALIZER, read_steps
 from syllabary.formats.hf_decoder import read_decoder
 from syllabary.formats.hf_extras import check_extras, trims_offsets
-from syllabary.formats.hf_floats import read_float
-from syllabary.formats.hf_model import Model, read_model
+from syllabary.formats.hf_listed import open_document
+from syllabary.formats.hf_model import Model, read_model, read_vocab
 from syllabary.formats.hf_split import Cutting, read_cutting
 from syllabary.formats.hf_vocab import Vocabulary, of_bytes, of_characters
 from syllabary.formats.hf_words import MODELS, kind_of, read_fields
 from syllabary.formats.hf_write import components, model_options
 from syllabary.formats.record import Hints, checked
-from syllabary.formats.strict_json import Json, parse
+from syllabary.formats.strict_json import Json
 from syllabary.spec import Matching, TokenizerSpec, Unit
 
 TOP_KEYS = (
@@ -38,7 +37,7 @@ REWRITING = ("ByteLevel", "Metaspace")  # pre-tokenizers that give the model oth
 def read(path: Path, hints: Hints) -> TokenizerSpec:
     """The tokenizer of a file; `FormatError` with the place of whatever is damaged or cannot be honoured."""
     hints.refuse(path, "tokenizer.json")
-    return read_document(parse(read_bounded(path), path, read_float))
+    return read_document(open_document(path))
 
 
 def read_document(root: Json) -> TokenizerSpec:
@@ -95,7 +94,7 @@ def _read_words(root: Json, fields: dict[str, Any]) -> TokenizerSpec:
     """The same of another model than BPE, whose fields are known."""
     normalizer = read_steps(root.optional("normalizer"), NORMALIZER)
     cutting, _by_bytes = read_cutting(root.optional("pre_tokenizer"))
-    vocab = {token.decode(): token_id for token_id, token in fields["tokens"].items()}
+    vocab = read_vocab(root.member("model").member("vocab"))
     added = read_added(root.optional("added_tokens"), vocab, normalizes=bool(normalizer))
     spec = TokenizerSpec(
         unit="char",

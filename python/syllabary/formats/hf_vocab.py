@@ -10,8 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from itertools import chain
+from operator import itemgetter
 
 from syllabary.formats.hf_added import Added
+from syllabary.formats.hf_listed import ListedVocab
 from syllabary.formats.hf_model import Model
 from syllabary.reference.bytes_to_unicode import CHARACTER_TO_BYTE, are_spelled, unspell, unspell_all
 from syllabary.reference.symbols import byte_name
@@ -38,70 +40,92 @@ def of_bytes(model: Model, added: Added, always_cut: bool) -> Vocabulary | None:
     """
     if model.prefix or model.suffix:
         return None
-    tokens, other = _unspelled(model.vocab)
+    other = _unspelled(model.vocab)
     if model.byte_fallback and not model.vocab.keys() - other >= CHARACTER_TO_BYTE.keys():
         return None
     names = added.ids
     outside = names.keys() | other
-    apart = [name for name in model.vocab if name in outside]
-    merged = set(map(model.vocab.__getitem__, apart)).intersection(chain.from_iterable(model.merges))
+    apart = sorted(outside & model.vocab.keys(), key=model.vocab.__getitem__)
+    merged = _merged(model, [model.vocab[name] for name in apart])
     if any(model.vocab[name] in merged for name in other):
         return None
-    unreached = dict[str, int]()
+    unreached, left_out = dict[str, int](), set[int]()
     for name in apart:
         token_id = model.vocab[name]
-        tokens.pop(token_id, None)
         if name in other:
             if name not in names:
                 unreached[name] = token_id
             continue
         reached, means_itself = len(name) == 1 or model.whole_pieces, unspell(name) == name.encode()
         if token_id not in merged and not (reached and not (always_cut and means_itself)):
-            continue
-        if not means_itself:
+            left_out.add(token_id)
+        elif not means_itself:
             return None
-        tokens[token_id] = unspell(name)
-    alphabet = {token: token_id for token_id, token in tokens.items() if len(token) == 1}
+    alphabet = {
+        bytes([byte]): model.vocab[character]
+        for character, byte in CHARACTER_TO_BYTE.items()
+        if model.vocab.get(character, -1) not in left_out | {-1}
+    }
+    alphabet = dict(sorted(alphabet.items(), key=itemgetter(1)))
+    tokens = _tokens(model, left_out, spelled=True)
+    if tokens is None:
+        listed = [name for name in model.vocab if name not in other and model.vocab[name] not in left_out]
+        tokens = dict(zip(map(model.vocab.__getitem__, listed), unspell_all(listed), strict=True))
     return Vocabulary(tokens, alphabet, model.merges, unreached=unreached)
 
 
-def _unspelled(vocab: Mapping[str, int]) -> tuple[dict[int, bytes], set[str]]:
-    """The bytes that names spell, and the names that spell none."""
-    try:
-        return dict(zip(vocab.values(), unspell_all(list(vocab)), strict=True)), set()
-    except KeyError:
-        other = {name for name in vocab if not are_spelled([name])}
-        return {token_id: unspell(name) for name, token_id in vocab.items() if name not in other}, other
+def _unspelled(vocab: Mapping[str, int]) -> set[str]:
+    """The names that spell no bytes."""
+    if isinstance(vocab, ListedVocab):
+        return vocab.unspelled()
+    return set() if are_spelled(vocab) else {name for name in vocab if not are_spelled([name])}
+
+
+def _merged(model: Model, ids: Iterable[int]) -> set[int]:
+    """Those of some ids that are in merges."""
+    if isinstance(model.vocab, ListedVocab):
+        return model.vocab.merged(ids)
+    return set(ids).intersection(chain.from_iterable(model.merges))
+
+
+def _tokens(
+    model: Model, left_out: set[int], spelled: bool, byte_tokens: Mapping[int, int] | None = None
+) -> Mapping[int, bytes] | None:
+    """The tokens but those of some ids, if the engine can say them."""
+    listed = model.vocab
+    return listed.tokens(left_out, spelled, byte_tokens or {}) if isinstance(listed, ListedVocab) else None
 
 
 def of_characters(model: Model, added: Added, always_cut: bool) -> Vocabulary:
     """The vocabulary as text; `FormatError` for a fallback to bytes that we have no words for."""
-    byte_tokens, names = _byte_tokens(model), added.ids
-    merged = {model.vocab[name] for name in names if name in model.vocab}
-    merged.intersection_update(chain.from_iterable(model.merges))
-    tokens, alphabet = dict[int, bytes](), dict[bytes, int]()
-    symbols = _symbols(model.vocab, model.prefix or "", model.suffix or "")
-    for name, token_id in model.vocab.items():
-        if token_id in byte_tokens:  # found in text by its name as well, where it is an added token
-            tokens[token_id] = bytes([byte_tokens[token_id]])
-            continue
-        if name in names:
-            reached = name in symbols or model.whole_pieces
-            if token_id not in merged and not (reached and not always_cut):
-                continue
-        tokens[token_id] = token = name.encode()
-        if name in symbols:
-            alphabet[token] = token_id
+    byte_tokens, vocab = _byte_tokens(model), model.vocab
+    apart = {name: vocab[name] for name in added.ids if name in vocab}
+    merged = _merged(model, apart.values())
+    symbols = _symbols(vocab, model.prefix or "", model.suffix or "")
+    left_out = set[int]()
+    for name, token_id in apart.items():
+        reached = name in symbols or model.whole_pieces
+        if token_id not in merged and not (reached and not always_cut):
+            left_out.add(token_id)
+    # A byte's is found in text by its name as well, where it is an added token.
+    left_out -= byte_tokens.keys()
+    outside = left_out | byte_tokens.keys()
+    tokens = _tokens(model, left_out, spelled=False, byte_tokens=byte_tokens)
+    if tokens is None:
+        tokens = {token_id: name.encode() for name, token_id in vocab.items() if token_id not in outside}
+        tokens |= {token_id: bytes([byte]) for token_id, byte in byte_tokens.items()}
+    alphabet = {name.encode(): vocab[name] for name in symbols if vocab[name] not in outside}
     for token_id, byte in byte_tokens.items():
         alphabet.setdefault(bytes([byte]), token_id)
     return Vocabulary(tokens, alphabet, model.merges, byte_tokens, fallback=bool(byte_tokens))
 
 
-def _symbols(names: Iterable[str], prefix: str, suffix: str) -> set[str]:
-    """Those that are symbols."""
+def _symbols(names: Iterable[str], prefix: str, suffix: str) -> dict[str, None]:
+    """Those that are symbols, in their order."""
     if not prefix and not suffix:
-        return {name for name in names if len(name) == 1}
-    return {name for name in names if is_symbol(name, prefix, suffix)}
+        return {name: None for name in names if len(name) == 1}
+    lengths = {1 + marks for marks in (0, len(prefix), len(suffix), len(prefix) + len(suffix))}
+    return {name: None for name in names if len(name) in lengths and is_symbol(name, prefix, suffix)}
 
 
 def is_symbol(name: str, prefix: str, suffix: str) -> bool:
@@ -120,7 +144,7 @@ def _byte_tokens(model: Model) -> dict[int, int]:
     if not model.byte_fallback:
         return {}
     where = model.where.member("byte_fallback")
-    found = {token_id: BYTE_NAMES[name] for name, token_id in model.vocab.items() if name in BYTE_NAMES}
+    found = {model.vocab[name]: byte for name, byte in BYTE_NAMES.items() if name in model.vocab}
     if found and (model.prefix or model.suffix):
         raise where.error("byte_fallback together with a prefix or suffix is not supported")
     return found

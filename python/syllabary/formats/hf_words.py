@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from syllabary.formats.hf_components import NAME
+from syllabary.formats.hf_listed import ListedVocab
 from syllabary.formats.hf_model import read_vocab
 from syllabary.formats.record import cannot_hold
 from syllabary.formats.strict_json import Json
@@ -48,7 +49,7 @@ def read_fields(model: Json, kind: str) -> dict[str, Any]:
     vocab = read_vocab(model.member("vocab"))
     fields: dict[str, Any] = {
         "model": MODELS[kind],
-        "tokens": {token_id: name.encode() for name, token_id in vocab.items()},
+        "tokens": tokens_of(vocab),
         "unknown": vocab.get(model.member("unk_token").string()),
     }
     if kind == "WordPiece":
@@ -60,6 +61,17 @@ def read_fields(model: Json, kind: str) -> dict[str, Any]:
             raise limit.error(f"must be from 0 to {NO_LIMIT}")
         fields["longest_piece"] = None if limit.value == NO_LIMIT else limit.value
     return fields
+
+
+def tokens_of(vocab: Mapping[str, int]) -> Mapping[int, bytes]:
+    """The names as they stand.
+
+    >>> tokens_of({"a": 0, "##é": 1})
+    {0: b'a', 1: b'##\\xc3\\xa9'}
+    """
+    if isinstance(vocab, ListedVocab) and (tokens := vocab.tokens((), False, {})) is not None:
+        return tokens
+    return {token_id: name.encode() for name, token_id in vocab.items()}
 
 
 def write_options(spec: TokenizerSpec, names: Mapping[int, str]) -> dict[str, object]:

@@ -25,8 +25,7 @@ impl WordLevel {
         let spelling = &parts.spelling;
         let of_bytes: FxHashSet<u32> = spelling.byte_tokens.iter().map(|&(id, _)| id).collect();
         let mut ids = FxHashMap::default();
-        for &(id, _) in parts.tokens.iter().filter(|(id, _)| !of_bytes.contains(id)) {
-            let bytes = vocab.bytes(id).unwrap_or_default();
+        for (id, bytes) in vocab.iter().filter(|(id, _)| !of_bytes.contains(id)) {
             let text = std::str::from_utf8(bytes)
                 .map_err(|_| Error::Vocabulary(format!("token {id} is no UTF-8 text")))?;
             let lowest = ids.entry(Box::from(text)).or_insert(id);
