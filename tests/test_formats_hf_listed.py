@@ -25,8 +25,12 @@ from syllabary.reference.tokens import ReadTokens
 Document = dict[str, Any]
 TEXTS = ["low lower lowest newest é日本 日本語 the a theta"] * 3
 BYTES = [f"<0x{byte:02X}>" for byte in range(256)]
-MODELS = ["bytes", "words", "characters", "fallback", "suffix", "prefix", "wordpiece", "wordlevel"]
+MODELS = ["bytes", "words", "characters", "fallback", "suffix", "prefix", "wordpiece", "wordlevel", "unigram"]
 IDS = [0, 5, 70, 2**32 - 2, 2**32 - 1, -1, 1.0, True, None, "7", 10**30]
+SCORED: list[Any] = [
+    ["q", 1], ["", 0.5], ["q", -0.0], ["q", 1e39], ["q", float("nan")], ["q", -1e-7], ["q", 0.1, 2], ["q"], [],
+    "q", ["q", None], [7, 0.5], ["\ud800", 0.5], ["<0x41>", -3.14159265358979312345678], ["q", -12345678901234.567]
+]  # fmt: skip
 ROWS: list[Any] = [
     ["a", "b"],
     "a b",
@@ -63,10 +67,11 @@ def trained(kind: str) -> Document:
     """The file of their library, small."""
     special = ["<unk>", "<|e|>"]
     options: dict[str, Any] = {"vocab_size": 90, "special_tokens": special, "show_progress": False}
-    if kind in ("wordpiece", "wordlevel"):
+    if kind in ("wordpiece", "wordlevel", "unigram"):
         model, trainer = {
             "wordpiece": (models.WordPiece(unk_token="<unk>"), trainers.WordPieceTrainer),
             "wordlevel": (models.WordLevel(unk_token="<unk>"), trainers.WordLevelTrainer),
+            "unigram": (models.Unigram(), trainers.UnigramTrainer),
         }[kind]
         tokenizer = Tokenizer(model)
     else:
@@ -79,6 +84,8 @@ def trained(kind: str) -> Document:
         tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
         tokenizer.decoder = decoders.ByteLevel()
         options |= {"vocab_size": 300, "initial_alphabet": pre_tokenizers.ByteLevel.alphabet()}
+    elif kind == "unigram":
+        options |= {"unk_token": "<unk>", "special_tokens": [*special, *BYTES]}
     elif kind != "characters":
         tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
     if kind == "fallback":
@@ -104,9 +111,11 @@ def both(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[[bytes], I
     def found(data: bytes) -> Iterator[Any]:
         path = tmp_path / "tokenizer.json"
         path.write_bytes(data)
-        for reader in (hf_listed.Listed, Nothing):
+        for by_engine in (True, False):
             with monkeypatch.context() as patch:
-                patch.setattr(hf_listed, "Listed", reader)
+                if not by_engine:
+                    patch.setattr(hf_listed, "Listed", Nothing)
+                    patch.setattr(hf_listed, "read_scored", Nothing.read)
                 try:
                     yield read(path, Hints())
                 except SyllabaryError as error:
@@ -120,6 +129,10 @@ def test_a_file_as_it_ought_to_be(document: Document, both: Callable[[bytes], It
     escaped = json.dumps(document).encode()
     for data in (escaped, json.dumps(document, ensure_ascii=False, indent=1).encode()):
         listed = hf_listed.Listed.read(data)
+        if model["type"] == "Unigram":
+            names, scores, _rest = hf_listed.read_scored(data) or ([], [], "")
+            assert [[*row] for row in zip(names, scores, strict=True)] == model["vocab"]
+            continue
         if model["type"] == "BPE" and model["continuing_subword_prefix"]:
             assert listed is None  # what names that go on in a word make, Python says
             continue
@@ -141,6 +154,10 @@ def test_a_file_as_it_ought_to_be(document: Document, both: Callable[[bytes], It
 def _change(document: Document, draw: Random) -> None:
     """One thing that a file may have by mistake, or may have and seldom has."""
     model = document["model"]
+    if isinstance(model["vocab"], list):
+        row = draw.choice([*SCORED, *model["vocab"]])
+        model["vocab"].insert(draw.randrange(len(model["vocab"]) + 1), row)
+        return
     vocab, merges = model["vocab"], model.get("merges") or []
     names = list(vocab)
 
@@ -184,7 +201,8 @@ def test_damage_is_told_alike(document: Document, both: Callable[[bytes], Iterat
             data[draw.randrange(len(data))] = draw.choice(b'",{}[]0 \\\xff')
         elif round_ % 17 == 0:
             del data[draw.randrange(len(data)) :]
-        read_by_engine += hf_listed.Listed.read(bytes(data)) is not None
+        readers = (hf_listed.Listed.read, hf_listed.read_scored)
+        read_by_engine += any(read(bytes(data)) is not None for read in readers)
         by_engine, by_python = both(bytes(data))
         assert by_engine == by_python
     assert 40 < read_by_engine < 360 or document["model"].get("continuing_subword_prefix")

@@ -39,6 +39,7 @@ __all__ = [
     "Trainer",
     "learn_unigram_of",
     "pairs",
+    "read_scored",
     "recover_merges",
 ]
 
@@ -718,6 +719,11 @@ class StepDecoder:
 def pairs(flat: NDArray[np.int64], bounds: NDArray[np.int64]) -> list[list[tuple[int, int]]]:
     """The pairs of `flat`, shape (n, 2), in rows, from each of `bounds`, shape (rows + 1,), to the next.
     `ValueError` for bounds that are no places of pairs."""
+
+def read_scored(data: builtins.bytes) -> tuple[list[str], list[float], str] | None:
+    """Names and scores of a `tokenizer.json` whose vocabulary lists these, and the JSON of the file with an
+    empty list in its place; `None` for another file, and for one that is wrong or unusual in that.
+    """
 
 def recover_merges(tokens: Sequence[bytes]) -> list[tuple[int, int, int]]:
     """`reference.rank_merges` of tokens in the order of their ranks, ids being places in the list."""

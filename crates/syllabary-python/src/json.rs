@@ -1,4 +1,4 @@
-//! The parts of a `tokenizer.json` that are long, read from JSON: names and ids, and pairs of names.
+//! The parts of a `tokenizer.json` that are long, read from JSON: names with ids or scores, and pairs of names.
 //!
 //! Adds no more than what the JSON says, of files as they ought to be; all else of such a file stays JSON. What is wrong
 //! with another file, or strange about it, `python/syllabary/formats/strict_json.py` finds out: it is the definition.
@@ -17,26 +17,34 @@ const HEAD: &str = "#version";
 
 pub type Name<'d> = Cow<'d, str>;
 
-/// A document: the vocabulary, the merges if there are any, and the rest.
+/// A document: the vocabulary, with ids or with scores, the merges if there are any, and the rest.
 #[derive(Default)]
 pub struct Document<'d> {
     /// The whole document, but with nothing in the two.
     pub rest: String,
     pub vocab: Vec<(Name<'d>, u32)>,
+    pub scored: Vec<(Name<'d>, f64)>,
     pub merges: Option<Vec<[Name<'d>; 2]>>,
+    /// The vocabulary is one with scores.
+    lists: bool,
     prefix: bool,
+    other: bool,
 }
 
 impl<'d> Document<'d> {
-    /// `None` for what is no JSON, has no vocabulary of names, or anything unusual in it or in the merges.
-    pub fn read(data: &'d [u8]) -> Option<Document<'d>> {
-        let mut document = Document::default();
+    /// `None` for what is no JSON, has no vocabulary, or anything unusual in it or in the merges.
+    ///
+    /// lists: whether the vocabulary is one with scores.
+    pub fn read(data: &'d [u8], lists: bool) -> Option<Document<'d>> {
+        let mut document = Document { lists, ..Document::default() };
         let mut json = serde_json::Deserializer::from_slice(data);
         Members { document: &mut document, inside: false }.deserialize(&mut json).ok()?;
         json.end().ok()?;
         // Names that go on in a word are joined otherwise.
         let joins = !(document.prefix && document.merges.is_some());
-        (joins && !document.vocab.is_empty()).then_some(document)
+        let scores = !lists || !document.other && document.merges.is_none();
+        let empty = document.vocab.is_empty() && document.scored.is_empty();
+        (joins && scores && !empty).then_some(document)
     }
 }
 
@@ -71,13 +79,18 @@ impl<'d> Visitor<'d> for Members<'_, 'd> {
             document.rest.push(':');
             match (inside, &*key) {
                 (false, "model") => members.next_value_seed(Members { document, inside: true })?,
-                (true, "vocab") if document.vocab.is_empty() => {
-                    members.next_value_seed(Ids(&mut document.vocab))?;
-                    document.rest.push_str("{}");
+                (true, "vocab") if document.vocab.is_empty() && document.scored.is_empty() => {
+                    members.next_value_seed(Entries(document))?;
+                    document.rest.push_str(if document.scored.is_empty() { "{}" } else { "[]" });
                 }
                 (true, "merges") if document.merges.is_none() => {
-                    members.next_value_seed(Pairs(document.merges.insert(Vec::new())))?;
+                    members.next_value_seed(Rows(document.merges.insert(Vec::new()), || Pair))?;
                     document.rest.push_str("[]");
+                }
+                (true, "type") => {
+                    let kind = members.next_value::<&RawValue>()?.get();
+                    document.other |= !matches!(kind, "null" | "\"Unigram\"");
+                    document.rest.push_str(kind);
                 }
                 (true, "continuing_subword_prefix") => {
                     let prefix = members.next_value::<&RawValue>()?.get();
@@ -93,40 +106,50 @@ impl<'d> Visitor<'d> for Members<'_, 'd> {
     }
 }
 
-/// An object of name -> id.
-struct Ids<'a, 'd>(&'a mut Vec<(Name<'d>, u32)>);
+/// The vocabulary: an object of name -> id, or a list of names with scores.
+struct Entries<'a, 'd>(&'a mut Document<'d>);
 
-impl<'d> DeserializeSeed<'d> for Ids<'_, 'd> {
+impl<'d> DeserializeSeed<'d> for Entries<'_, 'd> {
     type Value = ();
 
     fn deserialize<D: Deserializer<'d>>(self, json: D) -> Result<(), D::Error> {
-        json.deserialize_map(self)
+        json.deserialize_any(self)
     }
 }
 
-impl<'d> Visitor<'d> for Ids<'_, 'd> {
+impl<'d> Visitor<'d> for Entries<'_, 'd> {
     type Value = ();
 
     fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str("names and ids")
+        out.write_str("names and ids, or scores")
+    }
+
+    fn visit_seq<A: SeqAccess<'d>>(self, rows: A) -> Result<(), A::Error> {
+        if !self.0.lists {
+            return Err(A::Error::custom("names and ids are asked for"));
+        }
+        Rows(&mut self.0.scored, || Scored).visit_seq(rows)
     }
 
     fn visit_map<A: MapAccess<'d>>(self, mut members: A) -> Result<(), A::Error> {
+        if self.0.lists {
+            return Err(A::Error::custom("scores are asked for"));
+        }
         while let Some(name) = members.next_key_seed(Text)? {
             let id = members.next_value::<u64>()?;
             if id > MAX_ID {
                 return Err(A::Error::custom("no id"));
             }
-            self.0.push((name, id as u32));
+            self.0.vocab.push((name, id as u32));
         }
         Ok(())
     }
 }
 
-/// A list of pairs of names, or of texts in which one space stands between them.
-struct Pairs<'a, 'd>(&'a mut Vec<[Name<'d>; 2]>);
+/// A list, of which each row is read by what the function gives.
+struct Rows<'a, T, R>(&'a mut Vec<T>, fn() -> R);
 
-impl<'d> DeserializeSeed<'d> for Pairs<'_, 'd> {
+impl<'d, T, R: DeserializeSeed<'d, Value = T>> DeserializeSeed<'d> for Rows<'_, T, R> {
     type Value = ();
 
     fn deserialize<D: Deserializer<'d>>(self, json: D) -> Result<(), D::Error> {
@@ -134,22 +157,73 @@ impl<'d> DeserializeSeed<'d> for Pairs<'_, 'd> {
     }
 }
 
-impl<'d> Visitor<'d> for Pairs<'_, 'd> {
+impl<'d, T, R: DeserializeSeed<'d, Value = T>> Visitor<'d> for Rows<'_, T, R> {
     type Value = ();
 
     fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str("pairs of names")
+        out.write_str("a list")
     }
 
     fn visit_seq<A: SeqAccess<'d>>(self, mut rows: A) -> Result<(), A::Error> {
-        while let Some(row) = rows.next_element_seed(Pair)? {
+        while let Some(row) = rows.next_element_seed(self.1())? {
             self.0.push(row);
         }
         Ok(())
     }
 }
 
-/// One of them.
+/// A name that is not empty, and its score, which is no integer.
+struct Scored;
+
+impl<'d> DeserializeSeed<'d> for Scored {
+    type Value = (Name<'d>, f64);
+
+    fn deserialize<D: Deserializer<'d>>(self, json: D) -> Result<Self::Value, D::Error> {
+        json.deserialize_seq(self)
+    }
+}
+
+impl<'d> Visitor<'d> for Scored {
+    type Value = (Name<'d>, f64);
+
+    fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str("a name and a score")
+    }
+
+    fn visit_seq<A: SeqAccess<'d>>(self, mut row: A) -> Result<Self::Value, A::Error> {
+        let name = row.next_element_seed(Text)?.filter(|name| !name.is_empty());
+        let score = row.next_element_seed(Score)?.filter(|score| score.abs() <= f64::from(f32::MAX));
+        match (name, score, row.next_element_seed(Text)?) {
+            (Some(name), Some(score), None) => Ok((name, score)),
+            _ => Err(A::Error::custom("no name and score")),
+        }
+    }
+}
+
+/// A number with a point or an exponent.
+struct Score;
+
+impl<'d> DeserializeSeed<'d> for Score {
+    type Value = f64;
+
+    fn deserialize<D: Deserializer<'d>>(self, json: D) -> Result<f64, D::Error> {
+        json.deserialize_any(self)
+    }
+}
+
+impl Visitor<'_> for Score {
+    type Value = f64;
+
+    fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str("a score")
+    }
+
+    fn visit_f64<E: Error>(self, score: f64) -> Result<f64, E> {
+        Ok(score)
+    }
+}
+
+/// Two names, or a text in which one space stands between them.
 struct Pair;
 
 impl<'d> DeserializeSeed<'d> for Pair {
@@ -229,22 +303,33 @@ mod tests {
     fn names_and_pairs_are_taken_out_and_the_rest_stays() {
         let text = r#" {"a\n": [1, {"b" :2.50}], "model": {"type":"BPE", "vocab": {"a": 0, "\u00e9": 7, "": 1},
             "merges": ["a \u00e9", ["a", " "]], "more": null}, "end": "x"} "#;
-        let document = Document::read(text.as_bytes()).unwrap();
+        let document = Document::read(text.as_bytes(), false).unwrap();
         assert_eq!(
             document.rest,
             r#"{"a\n":[1, {"b" :2.50}],"model":{"type":"BPE","vocab":{},"merges":[],"more":null},"end":"x"}"#
         );
         assert_eq!(document.vocab, [("a".into(), 0), ("é".into(), 7), ("".into(), 1)]);
         assert_eq!(document.merges.unwrap(), [["a", "é"], ["a", " "]].map(|pair| pair.map(Name::from)));
-        let words = Document::read(br#"{"model": {"vocab": {"a": 0}}}"#).unwrap();
+        let words = Document::read(br#"{"model": {"vocab": {"a": 0}}}"#, false).unwrap();
         assert_eq!((words.rest.as_str(), words.merges), (r#"{"model":{"vocab":{}}}"#, None));
+        let scored =
+            Document::read(br#"{"model": {"vocab": [["a", -0.5], ["\u00e9", 1e-3]]}}"#, true).unwrap();
+        assert_eq!(scored.rest, r#"{"model":{"vocab":[]}}"#);
+        assert_eq!(scored.scored, [("a".into(), -0.5), ("é".into(), 0.001)]);
     }
 
     #[test]
     fn what_is_unusual_is_left_to_python() {
         for model in [
             r#"{"vocab": {}}"#,
-            r#"{"vocab": [["a", 0.5]]}"#,
+            r#"{"vocab": []}"#,
+            r#"{"type": "BPE", "vocab": [["a", 0.5]]}"#,
+            r#"{"vocab": [["a", 0.5]], "merges": []}"#,
+            r#"{"vocab": [["a", 1]]}"#,
+            r#"{"vocab": [["", 0.5]]}"#,
+            r#"{"vocab": [["a", -4e38]]}"#,
+            r#"{"vocab": [["a", 0.5, 0.5]]}"#,
+            r#"{"vocab": [["a", 0.5]], "vocab": {"a": 0}}"#,
             r#"{"vocab": {"a": 0}, "vocab": {"b": 0}}"#,
             r#"{"vocab": {"a": -1}}"#,
             r#"{"vocab": {"a": 0.0}}"#,
@@ -264,15 +349,19 @@ mod tests {
             "[]",
             "7",
         ] {
-            assert!(Document::read(format!(r#"{{"model": {model}}}"#).as_bytes()).is_none(), "{model}");
+            let text = format!(r#"{{"model": {model}}}"#);
+            assert!(
+                [false, true].iter().all(|&lists| Document::read(text.as_bytes(), lists).is_none()),
+                "{model}"
+            );
         }
         for text in
             ["", "[]", "{}", r#"{"model": {"vocab": {"a": 0}}} x"#, r#"{"model": {"vocab": {"a": 0}}"#]
         {
-            assert!(Document::read(text.as_bytes()).is_none(), "{text}");
+            assert!(Document::read(text.as_bytes(), false).is_none(), "{text}");
         }
         let twice = r#"{"model": {"vocab": {"a": 0}}, "model": {"vocab": {"a": 0}}}"#;
-        assert!(Document::read(twice.as_bytes()).is_none());
-        assert!(Document::read(b"{\"model\": {\"vocab\": {\"a\": 0}}, \"x\": \"\xff\"}").is_none());
+        assert!(Document::read(twice.as_bytes(), false).is_none());
+        assert!(Document::read(b"{\"model\": {\"vocab\": {\"a\": 0}}, \"x\": \"\xff\"}", false).is_none());
     }
 }

@@ -76,6 +76,7 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<tokenizer::Tokenizer>()?;
     module.add_class::<trainer::Trainer>()?;
     module.add_class::<trainer::Merging>()?;
+    module.add_function(wrap_pyfunction!(listed::read_scored, module)?)?;
     module.add_function(wrap_pyfunction!(pairs::pairs, module)?)?;
     module.add_function(wrap_pyfunction!(ranks::recover_merges, module)?)?;
     module.add_function(wrap_pyfunction!(unigram::learn_unigram_of, module)?)?;

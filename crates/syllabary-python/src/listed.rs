@@ -9,7 +9,7 @@ use std::sync::Arc;
 use hashbrown::{HashMap, HashSet};
 use pyo3::{
     prelude::*,
-    types::{PyDict, PyInt, PyString, PyTuple},
+    types::{PyDict, PyInt, PyList, PyString, PyTuple},
 };
 use syllabary::vocab::Vocab;
 
@@ -20,6 +20,8 @@ use crate::{
 
 /// Id -> byte, as Python gives it.
 type ByteTokens = std::collections::HashMap<u32, u8>;
+
+type Scored<'py> = (Bound<'py, PyList>, Bound<'py, PyList>, String);
 
 /// No byte is spelled with the character.
 const NONE: u16 = u16::MAX;
@@ -58,7 +60,7 @@ impl Listed {
     #[staticmethod]
     fn read(py: Python<'_>, data: &[u8]) -> PyResult<Option<Listed>> {
         let found = py.detach(|| {
-            let document = Document::read(data)?;
+            let document = Document::read(data, false)?;
             let merges = resolve(&document)?;
             Some((chained(&document.vocab), merges, document))
         });
@@ -131,6 +133,14 @@ impl Listed {
         let tuple = self.merges.clone_ref(py);
         Some(Learned::made(Arc::new(vocab), self.ids.clone(), tuple, byte_tokens.into_keys().collect()))
     }
+}
+
+/// Names and scores of a file that lists these, and the rest of it.
+#[pyfunction]
+pub fn read_scored<'py>(py: Python<'py>, data: &[u8]) -> PyResult<Option<Scored<'py>>> {
+    let Some(document) = py.detach(|| Document::read(data, true)) else { return Ok(None) };
+    let names = PyList::new(py, document.scored.iter().map(|(name, _)| PyString::new(py, name)))?;
+    Ok(Some((names, PyList::new(py, document.scored.iter().map(|&(_, score)| score))?, document.rest)))
 }
 
 impl Listed {

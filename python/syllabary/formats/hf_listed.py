@@ -9,9 +9,10 @@ what it means (`hf_read`).
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
-from syllabary._engine import Listed
+from syllabary._engine import Listed, read_scored
 from syllabary.errors import FormatError
 from syllabary.files import read_bounded
 from syllabary.formats.hf_floats import read_float
@@ -57,19 +58,31 @@ class ListedVocab(dict[str, int]):
         return None if learned is None else ReadTokens(learned, learned.merges)
 
 
+@dataclass(frozen=True, slots=True)
+class ScoredVocab:
+    """Names that have UTF-8 and are not empty, and the score of each, finite in 32 bits."""
+
+    names: list[str]
+    scores: list[float]
+
+
 def open_document(path: Path) -> Json:
     """The JSON of a file; `FormatError` with the place of what is damaged."""
     data = read_bounded(path)
-    listed = Listed.read(data)
-    if listed is None:
+    vocab: ListedVocab | ScoredVocab
+    if (listed := Listed.read(data)) is not None:
+        vocab, merges, rest = ListedVocab(listed), listed.merges, listed.rest
+    elif (scored := read_scored(data)) is not None:
+        vocab, merges, rest = ScoredVocab(*scored[:2]), (), scored[2]
+    else:
         return parse(data, path, read_float)
     try:
-        root = parse(listed.rest.encode(), path, read_float)
+        root = parse(rest.encode(), path, read_float)
     except FormatError:
         return parse(data, path, read_float)  # says where in the file
     model = root.member("model").value
     if isinstance(model, dict):
-        model["vocab"] = ListedVocab(listed)
+        model["vocab"] = vocab
         if "merges" in model:
-            model["merges"] = listed.merges
+            model["merges"] = merges
     return root

@@ -9,11 +9,12 @@ contradict `tokenizer.json`, which is right.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from itertools import count
 from pathlib import Path
 
 from syllabary.formats import transformers_text
 from syllabary.formats.hf_added import FLAGS
-from syllabary.formats.hf_listed import open_document
+from syllabary.formats.hf_listed import ScoredVocab, open_document
 from syllabary.formats.hf_model import read_vocab
 from syllabary.formats.hf_read import read_document
 from syllabary.formats.record import Hints
@@ -71,6 +72,8 @@ def _suffix(root: Json) -> str | None:
 
 def _vocab(vocab: Json) -> dict[str, int]:
     """Name -> id; of Unigram, in the order of the list."""
+    if isinstance(vocab.value, ScoredVocab):
+        return dict(zip(vocab.value.names, count(), strict=False))
     if not isinstance(vocab.value, list):
         return read_vocab(vocab)
     found: dict[str, int] = {}

@@ -12,12 +12,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from itertools import count
 from pathlib import Path
 
 from syllabary.formats.hf_added import Added, read_added, write_added
 from syllabary.formats.hf_components import NAME, NORMALIZER, read_steps
 from syllabary.formats.hf_decoder import read_decoder
 from syllabary.formats.hf_extras import trims_offsets
+from syllabary.formats.hf_listed import ScoredVocab
 from syllabary.formats.hf_split import read_cutting
 from syllabary.formats.hf_vocab import BYTE_NAMES
 from syllabary.formats.hidden import hidden, hidden_of
@@ -48,7 +50,7 @@ def is_unigram(model: Json) -> bool:
     members = model.object()
     kind = members.get("type")
     if kind is None or kind.value is None:
-        return "vocab" in members and isinstance(members["vocab"].value, list)
+        return "vocab" in members and isinstance(members["vocab"].value, (list, ScoredVocab))
     return kind.value == KIND
 
 
@@ -63,7 +65,7 @@ def read_unigram(model: Json) -> UnigramModel:
             last = f"ends with id {len(names) - 1}" if names else "is empty"
             raise members["unk_id"].error(f"is {unknown}, and the vocabulary {last}")
     fallback = members.get("byte_fallback")
-    vocab = {name: token_id for token_id, name in enumerate(names)}
+    vocab = dict(zip(names, count(), strict=False))
     return UnigramModel(
         where=model,
         vocab=vocab,
@@ -77,6 +79,8 @@ def read_unigram(model: Json) -> UnigramModel:
 def _columns(vocab: Json) -> tuple[list[str], list[float]]:
     """The names and the scores of all rows; `FormatError` with the place of a row that is none."""
     rows = vocab.value
+    if isinstance(rows, ScoredVocab):
+        return rows.names, rows.scores
     if isinstance(rows, list) and set(map(type, rows)) <= {list} and set(map(len, rows)) <= {2}:
         names, scores = [row[0] for row in rows], [row[1] for row in rows]
         if _are_names(names) and are_scores(scores):
@@ -112,18 +116,13 @@ def tokens_of(model: UnigramModel, added: Added, always_cut: bool) -> tuple[dict
 
     always_cut: whether no text that holds an added token reaches the model.
     """
-    tokens = {token_id: name.encode() for token_id, name in model.hidden.items()}
+    tokens = dict(zip(model.vocab.values(), map(str.encode, model.vocab), strict=True))
+    for name in added.ids.keys() & model.vocab.keys() if always_cut else ():
+        del tokens[model.vocab[name]]
+    tokens |= {token_id: name.encode() for token_id, name in model.hidden.items()}
     bytes_found: dict[int, int] = {}
     if model.byte_fallback:
-        bytes_found = {
-            token_id: BYTE_NAMES[name] for name, token_id in model.vocab.items() if name in BYTE_NAMES
-        }
-    never = added.ids.keys() if always_cut else ()
-    tokens |= {
-        token_id: name.encode()
-        for name, token_id in model.vocab.items()
-        if token_id not in bytes_found and name not in never
-    }
+        bytes_found = {model.vocab[name]: byte for name, byte in BYTE_NAMES.items() if name in model.vocab}
     for token_id, name in model.hidden.items():
         if model.vocab[name] in bytes_found:
             bytes_found[token_id] = bytes_found[model.vocab[name]]
