@@ -16,12 +16,14 @@ from typing import Literal
 import pytest
 import sentencepiece
 import sentencepiece_models as made
+import tokenizers
 from click.testing import CliRunner
 from unigram_models import PIPELINES, huggingface_file
 
 import syllabary
 from syllabary import FormatError, VocabularyError, surgery
 from syllabary.cli import main
+from syllabary.convert import convert
 from syllabary.formats.sentencepiece import to_spec
 from syllabary.formats.sentencepiece_proto import NORMAL, UNUSED, Model, parse
 from syllabary.reference import ReferenceTokenizer
@@ -136,6 +138,19 @@ def test_a_unigram_of_hugging_face(tmp_path: Path) -> None:
     new = surgery.restrict(Tokenizer(doubled), [spec.tokens[twice]]).tokenizer
     assert twice in new.spec.unused
     assert last not in new.spec.unused
+
+
+@pytest.mark.filterwarnings("ignore::syllabary.LossWarning")
+def test_hugging_face_keeps_a_part_of_a_unigram_apart(tmp_path: Path) -> None:
+    """It knows no piece that is never made: here those score less than their characters."""
+    tok = trained("unigram")
+    for vocabulary in ([], [token.decode() for token in tok.vocab.values()][::2]):
+        new = surgery.restrict(tok, vocabulary).tokenizer
+        losses = " ".join(convert(new, tmp_path / "tokenizer.json").losses)
+        assert "never made, by a score below all others, and ids can change" in losses
+        peer = tokenizers.Tokenizer.from_file(str(tmp_path / "tokenizer.json"))
+        for text in TEXT[:40]:
+            assert peer.encode(text, add_special_tokens=False).ids == new.encode(text, "text")
 
 
 # Lines of a file -> threshold -> which of ▁the and ▁cat `LoadVocabulary` of 0.2.1 keeps.
