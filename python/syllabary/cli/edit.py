@@ -1,4 +1,4 @@
-"""`syllabary edit`: truncate a vocabulary, extend it, remove and add tokens; maps for a model's embeddings.
+"""`syllabary edit`: truncate, extend and restrict a vocabulary, remove and add tokens; maps for embeddings.
 
 Leaves out: what each operation means (`syllabary.surgery`).
 """
@@ -60,6 +60,18 @@ Examples:
     "--add", multiple=True, metavar="TEXT", help="A token that always matches as a whole (repeatable)."
 )
 @click.option("--add-special", multiple=True, metavar="TEXT", help="A special token (repeatable).")
+@click.option(
+    "--vocabulary",
+    type=values.Name(),
+    metavar="FILE",
+    help="Make only the tokens of these lines, `token TAB count`, and single characters.",
+)
+@click.option(
+    "--vocabulary-threshold",
+    type=values.Number(0, 2**63 - 1),
+    metavar="N",
+    help="With it, only those of at least this count.",
+)
 @click.option("--map", "map_file", type=values.Name(), metavar="FILE", help="Write the maps of ids as JSON.")
 @click.option("--unreachable", is_flag=True, help="List the tokens that no text is encoded to, and why.")
 @click.option(
@@ -78,24 +90,27 @@ def edit(
     keep_ids: bool,
     add: tuple[str, ...],
     add_special: tuple[str, ...],
+    vocabulary: str | None,
+    vocabulary_threshold: int | None,
     map_file: str | None,
     unreachable: bool,
     split: str | None,
 ) -> None:
-    """Change the vocabulary of the tokenizer IN: first truncate, then extend, then remove, then add.
+    """Change the vocabulary of the tokenizer IN: first truncate, then extend, remove, restrict, and then add.
+
+    With `--vocabulary` ids stay as they are: what is left out is cut into smaller tokens.
 
     The map has `new_ids`, the new id of each old one (-1: removed), and `made_of`, for each new token the old
     ids that its text was encoded as: none where it has a symbol that is no token.
     """
-    for flag, given in (("--cascade", cascade), ("--keep-ids", keep_ids)):
-        if given and not remove:
-            raise click.UsageError(
-                f"{flag} says how --remove takes tokens out: give --remove, or leave it out"
-            )
+    _check_told(remove, cascade, keep_ids, vocabulary, vocabulary_threshold)
     if map_file is not None:
-        _check_map(map_file, output, source, extend)
+        _check_map(map_file, output, source, extend, vocabulary)
     tok = common.load(source, split)
-    operations = list(_operations(truncate, extend, split, remove, cascade, keep_ids, add, add_special))
+    restriction = vocabulary, vocabulary_threshold
+    operations = list(
+        _operations(truncate, extend, split, remove, cascade, keep_ids, restriction, add, add_special)
+    )
     if operations and output is None:
         raise click.UsageError("say with -o where the changed tokenizer goes")
     if output is map_file is None and not unreachable:
@@ -124,6 +139,19 @@ def edit(
         common.talk(f"{plural(len(found), 'token')} of {new.vocab_size:,} never come up")
 
 
+def _check_told(
+    remove: tuple[str, ...], cascade: bool, keep_ids: bool, vocabulary: str | None, threshold: int | None
+) -> None:
+    """An error for an option that says how to do what is not asked for."""
+    for flag, given in (("--cascade", cascade), ("--keep-ids", keep_ids)):
+        if given and not remove:
+            raise click.UsageError(
+                f"{flag} says how --remove takes tokens out: give --remove, or leave it out"
+            )
+    if threshold is not None and vocabulary is None:
+        raise click.UsageError("--vocabulary-threshold is of --vocabulary: give that, or leave it out")
+
+
 def _as_json(new_ids: NDArray[np.int64], made_of: dict[int, tuple[int, ...]]) -> bytes:
     """The maps as they are written."""
     made = {str(key): value for key, value in made_of.items()}
@@ -145,6 +173,7 @@ def _operations(
     remove: tuple[str, ...],
     cascade: bool,
     keep_ids: bool,
+    restriction: tuple[str | None, int | None],
     add: tuple[str, ...],
     add_special: tuple[str, ...],
 ) -> Iterator[Callable[[syllabary.Tokenizer], surgery.Surgery]]:
@@ -156,6 +185,8 @@ def _operations(
         )
     if remove:
         yield partial(surgery.remove, tokens=remove, cascade=cascade, renumber=not keep_ids)
+    if restriction[0] is not None:
+        yield partial(surgery.restrict, vocabulary=restriction[0], threshold=restriction[1])
     if add:
         yield partial(surgery.add, tokens=[decoded(text, "--add") for text in add])
     if add_special:

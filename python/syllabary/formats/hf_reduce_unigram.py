@@ -57,13 +57,14 @@ def weighed(spec: TokenizerSpec) -> tuple[TokenizerSpec, Loss] | None:
     lowest = min(counted, default=0.0)
     scores = {**dict.fromkeys(named.values(), max(0.0, lowest)), **spec.scores}
     scores |= dict.fromkeys(spec.unused if spec.single_precision else never, lowest)
+    scores |= dict.fromkeys(never, _below_spelling(spec, lowest))
     scores |= {token_id: scores.get(token_id, lowest) for token_id in spec.byte_tokens}
     if spec.single_precision:
         sentence = "that scores are added in 32 bits: where two ways to cut a piece are nearly as good, "
         lost.append(Loss(sentence + "ids can change", "some"))
     if never:
-        sentence = f"that {they_are(len(never), 'piece')} never made, by the lowest score, and ids can change"
-        lost.append(Loss(sentence, "some"))
+        sentence = f"that {they_are(len(never), 'piece')} never made, by a score below all others"
+        lost.append(Loss(sentence + ", and ids can change", "some"))
     if not spec.fuse_unknown:
         lost.append(Loss("that unknown characters in a row stay apart: they become one token", "some"))
     tokens = dict(spec.tokens)
@@ -81,6 +82,12 @@ def weighed(spec: TokenizerSpec) -> tuple[TokenizerSpec, Loss] | None:
         fuse_unknown=True,
     )
     return changed, joined(lost)
+
+
+def _below_spelling(spec: TokenizerSpec, lowest: float) -> float:
+    """A score with which a token loses to its characters, if these are tokens, each with the lowest score."""
+    longest = max((len(token.decode("utf-8", "ignore")) for token in spec.tokens.values()), default=1)
+    return min(lowest, 0.0) * longest - 1.0
 
 
 def _check_apart(tokens: Mapping[int, bytes], named: Mapping[str, int]) -> None:

@@ -15,7 +15,7 @@ from syllabary.reference.aligned import Span
 from syllabary.reference.dropout import Coins
 from syllabary.reference.groups import State, Token
 from syllabary.reference.unigram import Unigram
-from syllabary.reference.unigram_paths import draw, nbest
+from syllabary.reference.unigram_paths import draw, entropy, lattice, nbest
 from syllabary.reference.wordlevel import WordLevel
 from syllabary.reference.wordpiece import WordPiece
 from syllabary.spec import TokenizerSpec
@@ -102,6 +102,15 @@ class Modelled:
         if not isinstance(self.model, Unigram):
             return [token.id for token in self.tokens()]
         return self.ids(self.model.spelled(self.piece, draw(self.model, self.piece, alpha, coins)))
+
+    def entropy(self, alpha: float) -> float:
+        """That of its ways, in nats; what some way cannot spell is noted."""
+        if not isinstance(self.model, Unigram):
+            return 0.0
+        for edge in (edge for ending in lattice(self.model, self.piece) for edge in ending):
+            if edge.id is None:
+                self.ids(self.model.spelled(self.piece, [edge]))
+        return entropy(self.model, self.piece, alpha)
 
     def ids(self, parts: list[tuple[int | None, int, int]]) -> list[int]:
         """The ids of the parts; those without one are noted."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Iterable, Iterator
 from heapq import nlargest
+from math import fsum
 from typing import Literal, SupportsIndex
 
 from syllabary.cached import cached_property
@@ -23,6 +24,7 @@ from syllabary.reference.models import Modelled
 from syllabary.reference.pipeline import Pipeline, Unknown
 from syllabary.reference.special import Policy
 from syllabary.reference.trim import Trim
+from syllabary.reference.unigram_paths import chosen
 from syllabary.spec import TokenizerSpec
 
 State = list[list[int]]
@@ -131,14 +133,24 @@ class ReferenceTokenizer:
         return ways
 
     def sample(
-        self, text: str, alpha: float, seed: int | None = None, special: Policy = "raise", index: int = 0
+        self,
+        text: str,
+        alpha: float,
+        seed: int | None = None,
+        special: Policy = "raise",
+        index: int = 0,
+        nbest: int | None = None,
     ) -> list[int]:
         """The ids of a way to encode `text` drawn with a probability that goes by `exp(alpha * score)`.
 
-        seed, index: as in `encode`. `VocabularyError` for another model than Unigram.
+        seed, index: as in `encode`. nbest: one of so many best ways, not of all; of one, that is `encode`'s.
+        `VocabularyError` for another model than Unigram.
         """
         check_weighs(self.spec, "sample")
         coins = Coins(0.0, secrets.randbits(64) if seed is None else seed, index)
+        if nbest is not None:
+            ways = self.encode_nbest(text, nbest, special)
+            return ways[chosen([score for _ids, score in ways], alpha, coins)][0]
         unknown: Unknown = []
         ids: list[int] = []
         for group in self.groups(text, special, unknown):
@@ -148,6 +160,19 @@ class ReferenceTokenizer:
                 ids += [token.id for token in group.tokens()]
         check_known(unknown, text)
         return ids
+
+    def entropy(self, text: str, alpha: float, special: Policy = "raise") -> float:
+        """The entropy of the ways to encode `text`, in nats, with the probabilities of `sample`.
+
+        That of several pieces is a sum. `UnknownSymbolError` for what some way cannot spell,
+        `VocabularyError` for another model than Unigram.
+        """
+        check_weighs(self.spec, "entropy")
+        unknown: Unknown = []
+        groups = self.groups(text, special, unknown)
+        found = fsum(group.entropy(alpha) for group in groups if isinstance(group, Modelled))
+        check_known(unknown, text)
+        return found
 
     def steps(self, text: str, special: Policy = "raise") -> Iterator[State]:
         """Every state from single symbols to ids, one merge a step; one list a piece.

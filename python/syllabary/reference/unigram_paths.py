@@ -4,19 +4,22 @@ The n best come from a search from the end of the piece to its beginning (A*), i
 known exactly: Viterbi's scores. A path is drawn by filtering forward and sampling backward: first the sum
 of the weights of all ways to each place, then, from the end, each last token with its share of that sum.
 The weight of a path is `exp(alpha * score)`: 0 makes all ways equally likely, the larger `alpha` the more
-often it is the best (Kudo 2018, "subword regularization").
+often it is the best (Kudo 2018, "subword regularization"). How much chance there is in it, in nats, is the
+entropy, which the same walk forward adds up.
 
-Adds `nbest` and `draw`. Leaves out: the lattice (`unigram`).
-Source: sentencepiece 0.2.3, `src/unigram_model.cc` (`NBestEncode`, `Lattice::NBest`, `Lattice::Sample`), but
-for paths of one score, which come in the order they were found here, and its random numbers, which cannot be
-repeated.
+Adds `nbest`, `draw`, `chosen` and `entropy`. Leaves out: the lattice (`unigram`).
+Source: sentencepiece 0.2.3, `src/unigram_model.cc` (`NBestEncode`, `Lattice::NBest`, `Lattice::Sample`) and
+`src/sentencepiece_processor.cc` (`SampleEncode`), but for paths of one score, which come in the order they
+were found here, and its random numbers, which cannot be repeated. The entropy: `Lattice::CalculateEntropy` of
+0.2.1, in 64 bits and not in 32; 0.2.3 has none any more.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import reduce
 from heapq import heapify, heappop, heappush, nsmallest
-from math import exp, log1p
+from math import exp, fsum, log1p
 
 from syllabary.reference.dropout import Coins
 from syllabary.reference.unigram import Edge, Unigram, path_to
@@ -134,3 +137,41 @@ def draw(model: Unigram, piece: str, alpha: float, coins: Coins) -> list[Edge]:
         path.append(chosen)
         place = chosen.start
     return path[::-1]
+
+
+def chosen(scores: Sequence[float], alpha: float, coins: Coins) -> int:
+    """Which of some ways, drawn by their scores with a probability by `exp(alpha * score)`; one coin.
+
+    >>> chosen([-3.0, -4.0, -9.0], 1000.0, Coins(0.0, seed=5)), chosen([-4.0], 0.0, Coins(0.0, seed=5))
+    (0, 0)
+    """
+    best = max(scores)
+    weights = [exp(alpha * (score - best)) for score in scores]
+    drawn, summed = coins.number() * fsum(weights), 0.0
+    for place, weight in enumerate(weights):
+        summed += weight
+        if drawn < summed:
+            return place
+    return scores.index(best)  # but for rounding, the coin is below the sum
+
+
+def entropy(model: Unigram, piece: str, alpha: float) -> float:
+    """The entropy, in nats, of the ways to cut a piece, each with a probability by `exp(alpha * score)`.
+
+    A way to a place is a way to where its last token begins, and that token: its logarithm is a sum.
+
+    >>> from syllabary.spec import SplitSpec, TokenizerSpec
+    >>> fields = ("char", SplitSpec(None), {0: b"a", 1: b"aa"}, {}, None)
+    >>> model = Unigram(TokenizerSpec(*fields, model="unigram", scores={0: -2.0, 1: -3.0}))
+    >>> round(exp(entropy(model, "aaa", 0.0)), 6), entropy(model, "a", 1.0)
+    (3.0, 0.0)
+    """
+    sums, found = [0.0] * (len(piece) + 1), [0.0] * (len(piece) + 1)
+    for place, ending in enumerate(lattice(model, piece)):
+        weights = [sums[edge.start] + alpha * scored(model, edge) for edge in ending]
+        if weights:
+            sums[place] = reduce(added, weights)
+        for edge, weight in zip(ending, weights, strict=True):
+            share = weight - sums[place]
+            found[place] += exp(share) * (found[edge.start] - share)
+    return max(found[-1], 0.0)
