@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from encode_parts import OURS, PAIR, QUARTER, THIRD, TWO, WORST
+from encode_parts import LISTED, OURS, PAIR, QUARTER, THIRD, TWO, WORST
 from encode_peers import RC3
 from train_goals import goal
 
@@ -18,6 +18,7 @@ Key = tuple[str, str, str]  # part, corpus, vocabulary
 
 FIRST, WARM, GIGABYTE = 2.5, 1.3, 1000.0
 LISTED_FIRST = 1.0
+READ_LISTED = ("fastokens", RC3, "tokenizers")  # from a tokenizer.json
 LIST_GIGATOKEN, LIST_TIKTOKEN = 2.0, 8.0
 SCALED = 0.95
 DECODED, COUNTED, LOADED = 4.0, 1.05, 6.0
@@ -133,6 +134,12 @@ def of_loading(where: str, key: Key, rows: Rows) -> Iterator[Goal]:
     if key[2] != "r50k" and "tiktoken" in rows:
         found = rows["tiktoken"]["median_first"] / rows[OURS]["median_first"]
         yield goal(f"{where}: times the speed of tiktoken, at least {LOADED:g}", found, found >= LOADED)
+    if LISTED in rows:
+        theirs = {name: rows[name]["median_first"] for name in READ_LISTED if name in rows}
+        best = min(theirs, key=theirs.__getitem__, default=None)
+        if best is not None:
+            found = theirs[best] / rows[LISTED]["median_first"]
+            yield goal(f"{where}, tokenizer.json: times the speed of {best}, above 1", found, found > 1)
 
 
 def of_models(where: str, _key: Key, rows: Rows) -> Iterator[Goal]:

@@ -204,9 +204,12 @@ def count(setup: Setup, vocabs: Sequence[str], corpora: Sequence[str]) -> Iterat
 
 
 def load(setup: Setup, vocabs: Sequence[str], _corpora: Sequence[str]) -> Iterator[Cell]:
-    """From the file to the ids of a first string."""
+    """From the file to the ids of a first string; ours from both files."""
     for vocab in vocabs:
-        yield Cell("load", "", vocab, setup.tasks(ALL, "load", vocab, ""))
+        tasks = setup.tasks(ALL, "load", vocab, "")
+        if setup.source(vocab, None).json:
+            tasks[LISTED] = tasks[OURS]._replace(lane=LISTED)
+        yield Cell("load", "", vocab, tasks)
 
 
 def sentencepiece(setup: Setup, _vocabs: Sequence[str], corpora: Sequence[str]) -> Iterator[Cell]:

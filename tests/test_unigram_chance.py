@@ -138,6 +138,11 @@ def test_a_user_defined_symbol_weighs_as_in_the_n_best() -> None:
     assert len(shares) == 2
     wanted = -sum(share / sum(shares) * math.log(share / sum(shares)) for share in shares)
     assert tok.entropy("→→", 1.0) == pytest.approx(wanted)
+    weights = {tuple(ids): math.exp(score) for ids, score in tok.encode_nbest("→→", 9)}
+    drawn = tok.sample_batch(["→→"] * DRAWS, 1.0, 5).to_list()
+    assert not strays(counted(drawn), weights)
+    reference = ReferenceTokenizer(spec)
+    assert [reference.sample("→→", 1.0, 5, index=index) for index in range(50)] == drawn[:50]
 
 
 def test_wrong_arguments() -> None:

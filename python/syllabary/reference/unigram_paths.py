@@ -31,7 +31,7 @@ Path = tuple[Edge, "Path | None"]
 
 
 def scored(model: Unigram, edge: Edge) -> float:
-    """The score of an edge, as the search keeps it.
+    """The score of an edge, as the search and the draw keep it.
 
     sentencepiece counts the length of a user-defined symbol in characters here, and not in bytes.
     """
@@ -120,7 +120,7 @@ def draw(model: Unigram, piece: str, alpha: float, coins: Coins) -> list[Edge]:
     ending: list[list[tuple[Edge, float]]] = [[] for _ in range(len(piece) + 1)]
     for start in range(len(piece)):
         for edge in model.edges(piece, start):
-            weight = total[start] + alpha * edge.score
+            weight = total[start] + alpha * scored(model, edge)
             before = ending[edge.end]
             total[edge.end] = added(total[edge.end], weight) if before else weight
             before.append((edge, weight))

@@ -39,7 +39,9 @@ impl Unigram {
             };
             self.trie.prefixes(&lattice.codes[start..], |cell, characters| {
                 is_single |= characters == 1;
-                put(characters, cell.id, self.scores[cell.id as usize]);
+                // As the search for the n best has it.
+                let score = self.search_scores.get(&cell.id).copied();
+                put(characters, cell.id, score.unwrap_or(self.scores[cell.id as usize]));
             });
             if !is_single {
                 put(1, NONE, self.unknown_score);
