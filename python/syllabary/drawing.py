@@ -14,16 +14,22 @@ import numpy as np
 
 from syllabary.arguments import integer, iterated, seeded, special_policy, thread_count
 from syllabary.errors import SyllabaryError, TextError
+from syllabary.on_demand import later
 from syllabary.ragged import Ragged
 from syllabary.reference.check_models import check_weighs
-from syllabary.reference.dropout import Coins
 from syllabary.reference.symbols import utf8
-from syllabary.reference.unigram_paths import chosen
 from syllabary.spec import TokenizerSpec
 
 if TYPE_CHECKING:
     from syllabary._engine import Tokenizer as Engine
+    from syllabary.reference import dropout, unigram_paths
     from syllabary.reference.tokenizer import ReferenceTokenizer
+else:
+    later(
+        globals(),
+        dropout="syllabary.reference.dropout",
+        unigram_paths="syllabary.reference.unigram_paths",
+    )
 
 MOST_WAYS = 2**31  # no text has more that memory holds
 
@@ -86,7 +92,7 @@ class Drawing:
             return self._engine.sample(text, policy, weight, number)
         if not isinstance(text, str):
             raise TypeError(f"text must be a str, not {type(text).__name__}")
-        return self._one_of(text, policy, _ways("nbest", nbest), weight, Coins(0.0, number))
+        return self._one_of(text, policy, _ways("nbest", nbest), weight, dropout.Coins(0.0, number))
 
     def sample_batch(
         self,
@@ -145,12 +151,12 @@ class Drawing:
         check_weighs(self._spec, "sample")
         return _weight(alpha), seeded(seed)
 
-    def _one_of(self, text: str, policy: Any, most: int, alpha: float, coins: Coins) -> list[int]:
+    def _one_of(self, text: str, policy: Any, most: int, alpha: float, coins: dropout.Coins) -> list[int]:
         """The ids of one of the best ways."""
         if most == 1:
             return self._engine.encode(text, policy)
         ways = self._engine.encode_nbest(text, policy, most)
-        return ways[chosen([score for _ids, score in ways], alpha, coins)][0]
+        return ways[unigram_paths.chosen([score for _ids, score in ways], alpha, coins)][0]
 
     def _each_of(
         self, texts: list[str], policy: Any, most: int, alpha: float, seed: int
@@ -161,7 +167,7 @@ class Drawing:
                 raise TypeError(f"texts[{index}] is {type(text).__name__}: give str")
             utf8(text, f"text {index} of the batch")
             try:
-                yield self._one_of(text, policy, most, alpha, Coins(0.0, seed, index))
+                yield self._one_of(text, policy, most, alpha, dropout.Coins(0.0, seed, index))
             except SyllabaryError as error:
                 raise type(error)(f"text {index} of the batch: {error}") from None
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from syllabary.errors import FormatError
 from syllabary.formats import hf_unigram
@@ -21,13 +21,18 @@ from syllabary.formats.hf_components import NAME, NORMALIZER, Component, read_st
 from syllabary.formats.hf_decoder import read_decoder, write_decoder
 from syllabary.formats.hf_extras import trims_offsets
 from syllabary.formats.hf_names import check_added, checked_names, merges_of, model_vocab, names_of
-from syllabary.formats.hf_reduce import rewritten
 from syllabary.formats.hf_split import Cutting, read_cutting, write_cutting
 from syllabary.formats.hf_words import write_model, write_options
 from syllabary.formats.record import Facts, cannot_hold
 from syllabary.formats.strict_json import Json
+from syllabary.on_demand import later
 from syllabary.reference.check import check_spec
 from syllabary.spec import TokenizerSpec
+
+if TYPE_CHECKING:
+    from syllabary.formats import hf_reduce
+else:
+    later(globals(), hf_reduce="syllabary.formats.hf_reduce")
 
 TRIMMING: Component = {
     "type": "ByteLevel",
@@ -71,7 +76,7 @@ def dumps(found: dict[str, Any]) -> str:
 def document(spec: TokenizerSpec) -> dict[str, object]:
     """The file as plain values; `FormatError` names what it cannot hold."""
     check_spec(spec)
-    spec = rewritten(spec)
+    spec = hf_reduce.rewritten(spec)
     if spec.model == "unigram":
         hf_unigram.check_unigram(spec)
         names = names_of(spec)

@@ -12,17 +12,24 @@ Leaves out: the models one by one (`hf_model`, `hf_words`).
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from syllabary.formats.hf_read import read
-from syllabary.formats.hf_reduce import reduce
 from syllabary.formats.hf_write import refuses, write
 from syllabary.formats.record import Format
 from syllabary.formats.signs import SIGNS
+from syllabary.on_demand import later
+
+if TYPE_CHECKING:
+    from syllabary.formats import hf_reduce
+else:
+    later(globals(), hf_reduce="syllabary.formats.hf_reduce")
 
 FORMAT = Format(
     SIGNS["huggingface"],
     read,
     write,
     refuses,
-    reduce=reduce,
+    reduce=lambda spec: hf_reduce.reduce(spec),  # imported when it is needed
     models=("bpe", "wordpiece", "unigram", "wordlevel"),
 )
