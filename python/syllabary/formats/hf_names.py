@@ -19,7 +19,7 @@ from syllabary.formats.hf_vocab import Vocabulary, is_symbol, of_bytes, of_chara
 from syllabary.formats.ranks import recover_merges
 from syllabary.formats.record import cannot_hold
 from syllabary.formats.strict_json import Json
-from syllabary.reference.bytes_to_unicode import CHARACTER_TO_BYTE, spell, unspell
+from syllabary.reference.bytes_to_unicode import CHARACTER_TO_BYTE, spell_all, unspell
 from syllabary.reference.symbols import byte_name
 from syllabary.spec import Matching, TokenizerSpec
 
@@ -33,13 +33,14 @@ def merges_of(spec: TokenizerSpec) -> Merges:
     return recover_merges(spec.tokens) if spec.scores is None else merges_of_scores(spec)
 
 
-def checked_names(spec: TokenizerSpec, merges: Merges) -> dict[int, str]:
-    """id -> name; `FormatError` for one that would be something else there."""
+def checked_names(spec: TokenizerSpec, merges: Merges) -> tuple[dict[int, str], dict[str, int]]:
+    """id -> name, and the model's own vocabulary; `FormatError` for what would be something else there."""
     names = names_of(spec)
-    _check_alphabet(spec, names)
+    vocab = model_vocab(spec, names)
+    _check_alphabet(spec, names, vocab)
     _check_merges(spec, merges, names)
-    _check_read_back(spec, merges, names)
-    return names
+    _check_read_back(spec, merges, names, vocab)
+    return names, vocab
 
 
 def model_vocab(spec: TokenizerSpec, names: Mapping[int, str]) -> dict[str, int]:
@@ -100,7 +101,7 @@ def names_of(spec: TokenizerSpec) -> dict[int, str]:
     In Unigram an id that is never made may have the name of a later one.
     """
     if spec.unit == "byte":
-        names = dict(zip(spec.tokens, map(spell, spec.tokens.values()), strict=True))
+        names = dict(zip(spec.tokens, spell_all(list(spec.tokens.values())), strict=True))
     else:
         names = {token_id: _name(token_id, token, spec) for token_id, token in spec.tokens.items()}
     for text, token_id in {**spec.special_tokens, **spec.added_tokens}.items():
@@ -127,14 +128,21 @@ def _name(token_id: int, token: bytes, spec: TokenizerSpec) -> str:
         ) from error
 
 
-def _check_alphabet(spec: TokenizerSpec, names: Mapping[int, str]) -> None:
+def _singular(spec: TokenizerSpec, names: Mapping[int, str], vocab: Mapping[str, int]) -> set[str]:
+    """The names of a vocabulary that have one character, or are no ordinary tokens: few of all."""
+    others = {names[token_id] for token_id in names.keys() - spec.tokens.keys()}
+    if spec.unit == "byte":  # any other character stands for no byte, so its name is no ordinary token's
+        return (others | CHARACTER_TO_BYTE.keys()) & vocab.keys()
+    return {name for name in vocab if len(name) == 1} | (others & vocab.keys())
+
+
+def _check_alphabet(spec: TokenizerSpec, names: Mapping[int, str], vocab: Mapping[str, int]) -> None:
     """Every name of one symbol's length is a symbol there, special or not."""
     symbols = {names[token_id] for token_id in spec.alphabet.values()}
     prefix, suffix = spec.continuing_prefix or "", spec.end_of_word or ""
-    vocab: Mapping[str, int] = model_vocab(spec, names)
     if not prefix and not suffix:  # most names are longer, and tokens
-        tokens = spec.tokens.keys()
-        vocab = {name: at for name, at in vocab.items() if len(name) == 1 or at not in tokens}
+        few = sorted(_singular(spec, names, vocab), key=vocab.__getitem__)
+        vocab = {name: vocab[name] for name in few}
     for name, token_id in vocab.items():
         single = is_symbol(name, prefix, suffix)
         ours = single and name in symbols
@@ -177,12 +185,14 @@ def _check_merges(spec: TokenizerSpec, merges: Merges, names: Mapping[int, str])
             )
 
 
-def _check_read_back(spec: TokenizerSpec, merges: Merges, names: Mapping[int, str]) -> None:
+def _check_read_back(
+    spec: TokenizerSpec, merges: Merges, names: Mapping[int, str], whole: Mapping[str, int]
+) -> None:
     """The names, read again, are the tokens, symbols and merges that they were written from."""
     nowhere = Json({"byte_fallback": True}, "$", Path(NAME))
-    vocab = whole = model_vocab(spec, names)
+    vocab = whole
     if spec.unit == "byte":
-        spec, merges, vocab = _unsure(spec, merges, vocab)
+        spec, merges, vocab = _unsure(spec, merges, names, whole)
     model = Model(
         where=nowhere,
         vocab=vocab,
@@ -207,20 +217,21 @@ def _check_read_back(spec: TokenizerSpec, merges: Merges, names: Mapping[int, st
 
 
 def _unsure(
-    spec: TokenizerSpec, merges: Merges, vocab: Mapping[str, int]
+    spec: TokenizerSpec, merges: Merges, names: Mapping[int, str], vocab: Mapping[str, int]
 ) -> tuple[TokenizerSpec, Merges, dict[str, int]]:
     """Of tokens of bytes, merges and names those that need a look.
 
     A name of several characters that no added token has is one of bytes, and read so, whatever the rest is.
     """
     named = {*spec.special_tokens, *spec.added_tokens}
-    tokens = spec.tokens.keys()
-    kept = {at for name, at in vocab.items() if len(name) == 1 or name in named or at not in tokens}
+    kept = {vocab[name] for name in _singular(spec, names, vocab) | (named & vocab.keys())}
     watched = kept.difference(spec.alphabet.values()).union(vocab[name] for name in named & vocab.keys())
+    if watched.isdisjoint(chain.from_iterable(merges)):  # as of most
+        merges = ()
     merges = tuple(merge for merge in merges if not watched.isdisjoint(merge))
     kept.update(chain.from_iterable(merges))
-    found = replace(spec, tokens={token_id: spec.tokens[token_id] for token_id in kept & tokens})
-    return found, merges, {name: at for name, at in vocab.items() if at in kept}
+    found = replace(spec, tokens={one: spec.tokens[one] for one in kept & spec.tokens.keys()})
+    return found, merges, {names[one]: one for one in sorted(kept)}
 
 
 def _check_same(spec: TokenizerSpec, back: Vocabulary, merges: Merges) -> None:

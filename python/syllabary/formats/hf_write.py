@@ -108,12 +108,12 @@ def merging_model(spec: TokenizerSpec) -> tuple[dict[str, object], dict[int, str
     """The member `model` of byte-pair encoding, and id -> name; `FormatError` names what it cannot hold."""
     check_fields(spec)
     merges = merges_of(spec)
-    names = checked_names(spec, merges)
+    names, vocab = checked_names(spec, merges)
     model = {
         "type": "BPE",
         **model_options(spec, names),
         **_object(_carried(spec, names).get("model")),
-        "vocab": model_vocab(spec, names),
+        "vocab": vocab,
         "merges": [[names[left], names[right]] for left, right, _result in merges],
     }
     return model, names

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import codecs
 from collections.abc import Iterable, Sequence
-from io import BytesIO
+from io import BytesIO, StringIO
 from typing import Any
 
 from syllabary.spec import ByteOrder
@@ -46,6 +46,16 @@ def spell(token: bytes) -> str:
     ('Ġthe', 'Ã©')
     """
     return codecs.charmap_decode(token, "strict", SPELLED)[0]
+
+
+def spell_all(tokens: Sequence[bytes]) -> list[str]:
+    """Many, as GPT-2's files write them.
+
+    >>> spell_all([b" the", b"", b"\\xc3\\xa9"])
+    ['Ġthe', '', 'Ã©']
+    """
+    all_characters = StringIO(spell(b"".join(tokens)))
+    return list(map(all_characters.read, map(len, tokens)))
 
 
 def unspell(spelling: str) -> bytes:
