@@ -173,7 +173,8 @@ def write(
     if not isinstance(path, (str, os.PathLike)):
         raise TypeError(f"path is {path!r}: give str or PathLike")
     target = Path(path)
-    files = format_of(target, format).files(spec, target)
+    with _uncollected():
+        files = format_of(target, format).files(spec, target)
     for file, data in files.items():
         if len(data) > MAX_BYTES:
             raise FormatError(
