@@ -39,6 +39,7 @@ __all__ = [
     "Trainer",
     "learn_unigram_of",
     "pairs",
+    "read_own",
     "read_scored",
     "recover_merges",
 ]
@@ -719,6 +720,12 @@ class StepDecoder:
 def pairs(flat: NDArray[np.int64], bounds: NDArray[np.int64]) -> list[list[tuple[int, int]]]:
     """The pairs of `flat`, shape (n, 2), in rows, from each of `bounds`, shape (rows + 1,), to the next.
     `ValueError` for bounds that are no places of pairs."""
+
+def read_own(data: builtins.bytes) -> tuple[Learned, bool, bool, str] | None:
+    """Tokens and merges of a `.syllabary.json`, whether it has merges, whether no two tokens are alike, and
+    the JSON of the file with an empty list in the place of each; `None` for a file that is wrong or unusual
+    in the two: ids that do not ascend, merges that join otherwise.
+    """
 
 def read_scored(data: builtins.bytes) -> tuple[list[str], list[float], str] | None:
     """Names and scores of a `tokenizer.json` whose vocabulary lists these, and the JSON of the file with an

@@ -10,7 +10,7 @@ use serde_core::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess,
 use serde_json::value::RawValue;
 
 /// The largest id of the formats.
-const MAX_ID: u64 = (1 << 32) - 2;
+pub const MAX_ID: u64 = (1 << 32) - 2;
 
 /// How a file of merges begins, which may stand before them here too.
 const HEAD: &str = "#version";
@@ -147,7 +147,7 @@ impl<'d> Visitor<'d> for Entries<'_, 'd> {
 }
 
 /// A list, of which each row is read by what the function gives.
-struct Rows<'a, T, R>(&'a mut Vec<T>, fn() -> R);
+pub struct Rows<'a, T, R>(pub &'a mut Vec<T>, pub fn() -> R);
 
 impl<'d, T, R: DeserializeSeed<'d, Value = T>> DeserializeSeed<'d> for Rows<'_, T, R> {
     type Value = ();
@@ -269,7 +269,7 @@ fn halves<E: Error>(text: &str) -> Result<[&str; 2], E> {
 }
 
 /// A text, which lies in the document unless something in it is escaped.
-struct Text;
+pub struct Text;
 
 impl<'d> DeserializeSeed<'d> for Text {
     type Value = Name<'d>;

@@ -11,6 +11,7 @@ mod full;
 mod huggingface;
 mod ids;
 mod json;
+mod json_own;
 mod keeper;
 mod layout;
 mod learned;
@@ -76,6 +77,7 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<tokenizer::Tokenizer>()?;
     module.add_class::<trainer::Trainer>()?;
     module.add_class::<trainer::Merging>()?;
+    module.add_function(wrap_pyfunction!(listed::read_own, module)?)?;
     module.add_function(wrap_pyfunction!(listed::read_scored, module)?)?;
     module.add_function(wrap_pyfunction!(pairs::pairs, module)?)?;
     module.add_function(wrap_pyfunction!(ranks::recover_merges, module)?)?;

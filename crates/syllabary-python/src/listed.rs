@@ -1,8 +1,8 @@
-//! `Listed`: vocabulary and merges of a `tokenizer.json`, read by the engine.
+//! `Listed`: vocabulary and merges of a `tokenizer.json`, read by the engine; and those of our own format.
 //!
 //! Adds ids for names, and the bytes that names spell, of files as they ought to be. What is wrong with another file, or
-//! strange about it, `python/syllabary/formats/hf_model.py` and `hf_vocab.py` find out: they are the definition. Leaves
-//! out: JSON (`json`), and everything else in the file.
+//! strange about it, `python/syllabary/formats/hf_model.py`, `hf_vocab.py` and `syllabary_json.py` find out: they are the
+//! definition. Leaves out: JSON (`json`, `json_own`), and everything else in the file.
 
 use std::sync::Arc;
 
@@ -15,6 +15,7 @@ use syllabary::vocab::Vocab;
 
 use crate::{
     json::{Document, Name},
+    json_own::Own,
     learned::{Learned, Merge},
 };
 
@@ -141,6 +142,40 @@ pub fn read_scored<'py>(py: Python<'py>, data: &[u8]) -> PyResult<Option<Scored<
     let Some(document) = py.detach(|| Document::read(data, true)) else { return Ok(None) };
     let names = PyList::new(py, document.scored.iter().map(|(name, _)| PyString::new(py, name)))?;
     Ok(Some((names, PyList::new(py, document.scored.iter().map(|&(_, score)| score))?, document.rest)))
+}
+
+/// Tokens and merges of our own format, whether it has merges, whether no two tokens are alike, and the rest of it.
+#[pyfunction]
+pub fn read_own(py: Python<'_>, data: &[u8]) -> PyResult<Option<(Learned, bool, bool, String)>> {
+    let found = py.detach(|| {
+        let Own { rest, bytes, ends, merges } = Own::read(data)?;
+        let merges = merges?;
+        if !ends.is_sorted_by(|before, after| before.0 < after.0) {
+            return None;
+        }
+        // Ids that are too far apart are an error here.
+        let vocab = Vocab::of_ranks(bytes, &ends, &Default::default()).ok()?;
+        merges.iter().flatten().all(|&merge| joins(&vocab, merge)).then_some((vocab, merges, rest))
+    });
+    let Some((vocab, merges, rest)) = found else { return Ok(None) };
+    let (has_merges, merges) = (merges.is_some(), merges.unwrap_or_default());
+    let mut integers = vec![None; if has_merges { vocab.id_bound() as usize } else { 0 }];
+    for (id, _) in vocab.iter().filter(|_| has_merges) {
+        integers[id as usize] = Some(id.into_pyobject(py)?);
+    }
+    let row = |ids: &[u32; 3]| PyTuple::new(py, ids.map(|id| integers[id as usize].as_ref()));
+    let tuple = PyTuple::new(py, merges.iter().map(row).collect::<PyResult<Vec<_>>>()?)?.unbind();
+    let merges = merges.into_iter().map(|[left, right, result]| (left, right, result)).collect();
+    let differ = vocab.is_distinct();
+    Ok(Some((Learned::made(Arc::new(vocab), merges, tuple, Vec::new()), has_merges, differ, rest)))
+}
+
+/// Whether a merge makes what its two tokens are, none of which is empty.
+fn joins(vocab: &Vocab, merge: [u32; 3]) -> bool {
+    match merge.map(|id| vocab.bytes(id).unwrap_or_default()) {
+        [b"", ..] | [_, b"", _] => false,
+        [left, right, made] => made.strip_prefix(left) == Some(right),
+    }
 }
 
 impl Listed {

@@ -10,6 +10,9 @@ use crate::{
     tokenizer::Tokenizer,
 };
 
+/// So many symbols are named.
+const SHOWN: usize = 10;
+
 impl Tokenizer {
     /// The token that a piece is, where pieces that are tokens become them at once.
     pub(crate) fn whole_piece(&self, piece: &str) -> Option<u32> {
@@ -42,6 +45,7 @@ impl Tokenizer {
         singly: bool,
     ) -> Result<(Option<usize>, Vec<String>), Error> {
         let mut symbols: Vec<String> = Vec::new();
+        let mut seen: Vec<Box<[u8]>> = Vec::new();
         let mut first = None;
         self.split.pieces(part, &mut |piece| {
             if self.whole_pieces && self.whole_piece(piece).is_some() {
@@ -51,11 +55,16 @@ impl Tokenizer {
             let mut missing = |span: Range<usize>| {
                 first.get_or_insert_with(|| place.original(start + span.start..start + span.end).start);
                 let bytes = &piece.as_bytes()[span];
+                // Most of a long text: to write a symbol takes longer than to look for it.
+                if symbols.len() == SHOWN || seen.iter().any(|other| **other == *bytes) {
+                    return;
+                }
                 let symbol = match std::str::from_utf8(bytes) {
                     Ok(text) => quoted(text),
                     Err(_) => format!("byte 0x{:02X}", bytes[0]),
                 };
-                if symbols.len() < 10 && !symbols.contains(&symbol) {
+                if !symbols.contains(&symbol) {
+                    seen.push(bytes.into());
                     symbols.push(symbol);
                 }
             };

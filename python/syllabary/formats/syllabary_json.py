@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, cast, get_args
 
 from syllabary import splits
+from syllabary._engine import read_own
 from syllabary.errors import FormatError, PatternError
 from syllabary.files import read_bounded
 from syllabary.formats import syllabary_steps
@@ -19,6 +21,7 @@ from syllabary.formats.signs import SIGNS
 from syllabary.formats.strict_json import Json, are_ids, parse
 from syllabary.on_demand import later
 from syllabary.reference.check import check_spec
+from syllabary.reference.tokens import ReadTokens
 from syllabary.spec import Model, SplitSpec, Tables, TokenizerSpec, Unit
 
 if TYPE_CHECKING:
@@ -28,6 +31,7 @@ else:
 
 NAME = "syllabary"
 ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False)  # json.dumps makes one for each line
+EACH = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=("\n", ": "))  # an item a line
 VERSIONS = (1, 2)  # 2 has members of `syllabary_steps`
 KEYS = (
     "format version unit split end_of_word fallback whole_pieces special_tokens added_tokens record tokens "
@@ -44,7 +48,7 @@ def write(spec: TokenizerSpec) -> bytes:
     """
     check_spec(spec)
     more = {name: _line(_plain(value, name)) for name, value in syllabary_steps.changed(spec).items()}
-    tokens = ([token_id, _token(spec.tokens[token_id])] for token_id in sorted(spec.tokens))
+    tokens = dict(sorted(spec.tokens.items()))
     members = {
         "format": _line(NAME),
         "version": _line(VERSIONS[bool(more)]),
@@ -57,9 +61,9 @@ def write(spec: TokenizerSpec) -> bytes:
         "added_tokens": _by_id(spec.added_tokens),
         "record": _line(_plain(spec.record, "record")),
         **more,
-        "tokens": _rows(tokens),
+        "tokens": _rows("[{}, {}]", tokens, _lines(list(map(_token, tokens.values())))),
         "alphabet": _line(sorted(spec.alphabet.values())),
-        "merges": "null" if spec.merges is None else _rows(spec.merges),
+        "merges": "null" if spec.merges is None else _rows("[{}, {}, {}]", *zip(*spec.merges, strict=True)),
     }
     text = "{\n" + ",\n".join(f'"{key}": {value}' for key, value in members.items()) + "\n}\n"
     try:
@@ -73,12 +77,12 @@ def write(spec: TokenizerSpec) -> bytes:
 def read(path: Path, hints: Hints) -> TokenizerSpec:
     """The tokenizer of a file, equal to the one written; `FormatError` for anything else."""
     hints.refuse(path, ".syllabary.json")
-    root = parse(read_bounded(path), path)
+    root, learned = _opened(path)
     more = syllabary_steps.MEMBERS if _version(root) > 1 else ()
     members = root.object((*KEYS, *more))
     for key in KEYS:
         root.member(key)
-    tokens = _read_tokens(members["tokens"])
+    tokens = _read_tokens(members["tokens"]) if learned is None else learned
     special_tokens, added_tokens = members["special_tokens"].ids(), members["added_tokens"].ids()
     texts = {token_id: text.encode() for text, token_id in {**special_tokens, **added_tokens}.items()}
     return checked(
@@ -86,8 +90,8 @@ def read(path: Path, hints: Hints) -> TokenizerSpec:
             unit=cast(Unit, members["unit"].choice("byte", "char", "word")),
             split=read_split(members["split"]),
             tokens=tokens,
-            alphabet=_read_alphabet(members["alphabet"], {**texts, **tokens}),
-            merges=None if members["merges"].value is None else _read_merges(members["merges"]),
+            alphabet=_read_alphabet(members["alphabet"], tokens, texts),
+            merges=_read_merges(members["merges"]) if learned is None else learned.merges,
             special_tokens=special_tokens,
             added_tokens=added_tokens,
             end_of_word=members["end_of_word"].optional_string(),
@@ -98,6 +102,19 @@ def read(path: Path, hints: Hints) -> TokenizerSpec:
         ),
         path,
     )
+
+
+def _opened(path: Path) -> tuple[Json, ReadTokens | None]:
+    """The JSON of a file, and its tokens and merges if the engine has read them."""
+    data = read_bounded(path)
+    found = read_own(data)
+    if found is not None:
+        learned, has_merges, differ, rest = found
+        with suppress(FormatError):  # said below with its place in the file
+            root = parse(rest.encode(), path)
+            if has_merges or differ or root.optional("scores").value is not None:
+                return root, ReadTokens(learned, learned.merges if has_merges else None)
+    return parse(data, path), None
 
 
 def _version(root: Json) -> int:
@@ -175,20 +192,24 @@ def _read_token(token: Json) -> bytes:
         raise token.error('must be text, or {"bytes": "hexadecimal digits"}') from error
 
 
-def _read_alphabet(ids: Json, tokens: Mapping[int, bytes]) -> dict[bytes, int]:
+def _read_alphabet(ids: Json, tokens: Mapping[int, bytes], texts: Mapping[int, bytes]) -> dict[bytes, int]:
+    """Of ordinary tokens, and of special and added ones."""
     alphabet: dict[bytes, int] = {}
     for item in ids.list():
         token_id = item.id()
-        if token_id not in tokens:
+        token = tokens.get(token_id, texts.get(token_id))
+        if token is None:
             raise item.error(f"id {token_id} is no token")
-        if tokens[token_id] in alphabet:
+        if token in alphabet:
             raise item.error(f"the symbol of id {token_id} is in the alphabet already")
-        alphabet[tokens[token_id]] = token_id
+        alphabet[token] = token_id
     return alphabet
 
 
-def _read_merges(rows: Json) -> tuple[tuple[int, int, int], ...]:
+def _read_merges(rows: Json) -> tuple[tuple[int, int, int], ...] | None:
     """The merges, row by row where one of them is wrong, to say which."""
+    if rows.value is None:
+        return None
     columns = rows.columns(3)
     if columns is not None and all(map(are_ids, columns)):
         return tuple(zip(*columns, strict=True))
@@ -218,9 +239,15 @@ def _by_id(tokens: Mapping[str, int]) -> str:
     return _line(dict(sorted(tokens.items(), key=lambda item: item[1])))
 
 
-def _rows(rows: Iterable[object]) -> str:
-    lines = [_line(row) for row in rows]
-    return "[\n" + ",\n".join(lines) + "\n]" if lines else "[]"
+def _rows(form: str, *columns: Iterable[object]) -> str:
+    """A list, one row a line; the columns are what is written."""
+    lines = ",\n".join(map(form.format, *columns)) if columns else ""
+    return f"[\n{lines}\n]" if lines else "[]"
+
+
+def _lines(values: list[str | dict[Literal["bytes"], str]]) -> list[str]:
+    """As `_line` writes each; no line end is in any."""
+    return EACH.encode(values)[1:-1].split("\n") if values else []
 
 
 def _line(value: object) -> str:
