@@ -21,12 +21,13 @@ from syllabary.reference.tokens import ReadTokens
 
 Document = dict[str, Any]
 TEXTS = ["low lower lowest newest é日本 日本語 the a theta"] * 3
+PROSE = Path(json.__file__).read_text("utf-8").splitlines()[:80]
 MADE: dict[str, Callable[[], syllabary.Tokenizer]] = {
     "bytes": lambda: syllabary.train(TEXTS, 280, special_tokens=["<|e|>"]),
     "ranks": lambda: syllabary.train(TEXTS, 280, like="tiktoken"),
     "characters": lambda: syllabary.train(TEXTS, 35, unit="char", end_of_word="</w>"),
     "wordpiece": lambda: syllabary.train(TEXTS, 35, model="wordpiece"),
-    "unigram": lambda: syllabary.train(TEXTS * 5, 259, model="unigram"),
+    "unigram": lambda: syllabary.train([*TEXTS, *PROSE], 340, model="unigram"),
     "scores": lambda: syllabary.train(TEXTS, 300, like="sentencepiece", fallback=True),
 }
 TOKENS: list[Any] = [
