@@ -298,15 +298,15 @@ impl Charwise {
             How::Merge(pairs) => pairs,
             How::Weigh(weigh) => return Ok(self.learn_weighed(weigh, segment, work, out)),
         };
-        let Work { symbols, scratch, long, .. } = work;
+        let Work { symbols, scratch, .. } = work;
         symbols.clear();
         symbols.extend(segment.chars().map(|char| self.letters.get(char).id()));
         if symbols.len() <= pairs::MOST {
             pairs.merge(symbols, scratch);
         } else {
-            merges.apply(symbols, None, long)?;
+            work.merge(merges)?;
         }
-        out.many(symbols);
+        out.many(&work.symbols);
         Ok(Kept::Always)
     }
 }

@@ -10,7 +10,13 @@ use super::{
     memory::Memory,
     pairs,
 };
-use crate::{encode::Several, merge, models::unigram::Lattice};
+use crate::{
+    Error,
+    asking::{Ask, LONG},
+    encode::Several,
+    merge::{self, Merges},
+    models::unigram::Lattice,
+};
 
 /// Buffers that one thread reuses from text to text.
 #[derive(Debug)]
@@ -34,6 +40,22 @@ pub(crate) struct Work {
     pub(super) texts: [String; 2],
     pub(super) scratch: pairs::Scratch,
     pub(super) long: merge::Scratch,
+    /// Asked while one long segment is merged.
+    ask: Ask,
+}
+
+impl Work {
+    /// For a text, of which long segments may ask whether to go on.
+    pub(crate) fn asking(&mut self, ask: &Ask, text: &str) -> &mut Work {
+        self.ask = if text.len() < LONG { Ask::default() } else { ask.clone() };
+        self
+    }
+
+    /// Merges the symbols of a long segment.
+    pub(super) fn merge(&mut self, merges: &Merges) -> Result<(), Error> {
+        let Work { symbols, long, ask, .. } = self;
+        long.asking(ask, symbols.len(), |scratch| merges.apply(symbols, None, scratch))
+    }
 }
 
 impl Default for Work {
@@ -53,6 +75,30 @@ impl Default for Work {
             texts: Default::default(),
             scratch: pairs::Scratch::default(),
             long: merge::Scratch::default(),
+            ask: Ask::default(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::drawn::drawing;
+
+    #[test]
+    fn it_is_asked_while_one_long_segment_is_merged() {
+        // Each pair of eight symbols, in an order in which most have another one before them.
+        let list: Vec<_> = (0..64).map(|rank| (rank * 13 % 64 / 8, rank * 13 % 8, 8 + rank)).collect();
+        let mut draw = drawing(7);
+        // Few enough for the heap, which is asked on the way; more go from left to right.
+        let symbols: Vec<u32> = (0..1 << 16).map(|_| draw(8) as u32).collect();
+        for (answer, done) in [(true, Ok(())), (false, Err(Error::Interrupted))] {
+            let merges = Merges::from_list(&list).unwrap();
+            let mut work = Work { symbols: symbols.clone(), ..Work::default() };
+            let ask = Ask::new(move || answer);
+            assert_eq!(work.asking(&ask, &"x".repeat(LONG)).merge(&merges), done);
+            work.symbols.clone_from(&symbols);
+            assert_eq!(work.asking(&ask, "few").merge(&merges), Ok(()));
         }
     }
 }

@@ -77,7 +77,8 @@ impl<F: FnMut(&[u32], &[Range<usize>], u32)> Job<'_, false, F> {
                 ask.go_on()
             };
             let tables = (&tokenizer.normalizer, &tokenizer.merges);
-            return charwise.behind((guard, run), score, tables, buffers.here(), sink)?.ok_or_else(changed);
+            let buffers = buffers.here().asking(ask, run);
+            return charwise.behind((guard, run), score, tables, buffers, sink)?.ok_or_else(changed);
         }
         let lead = if guard.is_empty() { String::new() } else { self.made(guard, range.start)? };
         let made = self.made(run, range.start)?;

@@ -72,10 +72,11 @@ impl<'a, const SPANS: bool, F: FnMut(&[u32], &[Range<usize>], u32)> Job<'a, SPAN
             sink(ids, &[], 0);
             ask.go_on()
         };
+        let buffers = buffers.here().asking(ask, run);
         if !charwise.rewrites() {
-            return charwise.encode(run, base == 0, &tokenizer.merges, buffers.here(), sink);
+            return charwise.encode(run, base == 0, &tokenizer.merges, buffers, sink);
         }
-        let done = charwise.rewrite(run, &tokenizer.normalizer, &tokenizer.merges, buffers.here(), sink);
+        let done = charwise.rewrite(run, &tokenizer.normalizer, &tokenizer.merges, buffers, sink);
         done.map_err(|error| Place::Text(base).shift(error))
     }
 
@@ -84,7 +85,7 @@ impl<'a, const SPANS: bool, F: FnMut(&[u32], &[Range<usize>], u32)> Job<'a, SPAN
         let Job { tokenizer, work, sink, .. } = self;
         let Work { ids, tokens, charwise: buffers, ask, .. } = &mut **work;
         ids.clear();
-        charwise.encode(run, base == 0, &tokenizer.merges, buffers.here(), |new| {
+        charwise.encode(run, base == 0, &tokenizer.merges, buffers.here().asking(ask, run), |new| {
             ids.extend_from_slice(new);
             ask.go_on()
         })?;
