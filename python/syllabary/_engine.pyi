@@ -39,6 +39,7 @@ __all__ = [
     "Trainer",
     "learn_unigram_of",
     "pairs",
+    "plain_pieces",
     "read_own",
     "read_scored",
     "recover_merges",
@@ -720,6 +721,15 @@ class StepDecoder:
 def pairs(flat: NDArray[np.int64], bounds: NDArray[np.int64]) -> list[list[tuple[int, int]]]:
     """The pairs of `flat`, shape (n, 2), in rows, from each of `bounds`, shape (rows + 1,), to the next.
     `ValueError` for bounds that are no places of pairs."""
+
+def plain_pieces(
+    data: builtins.bytes, at: int, most: int
+) -> tuple[int, list[int], list[str], list[float], builtins.bytes, builtins.bytes]:
+    """Up to `most` pieces of a sentencepiece model, from `at` on: of up to 127 bytes, as it writes them.
+
+    Gives where the first other thing begins; of each piece where it begins, its text, its score, its type,
+    and 1 if that is written.
+    """
 
 def read_own(data: builtins.bytes) -> tuple[Learned, bool, bool, str] | None:
     """Tokens and merges of a `.syllabary.json`, whether it has merges, whether no two tokens are alike, and

@@ -17,6 +17,7 @@ mod layout;
 mod learned;
 mod listed;
 mod lists;
+mod model_pieces;
 mod new_strings;
 mod pairs;
 mod parity;
@@ -79,6 +80,7 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<trainer::Merging>()?;
     module.add_function(wrap_pyfunction!(listed::read_own, module)?)?;
     module.add_function(wrap_pyfunction!(listed::read_scored, module)?)?;
+    module.add_function(wrap_pyfunction!(model_pieces::plain_pieces, module)?)?;
     module.add_function(wrap_pyfunction!(pairs::pairs, module)?)?;
     module.add_function(wrap_pyfunction!(ranks::recover_merges, module)?)?;
     module.add_function(wrap_pyfunction!(unigram::learn_unigram_of, module)?)?;

@@ -14,6 +14,7 @@ Leaves out: the wire format (`sentencepiece_proto`), writing (`sentencepiece_wri
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import compress, count
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -88,21 +89,19 @@ def to_spec(model: Model, path: Path) -> TokenizerSpec:
         raise FormatError(f"{path}: a model of the type {kind}, which sentencepiece does not know")
     fallback = bool(trainer.number(BYTE_FALLBACK))
     kinds = _checked_types(model, fallback, path)
-    by_kind: dict[int, list[int]] = {kind: [] for kind in range(NORMAL, BYTE + 1)}
-    for token_id, other in enumerate(kinds):
-        by_kind[other].append(token_id)
+    by_kind = {one: [*compress(count(), map(one.__eq__, kinds))] for one in range(NORMAL, BYTE + 1)}
     byte_tokens = {token_id: int(model.texts[token_id][3:5], 16) for token_id in by_kind[BYTE]}
     plain = sorted(by_kind[NORMAL] + by_kind[UNUSED])
     texts = model.texts
     alphabet = _alphabet(texts, by_kind[NORMAL], byte_tokens) if MODELS[kind] == "bpe" else {}
-    scores = {} if kind == WORD else {token_id: model.scores[token_id] for token_id in plain}
+    scores = {} if kind == WORD else dict(zip(plain, map(model.scores.__getitem__, plain), strict=True))
     if kind == CHAR:
         scores = {token_id: score for token_id, score in scores.items() if len(texts[token_id]) == 1}
     special = sorted(by_kind[UNKNOWN] + by_kind[CONTROL])
     added = by_kind[USER_DEFINED]
     matching = {texts[token_id]: Matching(stage="never") for token_id in special}
     matching |= {texts[token_id]: Matching(stage="frozen") for token_id in added}
-    tokens = {token_id: texts[token_id].encode() for token_id in plain}
+    tokens = dict(zip(plain, map(str.encode, map(texts.__getitem__, plain)), strict=True))
     if kind == WORD:  # an unused word is unknown
         added = sorted(added + by_kind[UNUSED])
         matching |= {texts[token_id]: Matching(stage="never") for token_id in by_kind[UNUSED]}

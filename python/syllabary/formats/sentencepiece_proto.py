@@ -10,10 +10,10 @@ from __future__ import annotations
 import math
 import struct
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from syllabary._engine import plain_pieces
 from syllabary.errors import FormatError
 from syllabary.formats.protobuf import (
     BYTES,
@@ -216,40 +216,13 @@ def _plain_row(data: bytes, at: int, most: int, model: Model, shapes: bytearray)
 
     That one may be right too.
     """
-    starts, ends, kinds, typed = list[int](), list[int](), bytearray(), bytearray()
-    last = len(data) - 10  # the shortest piece has as many bytes
-    for _piece in range(most):
-        if at > last or data[at] != TAG_PIECE:
-            break
-        size, score = data[at + 1], at + 4 + data[at + 3]
-        after = at + 2 + size
-        kind, tail = NORMAL, after - score  # the bytes of score and type
-        if size > 127 or after > len(data) or data[at + 2] != TAG_TEXT or score == at + 4:
-            break
-        if tail == 7 and data[score + 5] == TAG_TYPE and NORMAL <= data[score + 6] <= BYTE:
-            kind = data[score + 6]
-        elif tail != 5:
-            break
-        if data[score] != TAG_SCORE:
-            break
-        starts.append(at)
-        ends.append(score)
-        kinds.append(kind)
-        typed.append(tail == 7)
-        at = after
-    numbers = struct.unpack(f"<{len(ends)}f", b"".join([data[end + 1 : end + 5] for end in ends]))
-    decoded: list[str] = []
-    with suppress(UnicodeDecodeError):
-        for start, end in zip(starts, ends, strict=True):
-            decoded.append(data[start + 4 : end].decode())
-    finite = list(map(math.isfinite, numbers))
-    right = min(len(decoded), len(finite) if all(finite) else finite.index(False))
-    model.starts += starts[:right]
-    model.texts += decoded[:right]
-    model.scores += numbers[:right]
-    model.types += kinds[:right]
-    shapes += typed[:right]
-    return at if right == len(starts) else starts[right]
+    at, starts, texts, scores, kinds, typed = plain_pieces(data, at, most)
+    model.starts += starts
+    model.texts += texts
+    model.scores += scores
+    model.types += kinds
+    shapes += typed
+    return at
 
 
 def _slow_piece(data: bytes, at: int, end: int, model: Model, shapes: bytearray) -> int:

@@ -202,16 +202,29 @@ def check_alphabet(spec: TokenizerSpec) -> None:
     tokens = spec.tokens
     check_each(bytes, spec.alphabet, range(len(spec.alphabet)), "alphabet: symbol")
     check_each(int, spec.alphabet.values(), map(shown, spec.alphabet), "alphabet: the id of")
+    plain = are_characters(spec)
     for symbol, token_id in spec.alphabet.items():
         if tokens.get(token_id) != symbol:
             token = shown(tokens[token_id]) if token_id in tokens else "no token, or a special one"
             raise VocabularyError(f"symbol {shown(symbol)} has id {token_id}, which is {token}")
-        if not is_symbol(symbol, spec):
+        if not (plain or is_symbol(symbol, spec)):
             raise VocabularyError(
                 f"symbol {shown(symbol)} in the alphabet is no symbol of the unit {spec.unit!r}"
                 + (" with" if spec.fallback else " without")
                 + " fallback"
             )
+
+
+def are_characters(spec: TokenizerSpec) -> bool:
+    """Whether all symbols are characters or bytes there may be, at a glance; `False` where it is unsure."""
+    if spec.unit != "char":
+        return False
+    single_bytes = bool(spec.fallback or spec.byte_tokens)
+    longer = [symbol for symbol in spec.alphabet if not (single_bytes and len(symbol) == 1)]
+    try:
+        return {*map(len, map(bytes.decode, longer))} <= {1}
+    except UnicodeDecodeError:
+        return False
 
 
 def is_symbol(symbol: bytes, spec: TokenizerSpec) -> bool:
