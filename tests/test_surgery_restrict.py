@@ -234,6 +234,8 @@ def test_the_command(working_folder: Path) -> None:
 
     code, said = run("--vocabulary", "v.tsv", "--vocabulary-threshold", "3", "-o", "new.model")
     assert code == 0, said
+    never = len(syllabary.load("new.model").spec.unused)
+    assert f"{never} tokens are made no more: those of two characters or more that v.tsv lacks" in said
     assert syllabary.load("new.model") == surgery.restrict(syllabary.load("m.model"), ["▁the"]).tokenizer
     code, said = run("--vocabulary-threshold", "3", "-o", "none.model")
     assert (code, "--vocabulary-threshold is of --vocabulary" in said) == (2, True)

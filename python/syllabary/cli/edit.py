@@ -132,11 +132,20 @@ def edit(
             common.talk(click.style("lost:", fg="yellow", bold=True) + f" {spoken(loss)}")
         held = plural(done._vocab_size, "token")
         common.talk(f"{printable(output)}: {held} (there were {tok.vocab_size:,})")
+        _say_restricted(new, vocabulary)
     if unreachable:
         found = surgery.unreachable(new)
         for token_id, why in found.items():
             common.data(f"{token_id}\t{why}\t{colour.quoted(new.id_to_token(token_id))}")
         common.talk(f"{plural(len(found), 'token')} of {new.vocab_size:,} never come up")
+
+
+def _say_restricted(new: syllabary.Tokenizer, vocabulary: str | None) -> None:
+    """How many tokens a vocabulary leaves out."""
+    if vocabulary is not None:
+        never = plural(len(new.spec.unused), "token")
+        lacking = f"those of two characters or more that {printable(vocabulary)} lacks"
+        common.talk(f"{never} are made no more: {lacking}")
 
 
 def _check_told(
