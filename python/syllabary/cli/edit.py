@@ -130,14 +130,18 @@ def edit(
             done = convert(new, output, beside=maps)
         for loss in (*losses, *done.losses):
             common.talk(click.style("lost:", fg="yellow", bold=True) + f" {spoken(loss)}")
-        held = plural(done._vocab_size, "token")
-        common.talk(f"{printable(output)}: {held} (there were {tok.vocab_size:,})")
+        _say_held(printable(output), done._vocab_size, tok)
         _say_restricted(new, vocabulary)
     if unreachable:
         found = surgery.unreachable(new)
         for token_id, why in found.items():
             common.data(f"{token_id}\t{why}\t{colour.quoted(new.id_to_token(token_id))}")
         common.talk(f"{plural(len(found), 'token')} of {new.vocab_size:,} never come up")
+
+
+def _say_held(output: str, size: int, old: syllabary.Tokenizer) -> None:
+    """How many tokens there are now, and were."""
+    common.talk(f"{output}: {plural(size, 'token')} (there were {old.vocab_size:,})")
 
 
 def _say_restricted(new: syllabary.Tokenizer, vocabulary: str | None) -> None:
