@@ -38,7 +38,11 @@ PATTERNS = [
     r"(?>a|ab)1|.", r"(?=a)\w+", r"(?!a)\w+", r"(?<=a)b|\n", r"(?<!a)b|\n", r"(?<=[ab]|k1)1|a", r"(a|b)\1|s",
     r"(?<x>a|b)\k<x>|s",
     r"(?P<x>a|b)1\1", r"(?#note)a|b", r"a{|b", r"x{,|a", r"\{|\}|a", r"\N+", r"\O+", r"(?:a|b){2,3}?1|a",
-    r"(?u)a",
+    r"(?u)a", r"[^a]|.", r"[^ ]|[^a]|b", r"\R|a", r"\R\n|.", r"(?s)\R+|.", r"(?i)\R|A",
+    r"(?x) a b | .", "(?x) a # note | b\n | s\\ \n| [k #]+", r"(?x) a {1, 2} ? b | .",
+    r"(?x)(?:a b)+ ?1|.", "(?x)a # no end", r"(?x) a b | (?-x) a|.", "(?x)a\u00a0b|.",
+    r"(?x: a b )| 1", r"(?x)a(?-x: )b|.", r"(?ix) K + | .", r"(?x)(?#c) (?<n> a b) \k<n> | .",
+    "(?x) a\t{ 2 }\r\n|.",
 ]  # fmt: skip
 
 REFUSED = [
@@ -48,11 +52,12 @@ REFUSED = [
     ("a{3,2}", 1, "counts down"), ("a{9999}", 1, "1000"), (r"\p{Klingon}+", 0, "Klingon"),
     (r"\p{L", 0, "not closed"),
     (r"\xZ", 0, "hexadecimal"), (r"\u{110000}", 0, "not a character"), (r"\u{D800}", 0, "not a character"),
-    (r"\q", 0, r"\q"), (r"\K", 0, r"\K"), (r"\G", 0, r"\G"), (r"\R", 0, r"\R"), (r"\X", 0, r"\X"),
+    (r"\q", 0, r"\q"), (r"\K", 0, r"\K"), (r"\G", 0, r"\G"), (r"\X", 0, r"\X"),
     (r"\<a", 0, r"\<"),
     (r"\b{start}a", 0, r"\b{...}"), (r"a\1", 1, "group 1"), (r"\k<x>", 0, "'x'"),
     ("(?(1)a|b)", 0, "conditional"),
-    ("(?P>x)", 0, "subroutine"), ("(?~a)", 0, "absent"), ("(*FAIL)", 0, "verb"), ("(?x:a b)", 0, "'x'"),
+    ("(?P>x)", 0, "subroutine"), ("(?~a)", 0, "absent"), ("(*FAIL)", 0, "verb"),
+    ("(?x)a( ?:b)", 5, "white space"),
     ("(?U)a", 0, "'U'"),
     ("(?-u:a)", 0, "'u'"), ("(a(?i)b)c", 2, "middle of a group"), (r"(?i:(a)\1)", 7, "without case"),
     ("(?=a)+", 0, "condition"),

@@ -180,8 +180,18 @@ def _brackets(spans: Ranges, spell: Callable[[int], str]) -> str:
 
 
 def _regex_chars(node: Chars) -> str:
-    """One character of a set, for `regex`: nothing but code points."""
-    return _brackets(node.ranges, lambda point: f"\\U{point:08X}")
+    """One character of a set, for `regex`: nothing but code points.
+
+    Not `[^a]`: of several such in a choice `regex` (2026.11.15) makes one class that excludes all of them.
+    """
+
+    def spell(point: int) -> str:
+        return f"\\U{point:08X}"
+
+    rest = complement(node.ranges)
+    if len(rest) == 1 and rest[0][0] == rest[0][1]:
+        return f"[{_span_text(node.ranges, spell)}]"
+    return _brackets(node.ranges, spell)
 
 
 def _onig_chars(node: Chars) -> str:

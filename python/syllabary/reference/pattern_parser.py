@@ -2,11 +2,14 @@ r"""The syntax of split patterns (Rust's fancy-regex, tiktoken's language) -> a 
 
     pattern   choice of sequences of quantified atoms
     atom      character | `.` | class | escape | anchor | group | look-around | back-reference
-    group     `(...)` `(?:...)` `(?i:...)` `(?>...)` `(?<name>...)`, flags `i`, `m`, `s`
+    group     `(...)` `(?:...)` `(?i:...)` `(?>...)` `(?<name>...)`, flags `i`, `m`, `s`, `x`
     repeat    `?` `*` `+` `{n}` `{n,}` `{n,m}` `{,m}`, then `?` for lazy or `+` for possessive
 
+With `x`, spaces, tabs and line ends, and what follows `#` on a line, stand between atoms and in a repeat for
+nothing; in a class they are characters (so fancy-regex has it).
+
 Leaves out, with an error that names it: conditionals, subroutines, absent operators, verbs, `\K`, `\G`,
-`\R`, `\X`, `\<`, `\b{...}`, flags `x`, `U`, `R`, back-references without case, a repeat of what can be
+`\X`, `\<`, `\b{...}`, flags `U`, `R`, back-references without case, a repeat of what can be
 empty (engines differ in when they stop) and flags set in the middle of a group (fancy-regex lets them leak
 out of it, others do not).
 """
@@ -35,7 +38,7 @@ from syllabary.reference.pattern_nodes import (
     can_be_empty,
 )
 from syllabary.spec import Tables
-from syllabary.unicode import SCALARS, complement, fold, single
+from syllabary.unicode import SCALARS, complement, fold, single, union
 
 LOOKS: tuple[Look, ...] = ("(?=", "(?!", "(?<=", "(?<!")
 ANCHORS: dict[str, Place] = {
@@ -46,17 +49,22 @@ REFUSED = {
     "(?~": "an absent operator", "(*": "a backtracking verb",
 }  # fmt: skip
 QUANTIFIER = re.compile(r"[?*+]|\{(?:[0-9]+(?:,[0-9]*)?|,[0-9]*)\}")
+SPACE = r"[ \t\r\n]*"
+SPACED = re.compile(rf"[?*+]|\{{{SPACE}(?:[0-9]+{SPACE}(?:,{SPACE}[0-9]*)?|,{SPACE}[0-9]*){SPACE}\}}")
+IGNORED = re.compile(r"(?:[ \t\r\n]|#[^\n]*(?:\n|\Z))+")  # with the flag `x`
+LINE_ENDS = union(*map(single, "\n\v\f\r\x85\u2028\u2029"))
 LIMIT = 1000  # of a counted repeat: beyond it compiled patterns grow out of hand
 LONGEST_NUMBER = 9  # digits; Python itself refuses to read thousands
 
 
 @dataclass(frozen=True)
 class Flags:
-    """What `(?ims)` switches: caseless, `^` and `$` at every line, `.` matches newlines."""
+    """What `(?imsx)` switches: caseless, `^` and `$` at every line, `.` matches newlines, room for notes."""
 
     i: bool = False
     m: bool = False
     s: bool = False
+    x: bool = False
 
 
 class Parser(Cursor):
@@ -90,20 +98,33 @@ class Parser(Cursor):
     def sequence(self) -> Node:
         """Quantified atoms up to `|`, `)` or the end."""
         items: list[Node] = []
+        self.pass_over()
         while not (self.done() or self.sees("|") or self.sees(")")):
             start = self.at
             item = self.atom()
             if item is not None:
                 items.append(self.quantified(item, start))
+            self.pass_over()
         return items[0] if len(items) == 1 else Sequence(tuple(items))
+
+    def pass_over(self) -> None:
+        """What stands for nothing with the flag `x`."""
+        if self.flags.x and (found := IGNORED.match(self.pattern, self.at)):
+            self.at = found.end()
+
+    def repeats(self) -> re.Match[str] | None:
+        """The quantifier that stands here."""
+        return (SPACED if self.flags.x else QUANTIFIER).match(self.pattern, self.at)
 
     def quantified(self, item: Node, start: int) -> Node:
         """The item with the quantifier that follows it, if one does."""
-        found = QUANTIFIER.match(self.pattern, self.at)
+        self.pass_over()
+        found = self.repeats()
         if found is None:
             return item
-        low, high = self.bounds(found.group())
+        low, high = self.bounds("".join(found.group().split()))
         self.at = found.end()
+        self.pass_over()
         mode: Mode = "greedy"
         if self.accepts("?"):
             mode = "lazy"
@@ -115,7 +136,8 @@ class Parser(Cursor):
             self.fail(f"{found.group()!r} repeats a condition without width", start)
         if can_be_empty(item) and high != 1:
             self.fail(f"{found.group()!r} repeats what can match the empty string", start)
-        if QUANTIFIER.match(self.pattern, self.at):
+        self.pass_over()
+        if self.repeats():
             self.fail("a quantifier follows a quantifier; write (?:...) around the first", self.at)
         return Repeat(item, low, high, mode)
 
@@ -141,7 +163,7 @@ class Parser(Cursor):
             return read_class(self, self.flags.i)
         if self.sees("("):
             return self.group(start)
-        if QUANTIFIER.match(self.pattern, self.at):
+        if self.repeats():
             self.fail("a quantifier with nothing before it", start)
         char = self.take()
         if char == "\\":
@@ -183,6 +205,9 @@ class Parser(Cursor):
             return Anchor(ANCHORS[letter])
         if letter in "<>":
             self.fail(f"'\\{letter}' (a word's edge) is not supported; write \\b", start)
+        if letter == "R":
+            pair = Sequence((Chars(single("\r")), Chars(single("\n"))))
+            return Atomic(Choice((pair, Chars(LINE_ENDS))))
         if letter in "NO":
             return Chars(SCALARS if letter == "O" else complement(single("\n")))
         members = self.escaped_class(letter, start, self.flags.i)
@@ -202,6 +227,8 @@ class Parser(Cursor):
 
     def group(self, start: int) -> Node | None:
         """Whatever opens with `(`."""
+        if self.flags.x and re.compile(r"\([ \t\r\n]+[?*]").match(self.pattern, self.at):
+            self.fail("white space between '(' and what it opens is not supported", start)
         for opening, what in REFUSED.items():
             if self.sees(opening):
                 self.fail(f"{what} is not supported", start)
@@ -248,7 +275,7 @@ class Parser(Cursor):
         before = self.flags
         on, off, end = found.group(1), found.group(2) or "", found.group(3)
         for letter in on + off:
-            if letter not in "ims" and not (letter == "u" and letter not in off):
+            if letter not in "imsx" and not (letter == "u" and letter not in off):
                 self.fail(f"flag {letter!r} is not supported", start)
         switched = {letter: letter in on for letter in on + off if letter != "u"}
         self.flags = Flags(**{**vars(before), **switched})
