@@ -133,6 +133,8 @@ def atoms() -> st.SearchStrategy[str]:
         r"[^\s\p{L}\p{N}]",
         r"[ab]",
         r"[^a\n]",
+        r"[^a]",
+        r"[^ ]",
         ".",
         r"[\w&&[^b]]",
     ]
