@@ -7,19 +7,18 @@ Adds drawn damage to trained files of every model with a vocabulary of names. Le
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from random import Random
 from typing import Any
 
 import pytest
+from both_ways import Both, Never, both_ways, written
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
 
 import syllabary
-from syllabary.errors import SyllabaryError
 from syllabary.formats import hf_listed
 from syllabary.formats.hf_read import read
-from syllabary.formats.record import Hints
 from syllabary.reference.tokens import ReadTokens
 
 Document = dict[str, Any]
@@ -101,31 +100,13 @@ def document(request: pytest.FixtureRequest) -> Document:
 
 
 @pytest.fixture
-def both(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[[bytes], Iterator[Any]]:
+def both(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Both:
     """Specification or error of a file, by the engine and by Python."""
-
-    class Nothing:
-        @staticmethod
-        def read(_data: bytes) -> None:
-            return None
-
-    def found(data: bytes) -> Iterator[Any]:
-        path = tmp_path / "tokenizer.json"
-        path.write_bytes(data)
-        for by_engine in (True, False):
-            with monkeypatch.context() as patch:
-                if not by_engine:
-                    patch.setattr(hf_listed, "Listed", Nothing)
-                    patch.setattr(hf_listed, "read_scored", Nothing.read)
-                try:
-                    yield read(path, Hints())
-                except SyllabaryError as error:
-                    yield type(error), str(error)
-
-    return found
+    without = {"Listed": Never, "read_scored": Never.read}
+    return both_ways(monkeypatch, tmp_path / "tokenizer.json", read, hf_listed, **without)
 
 
-def test_a_file_as_it_ought_to_be(document: Document, both: Callable[[bytes], Iterator[Any]]) -> None:
+def test_a_file_as_it_ought_to_be(document: Document, both: Both) -> None:
     model = document["model"]
     escaped = json.dumps(document).encode()
     for data in (escaped, json.dumps(document, ensure_ascii=False, indent=1).encode()):
@@ -190,26 +171,22 @@ def _change(document: Document, draw: Random) -> None:
     draw.choice(changes)()
 
 
-def test_damage_is_told_alike(document: Document, both: Callable[[bytes], Iterator[Any]]) -> None:
+def test_damage_is_told_alike(document: Document, both: Both) -> None:
     draw = Random(7)
     read_by_engine = 0
     for round_ in range(400):
         changed = json.loads(json.dumps(document))
         for _ in range(round_ % 3):
             _change(changed, draw)
-        data = bytearray(json.dumps(changed, ensure_ascii=round_ % 2 == 0).encode("utf-8", "surrogatepass"))
-        if round_ % 5 == 0:
-            data[draw.randrange(len(data))] = draw.choice(b'",{}[]0 \\\xff')
-        elif round_ % 17 == 0:
-            del data[draw.randrange(len(data)) :]
+        data = written(changed, round_, draw)
         readers = (hf_listed.Listed.read, hf_listed.read_scored)
-        read_by_engine += any(read(bytes(data)) is not None for read in readers)
-        by_engine, by_python = both(bytes(data))
+        read_by_engine += any(read(data) is not None for read in readers)
+        by_engine, by_python = both(data)
         assert by_engine == by_python
     assert 40 < read_by_engine < 360 or document["model"].get("continuing_subword_prefix")
 
 
-def test_a_published_file(shared: Path, both: Callable[[bytes], Iterator[Any]]) -> None:
+def test_a_published_file(shared: Path, both: Both) -> None:
     by_engine, by_python = both((shared / "vocabs" / "gpt2_tokenizer.json").read_bytes())
     assert isinstance(by_engine.tokens, ReadTokens)
     assert by_engine == by_python

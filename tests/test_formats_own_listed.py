@@ -6,17 +6,16 @@ Adds drawn damage to files of every model. Leaves out: what the format holds (`t
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from random import Random
 from typing import Any
 
 import pytest
+from both_ways import Both, Never, both_ways, written
 
 import syllabary
-from syllabary.errors import SyllabaryError
 from syllabary.formats import syllabary_json
-from syllabary.formats.record import Hints
 from syllabary.reference.tokens import ReadTokens
 
 Document = dict[str, Any]
@@ -49,25 +48,13 @@ def document(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFa
 
 
 @pytest.fixture
-def both(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[[bytes], Iterator[Any]]:
+def both(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Both:
     """Specification or error of a file, by the engine and by Python."""
-
-    def found(data: bytes) -> Iterator[Any]:
-        path = tmp_path / "t.syllabary.json"
-        path.write_bytes(data)
-        for by_engine in (True, False):
-            with monkeypatch.context() as patch:
-                if not by_engine:
-                    patch.setattr(syllabary_json, "read_own", lambda _data: None)
-                try:
-                    yield syllabary_json.read(path, Hints())
-                except SyllabaryError as error:
-                    yield type(error), str(error)
-
-    return found
+    path = tmp_path / "t.syllabary.json"
+    return both_ways(monkeypatch, path, syllabary_json.read, syllabary_json, read_own=Never.read)
 
 
-def test_a_file_as_it_ought_to_be(document: Document, both: Callable[[bytes], Iterator[Any]]) -> None:
+def test_a_file_as_it_ought_to_be(document: Document, both: Both) -> None:
     for data in (json.dumps(document).encode(), json.dumps(document, ensure_ascii=False, indent=1).encode()):
         by_engine, by_python = both(data)
         assert isinstance(by_engine.tokens, ReadTokens)
@@ -80,7 +67,7 @@ def test_a_file_as_it_ought_to_be(document: Document, both: Callable[[bytes], It
         assert made[0].decode_batch(ids[0]) == made[1].decode_batch(ids[0])
 
 
-def test_damage_is_told_alike(document: Document, both: Callable[[bytes], Iterator[Any]]) -> None:
+def test_damage_is_told_alike(document: Document, both: Both) -> None:
     draw = Random(3)
     by_engine_too = 0
     for round_ in range(400):
@@ -99,18 +86,14 @@ def test_damage_is_told_alike(document: Document, both: Callable[[bytes], Iterat
                 draw.shuffle(rows)
             else:
                 changed[draw.choice([*changed])] = draw.choice([None, [], {}, 7, "char", "unigram", True])
-        data = bytearray(json.dumps(changed, ensure_ascii=round_ % 2 == 0).encode("utf-8", "surrogatepass"))
-        if round_ % 5 == 0:
-            data[draw.randrange(len(data))] = draw.choice(b'",{}[]0 \\\xff')
-        elif round_ % 17 == 0:
-            del data[draw.randrange(len(data)) :]
-        by_engine_too += syllabary_json.read_own(bytes(data)) is not None
-        by_engine, by_python = both(bytes(data))
+        data = written(changed, round_, draw)
+        by_engine_too += syllabary_json.read_own(data) is not None
+        by_engine, by_python = both(data)
         assert by_engine == by_python
     assert 40 < by_engine_too < 360
 
 
-def test_two_tokens_alike_without_merges(both: Callable[[bytes], Iterator[Any]], tmp_path: Path) -> None:
+def test_two_tokens_alike_without_merges(both: Both, tmp_path: Path) -> None:
     """Without merges tokens are told by their bytes: two alike are refused, whoever reads them."""
     MADE["ranks"]().save(tmp_path / "t.syllabary.json")
     document = json.loads((tmp_path / "t.syllabary.json").read_text("utf-8"))

@@ -73,10 +73,7 @@ impl<'d> Visitor<'d> for Members<'_, 'd> {
         let Members { document, inside } = self;
         let mut open = '{';
         while let Some(key) = members.next_key_seed(Text)? {
-            document.rest.push(open);
-            open = ',';
-            document.rest.push_str(&serde_json::to_string(&key).map_err(A::Error::custom)?);
-            document.rest.push(':');
+            write_key(&mut document.rest, &mut open, &key)?;
             match (inside, &*key) {
                 (false, "model") => members.next_value_seed(Members { document, inside: true })?,
                 (true, "vocab") if document.vocab.is_empty() && document.scored.is_empty() => {
@@ -101,9 +98,22 @@ impl<'d> Visitor<'d> for Members<'_, 'd> {
                 _ => document.rest.push_str(members.next_value::<&RawValue>()?.get()),
             }
         }
-        document.rest.push_str(if open == '{' { "{}" } else { "}" });
+        write_end(&mut document.rest, open);
         Ok(())
     }
+}
+
+/// Writes the key of the next member of an object. open: what stands before it, `{` before the first.
+pub fn write_key<E: Error>(rest: &mut String, open: &mut char, key: &str) -> Result<(), E> {
+    rest.push(std::mem::replace(open, ','));
+    rest.push_str(&serde_json::to_string(key).map_err(E::custom)?);
+    rest.push(':');
+    Ok(())
+}
+
+/// Writes the end of an object.
+pub fn write_end(rest: &mut String, open: char) {
+    rest.push_str(if open == '{' { "{}" } else { "}" });
 }
 
 /// The vocabulary: an object of name -> id, or a list of names with scores.

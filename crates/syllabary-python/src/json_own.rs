@@ -9,7 +9,7 @@ use std::fmt;
 use serde_core::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
-use crate::json::{MAX_ID, Rows, Text};
+use crate::json::{MAX_ID, Rows, Text, write_end, write_key};
 
 /// A document: tokens, merges (`Some(None)` where there are none), and the rest with nothing in their places.
 #[derive(Default)]
@@ -45,10 +45,7 @@ impl<'d> Visitor<'d> for Members<'_> {
         let own = self.0;
         let mut open = '{';
         while let Some(key) = members.next_key_seed(Text)? {
-            own.rest.push(open);
-            open = ',';
-            own.rest.push_str(&serde_json::to_string(&key).map_err(A::Error::custom)?);
-            own.rest.push(':');
+            write_key(&mut own.rest, &mut open, &key)?;
             match &*key {
                 "tokens" if own.ends.is_empty() => {
                     members.next_value_seed(Tokens(own))?;
@@ -62,7 +59,7 @@ impl<'d> Visitor<'d> for Members<'_> {
                 _ => own.rest.push_str(members.next_value::<&RawValue>()?.get()),
             }
         }
-        own.rest.push_str(if open == '{' { "{}" } else { "}" });
+        write_end(&mut own.rest, open);
         Ok(())
     }
 }

@@ -113,7 +113,7 @@ impl Listed {
 
     /// The ids of names that spell no bytes.
     fn unspelled(&self) -> Vec<u32> {
-        self.named().filter(|(_, name)| !unspell(name, &mut Vec::new())).map(|(id, _)| id).collect()
+        self.named().filter(|(_, name)| !is_spelled(name)).map(|(id, _)| id).collect()
     }
 
     /// The tokens but those of some ids, as merges make them; `None` if that cannot be said so simply.
@@ -194,8 +194,8 @@ impl Listed {
         for (id, name) in self.named().filter(|(id, _)| !left_out.contains(id)) {
             match byte_tokens.get(&id) {
                 Some(&byte) => bytes.push(byte),
-                None if spelled && !unspell(name, &mut bytes) => continue,
-                None if spelled => {}
+                None if spelled && !is_spelled(name) => continue,
+                None if spelled => bytes.extend(name.chars().filter_map(byte_of)),
                 None => bytes.extend_from_slice(name.as_bytes()),
             }
             ends.push((id, bytes.len()));
@@ -263,19 +263,14 @@ fn chained(vocab: &[(Name<'_>, u32)]) -> (String, Vec<(u32, usize)>) {
     (names, ends)
 }
 
-/// Appends the bytes that a name spells; whether it spells any, else nothing is appended.
-fn unspell(name: &str, out: &mut Vec<u8>) -> bool {
-    let start = out.len();
-    for sign in name.chars() {
-        match u8::try_from(BYTES.get(sign as usize).copied().unwrap_or(NONE)) {
-            Ok(byte) => out.push(byte),
-            Err(_) => {
-                out.truncate(start);
-                return false;
-            }
-        }
-    }
-    true
+/// The byte that a character stands for.
+fn byte_of(sign: char) -> Option<u8> {
+    BYTES.get(sign as usize).and_then(|&byte| u8::try_from(byte).ok())
+}
+
+/// Whether a name spells bytes.
+fn is_spelled(name: &str) -> bool {
+    name.chars().all(|sign| byte_of(sign).is_some())
 }
 
 fn integers<'py>(py: Python<'py>, vocab: &[(Name<'_>, u32)]) -> PyResult<Vec<Bound<'py, PyInt>>> {

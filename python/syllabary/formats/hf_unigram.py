@@ -21,7 +21,7 @@ from syllabary.formats.hf_decoder import read_decoder
 from syllabary.formats.hf_extras import trims_offsets
 from syllabary.formats.hf_listed import ScoredVocab
 from syllabary.formats.hf_split import read_cutting
-from syllabary.formats.hf_vocab import BYTE_NAMES
+from syllabary.formats.hf_vocab import named_bytes
 from syllabary.formats.hidden import hidden, hidden_of
 from syllabary.formats.record import cannot_hold
 from syllabary.formats.strict_json import Json
@@ -120,9 +120,7 @@ def tokens_of(model: UnigramModel, added: Added, always_cut: bool) -> tuple[dict
     for name in added.ids.keys() & model.vocab.keys() if always_cut else ():
         del tokens[model.vocab[name]]
     tokens |= {token_id: name.encode() for token_id, name in model.hidden.items()}
-    bytes_found: dict[int, int] = {}
-    if model.byte_fallback:
-        bytes_found = {model.vocab[name]: byte for name, byte in BYTE_NAMES.items() if name in model.vocab}
+    bytes_found = named_bytes(model.vocab) if model.byte_fallback else {}
     for token_id, name in model.hidden.items():
         if model.vocab[name] in bytes_found:
             bytes_found[token_id] = bytes_found[model.vocab[name]]

@@ -139,12 +139,21 @@ def is_symbol(name: str, prefix: str, suffix: str) -> bool:
     return any(len(name) - start - end == 1 for start in starts for end in ends)
 
 
+def named_bytes(vocab: Mapping[str, int]) -> dict[int, int]:
+    """id -> byte of the names `<0xXX>`.
+
+    >>> named_bytes({"a": 0, "<0x0A>": 7})
+    {7: 10}
+    """
+    return {vocab[name]: byte for name, byte in BYTE_NAMES.items() if name in vocab}
+
+
 def _byte_tokens(model: Model) -> dict[int, int]:
     """The tokens `<0xXX>`, where the model falls back to bytes: id -> byte."""
     if not model.byte_fallback:
         return {}
     where = model.where.member("byte_fallback")
-    found = {model.vocab[name]: byte for name, byte in BYTE_NAMES.items() if name in model.vocab}
+    found = named_bytes(model.vocab)
     if found and (model.prefix or model.suffix):
         raise where.error("byte_fallback together with a prefix or suffix is not supported")
     return found
