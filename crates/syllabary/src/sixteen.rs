@@ -14,7 +14,7 @@ use std::arch::x86_64::{
     _pdep_u64,
 };
 
-use crate::split::{PLACES, has_vbmi};
+use crate::split::{PLACES, flatten, has_vbmi};
 
 /// Characters at a time, of so many bytes, of which the last may be no whole ones.
 pub(crate) const LANES: usize = 16;
@@ -28,6 +28,13 @@ pub(crate) struct Able(());
 impl Able {
     pub(crate) fn new() -> Option<Able> {
         (has_vbmi() && is_x86_feature_detected!("avx512dq")).then_some(Able(()))
+    }
+
+    /// The same as `split::places_of`.
+    #[inline(always)]
+    pub(crate) fn places_of(self, bits: u64, base: usize, out: &mut [usize; WINDOW]) -> usize {
+        // SAFETY: `self` exists, so the processor has the instructions.
+        unsafe { flatten(bits, base, out) }
     }
 }
 
@@ -53,11 +60,22 @@ pub(crate) fn first_sixteen(bytes: __m512i, length: usize) -> Sixteen {
     let begins = !_mm512_cmplt_epi8_mask(bytes, _mm512_set1_epi8(0xC0_u8 as i8)) & there;
     let (places, chars, is_number) = numbers(bytes, begins);
     let whole = if length < WINDOW { begins } else { begins & ((1 << WHOLE) - 1) };
-    let lanes = whole.count_ones().min(LANES as u32).min(is_number.trailing_ones()) as usize;
+    let lanes = at_most(is_number.trailing_ones(), whole.count_ones().min(LANES as u32)) as usize;
     let valid = ((1u32 << lanes) - 1) as u16;
     let after = _pdep_u64(1 << lanes, begins).trailing_zeros() as usize;
     let chars = _mm512_maskz_mov_epi32(valid, chars);
     Sixteen { places, chars, lanes, valid, begins, length: after.min(length) }
+}
+
+/// The lower of two numbers, of which the second is the rule: with a branch, what comes next does not wait for the first.
+#[inline(always)]
+pub(crate) fn at_most(exception: u32, rule: u32) -> u32 {
+    #[cold]
+    #[inline(never)]
+    fn same(number: u32) -> u32 {
+        number
+    }
+    if exception < rule { same(exception) } else { rule }
 }
 
 /// The first 64 bytes; zeros for those that are not there.

@@ -132,9 +132,8 @@ impl Charwise {
         work: &mut Work,
         out: &mut Out<'_, F>,
     ) -> Result<(), Error> {
-        if self.dropped != 0 {
-            let bytes = text.as_bytes();
-            work.several.leave_out(|start| bytes[start] < 128 && self.dropped >> bytes[start] & 1 == 1);
+        if let Some(dropped) = &self.dropped {
+            work.several.leave_out(text.as_bytes(), dropped);
         }
         if !work.several.are_many() {
             for place in 0..work.several.count() {

@@ -146,11 +146,13 @@ impl Letters {
         self.mark_foreign();
     }
 
-    /// Takes these, which are in no token with another, to be nothing; those of ASCII as bits.
-    pub(super) fn drop_all(&mut self, dropped: &[char]) -> u128 {
+    /// Takes these, which are in no token with another, to be nothing; which bytes of ASCII they are, if they are any.
+    pub(super) fn drop_all(&mut self, dropped: &[char]) -> Option<Box<[bool; 256]>> {
         dropped.iter().for_each(|&char| self.change(char, |letter| *letter = Letter([NONE, NONE, NONE, 0])));
         self.mark_foreign();
-        dropped.iter().filter(|char| char.is_ascii()).fold(0, |bits, &char| bits | 1 << char as u32)
+        let is_one = |byte: usize| byte < 128 && dropped.contains(&char::from(byte as u8));
+        let bytes = Box::new(std::array::from_fn(is_one));
+        bytes.contains(&true).then_some(bytes)
     }
 
     fn mark_foreign(&mut self) {

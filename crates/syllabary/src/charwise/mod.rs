@@ -94,8 +94,8 @@ pub(crate) struct Charwise {
     whole_words: bool,
     /// Segments of all scripts are looked up together, as so many characters that are not ASCII stand beside others in tokens.
     knows_scripts: bool,
-    /// The characters of ASCII that no token stands for, as bits: they go.
-    dropped: u128,
+    /// The bytes of ASCII that no token stands for, if there are any: they go.
+    dropped: Option<Box<[bool; 256]>>,
     /// The unknown token, and whether several in a row are one.
     unknown: u32,
     fuses: bool,
@@ -143,7 +143,7 @@ impl Charwise {
         let dropped = match kinds {
             Some(kinds) if !neighbours.iter().all(|&(left, right)| kinds.leave(left, right)) => return None,
             Some(kinds) => letters.drop_all(&kinds.dropped()),
-            None => 0,
+            None => None,
         };
         let spell = |id: u32, symbols: &mut Vec<u32>| {
             let text = std::str::from_utf8(vocab.bytes(id).unwrap_or_default()).unwrap_or_default();

@@ -123,6 +123,22 @@ impl<F: FnMut(&[u32]) -> bool> Out<'_, F> {
         }
     }
 
+    /// Lets ids be written, up to so many, none unknown; whether there were some.
+    #[inline]
+    pub(crate) fn some<const MOST: usize>(
+        &mut self,
+        write: impl FnOnce(&mut [u32; MOST]) -> Option<usize>,
+    ) -> bool {
+        if !self.has_room(MOST) {
+            return false;
+        }
+        let room = self.run.get_mut(self.written..).and_then(<[u32]>::first_chunk_mut);
+        let Some(count) = room.and_then(write) else { return false };
+        self.written += count;
+        self.after_unknown = false;
+        true
+    }
+
     /// Writes the first `count` of these, none unknown.
     #[inline]
     pub(crate) fn first(&mut self, ids: &[u32], count: usize) {

@@ -103,7 +103,7 @@ impl Charwise {
         }
         let begins_words = shape.marks_spaces && neighbours.iter().all(|&(_, right)| right != MARK);
         Some(Charwise {
-            dropped: 0,
+            dropped: None,
             joins: joins_of((words, unigram), &neighbours, space),
             whole_words: begins_words && !words && are_dense(&neighbours),
             begins_words,

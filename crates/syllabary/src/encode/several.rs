@@ -14,6 +14,8 @@ use super::{
     key::{Key, SHORT},
     memory::{Longers, Short},
 };
+#[cfg(simd_x86)]
+use crate::sixteen::Able;
 use crate::split::places_of;
 
 /// Bits of places at a time.
@@ -27,17 +29,56 @@ pub(crate) struct Several {
     /// Where each begins, if some were left out.
     starts: Box<[usize]>,
     count: usize,
+    /// How many begin.
+    #[cfg(simd_x86)]
+    started: usize,
     /// Some were left out.
     apart: bool,
     asked: Asked,
     found: Found,
+    bits: Bits,
+}
+
+/// How the places of bits are found.
+#[derive(Clone, Copy, Debug)]
+struct Bits {
+    #[cfg(simd_x86)]
+    able: Option<Able>,
+}
+
+impl Bits {
+    fn new() -> Bits {
+        Bits {
+            #[cfg(simd_x86)]
+            able: Able::new(),
+        }
+    }
+
+    #[inline(always)]
+    fn places_of(self, bits: u64, base: usize, out: &mut [usize; BLOCK]) -> usize {
+        #[cfg(simd_x86)]
+        if let Some(able) = self.able {
+            return able.places_of(bits, base, out);
+        }
+        places_of(bits, base, out)
+    }
 }
 
 impl Default for Several {
     fn default() -> Several {
         let edges: Box<[usize]> = vec![0; MANY + 1 + BLOCK].into();
         let (asked, found) = (Asked::new(MANY), Found::new((0, 0)));
-        Several { starts: edges.clone(), edges, count: 0, apart: false, asked, found }
+        Several {
+            starts: edges.clone(),
+            edges,
+            count: 0,
+            #[cfg(simd_x86)]
+            started: 0,
+            apart: false,
+            asked,
+            found,
+            bits: Bits::new(),
+        }
     }
 }
 
@@ -50,6 +91,29 @@ impl Several {
         (self.edges[0], self.count, self.apart) = (at, 0, false);
     }
 
+    /// The same of strings that do not follow one another.
+    #[cfg(simd_x86)]
+    pub(crate) fn begin_apart(&mut self, at: usize) {
+        self.begin(at);
+        (self.apart, self.started) = (true, 0);
+    }
+
+    /// Begins strings at some of the 64 bytes from `base` on and ends strings at others.
+    #[cfg(simd_x86)]
+    #[inline(always)]
+    pub(crate) fn cut_apart(&mut self, starts: u64, ends: u64, base: usize) {
+        let room = self.starts.get_mut(self.started..).and_then(<[usize]>::first_chunk_mut);
+        self.started += room.map_or(0, |room| self.bits.places_of(starts, base, room));
+        self.cut(ends, base);
+    }
+
+    /// Whether the last of those that do not follow one another has no end.
+    #[cfg(simd_x86)]
+    #[inline(always)]
+    pub(crate) fn is_open(&self) -> bool {
+        self.started > self.count
+    }
+
     /// There are none any more.
     pub(crate) fn clear(&mut self) {
         self.count = 0;
@@ -59,7 +123,7 @@ impl Several {
     #[inline(always)]
     pub(crate) fn cut(&mut self, bits: u64, base: usize) {
         let room = self.edges.get_mut(self.count + 1..).and_then(<[usize]>::first_chunk_mut);
-        self.count += room.map_or(0, |room| places_of(bits, base, room));
+        self.count += room.map_or(0, |room| self.bits.places_of(bits, base, room));
     }
 
     /// Ends a string.
@@ -93,15 +157,17 @@ impl Several {
         (if self.apart { self.starts[at] } else { self.edges[at] }, self.edges[at + 1])
     }
 
-    /// Leaves those out that begin at such a byte; no more strings may come then.
+    /// Leaves those out that begin with such a byte; no more strings may come then.
     #[inline(always)]
-    pub(crate) fn leave_out(&mut self, is_out: impl Fn(usize) -> bool) {
-        let (mut kept, mut start) = (0, self.edges[0]);
-        for at in 0..self.count {
-            let end = self.edges[at + 1];
-            (self.starts[kept], self.edges[kept + 1]) = (start, end);
+    pub(crate) fn leave_out(&mut self, text: &[u8], is_out: &[bool; 256]) {
+        let mut kept = 0;
+        let mut start = self.edges[0];
+        let (starts, edges) = (&mut self.starts[..self.count], &mut self.edges[1..=self.count]);
+        for at in 0..starts.len().min(edges.len()) {
+            let end = edges[at];
+            (starts[kept], edges[kept]) = (start, end);
             // No branch: which it is is not to be foretold.
-            kept += usize::from(!is_out(start));
+            kept += usize::from(!is_out[usize::from(text[start])]);
             start = end;
         }
         (self.count, self.apart) = (kept, true);

@@ -3,7 +3,9 @@
 //! Adds: `Kind`, which names them, and `Model`, the one of a tokenizer. Leaves out: how text is cut into pieces and
 //! where these stand in it (`run`).
 
+mod apart;
 mod lengths;
+mod pairs;
 pub(crate) mod unigram;
 mod wordlevel;
 mod wordpiece;
@@ -21,6 +23,7 @@ use crate::{
 pub(crate) use unigram::Several;
 use unigram::Unigram;
 use wordlevel::WordLevel;
+pub(crate) use wordpiece::LETTERS;
 use wordpiece::WordPiece;
 
 /// How a piece becomes tokens (`TokenizerSpec.model`).
@@ -86,6 +89,23 @@ impl Model {
         if let Model::WordPiece(model) = self {
             model.ask(text, start);
         }
+    }
+
+    /// Whether it may write ids of pieces that stand in a text.
+    #[inline]
+    pub(crate) fn writes(&self) -> bool {
+        matches!(self, Model::WordPiece(_))
+    }
+
+    /// The ids of a piece of letters of three bytes, as `WordPiece::write` writes them; `None` of other models.
+    #[inline]
+    pub(crate) fn write(
+        &self,
+        piece: &[u8],
+        among: &[u64; 1 << 10],
+        room: &mut [u32; LETTERS],
+    ) -> Option<usize> {
+        if let Model::WordPiece(model) = self { model.write(piece, among, room) } else { None }
     }
 
     /// The unknown token, where text is spelled by it.

@@ -30,7 +30,7 @@ use classes::{Classes, WORD};
 pub use contexts::Left;
 pub(crate) use cut::floor;
 #[cfg(simd_x86)]
-pub(crate) use masks::avx512::{PLACES, has_vbmi};
+pub(crate) use masks::avx512::{PLACES, flatten, has_vbmi};
 pub(crate) use masks::places_of;
 use walk::Tier;
 pub(crate) use walk::Walk;

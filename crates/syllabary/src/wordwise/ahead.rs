@@ -13,7 +13,8 @@ use super::{
 use crate::{
     Error,
     charwise::out::Out,
-    encode::{Key, LONG_FAR, LONGER, Longer, SHORT},
+    encode::{Key, LONG_FAR, LONGER, Longer, SHORT, decode},
+    models::Model,
 };
 
 /// One text on its way.
@@ -24,16 +25,32 @@ pub(super) struct Walk<'w, 'o, F> {
     learned: bool,
 }
 
+/// The first byte of characters of three bytes or four.
+const WIDE: u8 = 0xE0;
+
 /// So many words are looked for together.
 const AHEAD: usize = 16;
 
 /// A word, or what stands alone, and its class; the hash of one that is not long.
 #[derive(Clone, Copy, Debug, Default)]
-struct Ahead {
+pub(super) struct Ahead {
     start: usize,
     end: usize,
     class: u32,
     hash: u64,
+}
+
+impl Ahead {
+    #[inline]
+    pub(super) fn of(text: &[u8], Range { start, end }: Range<usize>, class: u32) -> Ahead {
+        let length = end - start;
+        let hash = match length {
+            _ if class >= TOKEN || length > LONGER => 0,
+            ..=SHORT => Key::at(text, start, length).hash(),
+            _ => Longer::at(text, start, length).hash(),
+        };
+        Ahead { start, end, class, hash }
+    }
 }
 
 impl<'w, 'o, F: FnMut(&[u32]) -> bool> Walk<'w, 'o, F> {
@@ -54,6 +71,7 @@ impl<'w, 'o, F: FnMut(&[u32]) -> bool> Walk<'w, 'o, F> {
             for word in &ahead[..count] {
                 self.out.make_room();
                 match word.class {
+                    WORD | ALONE if self.unspaced(text.as_bytes(), word.start..word.end) => {}
                     WORD | ALONE => self.word(text, word)?,
                     class => self.out.few(&[class - TOKEN; 4], 1),
                 }
@@ -86,19 +104,22 @@ impl<'w, 'o, F: FnMut(&[u32]) -> bool> Walk<'w, 'o, F> {
                 self.out.few(&[class - TOKEN; 4], 1);
                 continue;
             }
-            let length = end - start;
-            let hash = match length {
-                _ if is_token || length > LONGER => 0,
-                ..=SHORT => Key::at(text.as_bytes(), start, length).hash(),
-                _ => Longer::at(text.as_bytes(), start, length).hash(),
-            };
-            if !is_token && length <= LONGER {
-                self.cutter.work.memory.ask(length, hash);
+            words[count] = Ahead::of(text.as_bytes(), start..end, class);
+            if !is_token && end - start <= LONGER && !self.cutter.is_unspaced(text.as_bytes(), start) {
+                self.cutter.work.memory.ask(end - start, words[count].hash);
             }
-            words[count] = Ahead { start, end, class, hash };
             count += 1;
         }
         (count, Ok(true))
+    }
+
+    /// Writes the ids of a word that comes again too seldom to be looked for; whether it is one.
+    #[inline]
+    pub(super) fn unspaced(&mut self, text: &[u8], place: Range<usize>) -> bool {
+        let Cutter { maker, work, .. } = &self.cutter;
+        let letters = if place.len() == 3 { work.letters.alone() } else { work.letters.unspaced() };
+        let (Some(model), Some(letters)) = (&maker.tokenizer.model, letters) else { return false };
+        self.out.some(|room| model.write(&text[place], letters, room))
     }
 
     /// Asks for what is needed of words that are not remembered.
@@ -122,7 +143,7 @@ impl<'w, 'o, F: FnMut(&[u32]) -> bool> Walk<'w, 'o, F> {
 
     /// The ids of a word; there must be room.
     #[inline]
-    fn word(&mut self, text: &str, &Ahead { start, end, hash, .. }: &Ahead) -> Result<(), Error> {
+    pub(super) fn word(&mut self, text: &str, &Ahead { start, end, hash, .. }: &Ahead) -> Result<(), Error> {
         let length = end - start;
         let mut short = None;
         if length <= SHORT {
@@ -163,5 +184,15 @@ impl<'w, 'o, F: FnMut(&[u32]) -> bool> Walk<'w, 'o, F> {
         }
         self.cutter.work.ids = ids;
         known
+    }
+}
+
+impl Cutter<'_> {
+    /// Whether a word that begins here is looked for only if it has other letters (`Walk::unspaced`).
+    #[inline]
+    pub(super) fn is_unspaced(&self, text: &[u8], start: usize) -> bool {
+        text[start] >= WIDE
+            && self.maker.tokenizer.model.as_ref().is_some_and(Model::writes)
+            && self.work.letters.is_unspaced(decode(text, start).0)
     }
 }

@@ -11,14 +11,14 @@ use std::arch::x86_64::{
     __m512i, __mmask64, _mm512_alignr_epi32, _mm512_cmpeq_epi32_mask, _mm512_cmpge_epu32_mask,
     _mm512_i32gather_epi32, _mm512_loadu_si512, _mm512_mask_cmpge_epu32_mask, _mm512_maskz_loadu_epi8,
     _mm512_min_epu32, _mm512_movepi8_mask, _mm512_permutex2var_epi8, _mm512_permutexvar_epi32,
-    _mm512_set1_epi32, _mm512_setzero_si512, _mm512_storeu_si512, _mm512_test_epi8_mask,
+    _mm512_set1_epi8, _mm512_set1_epi32, _mm512_setzero_si512, _mm512_storeu_si512, _mm512_test_epi8_mask,
     _mm512_test_epi32_mask, _pdep_u64,
 };
 
 use super::classes::{ALONE, Classes, SPACE, TOKEN, go_on};
 use crate::{
     encode::Several,
-    sixteen::{Able, LANES, Sixteen, WINDOW, first_sixteen, load},
+    sixteen::{Able, LANES, Sixteen, WINDOW, at_most, first_sixteen, load},
 };
 
 const ASCII: usize = 128;
@@ -57,8 +57,6 @@ const fn sides(behind: bool) -> [u8; CLASSES] {
 pub(super) struct Wide {
     behind: [u8; ASCII],
     before: [u8; ASCII],
-    /// As bits.
-    spaces: u128,
 }
 
 impl Wide {
@@ -69,20 +67,13 @@ impl Wide {
         Some(Wide {
             behind: std::array::from_fn(|byte| of(&BEHIND, byte)),
             before: std::array::from_fn(|byte| of(&BEFORE, byte)),
-            spaces: (0..128).filter(|&byte| classes(byte) == SPACE).map(|byte| 1 << byte).sum(),
         })
     }
 
-    /// Whether this character of ASCII is white space.
-    #[inline]
-    pub(super) fn is_space(&self, byte: u8) -> bool {
-        self.spaces >> byte & 1 == 1
-    }
-
-    /// Takes the words from byte `at` on, where one begins, and what is between them to those that are looked up together, as long
-    /// as there is room and this is for them; where the last ends.
+    /// Takes the words from byte `at` on, where one or white space begins, to those that are looked up together, without the white
+    /// space between them, as long as there is room and this is for them; where the last ends.
     pub(super) fn cut(&self, classes: &Classes, text: &[u8], at: usize, several: &mut Several) -> usize {
-        several.begin(at);
+        several.begin_apart(at);
         let Some(classes) = classes.table() else { return at };
         // SAFETY: `self` exists, so the processor has all features that the function has.
         unsafe { self.cut_here(classes, text, at, several) }
@@ -90,8 +81,7 @@ impl Wide {
 
     #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vbmi,avx512vbmi2,bmi1,bmi2,lzcnt,popcnt")]
     fn cut_here(&self, classes: &[u32; 1 << 16], text: &[u8], mut at: usize, several: &mut Several) -> usize {
-        // From what the character before is cut.
-        let mut last = 0;
+        let mut before = Before { side: 0, is_space: true, is_first: true };
         while at < text.len() && several.has_room() {
             let ahead = &text[at..];
             let bytes = load(ahead);
@@ -99,28 +89,31 @@ impl Wide {
             let ascii = (_mm512_movepi8_mask(bytes) | !there).trailing_zeros();
             if ascii >= RUN || ascii as usize == ahead.len() {
                 let known = if ascii < u64::BITS { (1 << ascii) - 1 } else { u64::MAX };
-                several.cut(self.ascii_cut(ahead, bytes, last) & known, at);
+                let (cuts, spaces) = self.ascii_cut(ahead, bytes, before.side);
+                let (starts, ends) = before.edges(cuts & known, spaces & known, ascii);
+                several.cut_apart(starts, ends, at);
                 at += ascii as usize;
-                last = self.behind[usize::from(text[at - 1])];
+                before.side = self.behind[usize::from(text[at - 1])];
                 continue;
             }
-            let (bits, length, behind) = sixteen_cut(classes, bytes, (ahead.len(), last));
+            let (starts, ends, length) = sixteen_cut(classes, bytes, ahead.len(), &mut before);
             if length == 0 {
                 break;
             }
-            several.cut(bits, at);
-            (at, last) = (at + length, behind);
+            several.cut_apart(starts, ends, at);
+            at += length;
         }
-        if at == text.len() && several.end() < at {
+        if at == text.len() && several.is_open() {
             several.put(at);
         }
         several.end()
     }
 
-    /// Before which of the first bytes, all of ASCII, a word may end, as bits; `last` is what the one before is cut from.
+    /// Before which of the first bytes, all of ASCII, a word may end, and which are white space, as bits; `last` is what the one
+    /// before is cut from.
     #[inline]
     #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vbmi,avx512vbmi2,bmi1,bmi2,lzcnt,popcnt")]
-    fn ascii_cut(&self, ahead: &[u8], bytes: __m512i, last: u8) -> u64 {
+    fn ascii_cut(&self, ahead: &[u8], bytes: __m512i, last: u8) -> (u64, u64) {
         let there: __mmask64 = if ahead.len() < WINDOW { (1 << ahead.len()) - 1 } else { u64::MAX };
         // SAFETY: the byte before the first is not read, nor what is not there.
         let before = unsafe { _mm512_maskz_loadu_epi8(there & !1, ahead.as_ptr().wrapping_sub(1).cast()) };
@@ -130,24 +123,52 @@ impl Wide {
             let [low, high] = unsafe { [_mm512_loadu_si512(low.cast()), _mm512_loadu_si512(high.cast())] };
             _mm512_permutex2var_epi8(low, bytes, high)
         };
-        let cuts = _mm512_test_epi8_mask(of(&self.behind, before), of(&self.before, bytes)) & !1;
-        cuts | u64::from(last & self.before[usize::from(ahead[0])] != 0)
+        let sides = of(&self.before, bytes);
+        let cuts = _mm512_test_epi8_mask(of(&self.behind, before), sides) & !1;
+        let spaces = _mm512_test_epi8_mask(sides, _mm512_set1_epi8(BEFORE[SPACE as usize] as i8));
+        (cuts | u64::from(last & self.before[usize::from(ahead[0])] != 0), spaces)
     }
 }
 
-/// The same of up to sixteen characters of some bytes, of which so many are there; how many bytes those have, none if they are not
-/// for this way; what the last is cut from.
+/// What is known of the character before.
+struct Before {
+    /// From what it is cut.
+    side: u8,
+    is_space: bool,
+    /// There is none.
+    is_first: bool,
+}
+
+impl Before {
+    /// Of so many characters, by where they may be cut and which are white space: which words begin at, and which they end
+    /// before.
+    #[inline(always)]
+    fn edges(&mut self, cuts: u64, spaces: u64, count: u32) -> (u64, u64) {
+        let cuts = cuts | u64::from(std::mem::take(&mut self.is_first));
+        let behind_spaces = spaces << 1 | u64::from(self.is_space);
+        self.is_space = spaces >> (count - 1) & 1 == 1;
+        (cuts & !spaces, cuts & !behind_spaces)
+    }
+}
+
+/// At which bytes words begin, and before which they end, as bits, of up to sixteen characters of some bytes, of which so many
+/// are there; how many bytes those have, none if they are not for this way.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vbmi,avx512vbmi2,bmi1,bmi2,lzcnt,popcnt")]
-fn sixteen_cut(classes: &[u32; 1 << 16], bytes: __m512i, (length, last): (usize, u8)) -> (u64, usize, u8) {
+fn sixteen_cut(
+    classes: &[u32; 1 << 16],
+    bytes: __m512i,
+    length: usize,
+    last: &mut Before,
+) -> (u64, u64, usize) {
     let number = |number: u32| _mm512_set1_epi32(number as i32);
-    let Sixteen { chars, valid, begins, .. } = first_sixteen(bytes, length);
+    let Sixteen { chars, lanes: all, valid, begins, .. } = first_sixteen(bytes, length);
     // SAFETY: the numbers are of the table.
     let found = unsafe { _mm512_i32gather_epi32::<4>(chars, classes.as_ptr().cast()) };
     let is_other = _mm512_cmpge_epu32_mask(chars, number(ASCII as u32));
     let tokens = _mm512_mask_cmpge_epu32_mask(is_other & valid, found, number(TOKEN));
     let unknown = _mm512_cmpeq_epi32_mask(found, _mm512_setzero_si512());
-    let lanes = (unknown | !valid).trailing_zeros().min(LANES as u32);
+    let lanes = at_most((unknown & valid).trailing_zeros(), all as u32);
     if lanes == 0 || tokens.count_ones() >= ROW {
         return (0, 0, 0);
     }
@@ -158,13 +179,16 @@ fn sixteen_cut(classes: &[u32; 1 << 16], bytes: __m512i, (length, last): (usize,
         unsafe { _mm512_permutexvar_epi32(class, _mm512_loadu_si512(sides.as_ptr().cast())) }
     };
     let (behind, before) = (of(BEHIND), of(BEFORE));
-    let lefts = _mm512_alignr_epi32::<15>(behind, number(last.into()));
+    let lefts = _mm512_alignr_epi32::<15>(behind, number(last.side.into()));
     let cuts = _mm512_test_epi32_mask(lefts, before) & ((1u32 << lanes) - 1) as u16;
     let end = _pdep_u64(1 << lanes, begins).trailing_zeros() as usize;
     let mut rows = [0u32; LANES];
     // SAFETY: there is room for sixteen.
     unsafe { _mm512_storeu_si512(rows.as_mut_ptr().cast(), behind) };
-    (_pdep_u64(cuts.into(), begins), end.min(length), rows[lanes as usize - 1] as u8)
+    let spaces = _mm512_cmpeq_epi32_mask(found, number(SPACE)) & ((1u32 << lanes) - 1) as u16;
+    let (starts, ends) = last.edges(cuts.into(), spaces.into(), lanes);
+    last.side = rows[lanes as usize - 1] as u8;
+    (_pdep_u64(starts, begins), _pdep_u64(ends, begins), end.min(length))
 }
 
 #[cfg(test)]
@@ -207,22 +231,24 @@ mod tests {
             let start = text.char_indices().map(|(at, _)| at).nth(draw(9)).unwrap_or(0);
             let mut several = Several::default();
             let end = wide.cut(&classes, text.as_bytes(), start, &mut several);
-            let mut ends = Vec::new();
-            let mut before = None;
+            let (mut words, mut begin, mut before) = (Vec::new(), start, None);
             for (at, char) in text[start..].char_indices() {
                 let class = class(char).min(ALONE);
                 if let Some(before) = before
                     && BEHIND[before as usize] & BEFORE[class as usize] != 0
                 {
-                    ends.push(start + at);
+                    words.push((begin, start + at, before));
+                    begin = start + at;
                 }
                 before = Some(class);
             }
-            ends.extend((start < text.len()).then_some(text.len()));
-            let found: Vec<usize> = (0..several.count()).map(|at| several.span(at).1).collect();
-            assert_eq!(found, ends[..found.len()], "{text:?} {of:?}");
-            assert_eq!(end, found.last().copied().unwrap_or(start));
-            all += usize::from(end == text.len());
+            words.extend(before.map(|before| (begin, text.len(), before)));
+            words.retain(|&(.., class)| class != SPACE);
+            let found: Vec<_> = (0..several.count()).map(|at| several.span(at)).collect();
+            let words: Vec<_> = words.into_iter().map(|(begin, end, _)| (begin, end)).collect();
+            assert_eq!(found, words[..found.len()], "{text:?} {of:?}");
+            assert_eq!(end, found.last().map_or(start, |&(_, end)| end));
+            all += usize::from(found.len() == words.len());
         }
         assert!(all > drawn(1_000, 20_000), "{all}");
     }

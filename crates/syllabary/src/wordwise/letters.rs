@@ -9,7 +9,7 @@
 //! is, is found by trying it, with the steps themselves. Leaves out characters of four bytes and long words, which the
 //! steps do, and for which tokenizers all this is true (`mod`).
 
-use std::ops::Range;
+use std::ops::{Range, RangeInclusive};
 
 use unicode_normalization_alignments::char::canonical_combining_class;
 
@@ -19,13 +19,23 @@ use crate::{aligned::Aligned, encode::decode};
 const TABLED: usize = 1 << 16;
 /// A letter becomes less bytes than these; the last of them says how many, and one more.
 const ROOM: usize = 16;
+/// Characters of three bytes of scripts that are written without spaces, and so have few words that come again.
+const UNSPACED: [RangeInclusive<u32>; 2] = [0x2E80..=0x9FFF, 0xF900..=0xFAFF];
+const BITS: usize = u64::BITS as usize;
 /// No longer word is written here.
 const LONGEST: usize = 128;
+
+/// Some characters, a bit for each, if there are any.
+type Characters = Option<Box<[u64; TABLED / BITS]>>;
 
 /// Known letters, and one word of them.
 #[derive(Debug, Default)]
 pub(super) struct Letters {
     table: Vec<[u8; ROOM]>,
+    /// Those that become nothing else, of scripts without spaces.
+    unspaced: Characters,
+    /// Characters of three bytes that are a piece and become nothing else where they are a word.
+    alone: Characters,
     written: Vec<u8>,
     /// For each byte written, where the character that it comes from begins and ends in the word.
     places: Vec<[u8; 2]>,
@@ -41,6 +51,36 @@ impl Letters {
         let Some(bytes) = place[..ROOM - 1].get_mut(..becomes.len()) else { return };
         bytes.copy_from_slice(becomes.as_bytes());
         place[ROOM - 1] = 1 + becomes.len() as u8;
+        if becomes.len() == 3 && becomes.chars().map(u32::from).eq([code]) {
+            self.put_alone(code);
+            if UNSPACED.iter().any(|range| range.contains(&code)) {
+                put(&mut self.unspaced, code);
+            }
+        }
+    }
+
+    /// Remembers a character of three bytes that is a piece and becomes nothing else where it is a word.
+    pub(super) fn put_alone(&mut self, code: u32) {
+        put(&mut self.alone, code);
+    }
+
+    /// Those.
+    #[inline(always)]
+    pub(super) fn alone(&self) -> Option<&[u64; TABLED / BITS]> {
+        self.alone.as_deref()
+    }
+
+    /// The letters of scripts without spaces that become nothing else, a bit for each, if there are any.
+    #[inline(always)]
+    pub(super) fn unspaced(&self) -> Option<&[u64; TABLED / BITS]> {
+        self.unspaced.as_deref()
+    }
+
+    /// Whether this is one of them.
+    #[inline]
+    pub(super) fn is_unspaced(&self, code: usize) -> bool {
+        let bits = self.unspaced().and_then(|letters| letters.get(code / BITS));
+        bits.is_some_and(|bits| bits >> (code % BITS) & 1 == 1)
     }
 
     /// What becomes of a word; `None` if it is long, or not all of letters.
@@ -89,6 +129,12 @@ impl Letters {
         }
         Some(length)
     }
+}
+
+/// Adds a character, which has three bytes.
+fn put(some: &mut Characters, code: u32) {
+    some.get_or_insert_with(|| Box::new([0; TABLED / BITS]))[code as usize / BITS] |=
+        1 << (code as usize % BITS);
 }
 
 /// What a character of so many bytes becomes, by what the steps make of it between two `a`, if that comes from this

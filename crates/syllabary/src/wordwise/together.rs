@@ -7,21 +7,23 @@
 //! Leaves out how they are cut (`cut_wide`), and few words, which are looked up one by one (`ahead`).
 
 use super::{
-    ahead::Walk,
-    classes::SPACE,
+    ahead::{Ahead, Walk},
+    classes::WORD,
     cut_wide::Wide,
     walk::{Cut, Cutter, Work},
 };
-use crate::{
-    Error,
-    encode::{Several, decode},
-    models::Model,
-};
+use crate::{Error, encode::Several, models::Model};
 
 /// Less text is cut one by one.
 const FEWEST: usize = 128;
 /// The model is asked for so many new words at once.
 const ASKED: usize = 16;
+/// Of so many words one is of a script without spaces, if the text is: the others are signs.
+const SIGNS: usize = 3;
+/// Of so many it is asked.
+const SAMPLE: usize = 32;
+/// So many characters are made known at once.
+const KNOWN: usize = 64;
 
 impl<F: FnMut(&[u32]) -> bool> Walk<'_, '_, F> {
     /// Writes the words from where the text has been cut, as long as they are cut together.
@@ -33,16 +35,34 @@ impl<F: FnMut(&[u32]) -> bool> Walk<'_, '_, F> {
         let mut several = self.cutter.work.several.take().unwrap_or_default();
         let mut done = Ok(());
         while done.is_ok() && !self.out.stopped {
-            let end = self.cutter.cut_many(text, cut.at, &mut several);
+            let (end, are_unspaced) = self.cutter.cut_many(text, cut.at, &mut several);
             if !several.are_many() {
+                if text.len() - cut.at >= FEWEST && self.cutter.know(&text[cut.at..])? {
+                    continue;
+                }
                 break;
             }
             cut.at = end;
-            done = self.look(text, &mut several);
+            done = match are_unspaced {
+                true => self.one_by_one(text, &several),
+                false => self.look(text, &mut several),
+            };
         }
         several.clear();
         self.cutter.work.several = Some(several);
         done
+    }
+
+    /// Writes words of which most are not looked for.
+    fn one_by_one(&mut self, text: &str, several: &Several) -> Result<(), Error> {
+        for number in 0..several.count() {
+            let (start, end) = several.span(number);
+            if !self.unspaced(text.as_bytes(), start..end) {
+                self.out.make_room();
+                self.word(text, &Ahead::of(text.as_bytes(), start..end, WORD))?;
+            }
+        }
+        Ok(())
     }
 
     /// Writes the words that are looked up together.
@@ -90,15 +110,25 @@ impl Cutter<'_> {
         Ok(matches!(self.work.wide, Some(Some(_))))
     }
 
-    /// The next words of a text, and where the last ends.
-    fn cut_many(&self, text: &str, at: usize, several: &mut Several) -> usize {
+    /// Finds the classes of the next characters, if there are some that have none yet; whether there were.
+    fn know(&mut self, text: &str) -> Result<bool, Error> {
+        let mut were_new = false;
+        for (at, char) in text.char_indices().take(KNOWN) {
+            if self.work.classes.get(char.into()) == 0 {
+                let class = self.class(&text[at..at + char.len_utf8()])?;
+                were_new |= class != 0 && char.len_utf8() <= 3;
+            }
+        }
+        Ok(were_new)
+    }
+
+    /// The next words of a text, where the last ends, and whether most are of scripts without spaces.
+    fn cut_many(&self, text: &str, at: usize, several: &mut Several) -> (usize, bool) {
         let (Work { classes, wide, .. }, bytes) = (&*self.work, text.as_bytes());
-        let Some(wide) = wide.as_ref().and_then(Option::as_ref) else { return at };
+        let Some(wide) = wide.as_ref().and_then(Option::as_ref) else { return (at, false) };
         let end = wide.cut(classes, bytes, at, several);
-        several.leave_out(|start| match bytes[start] {
-            byte @ 0..128 => wide.is_space(byte),
-            _ => classes.get(decode(bytes, start).0 as u32) == SPACE,
-        });
-        end
+        let first = (0..several.count().min(SAMPLE)).map(|number| several.span(number).0);
+        let unspaced = first.clone().filter(|&start| self.is_unspaced(bytes, start)).count();
+        (end, SIGNS * unspaced > first.len())
     }
 }

@@ -29,6 +29,12 @@ impl Cutter<'_> {
         {
             self.work.letters.put(code as u32, becomes);
         }
+        if let (SIGN | NUMBER, Between::Apart(becomes)) = (class, &between)
+            && character.len() == 3
+            && becomes == character
+        {
+            self.work.letters.put_alone(code as u32);
+        }
         self.work.classes.put(code as u32, class);
         Ok(class)
     }

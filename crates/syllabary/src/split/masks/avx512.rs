@@ -215,7 +215,7 @@ fn spread(kinds: __m512i, inner: u64, wide: u64, last: u8) -> (__m512i, u8) {
 
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,avx512vbmi2,bmi1,bmi2,lzcnt,popcnt")]
-fn flatten(bits: u64, base: usize, out: &mut [usize; BLOCK]) -> usize {
+pub(crate) fn flatten(bits: u64, base: usize, out: &mut [usize; BLOCK]) -> usize {
     let count = bits.count_ones() as usize;
     let mut left = count;
     let mut places = _mm512_maskz_compress_epi8(bits, load(&PLACES));
