@@ -10,14 +10,13 @@ import dataclasses
 
 from syllabary import splits
 from syllabary.errors import FormatError
-from syllabary.formats.hf_split import same_split
 from syllabary.formats.record import cannot_hold
 from syllabary.spec import SplitSpec, TokenizerSpec
 
 
 def drops(split: SplitSpec) -> bool:
     """Whether text between matches goes, and no name of a split says so to who reads the file."""
-    return not (split.keep_unmatched or any(same_split(split, splits.get(name)) for name in splits.names()))
+    return not (split.keep_unmatched or any(splits.same(split, splits.get(name)) for name in splits.names()))
 
 
 def refusal(name: str, split: SplitSpec) -> FormatError | None:

@@ -152,10 +152,10 @@ def write_cutting(steps: tuple[Step, ...], split: SplitSpec, with_bytes: bool) -
     """
     written = list(steps)
     for name, patterns in SEQUENCES.items():
-        if same_split(split, splits.get(name)):
+        if splits.same(split, splits.get(name)):
             written += [_isolating(pattern) for pattern in patterns]
             split = splits.get(None)
-    gpt2 = with_bytes and same_split(split, splits.get("gpt2"))
+    gpt2 = with_bytes and splits.same(split, splits.get("gpt2"))
     if split.pattern is not None and not gpt2:
         written.append(_as_step(split, split.pattern))
     if with_bytes:
@@ -167,7 +167,7 @@ def write_cutting(steps: tuple[Step, ...], split: SplitSpec, with_bytes: bool) -
 
 def _as_step(split: SplitSpec, pattern: str) -> Step:
     for component, name in BY_NAME.items():
-        if same_split(split, splits.get(name)):
+        if splits.same(split, splits.get(name)):
             return Step(component)
     try:
         if split.tables == "onig":
@@ -177,12 +177,3 @@ def _as_step(split: SplitSpec, pattern: str) -> Step:
         raise cannot_hold(NAME, f"the split {split.name or shown(pattern)}: {error}") from error
     behavior, invert = ("isolated", False) if split.keep_unmatched else ("removed", True)
     return Step("Split", {"pattern": regex, "regex": True, "behavior": behavior, "invert": invert})
-
-
-def same_split(split: SplitSpec, other: SplitSpec) -> bool:
-    """Whether two splits cut alike: all but the name."""
-
-    def key(one: SplitSpec) -> tuple[object, ...]:
-        return one.pattern, one.tables, one.keep_unmatched
-
-    return key(split) == key(other)

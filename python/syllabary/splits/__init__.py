@@ -17,7 +17,7 @@ from typing import Any
 from syllabary.errors import SplitError
 from syllabary.spec import SplitSpec
 
-__all__ = ["aliases", "examples", "get", "names", "source"]
+__all__ = ["aliases", "examples", "get", "names", "same", "source"]
 
 _NAME = re.compile(r"[a-z0-9_-]+(?:\.[0-9]+)?")
 
@@ -86,3 +86,16 @@ def examples(name: str) -> list[tuple[str, list[str]]]:
 def source(name: str) -> str:
     """Where a named split comes from. Raises `SplitError` for an unknown name."""
     return str(_record(name)["source"])
+
+
+def same(split: SplitSpec, other: SplitSpec) -> bool:
+    """Whether two splits cut alike: all but the name.
+
+    >>> same(get("gpt4"), get("gpt2"))
+    False
+    """
+    return _cutting(split) == _cutting(other)
+
+
+def _cutting(split: SplitSpec) -> tuple[object, ...]:
+    return split.pattern, split.tables, split.keep_unmatched
