@@ -103,3 +103,36 @@ def test_merges_of_older_files(merges: list[Any]) -> None:
         except Exception:  # noqa: BLE001 (theirs raises nothing narrower)
             results.append(([], None))
     assert results[0] == results[1]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda tokenizer: None,
+        lambda tokenizer: tokenizer.to_str(),
+        lambda tokenizer: setattr(tokenizer.model, "dropout", 1.0),
+        lambda tokenizer: setattr(tokenizer.model, "unk_token", "l"),
+        lambda tokenizer: tokenizer.add_tokens(["ow"]),
+    ],
+)
+def test_what_is_read_as_ids_is_written_as_names(change: Any, tmp_path: Path) -> None:
+    """Merges of a file are by ids until somebody asks for names; so a change must not lose them."""
+    trained(theirs, True).save(path := str(tmp_path / "tokenizer.json"))
+    results = []
+    for library in (ours, theirs):
+        tokenizer = library.Tokenizer.from_file(path)
+        change(tokenizer)
+        encoded = tokenizer.encode("low lower lowest new").tokens
+        results.append((encoded, tokenizer.to_str(), tokenizer.get_vocab()))
+    assert results[0] == results[1]
+
+
+def test_merges_of_a_file_have_names(tmp_path: Path) -> None:
+    trained(theirs, True).save(path := str(tmp_path / "tokenizer.json"))
+    model = ours.Tokenizer.from_file(path).model
+    pairs = json.loads(Path(path).read_text(encoding="utf-8"))["model"]["merges"]
+    assert isinstance(model.values["merges"], ours.models.ListedMerges)
+    assert ours.models.parted(model.values["merges"]) == pairs
+    model.values["vocab"] = dict(model.values["vocab"])
+    assert model.described()["merges"] == pairs
+    assert model.values["merges"] == pairs

@@ -69,17 +69,25 @@ class ScoredVocab:
 def open_document(path: Path) -> Json:
     """The JSON of a file; `FormatError` with the place of what is damaged."""
     data = read_bounded(path)
-    vocab: ListedVocab | ScoredVocab
-    if (listed := Listed.read(data)) is not None:
-        vocab, merges, rest = ListedVocab(listed), listed.merges, listed.rest
-    elif (scored := read_scored(data)) is not None:
-        vocab, merges, rest = ScoredVocab(*scored[:2]), (), scored[2]
-    else:
-        return parse(data, path, read_float)
+    if (root := read_listed(data, path)) is not None:
+        return root
+    scored = read_scored(data)
+    root = None if scored is None else _filled(scored[2], path, ScoredVocab(*scored[:2]), ())
+    return parse(data, path, read_float) if root is None else root
+
+
+def read_listed(data: bytes, path: Path) -> Json | None:
+    """The JSON of the content of a file that has a `ListedVocab`; `None` of any other. path: of errors."""
+    listed = Listed.read(data)
+    return None if listed is None else _filled(listed.rest, path, ListedVocab(listed), listed.merges)
+
+
+def _filled(rest: str, path: Path, vocab: ListedVocab | ScoredVocab, merges: Merges) -> Json | None:
+    """The rest of a file, with these where its model has some; `None` if it is damaged."""
     try:
         root = parse(rest.encode(), path, read_float)
     except FormatError:
-        return parse(data, path, read_float)  # says where in the file
+        return None  # of the whole file it is said where
     model = root.member("model").value
     if isinstance(model, dict):
         model["vocab"] = vocab

@@ -19,7 +19,7 @@ from syllabary.compat.tokenizers._json import dumps, pickled
 from syllabary.compat.tokenizers._shown import Record, Word, show
 from syllabary.compat.tokenizers._train import Training
 from syllabary.compat.tokenizers.decoders import Decoder
-from syllabary.compat.tokenizers.models import Model
+from syllabary.compat.tokenizers.models import ListedMerges, Model
 from syllabary.compat.tokenizers.normalizers import Normalizer
 from syllabary.compat.tokenizers.pre_tokenizers import PreTokenizer
 from syllabary.compat.tokenizers.processors import PostProcessor
@@ -27,6 +27,7 @@ from syllabary.errors import FormatError, SyllabaryError
 from syllabary.files import read_bounded, write_atomic
 from syllabary.formats.hf_extras import check_extras
 from syllabary.formats.hf_floats import read_float
+from syllabary.formats.hf_listed import read_listed
 from syllabary.formats.hf_read import TOP_KEYS, read_document
 from syllabary.formats.strict_json import parse
 
@@ -95,18 +96,22 @@ class Tokenizer(Encoder, Training):
 
     @staticmethod
     def _parsed(data: bytes, path: Path) -> Tokenizer:
-        root = parse(data, path, read_float)
+        listed = read_listed(data, path)
+        root = parse(data, path, read_float) if listed is None else listed
         root.object(TOP_KEYS)
         check_extras(root)
         made = Tokenizer.__new__(Tokenizer)
         document = {key: value.value for key, value in root.object().items()}
+        model = root.member("model").value
+        if listed is not None and "merges" in model:
+            model["merges"] = ListedMerges(model["vocab"])
         try:
-            made._load(document, root.member("model").value)
+            made._load(document, model)
             made._check()
         except SyllabaryError:
             raise
         except (AttributeError, LookupError, TypeError, ValueError) as error:
-            read_document(root)  # says where it is, as of any damaged file
+            read_document(parse(data, path, read_float))  # says where it is, as of any damaged file
             raise FormatError(f"{path.name}: no tokenizer that the library writes: {error!r}") from error
         return made
 

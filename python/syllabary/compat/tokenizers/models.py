@@ -20,6 +20,7 @@ from syllabary.compat.tokenizers._engines import ModelEngine
 from syllabary.compat.tokenizers._pretokenized import Token
 from syllabary.compat.tokenizers._sealed import Sealed
 from syllabary.compat.tokenizers._shown import Record
+from syllabary.formats.hf_listed import ListedVocab
 
 Vocab = dict[str, int]
 OPTIONS = (
@@ -161,8 +162,23 @@ def pairs(merges: Any) -> list[list[str]]:
     return found
 
 
-def parted(merges: list[Any]) -> list[Any]:
+class ListedMerges:
+    """The merges of a file, by ids, as long as nobody asks for names."""
+
+    def __init__(self, vocab: ListedVocab) -> None:
+        """Of its vocabulary."""
+        self.vocab = vocab
+
+    def pairs(self) -> list[list[str]]:
+        """Those by name."""
+        names = {number: name for name, number in self.vocab.items()}
+        return [[names[left], names[right]] for left, right, _made in self.vocab.merges]
+
+
+def parted(merges: list[Any] | ListedMerges) -> list[Any]:
     """Merges as pairs, which older files write as one string each."""
+    if isinstance(merges, ListedMerges):
+        return merges.pairs()
     if not merges or not isinstance(merges[0], str):
         return merges
     return [one.split(" ") for one in merges if not one.startswith("#version")]
@@ -225,7 +241,12 @@ class BPE(Model):
 
     def described(self) -> dict[str, object]:
         """The same; `ValueError` for merges of both forms."""
-        if len({*map(type, self.values["merges"])}) > 1:
+        merges, vocab = self.values["merges"], self.values["vocab"]
+        if isinstance(merges, ListedMerges):
+            if merges.vocab is vocab and not self.values["continuing_subword_prefix"]:
+                return {**super().described(), "merges": vocab.merges}
+            merges = self.values["merges"] = merges.pairs()
+        if len({*map(type, merges)}) > 1:
             raise ValueError("merges are pairs, or strings with a space, and not both")
         return super().described()
 
