@@ -10,7 +10,7 @@
 use crate::fetch::fetch;
 
 /// No length from here on is told.
-const MOST: usize = 31;
+pub(super) const MOST: usize = 31;
 /// The most bits of a hash.
 const BITS: u32 = 17;
 
@@ -42,28 +42,17 @@ impl Lengths {
         made
     }
 
-    /// The lengths that a token of `text[start..end]`, which is not empty, may have, longest first; before them any from
-    /// one on, if it is told. What stands behind the end does not matter.
+    /// The lengths that a token of `text[start..end]`, which is not empty, may have, a bit each, and whether it may have any
+    /// from `MOST` on, which has no bit. What stands behind the end does not matter.
     #[inline]
-    pub(super) fn at(
-        &self,
-        text: &[u8],
-        (start, end): (usize, usize),
-    ) -> (impl Iterator<Item = usize> + use<>, Option<usize>) {
+    pub(super) fn at(&self, text: &[u8], (start, end): (usize, usize)) -> (u32, bool) {
         let (first, rest) = (eight_bytes(text, start), end - start);
         let four = self.four[place(first << 32, self.bits)];
         let eight = self.eight[place(first, self.bits)];
         let found = self.one[first as usize & 0xFF]
             | if rest >= 4 { four } else { 0 }
             | if rest >= 8 { eight } else { 0 };
-        let longer = (rest >= MOST && found >> MOST != 0).then_some(MOST);
-        let mut lengths = found & (u32::MAX >> (31 - rest.min(MOST - 1)));
-        let each = std::iter::from_fn(move || {
-            let length = lengths.checked_ilog2()?;
-            lengths ^= 1 << length;
-            Some(length as usize)
-        });
-        (each, longer)
+        (found & (u32::MAX >> (31 - rest.min(MOST - 1))), rest >= MOST && found >> MOST != 0)
     }
 
     /// Asks for what `at` looks at, if the text does not end soon.
@@ -108,19 +97,16 @@ mod tests {
         for start in 0..text.len() {
             for end in start + 1..=text.len() {
                 let (found, longer) = lengths.at(&text[..end], (start, end));
-                let (behind, _) = lengths.at(&text, (start, end));
-                let found: Vec<usize> = found.collect();
-                assert!(behind.eq(found.iter().copied()));
-                told += found.len();
-                assert!(found.is_sorted_by(|one, other| one > other));
-                assert!(found.iter().all(|&length| length < MOST && start + length <= end));
+                assert_eq!(lengths.at(&text, (start, end)), (found, longer));
+                told += found.count_ones();
+                assert!(found >> MOST == 0 && found >> (end - start) <= 1);
                 let rest = &text[start..end];
-                assert!(tokens.iter().all(|token| !rest.starts_with(token) || found.contains(&token.len())));
-                assert!(!rest.starts_with(long) || longer.is_some());
+                assert!(tokens.iter().all(|token| !rest.starts_with(token) || found >> token.len() & 1 == 1));
+                assert!(!rest.starts_with(long) || longer);
             }
         }
         let none = Lengths::of(std::iter::empty(), 0);
-        assert!((0..9).all(|start| none.at(b"abcdefghi", (start, 9)).0.count() == 0));
+        assert!((0..9).all(|start| none.at(b"abcdefghi", (start, 9)) == (0, false)));
         // Few of those that are no token's.
         assert!(told < 100_000, "{told}");
     }

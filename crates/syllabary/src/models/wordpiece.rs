@@ -13,7 +13,7 @@ use std::{hint::select_unpredictable, sync::OnceLock};
 
 use super::{
     Found,
-    lengths::Lengths,
+    lengths::{Lengths, MOST},
     pairs::{self, END, Pairs, WIDE, is_wide},
 };
 use crate::{Error, parts::Parts, vocab::Vocab};
@@ -260,13 +260,34 @@ impl Table {
     /// The longest token that the piece goes on with, and where it ends.
     #[inline]
     fn longest_token(&self, piece: Piece<'_>, start: usize) -> Option<(u32, usize)> {
+        let (mut lengths, are_longer) = self.lengths.at(piece.bytes, (start, piece.length));
+        if are_longer && let Some(token) = self.longer_token(piece, start) {
+            return Some(token);
+        }
+        while let Some(length) = lengths.checked_ilog2() {
+            if let Some(token) = self.token(piece, start, start + length as usize) {
+                return Some(token);
+            }
+            lengths ^= 1 << length;
+        }
+        None
+    }
+
+    /// The same of those whose lengths are not told.
+    #[cold]
+    fn longer_token(&self, piece: Piece<'_>, start: usize) -> Option<(u32, usize)> {
         let longest = piece.length.min(start.saturating_add(self.tokens.longest()));
-        let (lengths, longer) = self.lengths.at(piece.bytes, (start, piece.length));
-        let longer = longer.map(|shortest| (start + shortest..=longest).rev());
-        longer.into_iter().flatten().chain(lengths.map(|length| start + length)).find_map(|end| {
-            let number = piece.is_boundary(end).then(|| self.tokens.id_at(piece.bytes, start, end));
-            Some((self.id(number.flatten()?), end))
-        })
+        (start + MOST..=longest).rev().find_map(|end| self.token(piece, start, end))
+    }
+
+    /// The token that these bytes are, and where it ends.
+    #[inline(always)]
+    fn token(&self, piece: Piece<'_>, start: usize, end: usize) -> Option<(u32, usize)> {
+        if !piece.is_boundary(end) {
+            return None;
+        }
+        let number = self.tokens.id_at(piece.bytes, start, end)?;
+        Some((self.id(number), end))
     }
 }
 

@@ -86,7 +86,7 @@ impl Letters {
     /// What becomes of a word; `None` if it is long, or not all of letters.
     pub(super) fn write(&mut self, word: &str) -> Option<&str> {
         let length = self.each(word, |_, _, _| true)?;
-        std::str::from_utf8(&self.written[..length]).ok()
+        Some(self.text(length))
     }
 
     /// The same; also `None` if a letter becomes nothing. `original` then says where bytes of it come from.
@@ -98,12 +98,19 @@ impl Letters {
             count > 0
         });
         self.places = places;
-        std::str::from_utf8(&self.written[..length?]).ok()
+        length.map(|length| self.text(length))
     }
 
     /// The bytes of the word that these bytes of what `write_placed` wrote, at least one, come from.
     pub(super) fn original(&self, bytes: Range<usize>) -> [u32; 2] {
         [u32::from(self.places[bytes.start][0]), u32::from(self.places[bytes.end - 1][1])]
+    }
+
+    /// The first bytes that `each` has written.
+    #[inline]
+    fn text(&self, length: usize) -> &str {
+        // SAFETY: they are what letters become (`put`), each a text, one after the other.
+        unsafe { std::str::from_utf8_unchecked(&self.written[..length]) }
     }
 
     /// Writes a word, and says of each letter where it begins and ends, and how many bytes it becomes, until one is
