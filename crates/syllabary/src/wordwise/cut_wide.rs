@@ -1,4 +1,4 @@
-//! Where words begin and end, 64 characters of ASCII or sixteen of any script at a time, with AVX-512 VBMI.
+//! Where words begin and end, 64 bytes of characters of one byte and two or sixteen of any script at a time, with AVX-512 VBMI.
 //!
 //! ```text
 //! 64 bytes  ->  of each what it is cut from at its left, and of each what is cut at its right: bits in common  =>  a cut
@@ -8,17 +8,21 @@
 //! and rows of characters that are tokens by themselves, as those of Chinese: these are written at once (`ahead`).
 
 use std::arch::x86_64::{
-    __m512i, __mmask64, _mm512_alignr_epi32, _mm512_cmpeq_epi32_mask, _mm512_cmpge_epu32_mask,
-    _mm512_i32gather_epi32, _mm512_loadu_si512, _mm512_mask_cmpge_epu32_mask, _mm512_maskz_loadu_epi8,
-    _mm512_min_epu32, _mm512_movepi8_mask, _mm512_permutex2var_epi8, _mm512_permutexvar_epi32,
-    _mm512_set1_epi8, _mm512_set1_epi32, _mm512_setzero_si512, _mm512_storeu_si512, _mm512_test_epi8_mask,
-    _mm512_test_epi32_mask, _pdep_u64,
+    __m512i, __mmask64, _mm512_add_epi8, _mm512_alignr_epi32, _mm512_and_si512, _mm512_castsi128_si512,
+    _mm512_castsi512_si128, _mm512_cmpeq_epi32_mask, _mm512_cmpge_epu8_mask, _mm512_cmpge_epu32_mask,
+    _mm512_cvtepi32_epi8, _mm512_cvtepu8_epi32, _mm512_i32gather_epi32, _mm512_loadu_si512,
+    _mm512_mask_cmpeq_epi32_mask, _mm512_mask_cmpge_epu32_mask, _mm512_mask_mov_epi8,
+    _mm512_maskz_compress_epi8, _mm512_maskz_expand_epi8, _mm512_maskz_loadu_epi8, _mm512_min_epu32,
+    _mm512_movepi8_mask, _mm512_or_si512, _mm512_permutex2var_epi8, _mm512_permutexvar_epi8,
+    _mm512_permutexvar_epi32, _mm512_set1_epi8, _mm512_set1_epi32, _mm512_setzero_si512, _mm512_slli_epi32,
+    _mm512_storeu_si512, _mm512_sub_epi8, _mm512_test_epi8_mask, _mm512_test_epi32_mask, _pdep_u64,
 };
 
 use super::classes::{ALONE, Classes, SPACE, TOKEN, go_on};
 use crate::{
     encode::Several,
     sixteen::{Able, LANES, Sixteen, WINDOW, at_most, first_sixteen, load},
+    split::PLACES,
 };
 
 const ASCII: usize = 128;
@@ -88,12 +92,18 @@ impl Wide {
             let there = if ahead.len() < WINDOW { (1 << ahead.len()) - 1 } else { u64::MAX };
             let ascii = (_mm512_movepi8_mask(bytes) | !there).trailing_zeros();
             if ascii >= RUN || ascii as usize == ahead.len() {
-                let known = if ascii < u64::BITS { (1 << ascii) - 1 } else { u64::MAX };
+                let known = first_bits(ascii);
                 let (cuts, spaces) = self.ascii_cut(ahead, bytes, before.side);
-                let (starts, ends) = before.edges(cuts & known, spaces & known, ascii);
+                let (starts, ends) = before.edges(cuts & known, (spaces & known, spaces & known), ascii);
                 several.cut_apart(starts, ends, at);
                 at += ascii as usize;
                 before.side = self.behind[usize::from(text[at - 1])];
+                continue;
+            }
+            let (starts, ends, length) = self.narrow_cut(classes, (ahead, bytes), &mut before);
+            if length > 0 {
+                several.cut_apart(starts, ends, at);
+                at += length;
                 continue;
             }
             let (starts, ends, length) = sixteen_cut(classes, bytes, ahead.len(), &mut before);
@@ -128,6 +138,82 @@ impl Wide {
         let spaces = _mm512_test_epi8_mask(sides, _mm512_set1_epi8(BEFORE[SPACE as usize] as i8));
         (cuts | u64::from(last & self.before[usize::from(ahead[0])] != 0), spaces)
     }
+
+    /// The same as `sixteen_cut` of characters of one byte and two, if there are not too few, and not too many of two.
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vbmi,avx512vbmi2,bmi1,bmi2,lzcnt,popcnt")]
+    fn narrow_cut(
+        &self,
+        classes: &[u32; 1 << 16],
+        (ahead, bytes): (&[u8], __m512i),
+        last: &mut Before,
+    ) -> (u64, u64, usize) {
+        let at_least = |byte: u8| _mm512_cmpge_epu8_mask(bytes, _mm512_set1_epi8(byte as i8));
+        let leads = at_least(0xC0);
+        let mut length = (at_least(0xE0).trailing_zeros() as usize).min(ahead.len()).min(WINDOW);
+        // The second byte of the last is not read.
+        length -= usize::from(length == WINDOW && leads >> (WINDOW - 1) == 1);
+        let known = first_bits(length as u32);
+        let (leads, ascii) = (leads & known, known & !at_least(0x80));
+        if length < RUN as usize || leads.count_ones() > LANES as u32 {
+            return (0, 0, 0);
+        }
+        // SAFETY: there are 64 bytes.
+        let places = unsafe { _mm512_loadu_si512(PLACES.as_ptr().cast()) };
+        let firsts = _mm512_maskz_compress_epi8(leads, places);
+        let byte =
+            |at: __m512i| _mm512_cvtepu8_epi32(_mm512_castsi512_si128(_mm512_permutexvar_epi8(at, bytes)));
+        let low = |of: __m512i, mask: i32| _mm512_and_si512(of, _mm512_set1_epi32(mask));
+        let second = byte(_mm512_add_epi8(firsts, _mm512_set1_epi8(1)));
+        let chars = _mm512_or_si512(_mm512_slli_epi32::<6>(low(byte(firsts), 0x1F)), low(second, 0x3F));
+        // SAFETY: the numbers are of the table.
+        let found = unsafe { _mm512_i32gather_epi32::<4>(chars, classes.as_ptr().cast()) };
+        let valid = ((1u32 << leads.count_ones()) - 1) as u16;
+        if _mm512_mask_cmpeq_epi32_mask(valid, found, _mm512_setzero_si512()) != 0 {
+            return (0, 0, 0);
+        }
+        let class = _mm512_min_epu32(found, _mm512_set1_epi32(ALONE as i32));
+        let narrow =
+            |sides: [u8; CLASSES]| _mm512_castsi128_si512(_mm512_cvtepi32_epi8(sides_of(class, sides)));
+        let of = |table: &[u8; ASCII], spread: __m512i| {
+            let (low, high) = (table[..WINDOW].as_ptr(), table[WINDOW..].as_ptr());
+            // SAFETY: there are twice 64 bytes.
+            let [low, high] = unsafe { [_mm512_loadu_si512(low.cast()), _mm512_loadu_si512(high.cast())] };
+            _mm512_mask_mov_epi8(spread, ascii, _mm512_permutex2var_epi8(low, bytes, high))
+        };
+        // What a character has at its left its first byte has, and what it has at its right its last.
+        let before = of(&self.before, _mm512_maskz_expand_epi8(leads, narrow(BEFORE)));
+        let behind = of(&self.behind, _mm512_maskz_expand_epi8(leads << 1, narrow(BEHIND)));
+        let shifted = _mm512_permutexvar_epi8(_mm512_sub_epi8(places, _mm512_set1_epi8(1)), behind);
+        let shifted = _mm512_mask_mov_epi8(shifted, 1, _mm512_set1_epi8(last.side as i8));
+        let cuts = _mm512_test_epi8_mask(shifted, before) & known;
+        let spaces = _mm512_test_epi8_mask(before, _mm512_set1_epi8(BEFORE[SPACE as usize] as i8)) & known;
+        let space_ends = spaces & ascii | (spaces & leads) << 1;
+        let (starts, ends) = last.edges(cuts, (spaces, space_ends), length as u32);
+        last.side = match ahead[length - 1] {
+            byte @ ..0x80 => self.behind[usize::from(byte)],
+            second => {
+                let code = usize::from(ahead[length - 2] & 0x1F) << 6 | usize::from(second & 0x3F);
+                BEHIND[classes[code].min(ALONE) as usize]
+            }
+        };
+        (starts, ends, length)
+    }
+}
+
+/// The first so many bits.
+#[inline(always)]
+fn first_bits(count: u32) -> u64 {
+    if count < u64::BITS { (1 << count) - 1 } else { u64::MAX }
+}
+
+/// The sides of sixteen classes.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vbmi,avx512vbmi2,bmi1,bmi2,lzcnt,popcnt")]
+fn sides_of(class: __m512i, sides: [u8; CLASSES]) -> __m512i {
+    let sides: [u32; 2 * CLASSES] = std::array::from_fn(|class| sides[class % CLASSES].into());
+    // SAFETY: there are sixteen numbers.
+    unsafe { _mm512_permutexvar_epi32(class, _mm512_loadu_si512(sides.as_ptr().cast())) }
 }
 
 /// What is known of the character before.
@@ -140,13 +226,13 @@ struct Before {
 }
 
 impl Before {
-    /// Of so many characters, by where they may be cut and which are white space: which words begin at, and which they end
-    /// before.
+    /// Of so many places, by where text may be cut and where white space begins and ends: at which words begin, and before
+    /// which they end.
     #[inline(always)]
-    fn edges(&mut self, cuts: u64, spaces: u64, count: u32) -> (u64, u64) {
+    fn edges(&mut self, cuts: u64, (spaces, space_ends): (u64, u64), count: u32) -> (u64, u64) {
         let cuts = cuts | u64::from(std::mem::take(&mut self.is_first));
-        let behind_spaces = spaces << 1 | u64::from(self.is_space);
-        self.is_space = spaces >> (count - 1) & 1 == 1;
+        let behind_spaces = space_ends << 1 | u64::from(self.is_space);
+        self.is_space = space_ends >> (count - 1) & 1 == 1;
         (cuts & !spaces, cuts & !behind_spaces)
     }
 }
@@ -173,12 +259,7 @@ fn sixteen_cut(
         return (0, 0, 0);
     }
     let class = _mm512_min_epu32(found, number(ALONE));
-    let of = |sides: [u8; CLASSES]| {
-        let sides: [u32; 2 * CLASSES] = std::array::from_fn(|class| sides[class % CLASSES].into());
-        // SAFETY: there are sixteen numbers.
-        unsafe { _mm512_permutexvar_epi32(class, _mm512_loadu_si512(sides.as_ptr().cast())) }
-    };
-    let (behind, before) = (of(BEHIND), of(BEFORE));
+    let (behind, before) = (sides_of(class, BEHIND), sides_of(class, BEFORE));
     let lefts = _mm512_alignr_epi32::<15>(behind, number(last.side.into()));
     let cuts = _mm512_test_epi32_mask(lefts, before) & ((1u32 << lanes) - 1) as u16;
     let end = _pdep_u64(1 << lanes, begins).trailing_zeros() as usize;
@@ -186,7 +267,7 @@ fn sixteen_cut(
     // SAFETY: there is room for sixteen.
     unsafe { _mm512_storeu_si512(rows.as_mut_ptr().cast(), behind) };
     let spaces = _mm512_cmpeq_epi32_mask(found, number(SPACE)) & ((1u32 << lanes) - 1) as u16;
-    let (starts, ends) = last.edges(cuts.into(), spaces.into(), lanes);
+    let (starts, ends) = last.edges(cuts.into(), (spaces.into(), spaces.into()), lanes);
     last.side = rows[lanes as usize - 1] as u8;
     (_pdep_u64(starts, begins), _pdep_u64(ends, begins), end.min(length))
 }
@@ -200,8 +281,8 @@ mod tests {
     };
 
     const CHARS: [char; 24] = [
-        'a', 'b', 'c', '.', ',', '!', '1', '2', ' ', '\n', '_', '\u{7f}', 'é', 'ж', 'ω', '²', '漢', '字',
-        'か', '。', '\u{3000}', '\u{a0}', '\u{ffff}', '😀',
+        'a', 'b', 'c', '.', ',', '!', '1', '2', ' ', '\n', '_', '\u{7f}', 'é', 'ж', 'ω', '²', '\u{a0}', '漢',
+        '字', 'か', '。', '\u{3000}', '\u{ffff}', '😀',
     ];
     const OTHERS: [u32; 7] = [WORD, LETTER, SIGN, NUMBER, SPACE, ALONE, TOKEN + 7];
 
@@ -211,7 +292,7 @@ mod tests {
         let mut draw = drawing(5);
         let mut all = 0;
         for round in 0..drawn(3_000, 60_000) {
-            let among = if round % 3 == 0 { CHARS.len() } else { 21 };
+            let among = [CHARS.len(), 22, 17][round % 3];
             let mut classes = Classes::default();
             let kinds = if round % 2 == 0 { OTHERS.len() } else { 5 };
             let of: Vec<u32> = CHARS.iter().map(|_| OTHERS[draw(kinds)]).collect();
