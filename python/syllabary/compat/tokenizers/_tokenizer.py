@@ -103,7 +103,7 @@ class Tokenizer(Encoder, Training):
         made = Tokenizer.__new__(Tokenizer)
         document = {key: value.value for key, value in root.object().items()}
         model = root.member("model").value
-        if listed is not None and "merges" in model:
+        if listed is not None and isinstance(model, dict) and "merges" in model:
             model["merges"] = ListedMerges(model["vocab"])
         try:
             made._load(document, model)
