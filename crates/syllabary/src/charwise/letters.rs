@@ -150,8 +150,8 @@ impl Letters {
     pub(super) fn drop_all(&mut self, dropped: &[char]) -> Option<Box<[bool; 256]>> {
         dropped.iter().for_each(|&char| self.change(char, |letter| *letter = Letter([NONE, NONE, NONE, 0])));
         self.mark_foreign();
-        let is_one = |byte: usize| byte < 128 && dropped.contains(&char::from(byte as u8));
-        let bytes = Box::new(std::array::from_fn(is_one));
+        let mut bytes = Box::new([false; 256]);
+        dropped.iter().filter(|char| char.is_ascii()).for_each(|&char| bytes[char as usize] = true);
         bytes.contains(&true).then_some(bytes)
     }
 

@@ -89,8 +89,8 @@ impl WordPiece {
         }
     }
 
-    /// Writes the ids of a piece, if all of it are letters of three bytes that are among these, a bit for each, and not
-    /// many; how many they are. `None` if it is not so, or if there is no room for an id of each.
+    /// Writes the ids of a piece, if all of it are letters of three bytes that are among these, a bit for each, and fewer
+    /// than `LETTERS`; how many they are. `None` if it is not so, or if it is unknown and there is no token for that.
     #[inline]
     pub(crate) fn write(
         &self,
