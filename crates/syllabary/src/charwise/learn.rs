@@ -3,10 +3,7 @@
 //! Leaves out segments of one symbol or of many, and the order in which all comes out (`gather`, `wordwise`).
 
 use super::{Charwise, How, memory::Memory, work::Work};
-use crate::{
-    encode::{Key, LONG_FAR, Lasts, Several, Strings, merge_all},
-    merge::PairTable,
-};
+use crate::encode::{Key, LONG_FAR, Lasts, Listed, Several, Strings, merge_all};
 
 /// Fewer are merged one by one.
 const FEWEST: usize = 3;
@@ -31,7 +28,7 @@ impl Charwise {
                 symbols.extend(segment.chars().map(|char| self.letters.get(char).id()));
                 true
             };
-            new.learn((text, several, missed), memory, pairs.table(), spell);
+            new.learn((text, several, missed), memory, pairs.listed(), spell);
         }
     }
 }
@@ -43,7 +40,7 @@ impl New {
         &mut self,
         (text, several, missed): (&str, &Several, usize),
         memory: &mut Memory,
-        pairs: &PairTable,
+        list: Listed<'_>,
         mut spell: impl FnMut(&str, &mut Vec<u32>) -> bool,
     ) {
         if missed < FEWEST {
@@ -78,7 +75,7 @@ impl New {
         if segments.len() < FEWEST {
             return;
         }
-        merge_all(strings, pairs, &mut |number, ids| {
+        merge_all(strings, list, &mut |number, ids| {
             let ((from, to), short) = segments[number];
             let segment = &text.as_bytes()[from..to];
             if memory.elsewhere((segment, short), false, &mut [0; LONG_FAR]).is_some() {

@@ -8,9 +8,12 @@
 //! Leaves out merging itself (`merge::scan`) and long segments (`merge`).
 
 use super::Pair;
-use crate::merge::{
-    PairTable,
-    scan::{self, RANK_BOUND},
+use crate::{
+    encode::Listed,
+    merge::{
+        Firsts, PairTable,
+        scan::{self, RANK_BOUND},
+    },
 };
 
 pub(super) use crate::merge::scan::{MOST, Scratch};
@@ -29,7 +32,10 @@ enum Last {
 }
 
 /// The pairs that merge.
-pub(super) struct Pairs(PairTable);
+pub(super) struct Pairs {
+    table: PairTable,
+    firsts: Firsts,
+}
 
 impl Pairs {
     /// Of these pairs; `None` if there are too many. `spell` gives the symbols of a token.
@@ -42,7 +48,7 @@ impl Pairs {
             let last = last[merge.id as usize].get_or_insert_with(|| {
                 symbols.clear();
                 spell(merge.id, &mut symbols);
-                all.last(&mut symbols, &mut scratch)
+                last_of(&mut symbols, &all, &mut scratch)
             });
             match *last {
                 Last::Any => true,
@@ -51,40 +57,40 @@ impl Pairs {
             }
         };
         let used: Vec<Pair> = pairs.iter().copied().filter(|pair| is_used(pair)).collect();
-        Pairs::of(&used)
+        Some(Pairs { table: Pairs::of(&used)?, firsts: Firsts::new(&used) })
     }
 
     /// All of these.
-    fn of(pairs: &[Pair]) -> Option<Pairs> {
+    fn of(pairs: &[Pair]) -> Option<PairTable> {
         let fits = |&((left, right), merge): &Pair| left.max(right) < SYMBOL_BOUND && merge.rank < RANK_BOUND;
         if !pairs.iter().all(fits) {
             return None;
         }
         let mut table = PairTable::for_many(pairs.len());
         pairs.iter().for_each(|&(pair, merge)| table.insert(pair, merge));
-        Some(Pairs(table))
+        Some(table)
     }
 
-    /// The two symbols that these, which are no longer needed, are at last.
-    fn last(&self, symbols: &mut Vec<u32>, scratch: &mut Scratch) -> Last {
-        if !(2..=MOST).contains(&symbols.len()) {
-            return Last::Any;
-        }
-        scan::apply(|left, right| self.0.get(left, right), symbols, None, scratch, 2);
-        match symbols[..] {
-            [left, right] => Last::Pair(left, right),
-            _ => Last::Never,
-        }
-    }
-
-    /// The table.
-    pub(super) fn table(&self) -> &PairTable {
-        &self.0
+    /// What merges strings side by side.
+    pub(super) fn listed(&self) -> Listed<'_> {
+        Listed { pairs: &self.table, firsts: Some(&self.firsts) }
     }
 
     /// Merges `symbols`, of which there are at most `MOST`, in place.
     pub(super) fn merge(&self, symbols: &mut Vec<u32>, scratch: &mut Scratch) {
-        scan::apply(|left, right| self.0.get(left, right), symbols, None, scratch, 1);
+        scan::apply(|left, right| self.table.get(left, right), symbols, None, scratch, 1);
+    }
+}
+
+/// The two symbols that these, which are no longer needed, are at last.
+fn last_of(symbols: &mut Vec<u32>, table: &PairTable, scratch: &mut Scratch) -> Last {
+    if !(2..=MOST).contains(&symbols.len()) {
+        return Last::Any;
+    }
+    scan::apply(|left, right| table.get(left, right), symbols, None, scratch, 2);
+    match symbols[..] {
+        [left, right] => Last::Pair(left, right),
+        _ => Last::Never,
     }
 }
 
@@ -135,7 +141,7 @@ mod tests {
                 symbols.extend(tokens[id as usize].iter().map(|&letter| u32::from(letter)));
             };
             let few = Pairs::new(&pairs, spell).unwrap();
-            dropped += pairs.len() - few.0.iter().count();
+            dropped += pairs.len() - few.table.iter().count();
             let all = Merges::from_pairs(pairs);
             for _ in 0..20 {
                 let mut symbols: Vec<u32> =

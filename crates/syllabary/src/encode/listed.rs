@@ -1,7 +1,7 @@
 //! Merging of several strings by a list of merges, side by side: while one waits for memory, the others go on.
 //!
 //! ```text
-//! symbols of a string   τ ὸ ν   all pairs are asked for before the first is looked up
+//! symbols of a string   τ ὸ ν   their pairs are in a square, or asked for before the first is looked up
 //! a step                each string does one merge, and asks for its two new pairs; then all are looked up
 //! ```
 //!
@@ -12,7 +12,7 @@
 #[cfg(simd_x86)]
 use super::abreast;
 use super::short::{NONE, PLACE_BITS};
-use crate::merge::PairTable;
+use crate::merge::{Firsts, Merge, PairTable};
 
 /// The most symbols of a string.
 pub(super) const PLACES: usize = 32;
@@ -50,8 +50,16 @@ impl Strings {
     }
 }
 
+/// What merges, and into what.
+#[derive(Clone, Copy)]
+pub(crate) struct Listed<'a> {
+    pub(crate) pairs: &'a PairTable,
+    /// Of the symbols that most strings are of.
+    pub(crate) firsts: Option<&'a Firsts>,
+}
+
 /// Merges strings and hands the number of each to `done`, with its ids, in any order.
-pub(crate) fn merge_all(strings: &Strings, list: &PairTable, done: &mut impl FnMut(usize, &[u32])) {
+pub(crate) fn merge_all(strings: &Strings, list: Listed<'_>, done: &mut impl FnMut(usize, &[u32])) {
     #[cfg(simd_x86)]
     if abreast::has_narrow() {
         // SAFETY: the processor has all features that the function has.
@@ -63,7 +71,7 @@ pub(crate) fn merge_all(strings: &Strings, list: &PairTable, done: &mut impl FnM
 /// The same, compiled for processors that `has_narrow` tells.
 #[cfg(simd_x86)]
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-fn merge_narrow(strings: &Strings, list: &PairTable, done: &mut impl FnMut(usize, &[u32])) {
+fn merge_narrow(strings: &Strings, list: Listed<'_>, done: &mut impl FnMut(usize, &[u32])) {
     run(strings, list, done);
 }
 
@@ -95,37 +103,37 @@ const NOTHING: Asked = Asked { pair: (0, 0), lane: 0, place: 0 };
 const ROOM: usize = LANES * PLACES;
 
 #[inline(always)]
-fn run(strings: &Strings, list: &PairTable, done: &mut impl FnMut(usize, &[u32])) {
+fn run(strings: &Strings, list: Listed<'_>, done: &mut impl FnMut(usize, &[u32])) {
     let (mut lanes, mut asked) = ([IDLE; LANES], Questions { all: [NOTHING; ROOM], count: 0 });
     let (mut strings, mut busy) = (strings.iter().enumerate(), 0);
     while busy < LANES
         && let Some((number, symbols)) = strings.next()
     {
         lanes[busy].take(number, symbols);
-        asked.about(&lanes[busy], busy, symbols.len(), list);
+        asked.about(&mut lanes[busy], busy, symbols.len(), list);
         busy += 1;
     }
-    asked.answer(&mut lanes, list);
+    asked.answer(&mut lanes, list.pairs);
     while busy > 0 {
         let mut lane = 0;
         while lane < busy {
             let least = lanes[lane].least();
             if least != NONE {
-                lanes[lane].join(least, lane, &mut asked, list);
+                lanes[lane].join(least, lane, &mut asked, list.pairs);
                 lane += 1;
                 continue;
             }
             lanes[lane].hand_on(done);
             if let Some((number, symbols)) = strings.next() {
                 lanes[lane].take(number, symbols);
-                asked.about(&lanes[lane], lane, symbols.len(), list);
+                asked.about(&mut lanes[lane], lane, symbols.len(), list);
                 lane += 1;
             } else {
                 busy -= 1;
                 lanes[lane] = lanes[busy];
             }
         }
-        asked.answer(&mut lanes, list);
+        asked.answer(&mut lanes, list.pairs);
     }
 }
 
@@ -136,17 +144,26 @@ struct Questions {
 }
 
 impl Questions {
+    /// Asks for a pair, if there is one, without a branch: which it is nothing foretells.
     #[inline(always)]
-    fn push(&mut self, pair: (u32, u32), (lane, place): (usize, usize), list: &PairTable) {
+    fn push(&mut self, pair: (u32, u32), is_there: bool, (lane, place): (usize, usize), list: &PairTable) {
         self.all[self.count % ROOM] = Asked { pair, lane: lane as u8, place: place as u8 };
-        self.count += usize::from(list.may_have(pair.0, pair.1));
+        self.count += usize::from(list.may_have(pair.0, pair.1) & is_there);
     }
 
     /// Asks for all pairs of a new string.
     #[inline(always)]
-    fn about(&mut self, new: &Lane, lane: usize, length: usize, list: &PairTable) {
-        for (place, pair) in new.ids[..length].windows(2).enumerate() {
-            self.push((pair[0], pair[1]), (lane, place), list);
+    fn about(&mut self, new: &mut Lane, lane: usize, length: usize, list: Listed<'_>) {
+        let code = |symbol| list.firsts.and_then(|firsts| firsts.code(symbol).map(|code| (firsts, code)));
+        let mut left = code(new.ids[0]);
+        for place in 0..length - 1 {
+            let pair = (new.ids[place], new.ids[(place + 1) % PLACES]);
+            let right = code(pair.1);
+            match (left, right) {
+                (Some((firsts, left)), Some((_, right))) => new.answered(place, firsts.get(left, right)),
+                _ => self.push(pair, true, (lane, place), list.pairs),
+            }
+            left = right;
         }
     }
 
@@ -155,10 +172,7 @@ impl Questions {
     fn answer(&mut self, lanes: &mut [Lane; LANES], list: &PairTable) {
         for new in &self.all[..self.count] {
             let merge = list.find(new.pair.0, new.pair.1);
-            let (lane, place) = (&mut lanes[usize::from(new.lane) % LANES], usize::from(new.place) % PLACES);
-            let rank = merge.rank << PLACE_BITS | place as u32;
-            lane.waiting[place] = if merge.rank == NONE { NONE } else { rank };
-            lane.makes[place] = merge.id;
+            lanes[usize::from(new.lane) % LANES].answered(usize::from(new.place) % PLACES, merge);
         }
         self.count = 0;
     }
@@ -171,6 +185,14 @@ impl Lane {
         (self.number, self.live) = (number, u32::MAX >> (PLACES - symbols.len()));
         self.waiting = [NONE; PLACES];
         self.ids[..symbols.len()].copy_from_slice(symbols);
+    }
+
+    /// Notes what the symbol at a place and the next become.
+    #[inline(always)]
+    fn answered(&mut self, place: usize, merge: Merge) {
+        let rank = merge.rank << PLACE_BITS | place as u32;
+        self.waiting[place] = if merge.rank == NONE { NONE } else { rank };
+        self.makes[place] = merge.id;
     }
 
     /// The least rank with its place.
@@ -196,15 +218,11 @@ impl Lane {
         self.waiting[right.trailing_zeros() as usize % PLACES] = NONE;
         self.waiting[at] = NONE;
         let (rest, before) = (behind ^ right, self.live & !(u32::MAX << at));
-        if rest != 0 {
-            let next = rest.trailing_zeros() as usize;
-            asked.push((made, self.ids[next % PLACES]), (lane, at), list);
-        }
-        if before != 0 {
-            let left = before.ilog2() as usize;
-            self.waiting[left] = NONE;
-            asked.push((self.ids[left % PLACES], made), (lane, left), list);
-        }
+        let next = rest.trailing_zeros() as usize % PLACES;
+        asked.push((made, self.ids[next]), rest != 0, (lane, at), list);
+        let left = (before | 1).ilog2() as usize % PLACES;
+        self.waiting[left] = NONE;
+        asked.push((self.ids[left], made), before != 0, (lane, left), list);
     }
 
     /// Hands on the ids that are left.

@@ -38,19 +38,24 @@ fn many_at_once_are_each_alone() {
             })
             .collect();
         all.iter().for_each(|string| strings.push(string));
-        for is_narrow in [true, false] {
+        let pairs: Vec<_> = list.iter().collect();
+        let firsts = Firsts::new(&pairs);
+        for (is_narrow, firsts) in
+            [(true, None), (false, None), (true, Some(&firsts)), (false, Some(&firsts))]
+        {
+            let list = Listed { pairs: &list, firsts };
             let mut found = vec![None; all.len()];
             let mut done = |number: usize, ids: &[u32]| assert_eq!(found[number].replace(ids.to_vec()), None);
             match is_narrow {
-                true => merge_all(&strings, &list, &mut done),
-                false => run(&strings, &list, &mut done),
+                true => merge_all(&strings, list, &mut done),
+                false => run(&strings, list, &mut done),
             }
             for (string, found) in all.iter().zip(found) {
-                let expected = by_the_rule(string.clone(), &list);
+                let expected = by_the_rule(string.clone(), list.pairs);
                 merged += string.len() - expected.len();
                 assert_eq!(found, Some(expected), "{string:?}");
             }
         }
     }
-    assert!(merged > drawn(20_000, 200_000), "{merged}");
+    assert!(merged > drawn(40_000, 400_000), "{merged}");
 }

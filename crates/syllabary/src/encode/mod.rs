@@ -45,7 +45,7 @@ pub(crate) use cuts::decode;
 pub(crate) use joined::ALONE;
 pub(crate) use key::{Key, LONGER, Longer, SHORT};
 pub(crate) use lasts::Lasts;
-pub(crate) use listed::{Strings, merge_all};
+pub(crate) use listed::{Listed, Strings, merge_all};
 pub(crate) use memory::{FAR, FEW, LONG_FAR, Longers, Short};
 pub(crate) use output::{Buffer, Count, Counts, Ids, Output, Texts};
 pub(crate) use pieces::{Fast, FastWork, Pieces};

@@ -21,7 +21,7 @@ use super::{
     key::LONGER,
     lasts::Lasts,
     late::Late,
-    listed::{self, PLACES, Strings},
+    listed::{self, Listed, PLACES, Strings},
     memory::{Longers, Short},
     pieces::Fast,
     short,
@@ -81,7 +81,7 @@ impl Spelled {
                 self.keys.push((name, hash));
             }
         }
-        let keys = &self.keys;
+        let (keys, list) = (&self.keys, Listed { pairs: list, firsts: None });
         listed::merge_all(&self.strings, list, &mut |number, ids| {
             remember((short, longer), keys[number], ids);
         });

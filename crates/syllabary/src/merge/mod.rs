@@ -11,6 +11,7 @@
 
 mod coins;
 mod eager;
+mod firsts;
 mod forward;
 mod heap;
 mod links;
@@ -25,6 +26,7 @@ use std::sync::{
 };
 
 pub use coins::PassedOver;
+pub(crate) use firsts::Firsts;
 pub use heap::Origins;
 pub(crate) use pairs::PairTable;
 pub use recover::recover;

@@ -16,7 +16,7 @@ use crate::{
 #[cfg(simd_x86)]
 use crate::{
     charwise::{learn::New, memory::Memory},
-    encode::Several,
+    encode::{Listed, Several},
 };
 
 /// Buffers to merge in.
@@ -38,7 +38,7 @@ impl Merging {
         (letters, memory): (&mut Letters, &mut Memory),
     ) {
         let Some(pairs) = tokenizer.merges.listed().filter(|_| !tokenizer.whole_pieces) else { return };
-        self.new.learn(looked, memory, pairs, |word, ids| {
+        self.new.learn(looked, memory, Listed { pairs, firsts: None }, |word, ids| {
             let mut spelled = Spelled { ids, complete: true };
             let piece = letters.write(word);
             piece.is_some_and(|piece| {
