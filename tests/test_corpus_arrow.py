@@ -88,13 +88,13 @@ def test_a_copy_has_a_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     assert texts(tmp_path / "a.parquet") == [text for text, _ in EXPECTED]
 
 
-def test_damaged_headers_of_pages(tmp_path: Path) -> None:
+def test_damaged_headers_of_pages(tmp_path: Path, prove: bool) -> None:
     """Parquet's reader gives fewer rows then, and no error: none is lost so. Sums tell other damage."""
     path = tmp_path / "a.parquet"
     parquet.write_table(table(), path, row_group_size=2, write_page_checksum=True)
     whole, short = path.read_bytes(), 0
     for at in range(4, len(whole) // 2):
-        for bit in (0, 2, 5, 7):
+        for bit in (0, 2, 5, 7) if prove else ((7, 5, 2, 0)[at % 4],):
             data = bytearray(whole)
             data[at] ^= 1 << bit
             path.write_bytes(data)

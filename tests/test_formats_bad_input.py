@@ -83,15 +83,15 @@ def test_every_prefix_is_refused(name: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("unit", ["byte", "char"])
 @pytest.mark.parametrize("name", JSON_FILES)
-def test_the_wrong_value_anywhere(name: str, unit: str, tmp_path: Path) -> None:
+def test_the_wrong_value_anywhere(name: str, unit: str, tmp_path: Path, prove: bool) -> None:
     path = written(tmp_path, name, unit)
     document = json.loads(path.read_text("utf-8"))
     refused = 0
-    for at in positions(document):
+    for at in [*positions(document)][:: 1 if prove else 2]:
         for value in [*STRANGE, *([...] if at else [])]:
             changed = replaced(document, at, value)
             refused += not survives(path, json.dumps(changed).encode())
-    assert refused > 500
+    assert refused > (500 if prove else 250)
 
 
 @pytest.mark.parametrize("name", JSON_FILES)

@@ -171,10 +171,11 @@ def _change(document: Document, draw: Random) -> None:
     draw.choice(changes)()
 
 
-def test_damage_is_told_alike(document: Document, both: Both) -> None:
+def test_damage_is_told_alike(document: Document, both: Both, prove: bool) -> None:
     draw = Random(7)
     read_by_engine = 0
-    for round_ in range(400):
+    rounds = 400 if prove else 160
+    for round_ in range(rounds):
         changed = json.loads(json.dumps(document))
         for _ in range(round_ % 3):
             _change(changed, draw)
@@ -183,7 +184,7 @@ def test_damage_is_told_alike(document: Document, both: Both) -> None:
         read_by_engine += any(read(data) is not None for read in readers)
         by_engine, by_python = both(data)
         assert by_engine == by_python
-    assert 40 < read_by_engine < 360 or document["model"].get("continuing_subword_prefix")
+    assert 0.1 * rounds < read_by_engine < 0.9 * rounds or document["model"].get("continuing_subword_prefix")
 
 
 def test_a_published_file(shared: Path, both: Both) -> None:

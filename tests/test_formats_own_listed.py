@@ -67,10 +67,11 @@ def test_a_file_as_it_ought_to_be(document: Document, both: Both) -> None:
         assert made[0].decode_batch(ids[0]) == made[1].decode_batch(ids[0])
 
 
-def test_damage_is_told_alike(document: Document, both: Both) -> None:
+def test_damage_is_told_alike(document: Document, both: Both, prove: bool) -> None:
     draw = Random(3)
     by_engine_too = 0
-    for round_ in range(400):
+    rounds = 400 if prove else 160
+    for round_ in range(rounds):
         changed = json.loads(json.dumps(document))
         for _ in range(round_ % 3):
             kind = draw.randrange(8)
@@ -90,7 +91,7 @@ def test_damage_is_told_alike(document: Document, both: Both) -> None:
         by_engine_too += syllabary_json.read_own(data) is not None
         by_engine, by_python = both(data)
         assert by_engine == by_python
-    assert 40 < by_engine_too < 360
+    assert 0.1 * rounds < by_engine_too < 0.9 * rounds
 
 
 def test_two_tokens_alike_without_merges(both: Both, tmp_path: Path) -> None:

@@ -129,9 +129,17 @@ def test_encoding(what: str, call: str) -> None:
     assert worked_on(what, call) < SECOND
 
 
-@pytest.mark.parametrize("threads", [1, 2])
-@pytest.mark.parametrize("call", ["batch to arrays", "batch to lists", "batch of counts"])
-@pytest.mark.parametrize("what", ["bytes", "few new", "one word", "word cut", "sentencepiece"])
+# What is in the batch, what is asked of it, and threads: every day a third, in which each of them stands.
+BATCHES = [
+    (what, call, threads)
+    for at, what in enumerate(["bytes", "few new", "one word", "word cut", "sentencepiece"])
+    for turn, call in enumerate(["batch to arrays", "batch to lists", "batch of counts"], at)
+    for threads in (1, 2)
+    if os.environ.get("SYLLABARY_PROVE") or (turn + threads) % 3 == 0
+]
+
+
+@pytest.mark.parametrize("what, call, threads", BATCHES)
 def test_long_texts_of_a_batch(what: str, call: str, threads: int) -> None:
     """Two threads are both in a long text; the one that is told by Python may have done its own."""
     assert worked_on(what, call, threads) < SECOND
