@@ -96,6 +96,21 @@ def test_many_words_and_long_ones(both: Both) -> None:
     both.check([text, "λέξεις " * 900, "plain" * 1_000, "漢字かな、" * 700, "word,word\n\n    word " * 200])
 
 
+def test_text_that_has_spaces_at_its_beginning_only_and_other_text(both: Both) -> None:
+    """What was met in one kind of text stands in the other, cut elsewhere."""
+    spaced, other = "λέξεις and words, (signs) !? $+ 12 " * 60, "漢字かな、（）！？＄12ab" * 90
+    texts = [spaced + other, other + spaced, spaced, other]
+    both.check([*texts, *(text[at:] for text in texts for at in (1, 7, 40)), "".join(texts) * 2])
+
+
+SIGNS = '!?()[]{}.,;:+-*/<=>|$%&@#~^"_\u00b7\u2014\u2026\u20ac\uff01\u3002\u00b2\u0301'
+
+
+@given(st.lists(st.text(SIGNS + "a1é漢 ", max_size=60), min_size=1, max_size=6))
+def test_rows_of_signs(both: Both, texts: list[str]) -> None:
+    both.check([text + " word" * 40 for text in texts])
+
+
 @pytest.mark.parametrize("corpus", ["english", "greek", "chinese", "multilingual", "code"])
 def test_real_text(both: Both, corpus: str, shared: Path, prove: bool) -> None:
     with lzma.open(shared / f"corpora/{corpus}.txt.xz") as file:
