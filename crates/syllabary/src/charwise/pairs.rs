@@ -40,7 +40,11 @@ pub(super) struct Pairs {
 impl Pairs {
     /// Of these pairs; `None` if there are too many. `spell` gives the symbols of a token.
     pub(super) fn new(pairs: &[Pair], spell: impl Fn(u32, &mut Vec<u32>)) -> Option<Pairs> {
-        let all = Pairs::of(pairs)?;
+        let fits = |&((left, right), merge): &Pair| left.max(right) < SYMBOL_BOUND && merge.rank < RANK_BOUND;
+        if !pairs.iter().all(fits) {
+            return None;
+        }
+        let all = PairTable::of(pairs);
         let (mut scratch, mut symbols) = (Scratch::default(), Vec::new());
         let ids = pairs.iter().map(|(_, merge)| merge.id as usize + 1).max().unwrap_or(0);
         let mut last: Vec<Option<Last>> = vec![None; ids];
@@ -57,18 +61,7 @@ impl Pairs {
             }
         };
         let used: Vec<Pair> = pairs.iter().copied().filter(|pair| is_used(pair)).collect();
-        Some(Pairs { table: Pairs::of(&used)?, firsts: Firsts::new(&used) })
-    }
-
-    /// All of these.
-    fn of(pairs: &[Pair]) -> Option<PairTable> {
-        let fits = |&((left, right), merge): &Pair| left.max(right) < SYMBOL_BOUND && merge.rank < RANK_BOUND;
-        if !pairs.iter().all(fits) {
-            return None;
-        }
-        let mut table = PairTable::for_many(pairs.len());
-        pairs.iter().for_each(|&(pair, merge)| table.insert(pair, merge));
-        Some(table)
+        Some(Pairs { table: PairTable::of(&used), firsts: Firsts::new(&used) })
     }
 
     /// What merges strings side by side.

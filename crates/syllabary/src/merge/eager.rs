@@ -50,9 +50,7 @@ impl Eager {
             merge.rank < before
         };
         let pairs: Vec<_> = all.iter().filter(is_first).collect();
-        let mut table = PairTable::for_many(pairs.len());
-        pairs.iter().for_each(|&(pair, merge)| table.insert(pair, merge));
-        (!pairs.is_empty()).then_some(Eager(table))
+        (!pairs.is_empty()).then(|| Eager(PairTable::of(&pairs)))
     }
 
     /// Merges what can be merged at once.

@@ -164,9 +164,7 @@ impl Merges {
 
     /// The pairs of a table made elsewhere.
     pub(crate) fn from_pairs(pairs: Vec<((u32, u32), Merge)>) -> Merges {
-        let mut table = PairTable::for_many(pairs.len());
-        pairs.into_iter().for_each(|(pair, merge)| table.insert(pair, merge));
-        Merges::by(Rule::Listed(table))
+        Merges::by(Rule::Listed(PairTable::of(&pairs)))
     }
 
     /// Merges `ids` in place until no neighbouring pair is in the table; `starts`, which is empty, gets the place

@@ -10,7 +10,7 @@ use crate::fetch::fetch;
 const WAYS: usize = 4;
 /// No pair: no two ids are so high.
 const NONE: u64 = u64::MAX;
-const NO_MERGE: Merge = Merge { rank: u32::MAX, id: u32::MAX };
+pub(super) const NO_MERGE: Merge = Merge { rank: u32::MAX, id: u32::MAX };
 /// Bits of the filter for each pair there may be.
 const BITS: usize = 8;
 
@@ -60,6 +60,13 @@ impl PairTable {
         let lines = (2 * count / WAYS + 1).next_power_of_two();
         let some = (BITS * count / 64 + 1).next_power_of_two();
         PairTable { lines: vec![EMPTY; lines].into(), some: vec![0; some].into() }
+    }
+
+    /// Of these; the last counts of a pair that is given twice.
+    pub(crate) fn of(pairs: &[((u32, u32), Merge)]) -> PairTable {
+        let mut table = PairTable::for_many(pairs.len());
+        pairs.iter().for_each(|&(pair, merge)| table.insert(pair, merge));
+        table
     }
 
     /// Where a pair of this hash is looked for first.
