@@ -32,6 +32,7 @@ pub mod located;
 pub mod matching;
 pub mod merge;
 pub mod models;
+mod narrow;
 pub mod nbest;
 pub mod normalize;
 mod offsets;

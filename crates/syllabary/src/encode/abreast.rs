@@ -12,6 +12,8 @@ use super::{
     short::{BytePairs, NONE, PLACE_BITS},
     tokens::ShortTokens,
 };
+#[cfg(simd_x86)]
+use crate::narrow::Narrow;
 use crate::{
     merge::{Merges, PairTable},
     vocab::Vocab,
@@ -64,21 +66,11 @@ fn merge(
     done: &mut impl FnMut(usize, &[u32], u32),
 ) {
     #[cfg(simd_x86)]
-    if has_narrow() {
+    if Narrow::new().is_some() {
         // SAFETY: the processor has all features that the function has.
         return unsafe { merge_narrow(strings, rules, done) };
     }
     run(strings, rules, done);
-}
-
-/// Whether the processor has what those of the last ten years have.
-#[cfg(simd_x86)]
-pub(super) fn has_narrow() -> bool {
-    is_x86_feature_detected!("avx2")
-        && is_x86_feature_detected!("bmi1")
-        && is_x86_feature_detected!("bmi2")
-        && is_x86_feature_detected!("lzcnt")
-        && is_x86_feature_detected!("popcnt")
 }
 
 /// The same, compiled for it.

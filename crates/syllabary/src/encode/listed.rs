@@ -9,16 +9,17 @@
 //! stand for. Adds: `merge_all`. Leaves out strings of more than `PLACES` symbols, and merging without a list, which
 //! needs bytes (`abreast`).
 
-#[cfg(simd_x86)]
-use super::abreast;
 use super::short::{NONE, PLACE_BITS};
-use crate::merge::{Firsts, Merge, PairTable};
+use crate::{
+    merge::{Firsts, Merge, PairTable, Wanted},
+    narrow::Narrow,
+};
 
 /// The most symbols of a string.
 pub(super) const PLACES: usize = 32;
 const _: () = assert!(PLACES <= 1 << PLACE_BITS);
 /// Strings at a time.
-const LANES: usize = 8;
+const LANES: usize = 16;
 
 /// Strings as symbols, one after the other.
 #[derive(Debug, Default)]
@@ -60,19 +61,20 @@ pub(crate) struct Listed<'a> {
 
 /// Merges strings and hands the number of each to `done`, with its ids, in any order.
 pub(crate) fn merge_all(strings: &Strings, list: Listed<'_>, done: &mut impl FnMut(usize, &[u32])) {
+    let narrow = Narrow::new();
     #[cfg(simd_x86)]
-    if abreast::has_narrow() {
+    if let Some(narrow) = narrow {
         // SAFETY: the processor has all features that the function has.
-        return unsafe { merge_narrow(strings, list, done) };
+        return unsafe { merge_narrow(strings, list, narrow, done) };
     }
-    run(strings, list, done);
+    run(strings, list, narrow, done);
 }
 
-/// The same, compiled for processors that `has_narrow` tells.
+/// The same, compiled for processors that have what `Narrow` tells.
 #[cfg(simd_x86)]
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-fn merge_narrow(strings: &Strings, list: Listed<'_>, done: &mut impl FnMut(usize, &[u32])) {
-    run(strings, list, done);
+fn merge_narrow(strings: &Strings, list: Listed<'_>, narrow: Narrow, done: &mut impl FnMut(usize, &[u32])) {
+    run(strings, list, Some(narrow), done);
 }
 
 /// A string on its way.
@@ -92,18 +94,18 @@ struct Lane {
 /// Two symbols side by side, their lane, and the place of the first.
 #[derive(Clone, Copy)]
 struct Asked {
-    pair: (u32, u32),
+    wanted: Wanted,
     lane: u8,
     place: u8,
 }
 
 const IDLE: Lane = Lane { waiting: [NONE; PLACES], makes: [0; PLACES], ids: [0; PLACES], live: 0, number: 0 };
-const NOTHING: Asked = Asked { pair: (0, 0), lane: 0, place: 0 };
+const NOTHING: Asked = Asked { wanted: Wanted::NOTHING, lane: 0, place: 0 };
 /// Pairs of a step: two of each lane, or all of a string that comes.
 const ROOM: usize = LANES * PLACES;
 
 #[inline(always)]
-fn run(strings: &Strings, list: Listed<'_>, done: &mut impl FnMut(usize, &[u32])) {
+fn run(strings: &Strings, list: Listed<'_>, narrow: Option<Narrow>, done: &mut impl FnMut(usize, &[u32])) {
     let (mut lanes, mut asked) = ([IDLE; LANES], Questions { all: [NOTHING; ROOM], count: 0 });
     let (mut strings, mut busy) = (strings.iter().enumerate(), 0);
     while busy < LANES
@@ -113,7 +115,7 @@ fn run(strings: &Strings, list: Listed<'_>, done: &mut impl FnMut(usize, &[u32])
         asked.about(&mut lanes[busy], busy, symbols.len(), list);
         busy += 1;
     }
-    asked.answer(&mut lanes, list.pairs);
+    asked.answer(&mut lanes, list.pairs, narrow);
     while busy > 0 {
         let mut lane = 0;
         while lane < busy {
@@ -133,7 +135,7 @@ fn run(strings: &Strings, list: Listed<'_>, done: &mut impl FnMut(usize, &[u32])
                 lanes[lane] = lanes[busy];
             }
         }
-        asked.answer(&mut lanes, list.pairs);
+        asked.answer(&mut lanes, list.pairs, narrow);
     }
 }
 
@@ -147,8 +149,9 @@ impl Questions {
     /// Asks for a pair, if there is one, without a branch: which it is nothing foretells.
     #[inline(always)]
     fn push(&mut self, pair: (u32, u32), is_there: bool, (lane, place): (usize, usize), list: &PairTable) {
-        self.all[self.count % ROOM] = Asked { pair, lane: lane as u8, place: place as u8 };
-        self.count += usize::from(list.may_have(pair.0, pair.1) & is_there);
+        let (wanted, may_merge) = list.ask(pair.0, pair.1);
+        self.all[self.count % ROOM] = Asked { wanted, lane: lane as u8, place: place as u8 };
+        self.count += usize::from(may_merge & is_there);
     }
 
     /// Asks for all pairs of a new string.
@@ -169,9 +172,9 @@ impl Questions {
 
     /// Looks all of them up.
     #[inline(always)]
-    fn answer(&mut self, lanes: &mut [Lane; LANES], list: &PairTable) {
+    fn answer(&mut self, lanes: &mut [Lane; LANES], list: &PairTable, narrow: Option<Narrow>) {
         for new in &self.all[..self.count] {
-            let merge = list.find(new.pair.0, new.pair.1);
+            let merge = list.found(new.wanted, narrow);
             lanes[usize::from(new.lane) % LANES].answered(usize::from(new.place) % PLACES, merge);
         }
         self.count = 0;

@@ -48,7 +48,7 @@ fn many_at_once_are_each_alone() {
             let mut done = |number: usize, ids: &[u32]| assert_eq!(found[number].replace(ids.to_vec()), None);
             match is_narrow {
                 true => merge_all(&strings, list, &mut done),
-                false => run(&strings, list, &mut done),
+                false => run(&strings, list, None, &mut done),
             }
             for (string, found) in all.iter().zip(found) {
                 let expected = by_the_rule(string.clone(), list.pairs);

@@ -28,7 +28,7 @@ use std::sync::{
 pub use coins::PassedOver;
 pub(crate) use firsts::Firsts;
 pub use heap::Origins;
-pub(crate) use pairs::PairTable;
+pub(crate) use pairs::{PairTable, Wanted};
 pub use recover::recover;
 pub(crate) use runs::MAX_RUNS;
 

@@ -3,8 +3,13 @@
 //! Most pairs that are asked for do not merge, which nothing foretells. So a bit says first whether one of its hash does;
 //! and of the four of a line, which it is is found without a branch.
 
+#[cfg(simd_x86)]
+use std::arch::x86_64::{
+    _mm256_castsi256_pd, _mm256_cmpeq_epi64, _mm256_loadu_si256, _mm256_movemask_pd, _mm256_set1_epi64x,
+};
+
 use super::Merge;
-use crate::fetch::fetch;
+use crate::{fetch::fetch, narrow::Narrow};
 
 /// Pairs of a line.
 const WAYS: usize = 4;
@@ -27,7 +32,14 @@ const EMPTY: Line = Line { pairs: [NONE; WAYS], merges: [NO_MERGE; WAYS] };
 impl Line {
     /// Which of the pairs is this, or `WAYS`, without a branch.
     #[inline(always)]
-    fn way(&self, pair: u64) -> usize {
+    fn way(&self, pair: u64, narrow: Option<Narrow>) -> usize {
+        #[cfg(simd_x86)]
+        if narrow.is_some() {
+            // SAFETY: the processor has the instructions.
+            return unsafe { self.way_at_once(pair) };
+        }
+        #[cfg(not(simd_x86))]
+        let _ = narrow;
         let (mut way, mut differ) = (0, 1);
         for &other in &self.pairs {
             differ &= usize::from(other != pair);
@@ -35,6 +47,29 @@ impl Line {
         }
         way
     }
+
+    /// The same by one comparison.
+    #[cfg(simd_x86)]
+    #[inline]
+    #[target_feature(enable = "avx2,bmi1")]
+    fn way_at_once(&self, pair: u64) -> usize {
+        // SAFETY: there are four.
+        let all = unsafe { _mm256_loadu_si256(self.pairs.as_ptr().cast()) };
+        let same = _mm256_cmpeq_epi64(all, _mm256_set1_epi64x(pair as i64));
+        let same = _mm256_movemask_pd(_mm256_castsi256_pd(same));
+        (same | 1 << WAYS).trailing_zeros() as usize
+    }
+}
+
+/// A pair that is asked for, and where.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Wanted {
+    pair: u64,
+    line: u32,
+}
+
+impl Wanted {
+    pub(crate) const NOTHING: Wanted = Wanted { pair: NONE, line: 0 };
 }
 
 /// Pairs and what they become.
@@ -83,10 +118,18 @@ impl PairTable {
     /// Whether a pair may be there; if so its line is on its way.
     #[inline(always)]
     pub(crate) fn may_have(&self, left: u32, right: u32) -> bool {
-        let hash = hash_of(number_of((left, right)));
-        fetch(&self.lines[self.home(hash)]);
+        self.ask(left, right).1
+    }
+
+    /// The same, with what it is found by then.
+    #[inline(always)]
+    pub(crate) fn ask(&self, left: u32, right: u32) -> (Wanted, bool) {
+        let pair = number_of((left, right));
+        let hash = hash_of(pair);
+        let home = self.home(hash);
+        fetch(&self.lines[home]);
         let (word, bit) = self.bit(hash);
-        self.some[word] & bit != 0
+        (Wanted { pair, line: home as u32 }, self.some[word] & bit != 0)
     }
 
     /// What a pair becomes.
@@ -105,9 +148,15 @@ impl PairTable {
     #[inline(always)]
     pub(crate) fn find(&self, left: u32, right: u32) -> Merge {
         let pair = number_of((left, right));
-        let at = self.home(hash_of(pair));
+        self.found(Wanted { pair, line: self.home(hash_of(pair)) as u32 }, None)
+    }
+
+    /// The same of one that was asked for, by what the processor has.
+    #[inline(always)]
+    pub(crate) fn found(&self, Wanted { pair, line }: Wanted, narrow: Option<Narrow>) -> Merge {
+        let at = line as usize & (self.lines.len() - 1);
         let line = &self.lines[at];
-        match line.way(pair) {
+        match line.way(pair, narrow) {
             WAYS if line.pairs[WAYS - 1] != NONE => self.find_after(pair, at),
             WAYS => NO_MERGE,
             way => line.merges[way],
@@ -174,6 +223,11 @@ mod tests {
                 let found = table.find(left, right);
                 assert_eq!((found.rank != u32::MAX).then_some((found.rank, found.id)), expected);
                 assert!(table.may_have(left, right) || expected.is_none());
+                let (wanted, may_be) = table.ask(left, right);
+                assert_eq!(
+                    (table.found(wanted, Narrow::new()), may_be),
+                    (found, table.may_have(left, right))
+                );
             }
             let listed: HashMap<_, _> = table.iter().map(|(pair, merge)| (pair, merge.id)).collect();
             assert_eq!(listed, all.iter().map(|(&pair, merge)| (pair, merge.id)).collect());
