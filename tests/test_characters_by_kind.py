@@ -124,6 +124,19 @@ def test_unknown_characters_of_two_pieces_are_two(tmp_path: Path, fuses: bool) -
     both.check(["☃☃ ☃", "☃!☃☃!", "Ω☃ΩΩ☃", "a☃ ☃☃b 1☃"])
 
 
+@given(st.lists(st.text("☃☃☃ΩЖ漢 \u2003\u3000,a", max_size=70), min_size=1, max_size=6))
+def test_rows_of_unknown_characters(both: Both, texts: list[str]) -> None:
+    both.check([f"words {text} words" for text in texts] + texts)
+
+
+def test_white_space_alone_is_no_unknown_character(tmp_path: Path) -> None:
+    path = tmp_path / "tokenizer.json"
+    path.write_text(made("whitespace", "whitespace", "nothing", unknown=None), encoding="utf-8")
+    tok, peer = syllabary.load(path), Tokenizer.from_file(str(path))
+    for text in ["\u2003", "plain\u2003\u2003words \u3000\x85", "\u3000 " * 40]:
+        assert tok.encode(text) == tok.encode_batch([text])[0] == peer.encode(text).ids
+
+
 def test_without_an_unknown_token_the_error_says_where(tmp_path: Path) -> None:
     path = tmp_path / "tokenizer.json"
     path.write_text(made("whitespace", "whitespace", "nothing", unknown=None), encoding="utf-8")

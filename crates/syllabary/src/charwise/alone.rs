@@ -78,6 +78,18 @@ impl Charwise {
         // Only a score has to be looked at.
         let most = if out.carry.is_some() { at + STRETCH } else { usize::MAX };
         while at < most && bytes.get(at).is_some_and(|&byte| byte >= 128) {
+            #[cfg(simd_x86)]
+            if let Some(groups) = self.groups.as_ref().filter(|_| self.shape.cuts_kinds)
+                && let (count, end) = self.unknown_wide(groups, bytes, at)
+                && end > at
+            {
+                // Some characters may go, and none be unknown.
+                if count > 0 {
+                    out.unknown(count);
+                }
+                at = end;
+                continue;
+            }
             let start = at;
             at = self.alone_run(bytes, at, FEW, out);
             if at - start >= FEW {

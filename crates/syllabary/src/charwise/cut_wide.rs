@@ -1,34 +1,36 @@
 //! Where text of any script may be cut, sixteen characters at a time, with AVX-512 VBMI.
 //!
 //! ```text
-//! 64 bytes  ->  where characters begin  ->  their numbers  ->  which neighbours may stand together: a gather
+//! 64 bytes  ->  where characters begin  ->  their numbers  ->  their groups: a gather; cut where they differ
+//! where groups do not tell                                 ->  which neighbours may stand together: another one
 //! ```
 //!
 //! Leaves out characters of four bytes and long rows of characters that stand with no other, which are read one by one, and
 //! stretches of ASCII, for which there are faster ways (`cover`).
 
 use std::arch::x86_64::{
-    __m512i, _mm512_alignr_epi32, _mm512_and_si512, _mm512_cmpeq_epi32_mask, _mm512_i32gather_epi32,
-    _mm512_mask_mov_epi32, _mm512_movepi8_mask, _mm512_set1_epi32, _mm512_sllv_epi32, _mm512_srli_epi32,
-    _mm512_test_epi32_mask, _pdep_u64,
+    __m512i, _mm512_alignr_epi32, _mm512_and_si512, _mm512_cmpeq_epi32_mask, _mm512_cmpge_epu32_mask,
+    _mm512_cmple_epu32_mask, _mm512_cmpneq_epi32_mask, _mm512_mask_mov_epi32, _mm512_movepi8_mask,
+    _mm512_or_si512, _mm512_set1_epi32, _mm512_slli_epi32, _mm512_srli_epi32, _pdep_u64,
 };
 
-use super::{Charwise, letters::Letters, stretch_wide::may_join};
+use super::{
+    Charwise,
+    groups::{ALONE, GONE, Groups, PAIRS, UNKNOWN},
+    stretch_wide::may_join,
+};
 use crate::{
     encode::Several,
-    sixteen::{Able, LANES, Sixteen, WINDOW, first_sixteen, load},
+    sixteen::{LANES, Sixteen, WINDOW, first_sixteen, load},
 };
 
 /// A row of so many strangers is left out.
 const ROW: u16 = 0b1111;
-
-/// The characters that are in no token with another one, as bits. Exists only where the processor has the instructions.
-pub(super) struct Strangers {
-    bits: Box<[u32; 0x1_0000 / 32]>,
-}
+/// From here on, characters are of scripts without spaces: their pairs are asked for, or all would be one segment.
+const UNSPACED: u32 = 0x3000;
 
 /// Some characters: the bytes before which text may be cut, as bits, how many bytes they all have, how many they are, and which
-/// are strangers.
+/// are strangers: in no token with another one.
 struct Cut {
     bits: u64,
     length: usize,
@@ -36,35 +38,19 @@ struct Cut {
     alone: u16,
 }
 
-impl Strangers {
-    /// Of all characters of the table.
-    pub(super) fn new(letters: &Letters) -> Option<Strangers> {
-        Able::new()?;
-        let mut bits = Box::new([0; 0x1_0000 / 32]);
-        for number in 0..0x1_0000 {
-            let is_one = char::from_u32(number).is_none_or(|char| !letters.get(char).has_neighbours());
-            bits[number as usize / 32] |= u32::from(is_one) << (number % 32);
-        }
-        Some(Strangers { bits })
-    }
-}
-
 impl Charwise {
     /// Takes the segments from byte `at` on, where text may be cut, to those that are looked up together, as long as there
     /// is room and this is for them; where the last ends.
-    pub(super) fn cut_wide(
-        &self,
-        strangers: &Strangers,
-        text: &[u8],
-        at: usize,
-        several: &mut Several,
-    ) -> usize {
-        // SAFETY: `strangers` exist, so the processor has all features that the function has.
-        unsafe { self.cut_here(strangers, text, at, several) }
+    pub(super) fn cut_wide(&self, groups: &Groups, text: &[u8], at: usize, several: &mut Several) -> usize {
+        // SAFETY: `groups` exist, so the processor has all features that the function has.
+        unsafe { self.cut_here(groups, text, at, several) }
     }
 
     #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vbmi,avx512vbmi2,bmi1,bmi2,lzcnt,popcnt")]
-    fn cut_here(&self, strangers: &Strangers, text: &[u8], mut at: usize, several: &mut Several) -> usize {
+    fn cut_here(&self, groups: &Groups, text: &[u8], mut at: usize, several: &mut Several) -> usize {
+        if self.dropped.is_some() {
+            several.open();
+        }
         // The first has an edge before it.
         let (mut last, mut known, mut before) = (_mm512_set1_epi32(0), u64::MAX << 1, 0);
         while at < text.len() && several.has_room() {
@@ -74,16 +60,24 @@ impl Charwise {
                 break;
             }
             let cut;
-            (cut, last) = self.sixteen_cut(strangers, (bytes, ahead.len()), (last, before));
+            (cut, last) = self.sixteen_cut(groups, (bytes, ahead.len()), (last, before));
             if cut.lanes == 0 || cut.alone & ROW == ROW {
                 break;
             }
-            several.cut(cut.bits & known, at);
+            match &self.dropped {
+                Some(dropped) => {
+                    several.cut_but((cut.bits | !known, dropped.wide_bits(bytes)), at, cut.length)
+                }
+                None => several.cut(cut.bits & known, at),
+            }
             (known, before) = (u64::MAX, cut.alone >> (LANES - 1));
             at += cut.length;
             if cut.lanes < LANES {
                 break;
             }
+        }
+        if self.dropped.is_some() {
+            return several.rest(text.len(), at);
         }
         if at == text.len() {
             several.put(at);
@@ -91,30 +85,101 @@ impl Charwise {
         several.end()
     }
 
-    /// The first sixteen characters, or fewer, of so many bytes, and their numbers; `last` has the sixteen before, the last of which
+    /// The first sixteen characters, or fewer, of so many bytes, and their numbers with their groups; `last` has the sixteen before, the last of which
     /// is a stranger if `before` is 1.
     #[inline]
     #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vbmi,avx512vbmi2,bmi1,bmi2,lzcnt,popcnt")]
     fn sixteen_cut(
         &self,
-        strangers: &Strangers,
+        groups: &Groups,
         (bytes, length): (__m512i, usize),
         (last, before): (__m512i, u16),
     ) -> (Cut, __m512i) {
         let number = |number: u32| _mm512_set1_epi32(number as i32);
         let Sixteen { chars, lanes, valid, begins, length, .. } = first_sixteen(bytes, length);
-        // SAFETY: the numbers are of the table.
-        let found = unsafe {
-            _mm512_i32gather_epi32::<4>(_mm512_srli_epi32::<5>(chars), strangers.bits.as_ptr().cast())
-        };
-        let wanted = _mm512_sllv_epi32(number(1), _mm512_and_si512(chars, number(31)));
-        let alone = _mm512_test_epi32_mask(found, wanted) & valid;
+        let groups = groups.of_sixteen(chars);
+        let alone = _mm512_cmple_epu32_mask(groups, number(ALONE.into())) & valid;
         let is_space = _mm512_cmpeq_epi32_mask(chars, number(b' '.into()));
         let read = _mm512_mask_mov_epi32(chars, is_space, number(self.letters.canonical(' ').into()));
-        let joined = may_join(&self.joins, _mm512_alignr_epi32::<15>(read, last), read);
+        let read = _mm512_or_si512(read, _mm512_slli_epi32::<24>(groups));
+        let lefts = _mm512_alignr_epi32::<15>(read, last);
+        let pairs = _mm512_cmpeq_epi32_mask(groups, number(PAIRS.into()))
+            | _mm512_cmpge_epu32_mask(chars, number(UNSPACED));
+        let differ = if pairs & valid == 0 {
+            _mm512_cmpneq_epi32_mask(_mm512_srli_epi32::<24>(lefts), groups)
+        } else {
+            let char = |read| _mm512_and_si512(read, number(0xFFFF));
+            !may_join(&self.joins, char(lefts), char(read))
+        };
         // Pairs share bits, but what is in no token with another stands with nothing.
-        let cuts = (!joined | alone | alone << 1 | before) & valid;
+        let cuts = (differ | alone | alone << 1 | before) & valid;
         let cut = Cut { bits: _pdep_u64(cuts.into(), begins), length, lanes, alone };
         (cut, read)
+    }
+
+    /// How many characters in a row from byte `at` on nothing stands for, but for those that go, and where they end; none of four
+    /// bytes.
+    pub(super) fn unknown_wide(&self, groups: &Groups, text: &[u8], at: usize) -> (usize, usize) {
+        // SAFETY: `groups` exist, so the processor has all features that the function has.
+        unsafe { unknown_here(groups, text, at) }
+    }
+}
+
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vbmi,avx512vbmi2,bmi1,bmi2,lzcnt,popcnt")]
+fn unknown_here(groups: &Groups, text: &[u8], mut at: usize) -> (usize, usize) {
+    let mut count = 0;
+    loop {
+        let ahead = &text[at..];
+        let Sixteen { chars, valid, begins, .. } = first_sixteen(load(ahead), ahead.len());
+        let groups = groups.of_sixteen(chars);
+        let is = |group: u8| _mm512_cmpeq_epi32_mask(groups, _mm512_set1_epi32(group.into())) & valid;
+        let (unknown, gone) = (is(UNKNOWN), is(GONE));
+        let row = (unknown | gone).trailing_ones();
+        let end = _pdep_u64(1 << row, begins).trailing_zeros() as usize;
+        count += (u32::from(unknown) & ((1 << row) - 1)).count_ones() as usize;
+        at += end.min(ahead.len());
+        if row < LANES as u32 {
+            return (count, at);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        alphabet::{Alphabet, Spelling, Unit},
+        charwise::letters::Letters,
+        drawn::{drawing, drawn},
+    };
+
+    /// Rows of what nothing stands for and what goes, as long as they are, beside a loop.
+    #[test]
+    fn unknown_characters_are_counted() {
+        let spelling = Spelling { unknown: Some(99), ..Spelling::plain(Unit::Char) };
+        let symbols = ["a", "é", "字"];
+        let symbols = symbols.iter().zip(0..).map(|(char, id)| (char.as_bytes(), id));
+        let alphabet = Alphabet::new(&spelling, symbols).unwrap();
+        let mut letters = Letters::new(&alphabet, ' ', std::iter::once(('a', 'é')), true).unwrap();
+        letters.drop_all(&[' ', '\u{2003}']);
+        let Some(groups) = Groups::new(&[('a', 'é')], &letters) else { return };
+        let (mut draw, mut most) = (drawing(8), 0);
+        let others: Vec<char> = "жя漢\u{301}! \u{2003}\u{ffff}".chars().collect();
+        for _ in 0..drawn(2_000, 40_000) {
+            let mut text: String = (0..draw(90)).map(|_| others[draw(others.len())]).collect();
+            text.retain(|char| char != '\u{ffff}' || draw(30) == 0);
+            let rest = ["", "a", "é", "字жж", "😀жж"][draw(5)];
+            text.push_str(rest);
+            (0..draw(20)).for_each(|_| text.push(others[draw(others.len())]));
+            let goes = |&(_, char): &(usize, char)| !"aé字😀\u{ffff}".contains(char);
+            let row: Vec<_> = text.char_indices().take_while(goes).collect();
+            let expected = row.iter().filter(|(_, char)| !" \u{2003}".contains(*char)).count();
+            let end = row.last().map_or(0, |(at, char)| at + char.len_utf8());
+            // SAFETY: `groups` exist.
+            let found = unsafe { unknown_here(&groups, text.as_bytes(), 0) };
+            assert_eq!(found, (expected, end), "{text:?}");
+            most = most.max(expected);
+        }
+        assert!(most > 60);
     }
 }

@@ -137,7 +137,7 @@ impl Charwise {
         out: &mut Out<'_, F>,
     ) -> Result<(), Error> {
         let bytes = text.as_bytes();
-        work.several.begin(at);
+        work.several.clear();
         while at < bytes.len() && !out.stopped {
             let end = self.gather(text, at, work);
             if end == at || !work.several.has_room() {

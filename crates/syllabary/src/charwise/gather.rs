@@ -39,7 +39,7 @@ impl Charwise {
             return at;
         }
         if work.several.count() == 0 {
-            work.several.begin(at);
+            self.begin(at, work);
         }
         let mut last = at;
         if bytes[at] < 128 {
@@ -63,8 +63,20 @@ impl Charwise {
         if end - last > LONGER {
             return last;
         }
-        work.several.put(end);
+        match &self.dropped {
+            Some(_) => work.several.add(last, end),
+            None => work.several.put(end),
+        }
         end
+    }
+
+    /// There are no segments yet to be looked up; the first begins at byte `at`.
+    #[inline]
+    fn begin(&self, at: usize, work: &mut Work) {
+        match &self.dropped {
+            Some(_) => work.several.begin_apart(at),
+            None => work.several.begin(at),
+        }
     }
 
     /// Whether the character at byte `at`, which is not ASCII, is not looked up with others: it merges with nothing, or, where
@@ -84,8 +96,8 @@ impl Charwise {
     #[inline]
     fn cut_others(&self, text: &str, at: usize, work: &mut Work) -> usize {
         #[cfg(simd_x86)]
-        if let Some(strangers) = self.strangers.as_ref().filter(|_| work.strangers <= STRANGERS) {
-            return self.cut_wide(strangers, text.as_bytes(), at, &mut work.several);
+        if let Some(groups) = self.groups.as_ref().filter(|_| work.strangers <= STRANGERS) {
+            return self.cut_wide(groups, text.as_bytes(), at, &mut work.several);
         }
         #[cfg(not(simd_x86))]
         let _ = (text, work);
@@ -93,11 +105,14 @@ impl Charwise {
     }
 
     /// Takes the segments from byte `at` on, as far as they are ASCII and in some blocks, but for the last, to those that are looked
-    /// up together; where the last begins, and up to where ASCII is known.
+    /// up together; where that begins, and up to where ASCII is known.
     #[inline]
     fn cut_ascii(&self, bytes: &[u8], start: usize, work: &mut Work) -> (usize, usize) {
         let cuts = self.joins.cuts_from(bytes, start);
         let several = &mut work.several;
+        if let Some(dropped) = &self.dropped {
+            return (dropped.cut(bytes, start, &cuts, several), cuts.end);
+        }
         for (bits, base) in cuts.bits.into_iter().zip((start..cuts.end).step_by(BLOCK)) {
             several.cut(bits, base);
         }
@@ -118,7 +133,7 @@ impl Charwise {
         work: &mut Work,
         out: &mut Out<'_, F>,
     ) -> Result<usize, Error> {
-        work.several.begin(at);
+        self.begin(at, work);
         let (end, _) = self.cut_ascii(text.as_bytes(), at, work);
         self.several(text, merges, work, out)?;
         Ok(end)
@@ -132,9 +147,6 @@ impl Charwise {
         work: &mut Work,
         out: &mut Out<'_, F>,
     ) -> Result<(), Error> {
-        if let Some(dropped) = &self.dropped {
-            work.several.leave_out(text.as_bytes(), dropped);
-        }
         if !work.several.are_many() {
             for place in 0..work.several.count() {
                 let (from, to) = work.several.span(place);
@@ -153,6 +165,10 @@ impl Charwise {
             let (range, short, filled) = work.several.missed(number);
             out.first(work.several.ids(written), filled - written);
             written = filled;
+            if let Some((ids, count)) = work.new.ids(number) {
+                out.first(ids, count);
+                continue;
+            }
             out.make_room();
             self.other_segment(&text[range], short, merges, work, out)?;
         }

@@ -146,13 +146,10 @@ impl Letters {
         self.mark_foreign();
     }
 
-    /// Takes these, which are in no token with another, to be nothing; which bytes of ASCII they are, if they are any.
-    pub(super) fn drop_all(&mut self, dropped: &[char]) -> Option<Box<[bool; 256]>> {
+    /// Takes these, which are in no token with another, to be nothing.
+    pub(super) fn drop_all(&mut self, dropped: &[char]) {
         dropped.iter().for_each(|&char| self.change(char, |letter| *letter = Letter([NONE, NONE, NONE, 0])));
         self.mark_foreign();
-        let mut bytes = Box::new([false; 256]);
-        dropped.iter().filter(|char| char.is_ascii()).for_each(|&char| bytes[char as usize] = true);
-        bytes.contains(&true).then_some(bytes)
     }
 
     fn mark_foreign(&mut self) {

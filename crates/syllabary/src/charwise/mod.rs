@@ -18,8 +18,11 @@ mod carry;
 mod cover;
 #[cfg(simd_x86)]
 mod cut_wide;
+mod dropped;
 mod encode;
 mod gather;
+#[cfg(simd_x86)]
+mod groups;
 mod joins;
 mod kinds;
 pub(crate) mod learn;
@@ -49,6 +52,9 @@ use crate::{
     pretokenize::Pretokenizer,
     vocab::Vocab,
 };
+use dropped::Dropped;
+#[cfg(simd_x86)]
+use groups::Groups;
 use joins::Joins;
 use kinds::Kinds;
 use letters::Letters;
@@ -86,7 +92,7 @@ pub(crate) struct Charwise {
     singles: Option<mixed::Singles>,
     /// The same, where segments of all scripts are looked up together.
     #[cfg(simd_x86)]
-    strangers: Option<cut_wide::Strangers>,
+    groups: Option<Groups>,
     how: How,
     /// No token reaches over the place before a mark.
     begins_words: bool,
@@ -95,7 +101,7 @@ pub(crate) struct Charwise {
     /// Segments of all scripts are looked up together, as so many characters that are not ASCII stand beside others in tokens.
     knows_scripts: bool,
     /// The bytes of ASCII that no token stands for, if there are any: they go.
-    dropped: Option<Box<[bool; 256]>>,
+    dropped: Option<Box<Dropped>>,
     /// The unknown token, and whether several in a row are one.
     unknown: u32,
     fuses: bool,
@@ -142,7 +148,11 @@ impl Charwise {
         let mut letters = Letters::new(alphabet, space, beside, may_lack)?;
         let dropped = match kinds {
             Some(kinds) if !neighbours.iter().all(|&(left, right)| kinds.leave(left, right)) => return None,
-            Some(kinds) => letters.drop_all(&kinds.dropped()),
+            Some(kinds) => {
+                let dropped = kinds.dropped();
+                letters.drop_all(&dropped);
+                Dropped::new(&dropped)
+            }
             None => None,
         };
         let spell = |id: u32, symbols: &mut Vec<u32>| {
@@ -156,7 +166,11 @@ impl Charwise {
             #[cfg(simd_x86)]
             singles: None,
             #[cfg(simd_x86)]
-            strangers: if knows_scripts { cut_wide::Strangers::new(&letters) } else { None },
+            groups: match shape.cuts_kinds {
+                true => Groups::new(&neighbours, &letters),
+                false if knows_scripts => Groups::of_pairs(&letters),
+                false => None,
+            },
             how: How::Merge(Pairs::new(&pairs, spell)?),
             joins: Joins::new(&neighbours, space).covered(ranked(vocab, &pairs), space),
             begins_words: shape.marks_spaces && neighbours.iter().all(|&(_, right)| right != MARK),

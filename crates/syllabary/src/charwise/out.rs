@@ -112,9 +112,12 @@ impl<F: FnMut(&[u32]) -> bool> Out<'_, F> {
             true => count.min(usize::from(!self.after_unknown)),
             false => count,
         };
-        for _ in 0..ids {
+        let mut left = ids;
+        while left > 0 {
             self.make_room();
-            self.few(&[self.unknown; 4], 1);
+            let some = left.min(self.run.len() - self.written);
+            self.run[self.written..self.written + some].fill(self.unknown);
+            (self.written, left) = (self.written + some, left - some);
         }
         self.after_unknown = true;
         // An id adds what one character does; the others have none.

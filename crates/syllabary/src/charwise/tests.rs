@@ -309,7 +309,7 @@ fn segments_of_all_scripts_looked_up_together_have_their_ids() {
         let tables = alone.charwise.as_mut().unwrap();
         assert!(std::mem::take(&mut tables.knows_scripts));
         #[cfg(simd_x86)]
-        drop(tables.strangers.take());
+        drop(tables.groups.take());
         let (mut work, mut alone_work) = (Work::default(), Work::default());
         for round in 0..crate::drawn::drawn(600, 6000) {
             let mut text = String::new();
@@ -363,7 +363,7 @@ fn new_characters_at_the_end_of_a_run_have_room() {
 fn text_of_any_script_is_cut_where_neighbours_are() {
     let tokenizer = of_many_pairs(true);
     let charwise = tokenizer.charwise.as_ref().unwrap();
-    let Some(strangers) = &charwise.strangers else { return };
+    let Some(groups) = &charwise.groups else { return };
     let (mut several, mut sharing) = (crate::encode::Several::default(), 0);
     for stranger in ('а'..'\u{D7FF}').filter(|&char| !charwise.letters.get(char).has_neighbours()) {
         for next in ('\u{4E00}'..'\u{4E28}').chain('α'..'ω').step_by(7) {
@@ -374,7 +374,7 @@ fn text_of_any_script_is_cut_where_neighbours_are() {
             sharing += usize::from(is_sharing);
             let text = format!("{}{stranger}{next}丅丅𠀀", "丄".repeat(15));
             several.begin(0);
-            let end = charwise.cut_wide(strangers, text.as_bytes(), 0, &mut several);
+            let end = charwise.cut_wide(groups, text.as_bytes(), 0, &mut several);
             let found: Vec<usize> = (0..several.count()).map(|at| several.span(at).1).collect();
             let chars: Vec<(usize, char)> = text.char_indices().collect();
             let is_cut =

@@ -109,7 +109,7 @@ impl Charwise {
             begins_words,
             knows_scripts: false,
             #[cfg(simd_x86)]
-            strangers: None,
+            groups: None,
             #[cfg(simd_x86)]
             singles: if words { None } else { Singles::new(&letters) },
             how: How::Weigh(Weigh::new((unigram, space), spelling, words)),

@@ -30,10 +30,11 @@ pub(crate) struct Several {
     starts: Box<[usize]>,
     count: usize,
     /// How many begin.
-    #[cfg(simd_x86)]
     started: usize,
     /// Some were left out.
     apart: bool,
+    /// What stands before the next byte is left out, or in no string.
+    is_out: bool,
     asked: Asked,
     found: Found,
     bits: Bits,
@@ -72,9 +73,9 @@ impl Default for Several {
             starts: edges.clone(),
             edges,
             count: 0,
-            #[cfg(simd_x86)]
             started: 0,
             apart: false,
+            is_out: true,
             asked,
             found,
             bits: Bits::new(),
@@ -92,14 +93,12 @@ impl Several {
     }
 
     /// The same of strings that do not follow one another.
-    #[cfg(simd_x86)]
     pub(crate) fn begin_apart(&mut self, at: usize) {
         self.begin(at);
         (self.apart, self.started) = (true, 0);
     }
 
     /// Begins strings at some of the 64 bytes from `base` on and ends strings at others.
-    #[cfg(simd_x86)]
     #[inline(always)]
     pub(crate) fn cut_apart(&mut self, starts: u64, ends: u64, base: usize) {
         let room = self.starts.get_mut(self.started..).and_then(<[usize]>::first_chunk_mut);
@@ -108,10 +107,39 @@ impl Several {
     }
 
     /// Whether the last of those that do not follow one another has no end.
-    #[cfg(simd_x86)]
     #[inline(always)]
     pub(crate) fn is_open(&self) -> bool {
         self.started > self.count
+    }
+
+    /// More strings that do not follow one another may come, none of which has begun.
+    #[inline(always)]
+    pub(crate) fn open(&mut self) {
+        (self.started, self.is_out) = (self.count, true);
+    }
+
+    /// Cuts so many bytes from `base` on at some places, and leaves those out that begin at others; bits of both.
+    #[inline(always)]
+    pub(crate) fn cut_but(&mut self, (cuts, out): (u64, u64), base: usize, length: usize) {
+        let behind = out << 1 | u64::from(self.is_out);
+        self.is_out = out >> (length - 1) & 1 == 1;
+        self.cut_apart(cuts & !out, cuts & !behind, base);
+    }
+
+    /// Ends the last at the end of the text, if all of it is cut; where the first begins that has no end.
+    #[inline(always)]
+    pub(crate) fn rest(&mut self, length: usize, cut_to: usize) -> usize {
+        if self.is_open() && cut_to == length {
+            self.put(length);
+        }
+        if self.is_open() { self.starts[self.count] } else { cut_to }
+    }
+
+    /// Adds a string beside others that do not follow one another.
+    #[inline(always)]
+    pub(crate) fn add(&mut self, start: usize, end: usize) {
+        self.starts[self.count] = start;
+        self.put(end);
     }
 
     /// There are none any more.
@@ -155,22 +183,6 @@ impl Several {
     #[inline(always)]
     pub(crate) fn span(&self, at: usize) -> (usize, usize) {
         (if self.apart { self.starts[at] } else { self.edges[at] }, self.edges[at + 1])
-    }
-
-    /// Leaves those out that begin with such a byte; no more strings may come then.
-    #[inline(always)]
-    pub(crate) fn leave_out(&mut self, text: &[u8], is_out: &[bool; 256]) {
-        let mut kept = 0;
-        let mut start = self.edges[0];
-        let (starts, edges) = (&mut self.starts[..self.count], &mut self.edges[1..=self.count]);
-        for at in 0..starts.len().min(edges.len()) {
-            let end = edges[at];
-            (starts[kept], edges[kept]) = (start, end);
-            // No branch: which it is is not to be foretold.
-            kept += usize::from(!is_out[usize::from(text[start])]);
-            start = end;
-        }
-        (self.count, self.apart) = (kept, true);
     }
 
     /// Where the last ends.

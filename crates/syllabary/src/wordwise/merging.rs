@@ -47,6 +47,13 @@ impl Merging {
             })
         });
     }
+
+    /// The ids of a word that was missed, if they are known by now.
+    #[cfg(simd_x86)]
+    #[inline]
+    pub(super) fn learned(&self, number: usize) -> Option<(&[u32], usize)> {
+        self.new.ids(number)
+    }
 }
 
 /// Takes symbols as they are spelled.

@@ -82,6 +82,10 @@ impl<F: FnMut(&[u32]) -> bool> Walk<'_, '_, F> {
             let (range, short, filled) = several.missed(number);
             self.out.first(several.ids(written), filled - written);
             written = filled;
+            if let Some((ids, count)) = self.cutter.work.merging.learned(number) {
+                self.out.first(ids, count);
+                continue;
+            }
             self.out.make_room();
             self.other_word(&text[range], short)?;
         }

@@ -1,0 +1,144 @@
+//! The bytes of ASCII that no token stands for and that go, as white space by some steps: 64 at a time, as bits.
+//!
+//! ```text
+//! so be it   cuts  ..##.##.        begins  #..#..#.
+//!            gone  ..#..#..        ends    ..#..#..
+//! ```
+//!
+//! Leaves out other characters that go, which are segments of no id, and which characters they are (`kinds`).
+
+#[cfg(simd_x86)]
+use std::arch::x86_64::{__m512i, _mm512_loadu_si512, _mm512_movepi8_mask, _mm512_permutex2var_epi8};
+
+use super::joins::{BLOCK, Cuts};
+use crate::encode::Several;
+#[cfg(simd_x86)]
+use crate::sixteen::{Able, load};
+
+const ASCII: usize = 128;
+
+/// Which go.
+#[repr(C, align(64))]
+pub(super) struct Dropped {
+    /// All bits of one that goes.
+    is: [u8; ASCII],
+    #[cfg(simd_x86)]
+    able: Option<Able>,
+}
+
+impl Dropped {
+    /// Those of ASCII among these; `None` if there are none.
+    pub(super) fn new(chars: &[char]) -> Option<Box<Dropped>> {
+        let mut is = [0; ASCII];
+        chars.iter().filter(|char| char.is_ascii()).for_each(|&char| is[char as usize] = u8::MAX);
+        is.contains(&u8::MAX).then(|| {
+            Box::new(Dropped {
+                is,
+                #[cfg(simd_x86)]
+                able: Able::new(),
+            })
+        })
+    }
+
+    /// Takes the segments from a byte on, to where cuts are known, to those that are looked up together, without what goes; where
+    /// the first that is not whole begins.
+    #[inline]
+    pub(super) fn cut(&self, text: &[u8], start: usize, cuts: &Cuts, several: &mut Several) -> usize {
+        several.open();
+        let mut first = 1;
+        for (&bits, base) in cuts.bits.iter().zip((start..cuts.end).step_by(BLOCK)) {
+            let length = BLOCK.min(cuts.end - base);
+            several.cut_but((bits | first, self.bits(&text[base..])), base, length);
+            first = 0;
+        }
+        several.rest(text.len(), cuts.end)
+    }
+
+    /// Which of the first bytes go.
+    #[inline]
+    fn bits(&self, text: &[u8]) -> u64 {
+        #[cfg(simd_x86)]
+        if self.able.is_some() {
+            // SAFETY: the processor has all features that the functions have.
+            return unsafe { self.wide_bits(load(text)) };
+        }
+        self.plain_bits(text)
+    }
+
+    /// The same, whatever the processor has.
+    #[inline]
+    fn plain_bits(&self, text: &[u8]) -> u64 {
+        let bit = |&byte: &u8| u64::from(self.is.get(usize::from(byte)).is_some_and(|&is| is != 0));
+        text.iter().take(BLOCK).rev().fold(0, |bits, byte| bits << 1 | bit(byte))
+    }
+
+    /// Which of 64 bytes go.
+    #[cfg(simd_x86)]
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vbmi,avx512vbmi2,bmi1,bmi2,lzcnt,popcnt")]
+    pub(super) fn wide_bits(&self, bytes: __m512i) -> u64 {
+        let (low, high) = (self.is[..BLOCK].as_ptr(), self.is[BLOCK..].as_ptr());
+        // SAFETY: there are twice 64 bytes.
+        let [low, high] = unsafe { [_mm512_loadu_si512(low.cast()), _mm512_loadu_si512(high.cast())] };
+        _mm512_movepi8_mask(_mm512_permutex2var_epi8(low, bytes, high)) & !_mm512_movepi8_mask(bytes)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        charwise::joins::Joins,
+        drawn::{drawing, drawn},
+    };
+
+    /// Words between spaces and other signs that stand alone, and where the last begins.
+    #[test]
+    fn what_goes_is_in_no_segment() {
+        let pairs: Vec<(char, char)> =
+            "abc".chars().flat_map(|left| "abc".chars().map(move |right| (left, right))).collect();
+        let joins = Joins::new(&pairs, ' ');
+        let dropped = Dropped::new(&[' ', '\n', '\u{3000}']).unwrap();
+        assert!(Dropped::new(&['\u{3000}']).is_none());
+        let (mut draw, mut whole) = (drawing(2), 0);
+        for round in 0..drawn(2_000, 40_000) {
+            let among = &b"  \nabcabcabc.,"[..[14, 12, 4][round % 3]];
+            let mut text: String = (0..draw(700)).map(|_| char::from(among[draw(among.len())])).collect();
+            text.push_str(["", "é", " é b"][draw(3)]);
+            let start = draw(text.bytes().take_while(u8::is_ascii).count() + 1);
+            let mut several = Several::default();
+            several.begin_apart(start);
+            let cuts = joins.cuts_from(text.as_bytes(), start);
+            let end = dropped.cut(text.as_bytes(), start, &cuts, &mut several);
+            let (mut expected, mut begin) = (Vec::new(), start);
+            let bytes = text.as_bytes();
+            for at in start..cuts.end {
+                let is_letter = |at: usize| bytes[at].is_ascii_lowercase();
+                if at + 1 < cuts.end && is_letter(at) && is_letter(at + 1) {
+                    continue;
+                }
+                let is_whole = at + 1 < cuts.end || cuts.end == bytes.len() || b" \n".contains(&bytes[at]);
+                if is_whole && !b" \n".contains(&bytes[begin]) {
+                    expected.push((begin, at + 1));
+                }
+                begin = if is_whole { at + 1 } else { begin };
+            }
+            let found: Vec<_> = (0..several.count()).map(|at| several.span(at)).collect();
+            assert_eq!((found, end), (expected, begin), "{text:?} {start}");
+            whole += usize::from(end == bytes.len());
+        }
+        assert!(whole > drawn(400, 8_000), "{whole}");
+    }
+
+    #[test]
+    fn bits_are_those_of_bytes() {
+        let dropped = Dropped::new(&['\t', ' ', '\u{7f}']).unwrap();
+        let text: Vec<u8> = (0..=255).chain(0..40).collect();
+        for start in 0..text.len() {
+            let ahead = &text[start..];
+            let expected = ahead.iter().take(BLOCK).zip(0..).filter(|(byte, _)| b"\t \x7f".contains(byte));
+            let expected = expected.fold(0, |bits, (_, at)| bits | 1 << at);
+            assert_eq!((dropped.bits(ahead), dropped.plain_bits(ahead)), (expected, expected));
+        }
+    }
+}
