@@ -20,7 +20,7 @@ use super::{
     stretch_wide::may_join,
 };
 use crate::{
-    encode::Several,
+    encode::{Gap, Several},
     sixteen::{LANES, Sixteen, WINDOW, first_sixteen, load},
 };
 
@@ -29,13 +29,15 @@ const ROW: u16 = 0b1111;
 /// From here on, characters are of scripts without spaces: their pairs are asked for, or all would be one segment.
 const UNSPACED: u32 = 0x3000;
 
-/// Some characters: the bytes before which text may be cut, as bits, how many bytes they all have, how many they are, and which
-/// are strangers: in no token with another one.
+/// Some characters: before which of them text may be cut, which are strangers, in no token with another one, and which of these go;
+/// how many they are, the bytes that begin characters, and how many bytes they have.
 struct Cut {
-    bits: u64,
-    length: usize,
-    lanes: usize,
+    cuts: u16,
     alone: u16,
+    gone: u16,
+    lanes: usize,
+    begins: u64,
+    length: usize,
 }
 
 impl Charwise {
@@ -51,6 +53,7 @@ impl Charwise {
         if self.dropped.is_some() {
             several.open();
         }
+        let mut gap = Gap::NOTHING;
         // The first has an edge before it.
         let (mut last, mut known, mut before) = (_mm512_set1_epi32(0), u64::MAX << 1, 0);
         while at < text.len() && several.has_room() {
@@ -64,11 +67,13 @@ impl Charwise {
             if cut.lanes == 0 || cut.alone & ROW == ROW {
                 break;
             }
-            match &self.dropped {
-                Some(dropped) => {
-                    several.cut_but((cut.bits | !known, dropped.wide_bits(bytes)), at, cut.length)
-                }
-                None => several.cut(cut.bits & known, at),
+            let (cuts, gone) = (u64::from(cut.cuts), u64::from(cut.gone));
+            if self.dropped.is_some() {
+                let (starts, ends) = gap.edges(cuts | !known, (gone, gone), cut.lanes as u32);
+                let places = |of: u64| _pdep_u64(of, cut.begins);
+                several.cut_apart(places(starts), places(ends), at);
+            } else {
+                several.cut(_pdep_u64(cuts & known, cut.begins), at);
             }
             (known, before) = (u64::MAX, cut.alone >> (LANES - 1));
             at += cut.length;
@@ -113,8 +118,8 @@ impl Charwise {
         };
         // Pairs share bits, but what is in no token with another stands with nothing.
         let cuts = (differ | alone | alone << 1 | before) & valid;
-        let cut = Cut { bits: _pdep_u64(cuts.into(), begins), length, lanes, alone };
-        (cut, read)
+        let gone = _mm512_cmpeq_epi32_mask(groups, number(GONE.into())) & valid;
+        (Cut { cuts, alone, gone, lanes, begins, length }, read)
     }
 
     /// How many characters in a row from byte `at` on nothing stands for, but for those that go, and where they end; none of four

@@ -11,7 +11,7 @@
 use std::arch::x86_64::{__m512i, _mm512_loadu_si512, _mm512_movepi8_mask, _mm512_permutex2var_epi8};
 
 use super::joins::{BLOCK, Cuts};
-use crate::encode::Several;
+use crate::encode::{Gap, Several};
 #[cfg(simd_x86)]
 use crate::sixteen::{Able, load};
 
@@ -45,10 +45,11 @@ impl Dropped {
     #[inline]
     pub(super) fn cut(&self, text: &[u8], start: usize, cuts: &Cuts, several: &mut Several) -> usize {
         several.open();
-        let mut first = 1;
+        let (mut gap, mut first) = (Gap::NOTHING, 1);
         for (&bits, base) in cuts.bits.iter().zip((start..cuts.end).step_by(BLOCK)) {
-            let length = BLOCK.min(cuts.end - base);
-            several.cut_but((bits | first, self.bits(&text[base..])), base, length);
+            let (out, length) = (self.bits(&text[base..]), BLOCK.min(cuts.end - base));
+            let (starts, ends) = gap.edges(bits | first, (out, out), length as u32);
+            several.cut_apart(starts, ends, base);
             first = 0;
         }
         several.rest(text.len(), cuts.end)
@@ -76,7 +77,7 @@ impl Dropped {
     #[cfg(simd_x86)]
     #[inline]
     #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vbmi,avx512vbmi2,bmi1,bmi2,lzcnt,popcnt")]
-    pub(super) fn wide_bits(&self, bytes: __m512i) -> u64 {
+    fn wide_bits(&self, bytes: __m512i) -> u64 {
         let (low, high) = (self.is[..BLOCK].as_ptr(), self.is[BLOCK..].as_ptr());
         // SAFETY: there are twice 64 bytes.
         let [low, high] = unsafe { [_mm512_loadu_si512(low.cast()), _mm512_loadu_si512(high.cast())] };

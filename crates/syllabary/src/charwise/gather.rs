@@ -63,10 +63,7 @@ impl Charwise {
         if end - last > LONGER {
             return last;
         }
-        match &self.dropped {
-            Some(_) => work.several.add(last, end),
-            None => work.several.put(end),
-        }
+        work.several.add(last, end);
         end
     }
 

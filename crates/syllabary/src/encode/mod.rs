@@ -49,6 +49,6 @@ pub(crate) use listed::{Listed, Strings, merge_all};
 pub(crate) use memory::{FAR, FEW, LONG_FAR, Longers, Short};
 pub(crate) use output::{Buffer, Count, Counts, Ids, Output, Texts};
 pub(crate) use pieces::{Fast, FastWork, Pieces};
-pub(crate) use several::Several;
+pub(crate) use several::{Gap, Several};
 pub(crate) use spans::{Measures, Spans};
 pub(crate) use tokens::ShortTokens;

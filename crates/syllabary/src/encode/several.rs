@@ -33,8 +33,6 @@ pub(crate) struct Several {
     started: usize,
     /// Some were left out.
     apart: bool,
-    /// What stands before the next byte is left out, or in no string.
-    is_out: bool,
     asked: Asked,
     found: Found,
     bits: Bits,
@@ -65,6 +63,26 @@ impl Bits {
     }
 }
 
+/// What stands before the next place of a text of which some is left out.
+#[derive(Debug)]
+pub(crate) struct Gap {
+    is_out: bool,
+}
+
+impl Gap {
+    /// Nothing stands there.
+    pub(crate) const NOTHING: Gap = Gap { is_out: true };
+
+    /// Of so many places, by where text may be cut and where what is left out begins and ends: at which strings begin, and before
+    /// which they end.
+    #[inline(always)]
+    pub(crate) fn edges(&mut self, cuts: u64, (out, out_ends): (u64, u64), count: u32) -> (u64, u64) {
+        let behind = out_ends << 1 | u64::from(self.is_out);
+        self.is_out = out_ends >> (count - 1) & 1 == 1;
+        (cuts & !out, cuts & !behind)
+    }
+}
+
 impl Default for Several {
     fn default() -> Several {
         let edges: Box<[usize]> = vec![0; MANY + 1 + BLOCK].into();
@@ -75,7 +93,6 @@ impl Default for Several {
             count: 0,
             started: 0,
             apart: false,
-            is_out: true,
             asked,
             found,
             bits: Bits::new(),
@@ -115,15 +132,7 @@ impl Several {
     /// More strings that do not follow one another may come, none of which has begun.
     #[inline(always)]
     pub(crate) fn open(&mut self) {
-        (self.started, self.is_out) = (self.count, true);
-    }
-
-    /// Cuts so many bytes from `base` on at some places, and leaves those out that begin at others; bits of both.
-    #[inline(always)]
-    pub(crate) fn cut_but(&mut self, (cuts, out): (u64, u64), base: usize, length: usize) {
-        let behind = out << 1 | u64::from(self.is_out);
-        self.is_out = out >> (length - 1) & 1 == 1;
-        self.cut_apart(cuts & !out, cuts & !behind, base);
+        self.started = self.count;
     }
 
     /// Ends the last at the end of the text, if all of it is cut; where the first begins that has no end.
@@ -135,7 +144,7 @@ impl Several {
         if self.is_open() { self.starts[self.count] } else { cut_to }
     }
 
-    /// Adds a string beside others that do not follow one another.
+    /// Adds a string, which may not follow the last one if none have to.
     #[inline(always)]
     pub(crate) fn add(&mut self, start: usize, end: usize) {
         self.starts[self.count] = start;

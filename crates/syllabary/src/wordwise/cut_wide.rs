@@ -20,7 +20,7 @@ use std::arch::x86_64::{
 
 use super::classes::{ALONE, Classes, SPACE, TOKEN, go_on};
 use crate::{
-    encode::Several,
+    encode::{Gap, Several},
     sixteen::{Able, LANES, Sixteen, WINDOW, at_most, first_sixteen, load},
     split::PLACES,
 };
@@ -85,7 +85,7 @@ impl Wide {
 
     #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vbmi,avx512vbmi2,bmi1,bmi2,lzcnt,popcnt")]
     fn cut_here(&self, classes: &[u32; 1 << 16], text: &[u8], mut at: usize, several: &mut Several) -> usize {
-        let mut before = Before { side: 0, is_space: true, is_first: true };
+        let mut before = Before { side: 0, gap: Gap::NOTHING, is_first: true };
         while at < text.len() && several.has_room() {
             let ahead = &text[at..];
             let bytes = load(ahead);
@@ -220,7 +220,7 @@ fn sides_of(class: __m512i, sides: [u8; CLASSES]) -> __m512i {
 struct Before {
     /// From what it is cut.
     side: u8,
-    is_space: bool,
+    gap: Gap,
     /// There is none.
     is_first: bool,
 }
@@ -231,9 +231,7 @@ impl Before {
     #[inline(always)]
     fn edges(&mut self, cuts: u64, (spaces, space_ends): (u64, u64), count: u32) -> (u64, u64) {
         let cuts = cuts | u64::from(std::mem::take(&mut self.is_first));
-        let behind_spaces = space_ends << 1 | u64::from(self.is_space);
-        self.is_space = space_ends >> (count - 1) & 1 == 1;
-        (cuts & !spaces, cuts & !behind_spaces)
+        self.gap.edges(cuts, (spaces, space_ends), count)
     }
 }
 
