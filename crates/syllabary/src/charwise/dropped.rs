@@ -5,7 +5,7 @@
 //!            gone  ..#..#..        ends    ..#..#..
 //! ```
 //!
-//! Leaves out other characters that go, which are segments of no id, and which characters they are (`kinds`).
+//! Leaves out other characters that go (`cut_wide`, or else segments of no id), and which characters they are (`kinds`).
 
 #[cfg(simd_x86)]
 use std::arch::x86_64::{__m512i, _mm512_loadu_si512, _mm512_movepi8_mask, _mm512_permutex2var_epi8};
