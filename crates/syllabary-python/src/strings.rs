@@ -12,6 +12,9 @@ use crate::layout::VERSIONS;
 /// From this one on a string has no second form, of `wchar_t`.
 const WITHOUT_WCHAR: u8 = 12;
 
+/// So many characters say how long a string will be as UTF-8.
+const FIRST: usize = 32;
+
 /// The beginning of every string.
 #[repr(C)]
 struct Head {
@@ -42,8 +45,27 @@ impl batch::Text for Text<'_> {
         }
     }
 
+    fn expected_bytes(&self) -> usize {
+        match self {
+            Text::Utf8(text) => text.len(),
+            Text::One(characters) => expected_bytes(characters),
+            Text::Two(characters) => expected_bytes(characters),
+            Text::Four(characters) => expected_bytes(characters),
+        }
+    }
+
     #[inline]
-    fn read<'t>(&'t self, buffer: &'t mut Vec<u8>) -> Result<&'t str, Error> {
+    fn place(&self) -> *const u8 {
+        match self {
+            Text::Utf8(text) => text.as_ptr(),
+            Text::One(characters) => characters.as_ptr(),
+            Text::Two(characters) => characters.as_ptr().cast(),
+            Text::Four(characters) => characters.as_ptr().cast(),
+        }
+    }
+
+    #[inline]
+    fn read<'t>(&'t self, buffer: &'t mut utf8::Buffer) -> Result<&'t str, Error> {
         let written = match self {
             Text::Utf8(text) => return Ok(text),
             Text::One(characters) => utf8::write(characters, buffer),
@@ -52,6 +74,13 @@ impl batch::Text for Text<'_> {
         };
         written.map_err(|character| Error::Surrogate { character })
     }
+}
+
+/// About how many bytes characters are as UTF-8, by the first of them.
+fn expected_bytes<T: Copy + Into<u32>>(characters: &[T]) -> usize {
+    let first = &characters[..characters.len().min(FIRST)];
+    let width = |&character: &T| char::from_u32(character.into()).map_or(3, char::len_utf8);
+    (characters.len() * first.iter().map(width).sum::<usize>()).div_ceil(first.len().max(1))
 }
 
 /// How strings are laid out: where their characters are, in bytes from the beginning.
@@ -176,7 +205,7 @@ mod tests {
             for sample in ["", "a", "abc", "é", "aé\u{FF}", "ἀρχή", "字a", "😀", "a😀é字"] {
                 for text in [sample.to_owned(), sample.repeat(100)] {
                     let string = PyString::new(py, &text);
-                    let mut buffer = Vec::new();
+                    let mut buffer = utf8::Buffer::default();
                     for asked in [false, true] {
                         let read = super::text(&string).unwrap();
                         assert_eq!(read.read(&mut buffer), Ok(text.as_str()));
@@ -198,7 +227,7 @@ mod tests {
             assert_eq!(super::text(own).unwrap(), Text::Utf8("\u{3B1}"));
             let lone = py.eval(c"'\\u03b1\\ud800'", None, None).unwrap();
             let read = super::text(lone.cast().unwrap()).unwrap();
-            assert_eq!(read.read(&mut Vec::new()), Err(Error::Surrogate { character: 1 }));
+            assert_eq!(read.read(&mut utf8::Buffer::default()), Err(Error::Surrogate { character: 1 }));
         });
     }
 }

@@ -9,6 +9,7 @@ use syllabary::{
     asking::{Ask, LONG},
     batch::{self, Text as _},
     dropout::Dropout,
+    pages,
     pool::Seat,
     tokenizer::{SpecialPolicy, Tokenizer as Engine},
 };
@@ -33,8 +34,8 @@ impl Tokenizer {
     ) -> PyResult<V> {
         let (py, read, engine) = (text.py(), convert::reading(text)?, &self.engine);
         engine.pool().with(|seat| {
-            let mut bytes = std::mem::take(&mut seat.bytes);
-            let run = |seat: &mut Seat| read.read(&mut bytes).and_then(|text| job(engine, text, seat));
+            let mut buffer = std::mem::take(&mut seat.text);
+            let run = |seat: &mut Seat| read.read(&mut buffer).and_then(|text| job(engine, text, seat));
             let failed = |error| on_string(error, text);
             let done = match read.size() {
                 ..DETACH_BYTES => run(seat).map_err(failed),
@@ -49,7 +50,7 @@ impl Tokenizer {
                     interruptible_text(py, asking, failed)
                 }
             };
-            seat.bytes = bytes;
+            seat.text = buffer;
             done.and_then(|made| result(made, seat))
         })
     }
@@ -61,7 +62,7 @@ impl Tokenizer {
         result: impl FnOnce(&mut Vec<u32>) -> PyResult<R>,
     ) -> PyResult<R> {
         let encode = |engine: &Engine, text: &str, seat: &mut Seat| {
-            seat.ids.reserve(text.len() / 4 + 1);
+            pages::reserve(&mut seat.ids, text.len() / 4 + 1);
             engine.encode(text, policy, dropout.coins(0), &mut seat.work, &mut seat.ids)
         };
         self.run(text, encode, |(), seat| result(&mut seat.ids))

@@ -16,15 +16,20 @@ use crate::{
     Error,
     asking::{Ask, LONG},
     dropout::Dropout,
+    fetch,
     located::{Located, Want},
     pages,
     pool::Seat,
     threads,
     tokenizer::{SpecialPolicy, Tokenizer, Work},
+    utf8::Buffer,
 };
 
 /// Texts a thread takes at a time hold about this many bytes.
 const CHUNK_BYTES: usize = 1 << 18;
+
+/// The most texts that are asked how long they may be.
+const SOME: usize = 256;
 
 /// Between questions while others work.
 const PAUSE: Duration = Duration::from_millis(1);
@@ -38,7 +43,15 @@ pub trait Text: Sync {
     fn size(&self) -> usize;
 
     /// The text, where it lies or written over what is in `buffer`.
-    fn read<'t>(&'t self, buffer: &'t mut Vec<u8>) -> Result<&'t str, Error>;
+    fn read<'t>(&'t self, buffer: &'t mut Buffer) -> Result<&'t str, Error>;
+
+    /// About how many bytes its UTF-8 has, by its first characters.
+    fn expected_bytes(&self) -> usize {
+        self.size()
+    }
+
+    /// Where it lies, to be asked for ahead of its turn.
+    fn place(&self) -> *const u8;
 }
 
 impl Text for &str {
@@ -47,8 +60,12 @@ impl Text for &str {
     }
 
     #[inline]
-    fn read<'t>(&'t self, _buffer: &'t mut Vec<u8>) -> Result<&'t str, Error> {
+    fn read<'t>(&'t self, _buffer: &'t mut Buffer) -> Result<&'t str, Error> {
         Ok(self)
+    }
+
+    fn place(&self) -> *const u8 {
+        self.as_ptr()
     }
 }
 
@@ -64,15 +81,24 @@ pub struct Ragged {
 impl Ragged {
     /// Nothing yet, with room for the ids of most texts.
     fn for_texts(texts: &[impl Text]) -> Ragged {
-        let bytes: usize = texts.iter().map(Text::size).sum();
         let mut ids = Vec::new();
-        // Room that nobody touches costs nothing; where there is no such room, the vector grows.
-        let _ = ids.try_reserve_exact(bytes / 2);
+        // Room that nobody touches costs nothing; where there is no such room, the vector grows. Room that was freed is
+        // used again up to 32 MiB by glibc, and it costs the most of all that memory does to have new pages.
+        let _ = ids.try_reserve_exact(expected_bytes(texts) / 2);
         pages::advise(&mut ids);
         let mut offsets = Vec::with_capacity(texts.len() + 1);
         offsets.push(0);
         Ragged { ids, offsets }
     }
+}
+
+/// About how many bytes texts have as UTF-8: some of them say it of all.
+fn expected_bytes(texts: &[impl Text]) -> usize {
+    let all: usize = texts.iter().map(Text::size).sum();
+    let some = || texts.iter().step_by(texts.len().div_ceil(SOME).max(1));
+    let sizes: usize = some().map(Text::size).sum();
+    let bytes: usize = some().map(Text::expected_bytes).sum();
+    (all as u128 * bytes as u128 / sizes.max(1) as u128) as usize
 }
 
 /// Runs of texts of about `CHUNK_BYTES` each.
@@ -175,7 +201,7 @@ impl Gathered {
         self.early.insert(index, made);
         while let Some((mut ids, mut ends)) = self.early.remove(&self.next) {
             let base = self.whole.ids.len();
-            self.whole.ids.extend_from_slice(&ids);
+            pages::extend(&mut self.whole.ids, &ids);
             self.whole.offsets.extend(ends.drain(..).map(|end| base + end));
             ids.clear();
             self.spare.push((ids, ends));
@@ -190,16 +216,19 @@ fn append<T: Text>(
     tokenizer: &Tokenizer,
     (texts, policy): (&[T], SpecialPolicy<'_>),
     (dropout, first): (Dropout, usize),
-    (work, bytes): (&mut Work, &mut Vec<u8>),
+    (work, buffer): (&mut Work, &mut Buffer),
     made: &mut Ragged,
 ) -> Result<(), Failed> {
     let drops = dropout.coins(0).any();
-    if !drops && tokenizer.encode_texts((texts, policy), (work, bytes), made).map_err(|error| (0, error))? {
+    if !drops && tokenizer.encode_texts((texts, policy), (work, buffer), made).map_err(|error| (0, error))? {
         return Ok(());
     }
     for (index, text) in texts.iter().enumerate() {
         let coins = dropout.coins(first + index);
-        text.read(bytes)
+        if let Some(next) = texts.get(index + 1) {
+            fetch::all(next.place(), next.size());
+        }
+        text.read(buffer)
             .and_then(|text| tokenizer.encode(text, policy, coins, work, &mut made.ids))
             .map_err(|error| (index, error))?;
         made.offsets.push(made.ids.len());
@@ -216,7 +245,7 @@ pub fn encode_alone<T: Text>(
     made: &mut Ragged,
 ) -> Result<(), (usize, Error)> {
     asking(ask, (0, texts.0), seat, |seat| {
-        append(tokenizer, texts, numbers, (&mut seat.work, &mut seat.bytes), made)
+        append(tokenizer, texts, numbers, (&mut seat.work, &mut seat.text), made)
     })
 }
 
@@ -228,22 +257,22 @@ pub fn encode<T: Text>(
     (dropout, first): (Dropout, usize),
     (threads, ask): (usize, &Ask),
 ) -> Result<Ragged, (usize, Error)> {
-    let append = |start: usize, chunk: &[T], seat: (&mut Work, &mut Vec<u8>), made: &mut Ragged| {
+    let append = |start: usize, chunk: &[T], seat: (&mut Work, &mut Buffer), made: &mut Ragged| {
         let done = append(tokenizer, (chunk, policy), (dropout, first + start), seat, made);
         done.map_err(|(index, error)| (start + index, error))
     };
     if threads < 2 || texts.len() < 2 {
         let mut whole = Ragged::for_texts(texts);
         alone(tokenizer, texts, ask, |start, chunk, seat| {
-            append(start, chunk, (&mut seat.work, &mut seat.bytes), &mut whole)
+            append(start, chunk, (&mut seat.work, &mut seat.text), &mut whole)
         })?;
         return Ok(whole);
     }
     let gathered = Mutex::new(Gathered { whole: Ragged::for_texts(texts), ..Gathered::default() });
     each_chunk(tokenizer, texts, (threads, ask), &|(index, start), chunk, seat| {
-        let Seat { work, ids, ends, bytes } = seat;
+        let Seat { work, ids, ends, text, .. } = seat;
         let mut made = Ragged { ids: std::mem::take(ids), offsets: std::mem::take(ends) };
-        append(start, chunk, (work, bytes), &mut made)?;
+        append(start, chunk, (work, text), &mut made)?;
         (*ids, *ends) = lock(&gathered).take(index, (made.ids, made.offsets));
         Ok(())
     })?;
@@ -259,9 +288,9 @@ pub fn locate<T: Text>(
     (threads, ask): (usize, &Ask),
 ) -> Result<Located, (usize, Error)> {
     let located = |(index, text): (usize, &T), seat: &mut Seat, made: &mut Located| {
-        let Seat { work, bytes, .. } = seat;
+        let Seat { work, text: buffer, .. } = seat;
         let wanted = (want, dropout.coins(index));
-        let done = text.read(bytes).and_then(|text| tokenizer.locate(text, policy, wanted, work, made));
+        let done = text.read(buffer).and_then(|text| tokenizer.locate(text, policy, wanted, work, made));
         done.map_err(|error| (index, error))
     };
     if threads < 2 || texts.len() < 2 {
@@ -299,8 +328,8 @@ pub fn count<T: Text>(
 ) -> Result<Vec<usize>, (usize, Error)> {
     let counts: Vec<AtomicUsize> = texts.iter().map(|_| AtomicUsize::new(0)).collect();
     each_chunk(tokenizer, texts, (threads, ask), &|(_, start), chunk, seat| {
-        let Seat { work, bytes, ends, .. } = seat;
-        if tokenizer.count_texts((chunk, policy), (work, bytes), ends).map_err(|error| (start, error))? {
+        let Seat { work, text, ends, .. } = seat;
+        if tokenizer.count_texts((chunk, policy), (work, text), ends).map_err(|error| (start, error))? {
             let mut before = 0;
             for (count, &end) in counts[start..].iter().zip(&*ends) {
                 count.store(end - before, Ordering::Relaxed);
@@ -309,7 +338,7 @@ pub fn count<T: Text>(
             return Ok(());
         }
         for (index, text) in (start..).zip(chunk) {
-            let count = text.read(&mut seat.bytes);
+            let count = text.read(&mut seat.text);
             let count = count.and_then(|text| tokenizer.count(text, policy, &mut seat.work));
             let count = count.map_err(|error| (index, error))?;
             counts[index].store(count, Ordering::Relaxed);

@@ -36,7 +36,7 @@ mod narrow;
 pub mod nbest;
 pub mod normalize;
 mod offsets;
-mod pages;
+pub mod pages;
 mod parts;
 mod places;
 mod plain;

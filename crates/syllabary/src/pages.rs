@@ -6,7 +6,7 @@
 //! on (`Zeros`). Leaves out other systems, where vectors are as ever.
 
 /// A vector is asked for from so many bytes on.
-const LARGE: usize = 2 << 20;
+pub(crate) const LARGE: usize = 2 << 20;
 
 /// An empty vector with room for `count`.
 pub(crate) fn with_capacity<T>(count: usize) -> Vec<T> {
@@ -27,6 +27,28 @@ pub(crate) fn vec<T: Clone>(item: T, count: usize) -> Vec<T> {
     out
 }
 
+/// Appends to a vector, which grows on large pages.
+#[inline]
+pub(crate) fn extend<T: Copy>(of: &mut Vec<T>, more: &[T]) {
+    reserve(of, more.len());
+    of.extend_from_slice(more);
+}
+
+/// Makes room for `more`, on large pages.
+#[inline]
+pub fn reserve<T>(of: &mut Vec<T>, more: usize) {
+    if of.capacity() - of.len() < more {
+        grow(of, more);
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn grow<T>(of: &mut Vec<T>, more: usize) {
+    of.reserve(more);
+    advise(of);
+}
+
 /// A table of zeros: from `LARGE` on it is new pages of its own, which are zeros already, and large ones as far as there
 /// are such: they begin where large pages begin. Nobody has to write zeros then, and what is not written to takes no memory.
 pub(crate) struct Zeros<T> {
@@ -45,6 +67,11 @@ enum Of<T> {
 /// Bytes of zero are such a value, and it needs no `Drop`.
 pub(crate) unsafe trait Zero: Copy {
     const ZERO: Self;
+}
+
+// SAFETY: a number is zero where its byte is.
+unsafe impl Zero for u8 {
+    const ZERO: u8 = 0;
 }
 
 // SAFETY: numbers are zero where their bytes are.
@@ -288,6 +315,8 @@ mod tests {
             let mut out = with_capacity(count);
             (0..count as u64).for_each(|number| out.push(number));
             assert!(out.iter().copied().eq(0..count as u64));
+            extend(&mut out, &[7; 1000]);
+            assert!(out.iter().copied().eq((0..count as u64).chain([7; 1000])));
             assert_eq!(*filled(7u8, count), *vec![7; count]);
         }
     }

@@ -13,6 +13,7 @@ use crate::{
     matching::Finder,
     split::{Split, floor},
     tokenizer::{SpecialPolicy, Tokenizer, Work},
+    utf8::Buffer,
 };
 
 /// Between so many bytes of a long text it is asked whether to go on.
@@ -50,13 +51,13 @@ impl Tokenizer {
     pub(crate) fn encode_texts<T: Text>(
         &self,
         texts: (&[T], SpecialPolicy<'_>),
-        (work, bytes): (&mut Work, &mut Vec<u8>),
+        (work, read): (&mut Work, &mut Buffer),
         made: &mut Ragged,
     ) -> Result<bool, Error> {
         let before = (made.ids.len(), made.offsets.len());
         let mut buffer = work.buffer.take().unwrap_or_default();
         let mut out = Texts { ids: Ids::new(&mut made.ids, &mut buffer), ends: &mut made.offsets };
-        let done = self.side_by_side(texts, work, bytes, &mut out);
+        let done = self.side_by_side(texts, work, read, &mut out);
         out.ids.finish();
         work.buffer = Some(buffer);
         if done != Ok(true) {
@@ -70,11 +71,11 @@ impl Tokenizer {
     pub(crate) fn count_texts<T: Text>(
         &self,
         texts: (&[T], SpecialPolicy<'_>),
-        (work, bytes): (&mut Work, &mut Vec<u8>),
+        (work, read): (&mut Work, &mut Buffer),
         ends: &mut Vec<usize>,
     ) -> Result<bool, Error> {
         ends.clear();
-        self.side_by_side(texts, work, bytes, &mut Counts { count: Count::default(), ends })
+        self.side_by_side(texts, work, read, &mut Counts { count: Count::default(), ends })
     }
 
     /// The split of a stretch, or of its parts, if steps cut it before.
@@ -91,7 +92,7 @@ impl Tokenizer {
         &self,
         (texts, policy): (&[T], SpecialPolicy<'_>),
         work: &mut Work,
-        bytes: &mut Vec<u8>,
+        read: &mut Buffer,
         out: &mut impl Output,
     ) -> Result<bool, Error> {
         let Some(fast) = self.fast.as_ref().filter(|_| texts.len() > 1 && self.all_cuts().walk("").is_some())
@@ -99,8 +100,11 @@ impl Tokenizer {
             return Ok(false);
         };
         let mut each = || {
-            for text in texts {
-                self.cut::<true>(fast, (text.read(bytes)?, policy), work.fast(), &mut *out)?;
+            for (at, text) in texts.iter().enumerate() {
+                if let Some(next) = texts.get(at + 1) {
+                    work.fast().0.ahead.begin(next.place(), next.size());
+                }
+                self.cut::<true>(fast, (text.read(read)?, policy), work.fast(), &mut *out)?;
                 self.pieces(fast, work.fast(), &mut *out).mark(None)?;
             }
             let mut pieces = self.pieces(fast, work.fast(), &mut *out);

@@ -8,7 +8,7 @@ use std::sync::{
     atomic::{AtomicBool, Ordering},
 };
 
-use crate::tokenizer::Work;
+use crate::{tokenizer::Work, utf8};
 
 /// As many buffers wait, at most: each is one thread's.
 const MOST_IDLE: usize = 16;
@@ -28,6 +28,8 @@ pub struct Seat {
     pub ends: Vec<usize>,
     /// Bytes before they are text.
     pub bytes: Vec<u8>,
+    /// Text as UTF-8.
+    pub text: utf8::Buffer,
 }
 
 /// Seats that nobody uses now.
@@ -55,6 +57,7 @@ impl Pool {
         if seat.bytes.capacity() > MOST_BYTES {
             seat.bytes = Vec::new();
         }
+        seat.text.give_back();
         self.idle(|idle| {
             if idle.len() < MOST_IDLE {
                 idle.push(seat);

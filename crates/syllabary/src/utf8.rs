@@ -5,6 +5,8 @@
 //! then four bytes are written of each, where the one before it ends. Leaves out UTF-16, where two units may be one
 //! character: a unit between U+D800 and U+DFFF is no text.
 
+use crate::pages::{LARGE, Zeros};
+
 #[cfg(simd_x86)]
 mod avx512;
 #[cfg(simd_x86)]
@@ -42,15 +44,40 @@ impl Character for u32 {
 
 /// Writes the characters over what is in `buffer` and gives them as text; an error is the place of the first that is
 /// none: a surrogate, or beyond U+10FFFF.
-pub fn write<'b, T: Character>(characters: &[T], buffer: &'b mut Vec<u8>) -> Result<&'b str, usize> {
-    let most = T::WIDEST * characters.len() + ROOM;
-    if buffer.len() < most {
-        buffer.clear();
-        buffer.resize(most, 0);
-    }
-    let filled = fill(characters, buffer)?;
+pub fn write<'b, T: Character>(characters: &[T], buffer: &'b mut Buffer) -> Result<&'b str, usize> {
+    let room = buffer.room(T::WIDEST * characters.len() + ROOM);
+    let filled = fill(characters, room)?;
     // SAFETY: every byte before `filled` was written, as UTF-8 of characters that are checked.
-    Ok(unsafe { std::str::from_utf8_unchecked(&buffer[..filled]) })
+    Ok(unsafe { std::str::from_utf8_unchecked(&room[..filled]) })
+}
+
+/// Where text is written. That of long text takes only the memory that is written to.
+#[derive(Debug, Default)]
+pub struct Buffer {
+    short: Vec<u8>,
+    long: Option<Zeros<u8>>,
+}
+
+impl Buffer {
+    /// So many bytes, with whatever is in them.
+    fn room(&mut self, most: usize) -> &mut [u8] {
+        if most < LARGE {
+            if self.short.len() < most {
+                self.short.clear();
+                self.short.resize(most, 0);
+            }
+            return &mut self.short;
+        }
+        if self.long.as_ref().is_none_or(|long| long.len() < most) {
+            self.long = None;
+        }
+        self.long.get_or_insert_with(|| Zeros::new(most.checked_next_power_of_two().unwrap_or(most)))
+    }
+
+    /// Keeps no more than short text needs.
+    pub(crate) fn give_back(&mut self) {
+        self.long = None;
+    }
 }
 
 #[cfg(simd_x86)]

@@ -30,9 +30,11 @@ impl<O: Output> Pieces<'_, O> {
         }
         let bytes = edges[ends.len()] - edges[0];
         self.make_room(ends.len(), bytes)?;
-        let FastWork { short, longer, asked, found, held, joined, .. } = &mut *self.work;
+        let FastWork { short, longer, asked, found, held, joined, ahead, .. } = &mut *self.work;
         let before = found.missed().len();
+        ahead.some();
         asked.ask::<false>((short.lines(), longer), text, (starts, ends));
+        ahead.some();
         joined.mark(asked);
         self.out.look(found, (short.lines(), longer), asked, ends.len());
         let missed = found.missed().len();

@@ -7,6 +7,7 @@ use super::{
     found::Found,
     memory::{FEW, Lines, Longers},
 };
+use crate::pages;
 
 /// So many ids are copied at once.
 pub(super) const SOME: usize = 16;
@@ -76,7 +77,7 @@ impl<'o> Ids<'o> {
 
     /// Appends what is still in the buffer.
     pub(crate) fn finish(&mut self) {
-        self.out.extend_from_slice(&self.buffer.0[..self.filled]);
+        pages::extend(self.out, &self.buffer.0[..self.filled]);
         self.filled = 0;
     }
 }
@@ -188,7 +189,7 @@ impl Output for Ids<'_> {
                 place.copy_from_slice(ids);
                 self.filled += ids.len();
             }
-            None => self.out.extend_from_slice(ids),
+            None => pages::extend(self.out, ids),
         }
     }
 }

@@ -21,6 +21,7 @@ use crate::{
     Error,
     asking::Ask,
     cache::PieceCache,
+    fetch::Ahead,
     merge::{Merges, Scratch},
     parts::Parts,
     split::Split,
@@ -68,6 +69,8 @@ pub(crate) struct FastWork {
     /// Whether some of the last few pieces that were encoded one by one were new.
     pub(super) are_new: bool,
     pub(super) windows: Windows,
+    /// The next text.
+    pub(crate) ahead: Ahead,
     pub(super) scratch: Scratch,
 }
 
@@ -98,6 +101,7 @@ impl FastWork {
             spelled: Spelled::default(),
             are_new: false,
             windows: Windows::default(),
+            ahead: Ahead::default(),
             scratch: Scratch::default(),
         }
     }
@@ -155,6 +159,7 @@ impl<O: Output> Pieces<'_, O> {
         edges[0] = 0;
         let (mut done, mut chunks) = (Ok(()), 0_u32);
         while done.is_ok() {
+            self.work.ahead.within(text.as_bytes(), edges[0]);
             let count = walk.fill(&mut edges[1..]);
             if count == 0 {
                 break;

@@ -3,7 +3,7 @@
 use super::*;
 
 /// What all ways of this processor and the portable one write.
-fn all_ways<'b, T: Character>(characters: &[T], buffer: &'b mut Vec<u8>) -> Result<&'b str, usize> {
+fn all_ways<'b, T: Character>(characters: &[T], buffer: &'b mut Buffer) -> Result<&'b str, usize> {
     let mut other = vec![0; T::WIDEST * characters.len() + ROOM];
     let written = write(characters, buffer);
     let filled = by_blocks(characters, &mut other);
@@ -18,7 +18,7 @@ fn all_ways<'b, T: Character>(characters: &[T], buffer: &'b mut Vec<u8>) -> Resu
 /// Every character, at every place of a block and in ends of all lengths.
 #[test]
 fn every_character_is_written_as_it_is() {
-    let mut buffer = Vec::new();
+    let mut buffer = Buffer::default();
     let all: Vec<char> = ('\0'..=char::MAX).collect();
     for first in (0..all.len()).step_by(977) {
         let wide: Vec<u32> = all[first..all.len().min(first + 1000)].iter().map(|&c| c.into()).collect();
@@ -39,7 +39,7 @@ fn every_character_is_written_as_it_is() {
 
 #[test]
 fn mixed_widths() {
-    let (mut state, mut buffer) = (1_u64, Vec::new());
+    let (mut state, mut buffer) = (1_u64, Buffer::default());
     let mut draw = |most: u64| {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
         (state >> 33) % most
@@ -55,7 +55,7 @@ fn mixed_widths() {
 
 #[test]
 fn what_is_no_character_is_named_by_its_place() {
-    let mut buffer = Vec::new();
+    let mut buffer = Buffer::default();
     for length in 1..50 {
         for at in 0..length {
             for wrong in [0xD800, 0xDBFF, 0xDC00, 0xDFFF] {
@@ -75,7 +75,7 @@ fn what_is_no_character_is_named_by_its_place() {
 /// Blocks that are all ASCII, and those that are not for one character.
 #[test]
 fn one_character_among_ascii() {
-    let mut buffer = Vec::new();
+    let mut buffer = Buffer::default();
     for length in [63, 64, 65, 200] {
         for at in 0..=length {
             for other in ["", "\u{7F}", "\u{80}", "ÿ", "’", "😀"] {
@@ -89,4 +89,18 @@ fn one_character_among_ascii() {
             }
         }
     }
+}
+
+/// Beyond what a short text needs, after which short ones come.
+#[test]
+fn long_text_is_written_too() {
+    let mut buffer = Buffer::default();
+    for length in [5, LARGE / 3, LARGE, 7, LARGE / 2, 3 * LARGE] {
+        let text: String = "aé’字".chars().cycle().take(length).collect();
+        let two: Vec<u16> = text.encode_utf16().collect();
+        assert_eq!(write(&two, &mut buffer), Ok(text.as_str()));
+        assert_eq!(buffer.long.is_some(), length > 5);
+    }
+    buffer.give_back();
+    assert!(buffer.long.is_none());
 }

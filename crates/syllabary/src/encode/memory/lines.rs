@@ -27,6 +27,7 @@ impl<'m> Lines<'m> {
 
     /// Where the first begins. In a slot, the ids are in the second half, and the key is in the first.
     #[cfg(simd_x86)]
+    #[inline(always)]
     pub(in crate::encode) fn base(&self) -> *const u8 {
         self.lines.as_ptr().cast()
     }
