@@ -4,6 +4,8 @@
 //! lives. Where the layout of strings is known (as in `layout`: CPython, versions that were looked at, and a trial),
 //! text beyond ASCII is made UTF-8 by the engine, in a buffer, when its turn comes. Elsewhere Python does it.
 
+use std::ops::Range;
+
 use pyo3::{ffi, prelude::*, sync::PyOnceLock, types::PyString};
 use syllabary::{Error, batch, utf8};
 
@@ -35,6 +37,23 @@ pub enum Text<'a> {
     Four(&'a [u32]),
 }
 
+impl<'a> Text<'a> {
+    /// The text, where it lies or written over what is in `buffer`.
+    #[inline]
+    fn write<'t>(self, buffer: &'t mut utf8::Buffer) -> Result<&'t str, Error>
+    where
+        'a: 't,
+    {
+        let written = match self {
+            Text::Utf8(text) => return Ok(text),
+            Text::One(characters) => utf8::write(characters, buffer),
+            Text::Two(characters) => utf8::write(characters, buffer),
+            Text::Four(characters) => utf8::write(characters, buffer),
+        };
+        written.map_err(|character| Error::Surrogate { character })
+    }
+}
+
 impl batch::Text for Text<'_> {
     fn size(&self) -> usize {
         match self {
@@ -42,6 +61,24 @@ impl batch::Text for Text<'_> {
             Text::One(characters) => characters.len(),
             Text::Two(characters) => size_of_val(*characters),
             Text::Four(characters) => size_of_val(*characters),
+        }
+    }
+
+    fn characters(&self) -> Option<usize> {
+        match self {
+            Text::Utf8(_) => None,
+            Text::One(characters) => Some(characters.len()),
+            Text::Two(characters) => Some(characters.len()),
+            Text::Four(characters) => Some(characters.len()),
+        }
+    }
+
+    fn read_some<'t>(&'t self, some: Range<usize>, buffer: &'t mut utf8::Buffer) -> Result<&'t str, Error> {
+        match self {
+            Text::Utf8(_) => self.read(buffer),
+            Text::One(characters) => Text::One(&characters[some]).write(buffer),
+            Text::Two(characters) => Text::Two(&characters[some]).write(buffer),
+            Text::Four(characters) => Text::Four(&characters[some]).write(buffer),
         }
     }
 
@@ -66,13 +103,7 @@ impl batch::Text for Text<'_> {
 
     #[inline]
     fn read<'t>(&'t self, buffer: &'t mut utf8::Buffer) -> Result<&'t str, Error> {
-        let written = match self {
-            Text::Utf8(text) => return Ok(text),
-            Text::One(characters) => utf8::write(characters, buffer),
-            Text::Two(characters) => utf8::write(characters, buffer),
-            Text::Four(characters) => utf8::write(characters, buffer),
-        };
-        written.map_err(|character| Error::Surrogate { character })
+        self.write(buffer)
     }
 }
 

@@ -12,12 +12,14 @@ use syllabary::{
     pages,
     pool::Seat,
     tokenizer::{SpecialPolicy, Tokenizer as Engine},
+    utf8::Buffer,
 };
 
 use crate::{
     convert::{self, Policy},
     errors::{on_string, to_python_in_batch},
     signals::{interruptible, interruptible_text},
+    strings::Text,
     tokenizer::Tokenizer,
 };
 
@@ -32,10 +34,23 @@ impl Tokenizer {
         job: impl FnOnce(&Engine, &str, &mut Seat) -> Result<R, Error> + Send,
         result: impl FnOnce(R, &mut Seat) -> PyResult<V>,
     ) -> PyResult<V> {
+        let whole = |engine: &Engine, text: &Text<'_>, (seat, buffer): (&mut Seat, &mut Buffer)| {
+            text.read(buffer).and_then(|text| job(engine, text, seat))
+        };
+        self.run_unread(text, whole, result)
+    }
+
+    /// The same where the job reads the text.
+    fn run_unread<R: Send, V>(
+        &self,
+        text: &Bound<'_, PyAny>,
+        job: impl FnOnce(&Engine, &Text<'_>, (&mut Seat, &mut Buffer)) -> Result<R, Error> + Send,
+        result: impl FnOnce(R, &mut Seat) -> PyResult<V>,
+    ) -> PyResult<V> {
         let (py, read, engine) = (text.py(), convert::reading(text)?, &self.engine);
         engine.pool().with(|seat| {
             let mut buffer = std::mem::take(&mut seat.text);
-            let run = |seat: &mut Seat| read.read(&mut buffer).and_then(|text| job(engine, text, seat));
+            let run = |seat: &mut Seat| job(engine, &read, (seat, &mut buffer));
             let failed = |error| on_string(error, text);
             let done = match read.size() {
                 ..DETACH_BYTES => run(seat).map_err(failed),
@@ -61,11 +76,12 @@ impl Tokenizer {
         (text, policy, dropout): (&Bound<'_, PyAny>, SpecialPolicy<'_>, Dropout),
         result: impl FnOnce(&mut Vec<u32>) -> PyResult<R>,
     ) -> PyResult<R> {
-        let encode = |engine: &Engine, text: &str, seat: &mut Seat| {
-            pages::reserve(&mut seat.ids, text.len() / 4 + 1);
-            engine.encode(text, policy, dropout.coins(0), &mut seat.work, &mut seat.ids)
+        let encode = |engine: &Engine, text: &Text<'_>, (seat, buffer): (&mut Seat, &mut Buffer)| {
+            pages::reserve(&mut seat.ids, text.expected_bytes() / 4 + 1);
+            let (coins, work) = (dropout.coins(0), &mut seat.work);
+            engine.encode_text((text, policy), coins, (work, buffer), &mut seat.ids)
         };
-        self.run(text, encode, |(), seat| result(&mut seat.ids))
+        self.run_unread(text, encode, |(), seat| result(&mut seat.ids))
     }
 
     /// The ids of a text as a list.
@@ -94,8 +110,10 @@ impl Tokenizer {
 
     /// How many they are.
     pub fn number(&self, text: &Bound<'_, PyAny>, policy: SpecialPolicy<'_>) -> PyResult<usize> {
-        let job = |engine: &Engine, text: &str, seat: &mut Seat| engine.count(text, policy, &mut seat.work);
-        self.run(text, job, |count, _| Ok(count))
+        let job = |engine: &Engine, text: &Text<'_>, (seat, buffer): (&mut Seat, &mut Buffer)| {
+            engine.count_text((text, policy), (&mut seat.work, buffer))
+        };
+        self.run_unread(text, job, |count, _| Ok(count))
     }
 
     pub(crate) fn batch(

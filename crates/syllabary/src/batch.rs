@@ -5,6 +5,7 @@
 
 use std::{
     collections::BTreeMap,
+    ops::Range,
     sync::{
         Mutex, MutexGuard, PoisonError,
         atomic::{AtomicUsize, Ordering},
@@ -48,6 +49,16 @@ pub trait Text: Sync {
     /// About how many bytes its UTF-8 has, by its first characters.
     fn expected_bytes(&self) -> usize {
         self.size()
+    }
+
+    /// How many characters there are, if it is not UTF-8 and `read_some` reads some of them.
+    fn characters(&self) -> Option<usize> {
+        None
+    }
+
+    /// Some of these characters, as `read` reads all.
+    fn read_some<'t>(&'t self, _some: Range<usize>, buffer: &'t mut Buffer) -> Result<&'t str, Error> {
+        self.read(buffer)
     }
 
     /// Where it lies, to be asked for ahead of its turn.
@@ -228,8 +239,8 @@ fn append<T: Text>(
         if let Some(next) = texts.get(index + 1) {
             fetch::all(next.place(), next.size());
         }
-        text.read(buffer)
-            .and_then(|text| tokenizer.encode(text, policy, coins, work, &mut made.ids))
+        tokenizer
+            .encode_text((text, policy), coins, (&mut *work, &mut *buffer), &mut made.ids)
             .map_err(|error| (index, error))?;
         made.offsets.push(made.ids.len());
     }
@@ -338,8 +349,7 @@ pub fn count<T: Text>(
             return Ok(());
         }
         for (index, text) in (start..).zip(chunk) {
-            let count = text.read(&mut seat.text);
-            let count = count.and_then(|text| tokenizer.count(text, policy, &mut seat.work));
+            let count = tokenizer.count_text((text, policy), (&mut seat.work, &mut seat.text));
             let count = count.map_err(|error| (index, error))?;
             counts[index].store(count, Ordering::Relaxed);
         }

@@ -27,6 +27,7 @@ pub mod error;
 pub mod fetch;
 pub mod full;
 pub mod ids;
+mod in_parts;
 mod later;
 pub mod located;
 pub mod matching;

@@ -85,6 +85,9 @@ pub(crate) struct Finder {
     tokens: Vec<Named>,
     /// Whether no token looks at what is around it.
     plain: bool,
+    /// The bytes with which tokens begin, a bit each, and how long the longest is.
+    begins: [u64; 4],
+    longest: usize,
     /// For its word characters; only where some token asks.
     words: Option<Split>,
 }
@@ -97,9 +100,17 @@ impl Finder {
         let tokens: Vec<Named> = tokens.iter().map(|&(_, named)| named.clone()).collect();
         let strips = |named: &Named| named.matching.lstrip || named.matching.rstrip;
         let alone = tokens.iter().any(|named| named.matching.single_word);
+        let mut begins = [0; 4];
+        for (pattern, _) in &patterns {
+            let first = pattern.as_bytes().first().copied().unwrap_or_default();
+            begins[usize::from(first / 64)] |= 1 << (first % 64);
+        }
+        let longest = patterns.iter().map(|(pattern, _)| pattern.len()).max().unwrap_or_default();
         Ok(Finder {
             matcher: SpecialMatcher::new(&patterns)?,
             plain: !alone && !tokens.iter().any(strips),
+            begins,
+            longest,
             tokens,
             words: if alone { Some(Split::new(None, Tables::Tiktoken, true)?) } else { None },
         })
@@ -108,6 +119,18 @@ impl Finder {
     /// Whether there is nothing to find.
     pub(crate) fn is_empty(&self) -> bool {
         self.matcher.is_empty()
+    }
+
+    /// Whether no token looks at what is around it.
+    pub(crate) fn is_plain(&self) -> bool {
+        self.plain
+    }
+
+    /// Whether a token may begin before a byte of `text` and end behind it: by what tokens begin with, so more often than one
+    /// does. None does that takes something along (`is_plain`).
+    pub(crate) fn may_reach_over(&self, text: &str, at: usize) -> bool {
+        let before = &text.as_bytes()[(at + 1).saturating_sub(self.longest.max(1))..at];
+        before.iter().any(|&byte| self.begins[usize::from(byte / 64)] >> (byte % 64) & 1 == 1)
     }
 
     /// The token of a match.

@@ -104,7 +104,11 @@ impl Tokenizer {
                 if let Some(next) = texts.get(at + 1) {
                     work.fast().0.ahead.begin(next.place(), next.size());
                 }
-                self.cut::<true>(fast, (text.read(read)?, policy), work.fast(), &mut *out)?;
+                if self.by_parts(text, policy).is_some() {
+                    self.cut_parts::<true, T>((fast, policy), text, (work, read), &mut *out)?;
+                } else {
+                    self.cut::<true>(fast, (text.read(read)?, policy), work.fast(), &mut *out)?;
+                }
                 self.pieces(fast, work.fast(), &mut *out).mark(None)?;
             }
             let mut pieces = self.pieces(fast, work.fast(), &mut *out);
@@ -121,7 +125,7 @@ impl Tokenizer {
         }
     }
 
-    fn pieces<'a, O: Output>(
+    pub(crate) fn pieces<'a, O: Output>(
         &'a self,
         fast: &'a Fast,
         (work, ask): (&'a mut FastWork, &'a Ask),
@@ -150,8 +154,14 @@ impl Tokenizer {
         pieces.settle()
     }
 
+    /// Those of the text given, and of the text normalized.
+    pub(crate) fn finders(&self, policy: SpecialPolicy<'_>) -> [&Finder; 2] {
+        let with_special = policy.finds_special();
+        [self.stages.first(with_special), self.stages.later(with_special)]
+    }
+
     /// The same; what is `JOINED`, or new, may wait for what comes after it.
-    fn cut<const JOINED: bool>(
+    pub(crate) fn cut<const JOINED: bool>(
         &self,
         fast: &Fast,
         (text, policy): (&str, SpecialPolicy<'_>),
@@ -160,8 +170,7 @@ impl Tokenizer {
     ) -> Result<(), Error> {
         let mut pieces = self.pieces(fast, work, out);
         pieces.waits &= JOINED || text.len() > ENOUGH;
-        let with_special = policy.finds_special();
-        let (first, later) = (self.stages.first(with_special), self.stages.later(with_special));
+        let [first, later] = self.finders(policy);
         let found = first.find(text);
         found.iter().try_for_each(|found| policy.check(first.token(found), found.start))?;
         let mut done = 0;
