@@ -68,3 +68,35 @@ def test_strings_keep_no_second_form() -> None:
     for encode in [*ONE, TOK.count, lambda text: TOK.count_batch([text])]:
         encode(text)
     assert sys.getsizeof(text) == before
+
+
+TRAINED_ON = ["low lower ἀρχή ἀρχῆς 字字典 café 😀😀"]
+MARKED = syllabary.train(TRAINED_ON, vocab_size=268, special_tokens=["<|a|>", "ς."])
+
+
+@pytest.mark.parametrize("odd", ["ÿ", "ω", "😀"])
+def test_long_text_is_made_utf8_part_by_part(odd: str) -> None:
+    """Beside the same string after its UTF-8 was asked for, which is encoded as a whole."""
+    end = "x." if odd == "ÿ" else f"ἀρχή{odd}ς."
+    part = f"low {odd}lower<|a|>\n{odd * 40} café. {end}"
+    text = "".join(part + "\n" * (at % 5) + odd * (at % 7) for at in range(1 + 1_300_000 // len(part)))
+    asked = fresh(text)
+    ctypes.pythonapi.PyUnicode_AsUTF8AndSize(ctypes.py_object(asked), None)
+    for special in ("allow", "text"):
+        ids = MARKED.encode_array(asked, special=special)
+        assert (MARKED.encode_array(fresh(text), special=special) == ids).all()
+        assert MARKED.encode(fresh(text), special=special) == ids.tolist()
+        assert MARKED.count(fresh(text), special=special) == len(ids)
+        batch = MARKED.encode_batch_array(["a ω", fresh(text), "", fresh(text)], special=special)
+        assert (batch[1] == ids).all()
+        assert (batch[3] == ids).all()
+        assert MARKED.count_batch([fresh(text), "b"], special=special)[0] == len(ids)
+    assert MARKED.decode(ids) == text
+    told = []
+    for one in (asked, fresh(text)):
+        with pytest.raises(syllabary.SpecialTokenError) as caught:
+            MARKED.encode(one)
+        told.append(str(caught.value))
+    assert told[0] == told[1]
+    with pytest.raises(ValueError, match=str(len(text))):
+        MARKED.encode(text + "\ud800 ", special="text")
