@@ -18,7 +18,9 @@ pub const VERSIONS: std::ops::RangeInclusive<u8> = 10..=14;
 const TAGGED: u8 = 12;
 
 /// So many items before its turn an item is asked for.
-const AHEAD: usize = 16;
+const AHEAD: usize = 40;
+/// The same of the place in the list where it is.
+const FAR_AHEAD: usize = 256;
 
 type Object = *mut ffi::PyObject;
 
@@ -105,6 +107,7 @@ impl Layout {
         let mut count = 0;
         for place in &mut out.spare_capacity_mut()[..items.len()] {
             ahead(items, count + AHEAD);
+            fetch_byte(items.as_ptr().wrapping_add(count + FAR_AHEAD).cast());
             // SAFETY: the list keeps the object alive.
             let Some(number) = (unsafe { self.number(items[count], plain.as_ptr().cast()) }) else { break };
             place.write(number);

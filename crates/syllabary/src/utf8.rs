@@ -5,7 +5,10 @@
 //! then four bytes are written of each, where the one before it ends. Leaves out UTF-16, where two units may be one
 //! character: a unit between U+D800 and U+DFFF is no text.
 
-use crate::pages::{LARGE, Zeros};
+use crate::{
+    fetch::fetch_byte,
+    pages::{LARGE, Zeros},
+};
 
 #[cfg(simd_x86)]
 mod avx512;
@@ -14,6 +17,8 @@ mod packed;
 
 /// Characters that are looked at for ASCII together.
 const BLOCK: usize = 64;
+/// Bytes so many before their turn are asked for: not every processor does that by itself, and none beyond a page.
+const AHEAD: usize = 1 << 10;
 /// Others are written so many at a time.
 const MANY: usize = 16;
 /// The most bytes of so many.
@@ -114,6 +119,9 @@ fn block_by_block<T: Character>(
 ) -> Result<usize, usize> {
     let mut filled = 0;
     for (number, block) in characters.chunks(BLOCK).enumerate() {
+        for line in 0..T::BYTES {
+            fetch_byte(block.as_ptr().wrapping_byte_add(AHEAD + line * BLOCK).cast());
+        }
         if let (Some(block), Some(out)) = (block.first_chunk(), out[filled..].first_chunk_mut())
             && ascii(block, out)
         {

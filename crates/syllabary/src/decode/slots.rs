@@ -183,6 +183,9 @@ mod vectors {
     use super::{GROUP, GROUP_ROOM, NOT_SHORT, Slot, WRITTEN};
     use crate::fetch::fetch_byte;
 
+    /// Ids so many before their turn are asked for.
+    const AHEAD: usize = 32 * GROUP;
+
     #[target_feature(enable = "avx512f")]
     pub(super) fn groups(
         slots: &[Slot],
@@ -197,7 +200,7 @@ mod vectors {
             if last.is_none_or(|last| at > last) {
                 return (taken, at);
             }
-            fetch_byte(group.as_ptr().wrapping_add(16 * 32).cast());
+            fetch_byte(group.as_ptr().wrapping_add(AHEAD).cast());
             // SAFETY: a group has sixteen ids of four bytes.
             let ids = unsafe { _mm512_loadu_si512(group.as_ptr().cast()) };
             if _mm512_cmplt_epu32_mask(ids, bound) != u16::MAX {
