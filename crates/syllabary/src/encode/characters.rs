@@ -57,7 +57,7 @@ impl Character {
 
 /// What is known of each character of up to three bytes.
 #[derive(Debug)]
-pub(super) struct Characters(Box<[Character; CHARACTERS]>);
+pub(super) struct Characters(Box<[u64; CHARACTERS]>);
 
 impl Characters {
     /// The lowest bit of the number of ids, that of what stands before others, that of what stands after, and the same of
@@ -78,22 +78,30 @@ impl Characters {
     #[cfg(simd_x86)]
     #[inline(always)]
     pub(super) fn entry(&self, code: u32) -> u64 {
-        self.0[code as usize & LAST].0
+        self.0[code as usize & LAST]
     }
 
     pub(super) fn new(cuts: &Cuts) -> Characters {
-        let character = |code| {
-            let [before, after, before_part, after_part] = cuts.sides(code).map(u64::from);
-            let parts = before_part << Characters::BEFORE_PART | after_part << Characters::AFTER_PART;
-            Character(before << Characters::BEFORE | after << Characters::AFTER | parts)
-        };
-        let all: Box<[Character]> = (0..CHARACTERS).map(character).collect();
-        Characters(all.try_into().unwrap_or_else(|_| Box::new([Character(0); CHARACTERS])))
+        // Zeros that nobody writes are not even memory.
+        let zeros = || vec![0; CHARACTERS].into_boxed_slice().try_into();
+        let mut all: Box<[u64; CHARACTERS]> = zeros().unwrap_or_else(|_| Box::new([0; CHARACTERS]));
+        const FLAGS: [u32; 4] =
+            [Characters::BEFORE, Characters::AFTER, Characters::BEFORE_PART, Characters::AFTER_PART];
+        for (some, number) in all.as_chunks_mut::<64>().0.iter_mut().zip(0..) {
+            let sides = cuts.sides(number);
+            if sides != [0; 4] {
+                for (place, at) in some.iter_mut().zip(0..) {
+                    *place =
+                        sides.iter().zip(FLAGS).fold(0, |all, (side, flag)| all | (side >> at & 1) << flag);
+                }
+            }
+        }
+        Characters(all)
     }
 
     #[inline(always)]
     pub(super) fn get(&self, code: usize) -> Character {
-        self.0[code.min(LAST)]
+        Character(self.0[code.min(LAST)])
     }
 
     /// Notes the ids that a character merges into, if they are the same wherever it stands alone: inside pieces and as a
@@ -102,7 +110,7 @@ impl Characters {
         let is_same = whole.is_none_or(|id| *ids == [id]);
         if is_same && code < LAST && ids.len() <= MOST && ids.iter().all(|&id| id < (1 << BITS) - 1) {
             let known = ids.iter().rev().fold(0, |known, &id| known << BITS | u64::from(id + 1));
-            self.0[code].0 |= known | (ids.len() as u64) << Characters::COUNT;
+            self.0[code] |= known | (ids.len() as u64) << Characters::COUNT;
         }
     }
 }

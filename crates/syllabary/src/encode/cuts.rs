@@ -235,18 +235,18 @@ impl Cuts {
         }
     }
 
-    /// Whether a character stands before others in tokens, whether after, and whether it may stand before or after one of
-    /// which part is in a token with it; `code` is at most `LAST`.
-    pub(super) fn sides(&self, code: usize) -> [bool; 4] {
+    /// Which of 64 characters stand before others in tokens, which after, and which may stand before or after one of which
+    /// part is in a token with it; the first of them has 64 times this number.
+    pub(super) fn sides(&self, number: usize) -> [u64; 4] {
         let [before, after] = &self.sides;
         let [before_part, after_part] = &self.beside;
-        [before, after, before_part, after_part].map(|side| has(&**side, code))
+        [before, after, before_part, after_part].map(|side| side[number])
     }
 
     /// Whether no token reaches over the place between the characters of these codes.
     #[cfg(test)]
     fn passes_none(&self, text: &[u8], at: usize, (before, after): (usize, usize)) -> bool {
-        let may_reach = self.sides(before.min(LAST))[2] | self.sides(after.min(LAST))[3];
+        let may_reach = has(&*self.beside[0], before.min(LAST)) | has(&*self.beside[1], after.min(LAST));
         !(self.has_pair(before, after) || may_reach && self.reach(text, at))
     }
 
