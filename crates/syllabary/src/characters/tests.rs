@@ -102,3 +102,16 @@ fn bytes_that_are_no_text() {
         }
     }
 }
+
+/// Sixteen characters at once are of three bytes each, or not quite.
+#[test]
+fn one_character_of_another_width_among_those_of_three_bytes() {
+    for length in [15, 16, 17, 33, 40] {
+        for at in 0..=length {
+            for other in ["a", "é", "𠀀", "𠀀𠀀", "字"] {
+                let text = format!("{}{other}{}", "字".repeat(at), "本".repeat(length - at));
+                compare(text.as_bytes());
+            }
+        }
+    }
+}

@@ -80,7 +80,9 @@ fn one<T: Unit>(
     out: &mut [MaybeUninit<T>],
 ) -> Option<(usize, usize)> {
     let mut found = look::<T>(lanes, window, size)?;
-    if T::BYTES > 1 && found.starts & ((1 << OF_THREES) - 1) == THREES && found.read >= OF_THREES {
+    // The last of them may have four bytes.
+    let ends_there = found.read == OF_THREES || found.starts >> OF_THREES & 1 == 1;
+    if T::BYTES > 1 && found.starts & ((1 << OF_THREES) - 1) == THREES && ends_there {
         // What comes after them is looked at again.
         if let Some(room) = out.first_chunk_mut() {
             lanes.threes(window, room);
