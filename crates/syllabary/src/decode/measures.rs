@@ -154,7 +154,8 @@ fn look(ids: &[u32], first: usize, slots: &Slots, sums: &mut Sums) -> Result<(),
 mod vectors {
     use std::arch::x86_64::*;
 
-    use super::{ASK, BITS, GROUP, LATIN, MOST, Sums, WIDE, WIDEST};
+    use super::{super::slots::AHEAD, ASK, BITS, GROUP, LATIN, MOST, Sums, WIDE, WIDEST};
+    use crate::fetch::fetch_byte;
 
     /// So many groups have sums of less than 2^31 in each of sixteen lanes.
     const MANY: usize = 1 << 24;
@@ -186,6 +187,7 @@ mod vectors {
         let (ask, most) = (all(ASK.into()), all(MOST));
         let mut added = groups.len();
         for (number, group) in groups.iter().enumerate() {
+            fetch_byte(group.as_ptr().wrapping_add(AHEAD).cast());
             // SAFETY: a group has sixteen ids of four bytes.
             let ids = unsafe { _mm512_loadu_si512(group.as_ptr().cast()) };
             let known = _mm512_cmplt_epu32_mask(ids, bound);

@@ -5,7 +5,7 @@
 
 use std::mem::MaybeUninit;
 
-use crate::{Error, encode::Key, pages, places};
+use crate::{Error, encode::Key, fetch::fetch_byte, pages, places};
 
 /// Tokens of at most so many bytes stand in slots.
 const SHORT: usize = 15;
@@ -13,6 +13,8 @@ const SHORT: usize = 15;
 pub(super) const WRITTEN: usize = SHORT + 1;
 /// Ids that are written without looking for room at each.
 const GROUP: usize = 16;
+/// Ids so many before their turn are asked for.
+pub(super) const AHEAD: usize = 32 * GROUP;
 /// Instead of a length: the token is longer than a slot, or there is none. A group without such is shorter.
 const NOT_SHORT: u8 = u8::MAX;
 /// What is written of a group, if all its tokens had that length.
@@ -130,6 +132,7 @@ impl Slots {
         }
         let mut at = 0;
         for (taken, group) in groups.iter().enumerate() {
+            fetch_byte(group.as_ptr().wrapping_add(AHEAD).cast());
             let room = out[at..].first_chunk_mut();
             let Some(written) = room.and_then(|room| self.group(group, room)) else { return (taken, at) };
             at += written;
@@ -180,11 +183,8 @@ impl Slots {
 mod vectors {
     use std::{arch::x86_64::*, mem::MaybeUninit};
 
-    use super::{GROUP, GROUP_ROOM, NOT_SHORT, Slot, WRITTEN};
+    use super::{AHEAD, GROUP, GROUP_ROOM, NOT_SHORT, Slot, WRITTEN};
     use crate::fetch::fetch_byte;
-
-    /// Ids so many before their turn are asked for.
-    const AHEAD: usize = 32 * GROUP;
 
     #[target_feature(enable = "avx512f")]
     pub(super) fn groups(
