@@ -1,15 +1,18 @@
 //! Python values in: text, ids, options.
 
+use std::ops::Deref;
+
 use pyo3::{
     exceptions::{PyOverflowError, PyTypeError, PyUnicodeEncodeError, PyValueError},
     prelude::*,
     pybacked::PyBackedStr,
-    types::{PyBool, PyString},
+    types::{PyBool, PyList, PyString},
 };
 use syllabary::{
     Error,
     alphabet::Unit,
     dropout::{Dropout, Ways},
+    fetch::fetch_byte,
     matching::{Matching, Stage},
     models::Kind,
     split::{Split, Tables},
@@ -18,8 +21,12 @@ use syllabary::{
 
 use crate::{
     errors::{exception, surrogate, to_python},
+    layout::Layout,
     strings::{self, Text},
 };
+
+/// Members of a batch so many before their turn are asked for.
+const AHEAD: usize = 16;
 
 /// Text from a `str`; a lone surrogate is a `TextError` with its position.
 pub fn text(value: &Bound<'_, PyAny>) -> PyResult<PyBackedStr> {
@@ -43,20 +50,56 @@ pub fn texts(value: &Bound<'_, PyAny>) -> PyResult<Vec<PyBackedStr>> {
 }
 
 /// The members of a batch of texts; one that is no `str` is a `TypeError` with its place.
-pub fn batch<'py>(value: &Bound<'py, PyAny>) -> PyResult<Vec<Bound<'py, PyString>>> {
+pub fn batch<'py>(value: &Bound<'py, PyAny>) -> PyResult<Members<'py>> {
     let mut members = Vec::with_capacity(value.len().unwrap_or(0).min(1 << 20));
+    let listed = value.cast_exact::<PyList>().ok().zip(Layout::known(value.py())?);
     for (index, item) in value.try_iter()?.enumerate() {
+        if let Some((list, layout)) = listed {
+            layout.ask_for(list, index + AHEAD);
+        }
         members.push(item?.cast_into::<PyString>().map_err(|error| {
             let kind = type_name(&error.into_inner());
             PyTypeError::new_err(format!("texts[{index}] is {kind}: give str"))
         })?);
     }
-    Ok(members)
+    Ok(Members(members))
 }
 
 /// The texts of the members; a lone surrogate is found when they are read.
 pub fn read<'a>(members: &'a [Bound<'_, PyString>]) -> PyResult<Vec<Text<'a>>> {
-    members.iter().map(strings::text).collect()
+    let text = |(at, member)| {
+        ask_for(members.get(at + AHEAD));
+        strings::text(member)
+    };
+    members.iter().enumerate().map(text).collect()
+}
+
+/// The members of a batch.
+pub struct Members<'py>(Vec<Bound<'py, PyString>>);
+
+impl<'py> Deref for Members<'py> {
+    type Target = [Bound<'py, PyString>];
+
+    fn deref(&self) -> &Self::Target {
+        &self.0
+    }
+}
+
+impl Drop for Members<'_> {
+    fn drop(&mut self) {
+        let mut members = std::mem::take(&mut self.0).into_iter();
+        while let Some(member) = members.next() {
+            ask_for(members.as_slice().get(AHEAD));
+            drop(member);
+        }
+    }
+}
+
+/// Asks for the memory of a member before its turn: strings lie anywhere.
+fn ask_for(member: Option<&Bound<'_, PyString>>) {
+    if let Some(member) = member {
+        fetch_byte(member.as_ptr().cast());
+    }
 }
 
 /// The same, of one.

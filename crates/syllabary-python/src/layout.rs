@@ -91,18 +91,17 @@ impl Layout {
         unsafe { (*object.cast::<List>()).references += 1 };
     }
 
+    /// Asks for the memory of an item of a list before its turn.
+    pub fn ask_for(self, list: &Bound<'_, PyList>, at: usize) {
+        // SAFETY: as in `items`.
+        ahead(unsafe { items(list) }, at);
+    }
+
     /// Appends the integers of a list to `out`; `false` at the first that is no plain integer from 0 to 2^30 - 1.
     pub fn read(self, list: &Bound<'_, PyList>, out: &mut Vec<u32>) -> bool {
-        let layout = list.as_ptr().cast::<List>();
         let plain = list.py().get_type::<PyInt>();
-        // SAFETY: a list is laid out like this; attached, and nothing below runs Python's code, so that it stays as it
-        // is; its first `length` places hold objects, if it has any at all.
-        let items: &[Object] = unsafe {
-            match (*layout).length {
-                0 => &[],
-                length => std::slice::from_raw_parts((*layout).places, length as usize),
-            }
-        };
+        // SAFETY: a list is laid out like this; nothing below runs Python's code.
+        let items = unsafe { items(list) };
         out.reserve(items.len());
         let mut count = 0;
         for place in &mut out.spare_capacity_mut()[..items.len()] {
@@ -136,6 +135,21 @@ impl Layout {
             tag if tag == self.one => Some(unsafe { (*item).digit }),
             tag if tag == self.zero => Some(0),
             _ => None,
+        }
+    }
+}
+
+/// The items of a list.
+///
+/// # Safety
+/// Lists are laid out as `List`, and nobody changes this one, as none of Python's code runs, as long as they are used.
+unsafe fn items<'l>(list: &'l Bound<'_, PyList>) -> &'l [Object] {
+    let layout = list.as_ptr().cast::<List>();
+    // SAFETY: the caller says so; attached; the first `length` places hold objects, if there are any at all.
+    unsafe {
+        match (*layout).length {
+            0 => &[],
+            length => std::slice::from_raw_parts((*layout).places, length as usize),
         }
     }
 }

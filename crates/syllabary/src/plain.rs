@@ -10,6 +10,7 @@ use crate::{
     asking::{Ask, LONG},
     batch::{Ragged, Text},
     encode::{ALONE, Count, Counts, Fast, FastWork, Ids, Output, Pieces, Texts},
+    fetch,
     matching::Finder,
     split::{Split, floor},
     tokenizer::{SpecialPolicy, Tokenizer, Work},
@@ -27,6 +28,9 @@ const KEPT: usize = 1 << 20;
 
 /// So many bytes are copied to write a space before them, where the text can be cut.
 const PREFIXED: usize = if cfg!(test) { 1 << 6 } else { 1 << 14 };
+
+/// Short texts so many before their turn are asked for.
+const SHORT_AHEAD: usize = 16;
 
 /// Once in so many parts of a text too.
 const OFTEN: u32 = 1 << 12;
@@ -101,8 +105,13 @@ impl Tokenizer {
         };
         let mut each = || {
             for (at, text) in texts.iter().enumerate() {
-                if let Some(next) = texts.get(at + 1) {
-                    work.fast().0.ahead.begin(next.place(), next.size());
+                match texts.get(at + 1) {
+                    Some(next) if next.size() > ALONE => {
+                        work.fast().0.ahead.begin(next.place(), next.size());
+                    }
+                    _ => texts.get(at + SHORT_AHEAD).into_iter().for_each(|later| {
+                        fetch::all(later.place(), later.size().min(ALONE));
+                    }),
                 }
                 if self.by_parts(text, policy).is_some() {
                     self.cut_parts::<true, T>((fast, policy), text, (work, read), &mut *out)?;
