@@ -255,6 +255,18 @@ fn walks_equal_scanners_on_long_runs() {
     }
 }
 
+fn masks_by<L: Law>(law: L, split: &Split, window: &[u8; WINDOW]) -> Masks {
+    match split.tier {
+        Tier::Portable => Portable.masks(law, &split.classes, window, 0),
+        #[cfg(simd_x86)]
+        Tier::Avx2(lanes) => lanes.masks(law, &split.classes, window, 0),
+        #[cfg(simd_x86)]
+        Tier::Avx512(lanes) => lanes.masks(law, &split.classes, window, 0),
+        #[cfg(simd_neon)]
+        Tier::Neon(lanes) => lanes.masks(law, &split.classes, window, 0),
+    }
+}
+
 #[test]
 fn every_class_of_every_character_at_every_place_of_a_block() {
     let splits = splits(o200k::PATTERN);
@@ -265,27 +277,26 @@ fn every_class_of_every_character_at_every_place_of_a_block() {
             for split in &splits {
                 let mut padded = [0; WINDOW];
                 let window = window(&text, 0, &mut padded);
-                let masks = match split.tier {
-                    Tier::Portable => Portable.masks(Gpt2::<false>, &split.classes, window, 0),
-                    #[cfg(simd_x86)]
-                    Tier::Avx2(lanes) => lanes.masks(Gpt2::<false>, &split.classes, window, 0),
-                    #[cfg(simd_x86)]
-                    Tier::Avx512(lanes) => lanes.masks(Gpt2::<false>, &split.classes, window, 0),
-                    #[cfg(simd_neon)]
-                    Tier::Neon(lanes) => lanes.masks(Gpt2::<false>, &split.classes, window, 0),
-                };
+                let masks = masks_by(Words::O200K, split, window);
                 let class = split.classes.of(c);
                 let here = (((1u128 << c.len_utf8()) - 1) << at) as u64;
                 let expected = |bit| if class & bit != 0 { here } else { 0 };
                 assert_eq!(masks.mark, expected(MARK), "{c:?} at {at}");
                 assert_eq!(masks.number, expected(NUMBER), "{c:?} at {at}");
                 assert_eq!(masks.upper, expected(UPPER), "{c:?} at {at}");
-                assert_eq!(masks.word & here, expected(LETTER), "{c:?} at {at}");
+                assert_eq!(masks.word & here, expected(LETTER | MARK), "{c:?} at {at}");
                 assert_eq!(masks.lower & here, expected(LOWER), "{c:?} at {at}");
                 assert_eq!(masks.space & here, expected(SPACE), "{c:?} at {at}");
                 assert_eq!(masks.inner, here & (here << 1), "{c:?} at {at}");
                 let whole = at + c.len_utf8() >= BLOCK && !c.is_ascii();
                 assert_eq!(masks.last, if whole { class } else { 0 } & masks.last, "{c:?} at {at}");
+                // The same by a law that asks for less.
+                let less = masks_by(Gpt2::<false>, split, window);
+                assert_eq!(less.word & here, expected(LETTER), "{c:?} at {at}");
+                let Masks { blank, apostrophe, .. } = masks;
+                let (word, number, space) = (less.word, masks.number, masks.space);
+                let asked = Masks { word, number, space, blank, apostrophe, ..Masks::default() };
+                assert_eq!(less, Masks { inner: masks.inner, last: masks.last, ..asked }, "{c:?} at {at}");
             }
             text.truncate(at);
         }

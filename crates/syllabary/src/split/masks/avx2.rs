@@ -40,7 +40,7 @@ impl Avx2 {
 
 impl Lanes for Avx2 {
     #[inline(always)]
-    fn masks(self, law: impl Law, classes: &Classes, window: &[u8; WINDOW], last: u8) -> Masks {
+    fn masks<L: Law>(self, law: L, classes: &Classes, window: &[u8; WINDOW], last: u8) -> Masks {
         #[inline]
         #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
         fn masks(lanes: Avx2, law: impl Law, classes: &Classes, window: &[u8; WINDOW], last: u8) -> Masks {

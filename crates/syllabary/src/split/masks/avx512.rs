@@ -62,7 +62,7 @@ impl Avx512 {
 
 impl Lanes for Avx512 {
     #[inline(always)]
-    fn masks(self, law: impl Law, classes: &Classes, window: &[u8; WINDOW], last: u8) -> Masks {
+    fn masks<L: Law>(self, law: L, classes: &Classes, window: &[u8; WINDOW], last: u8) -> Masks {
         // SAFETY: `self` exists, so the processor has the instructions.
         unsafe { masks(law, classes, window, last) }
     }
@@ -93,7 +93,7 @@ fn load_from<const LENGTH: usize>(bytes: &[u8; LENGTH], at: usize) -> __m512i {
 
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,bmi1,bmi2,lzcnt,popcnt")]
-fn masks(law: impl Law, classes: &Classes, window: &[u8; WINDOW], last: u8) -> Masks {
+fn masks<L: Law>(law: L, classes: &Classes, window: &[u8; WINDOW], last: u8) -> Masks {
     let raw = load_from(window, 0);
     let (low, high) = (load_from(&classes.ascii.0, 0), load_from(&classes.ascii.0, BLOCK));
     let mut kinds = _mm512_permutex2var_epi8(low, raw, high);
@@ -107,15 +107,15 @@ fn masks(law: impl Law, classes: &Classes, window: &[u8; WINDOW], last: u8) -> M
     let equal = |byte: u8| _mm512_cmpeq_epi8_mask(raw, _mm512_set1_epi8(byte as i8));
     Masks {
         word: any(law.word()),
-        upper: any(UPPER),
-        lower: any(LOWER),
-        mark: any(MARK),
+        upper: if L::CASES { any(UPPER) } else { 0 },
+        lower: if L::CASES { any(LOWER) } else { 0 },
+        mark: if L::CASES { any(MARK) } else { 0 },
         number: any(NUMBER),
         space: any(SPACE),
         blank: equal(b' '),
-        line: equal(b'\n') | equal(b'\r'),
+        line: if L::LINES { equal(b'\n') | equal(b'\r') } else { 0 },
         apostrophe: equal(b'\''),
-        slash: equal(b'/'),
+        slash: if L::SLASHES { equal(b'/') } else { 0 },
         inner,
         last: left,
     }

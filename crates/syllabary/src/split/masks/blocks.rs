@@ -93,15 +93,15 @@ pub(super) fn masks<L: Law>(
     }
     Masks {
         word: lanes.any_bits(kinds, law.word()),
-        upper: lanes.any_bits(kinds, UPPER),
-        lower: lanes.any_bits(kinds, LOWER),
-        mark: lanes.any_bits(kinds, MARK),
+        upper: if L::CASES { lanes.any_bits(kinds, UPPER) } else { 0 },
+        lower: if L::CASES { lanes.any_bits(kinds, LOWER) } else { 0 },
+        mark: if L::CASES { lanes.any_bits(kinds, MARK) } else { 0 },
         number: lanes.any_bits(kinds, NUMBER),
         space: lanes.any_bits(kinds, SPACE),
         blank: lanes.equal_bits(raw, b' '),
-        line: lanes.equal_bits(raw, b'\n') | lanes.equal_bits(raw, b'\r'),
+        line: if L::LINES { lanes.equal_bits(raw, b'\n') | lanes.equal_bits(raw, b'\r') } else { 0 },
         apostrophe: lanes.equal_bits(raw, b'\''),
-        slash: lanes.equal_bits(raw, b'/'),
+        slash: if L::SLASHES { lanes.equal_bits(raw, b'/') } else { 0 },
         inner,
         last: left,
     }

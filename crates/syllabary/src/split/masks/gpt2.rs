@@ -21,6 +21,10 @@ use super::{Carry, Cut, Law, Masks, Place, after, contract, last_of_gap};
 pub(in super::super) struct Gpt2<const DIGITS: bool>;
 
 impl<const DIGITS: bool> Law for Gpt2<DIGITS> {
+    const CASES: bool = false;
+    const LINES: bool = false;
+    const SLASHES: bool = false;
+
     #[inline(always)]
     fn word(self) -> u8 {
         LETTER

@@ -56,7 +56,7 @@ pub(super) struct Masks {
 /// A way to make masks.
 pub(super) trait Lanes: Copy {
     /// The masks of the first `BLOCK` bytes of `window`, which are those of a valid text; `last` is the class of the last character of the block before.
-    fn masks(self, law: impl Law, classes: &Classes, window: &[u8; WINDOW], last: u8) -> Masks;
+    fn masks<L: Law>(self, law: L, classes: &Classes, window: &[u8; WINDOW], last: u8) -> Masks;
 
     /// Writes `base` plus the place of each bit, ascending, and says how many; what it leaves after them is of no
     /// meaning.
@@ -74,6 +74,12 @@ pub(super) trait Law: Copy {
     /// and of its controls but white space.
     #[cfg(simd_x86)]
     const CONTROLS: u8 = 0;
+    /// Whether it asks for `upper`, `lower` and `mark`,
+    const CASES: bool = true;
+    /// for `line`,
+    const LINES: bool = true;
+    /// and for `slash`; those are 0 which it does not ask for.
+    const SLASHES: bool = true;
 
     /// The classes of words.
     fn word(self) -> u8;

@@ -18,7 +18,7 @@ pub(in super::super) struct Neon;
 
 impl Lanes for Neon {
     #[inline(always)]
-    fn masks(self, law: impl Law, classes: &Classes, window: &[u8; WINDOW], last: u8) -> Masks {
+    fn masks<L: Law>(self, law: L, classes: &Classes, window: &[u8; WINDOW], last: u8) -> Masks {
         blocks::masks(self, law, classes, window, last)
     }
 

@@ -13,7 +13,7 @@ const TOPS: u64 = 0x80 * ONES;
 
 impl Lanes for Portable {
     #[inline(always)]
-    fn masks(self, law: impl Law, classes: &Classes, window: &[u8; WINDOW], last: u8) -> Masks {
+    fn masks<L: Law>(self, law: L, classes: &Classes, window: &[u8; WINDOW], last: u8) -> Masks {
         let raw = words(window);
         let mut kinds = [0; BLOCK];
         for (kind, &byte) in kinds.iter_mut().zip(window) {
@@ -35,15 +35,15 @@ impl Lanes for Portable {
         let equal = |byte: u8| !gather(&raw, |eight| not_zero(eight ^ (u64::from(byte) * ONES)));
         Masks {
             word: of(law.word()),
-            upper: of(UPPER),
-            lower: of(LOWER),
-            mark: of(MARK),
+            upper: if L::CASES { of(UPPER) } else { 0 },
+            lower: if L::CASES { of(LOWER) } else { 0 },
+            mark: if L::CASES { of(MARK) } else { 0 },
             number: of(NUMBER),
             space: of(SPACE),
             blank: equal(b' '),
-            line: equal(b'\n') | equal(b'\r'),
+            line: if L::LINES { equal(b'\n') | equal(b'\r') } else { 0 },
             apostrophe: equal(b'\''),
-            slash: equal(b'/'),
+            slash: if L::SLASHES { equal(b'/') } else { 0 },
             inner,
             last: left,
         }

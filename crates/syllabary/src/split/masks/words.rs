@@ -44,6 +44,9 @@ impl Words<true> {
 }
 
 impl<const CASED: bool> Law for Words<CASED> {
+    const CASES: bool = CASED;
+    const SLASHES: bool = CASED;
+
     #[inline(always)]
     fn word(self) -> u8 {
         if CASED { LETTER | MARK } else { self.word }
