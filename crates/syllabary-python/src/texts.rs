@@ -9,7 +9,7 @@ use syllabary::{
     asking::{Ask, LONG},
     batch::{self, Text as _},
     dropout::Dropout,
-    pages,
+    fetch, pages,
     pool::Seat,
     tokenizer::{SpecialPolicy, Tokenizer as Engine},
     utf8::Buffer,
@@ -48,6 +48,7 @@ impl Tokenizer {
         result: impl FnOnce(R, &mut Seat) -> PyResult<V>,
     ) -> PyResult<V> {
         let (py, read, engine) = (text.py(), convert::reading(text)?, &self.engine);
+        fetch::all(read.place(), read.size());
         engine.pool().with(|seat| {
             let mut buffer = std::mem::take(&mut seat.text);
             let run = |seat: &mut Seat| job(engine, &read, (seat, &mut buffer));

@@ -33,7 +33,7 @@ const MOST: usize = 1 << 13;
 
 /// Asks for what begins at a place, no more than `MOST` bytes.
 #[inline]
-pub(crate) fn all(place: *const u8, size: usize) {
+pub fn all(place: *const u8, size: usize) {
     (0..size.min(MOST)).step_by(LINE).for_each(|at| fetch_byte(place.wrapping_add(at)));
 }
 
@@ -60,16 +60,6 @@ impl Ahead {
         self.some();
     }
 
-    /// Asks for the next part; of a long text, where nothing else is to be asked for, for what comes a little behind a
-    /// place in it.
-    #[inline]
-    pub(crate) fn within(&mut self, text: &[u8], at: usize) {
-        match text.get(at + MOST..) {
-            Some(rest) if self.lines == 0 => self.begin(rest.as_ptr(), rest.len()),
-            _ => self.some(),
-        }
-    }
-
     /// Asks for the next part.
     #[inline(always)]
     pub(crate) fn some(&mut self) {
@@ -92,17 +82,11 @@ mod tests {
             ahead.begin(text.as_ptr(), size);
             let mut calls = 1;
             while ahead.lines > 0 {
-                ahead.within(&text, 0);
+                ahead.some();
                 calls += 1;
             }
             assert!(calls <= Ahead::PARTS);
             assert_eq!(ahead.at - text.as_ptr().addr(), size.min(MOST).next_multiple_of(LINE));
         }
-        let mut ahead = Ahead::default();
-        ahead.within(&text, MOST);
-        assert_eq!(ahead.at - text.as_ptr().addr(), 2 * MOST + MOST / Ahead::PARTS);
-        let mut ahead = Ahead::default();
-        ahead.within(&text, 2 * MOST + 1);
-        assert_eq!(ahead.at, 0);
     }
 }

@@ -159,7 +159,7 @@ impl<O: Output> Pieces<'_, O> {
         edges[0] = 0;
         let (mut done, mut chunks) = (Ok(()), 0_u32);
         while done.is_ok() {
-            self.work.ahead.within(text.as_bytes(), edges[0]);
+            self.work.ahead.some();
             let count = walk.fill(&mut edges[1..]);
             if count == 0 {
                 break;

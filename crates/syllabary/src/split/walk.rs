@@ -4,6 +4,8 @@
 //! pieces at once: block by block of 64 bytes by the masks of `masks`, or piece by piece by a scanner where the
 //! masks do not tell. Leaves out: where a piece ends (the laws).
 
+use crate::fetch::fetch_byte;
+
 use super::classes::{Classes, LETTER};
 #[cfg(simd_neon)]
 use super::masks::neon::Neon;
@@ -16,6 +18,9 @@ use super::masks::{avx2::Avx2, avx512::Avx512};
 use super::{
     Scanner, Split, automaton::Search, deepseek, gpt2, gpt4, kimi, latin, llama3, o200k, pattern::Matcher,
 };
+
+/// Text so many bytes before its turn is asked for.
+const AHEAD: usize = 1 << 12;
 
 /// A walk over the pieces of one text.
 pub(crate) struct Walk<'a> {
@@ -169,6 +174,7 @@ impl Walk<'_> {
             let masks = next;
             let after = base.wrapping_add(BLOCK);
             next = if after < text.len() {
+                fetch_byte(text.as_ptr().wrapping_add(after + AHEAD));
                 let last = if blocks == 0 { 0 } else { masks.last };
                 lanes.masks(law, classes, window(text, after, &mut padded), last)
             } else {
