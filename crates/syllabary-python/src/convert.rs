@@ -49,31 +49,6 @@ pub fn texts(value: &Bound<'_, PyAny>) -> PyResult<Vec<PyBackedStr>> {
     value.try_iter()?.map(|item| text(&item?)).collect()
 }
 
-/// The members of a batch of texts; one that is no `str` is a `TypeError` with its place.
-pub fn batch<'py>(value: &Bound<'py, PyAny>) -> PyResult<Members<'py>> {
-    let mut members = Vec::with_capacity(value.len().unwrap_or(0).min(1 << 20));
-    let listed = value.cast_exact::<PyList>().ok().zip(Layout::known(value.py())?);
-    for (index, item) in value.try_iter()?.enumerate() {
-        if let Some((list, layout)) = listed {
-            layout.ask_for(list, index + AHEAD);
-        }
-        members.push(item?.cast_into::<PyString>().map_err(|error| {
-            let kind = type_name(&error.into_inner());
-            PyTypeError::new_err(format!("texts[{index}] is {kind}: give str"))
-        })?);
-    }
-    Ok(Members(members))
-}
-
-/// The texts of the members; a lone surrogate is found when they are read.
-pub fn read<'a>(members: &'a [Bound<'_, PyString>]) -> PyResult<Vec<Text<'a>>> {
-    let text = |(at, member)| {
-        ask_for(members.get(at + AHEAD));
-        strings::text(member)
-    };
-    members.iter().enumerate().map(text).collect()
-}
-
 /// The members of a batch.
 pub struct Members<'py>(Vec<Bound<'py, PyString>>);
 
@@ -100,6 +75,31 @@ fn ask_for(member: Option<&Bound<'_, PyString>>) {
     if let Some(member) = member {
         fetch_byte(member.as_ptr().cast());
     }
+}
+
+/// The members of a batch of texts; one that is no `str` is a `TypeError` with its place.
+pub fn batch<'py>(value: &Bound<'py, PyAny>) -> PyResult<Members<'py>> {
+    let mut members = Vec::with_capacity(value.len().unwrap_or(0).min(1 << 20));
+    let listed = value.cast_exact::<PyList>().ok().zip(Layout::known(value.py())?);
+    for (index, item) in value.try_iter()?.enumerate() {
+        if let Some((list, layout)) = listed {
+            layout.ask_for(list, index + AHEAD);
+        }
+        members.push(item?.cast_into::<PyString>().map_err(|error| {
+            let kind = type_name(&error.into_inner());
+            PyTypeError::new_err(format!("texts[{index}] is {kind}: give str"))
+        })?);
+    }
+    Ok(Members(members))
+}
+
+/// The texts of the members; a lone surrogate is found when they are read.
+pub fn read<'a>(members: &'a [Bound<'_, PyString>]) -> PyResult<Vec<Text<'a>>> {
+    let text = |(at, member)| {
+        ask_for(members.get(at + AHEAD));
+        strings::text(member)
+    };
+    members.iter().enumerate().map(text).collect()
 }
 
 /// The same, of one.

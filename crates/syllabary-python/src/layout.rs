@@ -93,7 +93,7 @@ impl Layout {
 
     /// Asks for the memory of an item of a list before its turn.
     pub fn ask_for(self, list: &Bound<'_, PyList>, at: usize) {
-        // SAFETY: as in `items`.
+        // SAFETY: lists are laid out like this; nothing here runs Python's code.
         ahead(unsafe { items(list) }, at);
     }
 

@@ -13,6 +13,7 @@ use crate::{
     batch::Text,
     dropout::Coins,
     encode::{Count, Fast, Ids, Output},
+    split::floor,
     tokenizer::{SpecialPolicy, Tokenizer, Work},
     utf8::Buffer,
 };
@@ -95,30 +96,31 @@ impl Tokenizer {
         out: &mut impl Output,
     ) -> Result<(), Error> {
         let characters = text.characters().unwrap_or_default();
-        let (mut done, mut size) = (0, PART);
+        let (mut done, mut size, mut seen) = (0, PART, 0);
         while done < characters {
             work.ask.check()?;
             let end = characters.min(done.saturating_add(size));
             let mut part = text.read_some(done..end, buffer)?;
             let mut after = end;
             if end < characters {
-                let Some(cut) = self.last_cut(part, policy) else {
-                    size = size.saturating_mul(2);
+                let Some(cut) = self.last_cut(part, seen, policy) else {
+                    // From the last character on, which has not been looked at beside the next one.
+                    (size, seen) = (size.saturating_mul(2), floor(part, part.len() - 1));
                     continue;
                 };
                 after -= part[cut..].chars().count();
                 part = &part[..cut];
             }
             self.cut::<JOINED>(fast, (part, policy), work.fast(), &mut *out)?;
-            (done, size) = (after, PART);
+            (done, size, seen) = (after, PART, 0);
         }
         Ok(())
     }
 
-    /// The last place in a part of a text at which it can be cut.
-    fn last_cut(&self, part: &str, policy: SpecialPolicy<'_>) -> Option<usize> {
+    /// The last place in a part of a text, behind byte `from`, at which it can be cut.
+    fn last_cut(&self, part: &str, from: usize, policy: SpecialPolicy<'_>) -> Option<usize> {
         let finders = self.finders(policy);
-        let before = |&cut: &usize| self.split.last_safe_cut(&part[..cut]);
+        let before = |&cut: &usize| self.split.last_safe_cut(&part[from..cut]).map(|cut| from + cut);
         std::iter::successors(before(&part.len()), before)
             .take(TRIES)
             .find(|&cut| !finders.iter().any(|finder| finder.may_reach_over(part, cut)))
