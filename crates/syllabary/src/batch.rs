@@ -141,7 +141,8 @@ fn each_chunk<T: Text>(
             loop {
                 let index = cursor.fetch_add(1, Ordering::Relaxed);
                 let Some(&(start, chunk)) = chunks.get(index) else { return Ok(()) };
-                let done = asking(ask, (start, chunk), seat, |seat| job((index, start), chunk, seat));
+                let done =
+                    asking((tokenizer, ask), (start, chunk), seat, |seat| job((index, start), chunk, seat));
                 if done.is_err() {
                     cursor.store(chunks.len(), Ordering::Relaxed);
                     return done;
@@ -166,11 +167,12 @@ fn each_chunk<T: Text>(
 
 /// Does a job if it is to go on, and has it asked within long texts.
 fn asking<T: Text>(
-    ask: &Ask,
+    (tokenizer, ask): (&Tokenizer, &Ask),
     (start, chunk): (usize, &[T]),
     seat: &mut Seat,
     job: impl FnOnce(&mut Seat) -> Result<(), Failed>,
 ) -> Result<(), Failed> {
+    seat.work.expect(tokenizer, chunk.iter().map(Text::size).sum());
     ask.check().map_err(|error| (start, error))?;
     if chunk.iter().any(|text| text.size() >= LONG) {
         seat.work.ask = ask.clone();
@@ -188,9 +190,9 @@ fn alone<T: Text>(
     mut job: impl FnMut(usize, &[T], &mut Seat) -> Result<(), Failed>,
 ) -> Result<(), Failed> {
     tokenizer.pool().with(|seat| {
-        chunks(texts)
-            .into_iter()
-            .try_for_each(|(start, chunk)| asking(ask, (start, chunk), seat, |seat| job(start, chunk, seat)))
+        chunks(texts).into_iter().try_for_each(|(start, chunk)| {
+            asking((tokenizer, ask), (start, chunk), seat, |seat| job(start, chunk, seat))
+        })
     })
 }
 
@@ -255,7 +257,7 @@ pub fn encode_alone<T: Text>(
     (seat, ask): (&mut Seat, &Ask),
     made: &mut Ragged,
 ) -> Result<(), (usize, Error)> {
-    asking(ask, (0, texts.0), seat, |seat| {
+    asking((tokenizer, ask), (0, texts.0), seat, |seat| {
         append(tokenizer, texts, numbers, (&mut seat.work, &mut seat.text), made)
     })
 }

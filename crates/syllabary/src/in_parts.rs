@@ -36,6 +36,7 @@ impl Tokenizer {
         (work, buffer): (&mut Work, &mut Buffer),
         out: &mut Vec<u32>,
     ) -> Result<(), Error> {
+        work.expect(self, text.size());
         if let Some(fast) = self.by_parts(text, policy).filter(|_| !coins.any()) {
             let (mut kept, before) = (work.buffer.take().unwrap_or_default(), out.len());
             let mut ids = Ids::new(out, &mut kept);
@@ -58,6 +59,7 @@ impl Tokenizer {
         (text, policy): (&T, SpecialPolicy<'_>),
         (work, buffer): (&mut Work, &mut Buffer),
     ) -> Result<usize, Error> {
+        work.expect(self, text.size());
         if let Some(fast) = self.by_parts(text, policy) {
             let mut count = Count::default();
             match self.each_part((fast, policy), text, (work, buffer), &mut count) {

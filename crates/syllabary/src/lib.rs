@@ -24,6 +24,7 @@ mod drawn;
 pub mod dropout;
 mod encode;
 pub mod error;
+mod expect;
 pub mod fetch;
 pub mod full;
 pub mod ids;

@@ -42,6 +42,12 @@ impl Default for Memory {
 }
 
 impl Memory {
+    /// Says that much text is coming.
+    pub(crate) fn expect_much(&mut self) {
+        self.short.expect_much();
+        self.longer.expect_much();
+    }
+
     /// Looks for many segments; how many are not where one would look first.
     #[inline]
     pub(crate) fn look(&self, several: &mut Several, text: &[u8]) -> usize {

@@ -51,6 +51,11 @@ impl Work {
         self
     }
 
+    /// Says that much text is coming.
+    pub(crate) fn expect_much(&mut self) {
+        self.memory.expect_much();
+    }
+
     /// Merges the symbols of a long segment.
     pub(super) fn merge(&mut self, merges: &Merges) -> Result<(), Error> {
         let Work { symbols, long, ask, .. } = self;

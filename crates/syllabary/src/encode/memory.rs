@@ -24,6 +24,8 @@ pub(crate) const FEW: usize = 4;
 const WINDOW: usize = 4;
 const FIRST_LINES: usize = 1 << 8;
 const _: () = assert!(FIRST_LINES.is_multiple_of(WINDOW));
+/// From so many lines on, it grows to all at once where much text is coming.
+const LEAP: usize = 1 << 10;
 /// What it costs to encode a string that was pushed out, in looks that went astray.
 const PUSHED: usize = 32;
 /// Ids that do not fit into the slot of a short string are read so many at a time; no such string has more.
@@ -114,6 +116,8 @@ pub(crate) struct Memory<K: Name, const WAYS: usize> {
     strayed: usize,
     /// The most lines that it may have.
     most: usize,
+    /// Whether much text is coming, or came.
+    leaps: bool,
 }
 
 impl<K: Name, const WAYS: usize> Default for Memory<K, WAYS> {
@@ -125,6 +129,7 @@ impl<K: Name, const WAYS: usize> Default for Memory<K, WAYS> {
             taken: 0,
             strayed: 0,
             most: K::LINES,
+            leaps: false,
         }
     }
 }
@@ -171,6 +176,16 @@ impl<K: Name, const WAYS: usize> Memory<K, WAYS> {
     /// Lets it grow to twice its size, its slots once `is_too_small`.
     pub(crate) fn allow_more(&mut self) {
         self.most = 2 * K::LINES;
+    }
+
+    /// Says that much text is coming: all pages are worth it then, and growing in steps is not.
+    pub(crate) fn expect_much(&mut self) {
+        self.leaps = true;
+    }
+
+    #[cfg(test)]
+    pub(super) fn leaps(&self) -> bool {
+        self.leaps
     }
 
     /// Asks for the line of `hash` ahead of its use.
@@ -331,8 +346,12 @@ impl<K: Name, const WAYS: usize> Memory<K, WAYS> {
     }
 
     fn grow(&mut self) {
-        let more = if self.lines.len() < K::LINES { (4 * self.lines.len()).min(K::LINES) } else { self.most };
         let before = self.lines.len();
+        let more = match before {
+            _ if before >= K::LINES => self.most,
+            _ if before >= LEAP && self.leaps => K::LINES,
+            _ => (4 * before).min(K::LINES),
+        };
         self.lines.grow(more, 2 * K::LINES);
         (self.strayed, self.used) = (0, 0);
         // A string of a window goes to the same window or to one of the new part, so each is emptied once.

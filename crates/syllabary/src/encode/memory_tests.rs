@@ -171,3 +171,29 @@ fn a_stray_is_found_and_settles() {
     }
     assert!(strays > 100 && forgotten < 200, "{strays} {forgotten}");
 }
+
+/// The sizes that a memory has had, once so many strings are in it; hardly any is forgotten on the way.
+fn sizes(mut memory: Short, count: u64) -> Vec<usize> {
+    let mut sizes = vec![memory.lines.len()];
+    for number in 0..count {
+        memory.insert(key(number), key(number).hash() as u32, &ids_of(number));
+        if memory.lines.len() != sizes[sizes.len() - 1] {
+            sizes.push(memory.lines.len());
+            let is_there = |&number: &u64| memory.find(key(number), key(number).hash() as u32).is_some();
+            let there = (0..=number).filter(is_there).count() as u64;
+            assert!(100 * there > 99 * number, "{there} of {number}");
+        }
+    }
+    sizes
+}
+
+#[test]
+fn it_grows_in_steps_or_at_once() {
+    let mut much = Short::default();
+    much.expect_much();
+    assert_eq!(sizes(much, 60_000), [FIRST_LINES, LEAP, Key::LINES]);
+    assert_eq!(
+        sizes(Short::default(), 60_000),
+        [FIRST_LINES, LEAP, 4 * LEAP, 16 * LEAP, 64 * LEAP, Key::LINES]
+    );
+}

@@ -105,6 +105,17 @@ impl FastWork {
             scratch: Scratch::default(),
         }
     }
+
+    /// Says that much text is coming.
+    pub(crate) fn expect_much(&mut self) {
+        self.short.expect_much();
+        self.longer.expect_much();
+    }
+
+    #[cfg(test)]
+    pub(crate) fn leaps(&self) -> bool {
+        self.short.leaps() && self.longer.leaps()
+    }
 }
 
 impl Fast {

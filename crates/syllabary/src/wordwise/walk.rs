@@ -48,6 +48,13 @@ pub(crate) struct Work {
     pub(super) several: Option<Several>,
 }
 
+impl Work {
+    /// Says that much text is coming.
+    pub(crate) fn expect_much(&mut self) {
+        self.memory.expect_much();
+    }
+}
+
 impl Wordwise {
     /// Hands the ids of `text`, which has no special tokens, to `sink`, run by run, which says whether to go
     /// on.
