@@ -4,7 +4,10 @@
 //! much is coming, steps cost more than pages: each moves all that is there, and until the next one strings push each
 //! other out. Adds: `Work::expect`. Leaves out how tables grow (`encode::memory`).
 
-use crate::tokenizer::{Tokenizer, Work};
+use crate::{
+    charwise::Charwise,
+    tokenizer::{Tokenizer, Work},
+};
 
 /// So many bytes of text are much.
 const MUCH: usize = 1 << 18;
@@ -23,8 +26,9 @@ impl Work {
         if tokenizer.fast.is_some() {
             self.fast().0.expect_much();
         }
-        // Unigram solves segments by tables of its own, which larger ones push out of the cache.
-        if tokenizer.charwise.is_some() && tokenizer.model.is_none() {
+        // Where words have scores of their own they are looked up one by one, and waited for: larger tables lost there.
+        let waits = |charwise: &&Charwise| tokenizer.model.is_some() && !charwise.carries();
+        if tokenizer.charwise.as_ref().is_some_and(|charwise| !waits(&charwise)) {
             self.charwise.here().expect_much();
         }
         if tokenizer.wordwise.is_some() {
