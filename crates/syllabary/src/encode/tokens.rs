@@ -10,6 +10,8 @@ use crate::{
 
 /// Tokens of a cache line.
 const WAYS: usize = 3;
+/// Of a line that is full, and after which tokens lie that are at home in it or before.
+const PASSED: usize = WAYS + 1;
 /// No token.
 const NONE: u32 = u32::MAX;
 
@@ -17,7 +19,7 @@ const NONE: u32 = u32::MAX;
 #[repr(C, align(64))]
 struct Line {
     keys: [Key; WAYS],
-    /// Their ids, and how many they are.
+    /// Their ids, and how many they are; `PASSED` where another one found no room.
     ids: [u32; WAYS + 1],
 }
 
@@ -149,8 +151,8 @@ impl ShortTokens {
         let at = self.line(hash);
         let line = &self.lines[at];
         let way = line.way(key);
-        // One branch, which is seldom taken: not there, and full.
-        if way + line.used() == 2 * WAYS {
+        // One branch, which is seldom taken: not there, and there may be others.
+        if way + line.used() == WAYS + PASSED {
             return self.find_after(key, at);
         }
         line.ids[way.min(WAYS)] | u32::from(way == WAYS).wrapping_neg()
@@ -164,7 +166,7 @@ impl ShortTokens {
             if let Some(way) = line.keys.iter().position(|other| *other == key) {
                 return line.ids[way];
             }
-            if line.used() < WAYS {
+            if line.used() < PASSED {
                 return NONE;
             }
         }
@@ -188,6 +190,7 @@ impl ShortTokens {
                 line.ids[WAYS] += 1;
                 return true;
             }
+            line.ids[WAYS] = PASSED as u32;
             at = (at + 1) & mask;
         }
     }
