@@ -24,7 +24,7 @@ pub(crate) const FEW: usize = 4;
 const WINDOW: usize = 4;
 const FIRST_LINES: usize = 1 << 8;
 const _: () = assert!(FIRST_LINES.is_multiple_of(WINDOW));
-/// From so many lines on, it grows to all at once where much text is coming.
+/// From so many lines on, it grows by more at once where much text is coming.
 const LEAP: usize = 1 << 10;
 /// What it costs to encode a string that was pushed out, in looks that went astray.
 const PUSHED: usize = 32;
@@ -349,7 +349,7 @@ impl<K: Name, const WAYS: usize> Memory<K, WAYS> {
         let before = self.lines.len();
         let more = match before {
             _ if before >= K::LINES => self.most,
-            _ if before >= LEAP && self.leaps => K::LINES,
+            _ if before >= LEAP && self.leaps => (K::LEAP * before).min(K::LINES),
             _ => (4 * before).min(K::LINES),
         };
         self.lines.grow(more, 2 * K::LINES);

@@ -21,6 +21,8 @@ pub(crate) trait Name: Zero {
     /// is forgotten.
     const LINES: usize;
     const MOST_FAR: usize;
+    /// By so many times the lines grow where much text is coming: short strings, which every text has, to all at once.
+    const LEAP: usize;
     /// Ids that do not fit are read so many at a time.
     const FAR: usize;
     /// Ids in a slot, or where they lie and how many they are: its first two numbers.
@@ -42,6 +44,7 @@ impl Name for Key {
     const STRAY: u64 = 0;
     const LINES: usize = 1 << 17;
     const MOST_FAR: usize = 1 << 19;
+    const LEAP: usize = 1 << 7;
     const FAR: usize = FAR;
     type Ids = [u32; FEW];
 
@@ -78,6 +81,7 @@ impl Name for Longer {
     const STRAY: u64 = 1 << 63;
     const LINES: usize = 1 << 17;
     const MOST_FAR: usize = 1 << 19;
+    const LEAP: usize = 1 << 4;
     const FAR: usize = LONG_FAR;
     type Ids = [u32; 8];
 
