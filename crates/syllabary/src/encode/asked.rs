@@ -72,12 +72,17 @@ pub(crate) struct Asked {
 impl Asked {
     /// Room for so many.
     pub(super) fn new(most: usize) -> Asked {
+        Asked { longs: vec![Longer::NONE; most].into(), ..Asked::short(most) }
+    }
+
+    /// The same where all are short.
+    pub(super) fn short(most: usize) -> Asked {
         Asked {
             lows: vec![0; most].into(),
             highs: vec![0; most].into(),
             places: vec![0; most].into(),
             size: 0,
-            longs: vec![Longer::NONE; most].into(),
+            longs: Box::default(),
         }
     }
 

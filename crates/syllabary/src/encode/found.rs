@@ -45,11 +45,20 @@ const _: () = assert!(MANY * LONG_FAR < u16::MAX as usize && LONG_FAR <= BEYOND)
 impl Found {
     /// Room for one look at `MANY` strings, after others that had up to so many ids and misses.
     pub(super) fn new((ids, misses): (usize, usize)) -> Found {
+        Found::with_room(ids + MANY * LONG_FAR, misses + MANY, MANY)
+    }
+
+    /// Room for one look at so many strings of at most `SHORT` bytes.
+    pub(super) fn short(strings: usize) -> Found {
+        Found::with_room(strings * FAR, strings, strings)
+    }
+
+    fn with_room(ids: usize, misses: usize, strings: usize) -> Found {
         Found {
-            ids: vec![0; ids + MANY * LONG_FAR + BEYOND].into(),
+            ids: vec![0; ids + BEYOND].into(),
             filled: 0,
-            ends: vec![0; MANY].into(),
-            missed: vec![Missed::default(); misses + MANY].into(),
+            ends: vec![0; strings].into(),
+            missed: vec![Missed::default(); misses].into(),
             misses: 0,
             #[cfg(simd_x86)]
             others_are_many: false,

@@ -110,8 +110,8 @@ impl Inside {
             strings: 0,
             characters: Characters::new(cuts),
             parts: Vec::new(),
-            asked: Asked::new(MANY),
-            found: Found::new((0, 0)),
+            asked: Asked::short(STRINGS),
+            found: Found::short(STRINGS),
             #[cfg(simd_x86)]
             wide: inside_wide::Able::new(),
         }
