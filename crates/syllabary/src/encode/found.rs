@@ -33,8 +33,8 @@ pub(crate) struct Found {
     pub(super) filled: usize,
     /// How many ids there are up to the end of each string's.
     pub(super) ends: Box<[u16]>,
-    missed: Box<[Missed]>,
-    misses: usize,
+    pub(super) missed: Box<[Missed]>,
+    pub(super) misses: usize,
     /// Whether most fours of the last look had one that was not found, or not with few ids.
     #[cfg(simd_x86)]
     pub(super) others_are_many: bool,

@@ -16,8 +16,8 @@ use std::arch::x86_64::{
 use super::{
     super::{
         asked::{APART, Asked, LONG},
-        found::{BEYOND, Found},
-        memory::{FEW, Lines, Longers, SLOT},
+        found::{BEYOND, Found, Missed},
+        memory::{FAR, FEW, Lines, Longers, SLOT},
     },
     WIDE, bits, load, pair, store,
 };
@@ -100,7 +100,12 @@ pub(super) fn one_after_the_other<const KEEP: bool, const ENDS: bool>(
         let heads = unsafe { heads(lines.base(), places, (load(lows), load(highs))) };
         if heads.good != ALL {
             others += 1;
-            sum += one_by_one::<KEEP, ENDS>(found, (lines, longer), (asked, done), &heads);
+            let short = match KEEP && !ENDS {
+                true => short_ones::<true>(found, lines, (asked, done), &heads),
+                false => None,
+            };
+            sum += short
+                .unwrap_or_else(|| one_by_one::<KEEP, ENDS>(found, (lines, longer), (asked, done), &heads));
         } else {
             sum += four::<KEEP, ENDS>(found, lines, done, &heads);
         }
@@ -149,16 +154,22 @@ pub(super) fn ahead<const KEEP: bool, const ENDS: bool>(
     }
 }
 
-/// `one_by_one`, out of the way of the others.
+/// Keeps the ids of four strings that do not all have few, out of the way of the others; the first of them is at `done`.
 #[inline(never)]
 #[target_feature(enable = "avx2")]
 fn apart<const KEEP: bool, const ENDS: bool>(
     found: &mut Found,
-    memory: (Lines<'_>, &Longers),
-    asked: (&Asked, usize),
+    (lines, longer): (Lines<'_>, &Longers),
+    (asked, done): (&Asked, usize),
     heads: &Heads,
 ) -> usize {
-    one_by_one::<KEEP, ENDS>(found, memory, asked, heads)
+    let short = match KEEP && !ENDS {
+        // Most of them are new.
+        true if heads.there == heads.good => short_ones::<false>(found, lines, (asked, done), heads),
+        true => short_ones::<true>(found, lines, (asked, done), heads),
+        false => None,
+    };
+    short.unwrap_or_else(|| one_by_one::<KEEP, ENDS>(found, (lines, longer), (asked, done), heads))
 }
 
 /// Keeps the ids of four strings that all have few; the first of them is at `done`.
@@ -187,7 +198,58 @@ fn four<const KEEP: bool, const ENDS: bool>(
     written
 }
 
-/// The same for four strings of which not all are found with few ids; the first of them is at `done`.
+/// The same for four strings that are short, some of which may be new or, if `MANY`, have many ids: no branch depends on
+/// which. `None` if they are not all short, and nothing is done.
+#[inline(always)]
+fn short_ones<const MANY: bool>(
+    found: &mut Found,
+    lines: Lines<'_>,
+    (asked, done): (&Asked, usize),
+    heads: &Heads,
+) -> Option<usize> {
+    if asked.highs.get(done..)?.first_chunk::<WIDE>()?.contains(&0) {
+        return None;
+    }
+    let Found { ids, filled, missed, misses, .. } = found;
+    let room: &mut [u32; BEYOND] = ids.get_mut(*filled..)?.first_chunk_mut()?;
+    let noted: &mut [Missed; WIDE] = missed.get_mut(*misses..)?.first_chunk_mut()?;
+    let (mut sum, mut new) = (0, 0);
+    for lane in 0..WIDE {
+        let is_in = |lanes: i32| lanes >> lane & 1 != 0;
+        let slot = heads.slots[lane];
+        noted[new % WIDE] = Missed { at: (done + lane) as u16, filled: (*filled + sum) as u32 };
+        new += usize::from(!is_in(heads.there));
+        let is_far = MANY & is_in(heads.there & !heads.good);
+        // SAFETY: the slot is one that was looked at.
+        let (start, many) = unsafe { elsewhere(lines.base(), slot) };
+        let far = lines.far(if is_far { start } else { 0 });
+        // SAFETY: those before have written at most `FAR` each, and there is room for as many of four.
+        let room: &mut [u32; FAR] = unsafe { &mut *room.as_mut_ptr().add(sum).cast() };
+        if MANY {
+            // In any case, and the first of them again.
+            *room = *far;
+        }
+        // SAFETY: the slot is one that was looked at; its second half is as many ids as are read.
+        let few = unsafe { lines.base().add(slot + SLOT / 2).cast::<[u32; FEW]>() };
+        let few = if is_far { far.as_ptr().cast() } else { few };
+        if let Some(room) = room.first_chunk_mut() {
+            // SAFETY: as above, or the first of the many.
+            *room = unsafe { few.read_unaligned() };
+        }
+        let count = if is_far { many } else { heads.counts[lane] };
+        sum += if is_in(heads.there) { count } else { 0 };
+    }
+    *filled += sum;
+    *misses += new;
+    let mut new = !heads.there & ALL;
+    while new != 0 {
+        lines.fetch_after(asked.places[done + new.trailing_zeros() as usize]);
+        new &= new - 1;
+    }
+    Some(sum)
+}
+
+/// The same for any four strings.
 #[inline(always)]
 fn one_by_one<const KEEP: bool, const ENDS: bool>(
     found: &mut Found,
