@@ -27,8 +27,8 @@ impl Work {
             self.fast().0.expect_much();
         }
         // Where words have scores of their own they are looked up one by one, and waited for: larger tables lost there.
-        let waits = |charwise: &&Charwise| tokenizer.model.is_some() && !charwise.carries();
-        if tokenizer.charwise.as_ref().is_some_and(|charwise| !waits(&charwise)) {
+        let never_waits = |charwise: &Charwise| tokenizer.model.is_none() || charwise.carries();
+        if tokenizer.charwise.as_ref().is_some_and(never_waits) {
             self.charwise.here().expect_much();
         }
         if tokenizer.wordwise.is_some() {

@@ -347,11 +347,8 @@ impl<K: Name, const WAYS: usize> Memory<K, WAYS> {
 
     fn grow(&mut self) {
         let before = self.lines.len();
-        let more = match before {
-            _ if before >= K::LINES => self.most,
-            _ if before >= LEAP && self.leaps => (K::LEAP * before).min(K::LINES),
-            _ => (4 * before).min(K::LINES),
-        };
+        let times = if self.leaps && before >= LEAP { K::LEAP } else { 4 };
+        let more = if before < K::LINES { (times * before).min(K::LINES) } else { self.most };
         self.lines.grow(more, 2 * K::LINES);
         (self.strayed, self.used) = (0, 0);
         // A string of a window goes to the same window or to one of the new part, so each is emptied once.

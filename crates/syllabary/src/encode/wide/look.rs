@@ -100,11 +100,7 @@ pub(super) fn one_after_the_other<const KEEP: bool, const ENDS: bool>(
         let heads = unsafe { heads(lines.base(), places, (load(lows), load(highs))) };
         if heads.good != ALL {
             others += 1;
-            let short = match KEEP && !ENDS {
-                true => short_ones::<true>(found, lines, (asked, done), &heads),
-                false => None,
-            };
-            sum += short
+            sum += short_ones::<KEEP, ENDS, true>(found, lines, (asked, done), &heads)
                 .unwrap_or_else(|| one_by_one::<KEEP, ENDS>(found, (lines, longer), (asked, done), &heads));
         } else {
             sum += four::<KEEP, ENDS>(found, lines, done, &heads);
@@ -163,11 +159,10 @@ fn apart<const KEEP: bool, const ENDS: bool>(
     (asked, done): (&Asked, usize),
     heads: &Heads,
 ) -> usize {
-    let short = match KEEP && !ENDS {
-        // Most of them are new.
-        true if heads.there == heads.good => short_ones::<false>(found, lines, (asked, done), heads),
-        true => short_ones::<true>(found, lines, (asked, done), heads),
-        false => None,
+    let short = if heads.there == heads.good {
+        short_ones::<KEEP, ENDS, false>(found, lines, (asked, done), heads)
+    } else {
+        short_ones::<KEEP, ENDS, true>(found, lines, (asked, done), heads)
     };
     short.unwrap_or_else(|| one_by_one::<KEEP, ENDS>(found, (lines, longer), (asked, done), heads))
 }
@@ -199,15 +194,15 @@ fn four<const KEEP: bool, const ENDS: bool>(
 }
 
 /// The same for four strings that are short, some of which may be new or, if `MANY`, have many ids: no branch depends on
-/// which. `None` if they are not all short, and nothing is done.
+/// which. `None` if they are not all short, or not only their ids are asked for, and nothing is done.
 #[inline(always)]
-fn short_ones<const MANY: bool>(
+fn short_ones<const KEEP: bool, const ENDS: bool, const MANY: bool>(
     found: &mut Found,
     lines: Lines<'_>,
     (asked, done): (&Asked, usize),
     heads: &Heads,
 ) -> Option<usize> {
-    if asked.highs.get(done..)?.first_chunk::<WIDE>()?.contains(&0) {
+    if !KEEP || ENDS || asked.highs.get(done..)?.first_chunk::<WIDE>()?.contains(&0) {
         return None;
     }
     let Found { ids, filled, missed, misses, .. } = found;
