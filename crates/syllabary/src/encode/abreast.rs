@@ -3,7 +3,7 @@
 //! The algorithm is that of `short`, and so are its tables. Each string has a lane and does one merge a step; what the
 //! new pairs of all lanes may be is looked up at the end of the step, so that no look-up waits for another.
 //!
-//! Adds: `merge_all`, which takes `lanes` where the processor has them, and `Rules`. Leaves out strings of more than
+//! Adds: `merge_all`, which takes `lanes` or `eights` where the processor has them, and `Rules`. Leaves out strings of more than
 //! `SHORT` bytes.
 
 use super::{
@@ -59,28 +59,16 @@ pub(super) fn merge_all(
     merge(strings, rules, done);
 }
 
-/// The same, whatever the processor has.
+/// The same without AVX-512.
 fn merge(
     strings: impl ExactSizeIterator<Item = Key>,
     rules: Rules<'_>,
     done: &mut impl FnMut(usize, &[u32], u32),
 ) {
     #[cfg(simd_x86)]
-    if Narrow::new().is_some() {
-        // SAFETY: the processor has all features that the function has.
-        return unsafe { merge_narrow(strings, rules, done) };
+    if let Some(narrow) = Narrow::new() {
+        return super::eights::merge(narrow, strings, rules, done);
     }
-    run(strings, rules, done);
-}
-
-/// The same, compiled for it.
-#[cfg(simd_x86)]
-#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-fn merge_narrow(
-    strings: impl ExactSizeIterator<Item = Key>,
-    rules: Rules<'_>,
-    done: &mut impl FnMut(usize, &[u32], u32),
-) {
     run(strings, rules, done);
 }
 

@@ -24,7 +24,7 @@ fn tokens(draw: &mut impl FnMut(usize) -> usize, letters: usize) -> Vec<Vec<u8>>
     all
 }
 
-/// The ways to merge many at once: with what the processor has, without anything, with lanes of vectors.
+/// The ways to merge many at once: with AVX2 if the processor has it, without anything, with AVX-512.
 #[derive(Clone, Copy, Debug)]
 enum Way {
     Narrow,

@@ -6,8 +6,8 @@
 //! by one: by their bytes or, where merges are a list, by the two ids. A string that is done leaves its lane to the
 //! next.
 //!
-//! Adds: `Lanes`. Leaves out strings of more than `SHORT` bytes, and machines without these instructions: there `abreast`
-//! merges some side by side.
+//! Adds: `Lanes`. Leaves out strings of more than `SHORT` bytes, and machines without these instructions (`eights`,
+//! `abreast`).
 
 mod vectors;
 

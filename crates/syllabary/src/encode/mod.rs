@@ -14,6 +14,8 @@ mod asked;
 mod characters;
 mod chunk;
 mod cuts;
+#[cfg(simd_x86)]
+mod eights;
 mod found;
 mod halves;
 mod held;

@@ -2,6 +2,11 @@
 //!
 //! Adds: `ShortTokens`, filled once. Leaves out tokens of more than `SHORT` bytes (`vocab`).
 
+#[cfg(simd_x86)]
+use std::arch::x86_64::{
+    __m256i, _mm256_and_si256, _mm256_set1_epi64x, _mm256_slli_epi64, _mm256_srli_epi64, _mm256_storeu_si256,
+};
+
 use super::key::Key;
 use crate::{
     fetch::{fetch, fetch_byte},
@@ -126,6 +131,22 @@ impl ShortTokens {
     pub(super) fn fetch_if(&self, is_used: bool, hash: u64) {
         let (line, other) = (std::ptr::from_ref(&self.lines[self.line(hash)]), self.some.as_ptr());
         fetch_byte(std::hint::select_unpredictable(is_used, line.cast(), other.cast()));
+    }
+
+    /// The same for four hashes, of each of which all bits of the other say whether.
+    #[cfg(simd_x86)]
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    pub(super) fn fetch_four(&self, hashes: __m256i, are_used: __m256i) {
+        let mask = _mm256_set1_epi64x((size_of_val(&*self.lines) - size_of::<Line>()) as i64);
+        let lines = _mm256_slli_epi64::<6>(_mm256_srli_epi64::<14>(hashes));
+        let places = _mm256_and_si256(_mm256_and_si256(lines, mask), are_used);
+        let mut offsets = [0_usize; 4];
+        // SAFETY: there is room for 32 bytes.
+        unsafe { _mm256_storeu_si256(offsets.as_mut_ptr().cast(), places) };
+        for offset in offsets {
+            fetch_byte(self.lines.as_ptr().cast::<u8>().wrapping_add(offset));
+        }
     }
 
     /// The same as the line of `key`, for `get`: if there is anything to look for.
