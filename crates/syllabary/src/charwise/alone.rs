@@ -13,7 +13,7 @@ use super::{
 /// So many characters are written before blocks are worth their while.
 const FEW: usize = 4;
 /// Bytes that a block reads.
-const READ: usize = BLOCK + 4;
+pub(super) const READ: usize = BLOCK + 4;
 /// No more ids are written for a block, with some that are written over.
 const BLOCK_IDS: usize = BLOCK + 8;
 
@@ -29,12 +29,12 @@ pub(super) fn four(bytes: &[u8], at: usize) -> Option<u32> {
 }
 
 #[cfg(not(simd_x86))]
-use starts_by_words as starts;
+pub(super) use starts_by_words as starts;
 
 /// The bytes of a block that begin characters, as bits.
 #[cfg(simd_x86)]
 #[inline]
-fn starts(block: &[u8; READ]) -> u64 {
+pub(super) fn starts(block: &[u8; READ]) -> u64 {
     use std::arch::x86_64::*;
 
     let mut starts = 0;
@@ -52,7 +52,7 @@ fn starts(block: &[u8; READ]) -> u64 {
 /// The same without vectors.
 #[cfg(any(test, not(simd_x86)))]
 #[inline]
-fn starts_by_words(block: &[u8; READ]) -> u64 {
+pub(super) fn starts_by_words(block: &[u8; READ]) -> u64 {
     const TOP: u64 = 0x8080_8080_8080_8080;
     let mut starts = 0;
     for (word, at) in block[..BLOCK].as_chunks::<8>().0.iter().zip((0..).step_by(8)) {
@@ -78,9 +78,8 @@ impl Charwise {
         // Only a score has to be looked at.
         let most = if out.carry.is_some() { at + STRETCH } else { usize::MAX };
         while at < most && bytes.get(at).is_some_and(|&byte| byte >= 128) {
-            #[cfg(simd_x86)]
             if let Some(groups) = self.groups.as_ref().filter(|_| self.shape.cuts_kinds)
-                && let (count, end) = self.unknown_wide(groups, bytes, at)
+                && let (count, end) = groups.unknown(bytes, at)
                 && end > at
             {
                 // Some characters may go, and none be unknown.

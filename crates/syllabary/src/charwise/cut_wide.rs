@@ -16,18 +16,14 @@ use std::arch::x86_64::{
 
 use super::{
     Charwise,
+    cut::{ROW, UNSPACED},
     groups::{ALONE, GONE, Groups, PAIRS, UNKNOWN},
     stretch_wide::may_join,
 };
 use crate::{
     encode::{Gap, Several},
-    sixteen::{LANES, Sixteen, WINDOW, first_sixteen, load},
+    sixteen::{Able, LANES, Sixteen, WINDOW, first_sixteen, load},
 };
-
-/// A row of so many strangers is left out.
-const ROW: u16 = 0b1111;
-/// From here on, characters are of scripts without spaces: their pairs are asked for, or all would be one segment.
-const UNSPACED: u32 = 0x3000;
 
 /// Some characters: before which of them text may be cut, which are strangers, in no token with another one, and which of these go;
 /// how many they are, the bytes that begin characters, and how many bytes they have.
@@ -41,10 +37,15 @@ struct Cut {
 }
 
 impl Charwise {
-    /// Takes the segments from byte `at` on, where text may be cut, to those that are looked up together, as long as there
-    /// is room and this is for them; where the last ends.
-    pub(super) fn cut_wide(&self, groups: &Groups, text: &[u8], at: usize, several: &mut Several) -> usize {
-        // SAFETY: `groups` exist, so the processor has all features that the function has.
+    /// `cut_others` by vectors.
+    pub(super) fn cut_wide(
+        &self,
+        (groups, _): (&Groups, Able),
+        text: &[u8],
+        at: usize,
+        several: &mut Several,
+    ) -> usize {
+        // SAFETY: there is an `Able`, so the processor has all features that the function has.
         unsafe { self.cut_here(groups, text, at, several) }
     }
 
@@ -121,13 +122,12 @@ impl Charwise {
         let gone = _mm512_cmpeq_epi32_mask(groups, number(GONE.into())) & valid;
         (Cut { cuts, alone, gone, lanes, begins, length }, read)
     }
+}
 
-    /// How many characters in a row from byte `at` on nothing stands for, but for those that go, and where they end; none of four
-    /// bytes.
-    pub(super) fn unknown_wide(&self, groups: &Groups, text: &[u8], at: usize) -> (usize, usize) {
-        // SAFETY: `groups` exist, so the processor has all features that the function has.
-        unsafe { unknown_here(groups, text, at) }
-    }
+/// `Groups::unknown` by vectors.
+pub(super) fn unknown_wide((groups, _): (&Groups, Able), text: &[u8], at: usize) -> (usize, usize) {
+    // SAFETY: there is an `Able`, so the processor has all features that the function has.
+    unsafe { unknown_here(groups, text, at) }
 }
 
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vbmi,avx512vbmi2,bmi1,bmi2,lzcnt,popcnt")]
@@ -146,45 +146,5 @@ fn unknown_here(groups: &Groups, text: &[u8], mut at: usize) -> (usize, usize) {
         if row < LANES as u32 {
             return (count, at);
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::{
-        alphabet::{Alphabet, Spelling, Unit},
-        charwise::letters::Letters,
-        drawn::{drawing, drawn},
-    };
-
-    /// Rows of what nothing stands for and what goes, as long as they are, beside a loop.
-    #[test]
-    fn unknown_characters_are_counted() {
-        let spelling = Spelling { unknown: Some(99), ..Spelling::plain(Unit::Char) };
-        let symbols = ["a", "é", "字"];
-        let symbols = symbols.iter().zip(0..).map(|(char, id)| (char.as_bytes(), id));
-        let alphabet = Alphabet::new(&spelling, symbols).unwrap();
-        let mut letters = Letters::new(&alphabet, ' ', std::iter::once(('a', 'é')), true).unwrap();
-        letters.drop_all(&[' ', '\u{2003}']);
-        let Some(groups) = Groups::new(&[('a', 'é')], &letters) else { return };
-        let (mut draw, mut most) = (drawing(8), 0);
-        let others: Vec<char> = "жя漢\u{301}! \u{2003}\u{ffff}".chars().collect();
-        for _ in 0..drawn(2_000, 40_000) {
-            let mut text: String = (0..draw(90)).map(|_| others[draw(others.len())]).collect();
-            text.retain(|char| char != '\u{ffff}' || draw(30) == 0);
-            let rest = ["", "a", "é", "字жж", "😀жж"][draw(5)];
-            text.push_str(rest);
-            (0..draw(20)).for_each(|_| text.push(others[draw(others.len())]));
-            let goes = |&(_, char): &(usize, char)| !"aé字😀\u{ffff}".contains(char);
-            let row: Vec<_> = text.char_indices().take_while(goes).collect();
-            let expected = row.iter().filter(|(_, char)| !" \u{2003}".contains(*char)).count();
-            let end = row.last().map_or(0, |(at, char)| at + char.len_utf8());
-            // SAFETY: `groups` exist.
-            let found = unsafe { unknown_here(&groups, text.as_bytes(), 0) };
-            assert_eq!(found, (expected, end), "{text:?}");
-            most = most.max(expected);
-        }
-        assert!(most > 60);
     }
 }

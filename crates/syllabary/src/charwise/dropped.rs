@@ -47,7 +47,8 @@ impl Dropped {
         several.open();
         let (mut gap, mut first) = (Gap::NOTHING, 1);
         for (&bits, base) in cuts.bits.iter().zip((start..cuts.end).step_by(BLOCK)) {
-            let (out, length) = (self.bits(&text[base..]), BLOCK.min(cuts.end - base));
+            let length = BLOCK.min(cuts.end - base);
+            let out = self.bits(&text[base..], length);
             let (starts, ends) = gap.edges(bits | first, (out, out), length as u32);
             several.cut_apart(starts, ends, base);
             first = 0;
@@ -55,15 +56,15 @@ impl Dropped {
         several.rest(text.len(), cuts.end)
     }
 
-    /// Which of the first bytes go.
+    /// Which of the first bytes, up to so many, go; what is said of those behind them has no meaning.
     #[inline]
-    fn bits(&self, text: &[u8]) -> u64 {
+    fn bits(&self, text: &[u8], count: usize) -> u64 {
         #[cfg(simd_x86)]
         if self.able.is_some() {
             // SAFETY: the processor has all features that the functions have.
             return unsafe { self.wide_bits(load(text)) };
         }
-        self.plain_bits(text)
+        self.plain_bits(&text[..count])
     }
 
     /// The same, whatever the processor has.
@@ -139,7 +140,8 @@ mod tests {
             let ahead = &text[start..];
             let expected = ahead.iter().take(BLOCK).zip(0..).filter(|(byte, _)| b"\t \x7f".contains(byte));
             let expected = expected.fold(0, |bits, (_, at)| bits | 1 << at);
-            assert_eq!((dropped.bits(ahead), dropped.plain_bits(ahead)), (expected, expected));
+            let count = ahead.len().min(BLOCK);
+            assert_eq!((dropped.bits(ahead, count), dropped.plain_bits(ahead)), (expected, expected));
         }
     }
 }

@@ -89,16 +89,13 @@ impl Charwise {
         letter.is_unknown() && !self.knows_unknown() || *strangers > STRANGERS
     }
 
-    /// The same of text that is not all ASCII, where the processor reads many characters at once.
+    /// The same of text that is not all ASCII.
     #[inline]
     fn cut_others(&self, text: &str, at: usize, work: &mut Work) -> usize {
-        #[cfg(simd_x86)]
-        if let Some(groups) = self.groups.as_ref().filter(|_| work.strangers <= STRANGERS) {
-            return self.cut_wide(groups, text.as_bytes(), at, &mut work.several);
+        match self.groups.as_ref().filter(|_| work.strangers <= STRANGERS) {
+            Some(groups) => self.cut_by_groups(groups, text.as_bytes(), at, &mut work.several),
+            None => at,
         }
-        #[cfg(not(simd_x86))]
-        let _ = (text, work);
-        at
     }
 
     /// Takes the segments from byte `at` on, as far as they are ASCII and in some blocks, but for the last, to those that are looked

@@ -7,11 +7,13 @@
 //! So text may be cut between two groups, and whether it is takes no look at a pair. Within a group nothing is told: where many of
 //! its pairs stand in no token, as of scripts that the vocabulary hardly knows, or of Chinese, pairs are asked for (`joins`).
 
+#[cfg(simd_x86)]
 use std::arch::x86_64::{__m512i, _mm512_and_si512, _mm512_i32gather_epi32, _mm512_set1_epi32};
 
 use rustc_hash::FxHashMap;
 
 use super::letters::Letters;
+#[cfg(simd_x86)]
 use crate::sixteen::Able;
 
 /// Characters of up to three bytes have a group.
@@ -28,8 +30,13 @@ const DENSE: usize = 4;
 /// Vectors read four bytes at the last character.
 const BEHIND: usize = 3;
 
-/// The group of each character. Exists only where the processor reads sixteen at once.
-pub(super) struct Groups(Box<[u8; TABLED + BEHIND]>);
+/// The group of each character.
+pub(super) struct Groups {
+    table: Box<[u8; TABLED + BEHIND]>,
+    /// Whether the processor reads sixteen at once.
+    #[cfg(simd_x86)]
+    pub(super) able: Option<Able>,
+}
 
 /// One of them, by its first character.
 #[derive(Clone, Copy, Default)]
@@ -41,8 +48,7 @@ struct Size {
 
 impl Groups {
     /// Of the neighbours in tokens.
-    pub(super) fn new(neighbours: &[(char, char)], letters: &Letters) -> Option<Groups> {
-        Able::new()?;
+    pub(super) fn new(neighbours: &[(char, char)], letters: &Letters) -> Groups {
         let mut roots = Roots::default();
         neighbours.iter().for_each(|&(left, right)| roots.join(left, right));
         let mut sizes: FxHashMap<char, Size> = FxHashMap::default();
@@ -63,34 +69,45 @@ impl Groups {
         dense.sort_unstable_by_key(|&(root, pairs)| (std::cmp::Reverse(pairs), root));
         let numbers: FxHashMap<char, u8> =
             dense.into_iter().map(|(root, _)| root).zip(FIRST..=u8::MAX).collect();
-        Some(Groups::of(letters, |char| numbers.get(&roots.of(char)).copied()))
+        Groups::of(letters, |char| numbers.get(&roots.of(char)).copied())
     }
 
     /// The same, with pairs to be asked for everywhere.
-    pub(super) fn of_pairs(letters: &Letters) -> Option<Groups> {
-        Able::new().map(|_| Groups::of(letters, |_| None))
+    pub(super) fn of_pairs(letters: &Letters) -> Groups {
+        Groups::of(letters, |_| None)
     }
 
     fn of(letters: &Letters, mut number: impl FnMut(char) -> Option<u8>) -> Groups {
-        let mut groups = Box::new([UNKNOWN; TABLED + BEHIND]);
+        let mut table = Box::new([UNKNOWN; TABLED + BEHIND]);
         for char in (0..TABLED as u32).filter_map(char::from_u32) {
             let letter = letters.get(char);
-            groups[char as usize] = match letter {
+            table[char as usize] = match letter {
                 _ if letter.has_neighbours() => number(letters.canonical(char)).unwrap_or(PAIRS),
                 _ if letter.is_unknown() => UNKNOWN,
                 _ if letter.is_nothing() => GONE,
                 _ => ALONE,
             };
         }
-        Groups(groups)
+        Groups {
+            table,
+            #[cfg(simd_x86)]
+            able: Able::new(),
+        }
+    }
+
+    /// That of a character by its number.
+    #[inline(always)]
+    pub(super) fn get(&self, char: u16) -> u8 {
+        self.table[usize::from(char)]
     }
 
     /// Those of sixteen characters of the table.
+    #[cfg(simd_x86)]
     #[inline]
     #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vbmi,avx512vbmi2,bmi1,bmi2,lzcnt,popcnt")]
     pub(super) fn of_sixteen(&self, chars: __m512i) -> __m512i {
         // SAFETY: the numbers are of the table, which has some bytes behind them.
-        let found = unsafe { _mm512_i32gather_epi32::<1>(chars, self.0.as_ptr().cast()) };
+        let found = unsafe { _mm512_i32gather_epi32::<1>(chars, self.table.as_ptr().cast()) };
         _mm512_and_si512(found, _mm512_set1_epi32(0xFF))
     }
 }
@@ -141,8 +158,8 @@ mod tests {
             let pairs: Vec<(char, char)> = (0..round % 30).map(|_| (one(), one())).collect();
             let mut letters = Letters::new(&alphabet, ' ', pairs.iter().copied(), true).unwrap();
             letters.drop_all(&[' ', '\u{3000}']);
-            let Some(groups) = Groups::new(&pairs, &letters) else { return };
-            let of = |char: char| groups.0[char as usize];
+            let groups = Groups::new(&pairs, &letters);
+            let of = |char: char| groups.table[char as usize];
             for &(left, right) in pairs.iter().filter(|(left, right)| *left != '😀' && *right != '😀') {
                 assert_eq!(of(left), of(right), "{pairs:?}");
                 assert!(of(left) >= PAIRS);

@@ -16,12 +16,12 @@ mod brief;
 mod carry;
 #[cfg(simd_x86)]
 mod cover;
+mod cut;
 #[cfg(simd_x86)]
 mod cut_wide;
 mod dropped;
 mod encode;
 mod gather;
-#[cfg(simd_x86)]
 mod groups;
 mod joins;
 mod kinds;
@@ -53,7 +53,6 @@ use crate::{
     vocab::Vocab,
 };
 use dropped::Dropped;
-#[cfg(simd_x86)]
 use groups::Groups;
 use joins::Joins;
 use kinds::Kinds;
@@ -90,8 +89,7 @@ pub(crate) struct Charwise {
     /// The processor reads sixteen characters at once.
     #[cfg(simd_x86)]
     singles: Option<mixed::Singles>,
-    /// The same, where segments of all scripts are looked up together.
-    #[cfg(simd_x86)]
+    /// Where segments of all scripts are looked up together.
     groups: Option<Groups>,
     how: How,
     /// No token reaches over the place before a mark.
@@ -165,11 +163,9 @@ impl Charwise {
         Some(Charwise {
             #[cfg(simd_x86)]
             singles: None,
-            #[cfg(simd_x86)]
             groups: match shape.cuts_kinds {
-                true => Groups::new(&neighbours, &letters),
-                false if knows_scripts => Groups::of_pairs(&letters),
-                false => None,
+                true => Some(Groups::new(&neighbours, &letters)),
+                false => knows_scripts.then(|| Groups::of_pairs(&letters)),
             },
             how: How::Merge(Pairs::new(&pairs, spell)?),
             joins: Joins::new(&neighbours, space).covered(ranked(vocab, &pairs), space),

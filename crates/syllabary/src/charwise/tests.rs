@@ -308,7 +308,6 @@ fn segments_of_all_scripts_looked_up_together_have_their_ids() {
         let (together, mut alone) = (of_many_pairs(spelled), of_many_pairs(spelled));
         let tables = alone.charwise.as_mut().unwrap();
         assert!(std::mem::take(&mut tables.knows_scripts));
-        #[cfg(simd_x86)]
         drop(tables.groups.take());
         let (mut work, mut alone_work) = (Work::default(), Work::default());
         for round in 0..crate::drawn::drawn(600, 6000) {
@@ -356,14 +355,13 @@ fn new_characters_at_the_end_of_a_run_have_room() {
     }
 }
 
-/// At each place that two neighbours leave, sixteen at a time; also behind a stranger that is the last of sixteen and shares the
+/// At each place that two neighbours leave, sixteen at a time, by vectors or not; also behind a stranger that is the last of sixteen and shares the
 /// bit of a pair.
-#[cfg(simd_x86)]
 #[test]
 fn text_of_any_script_is_cut_where_neighbours_are() {
     let tokenizer = of_many_pairs(true);
     let charwise = tokenizer.charwise.as_ref().unwrap();
-    let Some(groups) = &charwise.groups else { return };
+    let groups = charwise.groups.as_ref().unwrap();
     let (mut several, mut sharing) = (crate::encode::Several::default(), 0);
     for stranger in ('а'..'\u{D7FF}').filter(|&char| !charwise.letters.get(char).has_neighbours()) {
         for next in ('\u{4E00}'..'\u{4E28}').chain('α'..'ω').step_by(7) {
@@ -374,8 +372,11 @@ fn text_of_any_script_is_cut_where_neighbours_are() {
             sharing += usize::from(is_sharing);
             let text = format!("{}{stranger}{next}丅丅𠀀", "丄".repeat(15));
             several.begin(0);
-            let end = charwise.cut_wide(groups, text.as_bytes(), 0, &mut several);
+            let end = charwise.cut_plain(groups, text.as_bytes(), 0, &mut several);
             let found: Vec<usize> = (0..several.count()).map(|at| several.span(at).1).collect();
+            several.begin(0);
+            assert_eq!(charwise.cut_by_groups(groups, text.as_bytes(), 0, &mut several), end);
+            assert!((0..several.count()).map(|at| several.span(at).1).eq(found.iter().copied()), "{text}");
             let chars: Vec<(usize, char)> = text.char_indices().collect();
             let is_cut =
                 |pair: &&[(usize, char)]| charwise.joins.cuts(&charwise.letters, pair[0].1, pair[1].1);

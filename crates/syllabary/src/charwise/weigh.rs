@@ -108,7 +108,6 @@ impl Charwise {
             whole_words: begins_words && !words && are_dense(&neighbours),
             begins_words,
             knows_scripts: false,
-            #[cfg(simd_x86)]
             groups: None,
             #[cfg(simd_x86)]
             singles: if words { None } else { Singles::new(&letters) },
