@@ -8,12 +8,19 @@
 //! Leaves out other characters that go (`cut_wide`, or else segments of no id), and which characters they are (`kinds`).
 
 #[cfg(simd_x86)]
-use std::arch::x86_64::{__m512i, _mm512_loadu_si512, _mm512_movepi8_mask, _mm512_permutex2var_epi8};
+use std::arch::x86_64::{
+    __m512i, _mm_loadu_si128, _mm256_and_si256, _mm256_broadcastsi128_si256, _mm256_cmpeq_epi8,
+    _mm256_loadu_si256, _mm256_movemask_epi8, _mm256_set1_epi8, _mm256_setzero_si256, _mm256_shuffle_epi8,
+    _mm256_srli_epi16, _mm512_loadu_si512, _mm512_movepi8_mask, _mm512_permutex2var_epi8,
+};
 
 use super::joins::{BLOCK, Cuts};
 use crate::encode::{Gap, Several};
 #[cfg(simd_x86)]
-use crate::sixteen::{Able, load};
+use crate::{
+    narrow::Narrow,
+    sixteen::{Able, load},
+};
 
 const ASCII: usize = 128;
 
@@ -22,8 +29,13 @@ const ASCII: usize = 128;
 pub(super) struct Dropped {
     /// All bits of one that goes.
     is: [u8; ASCII],
+    /// A bit for the upper half of each that goes, by its lower half.
+    #[cfg(simd_x86)]
+    halves: [u8; 16],
     #[cfg(simd_x86)]
     able: Option<Able>,
+    #[cfg(simd_x86)]
+    narrow: Option<Narrow>,
 }
 
 impl Dropped {
@@ -35,7 +47,13 @@ impl Dropped {
             Box::new(Dropped {
                 is,
                 #[cfg(simd_x86)]
+                halves: std::array::from_fn(|low| {
+                    (0..8).fold(0, |bits, high| bits | (is[high << 4 | low] & 1) << high)
+                }),
+                #[cfg(simd_x86)]
                 able: Able::new(),
+                #[cfg(simd_x86)]
+                narrow: Narrow::new(),
             })
         })
     }
@@ -64,6 +82,11 @@ impl Dropped {
             // SAFETY: the processor has all features that the functions have.
             return unsafe { self.wide_bits(load(text)) };
         }
+        #[cfg(simd_x86)]
+        if let (Some(block), true) = (text.first_chunk(), self.narrow.is_some()) {
+            // SAFETY: the processor has all features that the function has.
+            return unsafe { self.narrow_bits(block) };
+        }
         self.plain_bits(&text[..count])
     }
 
@@ -72,6 +95,30 @@ impl Dropped {
     fn plain_bits(&self, text: &[u8]) -> u64 {
         let bit = |&byte: &u8| u64::from(self.is.get(usize::from(byte)).is_some_and(|&is| is != 0));
         text.iter().take(BLOCK).rev().fold(0, |bits, byte| bits << 1 | bit(byte))
+    }
+
+    /// Which of 64 bytes go, with AVX2.
+    #[cfg(simd_x86)]
+    #[inline]
+    #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+    fn narrow_bits(&self, block: &[u8; BLOCK]) -> u64 {
+        // Bytes that are not ASCII have none.
+        const BITS: [u8; 16] = [1, 2, 4, 8, 16, 32, 64, 128, 0, 0, 0, 0, 0, 0, 0, 0];
+        // SAFETY: there are twice sixteen bytes.
+        let (halves, bits) =
+            unsafe { (_mm_loadu_si128(self.halves.as_ptr().cast()), _mm_loadu_si128(BITS.as_ptr().cast())) };
+        let (halves, bits) = (_mm256_broadcastsi128_si256(halves), _mm256_broadcastsi128_si256(bits));
+        let half = _mm256_set1_epi8(0x0F);
+        let mut stay = 0;
+        for (part, at) in block.as_chunks::<32>().0.iter().zip((0..).step_by(32)) {
+            // SAFETY: there are 32 bytes.
+            let bytes = unsafe { _mm256_loadu_si256(part.as_ptr().cast()) };
+            let low = _mm256_shuffle_epi8(halves, _mm256_and_si256(bytes, half));
+            let high = _mm256_shuffle_epi8(bits, _mm256_and_si256(_mm256_srli_epi16::<4>(bytes), half));
+            let none = _mm256_cmpeq_epi8(_mm256_and_si256(low, high), _mm256_setzero_si256());
+            stay |= u64::from(_mm256_movemask_epi8(none) as u32) << at;
+        }
+        !stay
     }
 
     /// Which of 64 bytes go.
@@ -141,6 +188,11 @@ mod tests {
             let expected = ahead.iter().take(BLOCK).zip(0..).filter(|(byte, _)| b"\t \x7f".contains(byte));
             let expected = expected.fold(0, |bits, (_, at)| bits | 1 << at);
             let count = ahead.len().min(BLOCK);
+            #[cfg(simd_x86)]
+            if let (Some(block), true) = (ahead.first_chunk(), dropped.narrow.is_some()) {
+                // SAFETY: the processor has all features that the function has.
+                assert_eq!(unsafe { dropped.narrow_bits(block) }, expected);
+            }
             assert_eq!((dropped.bits(ahead, count), dropped.plain_bits(ahead)), (expected, expected));
         }
     }
