@@ -1,4 +1,4 @@
-//! Where ASCII text may be cut, 64 places at once, with AVX-512 VBMI.
+//! Where ASCII text may be cut, 64 places at once, with AVX-512 VBMI or AVX2 (`cover_narrow`).
 //!
 //! ```text
 //! some characters x some others, between any two of which text may be cut: a rectangle of the table of pairs
@@ -16,12 +16,12 @@ use std::arch::x86_64::{
 };
 
 use super::joins::{BLOCK, BLOCKS, Cuts};
-use crate::split::has_vbmi;
+use crate::{narrow::Narrow, split::has_vbmi};
 
-const ASCII: usize = 128;
+pub(super) const ASCII: usize = 128;
 /// Rectangles whose bits are in one byte.
 const EIGHT: usize = 8;
-const EIGHTS: usize = 2;
+pub(super) const EIGHTS: usize = 2;
 
 /// How often what begins or ends no token does.
 const NEVER: f32 = 1e-9;
@@ -51,21 +51,23 @@ impl Ends {
 }
 
 /// For each character, as bits: at the left and at the right of which rectangles it is. Exists only where the
-/// processor has the instructions.
+/// processor has the instructions of one of both.
 #[repr(C, align(64))]
 pub(super) struct Cover {
-    lefts: [[u8; ASCII]; EIGHTS],
-    rights: [[u8; ASCII]; EIGHTS],
+    pub(super) lefts: [[u8; ASCII]; EIGHTS],
+    pub(super) rights: [[u8; ASCII]; EIGHTS],
+    is_wide: bool,
 }
 
 impl Cover {
     /// Of a table with a 1 for each two characters between which text may be cut.
     pub(super) fn new(ascii: &[u8; ASCII * ASCII], ends: &Ends) -> Option<Box<Cover>> {
-        has_vbmi().then(|| Box::new(Cover::of(ascii, ends)))
+        (has_vbmi() || Narrow::new().is_some()).then(|| Box::new(Cover::of(ascii, ends)))
     }
 
     fn of(ascii: &[u8; ASCII * ASCII], ends: &Ends) -> Cover {
-        let mut cover = Cover { lefts: [[0; ASCII]; EIGHTS], rights: [[0; ASCII]; EIGHTS] };
+        let mut cover =
+            Cover { lefts: [[0; ASCII]; EIGHTS], rights: [[0; ASCII]; EIGHTS], is_wide: has_vbmi() };
         // For each right one the left ones, as bits.
         let columns: [u128; ASCII] = std::array::from_fn(|right| {
             (0..ASCII).fold(0, |bits, left| bits | u128::from(ascii[left << 7 | right]) << left)
@@ -95,8 +97,8 @@ impl Cover {
     /// Where text may be cut, from a byte on, which begins a character, as far as it is ASCII.
     #[inline]
     pub(super) fn cuts(&self, text: &[u8], at: usize) -> Cuts {
-        // SAFETY: this exists, so the processor has all features that the function has.
-        unsafe { self.cuts_here(text, at) }
+        // SAFETY: this exists, so the processor has all features of the one function or the other.
+        unsafe { if self.is_wide { self.cuts_here(text, at) } else { self.cuts_narrow(text, at) } }
     }
 
     #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,avx512vbmi2,bmi1,bmi2,lzcnt,popcnt")]
@@ -255,6 +257,11 @@ mod tests {
         for (at, _) in text.char_indices().take_while(|(at, _)| *at < bytes.len()) {
             for bytes in [bytes, &bytes[..bytes.len().min(at + 70)], &bytes[..at + 1]] {
                 let cuts = cover.cuts(bytes, at);
+                if Narrow::new().is_some() {
+                    // SAFETY: the processor has all features that the function has.
+                    let narrow = unsafe { cover.cuts_narrow(bytes, at) };
+                    assert_eq!((narrow.bits, narrow.end), (cuts.bits, cuts.end));
+                }
                 let ascii = bytes[at..].iter().position(|byte| !byte.is_ascii()).unwrap_or(bytes.len() - at);
                 assert_eq!(cuts.end, at + ascii.min(BLOCK * BLOCKS));
                 for place in at..at + BLOCK * BLOCKS {

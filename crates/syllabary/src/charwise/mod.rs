@@ -16,6 +16,8 @@ mod brief;
 mod carry;
 #[cfg(simd_x86)]
 mod cover;
+#[cfg(simd_x86)]
+mod cover_narrow;
 mod cut;
 #[cfg(simd_x86)]
 mod cut_wide;
