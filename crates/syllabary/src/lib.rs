@@ -26,6 +26,7 @@ mod encode;
 pub mod error;
 mod expect;
 pub mod fetch;
+mod first;
 pub mod full;
 pub mod ids;
 mod in_parts;

@@ -1,6 +1,17 @@
 //! What x86-64 processors of the last ten years have: vectors of 32 bytes, and counting bits.
 //!
-//! Leaves out wider ones (`sixteen`), and other processors, which have their own.
+//! Adds: tables of ASCII. Leaves out wider vectors (`sixteen`), and other processors, which have their own.
+
+#[cfg(simd_x86)]
+use std::arch::x86_64::{
+    __m256i, _mm_loadu_si128, _mm256_adds_epu8, _mm256_broadcastsi128_si256, _mm256_or_si256,
+    _mm256_set1_epi8, _mm256_setzero_si256, _mm256_shuffle_epi8, _mm256_xor_si256,
+};
+
+pub(crate) const ASCII: usize = 128;
+/// Of a part of a table.
+#[cfg(simd_x86)]
+const PART: usize = 16;
 
 /// Exists only where the processor has the instructions.
 #[derive(Clone, Copy, Debug)]
@@ -19,4 +30,24 @@ impl Narrow {
         }
         None
     }
+}
+
+/// What tables have for each of 32 bytes; nothing for those that are not ASCII. A table is eight parts: for each of them, the
+/// places of bytes that are in another one have their highest bit set, which finds a zero.
+#[cfg(simd_x86)]
+#[inline]
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+pub(crate) fn look<const TABLES: usize>(tables: [&[u8; ASCII]; TABLES], bytes: __m256i) -> [__m256i; TABLES] {
+    let mut found = [_mm256_setzero_si256(); TABLES];
+    for part in 0..ASCII / PART {
+        let here = _mm256_xor_si256(bytes, _mm256_set1_epi8((part * PART) as i8));
+        let place = _mm256_adds_epu8(here, _mm256_set1_epi8(0x70));
+        for (found, table) in found.iter_mut().zip(tables) {
+            // SAFETY: there are sixteen bytes.
+            let table = unsafe { _mm_loadu_si128(table[part * PART..][..PART].as_ptr().cast()) };
+            let table = _mm256_broadcastsi128_si256(table);
+            *found = _mm256_or_si256(*found, _mm256_shuffle_epi8(table, place));
+        }
+    }
+    found
 }

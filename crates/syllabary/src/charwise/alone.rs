@@ -3,17 +3,11 @@
 //! Where characters begin is found for 64 bytes at once, so that no character waits for the width of the one before.
 //! Leaves out segments (`encode`).
 
-use super::{
-    Charwise,
-    joins::BLOCK,
-    letters::{Letter, decode},
-    out::Out,
-};
+use super::{Charwise, joins::BLOCK, letters::Letter, out::Out};
+use crate::first::{READ, decode, starts};
 
 /// So many characters are written before blocks are worth their while.
 const FEW: usize = 4;
-/// Bytes that a block reads.
-pub(super) const READ: usize = BLOCK + 4;
 /// No more ids are written for a block, with some that are written over.
 const BLOCK_IDS: usize = BLOCK + 8;
 
@@ -26,42 +20,6 @@ pub(super) const BETWEEN_LOOKS: usize = STRETCH + 4 * BLOCK_IDS;
 #[inline]
 pub(super) fn four(bytes: &[u8], at: usize) -> Option<u32> {
     bytes.get(at..)?.first_chunk::<4>().map(|four| u32::from_le_bytes(*four))
-}
-
-#[cfg(not(simd_x86))]
-pub(super) use starts_by_words as starts;
-
-/// The bytes of a block that begin characters, as bits.
-#[cfg(simd_x86)]
-#[inline]
-pub(super) fn starts(block: &[u8; READ]) -> u64 {
-    use std::arch::x86_64::*;
-
-    let mut starts = 0;
-    for (part, at) in block[..BLOCK].as_chunks::<16>().0.iter().zip((0..).step_by(16)) {
-        // SAFETY: every x86-64 has SSE2, and sixteen bytes are there. All but 10xxxxxx are above -65.
-        let bits = unsafe {
-            let bytes = _mm_loadu_si128(part.as_ptr().cast());
-            _mm_movemask_epi8(_mm_cmpgt_epi8(bytes, _mm_set1_epi8(-65)))
-        };
-        starts |= u64::from(bits as u16) << at;
-    }
-    starts
-}
-
-/// The same without vectors.
-#[cfg(any(test, not(simd_x86)))]
-#[inline]
-pub(super) fn starts_by_words(block: &[u8; READ]) -> u64 {
-    const TOP: u64 = 0x8080_8080_8080_8080;
-    let mut starts = 0;
-    for (word, at) in block[..BLOCK].as_chunks::<8>().0.iter().zip((0..).step_by(8)) {
-        let word = u64::from_le_bytes(*word);
-        // All but 10xxxxxx.
-        let tops = (!word | word << 1) & TOP;
-        starts |= ((tops >> 7).wrapping_mul(0x0102_0408_1020_4080) >> 56) << at;
-    }
-    starts
 }
 
 impl Charwise {
@@ -253,21 +211,5 @@ impl Charwise {
         }
         let (ids, count) = self.letters.ids(char);
         out.few(&ids, count);
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn starts_of_characters() {
-        let text = "aé漢😀\u{7f}\u{80}\u{fff}\u{10ffff}zßж ".repeat(9);
-        for (at, _) in text.char_indices() {
-            let Some(block) = text.as_bytes()[at..].first_chunk::<READ>() else { break };
-            let expected = (0..BLOCK).filter(|place| text.is_char_boundary(at + place));
-            let expected = expected.fold(0, |bits, place| bits | 1 << place);
-            assert_eq!((starts(block), starts_by_words(block)), (expected, expected));
-        }
     }
 }

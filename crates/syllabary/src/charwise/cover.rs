@@ -16,12 +16,14 @@ use std::arch::x86_64::{
 };
 
 use super::joins::{BLOCK, BLOCKS, Cuts};
-use crate::{narrow::Narrow, split::has_vbmi};
+use crate::{
+    narrow::{ASCII, Narrow},
+    split::has_vbmi,
+};
 
-pub(super) const ASCII: usize = 128;
 /// Rectangles whose bits are in one byte.
 const EIGHT: usize = 8;
-pub(super) const EIGHTS: usize = 2;
+const EIGHTS: usize = 2;
 
 /// How often what begins or ends no token does.
 const NEVER: f32 = 1e-9;

@@ -1,23 +1,20 @@
 //! Where ASCII text may be cut, 64 places at once, with AVX2.
 //!
-//! A table of 128 bytes is eight of sixteen: for each of them, the places of bytes that are in another one have their highest
-//! bit set, which finds a zero. Leaves out the rectangles (`cover`).
+//! Leaves out the rectangles (`cover`).
 
 use std::arch::x86_64::{
-    __m256i, _mm_loadu_si128, _mm256_adds_epu8, _mm256_and_si256, _mm256_broadcastsi128_si256,
-    _mm256_cmpeq_epi8, _mm256_loadu_si256, _mm256_movemask_epi8, _mm256_or_si256, _mm256_set1_epi8,
-    _mm256_setzero_si256, _mm256_shuffle_epi8, _mm256_xor_si256,
+    _mm256_and_si256, _mm256_cmpeq_epi8, _mm256_loadu_si256, _mm256_movemask_epi8, _mm256_or_si256,
+    _mm256_setzero_si256,
 };
 
 use super::{
-    cover::{ASCII, Cover, EIGHTS},
+    cover::Cover,
     joins::{BLOCK, BLOCKS, Cuts},
 };
+use crate::narrow::look;
 
 /// Bytes at a time.
 const HALF: usize = BLOCK / 2;
-/// Of a part of a table.
-const PART: usize = 16;
 
 impl Cover {
     /// Where text may be cut, from a byte on, which begins a character, as far as it is ASCII.
@@ -59,7 +56,8 @@ impl Cover {
                 let here = block.as_ptr().add(at);
                 (_mm256_loadu_si256(here.cast()), _mm256_loadu_si256(here.add(1).cast()))
             };
-            let (lefts, rights) = (look(&self.lefts, left), look(&self.rights, right));
+            let lefts = look([&self.lefts[0], &self.lefts[1]], left);
+            let rights = look([&self.rights[0], &self.rights[1]], right);
             let both =
                 _mm256_or_si256(_mm256_and_si256(lefts[0], rights[0]), _mm256_and_si256(lefts[1], rights[1]));
             let none = _mm256_cmpeq_epi8(both, _mm256_setzero_si256());
@@ -68,22 +66,4 @@ impl Cover {
         }
         (may, others)
     }
-}
-
-/// What two tables have for each byte; nothing for those that are not ASCII.
-#[inline]
-#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-fn look(tables: &[[u8; ASCII]; EIGHTS], bytes: __m256i) -> [__m256i; EIGHTS] {
-    let mut found = [_mm256_setzero_si256(); EIGHTS];
-    for part in 0..ASCII / PART {
-        let here = _mm256_xor_si256(bytes, _mm256_set1_epi8((part * PART) as i8));
-        let place = _mm256_adds_epu8(here, _mm256_set1_epi8(0x70));
-        for (found, table) in found.iter_mut().zip(tables) {
-            // SAFETY: there are sixteen bytes.
-            let table = unsafe { _mm_loadu_si128(table[part * PART..][..PART].as_ptr().cast()) };
-            let table = _mm256_broadcastsi128_si256(table);
-            *found = _mm256_or_si256(*found, _mm256_shuffle_epi8(table, place));
-        }
-    }
-    found
 }

@@ -12,78 +12,17 @@
 use super::cut_wide::unknown_wide;
 use super::{
     Charwise,
-    alone::{READ, starts},
     groups::{ALONE, GONE, Groups, PAIRS, UNKNOWN},
-    joins::BLOCK,
-    letters::decode,
 };
-use crate::encode::{Gap, Several};
+use crate::{
+    encode::{Gap, Several},
+    first::{BLOCK, First, LANES},
+};
 
 /// A row of so many strangers is left out.
-pub(super) const ROW: u16 = 0b1111;
+pub(super) const ROW: usize = 4;
 /// From here on, characters are of scripts without spaces: their pairs are asked for, or all would be one segment.
 pub(super) const UNSPACED: u32 = 0x3000;
-/// Characters at a time.
-const LANES: usize = 16;
-/// The last characters of 64 bytes may be no whole ones.
-const WHOLE: usize = BLOCK - 3;
-
-/// The first characters of a text, up to so many: where each begins, its number and its group; where the next begins.
-struct First {
-    places: [u8; LANES],
-    chars: [u16; LANES],
-    groups: [u8; LANES],
-    lanes: usize,
-    length: usize,
-}
-
-impl First {
-    /// Up to one of four bytes, or the last of the table, which has none behind it.
-    #[inline]
-    fn of(text: &[u8], groups: &Groups) -> First {
-        let mut block = [0; READ];
-        let length = text.len().min(BLOCK);
-        match text.first_chunk::<BLOCK>() {
-            Some(whole) => block[..BLOCK].copy_from_slice(whole),
-            None => block[..length].copy_from_slice(text),
-        }
-        let begins = starts(&block);
-        let whole = if length < BLOCK { (1 << length) - 1 } else { (1 << WHOLE) - 1 };
-        let mut first =
-            First { places: [0; LANES], chars: [0; LANES], groups: [0; LANES], lanes: 0, length: 0 };
-        let mut left = begins & whole;
-        while left != 0 && first.lanes < LANES {
-            let place = left.trailing_zeros() as usize;
-            let Some(&four) = block.get(place..).and_then(<[u8]>::first_chunk::<4>) else { break };
-            let char = decode(u32::from_le_bytes(four)).0;
-            if four[0] >= 0xF0 || char == u16::MAX {
-                break;
-            }
-            first.places[first.lanes] = place as u8;
-            first.chars[first.lanes] = char;
-            first.groups[first.lanes] = groups.get(char);
-            first.lanes += 1;
-            left &= left - 1;
-        }
-        let next = match first.lanes.checked_sub(1) {
-            Some(last) => begins & (u64::MAX << first.places[last] << 1),
-            None => 1,
-        };
-        first.length = (next.trailing_zeros() as usize).min(length);
-        first
-    }
-
-    /// The bytes where characters begin of which these are bits.
-    #[inline]
-    fn bytes(&self, mut bits: u64) -> u64 {
-        let mut bytes = 0;
-        while bits != 0 {
-            bytes |= 1 << self.places[bits.trailing_zeros() as usize % LANES];
-            bits &= bits - 1;
-        }
-        bytes
-    }
-}
 
 impl Charwise {
     /// Takes the segments from byte `at` on, where text may be cut, to those that are looked up together, as long as there
@@ -120,26 +59,23 @@ impl Charwise {
             if ahead.len() >= BLOCK && ahead[..BLOCK / 2].is_ascii() {
                 break;
             }
-            let first = First::of(ahead, groups);
-            let alone = first.groups[..first.lanes]
-                .iter()
-                .rev()
-                .fold(0, |bits, &group| bits << 1 | u16::from(group <= ALONE));
-            if first.lanes == 0 || alone & ROW == ROW {
+            let first = First::of(ahead);
+            let (chars, of) = (first.chars(), groups.of_first(&first));
+            let of = &of[..chars.len()];
+            if chars.is_empty() || of.len() >= ROW && of[..ROW].iter().all(|&group| group <= ALONE) {
                 break;
             }
-            let cuts = self.cuts_of(&first, &mut last);
+            let cuts = self.cuts_of(chars, of, &mut last);
             if self.dropped.is_some() {
-                let is_gone = first.groups[..first.lanes].iter().rev();
-                let gone = is_gone.fold(0, |bits, &group| bits << 1 | u64::from(group == GONE));
-                let (starts, ends) = gap.edges(cuts | !known, (gone, gone), first.lanes as u32);
+                let gone = of.iter().rev().fold(0, |bits, &group| bits << 1 | u64::from(group == GONE));
+                let (starts, ends) = gap.edges(cuts | !known, (gone, gone), chars.len() as u32);
                 several.cut_apart(first.bytes(starts), first.bytes(ends), at);
             } else {
                 several.cut(first.bytes(cuts & known), at);
             }
             known = u64::MAX;
             at += first.length;
-            if first.lanes < LANES {
+            if chars.len() < LANES {
                 break;
             }
         }
@@ -152,12 +88,12 @@ impl Charwise {
         several.end()
     }
 
-    /// Before which of some characters text may be cut, as bits; `last` is the number and group of that before them, and then
+    /// Before which of some characters, of these groups, text may be cut, as bits; `last` is the number and group of that before them, and then
     /// of the last of them.
     #[inline]
-    fn cuts_of(&self, first: &First, last: &mut (u16, u8)) -> u64 {
+    fn cuts_of(&self, chars: &[u16], groups: &[u8], last: &mut (u16, u8)) -> u64 {
         let (space, mut cuts) = (u32::from(self.letters.canonical(' ')) as u16, 0);
-        for (lane, (&char, &group)) in first.chars.iter().zip(&first.groups).enumerate().take(first.lanes) {
+        for (lane, (&char, &group)) in chars.iter().zip(groups).enumerate() {
             let char = if char == u16::from(b' ') { space } else { char };
             let (before, other) = std::mem::replace(last, (char, group));
             let mut is_cut = (other != group) | (group <= ALONE);
@@ -171,6 +107,14 @@ impl Charwise {
 }
 
 impl Groups {
+    /// Those of some characters; behind them stands anything.
+    #[inline(always)]
+    fn of_first(&self, first: &First) -> [u8; LANES] {
+        let mut of = [UNKNOWN; LANES];
+        of.iter_mut().zip(first.chars()).for_each(|(group, &char)| *group = self.get(char));
+        of
+    }
+
     /// How many characters in a row from byte `at` on nothing stands for, but for those that go, and where they end; none of four
     /// bytes.
     pub(super) fn unknown(&self, text: &[u8], at: usize) -> (usize, usize) {
@@ -185,11 +129,11 @@ impl Groups {
     fn unknown_plain(&self, text: &[u8], mut at: usize) -> (usize, usize) {
         let mut count = 0;
         loop {
-            let first = First::of(&text[at..], self);
-            let groups = &first.groups[..first.lanes];
-            let row = groups.iter().take_while(|&&group| group == UNKNOWN || group == GONE).count();
-            count += groups[..row].iter().filter(|&&group| group == UNKNOWN).count();
-            at += if row < first.lanes { usize::from(first.places[row]) } else { first.length };
+            let first = First::of(&text[at..]);
+            let of = &self.of_first(&first)[..first.chars().len()];
+            let row = of.iter().take_while(|&&group| group == UNKNOWN || group == GONE).count();
+            count += of[..row].iter().filter(|&&group| group == UNKNOWN).count();
+            at += first.place(row);
             if row < LANES {
                 return (count, at);
             }

@@ -65,7 +65,7 @@ impl Charwise {
             }
             let cut;
             (cut, last) = self.sixteen_cut(groups, (bytes, ahead.len()), (last, before));
-            if cut.lanes == 0 || cut.alone & ROW == ROW {
+            if cut.lanes == 0 || cut.alone.trailing_ones() as usize >= ROW {
                 break;
             }
             let (cuts, gone) = (u64::from(cut.cuts), u64::from(cut.gone));

@@ -2,11 +2,12 @@
 //!
 //! Leaves out which neighbours merge (`joins`, `pairs`).
 
-use std::hint::select_unpredictable;
-
 use rustc_hash::FxHashMap;
 
-use crate::alphabet::{Alphabet, NONE};
+use crate::{
+    alphabet::{Alphabet, NONE},
+    first::decode,
+};
 
 /// Characters below are in a table, the others in a map.
 const TABLE: usize = 0x1_0000;
@@ -224,20 +225,4 @@ impl Letters {
         let (number, width) = decode(bytes);
         (self.table[usize::from(number)], width)
     }
-}
-
-/// The number of a character of up to three bytes, which these four begin with, and its width.
-#[inline]
-pub(super) fn decode(bytes: u32) -> (u16, usize) {
-    let byte = |at: u32| bytes >> (8 * at) & 0xFF;
-    let (is_two, is_three) = (byte(0) >= 0xC0, byte(0) >= 0xE0);
-    let (last, more) = (byte(1) & 0x3F, byte(2) & 0x3F);
-    let two = (byte(0) & 0x1F) << 6 | last;
-    // The bits of the first byte beyond the 16 of a character go.
-    let three = two << 6 | more;
-    // No branches: which width comes next is not to be foretold.
-    let code = select_unpredictable(is_two, two, byte(0));
-    let code = select_unpredictable(is_three, three, code);
-    let width = 1 + usize::from(is_two) + usize::from(is_three);
-    (code as u16, width)
 }

@@ -13,12 +13,14 @@ use super::{
     Charwise,
     alone::four,
     carry::Carry,
-    letters::decode,
     out::{Out, ROOM},
     weigh::{KEPT, Weigh},
     work::Work,
 };
-use crate::models::unigram::{Alone, FEW};
+use crate::{
+    first::decode,
+    models::unigram::{Alone, FEW},
+};
 /// A stretch ends before so many bytes of ASCII, or after so many bytes of all.
 const ASCII: usize = 16;
 const ENOUGH: usize = 1 << 10;
