@@ -69,17 +69,32 @@ pub(crate) fn decode(bytes: u32) -> (u16, usize) {
     (code as u16, width)
 }
 
-/// The first characters of a text: where each begins, and its number; where the next begins.
+/// How many bytes, from the first, are ASCII.
+#[inline]
+pub(crate) fn ascii_bytes(bytes: &[u8]) -> usize {
+    let mut count = 0;
+    let (words, rest) = bytes.as_chunks::<8>();
+    for word in words {
+        let high = u64::from_le_bytes(*word) & 0x8080_8080_8080_8080;
+        if high != 0 {
+            return count + high.trailing_zeros() as usize / 8;
+        }
+        count += 8;
+    }
+    count + rest.iter().position(|byte| !byte.is_ascii()).unwrap_or(rest.len())
+}
+
+/// The first characters of a text, up to one of four bytes, or the last number of two bytes, which tables have nothing behind:
+/// where each begins, and its number.
 pub(crate) struct First {
-    places: [u8; LANES],
-    chars: [u16; LANES],
-    count: usize,
-    pub(crate) length: usize,
+    block: [u8; READ],
+    /// Where those begin that are left.
+    begins: u64,
+    length: usize,
 }
 
 impl First {
-    /// Up to one of four bytes, or the last number of two bytes, which tables have nothing behind.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn of(text: &[u8]) -> First {
         let mut block = [0; READ];
         let length = text.len().min(BLOCK);
@@ -87,49 +102,33 @@ impl First {
             Some(whole) => block[..BLOCK].copy_from_slice(whole),
             None => block[..length].copy_from_slice(text),
         }
-        let begins = starts(&block);
-        let whole = if length < BLOCK { (1 << length) - 1 } else { (1 << WHOLE) - 1 };
-        let mut first = First { places: [0; LANES], chars: [0; LANES], count: 0, length: 0 };
-        let mut left = begins & whole;
-        while left != 0 && first.count < LANES {
-            let place = left.trailing_zeros() as usize;
-            let Some(&four) = block.get(place..).and_then(<[u8]>::first_chunk::<4>) else { break };
-            let char = decode(u32::from_le_bytes(four)).0;
-            if four[0] >= 0xF0 || char == u16::MAX {
-                break;
-            }
-            first.places[first.count] = place as u8;
-            first.chars[first.count] = char;
-            first.count += 1;
-            left &= left - 1;
-        }
-        let last = first.count.checked_sub(1);
-        let next = last.map_or(1, |last| begins & (u64::MAX << first.places[last] << 1));
-        first.length = (next.trailing_zeros() as usize).min(length);
-        first
+        let there = if length < BLOCK { (1 << length) - 1 } else { u64::MAX };
+        First { begins: starts(&block) & there, block, length }
     }
 
-    /// The numbers.
+    /// Where those end that came.
     #[inline(always)]
-    pub(crate) fn chars(&self) -> &[u16] {
-        &self.chars[..self.count]
+    pub(crate) fn end(&self) -> usize {
+        (self.begins.trailing_zeros() as usize).min(self.length)
     }
+}
 
-    /// Where one begins, or, after the last, the next.
+impl Iterator for First {
+    type Item = (usize, u16);
+
     #[inline(always)]
-    pub(crate) fn place(&self, at: usize) -> usize {
-        if at < self.count { usize::from(self.places[at]) } else { self.length }
-    }
-
-    /// The bytes where those begin of which these are bits.
-    #[inline]
-    pub(crate) fn bytes(&self, mut bits: u64) -> u64 {
-        let mut bytes = 0;
-        while bits != 0 {
-            bytes |= 1 << self.places[bits.trailing_zeros() as usize % LANES];
-            bits &= bits - 1;
+    fn next(&mut self) -> Option<(usize, u16)> {
+        let place = self.begins.trailing_zeros() as usize;
+        if place >= WHOLE && (self.length == BLOCK || place == BLOCK) {
+            return None;
         }
-        bytes
+        let four = self.block.get(place..)?.first_chunk::<4>()?;
+        let char = decode(u32::from_le_bytes(*four)).0;
+        if four[0] >= 0xF0 || char == u16::MAX {
+            return None;
+        }
+        self.begins &= self.begins - 1;
+        Some((place, char))
     }
 }
 

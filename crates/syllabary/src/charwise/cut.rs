@@ -24,6 +24,18 @@ pub(super) const ROW: usize = 4;
 /// From here on, characters are of scripts without spaces: their pairs are asked for, or all would be one segment.
 pub(super) const UNSPACED: u32 = 0x3000;
 
+/// Some characters: before which of them text may be cut, and at which segments begin and before which they end, if some characters
+/// go, as bits of bytes; how many they are, how many of these, from the first on, are strangers, and how many bytes they have.
+#[derive(Default)]
+struct Cut {
+    cuts: u64,
+    starts: u64,
+    ends: u64,
+    count: usize,
+    row: usize,
+    length: usize,
+}
+
 impl Charwise {
     /// Takes the segments from byte `at` on, where text may be cut, to those that are looked up together, as long as there
     /// is room and this is for them; where the last ends.
@@ -59,23 +71,18 @@ impl Charwise {
             if ahead.len() >= BLOCK && ahead[..BLOCK / 2].is_ascii() {
                 break;
             }
-            let first = First::of(ahead);
-            let (chars, of) = (first.chars(), groups.of_first(&first));
-            let of = &of[..chars.len()];
-            if chars.is_empty() || of.len() >= ROW && of[..ROW].iter().all(|&group| group <= ALONE) {
+            let cut = self.cut_sixteen(groups, ahead, (&mut last, &mut gap));
+            if cut.count == 0 || cut.row >= ROW {
                 break;
             }
-            let cuts = self.cuts_of(chars, of, &mut last);
             if self.dropped.is_some() {
-                let gone = of.iter().rev().fold(0, |bits, &group| bits << 1 | u64::from(group == GONE));
-                let (starts, ends) = gap.edges(cuts | !known, (gone, gone), chars.len() as u32);
-                several.cut_apart(first.bytes(starts), first.bytes(ends), at);
+                several.cut_apart(cut.starts, cut.ends, at);
             } else {
-                several.cut(first.bytes(cuts & known), at);
+                several.cut(cut.cuts & known, at);
             }
             known = u64::MAX;
-            at += first.length;
-            if chars.len() < LANES {
+            at += cut.length;
+            if cut.count < LANES {
                 break;
             }
         }
@@ -88,33 +95,38 @@ impl Charwise {
         several.end()
     }
 
-    /// Before which of some characters, of these groups, text may be cut, as bits; `last` is the number and group of that before them, and then
-    /// of the last of them.
+    /// Cuts up to sixteen characters; `last` is the number and group of that before them, and then of the last of them.
     #[inline]
-    fn cuts_of(&self, chars: &[u16], groups: &[u8], last: &mut (u16, u8)) -> u64 {
-        let (space, mut cuts) = (u32::from(self.letters.canonical(' ')) as u16, 0);
-        for (lane, (&char, &group)) in chars.iter().zip(groups).enumerate() {
+    fn cut_sixteen(&self, groups: &Groups, ahead: &[u8], (last, gap): (&mut (u16, u8), &mut Gap)) -> Cut {
+        let space = u32::from(self.letters.canonical(' ')) as u16;
+        let (mut first, mut cut) = (First::of(ahead), Cut::default());
+        // All are read before the first pair is asked for: what that waits for, the others do too.
+        let mut all = [(0, 0); LANES];
+        for one in &mut all {
+            let Some(next) = first.next() else { break };
+            *one = next;
+            cut.count += 1;
+        }
+        for (lane, &(place, char)) in all[..cut.count].iter().enumerate() {
+            let group = groups.get(char);
             let char = if char == u16::from(b' ') { space } else { char };
             let (before, other) = std::mem::replace(last, (char, group));
             let mut is_cut = (other != group) | (group <= ALONE);
             if !is_cut && (group == PAIRS || u32::from(char) >= UNSPACED) {
                 is_cut = !self.joins.may_join(before.into(), char.into());
             }
-            cuts |= u64::from(is_cut) << lane;
+            cut.row += usize::from(cut.row == lane && group <= ALONE);
+            let (start, end) = gap.edge(is_cut, group == GONE);
+            cut.cuts |= u64::from(is_cut) << place;
+            cut.starts |= u64::from(start) << place;
+            cut.ends |= u64::from(end) << place;
         }
-        cuts
+        cut.length = first.end();
+        cut
     }
 }
 
 impl Groups {
-    /// Those of some characters; behind them stands anything.
-    #[inline(always)]
-    fn of_first(&self, first: &First) -> [u8; LANES] {
-        let mut of = [UNKNOWN; LANES];
-        of.iter_mut().zip(first.chars()).for_each(|(group, &char)| *group = self.get(char));
-        of
-    }
-
     /// How many characters in a row from byte `at` on nothing stands for, but for those that go, and where they end; none of four
     /// bytes.
     pub(super) fn unknown(&self, text: &[u8], at: usize) -> (usize, usize) {
@@ -129,11 +141,17 @@ impl Groups {
     fn unknown_plain(&self, text: &[u8], mut at: usize) -> (usize, usize) {
         let mut count = 0;
         loop {
-            let first = First::of(&text[at..]);
-            let of = &self.of_first(&first)[..first.chars().len()];
-            let row = of.iter().take_while(|&&group| group == UNKNOWN || group == GONE).count();
-            count += of[..row].iter().filter(|&&group| group == UNKNOWN).count();
-            at += first.place(row);
+            let mut first = First::of(&text[at..]);
+            let mut row = 0;
+            for (place, char) in first.by_ref().take(LANES) {
+                match self.get(char) {
+                    UNKNOWN => count += 1,
+                    GONE => {}
+                    _ => return (count, at + place),
+                }
+                row += 1;
+            }
+            at += first.end();
             if row < LANES {
                 return (count, at);
             }

@@ -9,6 +9,7 @@
 #[cfg(simd_x86)]
 use super::cover::{Cover, Ends};
 use super::letters::Letters;
+use crate::first::ascii_bytes;
 
 /// Bytes that are looked at together.
 pub(super) const BLOCK: usize = 64;
@@ -43,21 +44,6 @@ pub(super) const SPREAD: u64 = 0x9E37_79B9_7F4A_7C15;
 #[inline]
 fn hash(left: u32, right: u32) -> u64 {
     (u64::from(left) << 32 | u64::from(right)).wrapping_mul(SPREAD)
-}
-
-/// How many bytes, from the first, are ASCII.
-#[inline]
-fn ascii_bytes(bytes: &[u8]) -> usize {
-    let mut count = 0;
-    let (words, rest) = bytes.as_chunks::<8>();
-    for word in words {
-        let high = u64::from_le_bytes(*word) & 0x8080_8080_8080_8080;
-        if high != 0 {
-            return count + high.trailing_zeros() as usize / 8;
-        }
-        count += 8;
-    }
-    count + rest.iter().position(|byte| !byte.is_ascii()).unwrap_or(rest.len())
 }
 
 impl Joins {

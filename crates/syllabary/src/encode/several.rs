@@ -81,6 +81,13 @@ impl Gap {
         self.is_out = out_ends >> (count - 1) & 1 == 1;
         (cuts & !out, cuts & !behind)
     }
+
+    /// The same of one place.
+    #[inline(always)]
+    pub(crate) fn edge(&mut self, is_cut: bool, is_out: bool) -> (bool, bool) {
+        let was_out = std::mem::replace(&mut self.is_out, is_out);
+        (is_cut & !is_out, is_cut & !was_out)
+    }
 }
 
 impl Default for Several {

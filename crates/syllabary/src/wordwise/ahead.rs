@@ -62,7 +62,6 @@ impl<'w, 'o, F: FnMut(&[u32]) -> bool> Walk<'w, 'o, F> {
     pub(super) fn text<const KINDS: bool>(&mut self, text: &str) -> Result<(), Error> {
         let (mut cut, mut ahead) = (Cut::default(), [Ahead::default(); AHEAD]);
         loop {
-            #[cfg(simd_x86)]
             self.together(text, &mut cut)?;
             let (count, more) = self.ahead::<KINDS>(text, &mut cut, &mut ahead);
             if std::mem::take(&mut self.learned) {

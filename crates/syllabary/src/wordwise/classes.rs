@@ -56,7 +56,6 @@ impl Classes {
     }
 
     /// Those of characters of up to three bytes, once one is known.
-    #[cfg(simd_x86)]
     pub(super) fn table(&self) -> Option<&[u32; TABLED]> {
         self.table.as_slice().try_into().ok()
     }

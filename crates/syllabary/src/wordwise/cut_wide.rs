@@ -4,8 +4,7 @@
 //! 64 bytes  ->  of each what it is cut from at its left, and of each what is cut at its right: bits in common  =>  a cut
 //! ```
 //!
-//! Leaves out what characters do (`classes`), characters not met yet and those of four bytes, which are read one by one (`walk`),
-//! and rows of characters that are tokens by themselves, as those of Chinese: these are written at once (`ahead`).
+//! Leaves out what `cut` does.
 
 use std::arch::x86_64::{
     __m512i, __mmask64, _mm512_add_epi8, _mm512_alignr_epi32, _mm512_and_si512, _mm512_castsi128_si512,
@@ -18,74 +17,27 @@ use std::arch::x86_64::{
     _mm512_storeu_si512, _mm512_sub_epi8, _mm512_test_epi8_mask, _mm512_test_epi32_mask, _pdep_u64,
 };
 
-use super::classes::{ALONE, Classes, SPACE, TOKEN, go_on};
+use super::{
+    classes::{ALONE, SPACE, TOKEN},
+    cut::{BEFORE, BEHIND, Before, CLASSES, ROW, RUN, Wide, first_bits},
+};
 use crate::{
-    encode::{Gap, Several},
-    sixteen::{Able, LANES, Sixteen, WINDOW, at_most, first_sixteen, load},
+    encode::Several,
+    narrow::ASCII,
+    sixteen::{LANES, Sixteen, WINDOW, at_most, first_sixteen, load},
     split::PLACES,
 };
 
-const ASCII: usize = 128;
-/// Fewer bytes of ASCII are read with what is around them.
-const RUN: u32 = 24;
-/// So many of sixteen characters that are tokens are a row of them.
-const ROW: u32 = 8;
-/// Classes below are all there are but for tokens, which are like `ALONE`.
-const CLASSES: usize = 8;
-
-/// As bits, from which classes one is cut at its right, and which it has at its left.
-const BEHIND: [u8; CLASSES] = sides(true);
-const BEFORE: [u8; CLASSES] = sides(false);
-
-/// Two classes are cut from each other if `BEHIND` of the first and `BEFORE` of the second have a bit in common: a bit for each class.
-const fn sides(behind: bool) -> [u8; CLASSES] {
-    let (mut sides, mut class) = ([0; CLASSES], 1);
-    while class < CLASSES {
-        let mut other = 1;
-        while other < CLASSES {
-            let is_cut =
-                class >= SPACE as usize || other >= SPACE as usize || !go_on(class as u32, other as u32);
-            if behind && is_cut || !behind && class == other {
-                sides[class] |= 1 << other;
-            }
-            other += 1;
-        }
-        class += 1;
-    }
-    sides
-}
-
-/// The classes of ASCII, all known. Exists only where the processor has the instructions.
-#[derive(Debug)]
-#[repr(C, align(64))]
-pub(super) struct Wide {
-    behind: [u8; ASCII],
-    before: [u8; ASCII],
-}
-
 impl Wide {
-    /// Of all characters of ASCII.
-    pub(super) fn new(classes: impl Fn(u8) -> u32) -> Option<Wide> {
-        Able::new()?;
-        let of = |sides: &[u8; CLASSES], byte| sides[classes(byte as u8).min(ALONE) as usize];
-        Some(Wide {
-            behind: std::array::from_fn(|byte| of(&BEHIND, byte)),
-            before: std::array::from_fn(|byte| of(&BEFORE, byte)),
-        })
-    }
-
-    /// Takes the words from byte `at` on, where one or white space begins, to those that are looked up together, without the white
-    /// space between them, as long as there is room and this is for them; where the last ends.
-    pub(super) fn cut(&self, classes: &Classes, text: &[u8], at: usize, several: &mut Several) -> usize {
-        several.begin_apart(at);
-        let Some(classes) = classes.table() else { return at };
-        // SAFETY: `self` exists, so the processor has all features that the function has.
-        unsafe { self.cut_here(classes, text, at, several) }
-    }
-
     #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vbmi,avx512vbmi2,bmi1,bmi2,lzcnt,popcnt")]
-    fn cut_here(&self, classes: &[u32; 1 << 16], text: &[u8], mut at: usize, several: &mut Several) -> usize {
-        let mut before = Before { side: 0, gap: Gap::NOTHING, is_first: true };
+    pub(super) fn cut_by_vectors(
+        &self,
+        classes: &[u32; 1 << 16],
+        text: &[u8],
+        mut at: usize,
+        several: &mut Several,
+    ) -> usize {
+        let mut before = Before::NOTHING;
         while at < text.len() && several.has_room() {
             let ahead = &text[at..];
             let bytes = load(ahead);
@@ -93,7 +45,7 @@ impl Wide {
             let ascii = (_mm512_movepi8_mask(bytes) | !there).trailing_zeros();
             if ascii >= RUN || ascii as usize == ahead.len() {
                 let known = first_bits(ascii);
-                let (cuts, spaces) = self.ascii_cut(ahead, bytes, before.side);
+                let (cuts, spaces) = self.ascii_wide(ahead, bytes, before.side);
                 let (starts, ends) = before.edges(cuts & known, (spaces & known, spaces & known), ascii);
                 several.cut_apart(starts, ends, at);
                 at += ascii as usize;
@@ -113,17 +65,14 @@ impl Wide {
             several.cut_apart(starts, ends, at);
             at += length;
         }
-        if at == text.len() && several.is_open() {
-            several.put(at);
-        }
-        several.end()
+        at
     }
 
     /// Before which of the first bytes, all of ASCII, a word may end, and which are white space, as bits; `last` is what the one
     /// before is cut from.
     #[inline]
     #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vbmi,avx512vbmi2,bmi1,bmi2,lzcnt,popcnt")]
-    fn ascii_cut(&self, ahead: &[u8], bytes: __m512i, last: u8) -> (u64, u64) {
+    fn ascii_wide(&self, ahead: &[u8], bytes: __m512i, last: u8) -> (u64, u64) {
         let there: __mmask64 = if ahead.len() < WINDOW { (1 << ahead.len()) - 1 } else { u64::MAX };
         // SAFETY: the byte before the first is not read, nor what is not there.
         let before = unsafe { _mm512_maskz_loadu_epi8(there & !1, ahead.as_ptr().wrapping_sub(1).cast()) };
@@ -201,12 +150,6 @@ impl Wide {
     }
 }
 
-/// The first so many bits.
-#[inline(always)]
-fn first_bits(count: u32) -> u64 {
-    if count < u64::BITS { (1 << count) - 1 } else { u64::MAX }
-}
-
 /// The sides of sixteen classes.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vbmi,avx512vbmi2,bmi1,bmi2,lzcnt,popcnt")]
@@ -214,25 +157,6 @@ fn sides_of(class: __m512i, sides: [u8; CLASSES]) -> __m512i {
     let sides: [u32; 2 * CLASSES] = std::array::from_fn(|class| sides[class % CLASSES].into());
     // SAFETY: there are sixteen numbers.
     unsafe { _mm512_permutexvar_epi32(class, _mm512_loadu_si512(sides.as_ptr().cast())) }
-}
-
-/// What is known of the character before.
-struct Before {
-    /// From what it is cut.
-    side: u8,
-    gap: Gap,
-    /// There is none.
-    is_first: bool,
-}
-
-impl Before {
-    /// Of so many places, by where text may be cut and where white space begins and ends: at which words begin, and before
-    /// which they end.
-    #[inline(always)]
-    fn edges(&mut self, cuts: u64, (spaces, space_ends): (u64, u64), count: u32) -> (u64, u64) {
-        let cuts = cuts | u64::from(std::mem::take(&mut self.is_first));
-        self.gap.edges(cuts, (spaces, space_ends), count)
-    }
 }
 
 /// At which bytes words begin, and before which they end, as bits, of up to sixteen characters of some bytes, of which so many
@@ -268,76 +192,4 @@ fn sixteen_cut(
     let (starts, ends) = last.edges(cuts.into(), (spaces.into(), spaces.into()), lanes);
     last.side = rows[lanes as usize - 1] as u8;
     (_pdep_u64(starts, begins), _pdep_u64(ends, begins), end.min(length))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::{
-        drawn::{drawing, drawn},
-        wordwise::classes::{LETTER, NUMBER, SIGN, WORD},
-    };
-
-    const CHARS: [char; 24] = [
-        'a', 'b', 'c', '.', ',', '!', '1', '2', ' ', '\n', '_', '\u{7f}', 'é', 'ж', 'ω', '²', '\u{a0}', '漢',
-        '字', 'か', '。', '\u{3000}', '\u{ffff}', '😀',
-    ];
-    const OTHERS: [u32; 7] = [WORD, LETTER, SIGN, NUMBER, SPACE, ALONE, TOKEN + 7];
-
-    /// The classes are drawn, and so is which characters are not met yet.
-    #[test]
-    fn words_end_where_classes_are_cut() {
-        let mut draw = drawing(5);
-        let mut all = 0;
-        for round in 0..drawn(3_000, 60_000) {
-            let among = [CHARS.len(), 22, 17][round % 3];
-            let mut classes = Classes::default();
-            let kinds = if round % 2 == 0 { OTHERS.len() } else { 5 };
-            let of: Vec<u32> = CHARS.iter().map(|_| OTHERS[draw(kinds)]).collect();
-            let unmet = if round % 5 == 0 { draw(CHARS.len()) } else { CHARS.len() };
-            for (at, &char) in CHARS.iter().enumerate().filter(|&(at, _)| at != unmet || CHARS[at].is_ascii())
-            {
-                classes.put(char as u32, of[at]);
-            }
-            let class = |char: char| of[CHARS.iter().position(|&other| other == char).unwrap()];
-            let Some(wide) =
-                Wide::new(|byte| if CHARS.contains(&char::from(byte)) { class(byte.into()) } else { WORD })
-            else {
-                return;
-            };
-            let chars: Vec<usize> = (0..draw(400)).map(|_| draw(among) / (1 + draw(3))).collect();
-            let text: String = chars.iter().map(|&at| CHARS[at]).collect();
-            let start = text.char_indices().map(|(at, _)| at).nth(draw(9)).unwrap_or(0);
-            let mut several = Several::default();
-            let end = wide.cut(&classes, text.as_bytes(), start, &mut several);
-            let (mut words, mut begin, mut before) = (Vec::new(), start, None);
-            for (at, char) in text[start..].char_indices() {
-                let class = class(char).min(ALONE);
-                if let Some(before) = before
-                    && BEHIND[before as usize] & BEFORE[class as usize] != 0
-                {
-                    words.push((begin, start + at, before));
-                    begin = start + at;
-                }
-                before = Some(class);
-            }
-            words.extend(before.map(|before| (begin, text.len(), before)));
-            words.retain(|&(.., class)| class != SPACE);
-            let found: Vec<_> = (0..several.count()).map(|at| several.span(at)).collect();
-            let words: Vec<_> = words.into_iter().map(|(begin, end, _)| (begin, end)).collect();
-            assert_eq!(found, words[..found.len()], "{text:?} {of:?}");
-            assert_eq!(end, found.last().map_or(start, |&(_, end)| end));
-            all += usize::from(found.len() == words.len());
-        }
-        assert!(all > drawn(1_000, 20_000), "{all}");
-    }
-
-    #[test]
-    fn sides_are_those_of_classes() {
-        for (before, after) in (1..=TOKEN).flat_map(|before| (1..=TOKEN).map(move |after| (before, after))) {
-            let stays =
-                before < SPACE && after < SPACE && (before == after || before == WORD || after == WORD);
-            assert_eq!(BEHIND[before as usize] & BEFORE[after as usize] == 0, stays);
-        }
-    }
 }

@@ -2,7 +2,6 @@
 //!
 //! Leaves out dropout, scores and places of tokens in their pieces where they are merged: the general way (`run`) has those.
 
-#[cfg(simd_x86)]
 use super::letters::Letters;
 use crate::{
     Error,
@@ -13,7 +12,6 @@ use crate::{
     spell::{Edge, Symbols},
     tokenizer::Tokenizer,
 };
-#[cfg(simd_x86)]
 use crate::{
     charwise::{learn::New, memory::Memory},
     encode::{Listed, Several},
@@ -24,13 +22,11 @@ use crate::{
 pub(super) struct Merging {
     ids: Vec<u32>,
     scratch: Scratch,
-    #[cfg(simd_x86)]
     new: New,
 }
 
 impl Merging {
     /// Remembers what new words become that are merged side by side, if they are pieces and `letters` write them.
-    #[cfg(simd_x86)]
     pub(super) fn learn_many(
         &mut self,
         tokenizer: &Tokenizer,
@@ -49,7 +45,6 @@ impl Merging {
     }
 
     /// The ids of a word that was missed, if they are known by now.
-    #[cfg(simd_x86)]
     #[inline]
     pub(super) fn learned(&self, number: usize) -> Option<(&[u32], usize)> {
         self.new.ids(number)

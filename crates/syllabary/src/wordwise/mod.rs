@@ -17,11 +17,11 @@
 
 mod ahead;
 mod classes;
+mod cut;
 #[cfg(simd_x86)]
 mod cut_wide;
 mod letters;
 mod merging;
-#[cfg(simd_x86)]
 mod together;
 mod tries;
 mod walk;

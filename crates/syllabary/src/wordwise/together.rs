@@ -1,15 +1,15 @@
-//! Words that are looked up together, where the processor cuts many at once.
+//! Words that are looked up together.
 //!
 //! ```text
 //! places to cut  ->  up to 1,024 words, without the white space between them  ->  one look for all, then those not found
 //! ```
 //!
-//! Leaves out how they are cut (`cut_wide`), and few words, which are looked up one by one (`ahead`).
+//! Leaves out how they are cut (`cut`), and few words, which are looked up one by one (`ahead`).
 
 use super::{
     ahead::{Ahead, Walk},
     classes::WORD,
-    cut_wide::Wide,
+    cut::Wide,
     walk::{Cut, Cutter, Work},
 };
 use crate::{Error, encode::Several, models::Model};
@@ -29,9 +29,10 @@ impl<F: FnMut(&[u32]) -> bool> Walk<'_, '_, F> {
     /// Writes the words from where the text has been cut, as long as they are cut together.
     #[inline]
     pub(super) fn together(&mut self, text: &str, cut: &mut Cut) -> Result<(), Error> {
-        if text.len() - cut.at < FEWEST || cut.between.is_some() || !self.cutter.is_wide()? {
+        if text.len() - cut.at < FEWEST || cut.between.is_some() {
             return Ok(());
         }
+        self.cutter.know_ascii()?;
         let mut several = self.cutter.work.several.take().unwrap_or_default();
         let mut done = Ok(());
         while done.is_ok() && !self.out.stopped {
@@ -100,8 +101,8 @@ fn ask(model: &Model, text: &[u8], several: &Several, numbers: std::ops::Range<u
 }
 
 impl Cutter<'_> {
-    /// Whether words are cut together.
-    fn is_wide(&mut self) -> Result<bool, Error> {
+    /// Makes sure that the classes of ASCII are known.
+    fn know_ascii(&mut self) -> Result<(), Error> {
         if self.work.wide.is_none() {
             let mut letter = [0; 1];
             for byte in 0..128_u8 {
@@ -111,7 +112,7 @@ impl Cutter<'_> {
             }
             self.work.wide = Some(Wide::new(|byte| self.work.classes.ascii(byte)));
         }
-        Ok(matches!(self.work.wide, Some(Some(_))))
+        Ok(())
     }
 
     /// Finds the classes of the next characters, if there are some that have none yet; whether there were.
@@ -129,7 +130,7 @@ impl Cutter<'_> {
     /// The next words of a text, where the last ends, and whether most are of scripts without spaces.
     fn cut_many(&self, text: &str, at: usize, several: &mut Several) -> (usize, bool) {
         let (Work { classes, wide, .. }, bytes) = (&*self.work, text.as_bytes());
-        let Some(wide) = wide.as_ref().and_then(Option::as_ref) else { return (at, false) };
+        let Some(wide) = wide else { return (at, false) };
         let end = wide.cut(classes, bytes, at, several);
         let first = (0..several.count().min(SAMPLE)).map(|number| several.span(number).0);
         let unspaced = first.clone().filter(|&start| self.is_unspaced(bytes, start)).count();

@@ -4,16 +4,14 @@
 
 use std::ops::Range;
 
-#[cfg(simd_x86)]
-use super::cut_wide::Wide;
 use super::{
     Wordwise,
     ahead::Walk,
     classes::{Classes, NUMBER, SPACE, TOKEN, WORD, go_on},
+    cut::Wide,
     letters::Letters,
     merging::{Maker, Merging},
 };
-#[cfg(simd_x86)]
 use crate::encode::Several;
 use crate::{
     Error,
@@ -42,9 +40,7 @@ pub(crate) struct Work {
     pub(super) merging: Merging,
     pub(super) ids: Vec<u32>,
     /// How words are cut together, once that is known, and those that are.
-    #[cfg(simd_x86)]
-    pub(super) wide: Option<Option<Wide>>,
-    #[cfg(simd_x86)]
+    pub(super) wide: Option<Wide>,
     pub(super) several: Option<Several>,
 }
 
