@@ -149,7 +149,6 @@ impl Merges {
     }
 
     /// The same, if scanning can use them.
-    #[cfg(simd_x86)]
     pub(crate) fn listed(&self) -> Option<&PairTable> {
         self.list().filter(|_| self.most_scanned > 1)
     }

@@ -123,42 +123,13 @@ impl Wide {
                 before.side = self.behind[usize::from(text[at - 1])];
                 continue;
             }
-            let Some((starts, ends, length)) = self.sixteen_cut(classes, &text[at..], &mut before) else {
+            let Some((starts, ends, length)) = cut_sixteen(classes, &text[at..], &mut before) else {
                 break;
             };
             several.cut_apart(starts, ends, at);
             at += length;
         }
         at
-    }
-
-    /// At which bytes words begin, and before which they end, as bits, of up to sixteen characters, and how many bytes those have;
-    /// `None` if they are not for this way.
-    #[inline]
-    fn sixteen_cut(
-        &self,
-        classes: &[u32; 1 << 16],
-        ahead: &[u8],
-        last: &mut Before,
-    ) -> Option<(u64, u64, usize)> {
-        let mut first = First::of(ahead);
-        let (mut starts, mut ends, mut tokens, mut length) = (0, 0, 0, 0);
-        for _ in 0..LANES {
-            let Some((place, char)) = first.next() else { break };
-            let found = classes[usize::from(char)];
-            if found == 0 {
-                break;
-            }
-            tokens += u32::from(found >= TOKEN && usize::from(char) >= ASCII);
-            let class = found.min(ALONE) as usize;
-            let is_cut = last.side & BEFORE[class % CLASSES] != 0;
-            let (start, end) = last.edge(is_cut, class == SPACE as usize);
-            starts |= u64::from(start) << place;
-            ends |= u64::from(end) << place;
-            last.side = BEHIND[class % CLASSES];
-            length = first.end();
-        }
-        (length > 0 && tokens < ROW).then_some((starts, ends, length))
     }
 
     /// Before which bytes from one to another, up to 64 of ASCII, a word may end, and which are white space, as bits; `last` is
@@ -207,7 +178,32 @@ impl Wide {
     }
 }
 
+/// At which bytes words begin, and before which they end, as bits, of up to sixteen characters, and how many bytes those have;
+/// `None` if they are not for this way.
+#[inline]
+fn cut_sixteen(classes: &[u32; 1 << 16], ahead: &[u8], last: &mut Before) -> Option<(u64, u64, usize)> {
+    let mut first = First::of(ahead);
+    let (mut starts, mut ends, mut tokens, mut length) = (0, 0, 0, 0);
+    for _ in 0..LANES {
+        let Some((place, char)) = first.next() else { break };
+        let found = classes[usize::from(char)];
+        if found == 0 {
+            break;
+        }
+        tokens += u32::from(found >= TOKEN && usize::from(char) >= ASCII);
+        let class = found.min(ALONE) as usize;
+        let is_cut = last.side & BEFORE[class % CLASSES] != 0;
+        let (start, end) = last.edge(is_cut, class == SPACE as usize);
+        starts |= u64::from(start) << place;
+        ends |= u64::from(end) << place;
+        last.side = BEHIND[class % CLASSES];
+        length = first.end();
+    }
+    (length > 0 && tokens < ROW).then_some((starts, ends, length))
+}
+
 /// The first so many bits.
+#[cfg(simd_x86)]
 #[inline(always)]
 pub(super) fn first_bits(count: u32) -> u64 {
     if count < u64::BITS { (1 << count) - 1 } else { u64::MAX }
