@@ -1,6 +1,6 @@
 //! What x86-64 processors of the last ten years have: vectors of 32 bytes, and counting bits.
 //!
-//! Adds: tables of ASCII. Leaves out wider vectors (`sixteen`), and other processors, which have their own.
+//! Adds: tables of ASCII, and the orders of bits. Leaves out wider vectors (`sixteen`), and other processors, which have their own.
 
 #[cfg(simd_x86)]
 use std::arch::x86_64::{
@@ -12,6 +12,32 @@ pub(crate) const ASCII: usize = 128;
 /// Of a part of a table.
 #[cfg(simd_x86)]
 const PART: usize = 16;
+
+/// Bits of a byte.
+#[cfg(simd_x86)]
+const EIGHT: usize = 8;
+
+/// For each eight bits, where those that are set stand.
+#[cfg(simd_x86)]
+pub(crate) static ORDERS: [[u8; EIGHT]; 256] = orders();
+
+#[cfg(simd_x86)]
+const fn orders() -> [[u8; EIGHT]; 256] {
+    let mut orders = [[0; EIGHT]; 256];
+    let mut bits = 0;
+    while bits < orders.len() {
+        let (mut at, mut count) = (0, 0);
+        while at < EIGHT {
+            if bits >> at & 1 != 0 {
+                orders[bits][count] = at as u8;
+                count += 1;
+            }
+            at += 1;
+        }
+        bits += 1;
+    }
+    orders
+}
 
 /// Exists only where the processor has the instructions.
 #[derive(Clone, Copy, Debug)]

@@ -9,6 +9,7 @@ use super::{
     REACH, Unit,
     windows::{self, LANES, Lanes, WINDOW, WRITTEN},
 };
+use crate::narrow::ORDERS;
 
 /// Exists only where the processor has AVX2 and the bit instructions.
 #[derive(Clone, Copy)]
@@ -16,26 +17,6 @@ pub(super) struct Avx2(());
 
 /// Bytes whose characters are computed at once.
 const EIGHT: usize = 8;
-
-/// For each eight bits, where those that are set stand.
-static ORDERS: [[u8; EIGHT]; 256] = orders();
-
-const fn orders() -> [[u8; EIGHT]; 256] {
-    let mut orders = [[0; EIGHT]; 256];
-    let mut bits = 0;
-    while bits < orders.len() {
-        let (mut at, mut count) = (0, 0);
-        while at < EIGHT {
-            if bits >> at & 1 != 0 {
-                orders[bits][count] = at as u8;
-                count += 1;
-            }
-            at += 1;
-        }
-        bits += 1;
-    }
-    orders
-}
 
 impl Avx2 {
     #[inline]

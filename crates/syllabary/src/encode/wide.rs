@@ -199,14 +199,20 @@ fn cut_off(even: __m256i, uneven: __m256i, lengths: __m256i, kinds: __m256i) -> 
 #[inline]
 #[target_feature(enable = "avx2")]
 fn hashes(low: __m256i, high: __m256i) -> __m256i {
+    _mm256_srli_epi64::<HASH_DOWN>(mixed(low, high))
+}
+
+/// `Key::mixed` of four keys.
+#[inline]
+#[target_feature(enable = "avx2")]
+pub(super) fn mixed(low: __m256i, high: __m256i) -> __m256i {
     let turned =
         _mm256_or_si256(_mm256_srli_epi64::<HASH_TURN>(high), _mm256_slli_epi64::<{ 64 - HASH_TURN }>(high));
     let both = _mm256_xor_si256(low, turned);
-    let product = _mm256_xor_si256(
+    _mm256_xor_si256(
         _mm256_mul_epu32(both, _mm256_set1_epi64x(HASH_LOW as i64)),
         _mm256_mul_epu32(_mm256_srli_epi64::<32>(both), _mm256_set1_epi64x(HASH_HIGH as i64)),
-    );
-    _mm256_srli_epi64::<HASH_DOWN>(product)
+    )
 }
 
 /// The highest bit of each of four.

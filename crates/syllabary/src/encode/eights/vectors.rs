@@ -5,18 +5,22 @@
 use std::arch::x86_64::{
     __m256i, _mm_cvtsi64_si128, _mm256_add_epi32, _mm256_and_si256, _mm256_andnot_si256, _mm256_castps_si256,
     _mm256_castsi256_ps, _mm256_cmpeq_epi32, _mm256_cmpgt_epi32, _mm256_cvtepi32_ps, _mm256_cvtepu8_epi32,
-    _mm256_i32gather_epi32, _mm256_loadu_si256, _mm256_movemask_ps, _mm256_mul_epu32, _mm256_or_si256,
+    _mm256_i32gather_epi32, _mm256_loadu_si256, _mm256_movemask_ps, _mm256_or_si256,
     _mm256_permutevar8x32_epi32, _mm256_set1_epi32, _mm256_set1_epi64x, _mm256_setr_epi32,
     _mm256_setzero_si256, _mm256_shuffle_ps, _mm256_slli_epi32, _mm256_slli_epi64, _mm256_sllv_epi32,
-    _mm256_sllv_epi64, _mm256_srli_epi32, _mm256_srli_epi64, _mm256_srlv_epi64, _mm256_storeu_si256,
-    _mm256_sub_epi32, _mm256_sub_epi64, _mm256_unpackhi_epi32, _mm256_unpacklo_epi32, _mm256_xor_si256,
+    _mm256_sllv_epi64, _mm256_srli_epi32, _mm256_srlv_epi64, _mm256_storeu_si256, _mm256_sub_epi32,
+    _mm256_sub_epi64, _mm256_unpackhi_epi32, _mm256_unpacklo_epi32,
 };
 
 use super::{LANES, PLACES};
-use crate::encode::{
-    key::{HASH_HIGH, HASH_LOW, HASH_TURN, Key},
-    short::{BytePairs, NONE},
-    tokens::ShortTokens,
+use crate::{
+    encode::{
+        key::Key,
+        short::{BytePairs, NONE},
+        tokens::ShortTokens,
+        wide::mixed,
+    },
+    narrow::ORDERS,
 };
 
 const HALF: usize = LANES / 2;
@@ -117,19 +121,6 @@ pub(super) fn keys(bytes: &[[u64; LANES]; 2], from: __m256i, to: __m256i) -> Key
     keys
 }
 
-/// `Key::mixed`.
-#[inline]
-#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-fn mixed(low: __m256i, high: __m256i) -> __m256i {
-    let turned =
-        _mm256_or_si256(_mm256_srli_epi64::<HASH_TURN>(high), _mm256_slli_epi64::<{ 64 - HASH_TURN }>(high));
-    let both = _mm256_xor_si256(low, turned);
-    _mm256_xor_si256(
-        _mm256_mul_epu32(both, _mm256_set1_epi64x(HASH_LOW as i64)),
-        _mm256_mul_epu32(_mm256_srli_epi64::<32>(both), _mm256_set1_epi64x(HASH_HIGH as i64)),
-    )
-}
-
 /// The key of `length` bytes from the byte `from` on. Shifting by 64 or more, or by less than nothing, gives nothing.
 #[inline]
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
@@ -208,26 +199,6 @@ pub(super) fn firsts(
         bytes >>= 64;
         places = _mm256_add_epi32(places, _mm256_set1_epi32(LANES as i32));
     }
-}
-
-/// The places of the bits of each byte, in order.
-static ORDERS: [[u8; 8]; 256] = orders();
-
-const fn orders() -> [[u8; 8]; 256] {
-    let mut out = [[0; 8]; 256];
-    let mut bits = 0;
-    while bits < 256 {
-        let (mut count, mut place) = (0, 0);
-        while place < 8 {
-            if bits >> place & 1 != 0 {
-                out[bits][count] = place as u8;
-                count += 1;
-            }
-            place += 1;
-        }
-        bits += 1;
-    }
-    out
 }
 
 /// The numbers whose bits are set, one after the other; behind them stands anything.
