@@ -15,7 +15,9 @@ pub(crate) const READ: usize = BLOCK + 4;
 /// Characters at a time.
 pub(crate) const LANES: usize = 16;
 /// The last characters of a block may be no whole ones.
-const WHOLE: usize = BLOCK - 3;
+pub(crate) const WHOLE: usize = BLOCK - 3;
+/// Characters of ASCII.
+pub(crate) const ASCII: usize = 128;
 
 #[cfg(not(simd_x86))]
 pub(crate) use starts_by_words as starts;
@@ -84,6 +86,12 @@ pub(crate) fn ascii_bytes(bytes: &[u8]) -> usize {
     count + rest.iter().position(|byte| !byte.is_ascii()).unwrap_or(rest.len())
 }
 
+/// The first so many bits.
+#[inline(always)]
+pub(crate) fn first_bits(count: usize) -> u64 {
+    if count < BLOCK { (1 << count) - 1 } else { u64::MAX }
+}
+
 /// The first characters of a text, up to one of four bytes, or the last number of two bytes, which tables have nothing behind:
 /// where each begins, and its number.
 pub(crate) struct First {
@@ -102,8 +110,7 @@ impl First {
             Some(whole) => block[..BLOCK].copy_from_slice(whole),
             None => block[..length].copy_from_slice(text),
         }
-        let there = if length < BLOCK { (1 << length) - 1 } else { u64::MAX };
-        First { begins: starts(&block) & there, block, length }
+        First { begins: starts(&block) & first_bits(length), block, length }
     }
 
     /// Where those end that came.

@@ -8,7 +8,9 @@ use std::arch::x86_64::{
     _mm256_set1_epi8, _mm256_setzero_si256, _mm256_shuffle_epi8, _mm256_xor_si256,
 };
 
-pub(crate) const ASCII: usize = 128;
+#[cfg(simd_x86)]
+use crate::first::ASCII;
+
 /// Of a part of a table.
 #[cfg(simd_x86)]
 const PART: usize = 16;

@@ -16,10 +16,7 @@ use std::arch::x86_64::{
 
 use crate::split::{PLACES, flatten, has_vbmi};
 
-/// Characters at a time, of so many bytes, of which the last may be no whole ones.
-pub(crate) const LANES: usize = 16;
-pub(crate) const WINDOW: usize = 64;
-pub(crate) const WHOLE: usize = WINDOW - 3;
+pub(crate) use crate::first::{BLOCK as WINDOW, LANES, WHOLE};
 
 /// Exists only where the processor has the instructions.
 #[derive(Clone, Copy, Debug)]

@@ -16,10 +16,7 @@ use std::arch::x86_64::{
 };
 
 use super::joins::{BLOCK, BLOCKS, Cuts};
-use crate::{
-    narrow::{ASCII, Narrow},
-    split::has_vbmi,
-};
+use crate::{first::ASCII, narrow::Narrow, split::has_vbmi};
 
 /// Rectangles whose bits are in one byte.
 const EIGHT: usize = 8;

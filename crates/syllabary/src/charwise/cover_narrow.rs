@@ -11,7 +11,7 @@ use super::{
     cover::Cover,
     joins::{BLOCK, BLOCKS, Cuts},
 };
-use crate::narrow::look;
+use crate::{first::first_bits, narrow::look};
 
 /// Bytes at a time.
 const HALF: usize = BLOCK / 2;
@@ -28,15 +28,14 @@ impl Cover {
             let block = match cuts.end.checked_sub(1).and_then(|before| text[before..].first_chunk()) {
                 Some(block) => block,
                 None => {
-                    copy[usize::from(cuts.end == 0)..][..ahead + usize::from(cuts.end > 0)]
-                        .copy_from_slice(&text[cuts.end.saturating_sub(1)..cuts.end + ahead]);
+                    copy[0] = cuts.end.checked_sub(1).map_or(0, |before| text[before]);
+                    copy[1..=ahead].copy_from_slice(&text[cuts.end..][..ahead]);
                     &copy
                 }
             };
             let (may, others) = self.block(block);
             let ascii = (others.trailing_zeros() as usize).min(ahead);
-            let known = if ascii == BLOCK { u64::MAX } else { (1 << ascii) - 1 };
-            *bits = may & known & if cuts.end == at { !1 } else { u64::MAX };
+            *bits = may & first_bits(ascii) & if cuts.end == at { !1 } else { u64::MAX };
             cuts.end += ascii;
             if ascii < BLOCK {
                 break;

@@ -37,7 +37,7 @@ struct Cut {
 }
 
 impl Charwise {
-    /// `cut_others` by vectors.
+    /// `cut_by_groups` by vectors.
     pub(super) fn cut_wide(
         &self,
         (groups, _): (&Groups, Able),

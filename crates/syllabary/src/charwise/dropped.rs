@@ -15,14 +15,15 @@ use std::arch::x86_64::{
 };
 
 use super::joins::{BLOCK, Cuts};
-use crate::encode::{Gap, Several};
+use crate::{
+    encode::{Gap, Several},
+    first::ASCII,
+};
 #[cfg(simd_x86)]
 use crate::{
     narrow::Narrow,
     sixteen::{Able, load},
 };
-
-const ASCII: usize = 128;
 
 /// Which go.
 #[repr(C, align(64))]

@@ -11,8 +11,7 @@ use super::cover::{Cover, Ends};
 use super::letters::Letters;
 use crate::first::ascii_bytes;
 
-/// Bytes that are looked at together.
-pub(super) const BLOCK: usize = 64;
+pub(super) use crate::first::BLOCK;
 /// Blocks of text in which segments are looked for together.
 pub(super) const BLOCKS: usize = 8;
 /// At least so many bits for each pair.

@@ -17,11 +17,11 @@ use std::arch::x86_64::{
 use super::classes::{ALONE, Classes, SPACE, TOKEN, go_on};
 use crate::{
     encode::{Gap, Several},
-    first::{BLOCK, First, LANES, ascii_bytes},
-    narrow::ASCII,
+    first::{ASCII, BLOCK, First, LANES, ascii_bytes},
 };
 #[cfg(simd_x86)]
 use crate::{
+    first::first_bits,
     narrow::{Narrow, look},
     sixteen::Able,
 };
@@ -143,7 +143,7 @@ impl Wide {
         {
             // SAFETY: the processor has all features that the function has.
             let (cuts, spaces) = unsafe { self.ascii_narrow(block) };
-            let known = first_bits((to - from) as u32);
+            let known = first_bits(to - from);
             return (cuts & known & !1 | first, spaces & known);
         }
         let (mut cuts, mut spaces, mut side) = (first, 0, 0);
@@ -200,13 +200,6 @@ fn cut_sixteen(classes: &[u32; 1 << 16], ahead: &[u8], last: &mut Before) -> Opt
         length = first.end();
     }
     (length > 0 && tokens < ROW).then_some((starts, ends, length))
-}
-
-/// The first so many bits.
-#[cfg(simd_x86)]
-#[inline(always)]
-pub(super) fn first_bits(count: u32) -> u64 {
-    if count < u64::BITS { (1 << count) - 1 } else { u64::MAX }
 }
 
 /// What is known of the character before.

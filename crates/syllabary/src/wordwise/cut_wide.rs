@@ -19,11 +19,11 @@ use std::arch::x86_64::{
 
 use super::{
     classes::{ALONE, SPACE, TOKEN},
-    cut::{BEFORE, BEHIND, Before, CLASSES, ROW, RUN, Wide, first_bits},
+    cut::{BEFORE, BEHIND, Before, CLASSES, ROW, RUN, Wide},
 };
 use crate::{
     encode::Several,
-    narrow::ASCII,
+    first::{ASCII, first_bits},
     sixteen::{LANES, Sixteen, WINDOW, at_most, first_sixteen, load},
     split::PLACES,
 };
@@ -44,7 +44,7 @@ impl Wide {
             let there = if ahead.len() < WINDOW { (1 << ahead.len()) - 1 } else { u64::MAX };
             let ascii = (_mm512_movepi8_mask(bytes) | !there).trailing_zeros();
             if ascii >= RUN || ascii as usize == ahead.len() {
-                let known = first_bits(ascii);
+                let known = first_bits(ascii as usize);
                 let (cuts, spaces) = self.ascii_wide(ahead, bytes, before.side);
                 let (starts, ends) = before.edges(cuts & known, (spaces & known, spaces & known), ascii);
                 several.cut_apart(starts, ends, at);
@@ -102,7 +102,7 @@ impl Wide {
         let mut length = (at_least(0xE0).trailing_zeros() as usize).min(ahead.len()).min(WINDOW);
         // The second byte of the last is not read.
         length -= usize::from(length == WINDOW && leads >> (WINDOW - 1) == 1);
-        let known = first_bits(length as u32);
+        let known = first_bits(length);
         let (leads, ascii) = (leads & known, known & !at_least(0x80));
         if length < RUN as usize || leads.count_ones() > LANES as u32 {
             return (0, 0, 0);
