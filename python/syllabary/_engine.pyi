@@ -43,6 +43,7 @@ __all__ = [
     "read_own",
     "read_scored",
     "recover_merges",
+    "sha256",
 ]
 
 _Scored = tuple[builtins.bytes, NDArray[np.uint64], NDArray[np.float64]]
@@ -741,6 +742,9 @@ def read_scored(data: builtins.bytes) -> tuple[list[str], list[float], str] | No
     """Names and scores of a `tokenizer.json` whose vocabulary lists these, and the JSON of the file with an
     empty list in its place; `None` for another file, and for one that is wrong or unusual in that.
     """
+
+def sha256(data: builtins.bytes) -> str:
+    """SHA-256 in hexadecimal, as `hashlib` has it."""
 
 def recover_merges(tokens: Sequence[bytes]) -> list[tuple[int, int, int]]:
     """`reference.rank_merges` of tokens in the order of their ranks, ids being places in the list."""

@@ -83,6 +83,7 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(model_pieces::plain_pieces, module)?)?;
     module.add_function(wrap_pyfunction!(pairs::pairs, module)?)?;
     module.add_function(wrap_pyfunction!(ranks::recover_merges, module)?)?;
+    module.add_function(wrap_pyfunction!(ranks::sha256, module)?)?;
     module.add_function(wrap_pyfunction!(unigram::learn_unigram_of, module)?)?;
     Ok(())
 }

@@ -11,6 +11,7 @@ use pyo3::{
     pybacked::PyBackedBytes,
     types::{PyBytes, PyDict},
 };
+use sha2::{Digest, Sha256};
 use syllabary::vocab::Vocab;
 
 /// The most that a token may have, and an id: those of the formats.
@@ -140,6 +141,13 @@ fn number(data: &[u8]) -> Option<(u64, &[u8])> {
         }
     }
     (length > 0 && value <= MAX_ID).then_some((value, &data[length..]))
+}
+
+/// SHA-256 in hexadecimal, by which a published file is known; here, as Python's `hashlib` takes longer to be
+/// imported than a vocabulary to be read.
+#[pyfunction]
+pub fn sha256(py: Python<'_>, data: &[u8]) -> String {
+    py.detach(|| Sha256::digest(data)).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// The merges that do what rank order does: by their places among the tokens, two parts and what they make.

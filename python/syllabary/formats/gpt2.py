@@ -14,12 +14,12 @@ The files do not say their split: those that GPT-2 published are known by their 
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from syllabary import splits
+from syllabary._engine import sha256
 from syllabary.encodings import Encoding, find_by_sha256
 from syllabary.errors import FormatError
 from syllabary.files import read_bounded
@@ -44,7 +44,7 @@ def read(path: Path, hints: Hints) -> TokenizerSpec:
     vocab_path, merges_path = pair_of(path)
     data = read_bounded(vocab_path)
     vocab = parse(data, vocab_path).ids()
-    known = find_by_sha256(hashlib.sha256(data).hexdigest())
+    known = find_by_sha256(sha256(data))
     split, special = _context(vocab_path, known, hints)
     for text, token_id in special.items():
         if vocab.get(text, token_id) != token_id:

@@ -11,14 +11,13 @@ from __future__ import annotations
 
 import base64
 import binascii
-import hashlib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from syllabary import splits
-from syllabary._engine import Ranks
+from syllabary._engine import Ranks, sha256
 from syllabary.encodings import find_by_sha256
 from syllabary.errors import FormatError
 from syllabary.files import read_bounded
@@ -56,7 +55,7 @@ def parse(data: bytes, path: Path, hints: Hints) -> TokenizerSpec:
     """The same of a rank file's bytes; `path` is what errors call them."""
     tokens, rank_of = _read(data, path)
     split, special_tokens = hints.split, hints.special_tokens
-    known = find_by_sha256(hashlib.sha256(data).hexdigest())
+    known = find_by_sha256(sha256(data))
     if known is not None and split is None:
         split = splits.get(known.split)
         special_tokens = known.special_tokens if special_tokens is None else special_tokens
