@@ -113,6 +113,16 @@ pub(super) fn merge_with_places<const N: usize>(
     (state.rest().0, places)
 }
 
+/// Of at least one byte and at most `MOST`: a bit for each token that it becomes, at the place of its first byte.
+pub(super) fn places(bytes: &BytePairs, merges: &Merges, text: &[u8], span: (usize, usize)) -> u64 {
+    const FEW: usize = 16;
+    if span.1 - span.0 <= FEW {
+        merged::<FEW>(bytes, merges, text, span).live
+    } else {
+        merged::<MOST>(bytes, merges, text, span).live
+    }
+}
+
 #[inline(always)]
 fn merged<const N: usize>(
     bytes: &BytePairs,

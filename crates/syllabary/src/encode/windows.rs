@@ -34,13 +34,13 @@ const MOST_BACK: usize = 8;
 const MOST_WORK: usize = 4;
 /// It is asked whether to go on behind so many bytes.
 const OFTEN: usize = if cfg!(test) { 1 << 6 } else { 1 << 16 };
-/// Places are kept for so many tokens.
-const KEPT: usize = 1 << 16;
+/// Where the last tokens begin is kept, of no more than so many.
+const KEPT: usize = if cfg!(test) { 1 << 5 } else { 1 << 10 };
 
 /// The tokens of one string on their way.
 #[derive(Debug, Default)]
 pub(crate) struct Windows {
-    /// Where each token begins.
+    /// Where each of the last tokens begins.
     starts: Vec<usize>,
     ahead: Ahead,
 }
@@ -90,7 +90,6 @@ impl Windows {
         (ids, ask): (&mut Vec<u32>, &Ask),
     ) -> Result<bool, Error> {
         self.starts.clear();
-        self.starts.shrink_to(KEPT);
         self.ahead.begin(start, end);
         let mut left = MOST_WORK * (end - start);
         // All tokens before `at` are in `ids`; one of the window's ends there, or it begins there.
@@ -125,7 +124,12 @@ impl Windows {
                 left = less;
                 window = Window::of(known, text, (at, to));
                 let first = at + window.after(at).trailing_zeros() as usize;
-                let Some(&last) = self.starts.last() else { break };
+                let Some(&last) = self.starts.last() else {
+                    if at == start {
+                        break;
+                    }
+                    return Ok(false);
+                };
                 if are_apart(known, text, [last, at, first]) {
                     break;
                 }
@@ -142,6 +146,9 @@ impl Windows {
 
     /// Takes the tokens of a window from one of its places to another.
     fn take(&mut self, window: &Window, (from, to): (usize, usize), ids: &mut Vec<u32>) {
+        if self.starts.len() > KEPT {
+            self.starts.drain(..KEPT / 2);
+        }
         let below = |place: usize| (1_u64 << (place - window.start)) - 1;
         let count = |bits: u64| bits.count_ones() as usize;
         let mut begins = window.bounds & below(to) & !below(from);
@@ -159,8 +166,7 @@ fn are_apart((fast, _, merges): Known<'_>, text: &[u8], [start, middle, end]: [u
     if end - start > short::MOST {
         return false;
     }
-    let (_, places) = short::merge_with_places::<{ short::MOST }>(&fast.bytes, merges, text, (start, end));
-    places == 1 | 1 << (middle - start)
+    short::places(&fast.bytes, merges, text, (start, end)) == 1 | 1 << (middle - start)
 }
 
 #[cfg(test)]
