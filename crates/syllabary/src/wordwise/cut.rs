@@ -58,7 +58,7 @@ const fn sides(behind: bool) -> [u8; CLASSES] {
 /// The classes of ASCII, all known.
 #[derive(Debug)]
 #[repr(C, align(64))]
-pub(super) struct Wide {
+pub(super) struct Sides {
     pub(super) behind: [u8; ASCII],
     pub(super) before: [u8; ASCII],
     #[cfg(simd_x86)]
@@ -67,11 +67,11 @@ pub(super) struct Wide {
     narrow: Option<Narrow>,
 }
 
-impl Wide {
+impl Sides {
     /// Of all characters of ASCII.
-    pub(super) fn new(classes: impl Fn(u8) -> u32) -> Wide {
+    pub(super) fn new(classes: impl Fn(u8) -> u32) -> Sides {
         let of = |sides: &[u8; CLASSES], byte| sides[classes(byte as u8).min(ALONE) as usize];
-        Wide {
+        Sides {
             behind: std::array::from_fn(|byte| of(&BEHIND, byte)),
             before: std::array::from_fn(|byte| of(&BEFORE, byte)),
             #[cfg(simd_x86)]
@@ -260,11 +260,11 @@ mod tests {
             }
             let class = |char: char| of[CHARS.iter().position(|&other| other == char).unwrap()];
             let wide =
-                Wide::new(|byte| if CHARS.contains(&char::from(byte)) { class(byte.into()) } else { WORD });
+                Sides::new(|byte| if CHARS.contains(&char::from(byte)) { class(byte.into()) } else { WORD });
             #[cfg(simd_x86)]
             let wide = match round % 4 {
-                0 => Wide { able: None, ..wide },
-                1 => Wide { able: None, narrow: None, ..wide },
+                0 => Sides { able: None, ..wide },
+                1 => Sides { able: None, narrow: None, ..wide },
                 _ => wide,
             };
             let chars: Vec<usize> = (0..draw(400)).map(|_| draw(among) / (1 + draw(3))).collect();

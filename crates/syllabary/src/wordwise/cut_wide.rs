@@ -19,7 +19,7 @@ use std::arch::x86_64::{
 
 use super::{
     classes::{ALONE, SPACE, TOKEN},
-    cut::{BEFORE, BEHIND, Before, CLASSES, ROW, RUN, Wide},
+    cut::{BEFORE, BEHIND, Before, CLASSES, ROW, RUN, Sides},
 };
 use crate::{
     encode::Several,
@@ -28,7 +28,7 @@ use crate::{
     split::PLACES,
 };
 
-impl Wide {
+impl Sides {
     #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vbmi,avx512vbmi2,bmi1,bmi2,lzcnt,popcnt")]
     pub(super) fn cut_by_vectors(
         &self,

@@ -9,7 +9,7 @@
 use super::{
     ahead::{Ahead, Walk},
     classes::WORD,
-    cut::Wide,
+    cut::Sides,
     walk::{Cut, Cutter, Work},
 };
 use crate::{Error, encode::Several, models::Model};
@@ -110,7 +110,7 @@ impl Cutter<'_> {
                     self.class(char::from(byte).encode_utf8(&mut letter))?;
                 }
             }
-            self.work.wide = Some(Wide::new(|byte| self.work.classes.ascii(byte)));
+            self.work.wide = Some(Sides::new(|byte| self.work.classes.ascii(byte)));
         }
         Ok(())
     }

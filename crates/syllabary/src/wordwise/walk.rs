@@ -8,7 +8,7 @@ use super::{
     Wordwise,
     ahead::Walk,
     classes::{Classes, NUMBER, SPACE, TOKEN, WORD, go_on},
-    cut::Wide,
+    cut::Sides,
     letters::Letters,
     merging::{Maker, Merging},
 };
@@ -40,7 +40,7 @@ pub(crate) struct Work {
     pub(super) merging: Merging,
     pub(super) ids: Vec<u32>,
     /// How words are cut together, once that is known, and those that are.
-    pub(super) wide: Option<Wide>,
+    pub(super) wide: Option<Sides>,
     pub(super) several: Option<Several>,
 }
 
