@@ -35,8 +35,8 @@ def read_bounded(path: Path, limit: int = MAX_BYTES) -> bytes:
     """All bytes of a file; `FormatError` if they are more than `limit`, `OSError` if it cannot be read."""
     parts, size = list[bytes](), 0
     with named(path), path.open("rb") as file:
-        said = os.fstat(file.fileno()).st_size  # none of a pipe; one part, of which no copy is made, if it is true
-        at_once = max(READ_BYTES, min(said, limit) + 1)
+        # One part, of which no copy is made, but for a pipe, which says no size.
+        at_once = max(READ_BYTES, min(os.fstat(file.fileno()).st_size, limit) + 1)
         while size <= limit and (part := file.read(at_once)):
             parts.append(part)
             size += len(part)

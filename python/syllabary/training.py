@@ -7,6 +7,7 @@ and how documents reach the engine (`training_feed`).
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import os
 from collections.abc import Mapping, Sequence
@@ -17,7 +18,7 @@ from syllabary import corpus, splits
 from syllabary._engine import Trainer
 from syllabary.arguments import LARGEST, bounded, special_names, text_or_none, thread_count
 from syllabary.corpus.corpus import Corpus
-from syllabary.errors import TrainingError
+from syllabary.errors import PatternError, TrainingError
 from syllabary.formats import subword_nmt_codes as codes
 from syllabary.piece_table import PieceTable
 from syllabary.progress import Report, reporter
@@ -33,7 +34,7 @@ from syllabary.tokenizer import Tokenizer
 from syllabary.training_checkpoint import Checkpoint, keeping, opened
 from syllabary.training_checkpoint_state import name_of
 from syllabary.training_feed import Takes, feed, no_piece
-from syllabary.training_finished import as_plain, finished, reuses
+from syllabary.training_finished import as_plain, as_split, finished, reuses
 from syllabary.training_huggingface import plain_setup, read_once, train_huggingface
 from syllabary.training_huggingface_options import Setup
 from syllabary.training_ids import ids_of_call
@@ -283,8 +284,8 @@ def train_with(
         symbols, merges, counts = _learn(trainer, options, report, kept)
         about = {"like": like} if more is None else {"like": like, "corpus": more}
         if setup is not None and reuses(options, symbols, zip(*merges.T.tolist(), strict=True)):
-            own |= {"again": {**training_record(options), **about}, "counted": kept}
-            return train_huggingface(read, setup, stacklevel=4, **own)
+            own |= {"again": {**training_record(options), **about, "corpus_bytes": size}, "counted": kept}
+            return as_split(train_huggingface(read, setup, stacklevel=4, **own), options)
     warn_early_stop(options, len(symbols), len(merges), stacklevel=3)
     record = {"like": like, "corpus_bytes": size, "counts": counts.tolist(), **about}
     return finished(options, symbols, merges, record, plain=setup is not None)
@@ -324,8 +325,11 @@ def _inclusive(limit: Any, like: str | None) -> Any:
 def split_of(split: str | None, like: str | None) -> SplitSpec:
     """How to split, by a name, a pattern or `None`, as a tool does; errors as of `splits.get`."""
     found = splits.get(split)
-    if like not in FINDING or found.name is not None or finds_all(found.pattern or "", found.tables):
+    if like not in FINDING or found.name is not None:
         return found
+    with contextlib.suppress(PatternError):  # one that the engine takes, and the specification cannot read
+        if finds_all(found.pattern or "", found.tables):
+            return found
     return dataclasses.replace(found, keep_unmatched=False)
 
 

@@ -44,6 +44,14 @@ def no_piece(size: int) -> CorpusError:
     return CorpusError(f"the corpus is empty: {read} and no piece was found in {them}")
 
 
+def check_same(is_same: bool) -> None:
+    """`CorpusError` unless what was read twice was the same text, as far as can be told."""
+    if not is_same:
+        raise CorpusError(
+            "the text was another one when it was read again: it must not change while training"
+        )
+
+
 class Takes(Protocol):
     """What documents are handed to: an engine's trainer, or who passes them on to one."""
 

@@ -63,12 +63,14 @@ def reuses(options: TrainOptions, symbols: Sequence[bytes], merges: Iterable[tup
 
 
 def has_one_name(options: TrainOptions, spelled: Sequence[bytes]) -> bool:
-    """The same of tokens, so spelled."""
-    names = set(spelled)
-    special = [
-        unspell(text) for text in options.special_tokens if all(map(CHARACTER_TO_BYTE.__contains__, text))
-    ]
-    return len(names) < len(spelled) or any(len(name) == 1 or name in names for name in special)
+    """The same of tokens, so spelled; or whether a special token is the text of another."""
+    names, special = set(spelled), options.special_tokens
+    as_names = [unspell(text) for text in special if all(map(CHARACTER_TO_BYTE.__contains__, text))]
+    return (
+        len(names) < len(spelled)
+        or any(len(name) == 1 or name in names for name in as_names)
+        or any(text.encode("utf-8", "surrogatepass") in names for text in special)
+    )
 
 
 def as_plain(trained: Tokenizer, options: TrainOptions) -> Tokenizer:
@@ -81,7 +83,14 @@ def as_plain(trained: Tokenizer, options: TrainOptions) -> Tokenizer:
         record = {**spec.record, **plain, **about}
     else:
         record = {**plain, **{name: spec.record[name] for name in learned if name in spec.record}}
-    return Tokenizer(dataclasses.replace(spec, record=record))
+    return as_split(Tokenizer(dataclasses.replace(spec, record=record)), options)
+
+
+def as_split(trained: Tokenizer, options: TrainOptions) -> Tokenizer:
+    """The tokenizer with the split that was asked for, which their file says in Oniguruma's words; where
+    tokens keep names that are no bytes, pieces are spelled by a step, and are cut as the file has it."""
+    spec = trained.spec
+    return trained if spec.pretokenizer else Tokenizer(dataclasses.replace(spec, split=options.split))
 
 
 @contextlib.contextmanager

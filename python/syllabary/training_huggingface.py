@@ -12,7 +12,7 @@ from __future__ import annotations
 import dataclasses
 import os
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,7 @@ from typing import Any
 from syllabary._engine import HuggingFaceTrainer
 from syllabary.corpus.corpus import Corpus
 from syllabary.corpus.document import Stream
+from syllabary.corpus.sources import only_once
 from syllabary.errors import EarlyStopWarning, FormatError, TrainingError
 from syllabary.formats.hf_given import PLACES
 from syllabary.formats.hf_read import read_document
@@ -45,7 +46,7 @@ from syllabary.reference.train_wordlevel import vocabulary
 from syllabary.spec import Form, SplitSpec, Step, TokenizerSpec, TrainOptions
 from syllabary.tokenizer import Tokenizer
 from syllabary.training_checkpoint import Checkpoint, opened
-from syllabary.training_feed import Takes, feed_parts, no_piece, tell
+from syllabary.training_feed import Takes, check_same, feed_parts, no_piece, tell
 from syllabary.training_huggingface_options import BYTES_DECODED, FLAGS, MODEL, Setup
 from syllabary.training_learning import fitting, followed
 from syllabary.training_memory import Room, limited
@@ -123,7 +124,7 @@ def check_cut(setup: Setup, split: SplitSpec, normalize: Form | None) -> None:
 
 def read_once(source: Corpus | PieceTable) -> bool:
     """Whether a source cannot be read again, should that be needed."""
-    return isinstance(source, Corpus) and isinstance(source.source, Iterator)
+    return isinstance(source, Corpus) and only_once(source.source) is not None
 
 
 # ---- training ----
@@ -135,7 +136,7 @@ def train_huggingface(
     *,
     threads: int,
     report: Report | None,
-    again: Mapping[str, object] | None = None,
+    again: Mapping[str, Any] | None = None,
     memory_limit: int | str | None = None,
     checkpoint: str | os.PathLike[str] | None = None,
     counted: Checkpoint | None = None,
@@ -143,7 +144,8 @@ def train_huggingface(
 ) -> Tokenizer:
     """Learn a tokenizer; saved as `tokenizer.json`, it is the file that their library saves.
 
-    again: the record of a training that has read the source before, and warned of what there is to warn of.
+    again: the record of a training that has read the source before, and warned of what there is to warn of;
+    the text must be as large as it was then (`CorpusError`).
     memory_limit, checkpoint: as `training.train`; a vocabulary that cannot be learned in the limit is a
     `TrainingError`. counted: a checkpoint whose table, if it has one, is of the words of the source.
     Raises `CorpusError` for a corpus without a word, `TrainingError` if the vocabulary cannot hold the
@@ -163,6 +165,8 @@ def train_huggingface(
             return _fed(trainer, source, said, report, kept)
 
         spec = train_words(words, setup, lines, threads, report, stacklevel + 1, room, kept)
+    if again is not None:
+        check_same(again["corpus_bytes"] == spec.record["corpus_bytes"])
     more = source.record() if isinstance(source, Corpus) and source.says_more else None
     record = {**spec.record, **(again or {}), **({} if more is None else {"corpus": more})}
     return Tokenizer(dataclasses.replace(spec, record=record))

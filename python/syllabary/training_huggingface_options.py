@@ -111,7 +111,9 @@ def setup_of_call(
     same: those of `SAME` and `fallback`, where `None`, `False` and `()` are not given. Raises `TrainingError`
     for an argument that does not go with options, and as `setup_of`.
     """
-    told = {name: same[name] for name in SAME if same[name] not in (None, ())}
+    told = {name: same[name] for name in SAME if same[name] is not None}
+    if not told["special_tokens"]:
+        del told["special_tokens"]
     if family.scored and "max_token_length" in told:
         told["max_piece_length"] = told.pop("max_token_length")
     for name, value in {**given, "fallback": same["fallback"] or ...}.items():
@@ -183,7 +185,8 @@ def _trainer_option(name: str, value: Any) -> Any:
     if name == "special_tokens":
         return value
     if name == "initial_alphabet":
-        return tuple(BYTE_TO_CHARACTER.values() if value == ALPHABET else listed(name, value, (str,)))
+        is_all = isinstance(value, str) and value == ALPHABET
+        return tuple(BYTE_TO_CHARACTER.values() if is_all else listed(name, value, (str,)))
     if value is None and default is None:
         return None
     if name in NUMBERS:

@@ -21,7 +21,6 @@ from syllabary.errors import CorpusError, TrainingError
 from syllabary.ids import IdTokenizer, sequence_of
 from syllabary.progress import Progress, Report, reporter
 from syllabary.reference.assemble import check_options, merge_budget, training_record, warn_early_stop
-from syllabary.reference.ids import LARGEST
 from syllabary.spec import SplitSpec, TieBreak, TrainOptions
 from syllabary.training_feed import tell
 from syllabary.training_learning import learn
@@ -30,6 +29,7 @@ Sequence = Iterable[int] | ArrayLike | os.PathLike[str]
 # Short sequences are handed to the engine together, up to so many integers.
 BATCH = 1 << 20
 UNLIMITED = 2**32 - 1
+MOST_BELOW = 1 << 27  # of `all_below`: a gigabyte or two
 # Arguments of `train` that integers could have, and do not yet.
 ABSENT = ("checkpoint", "memory_limit", "parity", "start", "superwords")
 OWN = ("vocab_size", "num_merges", "min_frequency", "max_token_length", "tie_break")
@@ -181,8 +181,10 @@ def _read(sequence: Any, name: str) -> NDArray[np.uint32]:
 def _checked(all_below: int, seen: NDArray[np.uint32]) -> int:
     """`all_below`, if it is above all that occurs."""
     limit = integer("all_below", all_below)
-    if not 0 < limit <= LARGEST + 1:
-        raise TrainingError(f"all_below is {limit}: give 1 to {LARGEST + 1}, or None")
+    if not 0 < limit <= MOST_BELOW:
+        raise TrainingError(
+            f"all_below is {limit}: give 1 to {MOST_BELOW} (each is a symbol, which takes memory), or None"
+        )
     if int(seen[-1]) >= limit:
         raise TrainingError(f"the integer {int(seen[-1])} is not below all_below={limit}")
     return limit

@@ -71,6 +71,8 @@ def own_trainer(
     """
     bounds: dict[str, Any] = {name: refused[name] for name in BOUNDS}
     if model != "bpe":
+        if not isinstance(model, str):
+            raise TypeError(f"model is {model!r}: give str")
         if model not in MODELS:
             raise TrainingError(f"model={model!r} is none of {', '.join(('bpe', *MODELS))}")
         _refuse(refused, f"model={model!r}")

@@ -133,16 +133,18 @@ def options_of_call(
             f"{none[0]} does not go with like='sentencepiece': that has options of its own, which go into "
             "options, as {'character_coverage': 1.0}"
         )
-    told = {name: same[name] for name in SAME if same[name] is not None and same[name] is not False}
-    if not told["special_tokens"]:
-        del told["special_tokens"]
-    return options_of(told, options, model)
+    return options_of({name: same[name] for name in _told(same)}, options, model)
 
 
 def told_of(same: Mapping[str, Any], options: Mapping[str, Any]) -> frozenset[str]:
     """The names of sentencepiece's options that a call of `train` gives, default or not."""
-    given = {SAME[name] for name in SAME if same[name] is not None and same[name] not in (False, ())}
-    return frozenset(given | options.keys() - IDLE.keys())
+    return frozenset({SAME[name] for name in _told(same)} | options.keys() - IDLE.keys())
+
+
+def _told(same: Mapping[str, Any]) -> list[str]:
+    """Which of the arguments that stand for options are given."""
+    given = [name for name in SAME if same[name] is not None and same[name] is not False]
+    return [name for name in given if name != "special_tokens" or same[name]]
 
 
 def read_option(name: str, text: str) -> object:

@@ -7,14 +7,13 @@ the arguments of `train` (`training`).
 from __future__ import annotations
 
 import dataclasses
-import os
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from syllabary import splits
 from syllabary.corpus.corpus import Corpus
+from syllabary.corpus.sources import Source, only_once
 from syllabary.errors import CorpusError
 from syllabary.progress import Report
 from syllabary.reference.assemble import assemble, warn_early_stop
@@ -22,6 +21,7 @@ from syllabary.reference.train_superwords import check_superwords, first_stage, 
 from syllabary.spec import TrainOptions
 from syllabary.tokenizer import Tokenizer
 from syllabary.training_counted import counted
+from syllabary.training_feed import check_same
 from syllabary.training_learning import learn
 
 ACROSS = "superwords"
@@ -59,10 +59,7 @@ def train_superwords(
     trainer, again = counted(read, second, threads, report, room)
     left = UNLIMITED, second.num_merges or 0
     known, more, more_counts = learn(trainer, second, left, report, None, start)
-    if again != size or len(known) != len(tokens):
-        raise CorpusError(
-            "the text was another one when it was read again: it must not change while training"
-        )
+    check_same(size == again and len(known) == len(tokens))
     learned = [(left, right) for left, right in np.concatenate([pairs, more]).tolist()]
     spec = assemble(dataclasses.replace(options, split=second.split), alphabet, learned)
     warn_early_stop(options, len(alphabet), len(learned), stacklevel=4)
@@ -82,18 +79,16 @@ def train_superwords(
     return Tokenizer(dataclasses.replace(spec, record=record))
 
 
-def check_read_twice(source: Any) -> None:
-    """`CorpusError` for an iterator, and for a pipe: opened again, it would wait for ever, or be empty."""
-    if hasattr(source, "__next__"):
+def check_read_twice(source: Source) -> None:
+    """`CorpusError` for what can be read once only."""
+    once = only_once(source)
+    if once == "an iterator":
         raise CorpusError(
             "superwords reads the text twice, and an iterator can be read once: give a list of documents, "
             "or paths"
         )
-    if isinstance(source, str):
-        source = Path(source)
-    for path in source if type(source) in (list, tuple) else [source]:
-        if isinstance(path, os.PathLike) and Path(path).is_fifo():
-            raise CorpusError(
-                f"{os.fspath(path)}: is a pipe, which can be read once, and superwords reads the text twice: "
-                "save it to a file first"
-            )
+    if once is not None:
+        raise CorpusError(
+            f"{once}: is a pipe, which can be read once, and superwords reads the text twice: "
+            "save it to a file first"
+        )

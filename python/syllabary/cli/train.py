@@ -166,7 +166,7 @@ def train(
     --normalize goes into the tokenizer, which then does the same to every text. Of --fraction, a format
     other than .syllabary.json keeps no record: `shard --rest` is told F again.
     """
-    _check_named(output)
+    _check_named(output, "sizes" in options and options["sizes"] is not None)
     given = {name: value for name, value in options.items() if value is not None and value != ()}
     if care.normalize is not None:
         given["normalize"] = care.normalize
@@ -205,7 +205,9 @@ def train(
         common.talk(f"{_sizes(tok)}, {seconds:.1f} s: saved as {printable(output)}")
 
 
-def _check_named(output: str) -> None:
+def _check_named(output: str, many: bool) -> None:
+    if many and Path(output).exists() and not Path(output).is_file():
+        raise click.UsageError(f"{printable(output)} is no plain file, beside which --sizes could put others")
     if output == "-":
         raise click.UsageError("-o names a file: name one, or /dev/stdout and its --format")
 

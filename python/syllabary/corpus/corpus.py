@@ -109,8 +109,8 @@ class Corpus:
         return self._kept(self._documents(found, filled), filled, identities=True, seen=None)
 
     def finish(self, normalized: bool = False, empty: bool = False) -> None:
-        """After all was read: `CorpusError` if nothing is left, `CorpusWarning` if normal forms are mixed or
-        bytes were replaced (`errors="replace"`).
+        """After all was read: `CorpusError` if nothing is left, `CorpusWarning` if normal forms are mixed,
+        bytes were replaced (`errors="replace"`), or the documents are names of files.
 
         normalized: whether it is rewritten in one form later, so that mixing them does no harm.
         empty: whether it is well if nothing is left, as in one file of many.
@@ -119,6 +119,7 @@ class Corpus:
             self.report.check(self.reading, self.care)
         for sentence in (
             self.report.replacements(),
+            sources.named_only(self.source),
             None if normalized or self.care.normalize is not None else self.report.forms.warning(),
         ):
             if sentence is not None:

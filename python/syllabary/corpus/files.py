@@ -73,8 +73,9 @@ def hidden(name: str) -> bool:
 def no_file(path: Path, reading: Reading) -> CorpusError:
     """The error for a folder or an archive with nothing in it to be read."""
     kind = "folder" if path.is_dir() else "archive"
-    hold = "a file" if not reading.include else "a file that matches " + ", ".join(reading.include)
-    hold += "".join(f" and not {glob}" for glob in reading.exclude)
+    wanted = [f"matches {', '.join(reading.include)}"] if reading.include else []
+    wanted += [f"not {glob}" if wanted else f"does not match {glob}" for glob in reading.exclude]
+    hold = "a file" + (f" that {' and '.join(wanted)}" if wanted else "")
     return CorpusError(f"{path}: the {kind} does not hold {hold}")
 
 

@@ -24,12 +24,16 @@ from syllabary.corpus.unpack import inner_name, unpacked
 from syllabary.errors import CorpusError
 from syllabary.files import name_error
 
-__all__ = ["Source", "Unit", "documents_of", "parts_of", "streams", "streams_of_unit", "units"]
+__all__ = [
+    "Source", "Unit", "documents_of", "named_only", "only_once", "parts_of", "streams", "streams_of_unit",
+    "units",
+]  # fmt: skip
 
 Source: TypeAlias = str | os.PathLike[str] | Iterable[str | bytes | os.PathLike[str] | Stream]
 Skipped: TypeAlias = Callable[[str, str], None]
 
 TAR_HEADER = 512
+MAX_NAME = 4096  # characters of a path that can be
 MAX_SHOWN = 1000  # characters of a path that is none; a whole corpus would fill the screen
 
 
@@ -228,6 +232,36 @@ def _items(source: Source) -> Iterator[str | bytes | Path | Stream]:
                 f"item {index} of the source is {type(item).__name__}: give str or bytes (a document) "
                 "or a PathLike (a file)"
             )
+
+
+def named_only(source: Source) -> str | None:
+    """A sentence about a list whose strings are all names of files, which are documents here."""
+    names = source if isinstance(source, (list, tuple)) else ()
+    if not names or not all(isinstance(name, str) and len(name) <= MAX_NAME for name in names):
+        return None
+    try:
+        if not all(os.path.isfile(name) for name in names):
+            return None
+    except ValueError:  # one holds a NUL
+        return None
+    return (
+        f"each text is the name of a file, as {names[0]!r}, and only the name was read: "
+        "to read files, give pathlib.Path(name)"
+    )
+
+
+def only_once(source: Source) -> str | None:
+    """What of a source cannot be read again, if anything: an iterator, a stream, or a pipe, which would keep
+    who opens it again waiting for ever, or be empty."""
+    if hasattr(source, "__next__"):
+        return "an iterator"
+    given = [Path(source)] if isinstance(source, (str, os.PathLike)) else source
+    for item in given if isinstance(given, (list, tuple)) else ():
+        if isinstance(item, Stream) and item.path is None:
+            return item.name
+        if isinstance(item, os.PathLike) and Path(item).is_fifo():
+            return str(item)
+    return None
 
 
 def _check_exists(path: str) -> None:
