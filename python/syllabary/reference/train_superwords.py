@@ -30,7 +30,7 @@ from dataclasses import replace
 from syllabary.errors import TrainingError
 from syllabary.reference.assemble import assemble, check_options, merge_budget, warn_early_stop
 from syllabary.reference.places import Places
-from syllabary.reference.symbols import plural, there_are
+from syllabary.reference.symbols import there_are
 from syllabary.reference.ties import Pair
 from syllabary.reference.train import merge_steps, read_corpus
 from syllabary.spec import SplitSpec, TokenizerSpec, TrainOptions
@@ -62,12 +62,6 @@ def first_stage(options: TrainOptions, superwords: int, alphabet: int) -> TrainO
         raise TrainingError(
             f"superwords is {superwords}, but {there_are(begin, 'token')} before any merge: "
             f"set it to {begin} or more"
-        )
-    if options.num_merges is not None and begin + options.num_merges <= superwords:
-        raise TrainingError(
-            f"superwords is {superwords}, and {there_are(begin, 'token')} before the "
-            f"{plural(options.num_merges, 'merge')}, so that no words would join: give more merges, or fewer "
-            "superwords"
         )
     most = min(superwords - begin, merge_budget(options, alphabet))
     return replace(options, vocab_size=None, num_merges=most)
