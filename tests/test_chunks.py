@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import random
 from itertools import pairwise
@@ -165,3 +166,28 @@ def test_a_word_that_is_known_as_a_whole_alone() -> None:
     tok = syllabary.train(texts, num_merges=1, unit="char", end_of_word="_", split="whitespace-split")
     with pytest.raises(TextError, match="the word 'acb' at 3 alone has 3 tokens"):
         list(tok.chunks("ab acb", 2))
+
+
+def test_what_fits_is_one_chunk() -> None:
+    whole = 0
+    for tok in streamed.trained().values():
+        for limit, start in itertools.product((2, 3, 8, 33), range(0, 900, 37)):
+            part = tok.truncate_text(PROSE[start : start + 300], limit)
+            assert [chunk.text for chunk in tok.chunks(part, limit)] == ([part] if part else [])
+            whole += bool(part)
+    assert whole > 200
+
+
+def test_sentences_end_where_they_did_and_rows_of_signs_are_read_once() -> None:
+    plain = regex.compile(r"[.!?…\u037e·।॥؟۔։።]+[\"'”’»)\]]*\s+|[。！？｡]+[”’」』）]*")
+    sentence, draw, ends = LEVELS["sentence"], random.Random(3), 0
+    assert sentence is not None
+    for _ in range(20_000):
+        text = "".join(draw.choices(".!?\"')] \na。」b…", k=draw.randint(0, 14)))
+        low, high = sorted(draw.choices(range(len(text) + 1), k=2))
+        found = [match.end() for match in sentence.finditer(text, low, high)]
+        assert found == [match.end() for match in plain.finditer(text, low, high)], (text, low, high)
+        ends += len(found)
+    assert ends > 5_000
+    row = "." * 2_000_000  # hours, if it were looked at from each of its signs
+    assert sentence.search(row) is None

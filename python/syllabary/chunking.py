@@ -19,16 +19,18 @@ from syllabary.reference.symbols import plural
 from syllabary.streaming import FIRST, Count, placed
 
 # Each matches up to the place. A sentence ends with its quotes and brackets, and the white space behind them;
-# in scripts without spaces without it.
+# in scripts without spaces without it. A row of signs is begun once, not at each of them: it may be long.
+SIGNS = r"[.!?…\u037e·।॥؟۔։።]"
 LEVELS = {
     "paragraph": regex.compile(r"\n[^\S\n]*\n\s*"),
     "line": regex.compile(r"\r?\n|\r"),
-    "sentence": regex.compile(r"[.!?…\u037e·।॥؟۔։።]+[\"'”’»)\]]*\s+|[。！？｡]+[”’」』）]*"),
+    "sentence": regex.compile(rf"(?:\G|(?<!{SIGNS})){SIGNS}++[\"'”’»)\]]*+\s+|[。！？｡]+[”’」』）]*"),
     "word": regex.compile(r"\s+"),
     "character": None,  # `cluster_ends`
 }
 SPACE = regex.compile(r"\s")
 FULL = 0.95  # of the limit: a stretch of so many tokens is long enough to look for a place in
+REST, FEW = 2, 256  # a rest so many times as long as what fits, and so many characters longer, may fit too
 ROUNDS = 6
 
 
@@ -99,6 +101,10 @@ class Chunker:
         reach, tokens = self.reach(start)
         if reach == len(self.text):
             return reach, tokens
+        if len(self.text) - start <= REST * (reach - start) + FEW:
+            whole = self.count(start, len(self.text))
+            if whole <= self.limit:
+                return len(self.text), whole
         for place in self.places(start + (reach - start) // 2, reach, start):
             found = self.count(start, place)
             if found <= self.limit:
