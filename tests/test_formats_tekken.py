@@ -16,6 +16,7 @@ import tiktoken
 from hypothesis import given
 from strategies import texts
 
+import syllabary
 from syllabary.errors import FormatError
 from syllabary.formats import tekken
 from syllabary.formats.record import Hints
@@ -234,3 +235,11 @@ def test_it_is_known_by_its_keys_or_its_name() -> None:
     assert tekken.FORMAT.sniff(Path("tekken_1.json"), b'{"vocab": [')
     assert not tekken.FORMAT.sniff(Path("tokenizer.json"), b'{"version": "1.0", "truncation": null')
     assert not tekken.FORMAT.sniff(Path("tekken_1.json"), b"YQ== 0\n")
+
+
+def test_a_folder_with_a_tokenizer_json_is_that(tmp_path: Path) -> None:
+    (tmp_path / "tekken.json").write_text(json.dumps(small()))
+    assert syllabary.load(tmp_path).encode("abc") == [4 + 257]
+    tok = syllabary.train(["low lower lowest"] * 3, vocab_size=262)
+    tok.save(tmp_path / "tokenizer.json")
+    assert syllabary.load(tmp_path).spec.tokens == tok.spec.tokens

@@ -67,7 +67,10 @@ def read_frame(members: Mapping[str, object]) -> tuple[Truncation | None, Paddin
 def read_processors(value: Json) -> tuple[PostProcessor, ...]:
     """The steps of a post-processor, those of sequences in a row; `FormatError` for what is none."""
     trims_offsets(value)
-    return tuple(_processor(one) for one in unfolded(value, "processors"))
+    found = tuple(_processor(one) for one in unfolded(value, "processors"))
+    if not found and value.value is not None:  # a sequence of none does say which text a token is of
+        return (ByteLevelProcessing(add_prefix_space=False, trim_offsets=False),)
+    return found
 
 
 def _processor(one: Json) -> PostProcessor:

@@ -172,9 +172,15 @@ def write_model(spec: TokenizerSpec, names: Mapping[int, str]) -> dict[str, obje
         raise cannot_hold(NAME, f"a Unigram vocabulary where id {missing} has no score")
     if spec.unknown is not None and spec.unknown not in scores:
         raise cannot_hold(NAME, f"an unknown token (id {spec.unknown}) without a score")
+    unknown = spec.unknown
+    if unknown is None and spec.fallback:  # theirs needs one, or it refuses what it would spell with bytes
+        found = named_bytes({names[token_id]: token_id for token_id in scores})
+        unknown = (
+            min(found) if len(found) == 256 else None
+        )  # a byte: of all tokens that theirs may take for none
     return {
         "type": KIND,
-        "unk_id": spec.unknown,
+        "unk_id": unknown,
         "vocab": [[names[token_id], scores[token_id]] for token_id in range(len(scores))],
         "byte_fallback": spec.fallback,
     }

@@ -54,17 +54,19 @@ def of_integers(head: bytes) -> bool:
 
 
 def _tekken(path: Path, head: bytes) -> bool:
-    """A JSON object with the keys of its `config`, or one named as mistral-common wants it."""
-    if not head.lstrip().startswith(b"{"):
+    """A JSON object with the keys of its `config`, or one named as mistral-common wants it that is no
+    tokenizer.json."""
+    if not head.lstrip().startswith(b"{") or HUGGINGFACE_KEYS.search(head) is not None:
         return False
     return TEKKEN_KEYS.search(head) is not None or (path.name.endswith(".json") and "tekken" in path.name)
 
 
 def _huggingface(path: Path, head: bytes) -> bool:
-    """A file named `…tokenizer.json`, or a JSON object with this format's keys."""
-    return head.lstrip().startswith(b"{") and (
-        path.name.endswith("tokenizer.json") or HUGGINGFACE_KEYS.search(head) is not None
-    )
+    """A JSON object with this format's keys, or in a file named `…tokenizer.json`, if not with Tekken's."""
+    if not head.lstrip().startswith(b"{"):
+        return False
+    is_named = path.name.endswith("tokenizer.json") and TEKKEN_KEYS.search(head) is None
+    return is_named or HUGGINGFACE_KEYS.search(head) is not None
 
 
 def _gpt2(path: Path, _head: bytes) -> bool:
@@ -126,11 +128,12 @@ def _tiktoken(path: Path, head: bytes) -> bool:
     return path.name.endswith(".tiktoken") or RANK_LINE.match(head) is not None
 
 
-# In the order in which they are tried: a folder with a tokenizer.json and the older pair is the former.
+# In the order in which they are tried: a folder with a tokenizer.json and the older pair, or Mistral's
+# tekken.json, is the former, which is what transformers reads.
 _TABLE = (
     Signs("syllabary", "syllabary_json", (".syllabary.json",), ("*.syllabary.json",), _syllabary),
-    Signs("tekken", "tekken", (), ("*tekken*.json",), _tekken),
     Signs("huggingface", "huggingface", (".json",), ("tokenizer.json",), _huggingface),
+    Signs("tekken", "tekken", (), ("*tekken*.json",), _tekken),
     Signs("gpt2", "gpt2", (*PAIRS[0], *PAIRS[1]), ("*encoder.json", "*vocab.json"), _gpt2),
     Signs("bert", "bert_vocab", (BERT_FILE,), (f"*{BERT_FILE}",), _bert),
     Signs("minbpe", "minbpe", (".minbpe", ".minbpe.model"), ("*.model",), _minbpe),

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
@@ -21,6 +22,10 @@ from syllabary.compat.tokenizers._pretokenized import Token
 from syllabary.compat.tokenizers._sealed import Sealed
 from syllabary.compat.tokenizers._shown import Record
 from syllabary.formats.hf_listed import ListedVocab
+from syllabary.formats.hf_unigram import KIND as UNIGRAM
+from syllabary.formats.hf_unigram import is_unigram
+from syllabary.formats.hf_words import kind_of
+from syllabary.formats.strict_json import Json
 
 Vocab = dict[str, int]
 OPTIONS = (
@@ -48,8 +53,9 @@ class Model(Sealed):
 
     @classmethod
     def kind_in(cls, value: Any) -> str:
-        """The `type`, or BPE for one with merges."""
-        kind = value.get("type") or ("BPE" if "merges" in value else "WordPiece")
+        """The `type`, or that of an older file, by its members."""
+        here = Json(value, "$.model", Path("tokenizer.json"))
+        kind = UNIGRAM if is_unigram(here) else kind_of(here)
         if kind not in ("BPE", "WordPiece", "WordLevel", "Unigram"):
             raise ValueError(f"unknown model {kind!r}; known are BPE, WordPiece, WordLevel, Unigram")
         return str(kind)
