@@ -7,6 +7,7 @@ step (`test_steps_sentencepiece`), what a step may be (`test_steps_validate`).
 
 from __future__ import annotations
 
+import dataclasses
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from strategies import chars, texts
 
-from syllabary.errors import PatternError, TextError
+import syllabary
+from syllabary.errors import PatternError, TextError, VocabularyError
 from syllabary.reference import aligned, normalize
 from syllabary.reference.aligned import Aligned
 from syllabary.spec import Step
@@ -120,6 +122,24 @@ def test_growth_without_end_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     for steps in ([doubled] * 60, [Step("Prepend", {"prepend": "x" * 1001})]):
         with pytest.raises(TextError, match=r"a text of [0-9]+ characters more than 64 times as long"):
             ours(steps, "aaa")
+
+
+def test_growth_without_end_is_refused_part_by_part(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(aligned, "MORE", 808)
+    doubled = Step("Replace", {"pattern": "a", "regex": False, "content": "aa"})
+    for count in (5, 60):
+        spec = dataclasses.replace(syllabary.train(["ab ab"], 257).spec, normalizer=(doubled,) * count)
+        tok = syllabary.Tokenizer(spec)
+        if count == 5:
+            assert sum(map(len, tok.encode_stream(["a" * 9, " b"]))) == tok.count("a" * 9 + " b")
+            continue
+        for call in (
+            lambda tok: list(tok.encode_stream(["a" * 200, " b"])),
+            lambda tok: tok.count_until("a" * 200, 5),
+            lambda tok: tok.normalize("a" * 200),
+        ):
+            with pytest.raises((TextError, VocabularyError), match="more than 64 times as long"):
+                call(tok)
 
 
 def test_a_pattern_that_matches_nothing_at_some_place_is_an_error() -> None:

@@ -52,7 +52,7 @@ def names() -> list[str]:
     """The names of the formats.
 
     >>> len(names()), names()[:4]
-    (12, ['syllabary', 'tekken', 'huggingface', 'gpt2'])
+    (12, ['syllabary', 'huggingface', 'tekken', 'gpt2'])
     """
     return list(SIGNS)
 

@@ -14,7 +14,7 @@ from syllabary.errors import TextError
 
 Span = tuple[int, int]
 # Steps may make a text so many times as long and so many characters longer: a few could fill any memory.
-TIMES, MORE = 64, 1 << 26
+TIMES, MORE = 64, 4 << 20  # as the engine has it, in bytes
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from sys import getsizeof
 from typing import NamedTuple, TypeVar
 
 from syllabary.reference import cut_steps, normalize
-from syllabary.reference.aligned import Aligned
+from syllabary.reference.aligned import Aligned, check_length
 from syllabary.reference.charsmap import charsmap
 from syllabary.spec import Step
 
@@ -85,6 +85,7 @@ class Parts:
                     groups[-1].append(part)
                 end += len(part.text)
             parts = self.applied(step, whole(groups))
+            check_length(sum(len(part.text) for part in parts), len(text))
         return parts
 
     def parts_at(self, step: Step, text: str, at: int, begins: bool) -> bool:
@@ -135,6 +136,7 @@ class Parts:
             if not far and not cut_steps.rewrites_apart(step, before + after, len(before), self.frozen):
                 return None
             before, after = self.made(step, before), self.made(step, after)
+            check_length(len(before) + len(after), 2)
             if not before or not after or cut_steps.ends_with_space(step, before):
                 return None
         return before, after
