@@ -176,7 +176,7 @@ impl Pairs {
         let (left, right) = self.ids(pair);
         let pair = pair as usize;
         while let Some(&place) = self.pairs[pair].places.as_slice().get(self.pairs[pair].head as usize) {
-            if stands(&self.sequences, &self.spans, (left, right), place) {
+            if stands(&mut self.sequences, &self.spans, (left, right), place) {
                 return Some(place);
             }
             self.pairs[pair].head += 1;
@@ -209,7 +209,7 @@ impl Pairs {
         for (at, &place) in places.iter().enumerate() {
             ask(go_on, at)?;
             places.get(at + TOGETHER).into_iter().for_each(|&place| self.sequences.fetch(place, span));
-            if stands(&self.sequences, &self.spans, (left, right), place) {
+            if stands(&mut self.sequences, &self.spans, (left, right), place) {
                 self.merge_at(place, left, &mut twins, &mut twin_places);
             }
         }
@@ -300,7 +300,7 @@ impl Pairs {
             known.places = PlaceList::default();
         } else if known.places.len() > CLEAN_FROM && known.places.len() as u64 / 2 > known.count {
             // Each place stands for one occurrence at least: half of them are stale.
-            let (sequences, spans) = (&self.sequences, &self.spans);
+            let (sequences, spans) = (&mut self.sequences, &self.spans);
             self.held -= known.places.len();
             known.places.retain(|place| stands(sequences, spans, pair, place));
             self.held += known.places.len();
@@ -338,8 +338,8 @@ impl Pairs {
 /// The token that covers a place only ever grows: if `left` has become part of a larger token, that one has
 /// overwritten the first or the last place of `left`.
 #[inline(always)]
-fn stands(sequences: &Sequences, spans: &[u32], (left, right): (u32, u32), place: u32) -> bool {
-    let places = &sequences.places;
+fn stands(sequences: &mut Sequences, spans: &[u32], (left, right): (u32, u32), place: u32) -> bool {
+    let places = &mut sequences.places;
     let end = (place + spans[left as usize]) as usize;
     places.get(place as usize) == left && places.get(end - 1) == left && places.get(end) == right
 }

@@ -71,7 +71,7 @@ impl PlaceList {
     }
 
     /// Those for which `f` holds; gives memory back.
-    pub fn retain(&mut self, f: impl Fn(u32) -> bool) {
+    pub fn retain(&mut self, mut f: impl FnMut(u32) -> bool) {
         let kept: Vec<u32> = self.as_slice().iter().copied().filter(|&place| f(place)).collect();
         *self = kept.into();
     }

@@ -6,10 +6,10 @@
 
 use std::{
     fs::{self, File},
-    io::{self, Read, Seek, SeekFrom, Write},
+    io,
     ops::Range,
     path::PathBuf,
-    sync::{Mutex, MutexGuard},
+    sync::{Mutex, MutexGuard, PoisonError},
 };
 
 use crate::Error;
@@ -49,7 +49,7 @@ impl Places {
     }
 
     #[inline(always)]
-    pub fn get(&self, at: usize) -> u32 {
+    pub fn get(&mut self, at: usize) -> u32 {
         match self {
             Places::Memory(places) => places[at],
             Places::Disk(disk) => disk.get(at),
@@ -147,6 +147,7 @@ impl Disk {
     fn new(path: PathBuf, len: usize, memory: usize) -> Result<Disk, Error> {
         let failed = |error: io::Error| Error::of_file(&path, &error);
         let file = File::options().read(true).write(true).create_new(true).open(&path).map_err(failed)?;
+        without_reading_ahead(&file);
         let page = || Page { number: None, changed: false, bytes: vec![0; 4 * PAGE].into() };
         let pages = (memory / (4 * PAGE)).max(PAGES);
         let cache = std::iter::repeat_with(page).take(pages).collect();
@@ -158,18 +159,23 @@ impl Disk {
     }
 
     #[inline(never)]
-    fn get(&self, at: usize) -> u32 {
-        self.pages().get(at)
+    fn get(&mut self, at: usize) -> u32 {
+        self.own_pages().get(at)
     }
 
     #[inline(never)]
-    fn set(&self, at: usize, id: u32) {
-        self.pages().set(at, id);
+    fn set(&mut self, at: usize, id: u32) {
+        self.own_pages().set(at, id);
+    }
+
+    /// The pages, which nobody else can have.
+    fn own_pages(&mut self) -> &mut Pages {
+        self.pages.get_mut().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn pages(&self) -> MutexGuard<'_, Pages> {
         // A thread that panicked has left pages that no result is made of.
-        self.pages.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+        self.pages.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -210,15 +216,48 @@ impl Pages {
     fn turn(&mut self, slot: usize, number: usize) -> io::Result<()> {
         let page = &mut self.cache[slot];
         if let (Some(old), true) = (page.number, page.changed) {
-            self.file.seek(SeekFrom::Start((4 * PAGE * old) as u64))?;
-            self.file.write_all(&page.bytes)?;
+            write_at(&self.file, &page.bytes, (4 * PAGE * old) as u64)?;
         }
         (page.number, page.changed) = (None, false);
-        self.file.seek(SeekFrom::Start((4 * PAGE * number) as u64))?;
-        self.file.read_exact(&mut page.bytes)?;
+        read_at(&self.file, &mut page.bytes, (4 * PAGE * number) as u64)?;
         page.number = Some(number);
         Ok(())
     }
+}
+
+/// Tells the system that pages are asked for in no order: else it keeps the file in pieces so large that each write looks at
+/// much of it.
+fn without_reading_ahead(file: &File) {
+    #[cfg(target_os = "linux")]
+    {
+        use std::os::fd::AsRawFd;
+        // SAFETY: the file is open; nothing is asked of memory. It is advice: what comes of it changes no result.
+        unsafe { libc::posix_fadvise(file.as_raw_fd(), 0, 0, libc::POSIX_FADV_RANDOM) };
+    }
+    #[cfg(not(target_os = "linux"))]
+    let _ = file;
+}
+
+#[cfg(unix)]
+fn read_at(file: &File, bytes: &mut [u8], at: u64) -> io::Result<()> {
+    std::os::unix::fs::FileExt::read_exact_at(file, bytes, at)
+}
+
+#[cfg(unix)]
+fn write_at(file: &File, bytes: &[u8], at: u64) -> io::Result<()> {
+    std::os::unix::fs::FileExt::write_all_at(file, bytes, at)
+}
+
+#[cfg(not(unix))]
+fn read_at(mut file: &File, bytes: &mut [u8], at: u64) -> io::Result<()> {
+    io::Seek::seek(&mut file, io::SeekFrom::Start(at))?;
+    io::Read::read_exact(&mut file, bytes)
+}
+
+#[cfg(not(unix))]
+fn write_at(mut file: &File, bytes: &[u8], at: u64) -> io::Result<()> {
+    io::Seek::seek(&mut file, io::SeekFrom::Start(at))?;
+    io::Write::write_all(&mut file, bytes)
 }
 
 #[cfg(test)]
