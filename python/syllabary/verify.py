@@ -8,7 +8,8 @@ from __future__ import annotations
 import importlib
 import os
 from base64 import b64decode
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -83,8 +84,8 @@ def verify(
     source: a file, folder or name that `load` opens; `split` as there.
     against: the name of a library (`PEERS`), which opens `source` itself, or another tokenizer for `load`.
 
-    Raises `FormatError` for a library that cannot open this tokenizer, `ImportError` for one that is not
-    installed.
+    Raises `FormatError` for a library that cannot open this tokenizer or encode a text, which it names by its
+    number, `ImportError` for one that is not installed; what `encode` raises, with the file and the number.
     """
     # Only where it is meant for the other side alone does `source` not get it, and refuse it if need be.
     elsewhere = formats.leaves_open(against) and os.path.exists(source) and not formats.leaves_open(source)
@@ -92,7 +93,10 @@ def verify(
     peer = open_peer(source, against, tok, split)
     count = tokens = 0
     for document, text in enumerate(texts):
-        ours, theirs = tok.encode(text, special="allow", dropout=0.0), peer.encode(text)
+        with _told(f"{os.fspath(source)}: text {document}"):
+            ours = tok.encode(text, special="allow", dropout=0.0)
+        with _told(f"{peer.name} cannot encode text {document}"):
+            theirs = peer.encode(text)
         if ours != theirs:
             return Verification(peer.name, count, tokens, _difference(tok, document, text, ours, theirs))
         count, tokens = count + 1, tokens + len(ours)
@@ -130,6 +134,21 @@ def _difference(
     )
 
 
+@contextmanager
+def _told(where: str) -> Iterator[None]:
+    """An error of ours says where; one of another library is a `FormatError` with its words."""
+    try:
+        yield
+    except SyllabaryError as error:
+        raise type(error)(f"{where}: {error}") from error
+    except BaseException as error:
+        # A panic of pyo3 is no `Exception`, and has no module to import its class from.
+        foreign = isinstance(error, Exception) or type(error).__name__ == "PanicException"
+        if isinstance(error, MemoryError) or not foreign:
+            raise
+        raise FormatError(f"{where}: {str(error) or type(error).__name__}") from error
+
+
 # ---- the libraries ----
 
 
@@ -145,7 +164,9 @@ def _library(name: str, package: str) -> tuple[Any, str]:
 def _tokenizers(source: str | os.PathLike[str], _tok: Tokenizer) -> Peer:
     module, name = _library("tokenizers", "tokenizers")
     path = _file(source, "huggingface", name)
-    theirs = module.Tokenizer.from_buffer(path.read_bytes())  # a name need not be UTF-8
+    data = path.read_bytes()  # a name need not be UTF-8
+    with _told(f"{path}: {name} cannot open it"):
+        theirs = module.Tokenizer.from_buffer(data)
     theirs.no_truncation()
     theirs.no_padding()
     return Peer(name, lambda text: list(theirs.encode(text, add_special_tokens=False).ids))
@@ -154,7 +175,9 @@ def _tokenizers(source: str | os.PathLike[str], _tok: Tokenizer) -> Peer:
 def _sentencepiece(source: str | os.PathLike[str], _tok: Tokenizer) -> Peer:
     module, name = _library("sentencepiece", "sentencepiece")
     path = _file(source, "sentencepiece", name)
-    theirs = module.SentencePieceProcessor(model_proto=path.read_bytes())
+    data = path.read_bytes()
+    with _told(f"{path}: {name} cannot open it"):
+        theirs = module.SentencePieceProcessor(model_proto=data)
     return Peer(name, lambda text: list(theirs.encode(text)))
 
 
@@ -167,12 +190,13 @@ def _tiktoken(source: str | os.PathLike[str], tok: Tokenizer) -> Peer:
         # Theirs would read a copy that it keeps of each file by its name, as it was when first read.
         rows = map(bytes.split, _file(source, "tiktoken", name).read_bytes().splitlines())
         ranks = {b64decode(row[0]): int(row[1]) for row in rows if row}
-        theirs = module.Encoding(
-            "verified",
-            pat_str=spec.split.pattern,
-            mergeable_ranks=ranks,
-            special_tokens=dict(spec.special_tokens),
-        )
+        with _told(f"{os.fspath(source)}: {name} cannot open it"):
+            theirs = module.Encoding(
+                "verified",
+                pat_str=spec.split.pattern,
+                mergeable_ranks=ranks,
+                special_tokens=dict(spec.special_tokens),
+            )
     else:
         raise FormatError(f"{os.fspath(source)}: {name} cannot open it: it needs a rank file and a pattern")
     return Peer(name, lambda text: list(theirs.encode(text, allowed_special="all")))
@@ -182,7 +206,7 @@ def _subword_nmt(source: str | os.PathLike[str], tok: Tokenizer) -> Peer:
     module, name = _library("subword_nmt.apply_bpe", "subword-nmt")
     path = _file(source, "subword-nmt", name)
     mark = tok.spec.end_of_word or ""
-    with open(path, encoding="utf-8") as codes:
+    with open(path, encoding="utf-8") as codes, _told(f"{path}: {name} cannot open it"):
         theirs = module.BPE(codes, separator="")
 
     def encode(text: str) -> list[int]:

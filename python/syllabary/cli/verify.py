@@ -6,11 +6,14 @@ Leaves out: the comparison itself (`syllabary.verify`).
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 
 import click
 
 from syllabary.cli import common, values
 from syllabary.cli.words import plural, printable
+from syllabary.corpus.document import Document, Reading, place_of
+from syllabary.errors import FormatError
 from syllabary.verify import verify as verify_file
 
 DIFFERENT = 1  # exit code, as of `diff`
@@ -52,11 +55,15 @@ def verify(
     ctx: click.Context, source: str, against: str, files: tuple[str, ...], split: str | None, as_json: bool
 ) -> None:
     """Encode FILES with IN and with PEER and report the first difference; exit code 1 if there is one."""
-    texts = (document.text for path in files for document in common.documents(path))
+    texts = _Texts(files)
     try:
         report = verify_file(source, against, texts, split=split)
     except ImportError as error:
         raise common.Failure(printable(str(error))) from error
+    except (*common.OF_TEXT, FormatError) as error:
+        if texts.last is None:
+            raise
+        raise type(error)(f"{place_of(texts.last, Reading())}: {error}") from error
     if not report.tokens and report.difference is None:
         raise common.Failure(f"nothing to compare: {printable(', '.join(files))} gives no token by either")
     if as_json:
@@ -73,3 +80,16 @@ def verify(
         f"  text   {found.text!r}\n  ours   {found.ours[:SHOWN]}\n  theirs {found.theirs[:SHOWN]}"
     )
     ctx.exit(DIFFERENT)
+
+
+class _Texts:
+    """The texts of files, one after the other, and the document read last."""
+
+    def __init__(self, files: tuple[str, ...]) -> None:
+        self.files = files
+        self.last: Document | None = None
+
+    def __iter__(self) -> Iterator[str]:
+        for path in self.files:
+            for self.last in common.documents(path):
+                yield self.last.text
