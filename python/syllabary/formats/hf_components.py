@@ -13,8 +13,9 @@ from dataclasses import dataclass
 from typing import TypeAlias, cast
 
 from syllabary.errors import PatternError
-from syllabary.formats.hf_pattern import check_portable, portable
+from syllabary.formats.hf_pattern import check_portable, is_alike, portable
 from syllabary.formats.hf_values import READ, WRITE
+from syllabary.formats.patterns import check_runs
 from syllabary.formats.record import cannot_hold
 from syllabary.formats.strict_json import Json
 from syllabary.reference.symbols import shown
@@ -151,13 +152,15 @@ DECODER = Place("decoder", "decoders", DECODERS)
 # ---- reading ----
 
 
-def read_steps(component: Json, place: Place) -> tuple[Step, ...]:
+def read_steps(component: Json, place: Place, runs: bool = True) -> tuple[Step, ...]:
     """The components of a place in order, sequences unfolded; null is none.
 
+    runs: whether the engine is to run their patterns, and one that it cannot is an error.
     Raises `FormatError` for a component that their library does not know, or an option that it would not
     take.
     """
-    return tuple(_read_one(one, place) for one in unfolded(component, place.members, place.untyped_sequence))
+    found = unfolded(component, place.members, place.untyped_sequence)
+    return tuple(_read_one(one, place, runs) for one in found)
 
 
 def unfolded(component: Json, members: str, untyped_sequence: bool = False) -> Iterator[Json]:
@@ -174,7 +177,7 @@ def unfolded(component: Json, members: str, untyped_sequence: bool = False) -> I
             yield one
 
 
-def _read_one(component: Json, place: Place) -> Step:
+def _read_one(component: Json, place: Place, runs: bool) -> Step:
     kind = kind_of(component, place)[1]
     members = component.object(("type", *(option.name for option in kind.options)))
     options: dict[str, StepValue] = {}
@@ -184,7 +187,7 @@ def _read_one(component: Json, place: Place) -> Step:
                 raise component.error(f"{option.name!r} is missing")
             value = cast(StepValue, option.default)
         elif option.kind == "pattern":
-            options |= _read_pattern(members[option.name])
+            options |= _read_pattern(members[option.name], runs)
             continue
         else:
             value = READ[option.kind](members[option.name])
@@ -213,7 +216,7 @@ def kind_of(component: Json, place: Place) -> tuple[str, Kind]:
     raise component.error("'type' is missing")
 
 
-def _read_pattern(pattern: Json) -> dict[str, StepValue]:
+def _read_pattern(pattern: Json, runs: bool) -> dict[str, StepValue]:
     members = pattern.object(("String", "Regex"))
     if len(members) != 1:
         raise pattern.error('must be {"String": …} or {"Regex": …}')
@@ -224,9 +227,12 @@ def _read_pattern(pattern: Json) -> dict[str, StepValue]:
     if kind == "String":
         return {"pattern": text, "regex": False}
     try:
-        return {"pattern": portable(text), "regex": True}
+        written = portable(text)
+        if runs and not is_alike(text):
+            check_runs(written, "onig")
     except PatternError as error:
         raise value.error(f"this pattern is not supported: {error}") from error
+    return {"pattern": written, "regex": True}
 
 
 def _check_metaspace(component: Json, options: dict[str, StepValue]) -> None:

@@ -20,11 +20,12 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from syllabary.errors import FormatError
+from syllabary.errors import FormatError, PatternError
 from syllabary.files import read_bounded
 from syllabary.formats.extras import refuse_extras, without_extras
 from syllabary.formats.loss import Loss
 from syllabary.formats.minbpe_pattern import findall_pattern, foreign
+from syllabary.formats.patterns import check_runs
 from syllabary.formats.ranks import check_rank_order, recover_merges
 from syllabary.formats.record import Facts, Format, Hints, cannot_hold, checked
 from syllabary.formats.signs import MINBPE_LINE, SIGNS
@@ -49,9 +50,7 @@ def parse(data: bytes, path: Path) -> TokenizerSpec:
     rows = _Rows(data, path)
     if rows.next("'minbpe v1'") != MINBPE_LINE.decode():
         raise rows.error("is not 'minbpe v1'")
-    pattern = rows.next("the pattern")
-    if reason := foreign(pattern):
-        raise rows.error(f"the pattern {pattern!r}: {reason}")
+    pattern = _read_pattern(rows)
     special = _read_special(rows)
     tokens = {byte: bytes([byte]) for byte in range(256)}
     merges = _read_merges(rows, tokens)
@@ -140,6 +139,19 @@ class _Rows:
     def error(self, message: str) -> FormatError:
         """The exception for the line read last."""
         return FormatError(f"{self.path}: line {self.number}: {message}")
+
+
+def _read_pattern(rows: _Rows) -> str:
+    """The pattern, which runs and means the same here; none is empty."""
+    pattern = rows.next("the pattern")
+    if pattern:
+        try:
+            check_runs(pattern, "tiktoken")
+        except PatternError as error:
+            raise rows.error(f"the pattern {pattern!r}: {error}") from error
+    if reason := foreign(pattern):
+        raise rows.error(f"the pattern {pattern!r}: {reason}")
+    return pattern
 
 
 def _read_special(rows: _Rows) -> dict[str, int]:

@@ -13,7 +13,7 @@ import regex
 
 from syllabary import splits
 from syllabary.errors import PatternError
-from syllabary.reference.pattern import to_regex
+from syllabary.formats.patterns import check_runs
 from syllabary.spec import SplitSpec
 
 # Splits whose pattern matches every character, wherever it stands: nothing is ever between matches.
@@ -42,7 +42,7 @@ def foreign(pattern: str) -> str | None:
     if pattern != pattern.strip():
         return "it begins or ends with white space, which minbpe strips when it opens the file"
     try:
-        to_regex(pattern, "tiktoken")
+        check_runs(pattern, "tiktoken")
         regex.compile(pattern)
     except (PatternError, regex.error, ValueError, RecursionError) as error:
         return str(error)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 
-from syllabary.errors import FormatError, SyllabaryError, VocabularyError
+from syllabary.errors import FormatError, PatternError, SyllabaryError, VocabularyError
 from syllabary.formats.loss import Loss
 from syllabary.formats.signs import SIGNS, Signs
 from syllabary.reference.check import check_spec
@@ -149,10 +149,10 @@ class Format:
 
 
 def checked(spec: TokenizerSpec, path: Path) -> TokenizerSpec:
-    """The tokenizer just read, if its ids, tokens and merges fit together; else `FormatError`."""
+    """The tokenizer just read, if its ids, tokens, merges and steps are a tokenizer's; else `FormatError`."""
     try:
         check_spec(spec)
-    except VocabularyError as error:
+    except (VocabularyError, PatternError) as error:  # of a step; a split is the format's to check, or given
         raise FormatError(f"{path}: {error}") from error
     return spec
 

@@ -9,25 +9,20 @@ import json
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, cast, get_args
+from typing import Any, Literal, cast, get_args
 
 from syllabary import splits
 from syllabary._engine import read_own
 from syllabary.errors import FormatError, PatternError
 from syllabary.files import read_bounded
 from syllabary.formats import syllabary_steps
+from syllabary.formats.patterns import check_runs
 from syllabary.formats.record import Format, Hints, checked
 from syllabary.formats.signs import SIGNS
 from syllabary.formats.strict_json import Json, are_ids, parse
-from syllabary.on_demand import later
 from syllabary.reference.check import check_spec
 from syllabary.reference.tokens import ReadTokens
 from syllabary.spec import Model, SplitSpec, Tables, TokenizerSpec, Unit
-
-if TYPE_CHECKING:
-    from syllabary.reference import pattern as patterns
-else:
-    later(globals(), patterns="syllabary.reference.pattern")
 
 NAME = "syllabary"
 ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False)  # json.dumps makes one for each line
@@ -142,7 +137,7 @@ def read_split(json_split: Json) -> SplitSpec:
     )
     if split.pattern is not None and split not in map(splits.get, splits.names()):
         try:
-            patterns.to_regex(split.pattern, split.tables)
+            check_runs(split.pattern, split.tables)
         except PatternError as error:
             raise members["pattern"].error(str(error)) from error
     return split

@@ -12,6 +12,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from typing import cast, get_args
 
+from syllabary.errors import PatternError
+from syllabary.formats.patterns import check_runs
 from syllabary.formats.strict_json import Json, are_ids
 from syllabary.spec import Matching, Model, Stage, Step, StepValue, TokenizerSpec
 
@@ -74,8 +76,15 @@ def _read_steps(steps: Json) -> tuple[Step, ...]:
 
 def _read_step(step: Json) -> Step:
     step.object(("kind", "options"))
-    options = step.member("options").object()
-    return Step(step.member("kind").string(), {key: _read_option(value) for key, value in options.items()})
+    members = step.member("options").object()
+    options = {key: _read_option(value) for key, value in members.items()}
+    pattern = options.get("pattern")
+    if options.get("regex") is True and isinstance(pattern, str):
+        try:
+            check_runs(pattern, "onig")
+        except PatternError as error:
+            raise members["pattern"].error(str(error)) from error
+    return Step(step.member("kind").string(), options)
 
 
 def _read_option(option: Json) -> StepValue:

@@ -13,21 +13,15 @@ from __future__ import annotations
 import base64
 import binascii
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from syllabary.errors import FormatError, PatternError
 from syllabary.files import read_bounded
+from syllabary.formats.patterns import check_runs
 from syllabary.formats.record import Format, Hints, checked
 from syllabary.formats.signs import SIGNS
 from syllabary.formats.strict_json import Json, parse
-from syllabary.on_demand import later
 from syllabary.reference.symbols import plural, shown
 from syllabary.spec import Matching, SplitSpec, TokenizerSpec
-
-if TYPE_CHECKING:
-    from syllabary.reference import pattern as patterns
-else:
-    later(globals(), patterns="syllabary.reference.pattern")
 
 NAME = "tekken"
 VERSIONS = ("v1", "v2", "v3", "v7", "v11", "v13", "v15")
@@ -55,7 +49,7 @@ def read(path: Path, hints: Hints) -> TokenizerSpec:
         raise config.error(f"{first} special tokens in a vocabulary of {size}")
     pattern = config.member("pattern")
     try:
-        patterns.to_regex(pattern.string(), "tiktoken")
+        check_runs(pattern.string(), "tiktoken")
     except PatternError as error:
         raise pattern.error(str(error)) from error
     tokens = _read_vocab(file.member("vocab"), first, size - first)
