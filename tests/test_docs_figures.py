@@ -14,6 +14,7 @@ import pytest
 
 from syllabary import growth_text, training_checkpoint, training_memory
 from syllabary.chat import bounds
+from syllabary.formats import strict_json
 from syllabary.gpt import defaults
 from syllabary.reference import stream
 
@@ -55,6 +56,7 @@ SAID: Mapping[str, list[tuple[str, str, str]]] = {
 }
 # Page -> (what it says; the number that the package has).
 OF_PYTHON: Mapping[str, list[tuple[str, float]]] = {
+    "format.md": [(r"nested at most (\d+) deep", strict_json.MAX_DEPTH)],
     "tutorial-greek.md": [
         (r"of (\d+) layers on a CPU", defaults.SIZES["cpu"].depth),
         (r"of (\d+) on a GPU", defaults.SIZES["cuda"].depth),

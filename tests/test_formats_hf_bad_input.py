@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import copy
 import json
+import pickle
 import time
 from pathlib import Path
 from random import Random
@@ -18,6 +19,7 @@ from json_damage import positions, replaced
 import syllabary
 from syllabary import formats
 from syllabary.errors import FormatError, UnknownSymbolError
+from syllabary.formats.hf_components import MAX_NESTED
 from syllabary.reference.bytes_to_unicode import BYTE_TO_CHARACTER, unspell, unspell_all
 from syllabary.reference.tokenizer import ReferenceTokenizer
 
@@ -141,7 +143,7 @@ def nested(depth: int, key: str, members: str, inner: str) -> str:
     )
 
 
-@pytest.mark.parametrize("depth", [100, 300, 100_000])
+@pytest.mark.parametrize("depth", [62, MAX_NESTED, MAX_NESTED + 1, 300, 100_000])
 @pytest.mark.parametrize(
     "key, members, inner",
     [
@@ -155,13 +157,16 @@ def test_deep_sequences(depth: int, key: str, members: str, inner: str, tmp_path
     path = tmp_path / NAME
     path.write_text(nested(depth, key, members, inner), "utf-8")
     start = time.process_time()
-    if depth == 100_000:
-        with pytest.raises(FormatError, match="nested too deeply"):
+    if depth > MAX_NESTED:
+        too_deep = rf"nested too deeply|\$.{key}: sequences are nested more than {MAX_NESTED} deep"
+        with pytest.raises(FormatError, match=too_deep):
             formats.read(path)
     else:
         spec = formats.read(path)
-        formats.write(spec, tmp_path / "again.json")
-        assert formats.read(tmp_path / "again.json") == spec
+        for name in ("again.json", "again.syllabary.json"):
+            formats.write(spec, tmp_path / name)
+            assert formats.read(tmp_path / name) == spec
+        assert pickle.loads(pickle.dumps(spec)) == copy.deepcopy(spec) == spec
     assert time.process_time() - start < 5
 
 

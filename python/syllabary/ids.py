@@ -28,7 +28,7 @@ from syllabary.errors import (
 )
 from syllabary.files import HEAD_BYTES, read_bounded, write_atomic
 from syllabary.formats.signs import of_integers
-from syllabary.formats.strict_json import Json, parse
+from syllabary.formats.strict_json import MAX_DEPTH, TOO_DEEP, Json, depth_of, parse
 from syllabary.ragged import Ragged
 from syllabary.reference import ids as reference
 from syllabary.reference.symbols import plural, shown
@@ -101,6 +101,8 @@ class IdTokenizer:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Put it into a JSON file, whole or not at all; the same has the same bytes."""
+        if depth_of(self.record) > MAX_DEPTH:
+            raise FormatError(f"record: {TOO_DEEP}, which is not read back")
         members = {
             "format": NAME,
             "version": VERSION,
@@ -137,6 +139,7 @@ class IdTokenizer:
             raise record.wrong("an object")
         try:
             symbols = [one.id() for one in root.member("symbols").list()]
+            record.flat()
             return cls(symbols, np.array(pairs, np.uint32).reshape(-1, 2), record.value)
         except ValueError as error:
             if isinstance(error, FormatError):

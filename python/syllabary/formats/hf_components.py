@@ -24,6 +24,7 @@ from syllabary.spec import Step, StepValue
 Component: TypeAlias = "dict[str, object]"
 
 NAME = "tokenizer.json"
+MAX_NESTED = 100  # sequences in sequences; tokenizers reads 62, and what is carried along must be saved
 
 
 class Needed:
@@ -164,15 +165,17 @@ def read_steps(component: Json, place: Place, runs: bool = True) -> tuple[Step, 
 
 
 def unfolded(component: Json, members: str, untyped_sequence: bool = False) -> Iterator[Json]:
-    """Sequences in sequences, without recursion: a file may nest them deeply."""
-    waiting = [] if component.value is None else [component]
+    """Sequences in sequences, without recursion; `FormatError` for more than `MAX_NESTED` in each other."""
+    waiting = [] if component.value is None else [(component, 0)]
     while waiting:
-        one = waiting.pop()
+        one, depth = waiting.pop()
         found = one.object()
         untyped = untyped_sequence and "type" not in found and members in found
         if untyped or ("type" in found and found["type"].value == "Sequence"):
+            if depth == MAX_NESTED:
+                raise component.error(f"sequences are nested more than {MAX_NESTED} deep")
             one.object(("type", members))
-            waiting += reversed(list(one.member(members).list()))
+            waiting += [(part, depth + 1) for part in reversed(list(one.member(members).list()))]
         else:
             yield one
 

@@ -1,7 +1,8 @@
 """JSON that is what it should be, or an error with the place: `tokenizer.json: at $.model.merges[3]: …`.
 
-Adds a strict parser (no duplicate keys, no NaN, bounded depth by Python's own limit) and `Json`, a value
-that knows where it stands and refuses to be of the wrong type. Leaves out: what a format's keys mean.
+Adds a strict parser (no duplicate keys, no NaN, depth bounded by Python's own limit, and by `MAX_DEPTH` where
+a value is kept) and `Json`, a value that knows where it stands and refuses to be of the wrong type. Leaves
+out: what a format's keys mean.
 """
 
 from __future__ import annotations
@@ -16,6 +17,9 @@ from typing import Any
 
 from syllabary.errors import FormatError
 from syllabary.reference.check import MAX_ID
+
+MAX_DEPTH = 250  # of values that are carried along: Python's own limit is in the way of saving 1000
+TOO_DEEP = f"lists and objects are nested more than {MAX_DEPTH} deep"
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +104,12 @@ class Json:
         members = self.object()  # which say where the error is
         return {self._checked(key): member.id() for key, member in members.items()}
 
+    def flat(self, inside: int = 0) -> Any:
+        """The value, to be kept inside of so many lists and objects: none may be deeper than `MAX_DEPTH`."""
+        if depth_of(self.value) + inside > MAX_DEPTH:
+            raise self.error(TOO_DEEP)
+        return self.value
+
     def columns(self, width: int) -> tuple[Sequence[Any], ...] | None:
         """The columns of a list of lists of so many items each; `None` for anything else, and for none.
 
@@ -118,6 +128,19 @@ class Json:
         except UnicodeEncodeError as error:
             raise self.error(f"lone surrogate U+{ord(text[error.start]):04X} in a string") from error
         return text
+
+
+def depth_of(value: object) -> int:
+    """How deep lists and objects are nested, itself included: 0 for a number.
+
+    >>> depth_of(1), depth_of([]), depth_of({"a": [1, {}]})
+    (0, 1, 3)
+    """
+    depth, level = 0, [value]
+    while level := [one for one in level if isinstance(one, (dict, list))]:
+        depth += 1
+        level = list(chain.from_iterable(one.values() if isinstance(one, dict) else one for one in level))
+    return depth
 
 
 def are_ids(values: Collection[object]) -> bool:

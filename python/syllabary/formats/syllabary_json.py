@@ -19,7 +19,7 @@ from syllabary.formats import syllabary_steps
 from syllabary.formats.patterns import check_runs
 from syllabary.formats.record import Format, Hints, checked
 from syllabary.formats.signs import SIGNS
-from syllabary.formats.strict_json import Json, are_ids, parse
+from syllabary.formats.strict_json import MAX_DEPTH, TOO_DEEP, Json, are_ids, parse
 from syllabary.reference.check import check_spec
 from syllabary.reference.tokens import ReadTokens
 from syllabary.spec import Model, SplitSpec, Tables, TokenizerSpec, Unit
@@ -220,7 +220,7 @@ def _triple(row: Json) -> tuple[int, int, int]:
 
 def _plain_value(record: Json) -> object:
     record.object()
-    return record.value
+    return record.flat()
 
 
 def _token(token: bytes) -> str | dict[Literal["bytes"], str]:
@@ -249,19 +249,21 @@ def _line(value: object) -> str:
     return ENCODER.encode(value)
 
 
-def _plain(value: object, where: str) -> object:
-    """The value itself if JSON gives it back equal, key order, types and all."""
+def _plain(value: object, where: str, depth: int = 0) -> object:
+    """The value itself if JSON gives it back equal, key order, types and all. depth: what it stands in."""
     finite = isinstance(value, float) and value - value == 0
     small = isinstance(value, int) and abs(value) < 2**64  # subtle: Python refuses to read huge ones back
     if value is None or isinstance(value, str) or finite or small:
         return value
+    if depth == MAX_DEPTH and isinstance(value, (list, Mapping)):
+        raise FormatError(f"{where.partition('.')[0]}: {TOO_DEEP}, which is not read back")
     if isinstance(value, list):
-        return [_plain(item, f"{where}[{index}]") for index, item in enumerate(value)]
+        return [_plain(item, f"{where}[{index}]", depth + 1) for index, item in enumerate(value)]
     if isinstance(value, Mapping):
         for key in value:
             if not isinstance(key, str):
                 raise FormatError(f"{where}: key {key!r} is not a string; a record holds plain JSON values")
-        return {key: _plain(item, f"{where}.{key}") for key, item in value.items()}
+        return {key: _plain(item, f"{where}.{key}", depth + 1) for key, item in value.items()}
     raise FormatError(f"{where}: this {type(value).__name__} is not a plain JSON value, or too large for one")
 
 

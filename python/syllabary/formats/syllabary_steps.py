@@ -159,7 +159,7 @@ def _read_ids(ids: Json) -> frozenset[int]:
 
 def _read_carried(carried: Json) -> object:
     carried.object()
-    return carried.value
+    return carried.flat()
 
 
 def _same(value: object) -> object:

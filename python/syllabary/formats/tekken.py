@@ -144,7 +144,7 @@ def _special(entry: Json, rank: int) -> str:
 def _carried(file: Json, config: Json) -> dict[str, object]:
     """What no id depends on: version, and settings for images and audio."""
     members = file.object()
-    kept = {key: members[key].value for key in CARRIED if key in members}
+    kept = {key: members[key].flat(2) for key in CARRIED if key in members}
     return {"config.version": config.member("version").value, **kept}
 
 
