@@ -121,7 +121,7 @@ def test_totals_are_sums(kind: str) -> None:
         assert totals["characters"] == len(text)
         assert totals["tokens"] == trained(kind).tok.count(text, special="text")
         assert totals["bytes_per_token"] == (len(text.encode()) / len(rows) if rows else None)
-    assert inspecting.totals("", [])["bytes_per_token"] is None
+    assert inspecting.totals("", inspecting.rows(trained(kind), ""))["bytes_per_token"] is None
 
 
 def test_a_special_token_is_refused_as_encode_does() -> None:

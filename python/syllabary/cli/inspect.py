@@ -19,7 +19,7 @@ from syllabary.cli import common, inspect_shown, values
 from syllabary.cli.corpus_options import corpus_options
 from syllabary.corpus.document import Document, Reading
 from syllabary.inspecting.making import spelling
-from syllabary.inspecting.reading import Row, Taken, check_stepped
+from syllabary.inspecting.reading import Row, Rows, Taken, check_stepped
 
 ESCAPE = re.compile(r"\\(x[0-9a-f]{2}|u[0-9a-f]{4}|.)", re.DOTALL)
 NAMED = {"n": "\n", "r": "\r", "t": "\t"}
@@ -168,10 +168,11 @@ def unquoted(token: str) -> bytes:
 
 @dataclass
 class _AsJson:
-    """What was asked for as one object: the overview, or `tokens` and `texts`."""
+    """What was asked for as one object: the overview, or `tokens` and `texts`, written as they come."""
 
     def __post_init__(self) -> None:
         self.data: dict[str, Any] = {}
+        self.texts = 0
 
     def overview(self, source: dict[str, Any], found: dict[str, Any], figures: dict[str, Any]) -> None:
         """What the tokenizer is."""
@@ -181,18 +182,30 @@ class _AsJson:
         """One token."""
         self.data.setdefault("tokens", []).append(found)
 
-    def rows(self, text: str, rows: list[Row], totals: dict[str, Any]) -> None:
+    def rows(self, text: str, rows: Rows, totals: dict[str, Any]) -> None:
         """A text."""
-        shown = [{"id": row.id, **spelling(row.token), **_places(row)} for row in rows]
-        self.data.setdefault("texts", []).append({**totals, "text": text, "rows": shown})
+        if self.texts:
+            self._write("}, ")
+        else:
+            before = json.dumps(self.data)[:-1]
+            self._write(before + ", " * bool(self.data) + '"texts": [')
+        self.texts += 1
+        self._write(json.dumps({**totals, "text": text})[:-1] + ', "rows": [')
+        for number, block in enumerate(rows.blocks()):
+            shown = [{"id": row.id, **spelling(row.token), **_places(row)} for row in block]
+            self._write(", " * bool(number) + json.dumps(shown)[1:-1])
+        self._write("]")
 
     def steps(self, pieces: list[list[Taken]]) -> None:
         """The steps of the text before."""
-        self.data["texts"][-1]["steps"] = [[asdict(state) for state in states] for states in pieces]
+        self._write(', "steps": ' + json.dumps([[asdict(state) for state in states] for states in pieces]))
 
     def end(self) -> None:
-        """Write it."""
-        common.data(json.dumps(self.data))
+        """Write what is left of it."""
+        common.data("}]}" if self.texts else json.dumps(self.data))
+
+    def _write(self, part: str) -> None:
+        common.data(part, nl=False)
 
 
 def _places(row: Row) -> dict[str, Any]:

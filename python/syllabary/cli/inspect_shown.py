@@ -11,17 +11,21 @@ from functools import lru_cache
 from typing import Any
 
 import click
+import numpy as np
+from numpy.typing import NDArray
 
 from syllabary.cli import colour, common
 from syllabary.cli.words import plural, printable
-from syllabary.inspecting import Making, Row, Taken
+from syllabary.inspecting import Making, Row, Rows, Taken
+from syllabary.inspecting.reading import Known
 from syllabary.inspecting.vocabulary import marks_of
 
 NAMED_SHOWN = 20  # special tokens, and tokens that nothing encodes to
 SINGLE = 16  # lengths with a line each; above, powers of two
 BAR = 40
 LONG = 200  # characters of an option or a record that are shown
-BLOCK = 4096  # rows that are written at once
+BLOCK = 1 << 16  # rows whose numbers are measured at once
+TENS = 10 ** np.arange(1, 19)  # the smallest numbers of two digits, of three, …
 HEAD = ("id", "bytes", "chars", "piece")
 MODELS = {
     "list": "byte-pair encoding by a list of merges",
@@ -111,19 +115,13 @@ class Lines:
 
     # ---- a text ----
 
-    def rows(self, _text: str, rows: Sequence[Row], totals: Mapping[str, Any]) -> None:
+    def rows(self, _text: str, rows: Rows, totals: Mapping[str, Any]) -> None:
         """A row a token, then the sums."""
         self._begin()
-        last = "score" if any(row.kind == "score" for row in rows) else "rank"
-        cells = [
-            (str(row.id), f"{row.start}-{row.end}", f"{row.first}-{row.last}", str(row.piece), _made(row))
-            for row in rows
-        ]
-        widths = [max(map(len, column)) for column in zip((*HEAD, last), *cells, strict=True)]
-        self._line(self._bold(f"{_cells((*HEAD, last), widths)}  token"))
-        for start in range(0, len(rows), BLOCK):
-            block = zip(rows[start : start + BLOCK], cells[start : start + BLOCK], strict=True)
-            self._line("\n".join(f"{_cells(cell, widths)}  {self._shown(row)}" for row, cell in block))
+        head, widths = _columns(rows)
+        self._line(self._bold(f"{_cells(head, widths)}  token"))
+        for block in rows.blocks():
+            self._line("\n".join(f"{_cells(_numbers(row), widths)}  {self._shown(row)}" for row in block))
         ratio = totals["bytes_per_token"]
         sums = [plural(totals[name], name[:-1]) for name in ("bytes", "characters", "pieces", "tokens")]
         if ratio is not None:
@@ -232,13 +230,42 @@ def _cells(cells: Sequence[str], widths: Sequence[int]) -> str:
     return "  ".join(f"{cell:>{width}}" for cell, width in zip(cells, widths, strict=True))
 
 
-def _made(row: Row) -> str:
+def _numbers(row: Row) -> tuple[str, ...]:
+    """All columns of a row but the token."""
+    made = _made((row.token, row.kind, row.rank, row.score))
+    return (str(row.id), f"{row.start}-{row.end}", f"{row.first}-{row.last}", str(row.piece), made)
+
+
+def _columns(rows: Rows) -> tuple[tuple[str, ...], list[int]]:
+    """The names of the columns of `_numbers`, and how wide each must be, known before any row is made."""
+    found, ids = [0] * len(HEAD), set[int]()
+    for start in range(0, len(rows), BLOCK):
+        part = slice(start, start + BLOCK)
+        ids.update(np.unique(rows.ids[part]).tolist())
+        here = (
+            _digits(rows.ids[part]),
+            _digits(rows.in_bytes[part]).sum(axis=1) + 1,  # and a hyphen
+            _digits(rows.in_characters[part]).sum(axis=1) + 1,
+            _digits(rows.pieces[part]),
+        )
+        found = [max(width, int(column.max())) for width, column in zip(found, here, strict=True)]
+    known = [rows.known(token_id) for token_id in ids]
+    head = (*HEAD, "score" if any(kind == "score" for _token, kind, *_rest in known) else "rank")
+    widths = [*found, max((len(_made(one)) for one in known), default=0)]
+    return head, [max(len(name), width) for name, width in zip(head, widths, strict=True)]
+
+
+def _digits(numbers: NDArray[np.integer[Any]]) -> NDArray[np.intp]:
+    """How many digits each number has."""
+    return np.searchsorted(TENS, numbers, side="right") + 1
+
+
+def _made(known: Known) -> str:
     """The last number of a row, or what the token is."""
-    if row.kind == "score" or (row.score is not None and row.rank is None and row.kind != "special"):
-        return f"{row.score:g}"
-    if row.rank is not None:
-        return str(row.rank)
-    return row.kind
+    _token, kind, rank, score = known
+    if kind == "score" or (score is not None and rank is None and kind != "special"):
+        return f"{score:g}"
+    return kind if rank is None else str(rank)
 
 
 def _how(found: Mapping[str, Any]) -> str:

@@ -6,7 +6,7 @@ printing (`cli.inspect`), and what any of it means (`tokenizer`, `reference`).
 """
 
 from syllabary.inspecting.making import Making, Node
-from syllabary.inspecting.reading import Row, Taken, rows, steps, totals
+from syllabary.inspecting.reading import Row, Rows, Taken, rows, steps, totals
 from syllabary.inspecting.scripts import script_of, text_of
 from syllabary.inspecting.vocabulary import figures, integers, overview, source_of
 
@@ -14,6 +14,7 @@ __all__ = [
     "Making",
     "Node",
     "Row",
+    "Rows",
     "Taken",
     "figures",
     "integers",

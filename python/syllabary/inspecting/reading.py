@@ -7,12 +7,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from itertools import chain
+from typing import Any, TypeAlias, overload
+
+import numpy as np
+from numpy.typing import NDArray
 
 from syllabary.errors import TextError, VocabularyError
 from syllabary.inspecting.making import Kind, Making
 from syllabary.tokenizer import Tokenizer
 
+Array: TypeAlias = "NDArray[np.integer[Any]]"
+Known: TypeAlias = "tuple[bytes, Kind, int | None, float | None]"
+BLOCK = 4096  # rows that are made at once
 MOST_STEPPED = 2_000  # characters of a text whose steps are shown: the reference computes them
 
 
@@ -55,7 +62,62 @@ class Taken:
     whole: bool = False
 
 
-def rows(making: Making, text: str, special: Any = "raise") -> list[Row]:
+class Rows(Sequence[Row]):
+    """The rows of a text, each made when it is asked for; 24 bytes a token are kept, up to 4 GB of text.
+
+    ids, pieces: of each token. in_bytes, in_characters: where it begins and ends, shape (n, 2).
+    """
+
+    def __init__(
+        self, making: Making, ids: Array, pieces: Array, in_bytes: Array, in_characters: Array
+    ) -> None:
+        self.ids, self.pieces = ids, pieces
+        self.in_bytes, self.in_characters = in_bytes, in_characters
+        self._making = making
+        self._known: dict[int, Known] = {}
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    @overload
+    def __getitem__(self, place: int) -> Row: ...
+    @overload
+    def __getitem__(self, place: slice) -> list[Row]: ...
+    def __getitem__(self, place: int | slice) -> Row | list[Row]:
+        """A row, or a list of some."""
+        if isinstance(place, slice):
+            return self._made(place)
+        number = range(len(self))[place]
+        return self._made(slice(number, number + 1))[0]
+
+    def __iter__(self) -> Iterator[Row]:
+        return chain.from_iterable(self.blocks())
+
+    def blocks(self, size: int = BLOCK) -> Iterator[list[Row]]:
+        """All rows, so many at a time."""
+        return (self[start : start + size] for start in range(0, len(self), size))
+
+    def known(self, token_id: int) -> Known:
+        """The token of an id, its kind, its rank and its score, as in each of its rows."""
+        found = self._known.get(token_id)
+        if found is None:
+            making = self._making
+            rank, score = making.rank(token_id), making.score(token_id)
+            found = self._known[token_id] = making.tok.vocab[token_id], making.kind(token_id), rank, score
+        return found
+
+    def _made(self, place: slice) -> list[Row]:
+        columns = (self.ids, self.pieces, self.in_bytes, self.in_characters)
+        made = []
+        for token_id, piece, (start, end), (first, last) in zip(
+            *(column[place].tolist() for column in columns), strict=True
+        ):
+            token, kind, rank, score = self.known(token_id)
+            made.append(Row(token_id, token, start, end, first, last, piece, kind, rank, score))
+        return made
+
+
+def rows(making: Making, text: str, special: Any = "raise") -> Rows:
     """A row for each id of a text.
 
     >>> import syllabary
@@ -64,31 +126,28 @@ def rows(making: Making, text: str, special: Any = "raise") -> list[Row]:
     [(b'low', 0, 3, 0, 1), (b',', 3, 4, 1, None), (b' ', 4, 5, 2, None), (b'lo', 5, 7, 2, 0)]
     """
     tok = _plain(making.tok)
-    in_bytes = tok.offsets(text, "byte", special).tolist()  # first: its errors know of no batch
+    in_bytes = _narrow(tok.offsets(text, "byte", special))  # first: its errors know of no batch
     batch = tok.encode_full_batch(
         [text], special=special, add_special_tokens=False, padding=False, truncation=False
     )
-    ids, pieces = batch.ids[0].tolist(), batch.word_ids[0].tolist()
-    in_characters = tok.offsets(text, "char", special).tolist()
-    vocab = making.tok.vocab
-    known: dict[int, tuple[Kind, int | None, float | None]] = {}
-    found = []
-    for token_id, piece, (start, end), (first, last) in zip(
-        ids, pieces, in_bytes, in_characters, strict=True
-    ):
-        if token_id not in known:
-            known[token_id] = making.kind(token_id), making.rank(token_id), making.score(token_id)
-        found.append(Row(token_id, vocab[token_id], start, end, first, last, piece, *known[token_id]))
-    return found
+    ids, pieces = _narrow(batch.ids[0]), _narrow(batch.word_ids[0])
+    del batch  # which holds more
+    return Rows(making, ids, pieces, in_bytes, _narrow(tok.offsets(text, "char", special)))
 
 
-def totals(text: str, found: Sequence[Row]) -> dict[str, int | float | None]:
+def _narrow(numbers: Array) -> Array:
+    """The same numbers in half of the room, where 32 bits are enough."""
+    fits = numbers.min(initial=0) >= 0 and numbers.max(initial=0) < 1 << 32
+    return numbers.astype(np.uint32) if fits else numbers
+
+
+def totals(text: str, found: Rows) -> dict[str, int | float | None]:
     """The sums of a text: bytes, characters, pieces, tokens, bytes per token (`None` without tokens)."""
     size = len(text.encode())
     return {
         "bytes": size,
         "characters": len(text),
-        "pieces": len({row.piece for row in found}),
+        "pieces": int(np.count_nonzero(np.bincount(found.pieces))),
         "tokens": len(found),
         "bytes_per_token": size / len(found) if found else None,
     }
