@@ -5,12 +5,14 @@ Leaves out: what the command line makes of it (`test_cli_corpus`).
 
 from __future__ import annotations
 
+import dataclasses
 import gzip
 import io
 import json
 import tarfile
 import warnings
 from pathlib import Path
+from typing import Any
 
 import pytest
 from corpus_files import PACK, tar, texts, zipped
@@ -192,3 +194,46 @@ def test_a_record_of_many_chunks(kind: str, tmp_path: Path) -> None:
     content = f'text\n"{text}"\nnext' if kind == "csv" else json.dumps(text, ensure_ascii=False) + '\n"next"'
     (tmp_path / f"a.{kind}").write_text(content, encoding="utf-8")
     assert texts(tmp_path) == [text, "next"]
+
+
+def test_a_file_that_breaks_off_is_not_divided(tmp_path: Path) -> None:
+    """What is read by several processes ends where it ends for one: at the first byte that is not UTF-8."""
+    path = tmp_path / "lines.txt"
+    path.write_bytes(b"a line\n" * 20_000 + b"\xff\n" + b"a line\n" * 20_000)
+    reading = Reading(documents="line", on_error="skip")
+    whole, corpus = Corpus(path, reading), Corpus(path, reading)
+    expected = [document.text for document in whole]
+    assert 0 < len(expected) <= 20_000
+    units = corpus.units(size=10_000)
+    assert [kept.document.text for unit in units for kept in corpus.read_unit(unit)] == expected
+    assert corpus.report.skipped == whole.report.skipped
+    assert corpus.report.files == whole.report.files
+    for policy in (Reading(documents="line"), dataclasses.replace(reading, errors="replace")):
+        assert len(Corpus(path, policy).units(size=10_000)) > 3
+
+
+def test_lines_are_selected_by_number_wherever_they_stand(tmp_path: Path) -> None:
+    path = tmp_path / "lines.txt"
+    path.write_text("".join(f"line {n}\n" for n in range(1, 5001)), encoding="utf-8")
+    corpus = Corpus(path, Reading(documents="line", select=(("line", "4000"),)))
+    found = [kept.document.text for unit in corpus.units(10_000) for kept in corpus.read_unit(unit)]
+    assert found == [document.text for document in corpus] == ["line 4000"]
+
+
+def test_a_large_file_that_cannot_be_opened_is_skipped(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "a.txt").write_text("a line\n" * 1000, encoding="utf-8")
+    (tmp_path / "b.txt").write_text("b", encoding="utf-8")
+    opened = Path.open
+
+    def refusing(path: Path, *mode: Any, **options: Any) -> Any:
+        if path.name == "a.txt":
+            raise PermissionError(13, "Permission denied", str(path))
+        return opened(path, *mode, **options)
+
+    monkeypatch.setattr(Path, "open", refusing)
+    corpus = Corpus(tmp_path, Reading(documents="line", on_error="skip"))
+    found = [kept.document.text for unit in corpus.units(100) for kept in corpus.read_unit(unit)]
+    assert found == ["b"]
+    assert corpus.report.skipped == [(str(tmp_path / "a.txt"), "Permission denied")]

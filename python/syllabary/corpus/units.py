@@ -6,6 +6,7 @@ is read like a file. Leaves out: who reads them.
 
 from __future__ import annotations
 
+import codecs
 import io
 import itertools
 from collections.abc import Iterator
@@ -44,7 +45,7 @@ def units_of_files(files: list[Path], root: Path, reading: Reading, size: int) -
     grouped = 0
     for path in files:
         length = _length(path)
-        cuts = list(_cuts(path, reading, size, length)) if length > size else []
+        cuts = _cuts_of(path, reading, size, length) if length > size else []
         if group and (cuts or grouped + length > size):
             found.append(Unit(tuple(group), root=folder))
             group, grouped = [], 0
@@ -104,13 +105,21 @@ def _length(path: Path) -> int:
         return 0
 
 
+def _cuts_of(path: Path, reading: Reading, size: int, length: int) -> list[int]:
+    """All of `_cuts`; none for a file that cannot be read: the error comes when it is."""
+    try:
+        return list(_cuts(path, reading, size, length))
+    except OSError:
+        return []
+
+
 def _cuts(path: Path, reading: Reading, size: int, length: int) -> Iterator[int]:
     """Where a document begins, about every `size` bytes; nothing for a file that must be read whole."""
     separator = _separator(path, reading)
     if separator is None:
         return
     with path.open("rb") as file:
-        if not is_plain_utf8(file, reading):
+        if not is_plain_utf8(file, reading) or not _whole(file, reading):
             return
         at = size
         while at < length:
@@ -121,6 +130,21 @@ def _cuts(path: Path, reading: Reading, size: int, length: int) -> Iterator[int]
             at = cut + size
 
 
+def _whole(file: BinaryIO, reading: Reading) -> bool:
+    """Whether all of a file is read: with `on_error="skip"` it ends at its first byte that is not UTF-8."""
+    if reading.on_error == "raise" or reading.errors == "replace":
+        return True
+    file.seek(0)
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    try:
+        while chunk := file.read(CHUNK):
+            decoder.decode(chunk)
+        decoder.decode(b"", True)
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
 def _separator(path: Path, reading: Reading) -> bytes | None:
     """What ends a document of this file; None if that is not plain to see."""
     from syllabary.corpus.readers import reader_of_stream
@@ -128,6 +152,8 @@ def _separator(path: Path, reading: Reading) -> bytes | None:
     name = path.name
     if inner_name(name) != name or is_archive(name):
         return None
+    if any(selected == "line" for selected, _ in reading.select):
+        return None  # the lines of a piece have no numbers
     kind = reader_of_stream(Stream(str(path), name, path, lambda: path.open("rb")), reading).name
     if kind == "jsonl":
         return b"\n"

@@ -12,6 +12,7 @@ Replace `subword_nmt` by `syllabary.compat.subword_nmt` in the import:
 
 `python -m syllabary.compat.subword_nmt` is its command line. What differs, on purpose:
 - white space other than U+0020 in a word is a character like any other; there, it spoils the counts;
+- `</w>` in a text that is learned from is four characters; there, once merged, it is the mark of words' ends;
 - files are cut into lines at LF, CR and CRLF, whatever the number of workers;
 - what dropout cut is not remembered for a later call without it;
 - a glossary may hold `|` and groups;
