@@ -20,6 +20,7 @@ import pytest
 from syllabary.corpus.care import Care, identity
 from syllabary.corpus.corpus import Corpus, Kept
 from syllabary.corpus.document import Document, Reading
+from syllabary.corpus.forms import Forms
 from syllabary.corpus.report import Report
 from syllabary.corpus.units import Unit
 from syllabary.errors import CorpusError, CorpusWarning, TextError
@@ -141,8 +142,8 @@ def test_a_fraction_with_nothing_in_it_says_so() -> None:
 def test_normalize_rewrites_but_identity_and_size_are_of_what_was_read() -> None:
     corpus = Corpus(["ne\u0301", "né", "ﬁn"], care=Care(normalize="NFKC"))
     assert list(corpus.kept()) == [
-        Kept(Document("né", {"index": 0}), identity("né"), 4),
-        Kept(Document("né", {"index": 1}), identity("né"), 3),
+        Kept(Document("né", {"index": 0}), identity("né"), 4, "NFD-only"),
+        Kept(Document("né", {"index": 1}), identity("né"), 3, "NFC-only"),
         Kept(Document("fin", {"index": 2}), identity("ﬁn"), 4),
     ]
     assert (corpus.report.documents, corpus.report.bytes) == (3, 11)
@@ -349,6 +350,10 @@ def test_duplicates_are_counted_out_by_who_sees_all() -> None:
     report = Report(documents=2, bytes=10)
     report.drop_duplicate(4)
     assert (report.documents, report.bytes, report.duplicates) == (1, 6, 1)
+    report.forms = Forms({"NFC-only": 2, "NFD-only": 1}, {"NFC-only": ("a", ""), "NFD-only": ("b", "")})
+    report.drop_duplicate(3, "NFC-only")
+    report.drop_duplicate(3, "NFD-only")
+    assert report.forms == Forms({"NFC-only": 1}, {"NFC-only": ("a", "")})
 
 
 def test_reading_stops_when_nobody_listens(folder: Path) -> None:

@@ -348,3 +348,31 @@ def test_perseus(shared: Path, tmp_path: Path) -> None:
     assert len(texts) > 400
     wanted = expected(tok, texts, 0.1)
     assert {name: [ids.tolist() for ids in split] for name, split in found.splits.items()} == wanted
+
+
+def test_normal_forms_are_of_the_documents_that_are_kept(tok: syllabary.Tokenizer, tmp_path: Path) -> None:
+    """A duplicate in NFD is no reason to warn of a mix: not in memory, and not where units are read apart."""
+    path = tmp_path / "both.txt"
+    path.write_text("n\u00e9\nne\u0301\nn\u00e9\nplain\n", encoding="utf-8")
+    records = []
+    sources: list[Any] = [path, ["n\u00e9", "ne\u0301", "n\u00e9", "plain"]]
+    for number, given in enumerate(sources):
+        source = Corpus(given, LINES, Care(drop_duplicates=True))
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            shards.write(source, tok, tmp_path / str(number))
+        records.append(source.record())
+    assert records[0]["forms"] == records[1]["forms"] == {"NFC-only": 1}
+    assert records[0]["documents"] == records[1]["documents"] == 2
+
+
+def test_numbers_of_numpy_choose_as_pythons_do(tok: syllabary.Tokenizer, tmp_path: Path) -> None:
+    care = Care(fraction=np.float32(0.5), seed=np.int64(3), drop_duplicates=np.True_)  # type: ignore[arg-type]
+    assert care == Care(fraction=0.5, seed=3, drop_duplicates=True)
+    assert repr(care) == repr(Care(fraction=0.5, seed=3, drop_duplicates=True))
+    with pytest.raises(TypeError, match="rest is 'half': give a number from 0 to 1, or None"):
+        Care(rest="half")  # type: ignore[arg-type]
+    texts = [f"text {number}" for number in range(20)]
+    for name, val in (("a", 0.25), ("b", np.float32(0.25))):
+        shards.write(texts, tok, tmp_path / name, val=val)
+    assert (tmp_path / "a" / "index.json").read_bytes() == (tmp_path / "b" / "index.json").read_bytes()

@@ -81,7 +81,7 @@ def test_a_part_for_which_there_is_no_room(
     module: Any, name: str, call: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     array = np.arange(100)
-    part = parts.Part(array.astype("<u2"), array, array.astype(np.uint64), array)
+    part = parts.Part(array.astype("<u2"), array, array.astype(np.uint64), array, array.astype(np.uint8))
     real: Callable[..., Any] = getattr(module, name)
     calls = 0
 
@@ -91,7 +91,7 @@ def test_a_part_for_which_there_is_no_room(
         return full() if calls > call else real(*arguments)
 
     monkeypatch.setattr(module, name, sometimes)
-    whole_ones = 0 if name == "put" else call  # a part is written by four calls of `put`, one of `replace`
+    whole_ones = 0 if name == "put" else call  # a part is written by five calls of `put`, one of `replace`
     for number in range(whole_ones):
         parts.write_part(part, tmp_path / f"part-{number}")
     with pytest.raises(OSError, match="No space left") as caught:

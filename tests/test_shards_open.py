@@ -211,3 +211,11 @@ def test_a_folder_without_shards(tmp_path: Path) -> None:
     (tmp_path / ".work").mkdir()
     with pytest.raises(ShardError, match="incomplete shards; run the same command again to resume"):
         shards.open(tmp_path)
+
+
+def test_a_tokenizer_that_is_missing_is_named(written: Path) -> None:
+    (written / "tokenizer.syllabary.json").unlink()
+    found = shards.open(written)
+    assert len(found.train) > 0
+    with pytest.raises(ShardError, match=r"tokenizer\.syllabary\.json: is missing; write the shards again"):
+        found.tokenizer()

@@ -98,7 +98,7 @@ def test_a_byte_is_no_token_of_its_text(shared: Path) -> None:
 
 def test_a_leaf_is_removed_and_ids_close_up(tok: syllabary.Tokenizer) -> None:
     leaf = tok.token_to_id(b" lowest")
-    change = surgery.remove(tok, [leaf])
+    change = surgery.remove(tok, np.array([leaf]))
     assert b" lowest" not in change.tokenizer.vocab.values()
     assert change.new_ids[leaf] == surgery.REMOVED
     assert change.new_ids[leaf + 1 :].tolist() == list(range(leaf, 274))

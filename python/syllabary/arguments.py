@@ -53,6 +53,15 @@ def integer(name: str, value: object) -> int:
     raise TypeError(f"{name} is {shown(value)}: give an integer")
 
 
+def portion(name: str, value: object, wanted: str = "a number from 0 to 1") -> int | float:
+    """`value` as a plain number; `TypeError` that names it for a bool, a string, None."""
+    if isinstance(value, (np.integer, np.floating)):
+        value = value.item()
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        raise TypeError(f"{name} is {value!r}: give {wanted}")
+    return value
+
+
 def bounded(name: str, value: object, most: int = LARGEST) -> int:
     """`value` as a plain integer for an option of training; `TrainingError` for one above `most`."""
     number = integer(name, value)
@@ -139,8 +148,9 @@ def iterated(name: str, values: Any, of: str) -> Iterator[Any]:
 
 
 def listed(name: str, values: Any, types: tuple[type, ...]) -> list[Any]:
-    """The members of `values`; `TypeError` that names the place of one of another type."""
+    """The members of `values`; `TypeError` that names the place of one of another type. int: numpy's too."""
     wanted = " or ".join(kind.__name__ for kind in types)
+    types = (*types, np.integer) if int in types else types
     many = list(iterated(name, values, wanted))
     for index, value in enumerate(many):
         if not isinstance(value, types):

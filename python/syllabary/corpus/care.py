@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syllabary._engine import Normalizer
+from syllabary.arguments import flag, integer, portion
 from syllabary.corpus.document import Part
 from syllabary.reference.normalize_parts import held_from
 from syllabary.spec import Form, Step
@@ -51,10 +52,12 @@ class Care:
 
     def __post_init__(self) -> None:
         form(self.normalize)
-        _typed("drop_duplicates", self.drop_duplicates, (bool,), "True or False")
-        _typed("fraction", self.fraction, (int, float, type(None)), "a number from 0 to 1, or None")
-        _typed("rest", self.rest, (int, float, type(None)), "a number from 0 to 1, or None")
-        _typed("seed", self.seed, (int,), "an integer")
+        object.__setattr__(self, "drop_duplicates", flag("drop_duplicates", self.drop_duplicates))
+        for name in ("fraction", "rest"):
+            part = getattr(self, name)
+            if part is not None:
+                object.__setattr__(self, name, portion(name, part, "a number from 0 to 1, or None"))
+        object.__setattr__(self, "seed", integer("seed", self.seed))
         if self.fraction is not None and not 0 < self.fraction <= 1:
             raise ValueError(f"fraction is {self.fraction}: give a number above 0, at most 1, or None")
         if self.rest is not None and not 0 <= self.rest < 1:
@@ -82,12 +85,6 @@ def form(name: object) -> None:
         raise TypeError(f"normalize is {name!r}: give str or None")
     if name is not None and name not in FORMS:
         raise ValueError(f"normalize={name!r} is none of {', '.join(FORMS)}; None leaves text as it is")
-
-
-def _typed(name: str, value: object, types: tuple[type, ...], wanted: str) -> None:
-    """`TypeError` for a value of another type; True and False are no numbers."""
-    if not isinstance(value, types) or (isinstance(value, bool) and bool not in types):
-        raise TypeError(f"{name} is {value!r}: give {wanted}")
 
 
 def identity(text: str) -> int:

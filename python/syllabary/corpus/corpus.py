@@ -29,12 +29,14 @@ UNIT = 32 << 20
 class Kept(NamedTuple):
     """A document that stays, normalized if that was asked for, and what it was before.
 
-    identity: of the text as it was read. size: its UTF-8 bytes as it was read.
+    identity: of the text as it was read. size: its UTF-8 bytes as it was read. form: its normal form then,
+    as `Look.kind` has it.
     """
 
     document: Document
     identity: int
     size: int
+    form: str | None = None
 
 
 class Corpus:
@@ -197,11 +199,14 @@ class Corpus:
             if chooses and not self._chosen(number, seen, report):
                 continue
             report.keep(len(data))
+            kind = None
             if not plain:
-                report.forms.add(look or Look().at(text), partial(where, document, report))
+                look = look or Look().at(text)
+                kind = look.kind
+                report.forms.add(look, partial(where, document, report))
                 if form is not None:
                     document = self._normalized(document, form, report)
-            yield Kept(document, number, len(data))
+            yield Kept(document, number, len(data), kind)
 
     def _chosen(self, number: int, seen: set[int] | None, report: Report) -> bool:
         """Whether `fraction` or `rest` keeps a document, and it is no duplicate of one in `seen`."""

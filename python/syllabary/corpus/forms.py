@@ -136,6 +136,12 @@ class Forms:
             if kind not in self.examples:
                 self.examples[kind] = where(), look.odd
 
+    def drop(self, kind: str) -> None:
+        """Count a document of this kind out."""
+        self.counts[kind] -= 1
+        if not self.counts[kind]:
+            del self.counts[kind], self.examples[kind]
+
     def merge(self, other: Forms) -> None:
         """Add what was counted elsewhere, of later documents."""
         for kind, count in other.counts.items():

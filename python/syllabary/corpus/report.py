@@ -133,11 +133,13 @@ class Report:
         self.documents += 1
         self.bytes += size
 
-    def drop_duplicate(self, size: int) -> None:
-        """Count a document that was kept as a duplicate instead."""
+    def drop_duplicate(self, size: int, form: str | None = None) -> None:
+        """Count a document that was kept, of this size and normal form, as a duplicate instead."""
         self.documents -= 1
         self.bytes -= size
         self.duplicates += 1
+        if form is not None:
+            self.forms.drop(form)
 
     def saw(self, name: str, value: str, count: int = 1) -> None:
         """Count a document's value of a name that is selected by."""

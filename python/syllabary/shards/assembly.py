@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syllabary.corpus.care import share
+from syllabary.corpus.forms import KINDS
 from syllabary.corpus.report import Report
 from syllabary.errors import ShardError
 from syllabary.files import named, write_atomic
@@ -142,8 +143,9 @@ class Assembly:
         keep = np.ones(len(part.lengths), np.bool_)
         if self._rules.drop_duplicates:
             keep = self._seen.new(part.identities)
-            for size in part.text_bytes[~keep].tolist():
-                self.report.drop_duplicate(size)
+            dropped = zip(part.text_bytes[~keep].tolist(), part.forms[~keep].tolist(), strict=True)
+            for size, form in dropped:
+                self.report.drop_duplicate(size, (None, *KINDS)[form])
         if self._rules.val:
             held_out = share(part.identities, "validation", self._rules.seed) < self._rules.val
             self.splits["val"].append(part, keep & held_out)

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from syllabary.corpus.corpus import Corpus, Kept
 from syllabary.corpus.document import place_of
+from syllabary.corpus.forms import KINDS
 from syllabary.corpus.report import Report
 from syllabary.corpus.sources import Unit
 from syllabary.errors import ShardError, SyllabaryError
@@ -30,6 +31,8 @@ from syllabary.tokenizer import Special, Tokenizer
 # says how far it is, and hears that nobody listens any more.
 BATCH_BYTES = 4 << 20
 BATCH_DOCUMENTS = 1 << 14
+
+FORMS = {kind: number for number, kind in enumerate((None, *KINDS))}
 
 Tell = Callable[[int], object]
 
@@ -73,6 +76,7 @@ class Job:
                 np.diff(ragged.offsets) + (self.end is not None),
                 np.array([kept.identity for kept in batch], np.uint64),
                 sizes,
+                np.array([FORMS[kept.form] for kept in batch], np.uint8),
             )
             tell(int(sizes.sum()))
 
@@ -129,5 +133,6 @@ def joined(parts: list[Part], dtype: np.dtype[Any], report: dict[str, Any]) -> P
         whole("lengths", np.int64),
         whole("identities", np.uint64),
         whole("text_bytes", np.int64),
+        whole("forms", np.uint8),
         report,
     )

@@ -1,8 +1,8 @@
 """A part: the ids of one unit of the corpus, in memory and as a file that is whole or not used.
 
-A part holds what the assembly needs to decide: ids, and for each document its length, identity and bytes
-of text. The file has a line of JSON (counts, a checksum) and then the four arrays. Leaves out: how ids come
-about (`encoding`) and where they go (`assembly`).
+A part holds what the assembly needs to decide: ids, and for each document its length, identity,
+bytes of text and normal form. The file has a line of JSON (counts, a checksum) and then the five arrays.
+Leaves out: how ids come about (`encoding`) and where they go (`assembly`).
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ class Part:
 
     ids: of the type that the shards have, shape (tokens,). lengths: ids of each document, int64
     (documents,). identities: uint64 (documents,). text_bytes: UTF-8 of each, before `normalize`, int64
+    (documents,). forms: of each, as read, 0 for none and else 1 + its place in `corpus.forms.KINDS`, uint8
     (documents,). report: the counts of the corpus for this unit, as JSON.
     """
 
@@ -36,12 +37,13 @@ class Part:
     lengths: NDArray[np.int64]
     identities: NDArray[np.uint64]
     text_bytes: NDArray[np.int64]
+    forms: NDArray[np.uint8]
     report: dict[str, Any] = field(default_factory=dict)
 
     @property
     def arrays(self) -> tuple[NDArray[Any], ...]:
         """In the order of the file."""
-        return self.ids, self.lengths, self.identities, self.text_bytes
+        return self.ids, self.lengths, self.identities, self.text_bytes, self.forms
 
 
 def put(file: BinaryIO, array: NDArray[Any]) -> None:
@@ -95,6 +97,7 @@ def read_part(path: Path) -> Part | None:
                 np.fromfile(file, "<i8", documents),
                 np.fromfile(file, "<u8", documents),
                 np.fromfile(file, "<i8", documents),
+                np.fromfile(file, "u1", documents),
                 head["report"],
             )
         except (ValueError, KeyError, TypeError):
@@ -102,5 +105,5 @@ def read_part(path: Path) -> Part | None:
         found = 0
         for array in part.arrays:
             found = zlib.crc32(raw(array), found)
-        whole = len(part.ids) == tokens and len(part.text_bytes) == documents and not file.read(1)
+        whole = len(part.ids) == tokens and len(part.forms) == documents and not file.read(1)
     return part if whole and found == checksum else None

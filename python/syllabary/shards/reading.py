@@ -138,6 +138,8 @@ class Shards:
             tok = Tokenizer(syllabary_json.read(path, Hints()))
         except FormatError as error:
             raise ShardError(f"{error}; write the shards again") from error
+        except FileNotFoundError:
+            raise ShardError(f"{path}: is missing; write the shards again") from None
         self.check(tok, f"the file {path}")
         return tok
 

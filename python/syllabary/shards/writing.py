@@ -16,7 +16,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, cast
 
-from syllabary.arguments import MAX_THREADS, cores, integer, text_or_none
+from syllabary.arguments import MAX_THREADS, cores, integer, portion, text_or_none
 from syllabary.corpus.care import FORMS
 from syllabary.corpus.corpus import Corpus
 from syllabary.corpus.report import Report
@@ -130,8 +130,7 @@ def _order(
     """The arguments as one thing; `TypeError` and `ValueError` name the wrong one."""
     if not isinstance(tokenizer, Tokenizer):
         raise TypeError(f"tokenizer is {type(tokenizer).__name__}: give a Tokenizer")
-    if isinstance(val, bool) or not isinstance(val, (int, float)):
-        raise TypeError(f"val is {val!r}: give a number from 0 to below 1")
+    val = portion("val", val, "a number from 0 to below 1")
     if not 0 <= val < 1:
         raise ValueError(f"val is {val}: give a number from 0 to below 1")
     number = integer("seed", seed)
