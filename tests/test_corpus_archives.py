@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from corpus_files import PACK, TEXT, Counting, tar, texts, write, zipped, zstandard
 
-from syllabary.corpus import Reading, archives, read, unpack
+from syllabary.corpus import Corpus, Reading, archives, read, unpack
 from syllabary.corpus.document import HEAD
 from syllabary.errors import CorpusError
 
@@ -284,3 +284,24 @@ def test_a_member_can_be_opened_again_after_its_head(tmp_path: Path) -> None:
             if name == "a.tar":
                 with pytest.raises(CorpusError, match="can be read only once"):
                     stream.open()
+
+
+@pytest.mark.parametrize("parts", [False, True])
+def test_a_damaged_archive_is_closed_at_once(
+    parts: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Not when Python collects what the error holds, which may be much later, and warns."""
+    (tmp_path / "a.tar").write_bytes(tar({"a.txt": "a" * 700, "b.txt": "b" * 10})[:640])
+    opened, files = Path.open, list[Any]()
+
+    def noted(path: Path, *mode: Any, **options: Any) -> Any:
+        files.append(opened(path, *mode, **options))
+        return files[-1]
+
+    monkeypatch.setattr(Path, "open", noted)
+    corpus = Corpus(tmp_path / "a.tar")
+    with pytest.raises(CorpusError, match=r"a\.tar.*damaged or truncated") as caught:
+        list(corpus.parts() if parts else corpus)
+    assert files
+    assert all(file.closed for file in files)
+    assert caught.value is not None

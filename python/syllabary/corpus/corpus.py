@@ -7,9 +7,10 @@ the readers), shards, training.
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -156,7 +157,7 @@ class Corpus:
 
     # ---- inside ----
 
-    def _begin(self) -> Iterator[Document | Stream]:
+    def _begin(self) -> Generator[Document | Stream]:
         """The members of the source, with a new report; an iterator gives them only once."""
         if self._begun and isinstance(self.source, Iterator):
             raise CorpusError(
@@ -234,46 +235,48 @@ class Corpus:
             fits[name] = fits.get(name, False) or (value is not None and _said(value) == wanted)
         return all(fits.values())
 
-    def _documents(self, found: Iterable[Document | Stream], report: Report) -> Iterator[Document]:
+    def _documents(self, found: Generator[Document | Stream], report: Report) -> Iterator[Document]:
         """The documents of every member; a file that fails ends it, or is left out from there on."""
-        for item in found:
-            if isinstance(item, Document):
-                yield item
-                continue
-            before, item = 0, dataclasses.replace(item, replaced=report.replace)
-            try:
-                for document in sources.documents_of(item, self.reading, _teller(report)):
-                    yield document
-                    before += 1
-            except (CorpusError, OSError) as error:
-                self._skip(item, error, before, report)
-            report.files += 1
+        with contextlib.closing(found):  # now, after an error too, and not when Python collects
+            for item in found:
+                if isinstance(item, Document):
+                    yield item
+                    continue
+                before, item = 0, dataclasses.replace(item, replaced=report.replace)
+                try:
+                    for document in sources.documents_of(item, self.reading, _teller(report)):
+                        yield document
+                        before += 1
+                except (CorpusError, OSError) as error:
+                    self._skip(item, error, before, report)
+                report.files += 1
 
     def _parts(self, plain: bool = False) -> Iterator[Part]:
         """The parts of every member, looked at and counted as they pass."""
         found, report = self._begin(), self.report
-        for item in found:
-            if isinstance(item, Document):
-                yield item.text, True
-                report.read += 1
-                report.keep(_size(item.text))
-                if not item.text.isascii():
-                    report.forms.add(Look().at(item.text), partial(where, item, report))
-                continue
-            before, inside = report.read, False
-            plain = plain and self.reading.documents == "file" and self.reading.separator is None
-            item = dataclasses.replace(item, replaced=report.replace, plain=plain)
-            try:
-                parts = sources.parts_of(item, self.reading, _teller(report))
-                for part, last in _watched(parts, item.name, report):
-                    inside = not last
-                    yield part, last
-                    inside = inside and getattr(part, "done", 1) > 0
-            except (CorpusError, OSError) as error:
-                self._skip(item, error, report.read - before + inside, report)
-                if inside:
-                    yield "", True
-            report.files += 1
+        with contextlib.closing(found):
+            for item in found:
+                if isinstance(item, Document):
+                    yield item.text, True
+                    report.read += 1
+                    report.keep(_size(item.text))
+                    if not item.text.isascii():
+                        report.forms.add(Look().at(item.text), partial(where, item, report))
+                    continue
+                before, inside = report.read, False
+                plain = plain and self.reading.documents == "file" and self.reading.separator is None
+                item = dataclasses.replace(item, replaced=report.replace, plain=plain)
+                try:
+                    parts = sources.parts_of(item, self.reading, _teller(report))
+                    for part, last in _watched(parts, item.name, report):
+                        inside = not last
+                        yield part, last
+                        inside = inside and getattr(part, "done", 1) > 0
+                except (CorpusError, OSError) as error:
+                    self._skip(item, error, report.read - before + inside, report)
+                    if inside:
+                        yield "", True
+                report.files += 1
 
     def _skip(self, stream: Stream, error: Exception, before: int, report: Report) -> None:
         """Raise the error, or note the file as skipped, with the documents that it gave before it failed."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 import errno
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import BinaryIO, TypeAlias
 
@@ -39,7 +39,7 @@ MAX_SHOWN = 1000  # characters of a path that is none; a whole corpus would fill
 
 def streams(
     source: Source, reading: Reading, skipped: Skipped, replaced: Replaced = ignore
-) -> Iterator[Stream | Document]:
+) -> Generator[Stream | Document]:
     """The members of a source, in its order; the files of a folder sorted by path, of an archive as stored.
 
     A member of a tar must be read before the next is asked for. What cannot even be opened is an error, or,
@@ -113,7 +113,7 @@ def units(source: Source, reading: Reading, size: int) -> list[Unit]:
 
 def streams_of_unit(
     unit: Unit, reading: Reading, skipped: Skipped = lambda *_: None
-) -> Iterator[Stream | Document]:
+) -> Generator[Stream | Document]:
     """The streams of one unit; errors as `streams` has them."""
     if unit.start is not None:
         yield dataclasses.replace(within(unit), skipped=skipped)
