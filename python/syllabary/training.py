@@ -34,7 +34,7 @@ from syllabary.tokenizer import Tokenizer
 from syllabary.training_checkpoint import Checkpoint, keeping, opened
 from syllabary.training_checkpoint_state import name_of
 from syllabary.training_feed import Takes, feed, no_piece
-from syllabary.training_finished import as_plain, as_split, finished, reuses
+from syllabary.training_finished import as_asked, as_plain, finished, reuses
 from syllabary.training_huggingface import plain_setup, read_once, train_huggingface
 from syllabary.training_huggingface_options import Setup
 from syllabary.training_ids import ids_of_call
@@ -285,7 +285,8 @@ def train_with(
         about = {"like": like} if more is None else {"like": like, "corpus": more}
         if setup is not None and reuses(options, symbols, zip(*merges.T.tolist(), strict=True)):
             own |= {"again": {**training_record(options), **about, "corpus_bytes": size}, "counted": kept}
-            return as_split(train_huggingface(read, setup, stacklevel=4, **own), options)
+            trained = train_huggingface(read, setup, stacklevel=4, **own)
+            return Tokenizer(as_asked(trained.spec, options))
     warn_early_stop(options, len(symbols), len(merges), stacklevel=3)
     record = {"like": like, "corpus_bytes": size, "counts": counts.tolist(), **about}
     return finished(options, symbols, merges, record, plain=setup is not None)

@@ -83,14 +83,13 @@ def as_plain(trained: Tokenizer, options: TrainOptions) -> Tokenizer:
         record = {**spec.record, **plain, **about}
     else:
         record = {**plain, **{name: spec.record[name] for name in learned if name in spec.record}}
-    return as_split(Tokenizer(dataclasses.replace(spec, record=record)), options)
+    return Tokenizer(as_asked(dataclasses.replace(spec, record=record), options))
 
 
-def as_split(trained: Tokenizer, options: TrainOptions) -> Tokenizer:
-    """The tokenizer with the split that was asked for, which their file says in Oniguruma's words; where
-    tokens keep names that are no bytes, pieces are spelled by a step, and are cut as the file has it."""
-    spec = trained.spec
-    return trained if spec.pretokenizer else Tokenizer(dataclasses.replace(spec, split=options.split))
+def as_asked(spec: TokenizerSpec, options: TrainOptions) -> TokenizerSpec:
+    """The same with the split that was asked for, which their file says in Oniguruma's words; where tokens
+    keep names that are no bytes, pieces are spelled by a step, and are cut as the file has it."""
+    return spec if spec.pretokenizer else dataclasses.replace(spec, split=options.split)
 
 
 @contextlib.contextmanager

@@ -166,7 +166,7 @@ def train(
     --normalize goes into the tokenizer, which then does the same to every text. Of --fraction, a format
     other than .syllabary.json keeps no record: `shard --rest` is told F again.
     """
-    _check_named(output, "sizes" in options and options["sizes"] is not None)
+    _check_named(output, options.get("sizes") is not None)
     given = {name: value for name, value in options.items() if value is not None and value != ()}
     if care.normalize is not None:
         given["normalize"] = care.normalize

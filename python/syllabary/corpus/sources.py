@@ -237,12 +237,8 @@ def _items(source: Source) -> Iterator[str | bytes | Path | Stream]:
 def named_only(source: Source) -> str | None:
     """A sentence about a list whose strings are all names of files, which are documents here."""
     names = source if isinstance(source, (list, tuple)) else ()
-    if not names or not all(isinstance(name, str) and len(name) <= MAX_NAME for name in names):
-        return None
-    try:
-        if not all(os.path.isfile(name) for name in names):
-            return None
-    except ValueError:  # one holds a NUL
+    are_files = (isinstance(name, str) and len(name) <= MAX_NAME and os.path.isfile(name) for name in names)
+    if not names or not all(are_files):  # which the first text says, as a rule
         return None
     return (
         f"each text is the name of a file, as {names[0]!r}, and only the name was read: "

@@ -175,9 +175,8 @@ def write_model(spec: TokenizerSpec, names: Mapping[int, str]) -> dict[str, obje
     unknown = spec.unknown
     if unknown is None and spec.fallback:  # theirs needs one, or it refuses what it would spell with bytes
         found = named_bytes({names[token_id]: token_id for token_id in scores})
-        unknown = (
-            min(found) if len(found) == 256 else None
-        )  # a byte: of all tokens that theirs may take for none
+        # A byte, which theirs then takes for none; it spells that with bytes too.
+        unknown = min(found) if len(found) == 256 else None
     return {
         "type": KIND,
         "unk_id": unknown,
