@@ -156,6 +156,20 @@ def test_help_of_the_command_loads_no_verb() -> None:
     assert syllabary.__version__ == metadata.version("syllabary")
 
 
+def test_a_type_checker_knows_every_name_and_no_other() -> None:
+    """In a program that imports the package alone."""
+    api = pytest.importorskip("mypy.api")
+    program = """
+import syllabary
+reveal_type(syllabary.shards.write)
+syllabary.laod
+syllabary.reference.mrege
+"""
+    said, _, _ = api.run(["--no-error-summary", "--no-incremental", "--config-file=", "-c", program])
+    assert "-> syllabary.shards.reading.Shards" in said, said
+    assert said.count('has no attribute "laod"') == said.count('has no attribute "mrege"') == 1, said
+
+
 def test_chunks_are_cut_at_all_places_that_there_are() -> None:
     default = inspect.signature(syllabary.Tokenizer.chunks).parameters["boundaries"].default
     assert default == tuple(chunking.LEVELS)
@@ -163,7 +177,9 @@ def test_chunks_are_cut_at_all_places_that_there_are() -> None:
 
 def test_every_public_name_is_there_and_no_other() -> None:
     assert not [name for name in syllabary.__all__ if not hasattr(syllabary, name)]
-    assert {*syllabary.__all__} <= {*dir(syllabary)}
+    assert {*syllabary.__all__, "surgery", "convert"} <= {*dir(syllabary)}
+    assert not {"Any", "sys", "on_demand", "TYPE_CHECKING"} & {*dir(syllabary)}  # what a prompt completes
+    assert loaded("import syllabary; syllabary.surgery.add") >= {"syllabary.surgery"}
     assert syllabary.spec.TokenizerSpec is TokenizerSpec
     with pytest.raises(AttributeError, match="has no attribute 'nothing'"):
         syllabary.nothing  # noqa: B018

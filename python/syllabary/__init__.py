@@ -46,6 +46,19 @@ from syllabary.errors import (
 from syllabary.on_demand import on_demand
 
 if TYPE_CHECKING:
+    from syllabary import compat as compat
+    from syllabary import convert as convert
+    from syllabary import corpus as corpus
+    from syllabary import formats as formats
+    from syllabary import framing as framing
+    from syllabary import gpt as gpt
+    from syllabary import growth as growth
+    from syllabary import reference as reference
+    from syllabary import shards as shards
+    from syllabary import spec as spec
+    from syllabary import splits as splits
+    from syllabary import surgery as surgery
+    from syllabary import verify as verify
     from syllabary.counting import count_pieces
     from syllabary.counts import PieceCounts
     from syllabary.full_batch import EncodingBatch
@@ -111,11 +124,15 @@ _HOMES = {
     "train": "training",
     "train_ids": "training_ids",
 }
-_MODULES = ("compat", "corpus", "formats", "gpt", "reference", "shards", "spec", "splits")
+_MODULES = (
+    *("compat", "convert", "corpus", "formats", "framing", "gpt", "growth", "reference", "shards"),
+    *("spec", "splits", "surgery", "verify"),
+)
 
 _found, __dir__ = on_demand(__name__, {**_HOMES, **dict(zip(_MODULES, _MODULES, strict=True))})
 
+if not TYPE_CHECKING:  # a type checker would take any name, misspelled too, for one that is found here
 
-def __getattr__(name: str) -> Any:
-    """A public name or module, from now on an attribute like others (PEP 562)."""
-    return _found(name)
+    def __getattr__(name: str) -> Any:
+        """A public name or module, from now on an attribute like others (PEP 562)."""
+        return _found(name)

@@ -18,7 +18,8 @@ def on_demand(package: str, homes: Mapping[str, str]) -> tuple[Callable[[str], A
     """The `__getattr__` and the `__dir__` of a package.
 
     homes: name -> the module of the package that it is in; one that is its own home is that module.
-    What was asked for once is an attribute like others. `AttributeError` for any other name.
+    What was asked for once is an attribute like others. `AttributeError` for any other name. `dir()`, from
+    which prompts complete, lists `homes`, the package's `__all__` and what Python itself put there.
     """
 
     def found(name: str) -> Any:
@@ -31,7 +32,8 @@ def on_demand(package: str, homes: Mapping[str, str]) -> tuple[Callable[[str], A
         return value
 
     def listed() -> list[str]:
-        return sorted(vars(sys.modules[package]).keys() | homes.keys())
+        there = vars(sys.modules[package])
+        return sorted({*homes, *there["__all__"], *(name for name in there if name.startswith("__"))})
 
     return found, listed
 

@@ -45,7 +45,8 @@ __all__ = ["FORMATS", "format_of", "names", "read", "read_encoding", "recover_me
 _HOMES = {"FORMATS": "table", "moved": "moved", "recover_merges": "ranks"}
 _HOMES |= {signs.module: signs.module for signs in SIGNS.values()}
 
-__getattr__, __dir__ = on_demand(__name__, _HOMES)
+if not TYPE_CHECKING:  # a type checker would take any name, misspelled too, for one that is found here
+    __getattr__, __dir__ = on_demand(__name__, _HOMES)
 
 
 def names() -> list[str]:

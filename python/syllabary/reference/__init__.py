@@ -47,6 +47,19 @@ from typing import TYPE_CHECKING
 from syllabary.on_demand import on_demand
 
 if TYPE_CHECKING:
+    from syllabary.reference import assemble as assemble
+    from syllabary.reference import bytes_to_unicode as bytes_to_unicode
+    from syllabary.reference import check as check
+    from syllabary.reference import decode as decode
+    from syllabary.reference import groups as groups
+    from syllabary.reference import merge as merge
+    from syllabary.reference import pipeline as pipeline
+    from syllabary.reference import special as special
+    from syllabary.reference import split as split
+    from syllabary.reference import symbols as symbols
+    from syllabary.reference import ties as ties
+    from syllabary.reference import tokenizer as tokenizer
+    from syllabary.reference import train as train
     from syllabary.reference.assemble import check_options, initial_alphabet
     from syllabary.reference.check import check_spec
     from syllabary.reference.decode import Decoder, IncrementalDecoder
@@ -93,4 +106,5 @@ _FILES = (  # of the list above
     *("tokenizer", "pipeline", "groups", "decode"),
 )
 
-__getattr__, __dir__ = on_demand(__name__, {**_HOMES, **dict(zip(_FILES, _FILES, strict=True))})
+if not TYPE_CHECKING:  # a type checker would take any name, misspelled too, for one that is found here
+    __getattr__, __dir__ = on_demand(__name__, {**_HOMES, **dict(zip(_FILES, _FILES, strict=True))})
