@@ -16,6 +16,31 @@ files of this list, written to be read in an evening, in this order; what stands
                        merging, `groups` what is merged)
 10. `decode`           ids -> text, at once or one at a time
 
+The whole of it in small, with the two functions that the first file is about:
+
+>>> from syllabary.reference.merge import by_merges, count_pairs, last, merge, merge_states
+>>> ids, merges = list(b"aaabdaaabac"), []
+>>> for new_id in (256, 257, 258):  # training: the most frequent pair of neighbours becomes a new id
+...     counts = count_pairs(ids)
+...     pair = max(counts, key=counts.get)  # of several the one that occurs first (`ties`)
+...     ids = merge(ids, pair, new_id)
+...     merges.append((*pair, new_id))
+>>> merges  # a is 97, b is 98: "aa", "aaa", "aaab"
+[(97, 97, 256), (256, 97, 257), (257, 98, 258)]
+>>> ids == [258, *b"d", 258, *b"ac"]
+True
+>>> last(merge_states(list(b"aaab"), by_merges(merges)))  # encoding: the same merges, by their rank
+[258]
+
+`train` and `tokenizer` do this for a whole corpus and any text, with every option:
+
+>>> from syllabary.reference import ReferenceTokenizer
+>>> from syllabary.reference.train import train
+>>> from syllabary.spec import SplitSpec, TrainOptions
+>>> options = TrainOptions(SplitSpec(None), num_merges=3, tie_break="first-seen")
+>>> ReferenceTokenizer(train(["aaabdaaabac"], options)).encode("aaab")
+[258]
+
 What they hand on (a split, options of training, a finished tokenizer) are the records of `syllabary.spec`.
 
 The rest answers one question each. Under each question the first file is where to begin:

@@ -165,6 +165,14 @@ class IncrementalDecoder:
 
     Holds back the first bytes of a character until the others come, and the space of an end-of-word mark
     until something follows it. With steps, whatever a later id may change.
+
+    >>> from syllabary.spec import SplitSpec
+    >>> alphabet = {bytes([byte]): byte for byte in range(256)}
+    >>> tokens = {byte: token for token, byte in alphabet.items()}
+    >>> spec = TokenizerSpec("byte", SplitSpec(None), tokens, alphabet, merges=())
+    >>> decoder = IncrementalDecoder(Decoder(spec))
+    >>> [decoder.push(byte) for byte in "né".encode()], decoder.flush()
+    (['n', '', 'é'], '')
     """
 
     def __init__(self, decoder: Decoder, errors: str = "replace") -> None:

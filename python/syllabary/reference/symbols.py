@@ -13,6 +13,24 @@ from syllabary.spec import Unit
 LONGEST_SHOWN = 40
 
 
+def symbols(piece: str, unit: Unit, end_of_word: str | None = None) -> list[bytes]:
+    """The initial symbols of a piece; the mark goes on the last character.
+
+    >>> symbols("né", "byte"), symbols("né", "char"), symbols("né", "word")
+    ([b'n', b'\\xc3', b'\\xa9'], [b'n', b'\\xc3\\xa9'], [b'n\\xc3\\xa9'])
+    >>> symbols("low", "char", "</w>")
+    [b'l', b'o', b'w</w>']
+    """
+    if unit == "byte":
+        return [bytes([byte]) for byte in piece.encode()]
+    if unit == "word":
+        return [piece.encode()]
+    characters = [character.encode() for character in piece]
+    if end_of_word is not None and characters:
+        characters[-1] += end_of_word.encode()
+    return characters
+
+
 def utf8(text: str, where: str = "text") -> bytes:
     """The UTF-8 of `text`; a lone surrogate is a `TextError` with its position.
 
@@ -66,21 +84,3 @@ def byte_name(byte: int) -> str:
     '<0x0A>'
     """
     return f"<0x{byte:02X}>"
-
-
-def symbols(piece: str, unit: Unit, end_of_word: str | None = None) -> list[bytes]:
-    """The initial symbols of a piece; the mark goes on the last character.
-
-    >>> symbols("né", "byte"), symbols("né", "char"), symbols("né", "word")
-    ([b'n', b'\\xc3', b'\\xa9'], [b'n', b'\\xc3\\xa9'], [b'n\\xc3\\xa9'])
-    >>> symbols("low", "char", "</w>")
-    [b'l', b'o', b'w</w>']
-    """
-    if unit == "byte":
-        return [bytes([byte]) for byte in piece.encode()]
-    if unit == "word":
-        return [piece.encode()]
-    characters = [character.encode() for character in piece]
-    if end_of_word is not None and characters:
-        characters[-1] += end_of_word.encode()
-    return characters

@@ -31,7 +31,18 @@ State = list[list[int]]
 
 
 class ReferenceTokenizer:
-    """A `TokenizerSpec` at work. Slow, plain, and right by definition."""
+    """A `TokenizerSpec` at work. Slow, plain, and right by definition.
+
+    >>> from syllabary.spec import SplitSpec
+    >>> alphabet = {b"l": 0, b"o": 1, b"w": 2}
+    >>> tokens = {0: b"l", 1: b"o", 2: b"w", 3: b"lo", 4: b"low"}
+    >>> merges = ((0, 1, 3), (3, 2, 4))
+    >>> tok = ReferenceTokenizer(TokenizerSpec("byte", SplitSpec(None), tokens, alphabet, merges))
+    >>> list(tok.steps("lowl"))  # one list a piece, and there is one
+    [[[0, 1, 2, 0]], [[3, 2, 0]], [[4, 0]]]
+    >>> tok.encode("lowl"), tok.tokens("lowl"), tok.offsets("lowl"), tok.decode([4, 0])
+    ([4, 0], [b'low', b'l'], [(0, 3), (3, 4)], 'lowl')
+    """
 
     def __init__(self, spec: TokenizerSpec) -> None:
         """Check the vocabulary (`VocabularyError`) and choose the rule of merging."""

@@ -216,6 +216,13 @@ def train(
 
     start: learn on top of this one (`train_start`), which decides the options of what comes before merging:
     those given (`min_frequency`, `max_token_length`, `tie_break`, the sizes) are for the new merges.
+
+    Raises what `read_sequences` does, `TrainingError` and `VocabularyError` as `assemble.check_options`.
+
+    >>> from syllabary.spec import SplitSpec
+    >>> spec = train(["low low lower"], TrainOptions(SplitSpec(r" ?\\w+"), num_merges=2))
+    >>> spec.merges  # b"l" + b"o" (108, 111), then that and b"w"
+    ((108, 111, 256), (256, 119, 257))
     """
     corpus = read_corpus(documents, options, start)
     merges = [step.pair for step, _places in merge_steps(corpus, options)]
