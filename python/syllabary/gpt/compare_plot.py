@@ -24,6 +24,7 @@ STYLES = {"byte trigram": ":", "token unigram": "-.", "token bigram": "--"}
 GREY = "#6b7280"
 LONGEST = 40  # characters of a name
 FEW, SEVERAL = 0.6, 1.5  # powers of ten: up to these, numbers stand at 1 to 9, and at 1, 2 and 5
+LAST = 0.99  # of what was seen: a sample above is of the end, where the whole held-out text says more
 ROOM = 0.3  # of the range between lowest and highest end, above the highest
 
 
@@ -56,7 +57,7 @@ def _line(axes: Any, row: Row, key: str, colour: str) -> None:
     """What one model reached by the way, and in the end."""
     end = getattr(row, key), row.bits_per_byte
     points = [(getattr(point, key), point.bits_per_byte) for point in row.curve if getattr(point, key) > 0]
-    points = [point for point in points if point[0] < end[0]]
+    points = [point for point in points if point[0] < LAST * end[0]]
     xs, ys = zip(*points, end, strict=True)
     axes.plot(xs, ys, color=colour, linewidth=1.5, label=_label(_short(row.name), row.bits_per_byte))
     axes.plot(*end, color=colour, marker="o", markersize=5)
