@@ -144,7 +144,8 @@ def test_a_folder_that_cannot_be_is_named_as_it_was_given(folder: Path) -> None:
         (("--val", "x"), 2, "'x' is not a number"),
         (("--processes", "0"), 2, "0 is out of range"),
         (("--end", "<|nothing|>"), 1, "no special token"),
-        (("--val", "0.5"), 1, "the split"),
+        (("--val", "0.5"), 1, "or smaller documents (of plain text: --documents line)\n"),
+        (("--val", "0.00001", "--documents", "line"), 1, "or smaller documents\n"),
         (("--select", "lang=grc"), 1, "lang=grc"),
     ],
 )

@@ -137,6 +137,7 @@ PHRASES: Sequence[tuple[str, str]] = (
     (OWN, "--option "),
     (r"\bor give the option (?=max_sentence_length=)", "or give --option "),
     (r"^max_tokens is ", "--max-tokens is "),
+    (r'\(of plain text: documents="line"\)$', "(of plain text: --documents line)"),
     (r"^(?=temperature is )", "--"),
     (r"^top_p is ", "--top-p is "),
     (r"^block_size is ", "--block-size is "),

@@ -182,9 +182,14 @@ class Report:
             chosen = f"fraction {care.fraction}" if care.fraction is not None else f"rest of {care.rest}"
             reasons.append(
                 f"none of {self.outside:,} fell into the {chosen} with seed {care.seed}: take another "
-                "fraction or seed, or more and smaller documents"
+                f"fraction or seed, or more and {self.smaller(reading)}"
             )
         return "nothing is left of the corpus: " + ", ".join(reasons)
+
+    def smaller(self, reading: Reading) -> str:
+        """The advice where there are too few documents to choose from."""
+        whole = self.files and reading.documents == "file" and reading.separator is None
+        return 'smaller documents (of plain text: documents="line")' if whole else "smaller documents"
 
     def _unselected(self, name: str, reading: Reading) -> str:
         wanted = [value for key, value in reading.select if key == name]

@@ -315,7 +315,8 @@ def _finish(order: Order, assembly: Assembly) -> None:
         if not split.tokens:
             raise ShardError(
                 f"the split {name} is empty: with val={rules.val} and seed={rules.seed} none of "
-                f"{found} falls into it; give another val or seed, or smaller documents"
+                f"{found} falls into it; give another val or seed, or "
+                f"{assembly.report.smaller(corpus.reading)}"
             )
     write_atomic(folder / layout.TOKENIZER, order.tokenizer)
     index = Index(
