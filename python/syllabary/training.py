@@ -147,8 +147,8 @@ def train(
         control symbols), `max_token_length`, `fallback` (to bytes), `threads`, `progress` and `options` go
         with it. Lines of documents are its sentences.
     split: a name, a pattern or None (default "o200k"; "whitespace-split" with `end_of_word`; "latin" for
-        words). What a pattern does not match is a piece; like minbpe, tiktoken, rustbpe and cs336 it
-            is dropped.
+        words). Text that a pattern does not match is a piece of its own; with `like=` "minbpe", "tiktoken",
+        "rustbpe" and "cs336" it is dropped.
     unit: "byte", "char", or "word": whole pieces are the first symbols and merges join neighbours. With "id"
         the source is sequences of integers, and what comes is an `IdTokenizer` (`syllabary.train_ids`).
     special_tokens: boundaries in the text, never learned; their ids follow the merges.
