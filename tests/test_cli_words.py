@@ -149,7 +149,7 @@ def test_what_cannot_be_saved_is_refused_before_training(
         ),
         (
             ["convert", "none", "a.json"],
-            "hint: a tokenizer is given as its file or folder, or as the name",
+            "hint: a tokenizer is given as its file or folder, or by a name",
         ),
         (["train", "few.txt", "-o", "few.json"], "warning: no pair is left that occurs 2 times (--min-freq"),
         (

@@ -129,6 +129,8 @@ def _truncation(own: Framing, asked: Any) -> Truncation | None:
         if asked and own.truncation is None:
             raise ValueError("truncation=True, and the tokenizer does not say how: give a number of tokens")
         return own.truncation if asked else None
+    if isinstance(asked, str):
+        raise TypeError(f"truncation is {asked!r}: give a number of tokens, True, False or a Truncation")
     found = asked if isinstance(asked, Truncation) else Truncation(integer("truncation", asked))
     check_size("truncation.max_length", found.max_length)
     check_size("truncation.stride", found.stride)
@@ -159,7 +161,10 @@ def _own_padding(own: Padding | Pads, asked: Any) -> Padding:
     """The tokenizer's, to another length."""
     length: Any = "longest"
     if isinstance(asked, str):
-        check_choice("padding", asked, ("longest",))
+        if asked != "longest":
+            raise ValueError(
+                f'padding is {asked!r}: give "longest", a number of tokens, True, False or a Padding'
+            )
     elif asked is not True:
         length = integer("padding", asked)
     found = own if isinstance(own, Padding) else own()

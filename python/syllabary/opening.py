@@ -69,7 +69,8 @@ def load(
     if "." in name:
         raise FileNotFoundError(2, "No such tokenizer file or folder", shown)
     raise UnknownEncodingError(
-        f"{shown!r} is no file, and no published encoding: those are {', '.join(names())}"
+        f"{shown!r} is no file, and no published encoding: those are {', '.join(names())}; a repository of "
+        "the Hub is named with its owner, as Qwen/Qwen3-8B"
     )
 
 

@@ -249,7 +249,7 @@ def tokenizer_options(command: Command) -> Command:
         "--tokenizer",
         metavar="TOK",
         required=True,
-        help="A tokenizer's file or folder, or the name of a published encoding.",
+        help="A tokenizer's file or folder, a published encoding's name, or the Hub's OWNER/NAME.",
     )(command)
 
 

@@ -173,7 +173,7 @@ HINTS: Sequence[tuple[type[Exception], str, str]] = (
     (
         errors.UnknownEncodingError,
         " is no file, ",
-        "a tokenizer is given as its file or folder, or as the name of a published encoding",
+        "a tokenizer is given as its file or folder, or by a name, as cl100k_base or gpt-4o",
     ),
     (
         errors.FormatError,
