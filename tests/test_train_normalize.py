@@ -25,7 +25,14 @@ from syllabary._engine import Trainer
 from syllabary.corpus import Care, Corpus, Reading
 from syllabary.corpus.care import FORMS, normalized
 from syllabary.corpus.document import Part
-from syllabary.errors import EarlyStopWarning, FormatError, SyllabaryError, TextError, TrainingError
+from syllabary.errors import (
+    CorpusWarning,
+    EarlyStopWarning,
+    FormatError,
+    SyllabaryError,
+    TextError,
+    TrainingError,
+)
 from syllabary.reference import ReferenceTokenizer
 from syllabary.reference.train import train as reference_train
 from syllabary.spec import Form, SplitSpec, Step, TokenizerSpec, TrainOptions
@@ -290,3 +297,17 @@ def test_no_split_reads_across_parts(tmp_path: Path) -> None:
     spec = train_with(path, TrainOptions(SplitSpec(None), num_merges=1, normalize="NFC")).spec
     assert spec.merges is not None
     assert spec.record["counts"] == [400_000]
+
+
+@pytest.mark.parametrize("verb", ["train", "read", "count_pieces", "shards"])
+def test_a_warning_names_the_callers_line(verb: str, tmp_path: Path) -> None:
+    mixed = ["\u1f71 \u03ac e\u0301"]
+    calls: dict[str, Callable[[], object]] = {
+        "train": lambda: syllabary.train(mixed, 256),
+        "read": lambda: list(syllabary.corpus.read(mixed)),
+        "count_pieces": lambda: syllabary.count_pieces(mixed, tmp_path / "counts.parquet"),
+        "shards": lambda: syllabary.shards.write(mixed, syllabary.train(["ab"], 256), tmp_path / "out"),
+    }
+    with pytest.warns(CorpusWarning) as caught:
+        calls[verb]()
+    assert {warned.filename for warned in caught} == {__file__}

@@ -1,11 +1,18 @@
-"""The exceptions: each says what is wrong, where, and what to do.
+"""The exceptions and warnings: each says what is wrong, where, and what to do.
 
 Every one is a child of `SyllabaryError` and of the built-in that a caller would expect
 (`ValueError`, `KeyError` or `OSError`), so code that knows nothing of syllabary can catch it.
+`outside` finds the line that a warning is about, where it is given from deep within.
 Leaves out: policy (which error is raised when) stands where it is raised.
 """
 
 from __future__ import annotations
+
+import contextlib
+import os
+import sys
+
+WITHIN = (os.path.dirname(__file__) + os.sep, contextlib.__file__)  # context managers call between ours
 
 
 class SyllabaryError(Exception):
@@ -90,3 +97,14 @@ class EarlyStopWarning(UserWarning):
 
 class LossWarning(UserWarning):
     """Something that a tokenizer's file said beside its vocabulary, and that goes with a token of it."""
+
+
+def outside() -> int:
+    """The `stacklevel` with which `warnings.warn` names the nearest line that is not this package's.
+
+    For warnings that are given at the end of reading or in a generator, however deep that is.
+    """
+    level, frame = 1, sys._getframe(1)
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(WITHIN):
+        level, frame = level + 1, frame.f_back
+    return level

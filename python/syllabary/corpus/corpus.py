@@ -20,7 +20,7 @@ from syllabary.corpus.document import Document, Part, PlainFile, Reading, Stream
 from syllabary.corpus.forms import Look, closer, glance
 from syllabary.corpus.report import Report
 from syllabary.corpus.sources import Source, Unit
-from syllabary.errors import CorpusError, CorpusWarning, TextError
+from syllabary.errors import CorpusError, CorpusWarning, TextError, outside
 from syllabary.files import name_error
 from syllabary.spec import Form
 
@@ -126,7 +126,7 @@ class Corpus:
             None if normalized or self.care.normalize is not None else self.report.forms.warning(),
         ):
             if sentence is not None:
-                warnings.warn(sentence, CorpusWarning, stacklevel=3)
+                warnings.warn(sentence, CorpusWarning, stacklevel=outside())
 
     def record(self) -> dict[str, object]:
         """How it was read, as plain JSON values: options other than the defaults, and the report's counts.

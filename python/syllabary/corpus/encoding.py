@@ -23,7 +23,7 @@ from typing import Any, BinaryIO
 from syllabary.corpus.document import PlainFile, Reading, Stream, Told
 from syllabary.corpus.undecodable import replacing
 from syllabary.corpus.unpack import suffix_of
-from syllabary.errors import CorpusError, CorpusWarning
+from syllabary.errors import CorpusError, CorpusWarning, outside
 
 SAMPLE = 1 << 16  # bytes of the head by which an encoding is told
 CHUNK = 1 << 16  # bytes that become text at a time: a text of four bytes a character takes four times that
@@ -119,7 +119,7 @@ def encoding_of(head: bytes, whole: bool, stream: Stream, reading: Reading) -> t
         f"{stream.name}: not UTF-8; read as {guess}, which is a guess (charset-normalizer's): look "
         "whether it is right, and declare it (encoding=…)",
         CorpusWarning,
-        stacklevel=2,
+        stacklevel=outside(),
     )
     return guess, 0
 

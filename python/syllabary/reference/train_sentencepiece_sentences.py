@@ -28,7 +28,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from syllabary.errors import CorpusError, CorpusWarning, TrainingError
+from syllabary.errors import CorpusError, CorpusWarning, TrainingError, outside
 from syllabary.reference.symbols import plural, shown, there_are, utf8
 from syllabary.reference.train_sentencepiece_normalize import Normalizer
 from syllabary.reference.train_sentencepiece_options import Meta, SentencePieceOptions
@@ -63,7 +63,7 @@ class LeftOut:
                 f"left out as longer than max_sentence_length, {self.limit} bytes: {many} of {self.bytes:,} "
                 f"bytes in all; cut them by line ends, or give the option max_sentence_length={self.longest}",
                 CorpusWarning,
-                stacklevel=2,
+                stacklevel=outside(),
             )
 
 

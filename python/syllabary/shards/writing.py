@@ -21,7 +21,7 @@ from syllabary.corpus.care import FORMS
 from syllabary.corpus.corpus import Corpus
 from syllabary.corpus.report import Report
 from syllabary.corpus.sources import Source, Unit
-from syllabary.errors import CorpusError, ShardError, SyllabaryError
+from syllabary.errors import CorpusError, ShardError, SyllabaryError, outside
 from syllabary.files import write_atomic
 from syllabary.reference.symbols import plural
 from syllabary.shards import layout
@@ -276,7 +276,7 @@ def _encoded(
                 raise event.value
             if event.kind == "warned":
                 message, category = event.value
-                warnings.warn(message, category, stacklevel=2)
+                warnings.warn(message, category, stacklevel=outside())
             elif event.kind == "told":
                 meter.told(event.task, event.value)
             else:
