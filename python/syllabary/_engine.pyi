@@ -209,15 +209,20 @@ class Calls:
     def encode(
         self, text: str, special: Special = "raise", dropout: float | None = None, seed: int | None = None
     ) -> list[int]:
-        """The ids of `text`. No BOS, no template: nothing is added."""
+        """The ids of `text`. No BOS, no template: nothing is added.
+
+        special: what a special token in the text means: "raise" (`SpecialTokenError`), "allow" (its id),
+        "text" (ordinary text), or a set of names to allow. dropout: the probability of passing over a merge.
+        seed: the same one gives the same ids. Raises `TextError` (a lone surrogate), `UnknownSymbolError`.
+        """
 
     def encode_array(
         self, text: str, special: Special = "raise", dropout: float | None = None, seed: int | None = None
     ) -> NDArray[np.uint32]:
-        """The ids of `text`, shape (n,)."""
+        """The ids of `text`, shape (n,), uint32. Arguments and errors are those of `encode`."""
 
     def count(self, text: str, special: Special = "raise") -> int:
-        """The number of ids of `text`, without making them a list."""
+        """The number of ids of `text`, without making them a list. Errors are those of `encode`."""
 
 @final
 class Tokenizer:

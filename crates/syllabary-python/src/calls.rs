@@ -105,6 +105,10 @@ impl Calls {
     }
 
     /// The ids of `text`. No BOS, no template: nothing is added.
+    ///
+    /// special: what a special token in the text means: "raise" (`SpecialTokenError`), "allow" (its id),
+    /// "text" (ordinary text), or a set of names to allow. dropout: the probability of passing over a merge.
+    /// seed: the same one gives the same ids. Raises `TextError` (a lone surrogate), `UnknownSymbolError`.
     #[pyo3(signature = (text, special=RAISE, dropout=None, seed=None))]
     #[pyo3(text_signature = "($self, text, special='raise', dropout=None, seed=None)")]
     fn encode<'py>(
@@ -118,7 +122,7 @@ impl Calls {
         Calls::ids(slf, (text, special, (dropout, seed)), Tokenizer::list, rare)
     }
 
-    /// The ids of `text`, shape (n,), uint32.
+    /// The ids of `text`, shape (n,), uint32. Arguments and errors are those of `encode`.
     #[pyo3(signature = (text, special=RAISE, dropout=None, seed=None))]
     #[pyo3(text_signature = "($self, text, special='raise', dropout=None, seed=None)")]
     fn encode_array<'py>(
@@ -132,7 +136,7 @@ impl Calls {
         Calls::ids(slf, (text, special, (dropout, seed)), Tokenizer::array, rare)
     }
 
-    /// The number of ids of `text`, without making them a list.
+    /// The number of ids of `text`, without making them a list. Errors are those of `encode`.
     #[pyo3(signature = (text, special=RAISE))]
     #[pyo3(text_signature = "($self, text, special='raise')")]
     fn count<'py>(
