@@ -214,6 +214,17 @@ def test_sentences_name_options_not_python(folder: Path, args: list[str], says: 
         assert python not in stderr
 
 
+@pytest.mark.parametrize("verb", [("count",), ("chunk", "--max-tokens", "9")])
+def test_a_text_in_place_of_a_file_has_its_way_out(folder: Path, verb: tuple[str, ...]) -> None:
+    done = run(*verb, "-t", "tok.json", "some text")
+    assert done.stderr.splitlines()[0].startswith(
+        "hint: FILES are names of files; a text comes through stdin"
+    )
+    assert "error: some text: No such file" in done.stderr
+    assert done.exit_code == 1
+    assert "hint" not in run(*verb, "-t", "tok.json", "nothing.txt").stderr
+
+
 def test_what_a_model_says_of_its_arguments() -> None:
     for sentence, says in [
         ("top_p is 2.0: give at most 1, or None for all", "--top-p is 2.0: give at most 1"),

@@ -180,6 +180,10 @@ def source_of(paths: Iterable[str]) -> list[Path | Stream]:
 def _path(path: str) -> Path:
     if not path:
         raise FileNotFoundError("an empty name is no file")  # subtle: Path("") is the current folder
+    if (
+        " " in path.strip() and path.isprintable() and os.sep not in path and not os.path.lexists(path)
+    ):  # a text, most likely
+        hint("FILES are names of files; a text comes through stdin, as in `echo TEXT | syllabary …`")
     return Path(path)
 
 
