@@ -366,3 +366,8 @@ def test_reading_stops_when_nobody_listens(folder: Path) -> None:
         del iterator
     if before is not None:
         assert len(os.listdir("/proc/self/fd")) == before
+
+
+def test_its_repr_says_where_from() -> None:
+    assert repr(Corpus("letters.txt")) == repr(Corpus(Path("letters.txt"))) == "<Corpus of 'letters.txt'>"
+    assert repr(Corpus(["arma"])) == "<Corpus of a list>"

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import os
 import warnings
 from collections.abc import Callable, Generator, Iterable, Iterator
 from functools import partial
@@ -63,6 +64,12 @@ class Corpus:
         self.care = Care() if care is None else care
         self.report = Report()
         self._begun = False
+
+    def __repr__(self) -> str:
+        """Where from, for the prompt."""
+        if isinstance(self.source, (str, os.PathLike)):
+            return f"<Corpus of {os.fspath(self.source)!r}>"
+        return f"<Corpus of a {type(self.source).__name__}>"
 
     def __iter__(self) -> Iterator[Document]:
         """The documents that stay, in order."""
