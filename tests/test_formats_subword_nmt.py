@@ -371,3 +371,16 @@ def test_its_own_files_are_known(kind: str) -> None:
 )
 def test_those_of_others_are_not(head: bytes) -> None:
     assert not subword_nmt.FORMAT.sniff(Path("x"), head)
+
+
+@pytest.mark.parametrize("name", ["x.codes", "x.bpe"])
+@pytest.mark.parametrize("num_merges", [0, 3])
+def test_codes_without_a_mark_are_known_by_their_names(name: str, num_merges: int, tmp_path: Path) -> None:
+    """Of few merges none may end a word."""
+    text = ["abcdx abcdy abcdz"]
+    tok = syllabary.train(text, num_merges=num_merges, like="subword-nmt")
+    tok.save(tmp_path / name)
+    assert b"</w>" not in (tmp_path / name).read_bytes()
+    assert syllabary.load(tmp_path / name).merges == tok.merges
+    assert len(tok.merges) == num_merges
+    assert not subword_nmt.FORMAT.sniff(Path(name), "#version: 0.2\nĠ t\n".encode())

@@ -18,6 +18,7 @@ PAIRS = (("encoder.json", "vocab.bpe"), ("vocab.json", "merges.txt"))
 BERT_FILE = "vocab.txt"
 MINBPE_LINE = b"minbpe v1"
 SCORED_LINE = re.compile(rb"[^\t\n]+\t-?[0-9][0-9.e+-]*\n")
+GPT2_SPACE = "Ġ".encode()
 END_OF_WORD = b"</w>"
 STRIPPED = b"\r\n "  # from a line of codes
 GGUF_MAGIC = b"GGUF"
@@ -98,11 +99,15 @@ def _sentencepiece_vocab(path: Path, head: bytes) -> bool:
     return path.name.endswith(".vocab") and SCORED_LINE.match(head) is not None
 
 
-def _subword_nmt(_path: Path, head: bytes) -> bool:
-    """The header, or lines of two symbols; with `</w>` among the first ones, which GPT-2's merges lack."""
+def _subword_nmt(path: Path, head: bytes) -> bool:
+    """The header, or lines of two symbols; with `</w>` among the first ones, which GPT-2's merges lack.
+
+    With the header, a name of ours and no `Ġ`, which those have, no `</w>` is needed.
+    """
     first, _end, rest = head.partition(b"\n")
     if first.startswith(b"#version:"):
-        return first.rstrip().endswith(b" byte") or END_OF_WORD in rest
+        named = path.name.endswith((".codes", ".bpe")) and GPT2_SPACE not in rest
+        return named or first.rstrip().endswith(b" byte") or END_OF_WORD in rest
     rows = head.split(b"\n")[:-1] if b"\n" in head else [head]
     return END_OF_WORD in head and all(len(row.strip(STRIPPED).split(b" ")) == 2 for row in rows[:20])
 
