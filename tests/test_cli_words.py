@@ -234,6 +234,24 @@ def test_what_a_model_says_of_its_arguments() -> None:
         assert words.spoken(sentence) == says
 
 
+def test_ways_to_name_a_split(folder: Path) -> None:
+    Path("vocab.txt").write_text("[UNK]\n[CLS]\na\n", encoding="utf-8")
+    says = "give --split bert-uncased or --split bert-cased, or put"
+    assert says in run("encode", "-t", "vocab.txt", "a").stderr
+    syllabary.train([TEXT], 260, like="minbpe").save("tok.minbpe")
+    stderr = run("convert", "tok.minbpe", "b.vocab.json").stderr
+    assert "named in --split it keeps" in stderr
+    assert "; --split whitespace-split drops" in stderr
+    for sentence, says in [
+        ("cut short? with split= it is read as it stands", "cut short? with --split it is read as it stands"),
+        (
+            "a training under memory_limit, whose counts have no order: tie_break='first-seen' asks for it",
+            "a training under --memory-limit, whose counts have no order: --tie-break first-seen asks for it",
+        ),
+    ]:
+        assert words.spoken(sentence) == says
+
+
 def test_quoted_text_is_not_taken_for_an_option() -> None:
     for sentence in ("vocab_size.txt: byte 0xFF", "not in the alphabet: 'end_of_word'"):
         assert words.spoken(sentence) == sentence
