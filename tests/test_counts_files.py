@@ -135,7 +135,10 @@ PIECES = ["b", "a", "b", "é", "none"]
 COUNTS = [3, 1, 2**33, 5, 0]
 
 
-@pytest.mark.parametrize("text", [pa.string(), pa.large_string(), pa.binary(), pa.large_binary()], ids=str)
+TEXTS = [pa.string(), pa.large_string(), pa.string_view(), pa.binary(), pa.large_binary(), pa.binary_view()]
+
+
+@pytest.mark.parametrize("text", TEXTS, ids=str)
 @pytest.mark.parametrize("number", [pa.int64(), pa.uint64()], ids=str)
 def test_parquet_from_elsewhere(tmp_path: Path, text: Any, number: Any) -> None:
     columns = {

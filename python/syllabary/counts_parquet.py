@@ -141,7 +141,8 @@ def _check_columns(types: Any, schema: Any, path: Path) -> None:
     kind = schema.field("piece").type
     kind = kind.value_type if types.is_dictionary(kind) else kind
     texts = (types.is_string, types.is_large_string, types.is_binary, types.is_large_binary)
-    if not any(is_kind(kind) for is_kind in texts):
+    views = (getattr(types, f"is_{name}_view", types.is_string) for name in ("string", "binary"))
+    if not any(is_kind(kind) for is_kind in (*texts, *views)):
         raise CorpusError(f"{path}: column 'piece' holds {kind}, not text")
     kind = schema.field("count").type
     if not types.is_integer(kind):
