@@ -8,6 +8,7 @@ below zero are counted, so that none of these is missed. Leaves out: the public 
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -163,14 +164,17 @@ def test_a_table_has_the_words_of_the_set_up() -> None:
     check_cut(setup_of({}), gpt2, None)
     check_cut(setup_of({"normalizer": "NFC"}), gpt2, "NFC")
     check_cut(setup_of({"pre_tokenizer": "Whitespace"}), words, None)
-    others: list[tuple[dict[str, Any], Form | None]] = [
-        ({}, "NFC"),
-        ({"normalizer": "NFD"}, "NFC"),
-        ({"pre_tokenizer": "Whitespace"}, None),
-        ({"pre_tokenizer": ["Digits", "ByteLevel"]}, None),
+    none = "steps that no table has: train on the text itself, or say"
+    others: list[tuple[dict[str, Any], Form | None, str]] = [
+        ({}, "NFC", "(gpt2 after NFC) than this training, which cuts by gpt2: count the text by that"),
+        ({"normalizer": "NFD"}, "NFC", "which cuts by gpt2 after NFD: count"),
+        ({"pre_tokenizer": "Whitespace"}, None, "another rule (gpt2) than this training, which cuts by w"),
+        ({"pre_tokenizer": ["Digits", "ByteLevel"]}, None, none),
+        ({"normalizer": "Lowercase"}, None, none),
+        ({"normalizer": ["NFC", "NFD"]}, None, none),
     ]
-    for options, form in others:
-        with pytest.raises(TrainingError, match="another rule"):
+    for options, form, says in others:
+        with pytest.raises(TrainingError, match=re.escape(says)):
             check_cut(setup_of(options), gpt2, form)
 
 

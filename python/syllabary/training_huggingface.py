@@ -12,10 +12,10 @@ from __future__ import annotations
 import dataclasses
 import os
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from syllabary._engine import HuggingFaceTrainer
 from syllabary.corpus.corpus import Corpus
@@ -26,7 +26,7 @@ from syllabary.formats.hf_given import PLACES
 from syllabary.formats.hf_read import read_document
 from syllabary.formats.hf_split import write_cutting
 from syllabary.formats.strict_json import Json
-from syllabary.piece_table import PieceTable
+from syllabary.piece_table import PieceTable, named, same_split
 from syllabary.progress import Progress, Report
 from syllabary.reference.assemble import nothing_left
 from syllabary.reference.bytes_to_unicode import BYTE_TO_CHARACTER
@@ -114,12 +114,20 @@ def check_cut(setup: Setup, split: SplitSpec, normalize: Form | None) -> None:
     the set-up makes of text."""
     normalizer, cutting, _bytes = setup.cutting()
     steps = () if normalize is None else (Step(normalize),)
-    same = dataclasses.replace(cutting.split, name=None) == dataclasses.replace(split, name=None)
-    if not same or cutting.steps or normalizer != steps:
-        raise TrainingError(
-            "the table of counts was cut by another rule than the normalizer and pre_tokenizer that options "
-            "say (ByteLevel where none is given): count the text again, or give its rule"
-        )
+    if same_split(cutting.split, split) and not cutting.steps and normalizer == steps:
+        return
+    if cutting.steps or [step for step in normalizer if step.kind not in get_args(Form)] or normalizer[1:]:
+        own = "steps that no table has: train on the text itself"
+    else:
+        own = f"{_cut(cutting.split, normalizer)}: count the text by that"
+    raise TrainingError(
+        f"the table of counts was cut by another rule ({_cut(split, steps)}) than this training, which cuts "
+        f"by {own}, or say in options how the table was cut (normalizer, pre_tokenizer)"
+    )
+
+
+def _cut(split: SplitSpec, normalizer: Sequence[Step]) -> str:
+    return " after ".join([named(split), *(step.kind for step in normalizer)])
 
 
 def read_once(source: Corpus | PieceTable) -> bool:

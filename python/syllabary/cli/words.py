@@ -90,6 +90,10 @@ PHRASES: Sequence[tuple[str, str]] = (
     (r"\bis given as (\w+)= too", r"is given as --\1 too"),
     (r"\bset byte_fallback=True$", "give --option byte_fallback=true"),
     (r"^options: '", "--option: '"),
+    (
+        r"\bsay in options how the table was cut \(normalizer, pre_tokenizer\)$",
+        "say how the table was cut, as --option pre_tokenizer=Whitespace",
+    ),
     (r"^options are a tool's own, and", "--option is a tool's own, and can only"),
     (r'\bnormalize="NFC" makes', "--normalize NFC makes"),
     (r"\((encoding|column)=…\)", r"(--\1)"),
