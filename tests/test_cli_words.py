@@ -234,6 +234,14 @@ def test_what_a_model_says_of_its_arguments() -> None:
         assert words.spoken(sentence) == says
 
 
+def test_a_table_cut_otherwise_can_be_told_of(folder: Path) -> None:
+    train = ["train", "t.pq", "-o", "w.syllabary.json", "--model", "wordpiece", "--vocab-size", "300"]
+    assert run("count-pieces", "corpus.txt", "-o", "t.pq", "--split", "whitespace").exit_code == 0
+    _before, _as, advice = run(*train).stderr.strip().partition(", or say how the table was cut, as ")
+    assert advice.count("--option ") == 2
+    assert run(*train, *advice.split()).exit_code == 0
+
+
 def test_ways_to_name_a_split(folder: Path) -> None:
     Path("vocab.txt").write_text("[UNK]\n[CLS]\na\n", encoding="utf-8")
     says = "give --split bert-uncased or --split bert-cased, or put"

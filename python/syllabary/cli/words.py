@@ -92,7 +92,7 @@ PHRASES: Sequence[tuple[str, str]] = (
     (r"^options: '", "--option: '"),
     (
         r"\bsay in options how the table was cut \(normalizer, pre_tokenizer\)$",
-        "say how the table was cut, as --option pre_tokenizer=Whitespace",
+        "say how the table was cut, as --option normalizer=null --option pre_tokenizer=Whitespace",
     ),
     (r"^options are a tool's own, and", "--option is a tool's own, and can only"),
     (r'\bnormalize="NFC" makes', "--normalize NFC makes"),
