@@ -24,6 +24,16 @@ def test_documents_that_the_smallest_codes_cannot_spell_are_left_out_of_all_size
         growth.sizes(text, [10, 26], held_out=["lower"], **options)
 
 
+def test_text_that_becomes_no_token_cannot_be_measured() -> None:
+    """White space that is dropped, alone or between lines that are left out."""
+    text = ["low lower lowest newer newest widest\n" * 9]
+    with pytest.raises(CorpusError, match="becomes no token: give other text as held_out"):
+        growth.sizes(text, [3, 5], held_out=["  \n"], model="wordlevel")
+    options: dict[str, Any] = {"like": "subword-nmt", "min_frequency": 1}
+    with pytest.raises(CorpusError, match=r"cannot be measured: .* has a token for"):
+        growth.sizes(text, [10, 26], held_out=["lower\n\nlower\n"], **options)
+
+
 def test_of_a_long_document_lines_with_unknown_symbols_are_left_out() -> None:
     found = growth.sizes(LINES, [60, 80], held_out=["the lowest\n漢字\ndogs"], unit="char")
     assert (found.documents, found.unknown) == (2, 1)

@@ -248,7 +248,7 @@ def measure(
 
     Documents with symbols that one of the tokenizers has no token for are left out, of all sizes; of a
     document of several lines only those lines, and each line left counts as a document.
-    Raises `CorpusError` if none is left.
+    Raises `CorpusError` if none is left that becomes a token.
     """
     ordered = dict(sorted(tokenizers.items()))
     known, unknown = list(texts), 0
@@ -256,20 +256,25 @@ def measure(
         known, more = _known(tok, known, threads)
         unknown += more
     size, characters = sum(len(text.encode()) for text in known), sum(map(len, known))
-    full = sum(map(bool, texts))
-    if full and not size:
-        none = f"none of the {full} held-out texts can be measured: each has"
-        none = none if full > 1 else "the held-out text cannot be measured: it has"
-        way = _way_out(ordered[max(ordered)])
-        raise CorpusError(f"{none} symbols that not every size has a token for; {way}")
-    if not size:
+    if not size and not any(texts):
         raise CorpusError("there is no text to measure on: give held-out text, or hold out more of it")
     rows = tuple(
         Row(asked, tok.vocab_size, _merges(tok), tokens, size, characters, lost)
         for asked, tok in ordered.items()
         for tokens, lost in (_count(tok, known, threads),)
     )
+    if not all(row.tokens for row in rows):
+        raise CorpusError(_nothing(sum(map(bool, texts)), unknown, ordered[max(ordered)]))
     return Growth(ordered, rows, len(known), unknown, words)
+
+
+def _nothing(full: int, unknown: int, tok: Tokenizer) -> str:
+    """Why so many texts, of which so many or parts of them are left out, give no token."""
+    if not unknown:  # white space that is dropped
+        return "the held-out text becomes no token: give other text as held_out"
+    none = f"none of the {full} held-out texts can be measured: each has"
+    none = none if full > 1 else "the held-out text cannot be measured: it has"
+    return f"{none} symbols that not every size has a token for; {_way_out(tok)}"
 
 
 def _way_out(tok: Tokenizer) -> str:
