@@ -81,7 +81,7 @@ fuzz: build  ## damaged files for every reader, drawn text for every split and e
 sanitize: $(STAMPS)/rust.env  ## the tests of modules with `unsafe` under AddressSanitizer; x86-64 Linux
 	$(WITH_RUST) ASAN_OPTIONS=detect_leaks=0 PYTHONMALLOC=malloc RUSTC_BOOTSTRAP=1 RUSTFLAGS=-Zsanitizer=address \
 	  CARGO_TARGET_DIR=target/sanitize cargo test --locked --target x86_64-unknown-linux-gnu --workspace --lib \
-	  -- split::walk encode:: pages:: train:: lists:: utf8:: strings:: decode characters places normalize:: charwise:: wordwise:: new_strings
+	  -- split::walk encode:: merge:: run:: models:: pages:: threads train:: lists:: utf8:: strings:: decode characters places normalize:: charwise:: wordwise:: new_strings
 
 clean:  ## remove everything that make made
 	rm -rf $(VENV) target build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

@@ -26,6 +26,8 @@ pytestmark = pytest.mark.filterwarnings("ignore::syllabary.errors.EarlyStopWarni
         (b"<!DOCTYPE html><html>", "a web page"),
         (b"\x1f\x8b\x08\0", "packed: unpack it"),
         (b"PK\x03\x04", "packed: unpack it"),
+        (b"PAR1\x15\x04", "Parquet, not a tokenizer: .* `train` learns one"),
+        (b"\x93NUMPY\x01\0", "an array of numpy, .* `decode` reads"),
     ],
 )
 def test_a_file_that_is_something_else_is_called_what_it_is(tmp_path: Path, data: bytes, what: str) -> None:

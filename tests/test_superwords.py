@@ -143,6 +143,7 @@ def test_tokenizer_json_holds_it(tmp_path: Path) -> None:
         ({"superwords": 200}, "before any merge"),
         ({"superwords": 0}, "superwords is 0"),
         ({"superwords": 400}, "above vocab_size"),
+        ({"superwords": 1 << 64, "vocab_size": None, "num_merges": 9}, "the most that there can be"),
         ({"unit": "word"}, "does not go with unit"),
         ({"unit": "char", "end_of_word": "</w>"}, "does not go with end_of_word"),
         ({"like": "minbpe"}, "do not go together"),

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from syllabary.arguments import integer, thread_count
+from syllabary.arguments import bounded, thread_count
 from syllabary.corpus.corpus import Corpus
 from syllabary.errors import TrainingError
 from syllabary.piece_table import PieceTable
@@ -61,6 +61,6 @@ def train_research(call: Mapping[str, Any], options: TrainOptions, report: Repor
     if isinstance(source, PieceTable):
         raise TrainingError("superwords cuts the text twice, and a table of counts has it cut: give the text")
     read = source if isinstance(source, Corpus) else Corpus(source)
-    number = integer("superwords", superwords)
+    number = bounded("superwords", superwords)
     with limited(call["memory_limit"]) as room:
         return train_superwords(read, options, number, threads=threads, report=report, room=room)

@@ -13,6 +13,11 @@ KINDS = (
     (re.compile(rb"version https://git-lfs"), "a pointer of Git LFS: `git lfs pull` brings the file itself"),
     (re.compile(rb"\s*<(!doctype )?html", re.IGNORECASE), "a web page, not the file that was asked for"),
     (re.compile(rb"\x1f\x8b|BZh|\xfd7zXZ\0|\x28\xb5\x2f\xfd|PK\x03\x04"), "packed: unpack it"),
+    (
+        re.compile(rb"PAR1"),
+        "Parquet, not a tokenizer: a table of counts or documents, from which `train` learns one",
+    ),
+    (re.compile(rb"\x93NUMPY"), "an array of numpy, not a tokenizer: ids, which `decode` reads"),
     (re.compile(rb"\s*\Z"), "it is empty: save it again, or fetch it again"),
 )
 
