@@ -5,9 +5,15 @@ Adds `Sealed`. Leaves out: what the attributes are (`models`, `trainers`).
 
 from __future__ import annotations
 
+import sys
 from typing import Any, ClassVar
 
 from syllabary.compat.tokenizers._component import Component, Member
+
+# As Python says it.
+NO_PLACE = (
+    " and no __dict__ for setting new attributes" if sys.version_info >= (3, 13) else ""
+)  # as Python says
 
 
 class Sealed(Component):
@@ -27,5 +33,5 @@ class Sealed(Component):
             what = f"'tokenizers.{cls.__module__.rpartition('.')[2]}.{cls.__name__}' object"
             if callable(known):
                 raise AttributeError(f"{what} attribute '{name}' is read-only")
-            raise AttributeError(f"{what} has no attribute '{name}'")
+            raise AttributeError(f"{what} has no attribute '{name}'{NO_PLACE}")
         super().__setattr__(name, value)
