@@ -19,6 +19,7 @@ mod listed;
 mod lists;
 mod model_pieces;
 mod new_strings;
+mod pages;
 mod pairs;
 mod parity;
 mod pieces;

@@ -9,7 +9,7 @@ use std::{mem::MaybeUninit, slice};
 use pyo3::{ffi, prelude::*, sync::PyOnceLock, types::PyString};
 use syllabary::decode::{Size, Width};
 
-use crate::strings::Layout;
+use crate::{pages::advise, strings::Layout};
 
 /// `PyUnicode_New`: the number of characters, and the largest that may be among them.
 type New = unsafe extern "C" fn(ffi::Py_ssize_t, u32) -> *mut ffi::PyObject;
@@ -44,11 +44,11 @@ impl Maker {
         fill: impl FnOnce(Room<'_>) -> bool,
     ) -> PyResult<Option<Bound<'py, PyString>>> {
         let count = size.characters;
-        let largest = match size.width {
-            Width::Ascii => 0x7F,
-            Width::One => 0xFF,
-            Width::Two => 0xFFFF,
-            Width::Four => 0x10_FFFF,
+        let (largest, bytes) = match size.width {
+            Width::Ascii => (0x7F, 1),
+            Width::One => (0xFF, 1),
+            Width::Two => (0xFFFF, 2),
+            Width::Four => (0x10_FFFF, 4),
         };
         if count < 2 {
             // Python has strings of one character and of none already.
@@ -63,6 +63,7 @@ impl Maker {
         // aligned for it, and nobody else has seen it yet.
         let room = unsafe {
             let places = start.add(self.layout.characters(size.width == Width::Ascii));
+            advise(places, count * bytes);
             match size.width {
                 Width::Ascii => Room::Ascii(slice::from_raw_parts_mut(places.cast(), count)),
                 Width::One => Room::One(slice::from_raw_parts_mut(places.cast(), count)),

@@ -16,7 +16,9 @@ use syllabary::{
     tokenizer::{SpecialPolicy, Tokenizer},
 };
 
-use crate::{errors::to_python_in_batch, lists::Integers, signals::interruptible, strings::Text};
+use crate::{
+    errors::to_python_in_batch, lists::Integers, pages::Lists, signals::interruptible, strings::Text,
+};
 
 /// Bytes of text in the first window of a thread, and at most: as long as windows of several threads take less than `SOON`, they
 /// grow. Those of one thread do not, so that their ids are still in near caches when they become lists.
@@ -55,6 +57,7 @@ impl Batch<'_> {
     ) -> PyResult<()> {
         let py = lists.py();
         let (mut first, mut bytes) = (0, FIRST_BYTES);
+        let (mut pages, mut left) = (Lists::default(), self.texts.iter().map(Text::size).sum::<usize>());
         let mut made = Ragged { ids: std::mem::take(&mut seat.ids), offsets: Vec::new() };
         while first < self.texts.len() {
             py.check_signals()?;
@@ -64,6 +67,13 @@ impl Batch<'_> {
                 to_python_in_batch(error, first + index, &members[first + index])
             };
             let (texts, policy, dropout) = (&self.texts[first..last], self.policy, (self.dropout, first));
+            let here = texts.iter().map(Text::size).sum::<usize>();
+            left -= here;
+            let mut append = |ids: &[u32], offsets: &[usize]| {
+                let size = ids.len() * size_of::<usize>();
+                pages.take(size, (size as f64 * left as f64 / here.max(1) as f64) as usize);
+                integers.append(lists, ids, offsets)
+            };
             if self.threads == 1 {
                 made.ids.clear();
                 made.offsets.clear();
@@ -72,12 +82,12 @@ impl Batch<'_> {
                     batch::encode_alone(self.tokenizer, (texts, policy), dropout, (seat, ask), &mut made)
                 };
                 interruptible(py, alone, failed)?;
-                integers.append(lists, &made.ids, &made.offsets)?;
+                append(&made.ids, &made.offsets)?;
             } else {
                 let all =
                     |ask: &Ask| batch::encode(self.tokenizer, texts, policy, dropout, (self.threads, ask));
                 let Ragged { ids, offsets } = interruptible(py, all, failed)?;
-                integers.append(lists, &ids, &offsets)?;
+                append(&ids, &offsets)?;
             }
             if self.threads > 1 && began.elapsed() < SOON {
                 bytes = (2 * bytes).min(MOST_BYTES);
