@@ -22,12 +22,15 @@ from syllabary.on_demand import later
 
 if TYPE_CHECKING:
     import secrets
+
+    import syllabary._engine as engine
 else:
-    later(globals(), secrets="secrets")
+    later(globals(), secrets="secrets", engine="syllabary._engine")
 
 MAX_BYTES = 256 << 20  # the largest published tokenizer file is a seventh of it
 HEAD_BYTES = 4096
 READ_BYTES = 1 << 20  # at a time: asking for `limit` at once would allocate it
+LARGE, TIMES = 1 << 18, 4  # of a file of so many bytes so many times as much is made, about, when it is opened
 PATIENCE, PAUSE = 20, 0.05  # how often, and in seconds, Windows is asked to replace or remove a file
 
 
@@ -36,7 +39,10 @@ def read_bounded(path: Path, limit: int = MAX_BYTES) -> bytes:
     parts, size = list[bytes](), 0
     with named(path), path.open("rb") as file:
         # One part, of which no copy is made, but for a pipe, which says no size.
-        at_once = max(READ_BYTES, min(os.fstat(file.fileno()).st_size, limit) + 1)
+        known = min(os.fstat(file.fileno()).st_size, limit)
+        if known >= LARGE:
+            engine.make_ready(TIMES * known)
+        at_once = max(READ_BYTES, known + 1)
         while size <= limit and (part := file.read(at_once)):
             parts.append(part)
             size += len(part)

@@ -82,6 +82,7 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(listed::read_own, module)?)?;
     module.add_function(wrap_pyfunction!(listed::read_scored, module)?)?;
     module.add_function(wrap_pyfunction!(model_pieces::plain_pieces, module)?)?;
+    module.add_function(wrap_pyfunction!(pages::make_ready, module)?)?;
     module.add_function(wrap_pyfunction!(pairs::pairs, module)?)?;
     module.add_function(wrap_pyfunction!(ranks::recover_merges, module)?)?;
     module.add_function(wrap_pyfunction!(ranks::sha256, module)?)?;

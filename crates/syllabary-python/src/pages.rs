@@ -1,4 +1,4 @@
-//! Large pages for what Python keeps: long lists, strings and bytes, and the lists of a batch.
+//! Large pages for what Python keeps: long lists, strings and bytes, the lists of a batch, and a file that is read.
 //!
 //! ```text
 //! a megabyte on pages of 4 kB     256 faults of the processor, a microsecond and more each
@@ -11,11 +11,14 @@
 //! asked for one, and no more once that was freed (mallopt(3), "dynamic mmap threshold"), which is why it is asked for
 //! twice. Other libraries are let alone. Leaves out what lies there.
 
+use pyo3::pyfunction;
+
 /// A large page; for less it is not worth it.
 const LARGE: usize = 2 << 20;
 /// It is worth it for lists of so many bytes together, and no more are seen to at a time.
 const FEWEST: usize = 1 << 20;
 const MOST: usize = 1 << 23;
+const MOST_READ: usize = 1 << 24;
 
 /// Asks for large pages for so many places of a new object.
 #[cfg(target_os = "linux")]
@@ -55,6 +58,14 @@ impl Lists {
             }
         }
         self.left = self.left.saturating_sub(now);
+    }
+}
+
+/// Sees to memory for so many bytes of any objects, if they are many, up to `MOST_READ`.
+#[pyfunction]
+pub fn make_ready(bytes: usize) {
+    if bytes >= FEWEST {
+        ready(bytes.min(MOST_READ));
     }
 }
 
