@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import dataclasses
 import json
+import random
 import time
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ from strategies import byte_strings, texts
 
 import syllabary
 from syllabary import formats, splits
+from syllabary._engine import make_ready
 from syllabary.errors import FormatError, PatternError, SyllabaryError
 from syllabary.files import read_bounded
 from syllabary.formats.hf_pattern import check_portable
@@ -341,6 +343,23 @@ def test_a_file_that_is_too_large(tmp_path: Path) -> None:
     assert read_bounded(tmp_path / RANKS, limit=10) == b"0123456789"
     with pytest.raises(FormatError, match=r"t\.tiktoken: larger than 9 bytes"):
         read_bounded(tmp_path / RANKS, limit=9)
+
+
+@pytest.mark.parametrize("size", [(1 << 18) - 1, 1 << 18, 3 << 20])
+def test_large_files_are_read_whole(tmp_path: Path, size: int) -> None:
+    """For these memory is seen to beforehand."""
+    data = random.Random(size).randbytes(size)
+    (tmp_path / RANKS).write_bytes(data)
+    assert read_bounded(tmp_path / RANKS) == data
+
+
+def test_memory_is_seen_to_whatever_is_asked() -> None:
+    for count in (0, 1, 1 << 20, 5 << 20, (1 << 64) - 1):
+        before = bytes(range(256)) * 20_000
+        make_ready(count)
+        assert before == bytes(range(256)) * 20_000
+    with pytest.raises(OverflowError):
+        make_ready(-1)
 
 
 @pytest.mark.parametrize("name", ["tok.json", "tok.syllabary.json", "tok.tiktoken"])

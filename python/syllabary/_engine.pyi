@@ -748,8 +748,8 @@ def read_scored(data: builtins.bytes) -> tuple[list[str], list[float], str] | No
     empty list in its place; `None` for another file, and for one that is wrong or unusual in that.
     """
 
-def make_ready(bytes: int) -> None:
-    """See to it that so many bytes of objects that are made next lie on large pages, where the system has some."""
+def make_ready(size: int) -> None:
+    """See to memory for so many bytes of objects that are made next: large pages, where the system has some."""
 
 def sha256(data: builtins.bytes) -> str:
     """SHA-256 in hexadecimal, as `hashlib` has it."""

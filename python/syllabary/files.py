@@ -30,7 +30,7 @@ else:
 MAX_BYTES = 256 << 20  # the largest published tokenizer file is a seventh of it
 HEAD_BYTES = 4096
 READ_BYTES = 1 << 20  # at a time: asking for `limit` at once would allocate it
-LARGE, TIMES = 1 << 18, 4  # of a file of so many bytes so many times as much is made, about, when it is opened
+LARGE, TIMES = 1 << 18, 4  # of a file of so many bytes about so many times as much is made
 PATIENCE, PAUSE = 20, 0.05  # how often, and in seconds, Windows is asked to replace or remove a file
 
 

@@ -63,9 +63,9 @@ impl Lists {
 
 /// Sees to memory for so many bytes of any objects, if they are many, up to `MOST_READ`.
 #[pyfunction]
-pub fn make_ready(bytes: usize) {
-    if bytes >= FEWEST {
-        ready(bytes.min(MOST_READ));
+pub fn make_ready(size: usize) {
+    if size >= FEWEST {
+        ready(size.min(MOST_READ));
     }
 }
 
