@@ -749,7 +749,7 @@ def read_scored(data: builtins.bytes) -> tuple[list[str], list[float], str] | No
     """
 
 def make_ready(size: int) -> None:
-    """See to memory for so many bytes of objects that are made next: large pages, where the system has some."""
+    """See to memory for so many bytes of objects made next: large pages, where the system has some."""
 
 def sha256(data: builtins.bytes) -> str:
     """SHA-256 in hexadecimal, as `hashlib` has it."""

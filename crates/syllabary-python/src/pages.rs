@@ -5,11 +5,11 @@
 //! on pages of 2 MB                half a fault, 0.05 ms
 //! ```
 //!
-//! Where Linux has them for who asks (`madvise`), as the engine does for its own (`syllabary`, `pages`). Python takes the
-//! places of lists from the C library (`malloc`). So what many lists will need is asked for in one piece, the system is
-//! told of it, and it is freed again: from there the library takes next. glibc maps a large piece apart when it is first
-//! asked for one, and no more once that was freed (mallopt(3), "dynamic mmap threshold"), which is why it is asked for
-//! twice. Other libraries are let alone. Leaves out what lies there.
+//! Where Linux has them for who asks (`madvise`), as the engine does for its own (`syllabary`, `pages`). Python takes
+//! the places of lists from the C library (`malloc`). So what many lists will need is asked for in one piece, the system
+//! is told of it, and it is freed again: from there the library takes next. glibc maps a large piece apart when it is
+//! first asked for one, and no more once that was freed (mallopt(3), "dynamic mmap threshold"), which is why it is asked
+//! for twice. Other libraries are let alone. Leaves out what lies there.
 
 use pyo3::pyfunction;
 
