@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syllabary import formats, reference
-from syllabary._engine import Calls
+from syllabary._engine import Calls, make_ready
 from syllabary._engine import Tokenizer as Engine
 from syllabary.arguments import (
     coins,
@@ -223,12 +223,14 @@ class Tokenizer(Calls, Drawing, FullEncoding, TextMethods, Conversing):
         self, batch: Ragged | Iterable[Iterable[int] | NDArray[np.integer]], errors: str = "replace"
     ) -> list[str]:
         """The text of each sequence of ids. Raises what `decode` does, with the number of the sequence."""
-        decoded: list[str] = []
+        decoded, left = list[str](), 1 << 20  # characters more until memory is seen to
         for ids in iterated("batch", batch, "sequences of ids"):
             try:
                 decoded.append(self.decode(ids, errors))
             except (TypeError, UnknownTokenError, TextError) as error:
                 raise type(error)(f"sequence {len(decoded)} of the batch: {error}") from error
+            if (left := left - len(decoded[-1])) < 0:
+                make_ready(left := 1 << 23)
         return decoded
 
     def decoder(self, errors: str = "replace") -> reference.IncrementalDecoder:
