@@ -97,6 +97,16 @@ WRONG: list[Any] = [
     lambda t, k: t.NormalizedString(ALONE),
     lambda t, k: t.Tokenizer.from_str(ALONE),
     lambda t, k: k.token_to_id(ALONE),
+    # special tokens of a template
+    *(
+        lambda t, k, one=one: t.processors.TemplateProcessing("a $A", special_tokens=[one])
+        for one in (
+            {"id": "a", "ids": [1]}, {"id": "a", "tokens": ["a"]}, {"ids": [1], "tokens": ["a"]}, {},
+            {"id": 3, "ids": [1], "tokens": ["a"]}, {"id": "a", "ids": [1], "tokens": [3]},
+            {"id": "a", "ids": [1], "tokens": "a"}, {"id": "a", "ids": 1, "tokens": ["a"]},
+            ("a",), ("a", 1, 2), ("a", -1), ("a", 2**32), ("a", "b"), (ALONE, 1), "a1", None, 3,
+        )
+    ),
     # attributes that are set
     lambda t, k: setattr(k.model, "unk_token", 1),
     lambda t, k: setattr(k.model, "continuing_subword_prefix", {}),

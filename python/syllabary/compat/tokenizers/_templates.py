@@ -48,18 +48,38 @@ def _piece(word: str) -> dict[str, Any]:
 
 
 def read_tokens(given: Any) -> dict[str, dict[str, Any]]:
-    """Special tokens -> their JSON, by name."""
+    """Special tokens -> their JSON, by name; `ValueError` for a member that is missing."""
     found = {}
     for one in given:
-        if isinstance(one, dict):
-            token = {"id": one["id"], "ids": [*map(part.token_id, one["ids"])], "tokens": list(one["tokens"])}
-            if len(token["ids"]) != len(token["tokens"]):
-                raise ValueError("SpecialToken: ids and tokens must be of the same length")
-        else:
-            text, number = one if isinstance(one[0], str) else one[::-1]
-            token = {"id": part.text(text), "ids": [part.count(number)], "tokens": [text]}
+        token = _described(one) if isinstance(one, dict) else _named(one)
         found[token["id"]] = token
     return found
+
+
+def _described(one: dict[str, Any]) -> dict[str, Any]:
+    for name in ("id", "ids", "tokens"):
+        if name not in one:
+            raise ValueError(f"`{name}` must be specified")
+    ids, tokens = part.listed(one["ids"]), part.listed(one["tokens"])
+    token = {
+        "id": part.text(one["id"]),
+        "ids": [*map(part.token_id, ids)],
+        "tokens": [*map(part.text, tokens)],
+    }
+    if len(ids) != len(tokens):
+        raise ValueError("SpecialToken: ids and tokens must be of the same length")
+    return token
+
+
+def _named(one: Any) -> dict[str, Any]:
+    wrong = TypeError("Expected Union[Tuple[str, int], Tuple[int, str], dict]")
+    if not isinstance(one, (tuple, list)) or len(one) != 2:
+        raise wrong
+    text, number = one if isinstance(one[0], str) else one[::-1]
+    try:
+        return {"id": part.text(text), "ids": [part.token_id(number)], "tokens": [part.text(text)]}
+    except (TypeError, OverflowError, UnicodeError) as error:
+        raise wrong from error
 
 
 def pieces(template: list[dict[str, Any]]) -> list[Piece]:
