@@ -151,6 +151,17 @@ class Component:
         """It and all that stand in it, whose changes are its own."""
         yield self
 
+    def frozen(self) -> Any:
+        """One that does what it does now, whatever it is changed to; Python code of the caller's: itself."""
+        if self.is_custom and not isinstance(self, Chain):
+            return self
+        made = type(self).__new__(type(self))
+        vars(made).update({**vars(self), "values": dict(self.values)})
+        known = vars(made).pop("_kept", None)
+        if known is not None and known[0] == self.stamp():
+            vars(made)["_kept"] = (made.stamp(), known[1])
+        return made
+
     @property
     def is_custom(self) -> bool:
         """Whether it is Python code of the caller's, or has such a part."""
@@ -229,6 +240,13 @@ class Chain(Component):
     def json(self) -> dict[str, object]:
         """With those of its parts."""
         return {"type": "Sequence", self.listed: [part.json() for part in self]}
+
+    def frozen(self) -> Any:
+        """With its parts as they are now."""
+        made = super().frozen()
+        made.children = [part.frozen() for part in self.children]
+        vars(made).pop("_kept", None)
+        return made
 
     def stamp(self) -> tuple[object, ...]:
         """With those of its parts."""

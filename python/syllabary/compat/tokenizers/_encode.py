@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from syllabary.compat.tokenizers import _component as part
 from syllabary.compat.tokenizers._encoding import Encoding
-from syllabary.compat.tokenizers._frame import pad, truncate
+from syllabary.compat.tokenizers._frame import Frame, pad
 from syllabary.compat.tokenizers._inputs import Input, read_inputs, read_sequence
 from syllabary.compat.tokenizers._known import Known
 from syllabary.compat.tokenizers._pipeline import Pipeline
@@ -92,28 +92,21 @@ class Encoder:
         """Truncate, add special tokens, pad."""
         for one in (encoding,) if pair is None else (encoding, pair):
             part.instance(one, Encoding)
-        return self._framed(encoding._copy(), pair and pair._copy(), part.flag(add_special_tokens))
+        second = None if pair is None else pair._copy()
+        return self._frame_now(self._now()).framed(encoding._copy(), second, part.flag(add_special_tokens))
 
-    def _framed(self, encoding: Encoding, pair: Encoding | None, special: bool) -> Encoding:
+    def _frame_now(self, known: Known) -> Frame:
         me, processor = self._me, self._me.post_processor
-        if me._truncation is not None:
-            added = me.num_special_tokens_to_add(pair is not None) if special else 0
-            truncate(encoding, pair, me._truncation, added)
         if processor is not None:
-            framed = processor.process(encoding, pair, special)
-        elif pair is None:
-            framed = encoding
-        else:
-            encoding.set_sequence_id(0)
-            pair.set_sequence_id(1)
-            framed = Encoding.merge([encoding, pair], growing_offsets=False)
-        return pad([framed], me._padding)[0]
+            processor = known.made("processor", processor.frozen)
+        return Frame(me._truncation, me._padding, processor)
 
     def _encodings(self, inputs: list[Input], special: bool, offsets: bool) -> list[Encoding]:
         """The encodings of texts and pairs, padded to one length: by the engine, where that can be."""
         me, known = self._me, self._now()
         pipeline: Pipeline = known.made("pipeline", lambda: Pipeline(me))
-        padding = me._padding
+        frame = self._frame_now(known)  # columns may be asked for when the tokenizer is another
+        padding = frame.padding
 
         def alone(text: int) -> Encoding:
             plain = (None if one is None else pipeline.encode(one, at) for at, one in enumerate(inputs[text]))
@@ -121,7 +114,7 @@ class Encoder:
             for one in (first, second):
                 if one is not None and not offsets:
                     _forget(one)
-            return self._framed(cast(Encoding, first), second, special)
+            return frame.framed(cast(Encoding, first), second, special)
 
         def again(text: int) -> Encoding:
             one = alone(text)

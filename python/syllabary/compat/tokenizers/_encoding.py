@@ -219,7 +219,7 @@ class Encoding:
         missing = length - len(self)
         if missing <= 0:
             return
-        left = options["direction"] == "left"
+        left, ranges = options["direction"] == "left", self._ranges  # as they are before it is longer
         columns: list[tuple[list[Any], object]] = [
             (self._ids, options["pad_id"]), (self._type_ids, options["pad_type_id"]),
             (self._tokens, options["pad_token"]), (self._words, None), (self._attention, 0),
@@ -229,7 +229,7 @@ class Encoding:
             column[0 if left else len(column) : 0 if left else len(column)] = [value] * missing
         if left:
             self._ranges = {
-                sequence: (start + missing, end + missing) for sequence, (start, end) in self._ranges.items()
+                sequence: (start + missing, end + missing) for sequence, (start, end) in ranges.items()
             }
 
     def truncate(self, max_length: int, stride: int = 0, direction: str = "right") -> None:

@@ -7,9 +7,34 @@ padding does to one encoding (`_encoding`).
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from syllabary.compat.tokenizers._encoding import Encoding
+
+
+class Frame(NamedTuple):
+    """What becomes of encodings, as a tokenizer was told when it encoded."""
+
+    truncation: Mapping[str, Any] | None
+    padding: Mapping[str, Any] | None
+    processor: Any
+
+    def framed(self, encoding: Encoding, pair: Encoding | None, special: bool) -> Encoding:
+        """A text and its pair, cut, post-processed and padded."""
+        processor = self.processor
+        if self.truncation is not None:
+            adds = special and processor is not None
+            added = int(processor.num_special_tokens_to_add(pair is not None)) if adds else 0
+            truncate(encoding, pair, self.truncation, added)
+        if processor is not None:
+            framed = processor.process(encoding, pair, special)
+        elif pair is None:
+            framed = encoding
+        else:
+            encoding.set_sequence_id(0)
+            pair.set_sequence_id(1)
+            framed = Encoding.merge([encoding, pair], growing_offsets=False)
+        return pad([framed], self.padding)[0]
 
 
 def truncate(encoding: Encoding, pair: Encoding | None, told: Mapping[str, Any], added: int) -> None:

@@ -21,12 +21,14 @@ if TYPE_CHECKING:
 
 
 class Pipeline:
-    """The stages of a tokenizer as it is now."""
+    """The stages of a tokenizer as it is now, whatever is changed later."""
 
     def __init__(self, tokenizer: Tokenizer) -> None:
         """Look up what the stages need."""
-        self.normalizer, self.pre_tokenizer = tokenizer.normalizer, tokenizer.pre_tokenizer
-        self.model = tokenizer.model
+        normalizer, pre_tokenizer = tokenizer.normalizer, tokenizer.pre_tokenizer
+        self.normalizer = None if normalizer is None else normalizer.frozen()
+        self.pre_tokenizer = None if pre_tokenizer is None else pre_tokenizer.frozen()
+        self.model = tokenizer.model.frozen()
         self.ids = dict(tokenizer._added.ids)
         self.plain: dict[str, str] = {}  # how a token is spelled in the text -> its name
         self.normalized: dict[str, str] = {}
