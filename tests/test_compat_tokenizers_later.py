@@ -83,3 +83,18 @@ def test_an_encoding_that_is_padded_further_says_which_text_tokens_are_of(side: 
         one.pad(8, direction=side)
         found.append([getattr(one, name) for name in COLUMNS])
     assert found[0] == found[1]
+
+
+@pytest.mark.parametrize("kind", ["plain", "framed"])
+def test_what_is_done_to_overflow_changes_nothing_that_it_is_of(kind: str) -> None:
+    found = []
+    for library in (ours, theirs):
+        tok: Any = made(library, kind)
+        tok.enable_truncation(4)
+        one = tok.encode("a b c a b c a b")
+        for more in one.overflowing:
+            more.pad(7, direction="left")
+            more.truncate(1)
+            more.set_sequence_id(1)
+        found.append([[getattr(more, name) for name in COLUMNS] for more in (one, *one.overflowing)])
+    assert found[0] == found[1]

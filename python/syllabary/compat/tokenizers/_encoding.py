@@ -104,8 +104,8 @@ class Encoding:
 
     @property
     def overflowing(self) -> list[Encoding]:
-        """What truncation cut off, in pieces of the same form."""
-        return list(self._overflowing)
+        """What truncation cut off, in pieces of the same form: copies, as of the lists."""
+        return [one._copy() for one in self._overflowing]
 
     @property
     def n_sequences(self) -> int:
