@@ -38,6 +38,11 @@ def trained(tok: Any, library: Any) -> None:
     tok.train_from_iterator(["d c b a"], getattr(library.trainers, f"{kind}Trainer")(show_progress=False))
 
 
+def another_template(tok: Any, _library: Any) -> None:
+    if tok.post_processor is not None:
+        tok.post_processor.single = "a a $A"
+
+
 TOLD: list[Callable[[Any, Any], object]] = [
     lambda tok, library: tok.enable_truncation(2, direction="left"),
     lambda tok, library: tok.no_truncation(),
@@ -46,7 +51,7 @@ TOLD: list[Callable[[Any, Any], object]] = [
     lambda tok, library: setattr(
         tok, "post_processor", library.processors.BertProcessing(("a", 1), ("b", 2))
     ),
-    lambda tok, library: tok.post_processor and setattr(tok.post_processor, "single", "a a $A"),
+    another_template,
     lambda tok, library: setattr(tok.normalizer[0], "left", False),
     lambda tok, library: tok.normalizer.__setitem__(0, library.normalizers.Replace("a", "d")),
     lambda tok, library: setattr(tok, "model", library.models.WordLevel({"z": 0}, "z")),
