@@ -22,10 +22,21 @@ END = "CONTINUE_FINAL_MESSAGE_TAG "
 
 @dataclass(frozen=True, slots=True)
 class Rendered:
-    """text: what the template made. assistant: start and end, in characters, of each generation block."""
+    """text: what the template made. blocks: of each generation block where it starts, in characters, and what
+    it made; inside a macro or a `{% set %}`, where it would start if that were put out where it stands."""
 
     text: str
-    assistant: tuple[tuple[int, int], ...]
+    blocks: tuple[tuple[int, str], ...]
+
+    @property
+    def assistant(self) -> tuple[tuple[int, int], ...]:
+        """Start and end, in characters, of each block; `ChatError` where one is not where it was made."""
+        if any(self.text[start : start + len(body)] != body for start, body in self.blocks):
+            raise ChatError(
+                "the chat template has {% generation %} inside a macro or a {% set %}: where it ends up in "
+                "the text cannot be told"
+            )
+        return tuple((start, start + len(body)) for start, body in self.blocks)
 
 
 def render(
@@ -50,7 +61,7 @@ def render(
 
     >>> messages = [{"role": "user", "content": "Hi"}]
     >>> render("{% for m in messages %}<{{ m.role }}>{{ m.content }}{% endfor %}", messages)
-    Rendered(text='<user>Hi', assistant=())
+    Rendered(text='<user>Hi', blocks=())
     """
     chat = _guarded(conversation, messages)
     if continue_final_message:
@@ -98,12 +109,7 @@ def _run(template: str, given: Mapping[str, Any]) -> Rendered:
     except Exception as error:
         raise ChatError(f"the chat template{_line(error)} fails: {type(error).__name__}: {error}") from error
     text = "".join(parts)
-    if any(text[start : start + len(body)] != body for start, body in run.spans):
-        raise ChatError(
-            "the chat template has {% generation %} inside a macro or a {% set %}: where it ends up in the "
-            "text cannot be told"
-        )
-    return Rendered(text, tuple((start, start + len(body)) for start, body in run.spans))
+    return Rendered(text, tuple(run.spans))
 
 
 def _line(error: BaseException) -> str:
