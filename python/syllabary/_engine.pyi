@@ -38,6 +38,7 @@ __all__ = [
     "Tokenizer",
     "Trainer",
     "learn_unigram_of",
+    "make_ready",
     "pairs",
     "plain_pieces",
     "read_own",
