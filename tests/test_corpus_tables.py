@@ -201,7 +201,7 @@ def test_broken_json(content: str, message: str) -> None:
 @pytest.mark.skipif(not hasattr(sys, "set_int_max_str_digits"), reason="Python reads integers of any length")
 @pytest.mark.parametrize("kind", ["jsonl", "json"])
 def test_an_integer_that_python_does_not_read(kind: str) -> None:
-    with pytest.raises(CorpusError, match=r"a: .*: Exceeds the limit \(\d+ digits\)") as found:
+    with pytest.raises(CorpusError, match=r"a: .*: Exceeds the limit \(\d+( digits)?\)") as found:
         of('{"text": "a", "n": ' + "1" * 5000 + "}", kind)
     assert "sys." not in str(found.value)
 

@@ -40,6 +40,9 @@ def tok(folder: Path) -> Tokenizer:
     return syllabary.load(folder)
 
 
+IS_OLDER = tuple(map(int, transformers.__version__.split(".")[:2])) < (5, 23)
+
+
 @pytest.fixture(scope="module")
 def theirs(folder: Path) -> Any:
     return transformers.PreTrainedTokenizerFast.from_pretrained(folder)
@@ -48,6 +51,8 @@ def theirs(folder: Path) -> Any:
 @pytest.mark.parametrize("name", TEMPLATES)
 @pytest.mark.parametrize("conversation", CONVERSATIONS)
 def test_texts(tok: Tokenizer, theirs: Any, name: str, conversation: str) -> None:
+    if IS_OLDER and conversation in ("blocks", "thinks"):
+        pytest.skip("the newest transformers for Python 3.10 renders objects and thoughts otherwise")
     for options in OPTIONS:
         asked = {"chat_template": name, "tokenize": False, **options}
         try:
