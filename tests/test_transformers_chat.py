@@ -40,6 +40,7 @@ def tok(folder: Path) -> Tokenizer:
     return syllabary.load(folder)
 
 
+LATER = {("blocks", "llama-3"), ("blocks", "mistral"), ("blocks", "plain"), ("thinks", "chatml")}
 IS_OLDER = tuple(map(int, transformers.__version__.split(".")[:2])) < (5, 23)
 
 
@@ -51,7 +52,7 @@ def theirs(folder: Path) -> Any:
 @pytest.mark.parametrize("name", TEMPLATES)
 @pytest.mark.parametrize("conversation", CONVERSATIONS)
 def test_texts(tok: Tokenizer, theirs: Any, name: str, conversation: str) -> None:
-    if IS_OLDER and conversation in ("blocks", "thinks"):
+    if IS_OLDER and (conversation, name) in LATER:
         pytest.skip("the newest transformers for Python 3.10 renders objects and thoughts otherwise")
     for options in OPTIONS:
         asked = {"chat_template": name, "tokenize": False, **options}

@@ -13,6 +13,7 @@ use pyo3::{
 };
 use syllabary::{
     decode::{Begun, Decoder},
+    pages::advise_places,
     tokenizer::Tokenizer,
 };
 
@@ -21,7 +22,6 @@ use crate::{
     errors::to_python,
     layout::Layout,
     new_strings::{Maker, Room},
-    pages::advise,
 };
 
 /// So many ids are decoded without the GIL: for fewer, handing it over would cost more.
@@ -121,7 +121,7 @@ pub fn bytes<'py>(
     };
     // SAFETY: `made` is such an object, and nobody else has seen it yet.
     let out = unsafe { slice::from_raw_parts_mut(ffi::PyBytes_AsString(made.as_ptr()).cast(), size) };
-    advise(out.as_mut_ptr(), size);
+    advise_places(out.as_mut_ptr(), size);
     all(without_gil(py, ids, || begun.write(out)) == size).map(|()| made)
 }
 

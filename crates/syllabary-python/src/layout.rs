@@ -10,9 +10,7 @@ use pyo3::{
     sync::PyOnceLock,
     types::{PyInt, PyList},
 };
-use syllabary::fetch::fetch_byte;
-
-use crate::pages::advise;
+use syllabary::{fetch::fetch_byte, pages::advise_places};
 
 /// CPython's versions 3.x that were looked at.
 pub const VERSIONS: std::ops::RangeInclusive<u8> = 10..=14;
@@ -73,7 +71,7 @@ impl Layout {
         // SAFETY: lists are laid out like this; this one is alive, and only this thread, attached, reaches it.
         let (places, length) = unsafe { ((*layout).places, (*layout).length) };
         debug_assert_eq!(length as usize, values.len());
-        advise(places, values.len());
+        advise_places(places, values.len());
         for (at, &value) in values.iter().enumerate() {
             let item = item(value)?;
             // SAFETY: there are more than `at` places; this one is null, so nothing is lost; the list owns the

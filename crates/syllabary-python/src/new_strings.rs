@@ -7,9 +7,12 @@
 use std::{mem::MaybeUninit, slice};
 
 use pyo3::{ffi, prelude::*, sync::PyOnceLock, types::PyString};
-use syllabary::decode::{Size, Width};
+use syllabary::{
+    decode::{Size, Width},
+    pages::advise_places,
+};
 
-use crate::{pages::advise, strings::Layout};
+use crate::strings::Layout;
 
 /// `PyUnicode_New`: the number of characters, and the largest that may be among them.
 type New = unsafe extern "C" fn(ffi::Py_ssize_t, u32) -> *mut ffi::PyObject;
@@ -63,7 +66,7 @@ impl Maker {
         // aligned for it, and nobody else has seen it yet.
         let room = unsafe {
             let places = start.add(self.layout.characters(size.width == Width::Ascii));
-            advise(places, count * bytes);
+            advise_places(places, count * bytes);
             match size.width {
                 Width::Ascii => Room::Ascii(slice::from_raw_parts_mut(places.cast(), count)),
                 Width::One => Room::One(slice::from_raw_parts_mut(places.cast(), count)),

@@ -1,44 +1,25 @@
-//! Large pages for what Python keeps: long lists, strings and bytes, the lists of a batch, and a file that is read.
+//! Large pages for many objects of Python that are made next: the lists of a batch, and what a file becomes.
 //!
 //! ```text
 //! a megabyte on pages of 4 kB     256 faults of the processor, a microsecond and more each
 //! on pages of 2 MB                half a fault, 0.05 ms
 //! ```
 //!
-//! Where Linux has them for who asks (`madvise`), as the engine does for its own (`syllabary`, `pages`). Python takes
-//! the places of lists from the C library (`malloc`). So what many lists will need is asked for in one piece, the system
-//! is told of it, and it is freed again: from there the library takes next. glibc maps a large piece apart when it is
-//! first asked for one, and no more once that was freed (mallopt(3), "dynamic mmap threshold"), which is why it is asked
-//! for twice. Other libraries are let alone. Leaves out what lies there.
+//! Where Linux has them for who asks (`madvise`), as is done for each long list, string and bytes when it is made, and
+//! by the engine for its own (`pages` of the crate `syllabary`). Python takes the places of lists from the C library
+//! (`malloc`). So what many lists will need is asked for in one piece, the system is told of it, and it is freed again:
+//! from there the library takes next. glibc maps a large piece apart when it is first asked for one, and no more once
+//! that was freed (mallopt(3), "dynamic mmap threshold"), which is why it is asked for twice. Other libraries are let
+//! alone. Leaves out what lies there.
 
 use pyo3::pyfunction;
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+use syllabary::pages::{LARGE, advise_places};
 
-/// A large page; for less it is not worth it.
-const LARGE: usize = 2 << 20;
 /// It is worth it for lists of so many bytes together, and no more are seen to at a time.
 const FEWEST: usize = 1 << 20;
 const MOST: usize = 1 << 23;
 const MOST_READ: usize = 1 << 24;
-
-/// Asks for large pages for so many places of a new object.
-#[cfg(target_os = "linux")]
-pub fn advise<T>(start: *mut T, count: usize) {
-    const PAGE: usize = 4096;
-    let size = count.saturating_mul(size_of::<T>());
-    if size < LARGE {
-        return;
-    }
-    let before = start.addr().next_multiple_of(PAGE) - start.addr();
-    let whole = (size - before) / PAGE * PAGE;
-    // SAFETY: the pages are those where the places lie; the advice changes nothing that they hold, nor whose they are.
-    // That it is not taken is no error.
-    unsafe { libc::madvise(start.wrapping_byte_add(before).cast(), whole, libc::MADV_HUGEPAGE) };
-}
-
-#[cfg(not(target_os = "linux"))]
-pub fn advise<T>(_start: *mut T, _count: usize) {
-    let _ = LARGE;
-}
 
 /// Memory for lists that was seen to.
 #[derive(Debug, Default)]
@@ -78,7 +59,7 @@ fn ready(bytes: usize) {
         libc::free(std::hint::black_box(libc::malloc(bytes)));
         let piece = std::hint::black_box(libc::malloc(bytes));
         if !piece.is_null() {
-            advise(piece.cast::<u8>(), bytes);
+            advise_places(piece.cast::<u8>(), bytes);
         }
         libc::free(piece);
     }
@@ -104,14 +85,5 @@ mod tests {
         assert_eq!(lists.left, MOST - 1);
         lists.take(2 * MOST, 0);
         assert_eq!(lists.left, 0);
-    }
-
-    #[test]
-    fn advice_changes_nothing() {
-        for (count, from) in [(LARGE, 0), (3 * LARGE, 0), (3 * LARGE, 1), (LARGE + 1, 4095), (0, 0), (9, 3)] {
-            let mut places: Vec<u8> = (0..count + from).map(|at| (at % 251) as u8).collect();
-            advise(places[from..].as_mut_ptr(), count);
-            assert!(places.iter().enumerate().all(|(at, &place)| place == (at % 251) as u8));
-        }
     }
 }

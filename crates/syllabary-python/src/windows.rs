@@ -62,12 +62,11 @@ impl Batch<'_> {
         while first < self.texts.len() {
             py.check_signals()?;
             let began = Instant::now();
-            let last = self.window(first, bytes.saturating_mul(self.threads));
+            let (last, here) = self.window(first, bytes.saturating_mul(self.threads));
             let failed = |index: usize, error: Error| {
                 to_python_in_batch(error, first + index, &members[first + index])
             };
             let (texts, policy, dropout) = (&self.texts[first..last], self.policy, (self.dropout, first));
-            let here = texts.iter().map(Text::size).sum::<usize>();
             left -= here;
             let mut append = |ids: &[u32], offsets: &[usize]| {
                 let size = ids.len() * size_of::<usize>();
@@ -98,14 +97,15 @@ impl Batch<'_> {
         Ok(())
     }
 
-    /// Where the window that begins at text `first` ends: after the text with which it has that many bytes.
-    fn window(&self, first: usize, bytes: usize) -> usize {
+    /// Where the window that begins at text `first` ends: after the text with which it has that many bytes; and how many
+    /// it has.
+    fn window(&self, first: usize, bytes: usize) -> (usize, usize) {
         let mut size = 0;
         let texts = &self.texts[first..];
         let full = texts.iter().position(|text| {
             size += text.size();
             size >= bytes
         });
-        full.map_or(self.texts.len(), |at| first + at + 1)
+        (full.map_or(self.texts.len(), |at| first + at + 1), size)
     }
 }

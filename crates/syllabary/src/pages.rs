@@ -6,7 +6,7 @@
 //! on (`Zeros`). Leaves out other systems, where vectors are as ever.
 
 /// A vector is asked for from so many bytes on.
-pub(crate) const LARGE: usize = 2 << 20;
+pub const LARGE: usize = 2 << 20;
 
 /// An empty vector with room for `count`.
 pub(crate) fn with_capacity<T>(count: usize) -> Vec<T> {
@@ -239,23 +239,27 @@ pub(crate) fn give_back() {
 }
 
 /// Asks for large pages for all that a vector has room for.
+pub(crate) fn advise<T>(of: &mut Vec<T>) {
+    advise_places(of.as_mut_ptr(), of.capacity());
+}
+
+/// The same for so many places of a new object.
 ///
 /// Whole pages, the first and the last with what else lies in them: memory of which only a part is advised is two areas
-/// to the system, which then cannot move it when the vector grows (`mremap`), so that all of it is copied.
+/// to the system, which then cannot move it when the object grows (`mremap`), so that all of it is copied.
 #[cfg(large_pages)]
-pub(crate) fn advise<T>(of: &mut Vec<T>) {
+pub fn advise_places<T>(start: *mut T, count: usize) {
     const PAGE: usize = 4096;
-    let size = of.capacity() * size_of::<T>();
+    let size = count.saturating_mul(size_of::<T>());
     if size < LARGE {
         return;
     }
-    let start = of.as_mut_ptr().cast::<libc::c_void>();
     let before = start.addr() % PAGE;
-    // SAFETY: the pages are those where the vector's memory lies; the advice changes nothing that they hold, nor
-    // whose they are. That it is not taken is no error.
+    // SAFETY: the pages are those where the places lie; the advice changes nothing that they hold, nor whose they are.
+    // That it is not taken is no error.
     unsafe {
         libc::madvise(
-            start.wrapping_byte_sub(before),
+            start.wrapping_byte_sub(before).cast(),
             (before + size).next_multiple_of(PAGE),
             libc::MADV_HUGEPAGE,
         )
@@ -263,7 +267,7 @@ pub(crate) fn advise<T>(of: &mut Vec<T>) {
 }
 
 #[cfg(not(large_pages))]
-pub(crate) fn advise<T>(_of: &mut Vec<T>) {
+pub fn advise_places<T>(_start: *mut T, _count: usize) {
     let _ = LARGE;
 }
 
@@ -274,6 +278,15 @@ mod tests {
     // SAFETY: a number is zero where its bytes are.
     unsafe impl Zero for u64 {
         const ZERO: u64 = 0;
+    }
+
+    #[test]
+    fn advice_changes_nothing() {
+        for (count, from) in [(LARGE, 0), (3 * LARGE, 0), (3 * LARGE, 1), (LARGE + 1, 4095), (0, 0), (9, 3)] {
+            let mut places: Vec<u8> = (0..count + from).map(|at| (at % 251) as u8).collect();
+            advise_places(places[from..].as_mut_ptr(), count);
+            assert!(places.iter().enumerate().all(|(at, &place)| place == (at % 251) as u8));
+        }
     }
 
     #[test]
