@@ -10,16 +10,52 @@
 use super::classes::{Classes, HAN, LETTER, MARK, NUMBER, SPACE, WORD, WORD_IN_CLASS};
 use super::{deepseek, kimi};
 
-/// The last place in `text`, its ends left out, where `safe(before, after)` holds for the characters around it.
-pub(super) fn last(text: &str, safe: impl Fn(char, char) -> bool) -> Option<usize> {
-    let mut after = None;
-    for (at, before) in text.char_indices().rev() {
-        if after.is_some_and(|c| safe(before, c)) {
-            return Some(at + before.len_utf8());
+/// So many bytes are looked at together.
+const ALIKE: usize = 32;
+
+/// The last place in `text`, its ends left out, where `safe(before, after)` holds for the characters around it; never between
+/// two of ASCII that are of one of the `kinds`, if these are given.
+pub(super) fn last(
+    text: &str,
+    kinds: Option<&[u8; 128]>,
+    safe: impl Fn(char, char) -> bool,
+) -> Option<usize> {
+    let (mut rest, mut after) = (text, text.chars().next_back()?);
+    loop {
+        rest = &rest[..rest.len() - after.len_utf8()];
+        // Of a run of one kind only its beginning is asked for.
+        if after.is_ascii() && !safe(after, after) {
+            let (run, bytes) = (alike(rest.as_bytes(), kinds, after as u8), rest.as_bytes());
+            rest = &rest[..rest.len() - run];
+            after = bytes.get(rest.len()).map_or(after, |&byte| byte.into());
         }
-        after = Some(before);
+        let before = rest.chars().next_back()?;
+        if safe(before, after) {
+            return Some(rest.len());
+        }
+        after = before;
     }
-    None
+}
+
+/// How many bytes at the end are this one of ASCII, or of its kind.
+fn alike(bytes: &[u8], kinds: Option<&[u8; 128]>, byte: u8) -> usize {
+    let mut left = bytes;
+    while let Some((before, last)) = left.split_last_chunk::<ALIKE>()
+        && *last == [byte; ALIKE]
+    {
+        left = before;
+    }
+    let is_alike = |other: u8| {
+        other == byte
+            || other.is_ascii()
+                && kinds.is_some_and(|kinds| kinds[usize::from(other)] == kinds[usize::from(byte)])
+    };
+    while let Some((&last, before)) = left.split_last()
+        && is_alike(last)
+    {
+        left = before;
+    }
+    bytes.len() - left.len()
 }
 
 /// The largest character boundary of `text` at or below `at`.
@@ -103,6 +139,7 @@ pub(super) fn superwords(classes: &Classes, before: char, after: char) -> bool {
 #[cfg(test)]
 mod tests {
     use super::super::{Split, Tables, deepseek, gpt2, gpt4, kimi, latin, o200k, superwords, words};
+    use crate::drawn::{drawing, drawn};
 
     fn split(pattern: &str) -> Split {
         Split::new(Some(pattern), Tables::Tiktoken, true).unwrap()
@@ -132,5 +169,47 @@ mod tests {
         assert_eq!(split(r"\w+ ?").last_safe_cut("a b c"), Some(4));
         assert_eq!(split(r"\w+ ?").last_safe_cut("! !"), None);
         assert_eq!(split(gpt2::TIKTOKEN).last_safe_cut(""), None);
+    }
+
+    #[test]
+    fn a_run_of_one_kind_is_passed_over() {
+        let patterns = [
+            gpt2::TIKTOKEN,
+            gpt4::PATTERN,
+            o200k::PATTERN,
+            kimi::PATTERN,
+            deepseek::PATTERN,
+            words::WHITESPACE,
+            words::WHITESPACE_SPLIT,
+            latin::PATTERN,
+            superwords::PATTERN,
+            r"\w+ ?",
+            "a+|b+|a",
+        ];
+        let mut draw = drawing(3);
+        for pattern in patterns {
+            let split = split(pattern);
+            if split.kind() != "regex" {
+                let ascii: Vec<char> = (0..128_u8).map(char::from).collect();
+                for (before, after) in
+                    ascii.iter().flat_map(|&one| ascii.iter().map(move |&other| (one, other)))
+                {
+                    let alike = split.classes.of(before) == split.classes.of(after);
+                    assert!(!(alike && split.can_cut(before, after)), "{before:?} {after:?} by {pattern}");
+                }
+            }
+            for _ in 0..drawn(300, 3_000) {
+                let mut text = String::new();
+                for _ in 0..draw(6) {
+                    let unit =
+                        ["a", "ab", "B", " ", "\n", "\r\n", "/", "1", "12", "!", "字", "\u{301}"][draw(12)];
+                    text.push_str(&unit.repeat(if draw(4) == 0 { draw(100) } else { 1 }));
+                }
+                let chars: Vec<(usize, char)> = text.char_indices().collect();
+                let plain =
+                    chars.windows(2).rfind(|pair| split.can_cut(pair[0].1, pair[1].1)).map(|pair| pair[1].0);
+                assert_eq!(split.last_safe_cut(&text), plain, "{text:?} by {pattern}");
+            }
+        }
     }
 }

@@ -187,7 +187,9 @@ impl Split {
         }
         match self.scanner {
             Scanner::None | Scanner::Regex(pattern::Matcher::Fancy(_)) => None,
-            _ => cut::last(text, |before, after| self.can_cut(before, after)),
+            Scanner::Regex(_) => cut::last(text, None, |before, after| self.can_cut(before, after)),
+            // All the others ask for two classes.
+            _ => cut::last(text, Some(&self.classes.ascii.0), |before, after| self.can_cut(before, after)),
         }
     }
 
