@@ -53,6 +53,7 @@ if TYPE_CHECKING:
     from syllabary import framing as framing
     from syllabary import gpt as gpt
     from syllabary import growth as growth
+    from syllabary import inspecting as inspecting
     from syllabary import reference as reference
     from syllabary import shards as shards
     from syllabary import spec as spec
@@ -125,8 +126,8 @@ _HOMES = {
     "train_ids": "training_ids",
 }
 _MODULES = (
-    *("compat", "convert", "corpus", "formats", "framing", "gpt", "growth", "reference", "shards"),
-    *("spec", "splits", "surgery", "verify"),
+    *("compat", "convert", "corpus", "formats", "framing", "gpt", "growth", "inspecting", "reference"),
+    *("shards", "spec", "splits", "surgery", "verify"),
 )
 
 _found, __dir__ = on_demand(__name__, {**_HOMES, **dict(zip(_MODULES, _MODULES, strict=True))})

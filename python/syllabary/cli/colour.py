@@ -13,11 +13,12 @@ from collections.abc import Iterable, Iterator
 
 import click
 
+from syllabary.visible import BAR, NEWLINE, escape
+from syllabary.visible import quoted as quoted
+from syllabary.visible import visible as visible
+
 BACKGROUNDS = ((38, 70, 83), (92, 58, 33), (42, 82, 52), (84, 44, 84), (110, 48, 48))  # dark: text is white
 FOREGROUND = (255, 255, 255)
-BAR = "│"
-NEWLINE = "⏎"
-NAMED = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
 
 
 def wanted() -> bool:
@@ -25,25 +26,6 @@ def wanted() -> bool:
     if os.environ.get("NO_COLOR"):
         return False
     return bool(os.environ.get("FORCE_COLOR")) or (sys.stdout is not None and sys.stdout.isatty())
-
-
-def visible(token: bytes) -> str:
-    r"""Characters as they are, control characters and bytes that are not UTF-8 as escapes.
-
-    >>> visible(" é\n".encode()), visible(b"\xc3")
-    (' é\\n', '\\xc3')
-    """
-    return "".join(_escape(char) for char in token.decode("utf-8", "surrogateescape"))
-
-
-def quoted(token: bytes) -> str:
-    r"""`visible` between quotes, with quote and backslash escaped: no two tokens look the same.
-
-    >>> print(quoted(b' "x'), quoted(b"\\n"), quoted(b"\n"))
-    " \"x" "\\n" "\n"
-    """
-    text = token.decode("utf-8", "surrogateescape")
-    return '"' + "".join("\\" + char if char in '"\\' else _escape(char) for char in text) + '"'
 
 
 def picture(tokens: Iterable[bytes], width: int, colours: bool) -> list[str]:
@@ -85,22 +67,11 @@ def _columns(char: str) -> int:
     return 2 if unicodedata.east_asian_width(char) in "WF" else 1
 
 
-def _escape(char: str) -> str:
-    code = ord(char)
-    if char in NAMED:
-        return NAMED[char]
-    if 0xDC80 <= code <= 0xDCFF:  # a byte that is not UTF-8, as "surrogateescape" carries it
-        return f"\\x{code - 0xDC00:02x}"
-    if unicodedata.category(char) in ("Cc", "Cs", "Zl", "Zp"):
-        return f"\\x{code:02x}" if code < 0x80 else f"\\u{code:04x}"  # \\x80 and above: bytes
-    return char
-
-
 def _parts(token: bytes, width: int) -> Iterator[str]:
     """The token as parts of at most `width` columns, cut after each line end, which shows as a sign."""
     part = ""
     for char in token.decode("utf-8", "surrogateescape"):
-        cell = NEWLINE if char == "\n" else _escape(char)
+        cell = NEWLINE if char == "\n" else escape(char)
         if part and columns(part) + columns(cell) > width:
             yield part
             part = ""

@@ -15,7 +15,7 @@ from typing import Any
 import click
 
 from syllabary import inspecting
-from syllabary.cli import common, inspect_shown, values
+from syllabary.cli import common, inspect_shown, inspect_view, values
 from syllabary.cli.corpus_options import corpus_options
 from syllabary.corpus.document import Document, Reading
 from syllabary.inspecting.making import spelling
@@ -31,6 +31,8 @@ Examples:
   $ syllabary inspect tok.json
   $ syllabary inspect -t tok.json "some text"
   $ syllabary inspect -t tok.json --steps "some text"
+  $ syllabary inspect -t tok.json --view "some text"
+  $ syllabary inspect -t tok.json -t r50k_base --html cut.html -i corpus.txt
   $ syllabary inspect -t tok.json --token 299 --token " the"
   $ syllabary inspect -t tok.json -i corpus.txt | tail -n 1
   $ echo "some text" | syllabary inspect -t tok.json -i -
@@ -39,7 +41,12 @@ Examples:
 )
 @click.argument("words", metavar="[TOK] [TEXT]...", nargs=-1)
 @click.option(
-    "-t", "--tokenizer", metavar="TOK", help="A tokenizer's file or folder, or a published name: TOK."
+    "-t",
+    "--tokenizer",
+    "tokenizers",
+    metavar="TOK",
+    multiple=True,
+    help="A tokenizer's file or folder, or a published name: TOK (repeatable with --view, --html).",
 )
 @click.option(
     "--split",
@@ -57,6 +64,10 @@ Examples:
     help="Look at this file; - is stdin (repeatable).",
 )
 @common.special_option
+@click.option("--view", is_flag=True, help="The text itself, each token on a colour, or with a bar behind.")
+@click.option(
+    "--html", type=values.Name(), metavar="FILE", help="Write the text with its tokens coloured as a page."
+)
 @click.option("--steps", is_flag=True, help="Every merge from units to ids, a line each, piece by piece.")
 @click.option(
     "--token",
@@ -70,25 +81,32 @@ Examples:
 @corpus_options
 def inspect(
     words: tuple[str, ...],
-    tokenizer: str | None,
+    tokenizers: tuple[str, ...],
     split: str | None,
     files: tuple[str, ...],
     special: str,
+    view: bool,
+    html: str | None,
     steps: bool,
     wanted: tuple[str, ...],
     as_json: bool,
     reading: Reading,
 ) -> None:
-    """Show what TOK is, with its vocabulary in figures; or a row for each token of TEXT.
+    """Show what TOK is, with its vocabulary in figures; or the tokens of TEXT.
 
     Without -t the first argument is the tokenizer. A row has the id, the bytes and the characters of the text
     that the token stands for (from, to before), the number of its piece, the rank of the merge that makes it
     (or its score, or what it is), and the token in quotes ("\\xff": a byte).
     """
-    name, texts = _named(words, tokenizer)
+    names, texts = _named(words, tokenizers)
+    name = names[0]
+    if view or html is not None:
+        _check_looked_at(names, texts, files, html, steps or bool(wanted) or as_json)
+    elif len(names) > 1:
+        raise click.UsageError("several -t: tokenizers are compared with --view or --html FILE")
     if steps and not (texts or files):
         raise click.UsageError("--steps are those of a text: give one, or --input FILE")
-    if (integers := inspecting.integers(name)) is not None:
+    if (integers := next(filter(None, map(inspecting.integers, names)), None)) is not None:
         if texts or files or wanted:
             raise common.Failure(
                 "a tokenizer of integers has no text: inspect it alone, or open it with "
@@ -96,7 +114,11 @@ def inspect(
             )
         common.data(json.dumps(integers)) if as_json else inspect_shown.integers(integers)
         return
-    making = inspecting.Making(common.load(name, split))
+    makings = {name: inspecting.Making(common.load(name, split)) for name in names}
+    if view or html is not None:
+        inspect_view.look(makings, _texts(texts, files, reading), reading, special, view, html)
+        return
+    making = makings[name]
     show: Any = _AsJson() if as_json else inspect_shown.Lines(making)
     if not (texts or files or wanted):
         show.overview(inspecting.source_of(name), inspecting.overview(making), inspecting.figures(making))
@@ -114,15 +136,27 @@ def inspect(
     show.end()
 
 
-def _named(words: tuple[str, ...], tokenizer: str | None) -> tuple[str, tuple[str, ...]]:
-    """The tokenizer, and the texts."""
-    if tokenizer is not None:
-        return tokenizer, words
+def _named(words: tuple[str, ...], tokenizers: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The tokenizers, and the texts."""
+    if tokenizers:
+        return tokenizers, words
     if not words:
         raise click.UsageError("no tokenizer: give TOK, or -t TOK and texts")
     if len(words) > 1:
         raise click.UsageError("several arguments: to look at texts, give the tokenizer as -t TOK")
-    return words[0], ()
+    return words, ()
+
+
+def _check_looked_at(
+    names: tuple[str, ...], texts: tuple[str, ...], files: tuple[str, ...], html: str | None, more: bool
+) -> None:
+    """`--view` and `--html` are of texts, which are there. more: something else is asked for."""
+    if not (texts or files):
+        raise click.UsageError("--view and --html show texts: give one, or --input FILE")
+    if more:
+        raise click.UsageError("--view and --html show texts alone: leave out --json, --steps and --token")
+    if html is not None:
+        common.check_kept(html, (*names, *files), "the page")
 
 
 def _texts(texts: tuple[str, ...], files: tuple[str, ...], reading: Reading) -> Iterator[Document]:

@@ -14,6 +14,7 @@ from contextlib import contextmanager, suppress
 
 from syllabary import errors
 from syllabary.reference.symbols import shown
+from syllabary.visible import printable as printable
 
 # An option's name where the library speaks of it; elsewhere it may be a file's name, or text that is quoted.
 OPTION = re.compile(
@@ -168,9 +169,6 @@ READING: Sequence[tuple[str, str]] = (
     (r'; normalize="NFC" makes them one$', "; `syllabary train --normalize NFC` makes them one"),
 )
 
-# What a terminal obeys or a line ends at; the last two: the order of characters on the screen.
-CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
-
 # Kind of error, a part of its sentence -> the way out.
 HINTS: Sequence[tuple[type[Exception], str, str]] = (
     (
@@ -287,16 +285,6 @@ def reread(text: str) -> str:
         with suppress(UnicodeError):
             return os.fsencode(text).decode("utf-8")
     return text
-
-
-def printable(text: str, keep: str = "") -> str:
-    r"""The text with characters of control as escapes, so that a file's name can neither end a line nor talk
-    to the terminal. keep: those that stay.
-
-    >>> print(printable("a\nb\x1b[31m.txt"), printable("a\nb\r", keep="\n").splitlines())
-    a\nb\x1b[31m.txt ['a', 'b\\r']
-    """
-    return CONTROL.sub(lambda found: found[0] if found[0] in keep else repr(found[0])[1:-1], text)
 
 
 def plural(number: int, noun: str) -> str:
