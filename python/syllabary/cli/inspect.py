@@ -32,7 +32,7 @@ Examples:
   $ syllabary inspect -t tok.json "some text"
   $ syllabary inspect -t tok.json --steps "some text"
   $ syllabary inspect -t tok.json --view "some text"
-  $ syllabary inspect -t tok.json -t r50k_base --html cut.html -i corpus.txt
+  $ syllabary inspect -t tok.json --html tokens.html -i corpus.txt
   $ syllabary inspect -t tok.json --token 299 --token " the"
   $ syllabary inspect -t tok.json -i corpus.txt | tail -n 1
   $ echo "some text" | syllabary inspect -t tok.json -i -

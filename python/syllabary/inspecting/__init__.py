@@ -2,8 +2,8 @@
 
 Adds plain functions that return plain data: `overview` and `figures` (`vocabulary`), `rows`, `totals` and
 `steps` of a text (`reading`), `token` (`making`). Everything is counted, nothing estimated. And `view`, a
-text with its tokens coloured, for notebooks (`viewing`). Leaves out: printing (`cli.inspect`), and what any of
-it means (`tokenizer`, `reference`).
+text with its tokens coloured, for notebooks (`viewing`). Leaves out: printing (`cli.inspect`), and what any
+of it means (`tokenizer`, `reference`).
 """
 
 from syllabary.inspecting.making import Making, Node

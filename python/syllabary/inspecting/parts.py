@@ -10,6 +10,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from syllabary.inspecting.reading import Row
 from syllabary.visible import BAR, NEWLINE, escape, hexadecimal
@@ -81,12 +82,17 @@ def _joins(row: Row, before: Row, first: int, last: int) -> bool:
     return row.first < last
 
 
-def cells(text: str) -> Iterator[tuple[str, bool]]:
+@lru_cache(maxsize=1 << 14)
+def cells(text: str) -> tuple[tuple[str, bool], ...]:
     r"""What is seen of a part: characters, and signs in their place (True); a line ends with "\n" alone.
 
-    >>> list(cells("a\tb\n")), list(cells("\u0301"))
-    ([('a', False), ('\\t', True), ('b', False), ('⏎', True), ('\n', False)], [('◌́', False)])
+    >>> cells("a\tb\n"), cells("\u0301")
+    ((('a', False), ('\\t', True), ('b', False), ('⏎', True), ('\n', False)), (('◌́', False),))
     """
+    return tuple(_cells(text))
+
+
+def _cells(text: str) -> Iterator[tuple[str, bool]]:
     at = 0
     before = CIRCLE if text and unicodedata.category(text[0])[0] == "M" else ""
     for found in HIDDEN.finditer(text):
