@@ -119,6 +119,7 @@ def test_parts_of_any_places(places: list[tuple[int, int, bytes]]) -> None:
 def test_tokens_of_one_character_are_one_part(shared: Path) -> None:
     assert shown(trained("bytes"), "low 道") == [("low", 1), (" ", 1), ("道", 3)]
     assert shown(mistral(shared), "a ᏣᎳ字") == [("a", 1), (" ", 1), ("Ꮳ", 3), ("Ꮃ", 3), ("字", 1)]
+    assert shown(mistral(shared), "a၁a") == [("a", 1), ("၁", 3), ("a", 1)]  # of bytes that ▁ has too
     # The space that sentencepiece puts before a text is a token of no characters, and no part of the first.
     assert shown(mistral(shared), "ᏣᎳ") == [("", 1), ("Ꮳ", 3), ("Ꮃ", 3)]
     assert shown(of_letters(), "ﬁ") == [("", 1), ("ﬁ", 2)]  # read as "fi", two tokens

@@ -78,7 +78,7 @@ def _joins(row: Row, before: Row, first: int, last: int) -> bool:
     stand before it with no characters; alone is the space that it puts before a text.
     """
     if first == last:
-        return row.first == first and before.token.strip(MARK) != b""
+        return row.first == first and before.token.replace(MARK, b"") != b""
     return row.first < last
 
 
