@@ -177,7 +177,7 @@ def test_chunks_are_cut_at_all_places_that_there_are() -> None:
 
 def test_every_public_name_is_there_and_no_other() -> None:
     assert not [name for name in syllabary.__all__ if not hasattr(syllabary, name)]
-    assert {*syllabary.__all__, "surgery", "convert"} <= {*dir(syllabary)}
+    assert {*syllabary.__all__, "surgery", "convert", "inspecting"} <= {*dir(syllabary)}
     assert not {"Any", "sys", "on_demand", "TYPE_CHECKING"} & {*dir(syllabary)}  # what a prompt completes
     assert loaded("import syllabary; syllabary.surgery.add") >= {"syllabary.surgery"}
     assert syllabary.spec.TokenizerSpec is TokenizerSpec
