@@ -68,8 +68,8 @@ wheel: $(STAMPS)/rust.env  ## build wheel and sdist into dist/ and try both in f
 	$(WITH_RUST) $(BIN)/python tools/check_wheel.py --dist dist --tests $(foreach python,$(PYTHONS),--python $(python))
 
 prove: build $(STAMPS)/gpt  ## the long proofs: every test on whole corpora and many more drawn cases; writes docs/proof.md
-	$(WITH_RUST) SYLLABARY_PROVE=1 cargo test --locked --workspace
-	$(WITH_RUST) $(PORTABLE) cargo test --locked --workspace
+	$(WITH_RUST) SYLLABARY_PROVE=1 cargo test --locked --workspace --profile proof
+	$(WITH_RUST) $(PORTABLE) cargo test --locked --workspace --profile proof
 	rm -f build/proof.json build/compatibility.json build/models.json
 	SYLLABARY_PROVE=1 HYPOTHESIS_PROFILE=thorough $(BIN)/pytest --timeout 3600
 	$(BIN)/python tools/write_proof.py
