@@ -39,17 +39,19 @@ pub(super) fn last(
 
 /// How many bytes at the end are this one of ASCII, or of its kind.
 fn alike(bytes: &[u8], kinds: Option<&[u8; 128]>, byte: u8) -> usize {
+    let is_alike = |other: u8| {
+        let of_kind = |kinds: &[u8; 128]| kinds.get(usize::from(other)) == kinds.get(usize::from(byte));
+        other == byte || kinds.is_some_and(of_kind)
+    };
+    // Its neighbours of the same kind, as the letters of one case are: these are told many at a time.
+    let first = (0..byte).rev().take_while(|&other| is_alike(other)).last().unwrap_or(byte);
+    let more = (first + 1..128).take_while(|&other| is_alike(other)).count() as u8;
     let mut left = bytes;
     while let Some((before, last)) = left.split_last_chunk::<ALIKE>()
-        && *last == [byte; ALIKE]
+        && last.iter().fold(true, |all, byte| all & (byte.wrapping_sub(first) <= more))
     {
         left = before;
     }
-    let is_alike = |other: u8| {
-        other == byte
-            || other.is_ascii()
-                && kinds.is_some_and(|kinds| kinds[usize::from(other)] == kinds[usize::from(byte)])
-    };
     while let Some((&last, before)) = left.split_last()
         && is_alike(last)
     {
