@@ -15,6 +15,7 @@ from tokenizers import Tokenizer as Peer
 
 import syllabary
 from syllabary.reference import ReferenceTokenizer
+from syllabary.spec import Matching, SplitSpec, TokenizerSpec
 
 TEXTS = ("aXb", "X", "a X b", " X ", "XX", "aXX b", "the Xa aX the")
 
@@ -40,3 +41,14 @@ def test_an_added_token_that_normalizes_to_white_space(
         if (spaces, content) == (" ", "X") and "rstrip" not in flags:  # the others are deviations on purpose
             assert [list(span) for span in peer.encode(text).offsets] == spans, text
             assert [list(span) for span in tok.encode_full(text, special="allow").offsets] == spans, text
+
+
+def test_a_frozen_token_keeps_its_span() -> None:
+    """The model finds it, not the search for added tokens; it has no spelling to trim white space of."""
+    fields: dict[str, Any] = {"model": "wordlevel", "unknown": 0, "trim_offsets": True}
+    fields |= {"added_tokens": {" b": 2}, "matching": {" b": Matching(stage="frozen")}}
+    spec = TokenizerSpec("char", SplitSpec(" ?[a-z]"), {0: b"?", 1: b"a", 3: b" c"}, {}, None, **fields)
+    for text, ids, spans in (("a b c", [1, 2, 3], [(0, 1), (1, 3), (4, 5)]), (" b", [2], [(0, 2)])):
+        assert syllabary.Tokenizer(spec).encode(text) == ids
+        assert list(map(tuple, syllabary.Tokenizer(spec).offsets(text).tolist())) == spans
+        assert ReferenceTokenizer(spec).offsets(text) == spans

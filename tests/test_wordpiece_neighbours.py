@@ -104,3 +104,25 @@ def test_an_unknown_token_that_is_found_in_normalized_text(model: str, tmp_path:
     for text in ("[UNK]", "a[UNK]a", "[unk] a"):
         ours, theirs = tok.encode_full(text, special="allow"), peer.encode(text)
         assert (list(ours.ids), list(ours.tokens)) == (theirs.ids, theirs.tokens), text
+
+
+@pytest.mark.parametrize("pattern", [r"\S+", r"\w+|[^\w\s]+"])
+@pytest.mark.parametrize("model", ["WordPiece", "WordLevel", "BPE"])
+def test_white_space_that_a_split_keeps_is_one_piece(model: str, pattern: str, tmp_path: Path) -> None:
+    names = ["[UNK]", "a", "b", ".", " ", "\n", "  ", " \n", "   ", "a.", "##a", "##.", "## "]
+    described = {"type": model, "unk_token": "[UNK]", "vocab": {name: at for at, name in enumerate(names)}}
+    if model == "WordPiece":
+        described |= {"continuing_subword_prefix": "##", "max_input_chars_per_word": 100}
+    if model == "BPE":
+        described |= {"merges": [[" ", " "], [" ", "\n"], ["  ", " "], ["a", "."]], "fuse_unk": True}
+    found = document(model, pre_tokenizer=split(pattern, "Isolated")) | {"model": described}
+    path = tmp_path / "tokenizer.json"
+    path.write_text(json.dumps(found))
+    theirs, tok = Tokenizer.from_str(json.dumps(found)), syllabary.load(path)
+    reference = ReferenceTokenizer(tok.spec)
+    short = ["".join(drawn) for size in (1, 2, 3, 4) for drawn in product("a. \n\u00a0é", repeat=size)]
+    for text in [*short, "".join(short), "a  b " * 40]:
+        ids = theirs.encode(text).ids
+        assert ids == tok.encode(text) == tok.encode_full(text).ids, text
+        if len(text) < 300:
+            assert ids == reference.encode(text), text

@@ -51,7 +51,7 @@ class Trim:
 
     def spelling(self, token_id: int) -> str:
         """The characters of a token, one for each of its symbols; none of one that stands for other text."""
-        if token_id in self.untouched:
+        if token_id in self.untouched or token_id not in self.spec.tokens:
             return ""
         token = self.spec.tokens[token_id]
         return spell(token) if self.spec.unit == "byte" else token.decode("utf-8", "replace")

@@ -130,6 +130,11 @@ impl Split {
         self.classes.of(char) & WORD != 0
     }
 
+    /// Whether text that no match covers is a piece of its own.
+    pub(crate) fn keeps_unmatched(&self) -> bool {
+        self.keep_unmatched
+    }
+
     /// Which scanner runs it: a named one, `"none"`, or `"regex"` for any other pattern.
     pub fn kind(&self) -> &'static str {
         match self.scanner {

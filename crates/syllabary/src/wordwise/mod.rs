@@ -47,7 +47,7 @@ pub(crate) struct Wordwise {
     by_kind: bool,
     /// None joins what it finds to what is beside it, so that two kinds may be cut from each other here but not there.
     tells: bool,
-    /// Some of them leave characters of a kind together that they cut from others, other than spaces.
+    /// Some of them leave characters of a kind together that they cut from others: spaces too, where they stay.
     has_kinds: bool,
     /// A character may be joined to the one behind it.
     composes: bool,
@@ -81,8 +81,9 @@ impl Wordwise {
         let isolates = |step: &Step| is(step, &ISOLATING);
         let merges = |behavior: &str| behavior.starts_with("merged");
         let tells = by_kind && !parts.behaviors().any(merges);
-        let has_kinds =
-            tells && !parts.pretokenizer.iter().all(isolates) || parts.split.kind() == "whitespace";
+        let has_kinds = tells && !parts.pretokenizer.iter().all(isolates)
+            || parts.split.kind() == "whitespace"
+            || parts.split.kind() == "whitespace-split" && parts.split.keeps_unmatched();
         (local && cuts).then_some(Wordwise { by_kind, tells, has_kinds, composes })
     }
 }
