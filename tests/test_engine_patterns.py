@@ -7,11 +7,13 @@ import regex
 from hypothesis import given
 from hypothesis import strategies as st
 from peers import onig_pieces, tiktoken_pieces
+from step_peers import chunks, code_points
 from test_pattern import PATTERNS, atoms, built, short_texts, texts
 
 from syllabary import splits
 from syllabary._engine import Split as Engine
 from syllabary.reference.pattern import to_onig
+from syllabary.reference.split import pieces
 from syllabary.spec import SplitSpec
 
 # What published tokenizers say about spaces, words, signs and digits.
@@ -71,6 +73,18 @@ def test_patterns_out_of_all_constructs(pattern: str, inputs: list[str]) -> None
 @given(texts, st.sampled_from([r"\w+|\W", r"[\w']+|[^\w]", r"\s+(?!\S)|\w++|.", r"(?!\w)[^\n]|\w{1,3}|\n"]))
 def test_onigurumas_tables(text: str, pattern: str) -> None:
     assert engine_pieces(pattern, text, tables="onig") == onig_pieces(pattern, text)
+
+
+@pytest.mark.parametrize(
+    "pattern", [r"\w", r"\W", r"[\w]", r"[^\w\s]", r"[\W]", r"[^a[\W]]", r"\w+|[^\w\s]+"]
+)
+def test_onigurumas_words_inside_and_outside_of_brackets(pattern: str) -> None:
+    """`\\w` has `½`, `[\\w]` has not."""
+    split = SplitSpec(pattern, "onig")
+    for text in ("a½!½½ ²a!¹-", "".join(f"~{char}{char}~" for char in "²³¹¼½¾\u200c\u200d①Ⅷaé٣_!ª")):
+        assert pieces(text, split) == Engine(split).pieces(text) == onig_pieces(pattern, text)
+    for text in chunks(code_points(prove=False)):
+        assert pieces(text, split) == Engine(split).pieces(text)
 
 
 @pytest.mark.parametrize("name", ["kimi", "deepseek-v3"])

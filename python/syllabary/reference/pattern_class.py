@@ -95,7 +95,7 @@ def _item(cursor: Cursor, caseless: bool) -> tuple[Ranges, str | None]:
         return read_class(cursor, caseless).ranges, None
     if cursor.sees("\\"):
         cursor.take()
-        named = cursor.escaped_class(cursor.take(), start, caseless)
+        named = cursor.escaped_class(cursor.take(), start, caseless, bracketed=True)
         if named is not None:
             _no_range_after(cursor, start)
             return named

@@ -9,7 +9,7 @@ from typing import NoReturn
 
 from syllabary.errors import PatternError
 from syllabary.spec import Tables
-from syllabary.unicode import Ranges, class_names, complement, fold, ranges
+from syllabary.unicode import Ranges, class_names, complement, fold, intersection, ranges
 
 SIMPLE_ESCAPES = {"a": "\a", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v", "e": "\x1b"}
 HEX_DIGITS = {"x": 2, "u": 4, "U": 8}
@@ -90,13 +90,18 @@ class Cursor:
             self.fail(f"U+{point:04X} is not a character", start)
         return chr(point)
 
-    def escaped_class(self, letter: str, start: int, caseless: bool) -> tuple[Ranges, str | None] | None:
+    def escaped_class(
+        self, letter: str, start: int, caseless: bool, bracketed: bool = False
+    ) -> tuple[Ranges, str | None] | None:
         r"""After a backslash and `letter`: the class meant (`\s`, `\P{Lu}`) and how Oniguruma writes it.
 
         `None` where it is no class; text `None` where Oniguruma has no name that means the same.
+        bracketed: in a class, where Oniguruma's `\w` lacks `²³¹¼½¾`, which it has outside of brackets.
         """
         if letter in "sSdDwW":
             members = ranges(self.table, "\\" + letter.lower())
+            if bracketed and letter in "wW":
+                members = intersection(members, ranges("tiktoken", r"\w"))
             text = None if letter in "wW" else "\\" + letter
             return (complement(members) if letter.isupper() else members), text
         if letter in "hH":
