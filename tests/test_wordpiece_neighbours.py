@@ -17,6 +17,7 @@ from tokenizers import Tokenizer
 
 import syllabary
 from syllabary.reference import ReferenceTokenizer
+from syllabary.spec import SplitSpec, Step, TokenizerSpec
 
 LETTERS = "a1шb字."
 TEXTS = ["".join(drawn) for size in (1, 2, 3, 4) for drawn in product(LETTERS, repeat=size)][::3]
@@ -126,3 +127,21 @@ def test_white_space_that_a_split_keeps_is_one_piece(model: str, pattern: str, t
         assert ids == tok.encode(text) == tok.encode_full(text).ids, text
         if len(text) < 300:
             assert ids == reference.encode(text), text
+
+
+@pytest.mark.parametrize("first", [["BertPreTokenizer"], ["WhitespaceSplit", "Punctuation"], ["Whitespace"]])
+@pytest.mark.parametrize("model", ["wordpiece", "wordlevel"])
+def test_what_oniguruma_counts_to_words_and_to_signs(model: Any, first: list[str]) -> None:
+    r"""`½` is of `\w` and of `[^\w\s]`: `€½` is one piece behind steps that cut out each `!`."""
+    names = ["[UNK]", *("".join(drawn) for size in (1, 2) for drawn in product("a!½€", repeat=size)), "##½"]
+    fields: dict[str, Any] = {"model": model, "unknown": 0}
+    fields |= {"continuing_prefix": "##"} if model == "wordpiece" else {}
+    behavior: dict[str, Any] = {"behavior": "isolated"}
+    steps = tuple(Step(kind, behavior if kind == "Punctuation" else {}) for kind in first)
+    tokens = {at: name.encode() for at, name in enumerate(names)}
+    pattern = SplitSpec(r"\w+|[^\w\s]+", "onig")
+    spec = TokenizerSpec("char", pattern, tokens, {}, None, pretokenizer=steps, **fields)
+    tok, reference = syllabary.Tokenizer(spec), ReferenceTokenizer(spec)
+    for text in ["".join(drawn) for size in (1, 2, 3, 4) for drawn in product("a!½€ ", repeat=size)]:
+        assert tok.encode(text) == reference.encode(text), text
+        assert list(map(tuple, tok.offsets(text).tolist())) == reference.offsets(text), text

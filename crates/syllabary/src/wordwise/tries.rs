@@ -60,12 +60,23 @@ impl Cutter<'_> {
         Ok(if is_alone {
             self.token(own).and_then(|id| id.checked_add(TOKEN)).unwrap_or(ALONE)
         } else if self.is_cut(&signs, &["!", own, "!"])? {
-            if is_apart { NUMBER } else { LETTER }
+            match is_apart {
+                true => NUMBER,
+                false if self.is_sign_too(character, own)? => WORD,
+                false => LETTER,
+            }
         } else if is_apart && self.is_cut(&signs, &[&["!", own, "!"].concat()])? {
             SIGN
         } else {
             WORD
         })
+    }
+
+    /// Whether a part of words is one of signs too, as `½` is to Oniguruma: those that are no punctuation, and so stay
+    /// together where steps cut each `!` out.
+    fn is_sign_too(&mut self, character: &str, own: &str) -> Result<bool, Error> {
+        let signs = ["€", character, "€"].concat();
+        Ok(self.is_cut("a€a", &["a", "€", "a"])? && !self.is_cut(&signs, &["€", own, "€"])?)
     }
 
     /// Whether no normalizer joins a character to what is before it, by what becomes of it.
