@@ -128,3 +128,18 @@ def test_signs_go_on_with_what_oniguruma_counts_to_words_too() -> None:
     assert found == tok.encode(text) == [0, 3, 4, 0, 3] == ReferenceTokenizer(spec).encode(text)
     assert tok.count_until(text, 5) == 5
     assert tok.count_until(text, 4) is None
+
+
+@pytest.mark.parametrize("pattern", ["a(?:b|$)", "(?:a|ab)(?:b|$)", "a(?:b|(?=c))", "a(?:b|(?!c))?"])
+def test_a_match_that_may_end_only_before_something(pattern: str) -> None:
+    """Of `xac` nothing is cut before `a`, which is no match there."""
+    tokens = {at: text.encode() for at, text in enumerate(["x", "a", "b", "c", "xa", "ab", "xac"])}
+    alphabet = {token: at for at, token in tokens.items() if at < 4}
+    merges = ((0, 1, 4), (4, 3, 6), (1, 2, 5))
+    for steps in ((), (Step("NFD"),)):
+        spec = TokenizerSpec("byte", SplitSpec(pattern), tokens, alphabet, merges, normalizer=steps)
+        tok = syllabary.Tokenizer(spec)
+        for text in ("xac", "xa", "xab", "xax", "xaab", "xacxa"):
+            encoder = tok.encoder()
+            found = [token for char in text for token in encoder.push(char)] + encoder.flush()
+            assert found == tok.encode(text) == ReferenceTokenizer(spec).encode(text), text

@@ -225,7 +225,7 @@ def surely(node: Node) -> Ranges:
         return surely(node.item) if node.low <= 1 and node.high != 0 else ()
     if not isinstance(node, Sequence):
         return ()
-    if any(isinstance(item, (LookAround, Anchor)) for item in node.items):
+    if looks_around(node):
         return ()
     found: list[Ranges] = []
     taken: Ranges = ()  # what an item that gives nothing back would take
@@ -237,6 +237,15 @@ def surely(node: Node) -> Ranges:
         if not (isinstance(item, Repeat) and item.mode != "possessive" and isinstance(item.item, Chars)):
             taken = union(taken, all_of(item))
     return union(*found)
+
+
+def looks_around(node: Node) -> bool:
+    """Whether a part asks anywhere what stands beside it: `(?:b|$)` may be empty at the end alone."""
+    if isinstance(node, (Sequence, Choice)):
+        return any(map(looks_around, node.items))
+    if isinstance(node, (Group, Atomic, Repeat)):
+        return looks_around(node.item)
+    return isinstance(node, (LookAround, Anchor))
 
 
 def all_of(node: Node) -> Ranges:
