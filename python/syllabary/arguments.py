@@ -28,6 +28,10 @@ MAX_THREADS = 1024
 LARGEST = 2**32 - 1  # ids are 32 bits wide, and so is everything that is counted in tokens or symbols
 
 
+# Arguments of `train` that are not given where they are None; the others where they are `...`.
+NONE_IS_NOT_GIVEN = ("end_of_word", "num_merges", "normalize")
+
+
 def cores() -> int:
     """The processors this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
@@ -211,6 +215,11 @@ def named_ids(special_tokens: object) -> dict[str, int]:
         text: integer(f"the id of special token {text!r}", token_id)
         for text, token_id in special_tokens.items()
     }
+
+
+def is_given(name: str, value: object) -> bool:
+    """Whether an argument of `train` is given, so that a tool's default does not hold."""
+    return value is not (None if name in NONE_IS_NOT_GIVEN else ...)
 
 
 def given_options(options: object) -> Mapping[str, Any]:

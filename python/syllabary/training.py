@@ -16,7 +16,15 @@ from typing import Any, get_args
 
 from syllabary import corpus, splits
 from syllabary._engine import Trainer
-from syllabary.arguments import LARGEST, bounded, special_names, text_or_none, thread_count
+from syllabary.arguments import (
+    LARGEST,
+    NONE_IS_NOT_GIVEN,
+    bounded,
+    is_given,
+    special_names,
+    text_or_none,
+    thread_count,
+)
 from syllabary.corpus.corpus import Corpus
 from syllabary.errors import PatternError, TrainingError
 from syllabary.formats import subword_nmt_codes as codes
@@ -33,20 +41,18 @@ from syllabary.spec import Alphabet, ByteOrder, Form, SplitSpec, TieBreak, Train
 from syllabary.tokenizer import Tokenizer
 from syllabary.training_checkpoint import Checkpoint, keeping, opened
 from syllabary.training_checkpoint_state import name_of
-from syllabary.training_feed import Takes, feed, no_piece
+from syllabary.training_counted import corpus_record, count_corpus, count_table
+from syllabary.training_feed import no_piece, uncut
 from syllabary.training_finished import as_asked, as_plain, finished, reuses
 from syllabary.training_huggingface import plain_setup, read_once, train_huggingface
-from syllabary.training_huggingface_options import Setup
 from syllabary.training_ids import ids_of_call
 from syllabary.training_learning import learn
 from syllabary.training_memory import limited
 from syllabary.training_own import SENTENCEPIECE, own_trainer
 from syllabary.training_parity import Parity
 from syllabary.training_research import check_research, is_research, train_research
-from syllabary.training_sentencepiece import NONE
 from syllabary.training_start import take_start, train_on
-from syllabary.training_table import check_table, feed_table, take_options
-from syllabary.training_watched import count
+from syllabary.training_table import take_options
 
 LARGEST_COUNT = 2**64 - 1
 
@@ -223,8 +229,8 @@ def _options(like: str | None, given: dict[str, Any], same: dict[str, Any]) -> T
     """Defaults and what is given instead, checked."""
     settings = _defaults(like, given["unit"], given["end_of_word"])
     default_merges = settings.pop("num_merges", None)
-    settings |= {name: value for name, value in given.items() if value is not ... and name not in NONE}
-    settings |= {name: settings.get(name) if given[name] is None else given[name] for name in NONE}
+    settings = dict.fromkeys(NONE_IS_NOT_GIVEN) | settings
+    settings |= {name: value for name, value in given.items() if is_given(name, value)}
     settings |= same
     settings["max_token_length"] = _inclusive(same["max_token_length"], like)
     if settings["vocab_size"] is None and settings["num_merges"] is None:
@@ -263,7 +269,8 @@ def train_with(
             return train_on(
                 read, options, start, like=like, threads=threads, report=report, kept=kept, room=room
             )
-    uncut, setup = _as_fed(like, options, read)
+    lines, setup = plain_setup(like, options, read)
+    fed = dataclasses.replace(uncut(options), lines=lines)
     own: dict[str, Any] = {"threads": thread_count(threads), "report": report, "memory_limit": memory_limit}
     if setup is not None and read_once(read):
         return as_plain(train_huggingface(read, setup, checkpoint=checkpoint, stacklevel=4, **own), options)
@@ -271,18 +278,15 @@ def train_with(
         limited(memory_limit) as room,
         opened(checkpoint, options, read, {"like": like}, *keeping(options, room)) as kept,
     ):
-        trainer = Trainer(uncut, thread_count(threads), room)
+        trainer = Trainer(fed, thread_count(threads), room)
         if isinstance(read, PieceTable):
-            check_table(read, options, like)
-            size, more = feed_table(trainer, read, options), read.corpus
-            if kept is not None:
-                kept.given(size)
+            size = count_table(trainer, read, options, like, kept)
         else:
-            size, more = _count(trainer, read, options, report, kept)
+            size = count_corpus(trainer, read, options, report, kept)
         if trainer.distinct_pieces == 0:
             raise no_piece(size)
         symbols, merges, counts = _learn(trainer, options, report, kept)
-        about = {"like": like} if more is None else {"like": like, "corpus": more}
+        about = {"like": like, **corpus_record(read)}
         if setup is not None and reuses(options, symbols, zip(*merges.T.tolist(), strict=True)):
             own |= {"again": {**training_record(options), **about, "corpus_bytes": size}, "counted": kept}
             trained = train_huggingface(read, setup, stacklevel=4, **own)
@@ -290,16 +294,6 @@ def train_with(
     warn_early_stop(options, len(symbols), len(merges), stacklevel=3)
     record = {"like": like, "corpus_bytes": size, "counts": counts.tolist(), **about}
     return finished(options, symbols, merges, record, plain=setup is not None)
-
-
-def _as_fed(
-    like: str | None, options: TrainOptions, read: Corpus | PieceTable
-) -> tuple[TrainOptions, Setup | None]:
-    """The options of the trainer that is fed, and, where Hugging Face's may have more to say, its set-up."""
-    lines, setup = plain_setup(like, options, read)
-    # Text to be normalized comes without special tokens: what looks like one afterwards is none in `encode`.
-    cut = options.cut_special and options.normalize is None
-    return dataclasses.replace(options, cut_special=cut, lines=lines), setup
 
 
 def _defaults(like: str | None, unit: object, end_of_word: str | None) -> dict[str, Any]:
@@ -359,27 +353,13 @@ def _checked(settings: dict[str, Any], like: str | None) -> dict[str, Any]:
     return checked if own else checked | {"split": split_of(settings["split"], like)}
 
 
-def _count(
-    trainer: Trainer, read: Corpus, options: TrainOptions, report: Report | None, kept: Checkpoint | None
-) -> tuple[int, dict[str, object] | None]:
-    """Count the corpus; the bytes of its text, and its record if that says more."""
-    normalized = options.normalize is not None
-
-    def feeding(taker: Takes) -> int:
-        return feed(taker, read.parts(normalized, plain=True), options, report)
-
-    size = count(trainer, read, normalized, feeding, kept)
-    return size, read.record() if read.says_more else None
-
-
 def _learn(
     trainer: Trainer, options: TrainOptions, report: Report | None, kept: Checkpoint | None = None
 ) -> Any:
     """Alphabet, merges and counts from the engine."""
     specials = len(options.special_tokens)
-    unlimited = 2**32 - 1
-    max_tokens = unlimited if options.vocab_size is None else max(options.vocab_size - specials, 0)
-    max_merges = unlimited if options.num_merges is None else options.num_merges
+    max_tokens = LARGEST if options.vocab_size is None else max(options.vocab_size - specials, 0)
+    max_merges = LARGEST if options.num_merges is None else options.num_merges
 
     def check(symbols: int) -> None:
         merge_budget(options, symbols)  # raises if the alphabet alone is too large

@@ -9,9 +9,9 @@ what is learned (`training`).
 from __future__ import annotations
 
 import builtins
-import math
+import dataclasses
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Protocol
 
 import numpy as np
@@ -94,6 +94,12 @@ class Numbered(Protocol):
         """From 0."""
 
 
+def uncut(options: TrainOptions) -> TrainOptions:
+    """The options of a trainer that `feed` hands documents to: text to be normalized comes without special
+    tokens, since what looks like one afterwards is none in `encode`."""
+    return options if options.normalize is None else dataclasses.replace(options, cut_special=False)
+
+
 def feed(trainer: Takes, parts: Iterable[Part], options: TrainOptions, report: Report | None) -> int:
     """Hands every document to the engine; the bytes of text that there were, before normalizing.
 
@@ -169,21 +175,6 @@ def tell(report: Report | None, progress: Progress) -> None:
     """Report, if anyone listens."""
     if report is not None:
         report(progress)
-
-
-def pruning(report: Report | None, desired: int) -> Callable[[int, int], None] | None:
-    """What the engine tells of the pieces that are left, for `report`: how far it is to `desired`, of 100."""
-    if report is None:
-        return None
-    first = [0]
-
-    def told(left: int, _count: int) -> None:
-        first[0] = max(first[0], left)
-        way = math.log(max(first[0], 1) / max(desired, 1))
-        done = math.log(first[0] / left) / way if left and way > 0 else 0.0
-        tell(report, Progress("pruning", min(int(100 * done), 100), 100))
-
-    return told
 
 
 def _bounded(parts: Iterable[Part]) -> Iterator[Part]:

@@ -48,9 +48,8 @@ from syllabary.tokenizer import Tokenizer
 from syllabary.training_checkpoint import Checkpoint, opened
 from syllabary.training_feed import Takes, check_same, feed_parts, no_piece, tell
 from syllabary.training_huggingface_options import BYTES_DECODED, FLAGS, MODEL, Setup
-from syllabary.training_learning import fitting, followed
+from syllabary.training_learning import fitting, followed, pruned
 from syllabary.training_memory import Room, limited
-from syllabary.training_pruning import pruned
 from syllabary.training_watched import count as counted_by
 
 PREFIX = "continuing_subword_prefix"

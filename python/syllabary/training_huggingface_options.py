@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, get_args
 
-from syllabary.arguments import bounded, integer, listed, special_names
+from syllabary.arguments import bounded, integer, is_given, listed, special_names
 from syllabary.errors import FormatError, TrainingError
 from syllabary.formats.hf_given import PLACES, component
 from syllabary.formats.hf_split import Cutting, cutting_of
@@ -48,8 +48,6 @@ SHARES = ("dropout", "shrinking_factor")
 # Options of another name than the argument of `train` that says the same.
 ARGUMENTS = {"normalizer": "normalize", "max_piece_length": "max_token_length"}
 SAME = ("vocab_size", "special_tokens", "max_token_length")  # arguments of `train` that are options too
-# Arguments of `train` of which None is that they are not given.
-NONE = ("end_of_word", "num_merges", "normalize")
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -70,6 +68,10 @@ class Family:
 
 
 BPE = Family("BPE", "like='huggingface' and options", TRAINER, MODEL, {"pre_tokenizer": BYTE_LEVEL})
+# Nothing is normalized or cut, unless options say so.
+UNIGRAM = Family(
+    "Unigram", "model='unigram', like='huggingface'", SCORED, {}, {"pre_tokenizer": None}, scored=True
+)
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -117,7 +119,7 @@ def setup_of_call(
     if family.scored and "max_token_length" in told:
         told["max_piece_length"] = told.pop("max_token_length")
     for name, value in {**given, "fallback": same["fallback"] or ...}.items():
-        if value is ... or (value is None and name in NONE):
+        if not is_given(name, value):
             continue
         if name == "normalize" and value in get_args(Form):
             told["normalizer"] = value

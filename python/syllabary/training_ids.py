@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from syllabary._engine import Trainer
-from syllabary.arguments import bounded, integer, iterated, thread_count
+from syllabary.arguments import LARGEST, bounded, integer, iterated, thread_count
 from syllabary.errors import CorpusError, TrainingError
 from syllabary.ids import IdTokenizer, sequence_of
 from syllabary.progress import Progress, Report, reporter
@@ -28,7 +28,6 @@ from syllabary.training_learning import learn
 Sequence = Iterable[int] | ArrayLike | os.PathLike[str]
 # Short sequences are handed to the engine together, up to so many integers.
 BATCH = 1 << 20
-UNLIMITED = 2**32 - 1
 MOST_BELOW = 1 << 27  # of `all_below`: a gigabyte or two
 # Arguments of `train` that integers could have, and do not yet.
 ABSENT = ("checkpoint", "memory_limit", "parity", "start", "superwords")
@@ -92,7 +91,7 @@ def _options(own: Mapping[str, Any]) -> TrainOptions:
     """The options that are given, checked."""
     given = [name for name in OWN[:4] if own[name] is not ... and own[name] is not None]
     most = {"min_frequency": 2**64 - 1}
-    numbers: dict[str, Any] = {name: bounded(name, own[name], most.get(name, UNLIMITED)) for name in given}
+    numbers: dict[str, Any] = {name: bounded(name, own[name], most.get(name, LARGEST)) for name in given}
     if not numbers.keys() & {"vocab_size", "num_merges"}:
         numbers["vocab_size"] = 32_000
     tie: Any = "smallest-ids" if own["tie_break"] is ... else own["tie_break"]
@@ -130,7 +129,7 @@ def learn_ids(
     budget = merge_budget(options, count)
     symbols = seen if all_below is None else np.arange(count, dtype=np.uint32)
     # What does not occur never merges, so the engine need not know of it.
-    known, pairs, counts = learn(trainer, words, (UNLIMITED, budget), report, None)
+    known, pairs, counts = learn(trainer, words, (LARGEST, budget), report, None)
     assert len(known) == len(seen)
     if all_below is not None:
         pairs = _among_all(pairs, seen, len(symbols))

@@ -1,13 +1,14 @@
 """The loop over the engine's merging: slices of time, between which progress is told and merges are kept.
 
 With a checkpoint, what an earlier run has learned is where this one starts: the engine spells the pieces
-with those merges, and goes on. Leaves out: what a merge is (`reference.train`), and the files
-(`training_checkpoint`).
+with those merges, and goes on. The rounds of a unigram model likewise (`pruned`). Leaves out: what a merge
+and a round are (`reference.train`, `train_unigram`), and the files (`training_checkpoint`).
 """
 
 from __future__ import annotations
 
 import contextlib
+import math
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,7 @@ from syllabary._engine import Trainer
 from syllabary.errors import CheckpointError, TrainingError
 from syllabary.progress import Progress, Report
 from syllabary.spec import TrainOptions
-from syllabary.training_checkpoint import Checkpoint
+from syllabary.training_checkpoint import PIECES, Checkpoint
 from syllabary.training_checkpoint_files import Merges, way_out
 from syllabary.training_feed import tell
 
@@ -53,7 +54,7 @@ def learn(
     """
     known = _journal(kept)
     most_tokens, most_merges = limits
-    begun = start if known is None else _with_learned(start, known)
+    begun = start if known is None else with_learned(start, known)
     done = 0 if known is None else len(known[1])
     merging = trainer.merging(options, most_tokens, max(most_merges - done, 0), begun)
     symbols = merging.tokens[: len(merging.tokens) - done]
@@ -108,6 +109,39 @@ def fitting(kept: Checkpoint | None, path: Path | None = None) -> Iterator[None]
         raise _misfit(kept, path) from error
 
 
+def pruned(
+    learn: Callable[[Any, Any, Any], list[tuple[str, float]]],
+    settings: Any,
+    report: Report | None,
+    kept: Checkpoint | None,
+) -> list[tuple[str, float]]:
+    """The pieces of a unigram model that are left after all rounds, with their scores.
+
+    learn: the engine's, given what is told, the pieces to start from, and what is given those of each round.
+    `CheckpointError` for pieces that are not of this text.
+    """
+    told = None if report is None else _pruning(report, settings.desired)
+    if kept is None:
+        return learn(told, None, None)
+    known = kept.pieces()
+    with fitting(kept, kept.folder / PIECES):
+        return learn(told, known, kept.keep_pieces)
+
+
+def _pruning(report: Report, desired: int) -> Callable[[int, int], None]:
+    """What the engine tells of the pieces that are left, for `report`: how far it is to `desired`, of 100."""
+    first = 0
+
+    def told(left: int, _count: int) -> None:
+        nonlocal first
+        first = max(first, left)
+        way = math.log(max(first, 1) / max(desired, 1))
+        done = math.log(first / left) / way if left and way > 0 else 0.0
+        tell(report, Progress("pruning", min(int(100 * done), 100), 100))
+
+    return told
+
+
 def _misfit(kept: Checkpoint, path: Path | None = None) -> CheckpointError:
     return CheckpointError(
         f"{path or kept.journal.path} does not fit the text that was counted: this checkpoint cannot be "
@@ -126,8 +160,8 @@ def _journal(kept: Checkpoint | None) -> Learned | None:
     return kept.journal.symbols, *kept.journal.merges
 
 
-def _with_learned(start: Start | None, known: Learned) -> Start:
-    """The start of a run that goes on: all tokens so far, and all merges."""
+def with_learned(start: Start | None, known: Learned) -> Start:
+    """The start of a run that goes on after what is known: all tokens so far, and all merges."""
     symbols, pairs, _counts = known
     tokens = list(symbols)
     for left, right in pairs.tolist():

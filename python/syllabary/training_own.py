@@ -1,7 +1,7 @@
-"""Tools whose trainers have options of their own: which one a call of `train` means, and what it gives it.
+"""Tools and models whose trainers have options of their own: which one a call of `train` means.
 
-Leaves out: the options (`training_huggingface_options`, `training_sentencepiece`), and tools whose training
-`TrainOptions` say (`training`).
+Leaves out: the options (`training_huggingface_options`, `training_sentencepiece`, `training_words`,
+`training_unigram`), and tools whose training `TrainOptions` say (`training`).
 """
 
 from __future__ import annotations
@@ -14,44 +14,21 @@ from syllabary.arguments import given_options
 from syllabary.corpus.corpus import Corpus
 from syllabary.errors import TrainingError
 from syllabary.piece_table import PieceTable
-from syllabary.reference.train_sentencepiece_options import SentencePieceOptions
 from syllabary.tokenizer import Tokenizer
 from syllabary.training_huggingface import check_cut, train_huggingface
-from syllabary.training_huggingface_options import Setup, setup_of_call
+from syllabary.training_huggingface_options import UNIGRAM, Setup, setup_of_call
 from syllabary.training_sentencepiece import options_of_call, told_of, train_sentencepiece
-from syllabary.training_unigram import unigram_trainer
-from syllabary.training_words import words_trainer
+from syllabary.training_unigram import options_of_unigram, train_unigram
+from syllabary.training_words import setup_of_words
 
 HUGGINGFACE = "huggingface"
 SENTENCEPIECE = "sentencepiece"
 
-Own = SentencePieceOptions | Setup
+# Of a call of `train`: arguments that a tool may have a default for, those that are the same for all tools,
+# and `options`.
 Arguments = tuple[dict[str, Any], dict[str, Any], Any]
-
-
-def counted_trainer(
-    model: str, like: str | None, source: Any, arguments: Arguments
-) -> Callable[..., Tokenizer]:
-    """What trains sentencepiece's models of words and of characters; no other tool has them."""
-    if like != SENTENCEPIECE:
-        raise TrainingError(
-            f"model={model!r} is sentencepiece's: give like={SENTENCEPIECE!r} too, or model='wordlevel' for "
-            "words of our own"
-        )
-    own = _sentencepiece_options(source, *arguments, model)
-    told = told_of(arguments[1], arguments[2] or {})
-    corpus = source if isinstance(source, Corpus) else Corpus(source)
-    return partial(train_sentencepiece, corpus, own, told=told)
-
-
-# model -> what makes of (model, like, source, arguments) what trains it; that takes `threads` and `report`
-MODELS: dict[str, Callable[[str, str | None, Any, Arguments], Callable[..., Tokenizer]]] = {
-    "wordpiece": words_trainer,
-    "wordlevel": words_trainer,
-    "unigram": unigram_trainer,
-    "word": counted_trainer,
-    "char": counted_trainer,
-}
+# What trains; it takes `threads`, `report` and `BOUNDS`.
+Trains = Callable[..., Tokenizer]
 BOUNDS = ("memory_limit", "checkpoint")
 
 
@@ -61,35 +38,36 @@ def own_trainer(
     arguments: Arguments,
     refused: Mapping[str, object],
     model: str = "bpe",
-) -> Callable[..., Tokenizer] | None:
+) -> Trains | None:
     """What trains as a tool that has its own options; it takes `threads` and `report`. `None` where
     `TrainOptions` say it all.
 
-    arguments: of `train`, those that are given, those that are the same for all, and `options`. refused: by
-    name, arguments that few tools take: for the others they must be None. Raises `TrainingError` for what
-    the tool does not take. The early-stop warning points at the caller's caller.
+    refused: by name, arguments that few tools take: for the others they must be None. Raises
+    `TrainingError` for what the tool does not take. The early-stop warning points at the caller's caller.
     """
-    bounds: dict[str, Any] = {name: refused[name] for name in BOUNDS}
     if model != "bpe":
         if not isinstance(model, str):
             raise TypeError(f"model is {model!r}: give str")
         if model not in MODELS:
             raise TrainingError(f"model={model!r} is none of {', '.join(('bpe', *MODELS))}")
         _refuse(refused, f"model={model!r}")
-        return partial(MODELS[model](model, like, source, arguments), **bounds)
-    own = _own_options(like, source, *arguments)
-    if own is None:
-        return None
-    tool = f"{HUGGINGFACE!r} and options" if isinstance(own, Setup) else repr(SENTENCEPIECE)
-    _refuse(refused, f"like={tool}")
-    if not isinstance(source, (Corpus, PieceTable)):
-        source = Corpus(source)
-    if not isinstance(own, Setup):
-        told = told_of(arguments[1], arguments[2] or {})
-        return partial(train_sentencepiece, source, own, told=told, **bounds)
-    if isinstance(source, PieceTable):
-        check_cut(own, source.rules.split, source.rules.normalize)
-    return partial(train_huggingface, source, own, **bounds)
+        trains = MODELS[model](model, like, source, arguments)
+    elif like == SENTENCEPIECE:
+        _refuse(refused, f"like={SENTENCEPIECE!r}")
+        trains = _sentencepiece(model, source, arguments)
+    else:
+        given, same, options = arguments
+        by_name = given_options(options)
+        if options is None:
+            return None
+        if like != HUGGINGFACE:
+            raise TrainingError(
+                f"options are a tool's own, and go with like={SENTENCEPIECE!r} or like={HUGGINGFACE!r} "
+                "alone, or with model='wordpiece' or 'wordlevel'"
+            )
+        _refuse(refused, f"like={HUGGINGFACE!r} and options")
+        trains = _huggingface(source, setup_of_call(given, same, by_name))
+    return partial(trains, **{name: refused[name] for name in BOUNDS})
 
 
 def _refuse(refused: Mapping[str, object], tool: str) -> None:
@@ -98,26 +76,72 @@ def _refuse(refused: Mapping[str, object], tool: str) -> None:
             raise TrainingError(f"{name} does not go with {tool}: leave it out")
 
 
-def _own_options(
-    like: str | None, source: object, given: dict[str, Any], same: dict[str, Any], options: Any
-) -> Own | None:
-    if like == SENTENCEPIECE:
-        return _sentencepiece_options(source, given, same, options)
-    by_name = given_options(options)
-    if options is None:
-        return None
-    if like == HUGGINGFACE:
-        return setup_of_call(given, same, by_name)
-    raise TrainingError(
-        f"options are a tool's own, and go with like={SENTENCEPIECE!r} or like={HUGGINGFACE!r} alone, or "
-        "with model='wordpiece' or 'wordlevel'"
-    )
-
-
-def _sentencepiece_options(
-    source: object, given: dict[str, Any], same: dict[str, Any], options: Any, model: str = "bpe"
-) -> SentencePieceOptions:
+def _sentencepiece(model: str, source: Any, arguments: Arguments) -> Trains:
+    """Any model as sentencepiece trains it."""
+    given, same, options = arguments
     by_name = given_options(options)
     if isinstance(source, PieceTable):
         raise TrainingError(f"like={SENTENCEPIECE!r} counts sentences, which a table of pieces does not hold")
-    return options_of_call(given, same, by_name, model)
+    own = options_of_call(given, same, by_name, model)
+    return partial(train_sentencepiece, _read(source), own, told=told_of(same, by_name))
+
+
+def _huggingface(source: Any, setup: Setup) -> Trains:
+    """Any model as Hugging Face's library trains it; a table must be cut as the set-up cuts."""
+    read = _read(source)
+    if isinstance(read, PieceTable):
+        check_cut(setup, read.rules.split, read.rules.normalize)
+    return partial(train_huggingface, read, setup)
+
+
+def _read(source: Any) -> Any:
+    """A `Corpus` or a table of counts."""
+    return source if isinstance(source, (Corpus, PieceTable)) else Corpus(source)
+
+
+# ---- models other than "bpe" ----
+
+
+def _words(model: str, like: str | None, source: Any, arguments: Arguments) -> Trains:
+    """WordPiece and WordLevel."""
+    given, same, options = arguments
+    return _huggingface(source, setup_of_words(model, like, (given, same, given_options(options))))
+
+
+def _unigram(model: str, like: str | None, source: Any, arguments: Arguments) -> Trains:
+    """Of sentencepiece, of Hugging Face, and our own."""
+    given, same, options = arguments
+    by_name = given_options(options)
+    if like == SENTENCEPIECE:
+        return _sentencepiece(model, source, arguments)
+    if like == HUGGINGFACE:
+        return _huggingface(source, setup_of_call(given, same, by_name, UNIGRAM))
+    if like is not None:
+        raise TrainingError(
+            f"like={like!r} trains no model={model!r}: only like='sentencepiece' and like='huggingface' do"
+        )
+    if by_name:
+        raise TrainingError(
+            "options are a tool's own, and go with like='sentencepiece' or like='huggingface' alone"
+        )
+    made = options_of_unigram(source, given, same)
+    return partial(train_unigram, _read(source), made)
+
+
+def _counted(model: str, like: str | None, source: Any, arguments: Arguments) -> Trains:
+    """sentencepiece's models of words and of characters; no other tool has them."""
+    if like != SENTENCEPIECE:
+        raise TrainingError(
+            f"model={model!r} is sentencepiece's: give like={SENTENCEPIECE!r} too, or model='wordlevel' for "
+            "words of our own"
+        )
+    return _sentencepiece(model, source, arguments)
+
+
+MODELS: dict[str, Callable[[str, str | None, Any, Arguments], Trains]] = {
+    "wordpiece": _words,
+    "wordlevel": _words,
+    "unigram": _unigram,
+    "word": _counted,
+    "char": _counted,
+}

@@ -17,7 +17,7 @@ from functools import partial
 from typing import Any
 
 from syllabary._engine import SentencePieceTrainer
-from syllabary.arguments import integer, ordered
+from syllabary.arguments import integer, is_given, ordered
 from syllabary.corpus.corpus import Corpus
 from syllabary.errors import CorpusError, TrainingError
 from syllabary.progress import Progress, Report
@@ -45,11 +45,11 @@ from syllabary.reference.train_unigram_sentencepiece import settings_of
 from syllabary.spec import Step, TokenizerSpec
 from syllabary.tokenizer import Tokenizer
 from syllabary.training_checkpoint import Checkpoint, opened
+from syllabary.training_counted import corpus_record
 from syllabary.training_feed import Takes, feed_parts, tell
-from syllabary.training_learning import followed
+from syllabary.training_learning import followed, pruned
 from syllabary.training_left_out import watched
 from syllabary.training_memory import Room, limited
-from syllabary.training_pruning import pruned
 from syllabary.training_sampled import count_chosen, halved, is_chosen
 from syllabary.training_watched import count as counted_by
 from syllabary.unicode.charsmaps import charsmap_of
@@ -80,7 +80,6 @@ ELSEWHERE = {
     "logstream": "progress= shows how far training is",
 }
 TRUE, FALSE = ("", "true", "t", "1", "yes", "y"), ("false", "f", "0", "no", "n")
-NONE = ("end_of_word", "num_merges", "normalize")  # arguments of which None is that they are not given
 MOST = 2**63  # words
 # In the engine: goes with every script, and takes the one before it.
 ANY_SCRIPT, INHERITED_SCRIPT = 0, 1
@@ -125,9 +124,7 @@ def options_of_call(
 
     same: those of `SAME`, where `None`, `False` and `()` are not given.
     """
-    none = [
-        name for name, value in given.items() if value is not ... and not (value is None and name in NONE)
-    ]
+    none = [name for name, value in given.items() if is_given(name, value)]
     if none:
         raise TrainingError(
             f"{none[0]} does not go with like='sentencepiece': that has options of its own, which go into "
@@ -290,8 +287,7 @@ def _count(trainer: SentencePieceTrainer, found: Found, options: SentencePieceOp
 
 def _record(spec: TokenizerSpec, size: int, corpus: Corpus) -> dict[str, object]:
     """The record with what was read."""
-    more = {"corpus": corpus.record()} if corpus.says_more else {}
-    return {**spec.record, "corpus_bytes": size, **more}
+    return {**spec.record, "corpus_bytes": size, **corpus_record(corpus)}
 
 
 def _own_rules(options: SentencePieceOptions) -> bool:

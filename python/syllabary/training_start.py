@@ -10,15 +10,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from itertools import pairwise
-from pathlib import Path
 from typing import Any, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from syllabary import corpus, splits
+from syllabary import splits
 from syllabary._engine import Normalizer, Pretokenizer, Trainer
-from syllabary.arguments import thread_count
+from syllabary.arguments import LARGEST, thread_count
 from syllabary.corpus.corpus import Corpus
 from syllabary.corpus.document import Part
 from syllabary.errors import CorpusError, TrainingError
@@ -35,12 +34,12 @@ from syllabary.reference.ties import Pair
 from syllabary.spec import Form, TokenizerSpec, TrainOptions
 from syllabary.tokenizer import Tokenizer
 from syllabary.training_checkpoint import Checkpoint
-from syllabary.training_feed import Takes, feed, feed_runs, no_piece
+from syllabary.training_counted import corpus_record, count_table
+from syllabary.training_feed import Takes, feed, feed_runs, no_piece, uncut
 from syllabary.training_learning import learn
-from syllabary.training_table import check_table, feed_table
+from syllabary.training_memory import Room
 from syllabary.training_watched import count
 
-UNLIMITED = 2**32 - 1
 DECIDED = "start decides it, and has {own}: leave {name} out"
 
 
@@ -194,11 +193,11 @@ class Continuing:
     @property
     def limits(self) -> tuple[int, int]:
         """The most tokens and the most merges for the engine; not all of them may be needed (`finish`)."""
-        merges = UNLIMITED if self.options.num_merges is None else self.options.num_merges
+        merges = LARGEST if self.options.num_merges is None else self.options.num_merges
         if self.options.vocab_size is None:
-            return UNLIMITED, merges
+            return LARGEST, merges
         room = self.options.vocab_size - self.start.size
-        return min(room + len(self.start.tokens) + len(self.start.unmade), UNLIMITED), merges
+        return min(room + len(self.start.tokens) + len(self.start.unmade), LARGEST), merges
 
     def finish(
         self, tokens: list[bytes], pairs: list[Pair], counts: list[int], stacklevel: int = 2
@@ -219,7 +218,7 @@ class Continuing:
 
 
 def train_on(
-    source: corpus.Source | Corpus | PieceTable,
+    source: Corpus | PieceTable,
     options: TrainOptions,
     start: Tokenizer,
     *,
@@ -227,7 +226,7 @@ def train_on(
     threads: int | None,
     report: Report | None,
     kept: Checkpoint | None = None,
-    room: tuple[int, Path] | None = None,
+    room: Room | None = None,
 ) -> Tokenizer:
     """Learn on top of `start`, with a checkpoint if there is one.
 
@@ -236,26 +235,23 @@ def train_on(
     going = Continuing(start, options)
 
     def made() -> Trainer:
-        told = going.trainer_options
-        uncut = told if told.normalize is None else replace(told, cut_special=False)
-        return Trainer(uncut, thread_count(threads), room)
+        return Trainer(uncut(going.trainer_options), thread_count(threads), room)
 
-    trainer, more = made(), None
+    trainer = made()
     if isinstance(source, PieceTable):
         if not going.plain:
             raise TrainingError(
                 "start cuts or rewrites text by steps of its own: give text, no table of counts"
             )
-        check_table(source, going.trainer_options, like)
-        size, more = feed_table(trainer, source, going.trainer_options), source.corpus
-        if kept is not None:
-            kept.given(size)
+        size = count_table(trainer, source, going.trainer_options, like, kept)
     else:
-        read = source if isinstance(source, Corpus) else Corpus(source)
         size = count(
-            trainer, read, bool(start.spec.normalizer), lambda takes: going.feed(takes, read, report), kept
+            trainer,
+            source,
+            bool(start.spec.normalizer),
+            lambda takes: going.feed(takes, source, report),
+            kept,
         )
-        more = read.record() if read.says_more else None
     if trainer.distinct_pieces == 0:
         raise no_piece(size)
     trainer = going.without_whole(trainer, made)
@@ -266,8 +262,8 @@ def train_on(
     )
     pairs = [(left, right) for left, right in merges.tolist()]
     spec = going.finish(symbols, pairs, counts.tolist(), stacklevel=4)
-    record = {**spec.record, "like": like, "corpus_bytes": size, "counts": spec.record["counts"]}
-    return Tokenizer(replace(spec, record=record if more is None else {**record, "corpus": more}))
+    known = {"like": like, "corpus_bytes": size, "counts": spec.record["counts"]}
+    return Tokenizer(replace(spec, record={**spec.record, **known, **corpus_record(source)}))
 
 
 class _Runs:

@@ -7,11 +7,11 @@ the arguments of `train` (`training`).
 from __future__ import annotations
 
 import dataclasses
-from pathlib import Path
 
 import numpy as np
 
 from syllabary import splits
+from syllabary.arguments import LARGEST
 from syllabary.corpus.corpus import Corpus
 from syllabary.corpus.sources import Source, only_once
 from syllabary.errors import CorpusError
@@ -20,12 +20,12 @@ from syllabary.reference.assemble import assemble, warn_early_stop
 from syllabary.reference.train_superwords import check_superwords, first_stage, second_stage
 from syllabary.spec import TrainOptions
 from syllabary.tokenizer import Tokenizer
-from syllabary.training_counted import counted
+from syllabary.training_counted import corpus_record, counted
 from syllabary.training_feed import check_same
-from syllabary.training_learning import learn
+from syllabary.training_learning import learn, with_learned
+from syllabary.training_memory import Room
 
 ACROSS = "superwords"
-UNLIMITED = 2**32 - 1
 
 
 def train_superwords(
@@ -35,7 +35,7 @@ def train_superwords(
     *,
     threads: int,
     report: Report | None,
-    room: tuple[int, Path] | None = None,
+    room: Room | None = None,
 ) -> Tokenizer:
     """Learn a tokenizer whose merges cross pieces from `superwords` tokens on.
 
@@ -47,19 +47,15 @@ def train_superwords(
     check_read_twice(read.source)
     trainer, size = counted(read, options, threads, report, room)
     most = max(superwords - len(options.special_tokens), 0)
-    merges = UNLIMITED if options.num_merges is None else options.num_merges
+    merges = LARGEST if options.num_merges is None else options.num_merges
     alphabet, pairs, counts = learn(trainer, options, (most, merges), report, None)
     first_stage(options, superwords, len(alphabet))  # raises if the alphabet alone is too large
     second = second_stage(options, splits.get(ACROSS), len(alphabet), len(pairs))
-    tokens = list(alphabet)
-    for left, right in pairs.tolist():
-        tokens.append(tokens[left] + tokens[right])
-    results = np.arange(len(alphabet), len(tokens), dtype=np.uint32)[:, None]
-    start = (tokens, np.concatenate([pairs, results], axis=1))
+    start = with_learned(None, (alphabet, pairs, counts))
     trainer, again = counted(read, second, threads, report, room)
-    left = UNLIMITED, second.num_merges or 0
-    known, more, more_counts = learn(trainer, second, left, report, None, start)
-    check_same(size == again and len(known) == len(tokens))
+    limits = LARGEST, second.num_merges or 0
+    known, more, more_counts = learn(trainer, second, limits, report, None, start)
+    check_same(size == again and len(known) == len(start[0]))
     learned = [(left, right) for left, right in np.concatenate([pairs, more]).tolist()]
     spec = assemble(dataclasses.replace(options, split=second.split), alphabet, learned)
     warn_early_stop(options, len(alphabet), len(learned), stacklevel=4)
@@ -73,9 +69,8 @@ def train_superwords(
             "split": options.split.name or options.split.pattern,
             "merges": len(more),
         },
+        **corpus_record(read),
     }
-    if read.says_more:
-        record["corpus"] = read.record()
     return Tokenizer(dataclasses.replace(spec, record=record))
 
 

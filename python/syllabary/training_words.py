@@ -1,23 +1,16 @@
-"""`train(model="wordpiece")` and `train(model="wordlevel")`: as Hugging Face's trainers, or our own way.
+"""`train(model="wordpiece")` and `train(model="wordlevel")`: the options of Hugging Face's trainers and ours.
 
-Adds which options each has and what they are where not given. Options, components around the model and the
-way of documents are those of `like="huggingface"`. Leaves out: options (`training_huggingface_options`),
+Adds which options each has and what they are where not given. Components around the model and the way of
+documents are those of `like="huggingface"`. Leaves out: reading options (`training_huggingface_options`),
 training (`training_huggingface`), and what is learned (`reference.train_wordpiece`, `train_wordlevel`).
 """
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
-from functools import partial
 from typing import Any
 
-from syllabary.arguments import given_options
-from syllabary.corpus.corpus import Corpus
 from syllabary.errors import TrainingError
-from syllabary.piece_table import PieceTable
-from syllabary.tokenizer import Tokenizer
-from syllabary.training_huggingface import check_cut, train_huggingface
 from syllabary.training_huggingface_options import LONGEST, Family, Setup, setup_of_call
 
 Arguments = tuple[dict[str, Any], dict[str, Any], Any]
@@ -69,25 +62,12 @@ OURS: dict[str, Family] = {
 }
 
 
-def words_trainer(
-    model: str, like: str | None, source: Any, arguments: Arguments
-) -> Callable[..., Tokenizer]:
-    """What trains the model as a call of `train` says; it takes `threads` and `report`.
+def setup_of_words(model: str, like: str | None, arguments: Arguments) -> Setup:
+    """The set-up of a call of `train`; ours has the unknown token in any case.
 
     arguments: those that are given, those that are the same for all tools, and `options`. Raises
     `TrainingError` for what the model does not take.
     """
-    given, same, options = arguments
-    options = given_options(options)
-    setup = setup_of_words(model, like, (given, same, options))
-    read = source if isinstance(source, (Corpus, PieceTable)) else Corpus(source)
-    if isinstance(read, PieceTable):
-        check_cut(setup, read.rules.split, read.rules.normalize)
-    return partial(train_huggingface, read, setup)
-
-
-def setup_of_words(model: str, like: str | None, arguments: Arguments) -> Setup:
-    """The set-up of a call; ours has the unknown token in any case."""
     if like not in (None, "huggingface"):
         raise TrainingError(f"like={like!r} trains no model={model!r}: only like='huggingface' does")
     given, same, options = arguments

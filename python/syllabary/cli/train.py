@@ -35,11 +35,10 @@ from syllabary.formats.record import Format
 from syllabary.spec import SplitSpec
 from syllabary.training import LIKE, OURS, TOOLS, split_of
 from syllabary.training import train as learn
-from syllabary.training_huggingface_options import BPE, read_option, settings_of, setup_of
+from syllabary.training_huggingface_options import BPE, UNIGRAM, read_option, settings_of, setup_of
 from syllabary.training_own import HUGGINGFACE, MODELS, SENTENCEPIECE
 from syllabary.training_sentencepiece import options_of
 from syllabary.training_sentencepiece import read_option as read_sentencepiece
-from syllabary.training_unigram import THEIRS as UNIGRAM
 from syllabary.training_words import OURS as FAMILIES
 
 
