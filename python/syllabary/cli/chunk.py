@@ -15,6 +15,7 @@ import click
 from syllabary.chunking import LEVELS
 from syllabary.cli import common, values
 from syllabary.cli.corpus_options import corpus_options
+from syllabary.cli.shared_options import special_option, tokenizer_options
 from syllabary.corpus.document import Reading
 from syllabary.files import open_atomic
 
@@ -28,7 +29,7 @@ Examples:
 """,
 )
 @click.argument("files", nargs=-1)
-@common.tokenizer_options
+@tokenizer_options
 @click.option(
     "--max-tokens", type=values.Number(1), required=True, metavar="N", help="Tokens of a chunk, at most."
 )
@@ -42,7 +43,7 @@ Examples:
     multiple=True,
     help="Cut only at this kind of place, if there is one (repeatable; default: all).",
 )
-@common.special_option
+@special_option
 @click.option("-o", "--output", type=values.Name(), metavar="FILE", help="Write here instead of to stdout.")
 @corpus_options
 def chunk(

@@ -1,8 +1,8 @@
-"""What the verbs share: errors as sentences, input from files or stdin, options that several have.
+"""What the verbs share: errors as sentences, input from files or stdin.
 
 Whatever is said on stderr goes through `words.printable`: names of files are not ours, and may hold line ends
-and what a terminal obeys. Leaves out: the words of errors (`words`), colours (`colour`), and anything that
-only one verb needs.
+and what a terminal obeys. Leaves out: the words of errors (`words`), colours (`colour`), options that
+several verbs have (`shared_options`), and anything that only one needs.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ import click
 
 import syllabary
 from syllabary import errors
-from syllabary.cli import standard, values, words
+from syllabary.cli import standard, words
 from syllabary.corpus.archives import stream_of
 from syllabary.corpus.corpus import Corpus
 from syllabary.corpus.document import Document, Reading, Stream, place_of
@@ -238,34 +238,6 @@ def read_stdin() -> str:
         line = data.count(b"\n", 0, error.start) + 1
         message = f"stdin: byte 0x{data[error.start]:02x} at offset {error.start} (line {line}) is not UTF-8"
         raise errors.CorpusError(message) from error
-
-
-def tokenizer_options(command: Command) -> Command:
-    """`-t` and what a bare rank file needs besides: the verb gets `tokenizer` and `split`."""
-    command = click.option(
-        "--split",
-        type=values.Text(),
-        metavar="NAME|PATTERN",
-        help="The split of a rank file that says nothing of its own.",
-    )(command)
-    return click.option(
-        "-t",
-        "--tokenizer",
-        metavar="TOK",
-        required=True,
-        help="A tokenizer's file or folder, a published encoding's name, or the Hub's OWNER/NAME.",
-    )(command)
-
-
-def special_option(command: Command) -> Command:
-    """`--special`: what a special token in the text means."""
-    return click.option(
-        "--special",
-        type=click.Choice(["raise", "allow", "text"]),
-        default="raise",
-        show_default=True,
-        help="Special tokens in the text: an error, their ids, or plain text.",
-    )(command)
 
 
 def load(tokenizer: str, split: str | None) -> syllabary.Tokenizer:

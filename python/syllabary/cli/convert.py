@@ -10,6 +10,7 @@ import json
 import click
 
 from syllabary.cli import common, values
+from syllabary.cli.shared_options import file_split_option
 from syllabary.cli.words import format_in, plural, printable, spoken
 from syllabary.convert import convert as convert_file
 
@@ -28,12 +29,7 @@ Examples:
     "--from", "source_format", metavar="FORMAT", help="The format of IN, if its content does not tell."
 )
 @click.option("--to", "target_format", metavar="FORMAT", help="The format of OUT, if not by its suffix.")
-@click.option(
-    "--split",
-    type=values.Text(),
-    metavar="NAME|PATTERN",
-    help="The split of a rank file that says nothing of its own.",
-)
+@file_split_option
 @click.option("--strict", is_flag=True, help="Refuse to lose anything.")
 @click.option(
     "--sample", "files", metavar="FILE", multiple=True, help="Try the result on this text too (repeatable)."

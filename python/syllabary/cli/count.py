@@ -11,6 +11,7 @@ import click
 
 from syllabary.cli import common, values
 from syllabary.cli.corpus_options import corpus_options
+from syllabary.cli.shared_options import special_option, tokenizer_options
 from syllabary.cli.words import printable
 from syllabary.corpus.care import Care
 from syllabary.corpus.corpus import Corpus
@@ -29,8 +30,8 @@ Examples:
 """,
 )
 @click.argument("files", nargs=-1)
-@common.tokenizer_options
-@common.special_option
+@tokenizer_options
+@special_option
 @click.option(
     "--limit",
     type=values.Number(0),

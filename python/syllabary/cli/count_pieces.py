@@ -16,9 +16,9 @@ from typing import Any
 import click
 
 from syllabary import counts_file
-from syllabary.arguments import MAX_THREADS
 from syllabary.cli import common, values
 from syllabary.cli.corpus_options import care_options, corpus_options
+from syllabary.cli.shared_options import memory_option, text_split_option, threads_option
 from syllabary.cli.tables import check_reading, load, parted, tables_option, told
 from syllabary.cli.train_resume import resume_options
 from syllabary.cli.words import plural, printable
@@ -58,12 +58,7 @@ Examples:
     help="The table: .parquet, .tsv, .txt; `-` prints it.",
 )
 @click.option("--top", type=values.Number(1), metavar="N", help="With -o -: the most frequent alone.")
-@click.option(
-    "--split",
-    type=values.Text(),
-    metavar="NAME|PATTERN",
-    help="How text is cut into pieces, as o200k, gpt2 or none.  [default: o200k]",
-)
+@text_split_option
 @click.option(
     "--special",
     "special_tokens",
@@ -74,17 +69,8 @@ Examples:
 )
 @click.option("--like", metavar="TOOL", help="Count as training with `train --like TOOL` does.")
 @tables_option
-@click.option(
-    "--threads",
-    type=values.Number(1, MAX_THREADS),
-    metavar="N",
-    help="Threads that count.  [default: one a core]",
-)
-@click.option(
-    "--memory-limit",
-    metavar="SIZE",
-    help='Memory to take at most, as "256 MiB"; pieces that exceed it go to temporary files.',
-)
+@threads_option
+@memory_option
 @resume_options
 @click.option("-q", "--quiet", is_flag=True, help="No progress bar and no summary.")
 @corpus_options

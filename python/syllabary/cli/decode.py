@@ -14,6 +14,7 @@ import click
 import numpy as np
 
 from syllabary.cli import common
+from syllabary.cli.shared_options import tokenizer_options
 from syllabary.cli.words import printable
 from syllabary.errors import TextError, UnknownTokenError
 from syllabary.reference.symbols import shown
@@ -40,7 +41,7 @@ Examples:
 """,
 )
 @click.argument("ids", nargs=-1)
-@common.tokenizer_options
+@tokenizer_options
 @click.option(
     "--errors",
     type=click.Choice(["replace", "strict", "ignore", "backslashreplace"]),

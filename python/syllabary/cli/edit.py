@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 import syllabary
 from syllabary import formats, surgery
 from syllabary.cli import colour, common, values
+from syllabary.cli.shared_options import file_split_option
 from syllabary.cli.sizes import Size
 from syllabary.cli.words import decoded, format_in, plural, printable, spoken, told_of
 from syllabary.convert import convert
@@ -74,12 +75,7 @@ Examples:
 )
 @click.option("--map", "map_file", type=values.Name(), metavar="FILE", help="Write the maps of ids as JSON.")
 @click.option("--unreachable", is_flag=True, help="List the tokens that no text is encoded to, and why.")
-@click.option(
-    "--split",
-    type=values.Text(),
-    metavar="NAME|PATTERN",
-    help="The split of a rank file that says nothing of its own.",
-)
+@file_split_option
 def edit(
     source: str,
     output: str | None,

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from syllabary.cli import colour, common, values
 from syllabary.cli.corpus_options import Share, corpus_options
+from syllabary.cli.shared_options import special_option, tokenizer_options
 from syllabary.corpus.document import Document, Reading
 from syllabary.tokenizer import Tokenizer
 
@@ -35,9 +36,9 @@ Examples:
 """,
 )
 @click.argument("text", nargs=-1)
-@common.tokenizer_options
+@tokenizer_options
 @click.option("-i", "--input", "files", metavar="FILE", multiple=True, help="Encode this file (repeatable).")
-@common.special_option
+@special_option
 @click.option(
     "--tokens", is_flag=True, help='One token a line: its id, a tab, the token in quotes ("\\xff": a byte).'
 )

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from syllabary.cli import common, values
+from syllabary.cli.shared_options import special_option
 from syllabary.cli.words import decoded
 from syllabary.errors import ModelError, UnknownSymbolError
 
@@ -81,7 +82,7 @@ Examples:
     show_default=True,
     help="Bytes of the model's that are no UTF-8: left out, or shown as U+FFFD.",
 )
-@common.special_option
+@special_option
 def sample(
     run: str,
     prompt: str,

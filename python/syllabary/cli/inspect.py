@@ -17,6 +17,7 @@ import click
 from syllabary import inspecting
 from syllabary.cli import common, inspect_shown, inspect_view, values
 from syllabary.cli.corpus_options import corpus_options
+from syllabary.cli.shared_options import file_split_option, special_option
 from syllabary.corpus.document import Document, Reading
 from syllabary.inspecting.making import spelling
 from syllabary.inspecting.reading import Row, Rows, Taken, check_stepped
@@ -48,12 +49,7 @@ Examples:
     multiple=True,
     help="A tokenizer's file or folder, or a published name: TOK (repeatable with --view, --html).",
 )
-@click.option(
-    "--split",
-    type=values.Text(),
-    metavar="NAME|PATTERN",
-    help="The split of a rank file that says nothing of its own.",
-)
+@file_split_option
 @click.option(
     "-i",
     "--input",
@@ -63,7 +59,7 @@ Examples:
     multiple=True,
     help="Look at this file; - is stdin (repeatable).",
 )
-@common.special_option
+@special_option
 @click.option("--view", is_flag=True, help="The text itself, each token on a colour, or with a bar behind.")
 @click.option(
     "--html", type=values.Name(), metavar="FILE", help="Write the text with its tokens coloured as a page."

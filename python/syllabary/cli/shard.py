@@ -16,6 +16,7 @@ import click
 from syllabary.arguments import MAX_THREADS
 from syllabary.cli import common, values
 from syllabary.cli.corpus_options import Share, care_options, corpus_options, rest_of
+from syllabary.cli.shared_options import special_option, tokenizer_options
 from syllabary.cli.words import plural, printable
 from syllabary.corpus.care import Care
 from syllabary.corpus.corpus import Corpus
@@ -39,7 +40,7 @@ Examples:
 """,
 )
 @click.argument("files", nargs=-1, required=True)
-@common.tokenizer_options
+@tokenizer_options
 @click.option(
     "-o", "--output", type=values.Name(), required=True, metavar="OUT", help="The folder (or file) to write."
 )
@@ -53,7 +54,7 @@ Examples:
 @click.option(
     "--end", type=values.Text(), metavar="TOKEN", help="A special token to put after each document."
 )
-@common.special_option
+@special_option
 @click.option(
     "--processes",
     type=values.Number(1, MAX_THREADS),

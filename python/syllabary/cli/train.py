@@ -18,10 +18,10 @@ import click
 
 import syllabary
 from syllabary import formats
-from syllabary.arguments import MAX_THREADS
 from syllabary.cli import common, values
 from syllabary.cli.corpus_options import care_options, corpus_options
 from syllabary.cli.research import languages_of, research_options, talk_of_languages
+from syllabary.cli.shared_options import memory_option, text_split_option, threads_option
 from syllabary.cli.sizes import Size, check_longer, grow, growth_of, growth_options, load_start
 from syllabary.cli.tables import table_of, tables_option
 from syllabary.cli.train_resume import resume_options
@@ -77,12 +77,7 @@ Examples:
     "--vocab-size", type=Size(1), metavar="N", help="Tokens in all, at most; 8k: 8,000.  [default: 32000]"
 )
 @click.option("--num-merges", type=values.Number(0), metavar="N", help="Instead: merges, at most.")
-@click.option(
-    "--split",
-    type=values.Text(),
-    metavar="NAME|PATTERN",
-    help="How text is cut into pieces, as o200k, gpt2 or none.  [default: o200k]",
-)
+@text_split_option
 @click.option(
     "--unit", type=click.Choice(["byte", "char", "word"]), help="What merges begin with.  [default: byte]"
 )
@@ -126,17 +121,8 @@ Examples:
     metavar="NAME=VALUE",
     help="With --like sentencepiece or huggingface, or --model: an option of its own, as limit_alphabet=99.",
 )
-@click.option(
-    "--threads",
-    type=values.Number(1, MAX_THREADS),
-    metavar="N",
-    help="Threads that count.  [default: one a core]",
-)
-@click.option(
-    "--memory-limit",
-    metavar="SIZE",
-    help='Memory to take at most, as "256 MiB"; pieces that exceed it go to temporary files.',
-)
+@threads_option
+@memory_option
 @click.option("--format", "file_format", metavar="FORMAT", help="The format of OUT, if not by its suffix.")
 @tables_option
 @growth_options

@@ -10,7 +10,8 @@ from collections.abc import Iterator
 
 import click
 
-from syllabary.cli import common, values
+from syllabary.cli import common
+from syllabary.cli.shared_options import file_split_option
 from syllabary.cli.words import plural, printable
 from syllabary.corpus.document import Document, Reading, place_of
 from syllabary.errors import FormatError
@@ -43,12 +44,7 @@ Examples:
     required=True,
     help="Text to try (repeatable; - is stdin).",
 )
-@click.option(
-    "--split",
-    type=values.Text(),
-    metavar="NAME|PATTERN",
-    help="The split of a rank file that says nothing of its own.",
-)
+@file_split_option
 @click.option("--json", "as_json", is_flag=True, help="Write the report as JSON to stdout.")
 @click.pass_context
 def verify(
