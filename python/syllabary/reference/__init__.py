@@ -13,7 +13,7 @@ files of this list, written to be read in an evening, in this order; what stands
 7. `train`             merges, one at a time, from a corpus (`places` keeps the counts)
 8. `assemble`          ids: alphabet, merges, special tokens (`check` says what a vocabulary may not be)
 9. `tokenizer`         all stages in a row: text -> ids, every state visible (`pipeline` has those before
-                       merging, `groups` what is merged)
+                       merging, `groups` what is merged, `unknown` what cannot be)
 10. `decode`           ids -> text, at once or one at a time
 
 The whole of it in small, with the two functions that the first file is about:
@@ -49,8 +49,8 @@ The rest answers one question each. Under each question the first file is where 
   is), `aligned` (rewritten text and where it came from), `normalize` (its kinds: `normalize_...`;
   `charsmap`), `pretokenize`, `step_decoders` (`incremental`: one token at a time), `step_match`,
   `check_foreign`.
-- Models that do not merge by rank: `models`, then `wordpiece`, `wordlevel`, `unigram` (`unigram_paths`: its
-  other ways to cut a text), `check_models`; `scores` (sentencepiece's merging).
+- Models that do not merge by rank: `models`, then `wordpiece`, `wordlevel`, `unigram` (`unigram_paths`,
+  `unigram_ways`: its other ways to cut a text), `check_models`; `scores` (sentencepiece's merging).
 - Merges passed over at random: `dropout`. Merges of a vocabulary that has none: `rank_merges`.
 - What a model eats besides ids: `full`, then `encoding`, `truncation`, `postprocess`, `trim` (offsets).
 - Text in parts: `stream`, then `cuts` (where a text can be cut), `cut_parts`, `cut_steps`, `cut_tokens`,

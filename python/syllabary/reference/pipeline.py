@@ -19,11 +19,9 @@ from syllabary.reference.models import Modelled, model_of
 from syllabary.reference.scores import Scores
 from syllabary.reference.special import Policy, allowed_names, cut_by_policy, refuse
 from syllabary.reference.split import spans
+from syllabary.reference.unknown import Unknown
 from syllabary.reference.wordlevel import WordLevel
 from syllabary.spec import TokenizerSpec
-
-# Symbols that cannot be spelled, each with the byte of the text where it starts.
-Unknown = list[tuple[bytes, int]]
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,36 +1,35 @@
 """The tokenizer: text -> runs -> pieces -> symbols -> merges -> ids, each stage in its own file.
 
-Adds `ReferenceTokenizer`, which runs the stages in order and shows every state between. Leaves out: speed.
+Adds `ReferenceTokenizer`, which runs the stages in order and shows every state between. Leaves out: speed,
+and what only a Unigram model can do (`unigram_ways`).
 """
 
 from __future__ import annotations
 
 import secrets
 from collections.abc import Iterable, Iterator
-from heapq import nlargest
-from math import fsum
 from typing import Literal, SupportsIndex
 
 from syllabary.cached import cached_property
-from syllabary.errors import UnknownSymbolError
 from syllabary.reference import merge, symbols
 from syllabary.reference.aligned import Span
 from syllabary.reference.check import check_spec, token_bytes
-from syllabary.reference.check_models import check_drops, check_weighs
+from syllabary.reference.check_models import check_drops
 from syllabary.reference.decode import Decoder, IncrementalDecoder, spellings
 from syllabary.reference.dropout import Coins
 from syllabary.reference.groups import Fixed, Group, Ranked, Scored
 from syllabary.reference.models import Modelled
-from syllabary.reference.pipeline import Pipeline, Unknown
+from syllabary.reference.pipeline import Pipeline
 from syllabary.reference.special import Policy
 from syllabary.reference.trim import Trim
-from syllabary.reference.unigram_paths import chosen
+from syllabary.reference.unigram_ways import UnigramWays
+from syllabary.reference.unknown import Unknown, check_known
 from syllabary.spec import TokenizerSpec
 
 State = list[list[int]]
 
 
-class ReferenceTokenizer:
+class ReferenceTokenizer(UnigramWays):
     """A `TokenizerSpec` at work. Slow, plain, and right by definition.
 
     >>> from syllabary.spec import SplitSpec
@@ -101,89 +100,6 @@ class ReferenceTokenizer:
             ids += done[start]
         check_known(unknown, text)
         return ids
-
-    def encode_behind(
-        self, text: str, guard: str, score: float, special: Policy = "raise"
-    ) -> tuple[list[int], float]:
-        """The ids of what stands behind `guard`, with which `text` begins, where it is cut there (`cuts`).
-
-        score: of the way through all that stands before. Gives that of the way through all of it, too.
-        Errors as of `encode`; `VocabularyError` for another model than Unigram.
-        """
-        check_weighs(self.spec, "encode_behind")
-        unknown: Unknown = []
-        groups = self.groups(guard, special, [])
-        lead = sum(len(group.piece) for group in groups if isinstance(group, Modelled))
-        before, ids = score, list[int]()
-        for group in self.groups(text, special, unknown):
-            if isinstance(group, Modelled):
-                tokens, score = group.behind(lead, before)
-            else:
-                tokens, score = group.tokens(), 0.0
-            ids += [token.id for token in tokens]
-            lead, before = 0, 0.0
-        check_known(unknown, text)
-        return ids, score
-
-    def encode_nbest(self, text: str, n: int, special: Policy = "raise") -> list[tuple[list[int], float]]:
-        """The `n` best ways to encode `text`, the best first: the ids and the score of each.
-
-        Where text is cut into several pieces, scores are added. `VocabularyError` for another model.
-        """
-        check_weighs(self.spec, "encode_nbest")
-        unknown: Unknown = []
-        ways: list[tuple[list[int], float]] = [([], 0.0)]
-        for group in self.groups(text, special, unknown):
-            if isinstance(group, Modelled):
-                more = group.nbest(n)
-                joined = ((ids + later, score + plus) for ids, score in ways for later, plus in more)
-                ways = nlargest(n, joined, key=lambda way: way[1])
-            else:
-                ways = [(ids + [token.id for token in group.tokens()], score) for ids, score in ways]
-        check_known(unknown, text)
-        return ways
-
-    def sample(
-        self,
-        text: str,
-        alpha: float,
-        seed: int | None = None,
-        special: Policy = "raise",
-        index: int = 0,
-        nbest: int | None = None,
-    ) -> list[int]:
-        """The ids of a way to encode `text` drawn with a probability that goes by `exp(alpha * score)`.
-
-        seed, index: as in `encode`. nbest: one of so many best ways, not of all; of one, that is `encode`'s.
-        `VocabularyError` for another model than Unigram.
-        """
-        check_weighs(self.spec, "sample")
-        coins = Coins(0.0, secrets.randbits(64) if seed is None else seed, index)
-        if nbest is not None:
-            ways = self.encode_nbest(text, nbest, special)
-            return ways[chosen([score for _ids, score in ways], alpha, coins)][0]
-        unknown: Unknown = []
-        ids: list[int] = []
-        for group in self.groups(text, special, unknown):
-            if isinstance(group, Modelled):
-                ids += group.drawn(alpha, coins)
-            else:
-                ids += [token.id for token in group.tokens()]
-        check_known(unknown, text)
-        return ids
-
-    def entropy(self, text: str, alpha: float, special: Policy = "raise") -> float:
-        """The entropy of the ways to encode `text`, in nats, with the probabilities of `sample`.
-
-        That of several pieces is a sum. `UnknownSymbolError` for what some way cannot spell,
-        `VocabularyError` for another model than Unigram.
-        """
-        check_weighs(self.spec, "entropy")
-        unknown: Unknown = []
-        groups = self.groups(text, special, unknown)
-        found = fsum(group.entropy(alpha) for group in groups if isinstance(group, Modelled))
-        check_known(unknown, text)
-        return found
 
     def steps(self, text: str, special: Policy = "raise") -> Iterator[State]:
         """Every state from single symbols to ids, one merge a step; one list a piece.
@@ -282,32 +198,3 @@ def to_characters(spans: Iterable[Span], text: str) -> list[Span]:
         (character[start], character[end - 1] + 1 if start < end else character[start])
         for start, end in spans
     ]
-
-
-def check_known(unknown: Unknown, text: str) -> None:
-    """Raise `UnknownSymbolError` if there are any."""
-    if unknown:
-        raise unknown_symbols(unknown, text.encode())
-
-
-def unknown_symbols(unknown: list[tuple[bytes, int]], data: bytes) -> UnknownSymbolError:
-    """Names the first ten symbols without an id, and where the first of them is."""
-    names = list(dict.fromkeys(name_symbol(symbol) for symbol, _at in unknown))
-    listed = ", ".join(names[:10]) + (f" and {len(names) - 10} more" if len(names) > 10 else "")
-    character = len(data[: unknown[0][1]].decode("utf-8", "ignore"))
-    return UnknownSymbolError(
-        f"not in the alphabet: {listed}; the first is at character {character} of the text. "
-        "Train on text that has them, with all bytes, or with fallback=True"
-    )
-
-
-def name_symbol(symbol: bytes) -> str:
-    """How an error shows a symbol: 40 characters of it at most.
-
-    >>> name_symbol(b"m"), name_symbol(b"\\xc3")
-    ("'m'", 'byte 0xC3')
-    """
-    try:
-        return symbols.shown(symbol.decode())
-    except UnicodeDecodeError:
-        return f"byte 0x{symbol.hex().upper()}"

@@ -23,9 +23,10 @@ from syllabary.reference.aligned import Aligned
 from syllabary.reference.assemble import initial_alphabet, nothing_left, training_record
 from syllabary.reference.check import token_bytes
 from syllabary.reference.groups import Ranked
-from syllabary.reference.pipeline import Pipeline, Source, Unknown
+from syllabary.reference.pipeline import Pipeline, Source
 from syllabary.reference.special import cut_by_policy
 from syllabary.reference.symbols import plural, shown, utf8
+from syllabary.reference.unknown import Unknown
 from syllabary.spec import TokenizerSpec, TrainOptions
 
 Merge = tuple[int, int, int]
