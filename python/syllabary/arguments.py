@@ -9,7 +9,7 @@ from __future__ import annotations
 import codecs
 import operator
 import os
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -72,6 +72,12 @@ def bounded(name: str, value: object, most: int = LARGEST) -> int:
     if number > most:
         raise TrainingError(f"{name} is {number}: {most} is the most that there can be")
     return number
+
+
+def check_choice(name: str, value: object, known: Sequence[str]) -> None:
+    """`ValueError` that names it for what is not among the known."""
+    if value not in known:
+        raise ValueError(f"{name} is {value!r}: give one of {', '.join(map(repr, known))}")
 
 
 def flag(name: str, value: object) -> bool:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, get_args
 
-from syllabary.arguments import integer, iterated
+from syllabary.arguments import check_choice, integer, iterated
 from syllabary.errors import VocabularyError
 from syllabary.framing import (
     BertProcessing,
@@ -187,12 +187,6 @@ def check_size(name: str, value: Any, most: int = MOST) -> None:
     """`TypeError` that names it for what is no integer, `ValueError` for one below 0 or above the most."""
     if not 0 <= integer(name, value) <= most:
         raise ValueError(f"{name} is {value}: give 0 to {most}")
-
-
-def check_choice(name: str, value: Any, known: Sequence[str]) -> None:
-    """`ValueError` that names it for what is not among the known."""
-    if value not in known:
-        raise ValueError(f"{name} is {value!r}: give one of {', '.join(map(repr, known))}")
 
 
 def _listed(union: Any) -> str:

@@ -39,6 +39,7 @@ from syllabary.training_checkpoint_files import (
     BLOCK,
     Journal,
     read_counts,
+    unusable,
     way_out,
     write_blocks,
     write_counts,
@@ -55,7 +56,6 @@ from syllabary.training_checkpoint_state import (
     plan_of,
     read_state,
     state_bytes,
-    unusable,
 )
 from syllabary.training_feed import Counts
 

@@ -120,7 +120,7 @@ def read_counts(path: Path) -> Iterator[Block]:
                 yield from _read_blocks(path, file)
                 return
     except FileNotFoundError as error:
-        raise _broken(path, "is missing") from error
+        raise unusable(path, "is missing") from error
     yield from _read_whole(path)
 
 
@@ -132,7 +132,7 @@ def _check_digest(path: Path, file: BinaryIO) -> None:
         digest.update(chunk)
         left -= len(chunk)
     if left or file.read() != digest.digest():
-        raise _broken(path, "is cut short or damaged (its checksum differs)")
+        raise unusable(path, "is cut short or damaged (its checksum differs)")
     file.seek(len(IN_BLOCKS))
 
 
@@ -149,7 +149,7 @@ def _read_blocks(path: Path, file: BinaryIO) -> Iterator[Block]:
         if ends[-1] != size or (ends[1:] < ends[:-1]).any():
             break
         yield file.read(size), ends, counts
-    raise _broken(path, "contradicts itself")
+    raise unusable(path, "contradicts itself")
 
 
 def _read_whole(path: Path) -> Iterator[Block]:
@@ -162,36 +162,36 @@ def _read_whole(path: Path) -> Iterator[Block]:
                 data.release()
                 del ends, counts, order
     except FileNotFoundError as error:
-        raise _broken(path, "is missing") from error
+        raise unusable(path, "is missing") from error
     except ValueError as error:
         if isinstance(error, CheckpointError):
             raise
-        raise _broken(path, "is empty") from error  # which cannot be mapped
+        raise unusable(path, "is empty") from error  # which cannot be mapped
 
 
 def _table(path: Path, view: mmap.mmap) -> tuple[Any, Any, Any, memoryview]:
     """The checked columns: ends, counts, the pieces' numbers in the order of first appearance; the UTF-8."""
     if len(view) < HEAD.size + DIGEST:
-        raise _broken(path, "is cut short")
+        raise unusable(path, "is cut short")
     magic, version, pieces, size = HEAD.unpack_from(view)
     if magic != MAGIC:
-        raise _broken(path, "is no table of counts")
+        raise unusable(path, "is no table of counts")
     if version != VERSION:
-        raise _broken(path, f"is of version {version} of its format, and this syllabary reads {VERSION}")
+        raise unusable(path, f"is of version {version} of its format, and this syllabary reads {VERSION}")
     if len(view) != HEAD.size + 24 * pieces + size + DIGEST:
-        raise _broken(path, "is cut short, or longer than it says")
+        raise unusable(path, "is cut short, or longer than it says")
     digest = hashlib.blake2b(digest_size=DIGEST)
     with memoryview(view) as whole:
         for start in range(0, len(view) - DIGEST, CHUNK):
             with whole[start : min(start + CHUNK, len(view) - DIGEST)] as chunk:
                 digest.update(chunk)
     if digest.digest() != view[-DIGEST:]:
-        raise _broken(path, "is damaged (its checksum differs)")
+        raise unusable(path, "is damaged (its checksum differs)")
     columns = np.frombuffer(view, "<u8", 3 * pieces, HEAD.size).reshape(3, pieces).copy()
     ends, counts, first = columns
     order = np.argsort(first, kind="stable")
     if pieces and (ends[-1] != size or (ends[1:] < ends[:-1]).any() or (np.diff(first[order]) == 0).any()):
-        raise _broken(path, "contradicts itself")
+        raise unusable(path, "contradicts itself")
     start = HEAD.size + 24 * pieces
     return ends, counts, order, memoryview(view)[start : start + size]
 
@@ -207,7 +207,8 @@ def _blocks(
         yield text, np.cumsum(ends[chosen] - starts[chosen], dtype=np.uint64), counts[chosen]
 
 
-def _broken(path: Path, what: str) -> CheckpointError:
+def unusable(path: Path, what: str) -> CheckpointError:
+    """The error for a file of a checkpoint."""
     return CheckpointError(f"{path} {what}: this checkpoint cannot be used; {way_out(path.parent)}")
 
 
@@ -254,7 +255,7 @@ class Journal:
         except FileNotFoundError:
             return False
         if self.path.stat().st_size > LARGEST:
-            raise _broken(self.path, f"is larger than {LARGEST} bytes")
+            raise unusable(self.path, f"is larger than {LARGEST} bytes")
         data = self._file.read()
         start = self._read_head(run, data)
         self._checksum = zlib.crc32(data[:start])
@@ -280,20 +281,20 @@ class Journal:
             version, symbols, size = head["version"], int(head["symbols"]), int(head["bytes"])
             checksum, owner = head["crc32"], head["run"]
         except (ValueError, KeyError, TypeError, OverflowError, RecursionError) as error:
-            raise _broken(self.path, "is no file of merges, or damaged") from error
+            raise unusable(self.path, "is no file of merges, or damaged") from error
         if version != VERSION:
-            raise _broken(
+            raise unusable(
                 self.path, f"is of version {version!r} of its format, and this syllabary reads {VERSION}"
             )
         if owner != run:
-            raise _broken(self.path, "is of another training")
+            raise unusable(self.path, "is of another training")
         start = len(line) + len(end)
         body = data[start : start + size] if 0 <= size <= len(data) else b""
         if len(body) != size or not 0 <= 4 * symbols <= size or zlib.crc32(body) != checksum:
-            raise _broken(self.path, "is damaged (its checksum differs)")
+            raise unusable(self.path, "is damaged (its checksum differs)")
         ends = np.cumsum(np.frombuffer(body, "<u4", symbols), dtype=np.uint64).tolist()
         if (ends[-1] if ends else 0) != size - 4 * symbols:
-            raise _broken(self.path, "contradicts itself")
+            raise unusable(self.path, "contradicts itself")
         text = body[4 * symbols :]
         self.symbols = [text[a:b] for a, b in zip([0, *ends[:-1]], ends, strict=True)] if ends else []
         return start + size
@@ -315,7 +316,7 @@ class Journal:
     def _check_ids(self, rows: NDArray[Any]) -> None:
         known = np.arange(len(rows), dtype=np.uint64) + len(self.symbols)
         if (rows["left"] >= known).any() or (rows["right"] >= known).any():
-            raise _broken(self.path, "has a merge of tokens that there are not")
+            raise unusable(self.path, "has a merge of tokens that there are not")
 
     def append(self, pairs: NDArray[np.uint32], counts: NDArray[np.uint64]) -> None:
         """Add merges, pairs of shape (n, 2), counts (n,). Raises `OSError` with the path."""

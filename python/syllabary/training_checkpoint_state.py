@@ -30,7 +30,7 @@ from syllabary.reference.train_huggingface import BpeTrainerOptions
 from syllabary.reference.train_sentencepiece_options import SentencePieceOptions
 from syllabary.reference.train_unigram_huggingface import UnigramTrainerOptions
 from syllabary.spec import TokenizerSpec, TrainOptions
-from syllabary.training_checkpoint_files import way_out
+from syllabary.training_checkpoint_files import unusable, way_out
 
 STATE = "checkpoint.json"
 FORMAT = "syllabary-training"
@@ -239,8 +239,3 @@ def _checked(state: Any, path: Path) -> State:
         Report.of(state.report)  # raises TypeError, KeyError or ValueError
     checked: State = dataclasses.replace(state, seen=dataclasses.replace(seen, marks=tuple(seen.marks)))
     return checked
-
-
-def unusable(path: Path, what: str) -> CheckpointError:
-    """The error for a file of a checkpoint."""
-    return CheckpointError(f"{path} {what}: this checkpoint cannot be used; {way_out(path.parent)}")

@@ -6,16 +6,15 @@ for them. Leaves out: ids and checks (`reference.assemble`), and learning (`trai
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
-import gc
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from syllabary._engine import Learned
 from syllabary.formats import subword_nmt_codes as codes
+from syllabary.formats import uncollected
 from syllabary.reference.assemble import Spelled, assembled, training_record
 from syllabary.reference.bytes_to_unicode import CHARACTER_TO_BYTE, unspell
 from syllabary.reference.tokens import ReadTokens
@@ -38,7 +37,7 @@ def finished(
     """
 
     def spell(first: int) -> Spelled:
-        with _uncollected():
+        with uncollected():
             learned = Learned(list(symbols), merges, first)
         return ReadTokens(learned, learned.merges), learned.merges
 
@@ -90,19 +89,6 @@ def as_asked(spec: TokenizerSpec, options: TrainOptions) -> TokenizerSpec:
     """The same with the split that was asked for, which their file says in Oniguruma's words; where tokens
     keep names that are no bytes, pieces are spelled by a step, and are cut as the file has it."""
     return spec if spec.pretokenizer else dataclasses.replace(spec, split=options.split)
-
-
-@contextlib.contextmanager
-def _uncollected() -> Iterator[None]:
-    """Without the collector of garbage, which tuples of integers by the ten thousand would make look through
-    every object of the process."""
-    enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if enabled:
-            gc.enable()
 
 
 def _as_codes(spec: TokenizerSpec, options: TrainOptions) -> TokenizerSpec:

@@ -48,7 +48,7 @@ from syllabary.tokenizer import Tokenizer
 from syllabary.training_checkpoint import Checkpoint, opened
 from syllabary.training_feed import Takes, check_same, feed_parts, no_piece, tell
 from syllabary.training_huggingface_options import BYTES_DECODED, FLAGS, MODEL, Setup
-from syllabary.training_learning import fitting, followed, pruned
+from syllabary.training_learning import fitting, followed, merging, pruned
 from syllabary.training_memory import Room, limited
 from syllabary.training_watched import count as counted_by
 
@@ -251,9 +251,6 @@ def _merged(
     options = setup.merging
     room = options.vocab_size
 
-    def told(done: int, count: int) -> None:
-        tell(report, Progress("merging", done, room, count))
-
     def check(first: int) -> None:
         if first > room:
             specials = len(options.special_tokens)
@@ -270,7 +267,7 @@ def _merged(
     known, keep = followed(kept, symbols)
     with fitting(kept):
         names, first, merges, counts = trainer.learn(
-            options, byte_level, told if report else None, setup.likelihood, known, keep
+            options, byte_level, merging(report, room), setup.likelihood, known, keep
         )
     check(first)
     tell(report, Progress("merging", len(merges), len(merges), None))

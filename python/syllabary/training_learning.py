@@ -109,6 +109,14 @@ def fitting(kept: Checkpoint | None, path: Path | None = None) -> Iterator[None]
         raise _misfit(kept, path) from error
 
 
+def merging(report: Report | None, total: int) -> Callable[[int, int], None] | None:
+    """What an engine that learns in one call tells of its merges: how many of `total`, and the last one's
+    count."""
+    if report is None:
+        return None
+    return lambda done, count: tell(report, Progress("merging", done, total, count))
+
+
 def pruned(
     learn: Callable[[Any, Any, Any], list[tuple[str, float]]],
     settings: Any,

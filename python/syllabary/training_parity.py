@@ -27,6 +27,7 @@ from syllabary.spec import TrainOptions
 from syllabary.tokenizer import Tokenizer
 from syllabary.training_counted import counted
 from syllabary.training_feed import tell
+from syllabary.training_learning import merging
 from syllabary.training_table import check_table, feed_table
 
 Texts: TypeAlias = "Source | Corpus | PieceTable"
@@ -73,11 +74,7 @@ def train_parity(
     for name, (arrays, _size) in tables.items():
         judge = dev[name][0] if dev else None
         trainer.add(arrays, judge, float((parity.ratios or {}).get(name, 1.0)))
-
-    def merged(done: int, count: int) -> None:
-        tell(report, Progress("merging", done, budget, count))
-
-    languages, pairs, counts = trainer.learn(budget, merged if report else None)
+    languages, pairs, counts = trainer.learn(budget, merging(report, budget))
     tell(report, Progress("merging", len(pairs), len(pairs), None))
     spec = assemble(options, alphabet, [(left, right) for left, right in pairs.tolist()])
     warn_early_stop(options, len(alphabet), len(pairs), stacklevel=4)

@@ -47,7 +47,7 @@ from syllabary.tokenizer import Tokenizer
 from syllabary.training_checkpoint import Checkpoint, opened
 from syllabary.training_counted import corpus_record
 from syllabary.training_feed import Takes, feed_parts, tell
-from syllabary.training_learning import followed, pruned
+from syllabary.training_learning import followed, merging, pruned
 from syllabary.training_left_out import watched
 from syllabary.training_memory import Room, limited
 from syllabary.training_sampled import count_chosen, halved, is_chosen
@@ -333,12 +333,8 @@ def _learn(
     kept: Checkpoint | None,
 ) -> tuple[list[str], list[int]]:
     """The pieces, and at how many places each was joined; what a checkpoint has is not learned anew."""
-
-    def merged(done: int, count: int) -> None:
-        tell(report, Progress("merging", done, room, count))
-
     known, keep = followed(kept, partial(_symbols, rows))
-    pieces, counts = trainer.learn(rows, room, merged if report else None, known, keep)
+    pieces, counts = trainer.learn(rows, room, merging(report, room), known, keep)
     tell(report, Progress("merging", len(pieces), len(pieces), None))
     return pieces, counts
 

@@ -7,16 +7,17 @@ tokens, which are the tokenizer's.
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING
+
+from syllabary.on_demand import on_demand
 
 __all__ = ["Rendered", "choose", "render"]
 
 # Public name -> the module that has it. `render` needs Jinja2.
 LAZY = {"render": "rendering", "Rendered": "rendering", "choose": "choosing"}
 
-
-def __getattr__(name: str) -> Any:
-    if name not in LAZY:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{LAZY[name]}"), name)
+if TYPE_CHECKING:
+    from syllabary.chat.choosing import choose
+    from syllabary.chat.rendering import Rendered, render
+else:  # a type checker would take any name, misspelled too, for one that is found here
+    __getattr__, __dir__ = on_demand(__name__, LAZY)

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 
 from syllabary import errors
-from syllabary.reference.symbols import shown
+from syllabary.reference import symbols
 from syllabary.visible import printable as printable
 
 # An option's name where the library speaks of it; elsewhere it may be a file's name, or text that is quoted.
@@ -271,7 +271,7 @@ def decoded(text: str, name: str = "the argument") -> str:
         text.encode("utf-8")
     except UnicodeEncodeError as error:
         place = f"a lone surrogate at character {error.start}, which is no Unicode text"
-        raise errors.TextError(f"{name} {shown(text)} has {place}{UNDECODED}") from error
+        raise errors.TextError(f"{name} {symbols.shown(text)} has {place}{UNDECODED}") from error
     return text
 
 
@@ -293,7 +293,7 @@ def plural(number: int, noun: str) -> str:
     >>> plural(1, "piece"), plural(1200, "piece")
     ('1 piece', '1,200 pieces')
     """
-    return f"{number:,} {noun}" + ("" if number == 1 else "s")
+    return symbols.plural(number, noun, ",")
 
 
 def hint(error: Exception) -> str | None:

@@ -21,7 +21,7 @@ from typing import Any, BinaryIO, cast
 
 from syllabary.corpus.document import HEAD, Reading, Stream
 from syllabary.corpus.files import CHUNK, hidden, included, wanted
-from syllabary.corpus.unpack import Meter, by_head, inner_name, unpacked
+from syllabary.corpus.unpack import Meter, ReadBy, by_head, inner_name, unpacked
 from syllabary.errors import CorpusError
 
 BUFFER = 1 << 16
@@ -190,26 +190,6 @@ class _guard:  # noqa: N801
             ) from error
 
 
-class _Raw(io.RawIOBase):
-    """A file that is read by a function of the number of bytes wanted."""
-
-    def __init__(self, step: Callable[[int], bytes], close: Callable[[], None] | None = None) -> None:
-        self._step, self._close = step, close
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        data = self._step(len(buffer))
-        buffer[: len(data)] = data
-        return len(data)
-
-    def close(self) -> None:
-        if not self.closed and self._close is not None:
-            self._close()
-        super().close()
-
-
 class _Counted:
     """The bytes of a tar on their way to `tarfile`."""
 
@@ -231,7 +211,7 @@ def _member(file: BinaryIO, shown: str, meter: Meter) -> BinaryIO:
         meter.add(len(data))
         return data
 
-    return cast(BinaryIO, io.BufferedReader(_Raw(step, file.close), BUFFER))
+    return cast(BinaryIO, io.BufferedReader(ReadBy(step, file.close), BUFFER))
 
 
 class _Once:
@@ -258,4 +238,4 @@ class _Once:
             at += len(data)
             return data
 
-        return cast(BinaryIO, io.BufferedReader(_Raw(step)))
+        return cast(BinaryIO, io.BufferedReader(ReadBy(step)))

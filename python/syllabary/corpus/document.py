@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO, Literal, TypeAlias
 
+from syllabary.arguments import check_choice
+
 Part: TypeAlias = tuple[str, bool]
 Replaced: TypeAlias = Callable[[str, int, "int | None"], None]
 
@@ -57,12 +59,6 @@ class Document:
     meta: Mapping[str, object] = field(default_factory=dict)
 
 
-def one_of(name: str, value: object, known: tuple[str, ...]) -> None:
-    """`ValueError` for a value of an option that there is not."""
-    if value not in known:
-        raise ValueError(f"{name} is {value!r}: give one of {', '.join(map(repr, known))}")
-
-
 @dataclass(frozen=True, slots=True)
 class Reading:
     """How files become documents. What a kind of file does not know, it ignores.
@@ -94,10 +90,10 @@ class Reading:
     errors: Literal["strict", "replace"] = "strict"
 
     def __post_init__(self) -> None:
-        one_of("documents", self.documents, ("file", "line", "every-line"))
-        one_of("division", self.division, ("auto", "work", "chapter", "letter"))
-        one_of("on_error", self.on_error, ("raise", "skip"))
-        one_of("errors", self.errors, ("strict", "replace"))
+        check_choice("documents", self.documents, ("file", "line", "every-line"))
+        check_choice("division", self.division, ("auto", "work", "chapter", "letter"))
+        check_choice("on_error", self.on_error, ("raise", "skip"))
+        check_choice("errors", self.errors, ("strict", "replace"))
         for name in ("include", "exclude", "select"):
             if not isinstance(getattr(self, name), tuple):
                 raise TypeError(f"{name} is {type(getattr(self, name)).__name__}: give a tuple")

@@ -54,7 +54,7 @@ def text_of(stream: Stream, reading: Reading, told: Told) -> Iterator[str]:
         head = file.read(SAMPLE)
         name, mark = encoding_of(head, len(head) < SAMPLE, stream, reading)
         told(name)
-        chunks = _chunks(head[mark:], file)
+        chunks = chunks_of(head[mark:], file)
         if stream.plain and stream.path and name == "utf-8" and len(head) == SAMPLE and _is_regular(file):
             plain = PlainFile(stream.path)
             yield plain
@@ -79,7 +79,7 @@ def utf8_of(stream: Stream, reading: Reading, told: Told) -> Iterator[bytes]:
         head = file.read(SAMPLE)
         name, mark = encoding_of(head, len(head) < SAMPLE, stream, reading)
         told(name)
-        chunks = _chunks(head[mark:], file)
+        chunks = chunks_of(head[mark:], file)
         if name == "utf-8":
             yield from chunks
         else:
@@ -204,7 +204,8 @@ def _step(
         raise CorpusError(f"{where}: not {name} from byte offset {fed - len(held)} on ({error})") from error
 
 
-def _chunks(head: bytes, file: BinaryIO) -> Iterator[bytes]:
+def chunks_of(head: bytes, file: BinaryIO) -> Iterator[bytes]:
+    """What was read of a file already, then the rest of it."""
     yield head
     while chunk := file.read(CHUNK):
         yield chunk
@@ -213,7 +214,7 @@ def _chunks(head: bytes, file: BinaryIO) -> Iterator[bytes]:
 def _chunks_from(start: int, file: BinaryIO) -> Iterator[bytes]:
     """The rest of a file: the first chunk up to where one ends when the file is read from its beginning."""
     file.seek(start)
-    return _chunks(file.read(CHUNK + -start % CHUNK), file)
+    return chunks_of(file.read(CHUNK + -start % CHUNK), file)
 
 
 def _is_regular(file: BinaryIO) -> bool:

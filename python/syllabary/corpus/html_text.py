@@ -17,10 +17,9 @@ from __future__ import annotations
 import codecs
 import re
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 from syllabary.corpus.document import Document, Reader, Reading, Stream, Told
-from syllabary.corpus.encoding import SAMPLE, decode_as, encoding_of
+from syllabary.corpus.encoding import SAMPLE, chunks_of, decode_as, encoding_of
 from syllabary.corpus.files import CHUNK
 from syllabary.corpus.lines import Lines
 from syllabary.corpus.tei_language import code
@@ -157,7 +156,7 @@ def _decoded(stream: Stream, reading: Reading, told: Told) -> Iterator[str]:
         if name is None:
             name, mark = encoding_of(head[:SAMPLE], len(head) < SAMPLE, stream, reading)
         told(name)
-        parts = decode_as(_chunks(head[mark:], file), stream, reading, name, mark)
+        parts = decode_as(chunks_of(head[mark:], file), stream, reading, name, mark)
         yield next(parts, "").removeprefix("\ufeff")
         yield from parts
 
@@ -175,9 +174,3 @@ def _declared(head: bytes, reading: Reading) -> str | None:
     except (LookupError, ValueError):
         return None  # as a browser does with a name that it does not know
     return MEANT.get(name, name)
-
-
-def _chunks(head: bytes, file: Any) -> Iterator[bytes]:
-    yield head
-    while chunk := file.read(CHUNK):
-        yield chunk

@@ -13,6 +13,7 @@ from syllabary.corpus.care import Care
 from syllabary.corpus.document import Reading
 from syllabary.corpus.forms import Forms
 from syllabary.errors import CorpusError
+from syllabary.reference.symbols import plural
 
 LISTED = 1000  # of what was skipped, so that memory has a bound; the others are only counted
 LINES = 20  # of these, in what a person is told
@@ -124,8 +125,9 @@ class Report:
         name, offset = next(iter(self.replaced.items()))
         files = len(self.replaced) + self.replaced_unlisted
         return (
-            f"undecodable bytes were read as U+FFFD: {self.undecodable:,} in {_plural(files, 'file')}, the "
-            f"first in {name} at byte offset {offset}; if its encoding is another, declare it (encoding=…)"
+            f"undecodable bytes were read as U+FFFD: {self.undecodable:,} in {plural(files, 'file', ',')}, "
+            f"the first in {name} at byte offset {offset}; if its encoding is another, declare it "
+            "(encoding=…)"
         )
 
     def keep(self, size: int) -> None:
@@ -175,7 +177,7 @@ class Report:
         reasons = []
         if self.skipped:
             reasons.append(f"{self._parts()} could not be read (first {_listed(*self.skipped[0])})")
-        reasons.append(f"{_plural(self.read, 'document')} read")
+        reasons.append(f"{plural(self.read, 'document', ',')} read")
         if self.unselected:
             reasons += [self._unselected(name, reading) for name in dict(reading.select)]
         if self.outside:
@@ -210,15 +212,15 @@ class Report:
         guessed = {name: count for name, count in self.encodings.items() if name != "utf-8"}
         if guessed:
             listed = ", ".join(
-                f"{name} ({_plural(count, 'file')})" for name, count in sorted(guessed.items())
+                f"{name} ({plural(count, 'file', ',')})" for name, count in sorted(guessed.items())
             )
             yield f"encodings other than UTF-8: {listed}"
         if self.unselected:
-            yield f"selected {self.read - self.unselected:,} of {_plural(self.read, 'document')}"
+            yield f"selected {self.read - self.unselected:,} of {plural(self.read, 'document', ',')}"
         if self.outside:
-            yield f"left to the other side of the split: {_plural(self.outside, 'document')}"
+            yield f"left to the other side of the split: {plural(self.outside, 'document', ',')}"
         if self.duplicates:
-            yield f"left out as duplicates: {_plural(self.duplicates, 'document')}"
+            yield f"left out as duplicates: {plural(self.duplicates, 'document', ',')}"
         if self.skipped:
             yield f"skipped {self._parts()}:"
             shown = self.skipped if self.skips <= LINES + 1 else self.skipped[:LINES]
@@ -233,7 +235,3 @@ class Report:
 
 def _listed(name: str, why: str) -> str:
     return f"{name}: {why.removeprefix(f'{name}: ')}"
-
-
-def _plural(number: int, noun: str) -> str:
-    return f"{number:,} {noun}" + ("" if number == 1 else "s")

@@ -75,27 +75,35 @@ def by_head(file: BinaryIO, name: str) -> BinaryIO:
         nonlocal opened
         if opened is None:
             head = file.read(BEGINNING)
-            whole = cast(BinaryIO, io.BufferedReader(_Step(_behind(head, file))))
+            whole = cast(BinaryIO, io.BufferedReader(ReadBy(_behind(head, file))))
             suffix = suffix_of(head)
             opened = unpacked(whole, name + suffix, name) if suffix else whole
         return opened.read(size)
 
-    return cast(BinaryIO, io.BufferedReader(_Step(step)))
+    return cast(BinaryIO, io.BufferedReader(ReadBy(step)))
 
 
-class _Step(io.RawIOBase):
-    """A file that is read by a function of the number of bytes wanted."""
+class ReadBy(io.RawIOBase):
+    """A file that is read by a function of the number of bytes wanted. close: called when it is closed."""
 
-    def __init__(self, step: Callable[[int], bytes]) -> None:
-        self._step = step
+    def __init__(self, step: Callable[[int], bytes], close: Callable[[], None] | None = None) -> None:
+        self._step, self._close = step, close
 
     def readable(self) -> bool:
+        """It is."""
         return True
 
     def readinto(self, buffer: Any) -> int:
+        """See `io.RawIOBase`."""
         data = self._step(len(buffer))
         buffer[: len(data)] = data
         return len(data)
+
+    def close(self) -> None:
+        """See `io.IOBase`."""
+        if not self.closed and self._close is not None:
+            self._close()
+        super().close()
 
 
 def _behind(head: bytes, file: BinaryIO) -> Callable[[int], bytes]:

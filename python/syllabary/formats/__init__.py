@@ -80,7 +80,7 @@ def read(
     chosen, file = _find(Path(path), None if format is None else Format.named(format))
     if what := strangers.mark(read_head(file)):
         raise FormatError(f"{file}: {what}")
-    with _uncollected():
+    with uncollected():
         if not os.path.isdir(path):
             return chosen.read(file, hints)
         return _read_folder(Path(path), chosen, file, hints)
@@ -99,7 +99,7 @@ def read_fetched(
     chosen, file = _find(file, None if format is None else Format.named(format))
     if what := strangers.mark(read_head(file)):
         raise FormatError(f"{file}: {what}")
-    with _uncollected():
+    with uncollected():
         return _read_with(chosen, file, hints, beside)
 
 
@@ -119,7 +119,7 @@ def _read_with(chosen: Format, file: Path, hints: Hints, texts: Mapping[str, str
 
 
 @contextmanager
-def _uncollected() -> Iterator[None]:
+def uncollected() -> Iterator[None]:
     """Without Python's garbage collector, which would look again and again through objects that all stay."""
     was = gc.isenabled()
     gc.disable()
@@ -174,7 +174,7 @@ def write(
     if not isinstance(path, (str, os.PathLike)):
         raise TypeError(f"path is {path!r}: give str or PathLike")
     target = Path(path)
-    with _uncollected():
+    with uncollected():
         files = format_of(target, format).files(spec, target)
     for file, data in files.items():
         if len(data) > MAX_BYTES:

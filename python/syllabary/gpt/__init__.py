@@ -6,10 +6,10 @@ first asked for, and say what to install if it is not there. Leaves out: all the
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING
 
 from syllabary.gpt.config import PRESETS, ModelConfig, Preset, TrainConfig, model_for_depth
+from syllabary.on_demand import on_demand
 
 __all__ = ["PRESETS", "ModelConfig", "Preset", "TrainConfig", "model_for_depth"]  # and those of LAZY
 
@@ -17,8 +17,10 @@ __all__ = ["PRESETS", "ModelConfig", "Preset", "TrainConfig", "model_for_depth"]
 # is had from there.
 LAZY = {"GPT": "model", "Checkpoint": "checkpoint", "to_transformers": "export", "open_trained": "trained"}
 
-
-def __getattr__(name: str) -> Any:
-    if name not in LAZY:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{LAZY[name]}"), name)
+if TYPE_CHECKING:
+    from syllabary.gpt.checkpoint import Checkpoint as Checkpoint
+    from syllabary.gpt.export import to_transformers as to_transformers
+    from syllabary.gpt.model import GPT as GPT
+    from syllabary.gpt.trained import open_trained as open_trained
+else:  # a type checker would take any name, misspelled too, for one that is found here
+    __getattr__, __dir__ = on_demand(__name__, LAZY)

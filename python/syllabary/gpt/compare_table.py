@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 from syllabary.gpt.baselines import Baseline
 from syllabary.gpt.evaluate import Evaluation
+from syllabary.reference.symbols import plural
 
 Equal = Literal["bytes", "compute"]
 
@@ -143,7 +144,7 @@ class Comparison:
     # ---- the sentences ----
 
     def _result(self) -> list[str]:
-        text = f"{self.bytes:,} bytes of held-out text in {_plural(self.documents, 'document')}"
+        text = f"{self.bytes:,} bytes of held-out text in {plural(self.documents, 'document', ',')}"
         best = self.best
         others = sorted((row for row in self.rows if row is not best), key=lambda row: row.bits_per_byte)
         if not others:
@@ -151,20 +152,22 @@ class Comparison:
         more = [_percent(row.bits_per_byte / best.bits_per_byte - 1) for row in others]
         behind = [f"{share} more with `{row.name}`" for share, row in zip(more, others, strict=True)]
         said = [
-            f"Of {_plural(len(self.rows), 'tokenizer')}, `{best.name}` does best: {best.bits_per_byte:.3f} "
-            f"bits per byte on {text}; it is {_listed(behind)}."
+            f"Of {plural(len(self.rows), 'tokenizer', ',')}, `{best.name}` does best: "
+            f"{best.bits_per_byte:.3f} bits per byte on {text}; it is {_listed(behind)}."
         ]
         if others[0].bits_per_byte < best.bits_per_byte * (1 + CLOSE):
             said.append(f"The lead over `{others[0].name}` is so small that another seed might turn it.")
         return said
 
     def _equal(self) -> str:
-        body = f"All models have the same body, {_plural(self.layers, 'layer')} of width {self.width},"
+        body = f"All models have the same body, {plural(self.layers, 'layer', ',')} of width {self.width},"
         by_flops = sorted(self.rows, key=lambda row: row.flops)
         by_bytes = sorted(self.rows, key=lambda row: row.bytes)
         if len(self.rows) == 1:
             row = self.rows[0]
-            return f"It has {_plural(self.layers, 'layer')} of width {self.width} and saw {_megabytes(row)}."
+            return (
+                f"It has {plural(self.layers, 'layer', ',')} of width {self.width} and saw {_megabytes(row)}."
+            )
         if self.equal == "bytes":
             ratio = by_flops[-1].flops / by_flops[0].flops
             said = f"{body} and saw the same amount of text, {_megabytes(by_bytes[0])}"
@@ -214,10 +217,6 @@ def _megabytes(row: Row) -> str:
 def _listed(parts: list[str]) -> str:
     """As `a`, `a and b`, `a, b and c`."""
     return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
-
-
-def _plural(count: int, noun: str) -> str:
-    return f"{count:,} {noun}" + ("" if count == 1 else "s")
 
 
 def _millions(number: int) -> str:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from syllabary.framing_arguments import LONGEST, check_choice, check_size
+from syllabary.arguments import check_choice
+from syllabary.framing_arguments import LONGEST, check_size
 
 
 class Asked(NamedTuple):
