@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from syllabary.cached import cached_property
 from syllabary.framing import Framing, Padding, Truncation
 from syllabary.framing_plan import Plan
-from syllabary.reference.decode import both_ways, found_normalized, model_spellings, spellings
 from syllabary.reference.full import spelled_as_found
+from syllabary.reference.spellings import both_ways, found_normalized, model_spellings, spellings
 from syllabary.reference.trim import SPACE
 from syllabary.spec import TokenizerSpec
 from syllabary.unicode import rewriting

@@ -47,8 +47,8 @@ The rest answers one question each. Under each question the first file is where 
 
 - Tokenizers of other libraries, how they rewrite and cut text and write it out again: `steps` (what there
   is), `aligned` (rewritten text and where it came from), `normalize` (its kinds: `normalize_...`;
-  `charsmap`), `pretokenize`, `step_decoders` (`incremental`: one token at a time), `step_match`,
-  `check_foreign`.
+  `charsmap`), `pretokenize`, `step_decoders` (`spellings`: what they read; `incremental`: one token at a
+  time), `step_match`, `check_foreign`.
 - Models that do not merge by rank: `models`, then `wordpiece`, `wordlevel`, `unigram` (`unigram_paths`,
   `unigram_ways`: its other ways to cut a text), `check_models`; `scores` (sentencepiece's merging).
 - Merges passed over at random: `dropout`. Merges of a vocabulary that has none: `rank_merges`.

@@ -18,13 +18,13 @@ from typing import Literal
 
 from syllabary.framing import Framing, Padding
 from syllabary.reference.check_models import check_drops
-from syllabary.reference.decode import model_spellings
 from syllabary.reference.dropout import Coins
 from syllabary.reference.encoding import Encoding, joined, pad
 from syllabary.reference.groups import Fixed, Scored, Token
 from syllabary.reference.models import Modelled
 from syllabary.reference.postprocess import added, process
 from syllabary.reference.special import Policy
+from syllabary.reference.spellings import model_spellings
 from syllabary.reference.tokenizer import ReferenceTokenizer, to_characters
 from syllabary.reference.truncation import truncate
 from syllabary.spec import TokenizerSpec

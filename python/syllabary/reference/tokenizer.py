@@ -15,12 +15,13 @@ from syllabary.reference import merge, symbols
 from syllabary.reference.aligned import Span
 from syllabary.reference.check import check_spec, token_bytes
 from syllabary.reference.check_models import check_drops
-from syllabary.reference.decode import Decoder, IncrementalDecoder, spellings
+from syllabary.reference.decode import Decoder, IncrementalDecoder
 from syllabary.reference.dropout import Coins
 from syllabary.reference.groups import Fixed, Group, Ranked, Scored
 from syllabary.reference.models import Modelled
 from syllabary.reference.pipeline import Pipeline
 from syllabary.reference.special import Policy
+from syllabary.reference.spellings import spellings
 from syllabary.reference.trim import Trim
 from syllabary.reference.unigram_ways import UnigramWays
 from syllabary.reference.unknown import Unknown, check_known
