@@ -7,8 +7,6 @@ table in Markdown, JSON, and a picture. Leaves out: truncating (`truncation`), c
 
 from __future__ import annotations
 
-import importlib
-import io
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -20,8 +18,8 @@ from syllabary import corpus
 from syllabary.arguments import integer, listed
 from syllabary.corpus.corpus import Corpus
 from syllabary.errors import CorpusError, TrainingError, UnknownSymbolError
-from syllabary.files import write_atomic
 from syllabary.growth_text import held_out_of, setting_aside
+from syllabary.pictures import Matplotlib
 from syllabary.piece_table import PieceTable
 from syllabary.reference.symbols import plural
 from syllabary.tokenizer import Tokenizer
@@ -29,6 +27,7 @@ from syllabary.training import train
 from syllabary.training_own import SENTENCEPIECE
 from syllabary.truncation import COUNTED
 
+CURVE = Matplotlib(TrainingError, "the curve needs", "plot")
 LINE, SMALL = "#c2410c", (7.0, 4.4)
 LABEL = 0.07  # of the width of the picture, that a number below it takes
 UNASKED = ("checkpoint", "memory_limit", "progress")
@@ -141,22 +140,19 @@ class Growth:
 
     def draw(self, path: Path, title: str = "") -> None:
         """Write bytes per token against size as PNG; `TrainingError` if matplotlib is not there."""
-        figure, canvas = _figure()
-        axes = figure.subplots()
-        xs = [row.vocab_size for row in self.rows]
-        axes.plot(xs, [row.bytes_per_token for row in self.rows], color=LINE, marker="o", markersize=4)
-        axes.set_xscale("log", base=2)
-        ticks = _apart(xs)
-        axes.set_xticks(ticks, [f"{x:,}" for x in ticks])
-        axes.minorticks_off()
-        axes.set_xlabel("tokens in the vocabulary")
-        axes.set_ylabel("bytes per token, held-out text")
-        axes.grid(alpha=0.25)
-        if title:
-            axes.set_title(title)
-        image = io.BytesIO()
-        canvas.print_png(image)
-        write_atomic(path, image.getvalue())
+        with CURVE.picture(path, SMALL) as figure:
+            axes = figure.subplots()
+            xs = [row.vocab_size for row in self.rows]
+            axes.plot(xs, [row.bytes_per_token for row in self.rows], color=LINE, marker="o", markersize=4)
+            axes.set_xscale("log", base=2)
+            ticks = _apart(xs)
+            axes.set_xticks(ticks, [f"{x:,}" for x in ticks])
+            axes.minorticks_off()
+            axes.set_xlabel("tokens in the vocabulary")
+            axes.set_ylabel("bytes per token, held-out text")
+            axes.grid(alpha=0.25)
+            if title:
+                axes.set_title(title)
 
 
 def sizes(
@@ -352,11 +348,6 @@ def _spells(tok: Tokenizer, text: str) -> bool:
     return True
 
 
-def check_drawing() -> None:
-    """`TrainingError` now, and not after training, if matplotlib is missing."""
-    _figure()
-
-
 def _apart(sizes: Sequence[int]) -> list[int]:
     """Those of sizes, in their order, whose numbers do not run into each other below a picture.
 
@@ -369,18 +360,3 @@ def _apart(sizes: Sequence[int]) -> list[int]:
         if not found or math.log(size) - math.log(found[-1]) > least:
             found.append(size)
     return found
-
-
-def _figure() -> tuple[Any, Any]:
-    """A figure and the canvas that draws it in memory."""
-    try:
-        figures = importlib.import_module("matplotlib.figure")
-        agg = importlib.import_module("matplotlib.backends.backend_agg")
-    except ImportError as error:
-        raise TrainingError("the curve needs matplotlib: pip install 'syllabary[plot]'") from error
-    except ValueError as error:  # as for MPLBACKEND=x
-        raise TrainingError(
-            f"the curve needs matplotlib, which cannot begin: {str(error).partition(';')[0]}"
-        ) from error
-    figure = figures.Figure(figsize=SMALL, dpi=110, layout="constrained")
-    return figure, agg.FigureCanvasAgg(figure)

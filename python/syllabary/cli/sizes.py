@@ -175,7 +175,7 @@ def _saying(saved: list[str]) -> Iterator[None]:
 def _can_draw() -> bool:
     """Whether there is matplotlib; where not, it is said how to have it."""
     try:
-        growth.check_drawing()
+        growth.CURVE.check()
     except TrainingError as error:
         common.talk(f"no picture: {error}")
         return False

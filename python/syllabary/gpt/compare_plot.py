@@ -2,23 +2,21 @@
 
 Lines are what was measured on a sample by the way, the dots at their ends the whole held-out text; what
 counting reaches is drawn across. Names are cut if long, and what the font has no picture of is escaped.
-matplotlib is imported inside, and only its objects are used.
 Leaves out: the numbers (`compare`).
 """
 
 from __future__ import annotations
 
-import importlib
-import io
 import math
 from collections.abc import Container
 from pathlib import Path
 from typing import Any
 
 from syllabary.errors import ModelError
-from syllabary.files import write_atomic
 from syllabary.gpt.compare_table import Comparison, Counted, Row
+from syllabary.pictures import Matplotlib
 
+PICTURES = Matplotlib(ModelError, "pictures need", "gpt")
 COLOURS = ("#1d4ed8", "#c2410c", "#15803d", "#7e22ce", "#0e7490", "#be123c", "#a16207", "#334155")
 STYLES = {"byte trigram": ":", "token unigram": "-.", "token bigram": "--"}
 GREY = "#6b7280"
@@ -30,27 +28,24 @@ ROOM = 0.3  # of the range between lowest and highest end, above the highest
 
 def draw(comparison: Comparison, path: Path) -> None:
     """Write the picture as PNG, whole or not at all; `ModelError` if matplotlib is not there."""
-    figure, canvas = _figure()
-    panels = figure.subplots(1, 2, sharey=True)
-    colours = {row.name: COLOURS[at % len(COLOURS)] for at, row in enumerate(comparison.rows)}
-    for axes, key, label in zip(panels, ("bytes", "flops"), ("bytes of text seen", "FLOPs"), strict=True):
-        for row in comparison.rows:
-            _line(axes, row, key, colours[row.name])
-        for one in comparison.counted:
-            _across(axes, one, colours.get(one.of or "", GREY))
-        axes.set_xlabel(label)
-        axes.set_xscale("log")
-        _number(axes)
-        axes.grid(alpha=0.25)
-    panels[0].set_ylabel("bits per byte, held-out text")
-    panels[0].set_ylim(*_range(comparison))
-    handles, names = panels[0].get_legend_handles_labels()
-    drawn = _drawn()
-    labels = ["".join(char if ord(char) in drawn else _escaped(char) for char in name) for name in names]
-    figure.legend(handles, labels, loc="outside right upper", fontsize="small")
-    image = io.BytesIO()
-    canvas.print_png(image)
-    write_atomic(path, image.getvalue())
+    with PICTURES.picture(path, (12, 4.6)) as figure:
+        panels = figure.subplots(1, 2, sharey=True)
+        colours = {row.name: COLOURS[at % len(COLOURS)] for at, row in enumerate(comparison.rows)}
+        for axes, key, label in zip(panels, ("bytes", "flops"), ("bytes of text seen", "FLOPs"), strict=True):
+            for row in comparison.rows:
+                _line(axes, row, key, colours[row.name])
+            for one in comparison.counted:
+                _across(axes, one, colours.get(one.of or "", GREY))
+            axes.set_xlabel(label)
+            axes.set_xscale("log")
+            _number(axes)
+            axes.grid(alpha=0.25)
+        panels[0].set_ylabel("bits per byte, held-out text")
+        panels[0].set_ylim(*_range(comparison))
+        handles, names = panels[0].get_legend_handles_labels()
+        drawn = _drawn()
+        labels = ["".join(char if ord(char) in drawn else _escaped(char) for char in name) for name in names]
+        figure.legend(handles, labels, loc="outside right upper", fontsize="small")
 
 
 def _line(axes: Any, row: Row, key: str, colour: str) -> None:
@@ -88,7 +83,7 @@ def _label(name: str, value: float) -> str:
 
 def _drawn() -> Container[int]:
     """The code points that the fonts in use have a picture of."""
-    fonts = importlib.import_module("matplotlib.font_manager")
+    fonts = PICTURES.module("matplotlib.font_manager")
     found: set[int] = set()
     for family in fonts.FontProperties().get_family():
         path = fonts.findfont(fonts.FontProperties(family=[family]))
@@ -102,7 +97,7 @@ def _escaped(char: str) -> str:
 
 def _number(axes: Any) -> None:
     """Numbers below, also where no power of ten, or one alone, is within what is drawn."""
-    ticker = importlib.import_module("matplotlib.ticker")
+    ticker = PICTURES.module("matplotlib.ticker")
     low, high = axes.get_xlim()
     powers = math.log10(high / low)
     at = range(1, 10) if powers <= FEW else (1, 2, 5) if powers <= SEVERAL else (1,)
@@ -119,14 +114,3 @@ def _range(comparison: Comparison) -> tuple[float, float]:
     high = max(reached + [one.baseline.bits_per_byte for one in comparison.counted if one.of is None])
     low = min(reached + counted)
     return low - 0.1 * (high - low) - 0.01, high + ROOM * (high - low) + 0.01
-
-
-def _figure() -> tuple[Any, Any]:
-    """A figure and the canvas that draws it in memory."""
-    try:
-        figures = importlib.import_module("matplotlib.figure")
-        agg = importlib.import_module("matplotlib.backends.backend_agg")
-    except ImportError as error:
-        raise ModelError("pictures need matplotlib: pip install 'syllabary[gpt]'") from error
-    figure = figures.Figure(figsize=(12, 4.6), dpi=110, layout="constrained")
-    return figure, agg.FigureCanvasAgg(figure)

@@ -100,7 +100,7 @@ def _begin(
     run = None
     if device.writes:
         checkpoint.check_installed()
-        plots.check_installed()
+        plots.CURVES.check()
         for split in shards.splits.values():
             check_ids(split.ids, model.vocab_size, f"the {split.name} split")
         run = runs.start(path, model, train, shards, resume=resume)
