@@ -18,7 +18,6 @@ from typing import Any
 
 import sentencepiece
 
-from syllabary.formats.protobuf import record
 from syllabary.formats.sentencepiece_proto import (
     CONTROL,
     FLOAT,
@@ -31,6 +30,7 @@ from syllabary.formats.sentencepiece_proto import (
     canonical,
     parse,
 )
+from syllabary.reference.wire import record
 
 WORDS = (
     "the cat sat on the mat and the hat of arma virumque cano Troiae qui primus ab oris 12 345 2024 1999 "

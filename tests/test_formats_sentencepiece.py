@@ -25,7 +25,7 @@ from syllabary import formats
 from syllabary.convert import convert
 from syllabary.errors import FormatError
 from syllabary.formats import sentencepiece, sentencepiece_vocab, syllabary_json
-from syllabary.formats.protobuf import fields, patched, read_varint, record, varint
+from syllabary.formats.protobuf import fields, patched, read_varint
 from syllabary.formats.record import Hints
 from syllabary.formats.sentencepiece_proto import (
     BYTE,
@@ -36,6 +36,7 @@ from syllabary.formats.sentencepiece_proto import (
     UNUSED,
     USER_DEFINED,
 )
+from syllabary.reference.wire import record, varint
 from syllabary.spec import Matching, SplitSpec, Step, TokenizerSpec
 
 SPACE = "\u2581"

@@ -14,7 +14,7 @@ from sentencepiece_models import model_of, odd_records, peer, train
 
 from syllabary.errors import FormatError
 from syllabary.formats import sentencepiece, sentencepiece_proto
-from syllabary.formats.protobuf import fields, record, varint
+from syllabary.formats.protobuf import fields
 from syllabary.formats.record import Hints
 from syllabary.formats.sentencepiece_proto import (
     BYTE,
@@ -26,6 +26,7 @@ from syllabary.formats.sentencepiece_proto import (
     canonical,
 )
 from syllabary.reference.tokenizer import ReferenceTokenizer
+from syllabary.reference.wire import record, varint
 from syllabary.spec import TokenizerSpec
 
 TEXTS = ["the cat  sat", " ﬁ ab\0c <sep>né\U0001f600\U0001f600 aaaa", "漢字 HTTPServer 12345 ①½"]

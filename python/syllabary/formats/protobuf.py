@@ -1,9 +1,9 @@
 """Protocol buffers' wire format, as much as sentencepiece's models need.
 
-Adds reading a message into its fields with their offsets, writing one field, and changing some fields of a
-message while every other byte stays. The rules are https://protobuf.dev/programming-guides/encoding.
-Leaves out: schemas, packed lists, and groups (wire types 3 and 4), which have been deprecated since 2008 and
-are refused.
+Adds reading a message into its fields with their offsets, and changing some fields of a message while every
+other byte stays. The rules are https://protobuf.dev/programming-guides/encoding. Leaves out: writing a field
+(`reference.wire`), schemas, packed lists, and groups (wire types 3 and 4), which have been deprecated since
+2008 and are refused.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from syllabary.reference.symbols import plural
+from syllabary.reference.wire import BYTES, FIXED32, FIXED64, VARINT, record
 
-VARINT, FIXED64, BYTES, FIXED32 = 0, 1, 2, 5
 KINDS = {VARINT: "a number", FIXED64: "8 bytes", BYTES: "a string or message", FIXED32: "4 bytes"}
 MAX_VARINT = 10  # bytes
 
@@ -114,31 +114,6 @@ def read_field(data: bytes, at: int, end: int) -> Field:
             at, f"field {number} is {plural(size, 'byte')} long, but {where} has {end - body} more"
         )
     return Field(number, wire, data[body : body + size], at, body, body + size)
-
-
-def varint(value: int) -> bytes:
-    """A number from 0 to 2**64 - 1, as a varint.
-
-    >>> varint(300)
-    b'\\xac\\x02'
-    """
-    out = bytearray()
-    while value >= 0x80:
-        out.append(value & 0x7F | 0x80)
-        value >>= 7
-    out.append(value)
-    return bytes(out)
-
-
-def record(number: int, value: int | bytes) -> bytes:
-    """A field: an `int` as a varint (negative ones as 64 bits), bytes as a string or message.
-
-    >>> record(1, 5), record(2, b"a")
-    (b'\\x08\\x05', b'\\x12\\x01a')
-    """
-    if isinstance(value, int):
-        return varint(number << 3 | VARINT) + varint(value & (2**64 - 1))
-    return varint(number << 3 | BYTES) + varint(len(value)) + value
 
 
 def patched(message: bytes, wanted: Mapping[int, int | bytes]) -> bytes:

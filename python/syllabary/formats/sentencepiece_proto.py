@@ -15,18 +15,9 @@ from pathlib import Path
 
 from syllabary._engine import plain_pieces
 from syllabary.errors import FormatError
-from syllabary.formats.protobuf import (
-    BYTES,
-    FIXED32,
-    VARINT,
-    Field,
-    WireError,
-    fields,
-    patched,
-    read_field,
-    record,
-)
+from syllabary.formats.protobuf import Field, WireError, fields, patched, read_field
 from syllabary.reference.symbols import shown
+from syllabary.reference.wire import BYTES, FIXED32, VARINT, record
 
 NORMAL, UNKNOWN, CONTROL, USER_DEFINED, UNUSED, BYTE = 1, 2, 3, 4, 5, 6
 SCORED = (NORMAL, UNUSED)  # the types whose scores say what merges

@@ -11,7 +11,6 @@ the pieces' own records, which `formats` writes.
 from __future__ import annotations
 
 import base64
-import struct
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, fields, replace
 from itertools import islice
@@ -28,6 +27,7 @@ from syllabary.reference.train_sentencepiece_options import (
     Meta,
     SentencePieceOptions,
 )
+from syllabary.reference.wire import record
 from syllabary.reference.wordlevel import WORDS
 from syllabary.spec import Matching, Model, SplitSpec, Step, StepValue, TokenizerSpec
 
@@ -162,7 +162,7 @@ def _carried(pieces: Sequence[Piece], options: SentencePieceOptions, rules: Rule
     layout.append(_normalizer(options, rules[0]))
     if path := options.denormalization_rule_tsv:
         off = dict.fromkeys((3, 4, 5), False)
-        layout.append(_around(5, _record(1, "user_defined"), _flags(off, path), rules[1]))
+        layout.append(_around(5, record(1, "user_defined"), _flags(off, path), rules[1]))
     idle = {text: [score, kind] for text, score, kind in pieces if kind == NORMAL}
     scored = options.model_type != "word"  # scores of words are the tokenizer's in no other place
     return {"layout": layout, "odd": {}, "typed": False} | ({} if scored or not idle else {"idle": idle})
@@ -186,64 +186,38 @@ def _normalizer(options: SentencePieceOptions, rules: bytes, told: Collection[st
     on = {3: options.add_dummy_prefix, 4: options.remove_extra_whitespaces, 5: True}
     said = {number for name, number in RULE_FIELDS.items() if name in told}
     name = "user_defined" if own else options.normalization_rule_name
-    return _around(3, _record(1, name), _flags(on, own, said), rules)
+    return _around(3, record(1, name), _flags(on, own, said), rules)
 
 
 def trainer_layout(size: int, options: SentencePieceOptions, told: Collection[str] = ()) -> list[object]:
     """The beginning of the layout: the pieces, and the `TrainerSpec`."""
-    return [size, _text(_record(2, trainer_message(size, options, told)))]
+    return [size, _text(record(2, trainer_message(size, options, told)))]
 
 
 def trainer_message(size: int, options: SentencePieceOptions, told: Collection[str] = ()) -> bytes:
     """The `TrainerSpec` of a model of `size` pieces; it says the options in `told` even as the default."""
     defaults = {option.name: option.default for option in fields(options)}
-    parts = [_record(3, MODEL_TYPES[options.model_type]), _record(TRAINER_FIELDS["vocab_size"], size)]
+    parts = [record(3, MODEL_TYPES[options.model_type]), record(TRAINER_FIELDS["vocab_size"], size)]
     for name, number in TRAINER_FIELDS.items():
         value = getattr(options, name)
         if name != "vocab_size" and (name in told or value != defaults[name]):
-            parts += [_record(number, item) for item in (value if isinstance(value, tuple) else (value,))]
+            parts += [record(number, item) for item in (value if isinstance(value, tuple) else (value,))]
     return b"".join(parts)
 
 
 def _flags(on: Mapping[int, bool], path: str, said: Collection[int] = ()) -> bytes:
     """What follows the rules in a `NormalizerSpec`: flags that are off or in `said`, the rules' file."""
-    flags = (_record(number, int(value)) for number, value in on.items() if not value or number in said)
-    return b"".join(flags) + (_record(6, path) if path or 6 in said else b"")
+    flags = (record(number, int(value)) for number, value in on.items() if not value or number in said)
+    return b"".join(flags) + (record(6, path) if path or 6 in said else b"")
 
 
 def _around(number: int, before: bytes, after: bytes, rules: bytes) -> object:
     """A message as the layout has it: without its compiled rules, if there are any."""
     if not rules:
-        return _text(_record(number, before + _record(2, b"") + after))
-    whole = _record(number, before + _record(2, rules) + after)
+        return _text(record(number, before + record(2, b"") + after))
+    whole = record(number, before + record(2, rules) + after)
     start = whole.index(rules)
     return [_text(whole[:start]), _text(whole[start + len(rules) :])]
-
-
-def _record(number: int, value: object) -> bytes:
-    """A field in protocol buffers' wire format.
-
-    >>> _record(4, 8000).hex(), _record(30, "<c>").hex(), _record(10, 1.0).hex()
-    ('20c03e', 'f201033c633e', '550000803f')
-    """
-    if isinstance(value, float):
-        return _varint(number << 3 | 5) + struct.pack("<f", value)
-    if isinstance(value, (str, bytes)):
-        data = value.encode() if isinstance(value, str) else value
-        return _varint(number << 3 | 2) + _varint(len(data)) + data
-    if isinstance(value, int):
-        return _varint(number << 3) + _varint(value)
-    raise TypeError(f"a field of type {type(value).__name__}")
-
-
-def _varint(value: int) -> bytes:
-    """A whole number, seven bits a byte; a negative one as of 64 bits."""
-    value &= 2**64 - 1
-    found = bytearray()
-    while value > 0x7F:
-        found.append(value & 0x7F | 0x80)
-        value >>= 7
-    return bytes([*found, value])
 
 
 def _text(data: bytes) -> str:
