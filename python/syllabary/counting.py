@@ -27,7 +27,7 @@ from syllabary.piece_sums import about_both, check_alike, past_largest
 from syllabary.piece_table import LARGEST, Rules, Takes, feed, rows_of, total_of
 from syllabary.progress import Report, reporter
 from syllabary.spec import Form
-from syllabary.training_checkpoint import Checkpoint, in_blocks, opened
+from syllabary.training_checkpoint import in_blocks, opened
 from syllabary.training_memory import limited
 
 SOUGHT = 1_000  # pieces whose count may be past the most
@@ -144,7 +144,8 @@ def counting(
         else:
             trainer = Trainer(fed_by(rules, like, read), thread_count(threads), room)
             with opened(checkpoint, rules.options(), read, purpose(like), write=in_blocks) as kept:
-                abouts.append(_count(trainer, read, rules, report, kept))
+                abouts.append(count_text(trainer, read, rules, report, kept))
+                trainer.finish()
         total = _add(trainer, files)
         pieces = trainer.distinct_pieces
         about = abouts[0]
@@ -172,16 +173,6 @@ def _rules(
             raise TrainingError("there is nothing to count: give a source, or tables")
         rules = rules_of(**told)
     return rules, abouts
-
-
-def _count(
-    trainer: Trainer, read: Corpus, rules: Rules, report: Report | None, kept: Checkpoint | None
-) -> dict[str, Any]:
-    """Count the text; what is known of it."""
-    size = count_text(trainer, read, rules, report, kept)
-    trainer.finish()
-    corpus = read.record() if read.says_more else None
-    return {"size": size, "documents": read.report.documents, "corpus": corpus}
 
 
 def _add(trainer: Trainer, files: Sequence[Path]) -> int:

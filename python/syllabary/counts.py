@@ -27,10 +27,9 @@ from syllabary.reference.assemble import check_options
 from syllabary.spec import Form, SplitSpec, TrainOptions
 from syllabary.training import LIKE, OURS, TOOLS, split_of
 from syllabary.training_checkpoint import Checkpoint, in_blocks, opened
-from syllabary.training_feed import Takes, feed
+from syllabary.training_counted import corpus_record, count_corpus
 from syllabary.training_huggingface import by_lines
 from syllabary.training_own import HUGGINGFACE, SENTENCEPIECE
-from syllabary.training_watched import count
 
 Split = str | SplitSpec | EllipsisType | None
 
@@ -87,10 +86,8 @@ class PieceCounts(PieceTable):
             reporter(progress) as report,
         ):
             trainer = Trainer(fed_by(rules, like, read), thread_count(threads))
-            size = count_text(trainer, read, rules, report, kept)
-            arrays = arrays_of(trainer)
-        corpus = read.record() if read.says_more else None
-        return cls(arrays, rules, size=size, documents=read.report.documents, corpus=corpus)
+            about = count_text(trainer, read, rules, report, kept)
+            return cls(arrays_of(trainer), rules, **about)
 
     @classmethod
     def sum(cls, tables: Iterable[PieceTable]) -> PieceCounts:
@@ -154,14 +151,10 @@ def purpose(like: str | None) -> dict[str, object]:
 
 def count_text(
     trainer: Trainer, read: Corpus, rules: Rules, report: Report | None, kept: Checkpoint | None = None
-) -> int:
-    """Count a corpus; the bytes of its text."""
-    normalized = rules.normalize is not None
-
-    def feeding(taker: Takes) -> int:
-        return feed(taker, read.parts(normalized, plain=True), rules.options(), report)
-
-    return count(trainer, read, normalized, feeding, kept)
+) -> dict[str, Any]:
+    """Count a corpus; what is known of its text, as arguments of a `PieceTable`."""
+    size = count_corpus(trainer, read, rules.options(), report, kept)
+    return {"size": size, "documents": read.report.documents, "corpus": None, **corpus_record(read)}
 
 
 def rules_told(
