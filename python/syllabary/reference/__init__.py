@@ -13,7 +13,8 @@ files of this list, written to be read in an evening, in this order; what stands
 7. `train`             merges, one at a time, from a corpus (`places` keeps the counts)
 8. `assemble`          ids: alphabet, merges, special tokens (`check` says what a vocabulary may not be)
 9. `tokenizer`         all stages in a row: text -> ids, every state visible (`pipeline` has those before
-                       merging, `groups` what is merged, `unknown` what cannot be)
+                       merging, `first_tokens` the last of them, `groups` what is merged, `unknown` what
+                       has no token)
 10. `decode`           ids -> text, at once or one at a time
 
 The whole of it in small, with the two functions that the first file is about:

@@ -2,7 +2,7 @@
 
 Adds the initial symbols of a piece, the mark on the last one (`</w>`), and how errors show one. Leaves out:
 pieces (`split`), ids (`assemble`), where each symbol stands in a text, and how one outside the alphabet is
-spelled (`pipeline`).
+spelled (`first_tokens`).
 """
 
 from __future__ import annotations

@@ -22,8 +22,9 @@ from syllabary.reference import merge
 from syllabary.reference.aligned import Aligned
 from syllabary.reference.assemble import initial_alphabet, nothing_left, training_record
 from syllabary.reference.check import token_bytes
+from syllabary.reference.first_tokens import Source
 from syllabary.reference.groups import Ranked
-from syllabary.reference.pipeline import Pipeline, Source
+from syllabary.reference.pipeline import Pipeline
 from syllabary.reference.special import cut_by_policy
 from syllabary.reference.symbols import plural, shown, utf8
 from syllabary.reference.unknown import Unknown

@@ -1,6 +1,6 @@
 """Symbols that no token spells: where they are noted on the way, and the error that names them.
 
-Leaves out: how they are found (`pipeline`, `groups`, `models`).
+Leaves out: how they are found (`first_tokens`, `groups`, `models`).
 """
 
 from __future__ import annotations
