@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from syllabary.cli import sample
+from syllabary.cli import demo_text
 
 BLOCK = 1 << 22
 
@@ -24,7 +24,7 @@ def unpack(folder: Path | None, into: Path, megabytes: float | None) -> dict[str
     """Name -> plain file, cut to that size; of .txt and .txt.xz files, or of Python's own library."""
     if folder is None:
         path = into / "python-library.txt"
-        path.write_text("\n".join(sample.library().documents), "utf-8", newline="")
+        path.write_text("\n".join(demo_text.library().documents), "utf-8", newline="")
         return {path.stem: cut(path, megabytes)}
     found = {}
     for path in sorted([*folder.glob("*.txt"), *folder.glob("*.txt.xz")]):

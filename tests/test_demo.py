@@ -12,7 +12,7 @@ import pytest
 from test_cli import TEXT, run, shell
 
 from syllabary import Ragged, Tokenizer
-from syllabary.cli import colour, sample
+from syllabary.cli import colour, demo_text
 
 
 @pytest.fixture
@@ -61,18 +61,18 @@ def test_demo_in_colours_and_without(folder: Path) -> None:
 
 
 def test_python_carries_a_sample(folder: Path) -> None:
-    text = sample.library()
-    assert text == sample.library()
+    text = demo_text.library()
+    assert text == demo_text.library()
     assert text.size > 1_000_000
     held_out = len(text.held_out.encode())
     assert 0.008 < held_out / (text.size + held_out) < 0.04  # 1 %, and at most one long module more
-    assert not any(sample.paragraph(text.held_out) in document for document in text.documents)
+    assert not any(demo_text.paragraph(text.held_out) in document for document in text.documents)
 
 
 @pytest.mark.parametrize("count", [1, 3, 100])
 def test_held_out_text_is_not_trained_on(count: int) -> None:
     documents = [f"document {number}: " + "words and words\n\n" * 9 for number in range(count)]
-    kept, held_out = sample.split_off(documents)
+    kept, held_out = demo_text.split_off(documents)
     assert held_out
     assert sum(map(len, kept)) + len(held_out.replace("\n\n", "")) <= sum(map(len, documents))
     assert "".join(kept) + held_out == "".join(documents) or count == 100

@@ -23,9 +23,9 @@ from syllabary.files import check_place, named, write_files
 from syllabary.formats.loss import Loss
 from syllabary.formats.record import Format, cannot_hold
 from syllabary.opening import load
-from syllabary.sample import sample
 from syllabary.spec import TokenizerSpec
 from syllabary.tokenizer import Tokenizer
+from syllabary.trial_texts import trial_texts
 
 CONTEXT = 40
 
@@ -114,7 +114,7 @@ def convert(
         check_place(file)
     beside = _apart(beside or {}, files)
     again, held = _reopened(files, target, chosen, spec)
-    report = _compare(tok, again, [*sample(tok), *texts])
+    report = _compare(tok, again, [*trial_texts(tok), *texts])
     if report.difference is not None and all(loss.ids == "same" for loss in losses):
         raise FormatError(
             f"{target}: not written: as {chosen.name} this tokenizer would encode "

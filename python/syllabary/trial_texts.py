@@ -1,6 +1,6 @@
 """Text to try a tokenizer on: many scripts, spaces and marks, and its own tokens in a random order.
 
-Adds `sample`, the same for equal tokenizers on any day. Leaves out: real text, which only the user has.
+Adds `trial_texts`, the same for equal tokenizers on any day. Leaves out: real text, which only the user has.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ RANDOM_TEXTS = 200
 TOKENS_A_TEXT = 12
 
 
-def sample(tok: Tokenizer) -> Iterator[str]:
+def trial_texts(tok: Tokenizer) -> Iterator[str]:
     """The lines above, then texts of random tokens of the vocabulary, then its special tokens in text."""
     yield from LINES
     special = set(tok.special_tokens.values())

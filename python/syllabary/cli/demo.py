@@ -1,7 +1,7 @@
 """`syllabary demo`: a tokenizer trained on real text before your eyes, then used, saved and loaded again.
 
 Each section is one function that prints what it shows; `Stage` prints and keeps the time.
-Leaves out: where the text comes from (`sample`) and how tokens are drawn (`colour`).
+Leaves out: where the text comes from (`demo_text`) and how tokens are drawn (`colour`).
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ import numpy as np
 
 import syllabary
 from syllabary import splits
-from syllabary.cli import colour, common, sample, values
+from syllabary.cli import colour, common, demo_text, values
 from syllabary.cli.words import plural
 from syllabary.errors import CorpusWarning, EarlyStopWarning
 from syllabary.reference import pieces
@@ -69,7 +69,7 @@ def demo(corpus: str | None, output: str | None, vocab_size: int) -> None:
     stage = Stage(colours=colour.wanted(), width=min(100, shutil.get_terminal_size().columns))
     text = read(stage, corpus)
     tok = train(stage, text, vocab_size)
-    paragraph = sample.paragraph(text.held_out)
+    paragraph = demo_text.paragraph(text.held_out)
     show_tokens(stage, tok, paragraph)
     show_ratios(stage, tok, text.held_out)
     show_splits(stage, text)
@@ -118,10 +118,11 @@ class Stage:
         self.times.append((step, time.perf_counter() - start, size))
 
 
-def read(stage: Stage, corpus: str | None) -> sample.Sample:
+def read(stage: Stage, corpus: str | None) -> demo_text.Sample:
     """Section: the text."""
     start = time.perf_counter()
-    text = sample.library() if corpus is None else sample.user(corpus)  # before any heading: it may fail
+    # Before any heading: it may fail.
+    text = demo_text.library() if corpus is None else demo_text.user(corpus)
     stage.times.append(("read", time.perf_counter() - start, text.size))
     stage.title("The text")
     stage.line(f"  {text.name}")
@@ -134,7 +135,7 @@ def read(stage: Stage, corpus: str | None) -> sample.Sample:
     return text
 
 
-def train(stage: Stage, text: sample.Sample, vocab_size: int) -> syllabary.Tokenizer:
+def train(stage: Stage, text: demo_text.Sample, vocab_size: int) -> syllabary.Tokenizer:
     """Section: training, and the merges as they happened."""
     stage.title("Training: the most frequent pair becomes a token, again and again")
     with stage.timed("train", text.size), quiet():
@@ -198,7 +199,7 @@ def show_ratios(stage: Stage, tok: syllabary.Tokenizer, text: str) -> None:
         stage.line(f"\n  All its characters{f' but {wide:,}' if wide else ''} are ASCII, one byte each.")
 
 
-def show_splits(stage: Stage, text: sample.Sample) -> None:
+def show_splits(stage: Stage, text: demo_text.Sample) -> None:
     """Section: a few words cut by three splits, and by what a small training learns inside each."""
     stage.title("The same text by other splits")
     words = telling_words(text.held_out)
@@ -231,7 +232,7 @@ def telling_words(text: str) -> str:
     return max(lines, key=difference, default="")
 
 
-def round_trip(stage: Stage, tok: syllabary.Tokenizer, text: sample.Sample) -> None:
+def round_trip(stage: Stage, tok: syllabary.Tokenizer, text: demo_text.Sample) -> None:
     """Section: ids back to text, over everything."""
     stage.title("The round trip: decode(encode(text)) == text")
     texts = [*text.documents, text.held_out]
