@@ -10,7 +10,8 @@ files of this list, written to be read in an evening, in this order; what stands
 5. `split`             text -> pieces, by a pattern (what that means: `pattern_parser` reads it to a tree of
                        `pattern_nodes`, with `pattern_cursor` and `pattern_class`; `pattern` writes the tree)
 6. `special`           text is cut at special tokens first (`added` finds them)
-7. `train`             merges, one at a time, from a corpus (`places` keeps the counts)
+7. `train`             merges, one at a time, from a corpus (`train_corpus` reads it, `places` keeps the
+                       counts)
 8. `assemble`          ids: alphabet, merges, special tokens (`check` says what a vocabulary may not be)
 9. `tokenizer`         all stages in a row: text -> ids, every state visible (`pipeline` has those before
                        merging, `first_tokens` the last of them, `groups` what is merged, `unknown` what

@@ -14,7 +14,8 @@ from collections.abc import Iterable, Mapping
 
 from syllabary.errors import CorpusError, TrainingError
 from syllabary.reference.assemble import assemble, check_options
-from syllabary.reference.train import Corpus, corpus_of, merge_steps, read_sequences
+from syllabary.reference.train import merge_steps
+from syllabary.reference.train_corpus import Corpus, corpus_of, read_sequences
 from syllabary.spec import TokenizerSpec, TrainOptions
 
 Table = dict[str, int]

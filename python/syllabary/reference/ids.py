@@ -16,7 +16,8 @@ from syllabary.errors import CorpusError, TrainingError, UnknownSymbolError, Unk
 from syllabary.reference.check import MAX_ID
 from syllabary.reference.merge import by_merges, last, merge_states
 from syllabary.reference.ties import Pair
-from syllabary.reference.train import Corpus, merge_steps
+from syllabary.reference.train import merge_steps
+from syllabary.reference.train_corpus import Corpus
 from syllabary.spec import TrainOptions
 
 LARGEST = MAX_ID

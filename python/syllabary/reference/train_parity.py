@@ -39,7 +39,8 @@ from syllabary.reference.assemble import (
 from syllabary.reference.merge import count_pairs, merge
 from syllabary.reference.symbols import symbols
 from syllabary.reference.ties import Pair
-from syllabary.reference.train import MergeStep, read_sequences
+from syllabary.reference.train import MergeStep
+from syllabary.reference.train_corpus import read_sequences
 from syllabary.spec import TokenizerSpec, TrainOptions
 
 Sequences = list[tuple[list[int], int]]  # ids and how often

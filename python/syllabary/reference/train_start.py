@@ -27,6 +27,8 @@ from syllabary.reference.groups import Ranked
 from syllabary.reference.pipeline import Pipeline
 from syllabary.reference.special import cut_by_policy
 from syllabary.reference.symbols import plural, shown, utf8
+from syllabary.reference.ties import Pair
+from syllabary.reference.train_corpus import EMPTY, Corpus
 from syllabary.reference.unknown import Unknown
 from syllabary.spec import TokenizerSpec, TrainOptions
 
@@ -143,6 +145,44 @@ def listed_merges(spec: TokenizerSpec) -> Iterable[Merge]:
             for left, *rest in merge.merge_states(state, rule):
                 if len(rest) == 1:
                     yield left, rest[0], token_id
+
+
+@dataclass(frozen=True, slots=True)
+class Continued(Corpus):
+    """A corpus as a tokenizer encodes it: the alphabet is its tokens and the new symbols.
+
+    start: the tokenizer. symbols: those that its own alphabet lacks.
+    """
+
+    start: Start
+    symbols: tuple[bytes, ...]
+
+    def budget(self, options: TrainOptions) -> int:
+        """As of `Corpus`, beside the tokens that are there."""
+        return budget(options, self.start, len(self.symbols))
+
+    def lengths(self) -> list[int]:
+        """As of `Corpus`: what merges of the tokenizer make is longer than a symbol."""
+        return [*lengths(self.start), *[1] * len(self.symbols)]
+
+    def cost(self, options: TrainOptions, token: bytes) -> int:
+        """See `cost`."""
+        return cost(options, self.start, token)
+
+    def finished(self, options: TrainOptions, merges: Sequence[Pair], stacklevel: int = 2) -> TokenizerSpec:
+        """The tokenizer with the new merges; warns of an early stop."""
+        spec = continued(self.start, options, self.symbols, merges)
+        warn_early_stop(self.start, options, spec, stacklevel)
+        return spec
+
+
+def read_on(documents: Iterable[str], start: Start, options: TrainOptions) -> Continued:
+    """The corpus as a tokenizer encodes it; `CorpusError` if it is empty, and as `read_from`."""
+    new, found = read_from(documents, start, options)
+    if not found:
+        raise CorpusError(EMPTY)
+    sequences = [list(ids) for ids in found]
+    return Continued([*start.tokens, *new], sequences, list(found.values()), start, tuple(new))
 
 
 def read_from(
