@@ -286,6 +286,11 @@ def test_how_the_text_was_read_stays_known() -> None:
     tok = syllabary.train(table, num_merges=2)
     assert tok.spec == syllabary.train(whole, num_merges=2).spec
     assert tok.spec.record["corpus"]["fraction"] == 0.5  # type: ignore[index]
+    huggingface = {"like": "huggingface", "split": "o200k", "max_token_length": 3}
+    for options in ({"model": "unigram"}, huggingface, {"start": tok}):
+        size: dict[str, Any] = {"vocab_size": 270 if "start" not in options else 260} | options
+        told = syllabary.train(table, **size).spec.record
+        assert told["corpus"] == syllabary.train(whole, **size).spec.record["corpus"], options
     assert (table + PieceCounts.of(Corpus(texts, care=Care(fraction=0.4)))).corpus is None
     assert (table + PieceCounts.of(texts)).corpus is None
     alone = PieceCounts.of(Corpus(texts, care=Care(drop_duplicates=True)))

@@ -46,6 +46,7 @@ from syllabary.reference.train_wordlevel import vocabulary
 from syllabary.spec import Form, SplitSpec, Step, TokenizerSpec, TrainOptions
 from syllabary.tokenizer import Tokenizer
 from syllabary.training_checkpoint import Checkpoint, opened
+from syllabary.training_counted import corpus_record
 from syllabary.training_feed import Takes, check_same, feed_parts, no_piece, tell
 from syllabary.training_huggingface_options import BYTES_DECODED, FLAGS, MODEL, Setup
 from syllabary.training_learning import fitting, followed, merging, pruned
@@ -174,8 +175,7 @@ def train_huggingface(
         spec = train_words(words, setup, lines, threads, report, stacklevel + 1, room, kept)
     if again is not None:
         check_same(again["corpus_bytes"] == spec.record["corpus_bytes"])
-    more = source.record() if isinstance(source, Corpus) and source.says_more else None
-    record = {**spec.record, **(again or {}), **({} if more is None else {"corpus": more})}
+    record = {**spec.record, **(again or {}), **corpus_record(source)}
     return Tokenizer(dataclasses.replace(spec, record=record))
 
 

@@ -109,6 +109,5 @@ def _trained(
     pieces = pruned(partial(learn_unigram_of, trainer, settings), settings, report, kept)
     spec = finish(pieces, options)
     warn_of_few(spec, options, stacklevel=4)
-    more = corpus_record(read) if isinstance(read, Corpus) else {}
-    record = {**spec.record, "like": None, "corpus_bytes": size, **more}
+    record = {**spec.record, "like": None, "corpus_bytes": size, **corpus_record(read)}
     return Tokenizer(dataclasses.replace(spec, record=record))

@@ -61,8 +61,8 @@ The rest answers one question each. Under each question the first file is where 
   `train_superwords` (merges that cross pieces), `train_parity` (several languages alike), `ids` (integers
   instead of text).
 - Training of other models, and as other libraries do it: `train_huggingface`, `train_wordpiece`,
-  `train_wordlevel`, `train_sentencepiece` (it lists its parts, `train_sentencepiece_...`), `train_unigram`
-  (`train_unigram_...`: its parts, and who trains so).
+  `train_wordlevel`, `train_sentencepiece` (it lists its parts, `train_sentencepiece_...`; `wire`: how its
+  model is written), `train_unigram` (`train_unigram_...`: its parts, and who trains so).
 
 Leaves out: speed (the engine; `tokens` is how its vocabularies are read here), files (`syllabary.formats`).
 A function that bears its file's name (`merge`, `train`, `assemble`) is imported from that file, so that the
