@@ -266,6 +266,7 @@ pub fn advise_places<T>(start: *mut T, count: usize) {
     };
 }
 
+/// Nothing, where the system has no such advice.
 #[cfg(not(large_pages))]
 pub fn advise_places<T>(_start: *mut T, _count: usize) {
     let _ = LARGE;
