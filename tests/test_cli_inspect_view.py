@@ -14,8 +14,8 @@ import pytest
 from click.testing import CliRunner, Result
 
 import syllabary
-from syllabary import inspecting
-from syllabary.cli import colour, common, inspect_view, main
+from syllabary import inspecting, visible
+from syllabary.cli import common, inspect_view, main
 from syllabary.inspecting import reading
 
 TEXT = "low lower 12 μῆνιν 道可道 e\u0301 \u05d0\u05d1\u05b0 \u202e\x1b[31m\t<|end|>\x85<b>\n\nlow"
@@ -66,7 +66,7 @@ def test_colours_end_with_the_line(folder: Path, monkeypatch: pytest.MonkeyPatch
     for line in painted.splitlines():
         assert line.rfind("\x1b[0m") >= line.rfind("\x1b[4"), line
     backgrounds = re.findall(r"\x1b\[48;2;([\d;]+)m", painted)
-    assert {*backgrounds} == {";".join(map(str, one)) for one in colour.BACKGROUNDS}
+    assert {*backgrounds} == {";".join(map(str, one)) for one in visible.BACKGROUNDS}
     assert painted.count("\x1b[4m") >= 1  # the special token has a line
 
 

@@ -1,7 +1,8 @@
 """Characters made visible: control characters, and bytes that are no text, as escapes.
 
-Adds `visible`, `quoted` for tokens, `printable` for what others have written, as names of files.
-Leaves out: colours (`cli.colour`), and tokens in their text (`inspecting.parts`).
+Adds `visible`, `quoted` for tokens, `printable` for what others have written, as names of files, and which
+colours tokens have. Leaves out: colouring (`cli.colour`, `inspecting.page`), and tokens in their text
+(`inspecting.parts`).
 """
 
 from __future__ import annotations
@@ -9,6 +10,9 @@ from __future__ import annotations
 import re
 import unicodedata
 
+# Colours of tokens side by side, in turn, and what is written on them: characters, and signs in their place.
+BACKGROUNDS = ((38, 70, 83), (92, 58, 33), (42, 82, 52), (84, 44, 84), (110, 48, 48))  # dark
+FOREGROUND, SIGN = (255, 255, 255), (255, 214, 122)  # white and light yellow
 BAR = "│"
 NEWLINE = "⏎"
 NAMED = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}

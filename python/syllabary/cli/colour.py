@@ -13,12 +13,9 @@ from collections.abc import Iterable, Iterator
 
 import click
 
-from syllabary.visible import BAR, NEWLINE, escape
+from syllabary.visible import BACKGROUNDS, BAR, FOREGROUND, NEWLINE, escape
 from syllabary.visible import quoted as quoted
 from syllabary.visible import visible as visible
-
-BACKGROUNDS = ((38, 70, 83), (92, 58, 33), (42, 82, 52), (84, 44, 84), (110, 48, 48))  # dark: text is white
-FOREGROUND = (255, 255, 255)
 
 
 def wanted() -> bool:
@@ -83,7 +80,8 @@ def _parts(token: bytes, width: int) -> Iterator[str]:
         yield part
 
 
-def painted(part: str, number: int) -> str:
+def painted(
+    part: str, number: int, ink: tuple[int, int, int] = FOREGROUND, underline: bool | None = None
+) -> str:
     """The text on one of the backgrounds, in turn."""
-    background = BACKGROUNDS[number % len(BACKGROUNDS)]
-    return click.style(part, fg=FOREGROUND, bg=background)
+    return click.style(part, fg=ink, bg=BACKGROUNDS[number % len(BACKGROUNDS)], underline=underline)

@@ -22,8 +22,8 @@ from syllabary.files import open_atomic
 from syllabary.inspecting import Making, Rows, page
 from syllabary.inspecting.parts import Part, cells, parts, plain
 from syllabary.inspecting.viewing import counts
+from syllabary.visible import FOREGROUND, SIGN
 
-SIGN = (255, 214, 122)  # light yellow, on the dark backgrounds of `colour`
 SMALL = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 BLOCK = 4096  # strings that are written at once
 
@@ -125,9 +125,5 @@ def _part(part: Part, number: int) -> str:
 def _cell(cell: str, sign: bool, part: Part, number: int) -> str:
     if not part.rows:
         return click.style(cell, dim=True) if sign else cell
-    return click.style(
-        cell,
-        fg=SIGN if sign else colour.FOREGROUND,
-        bg=colour.BACKGROUNDS[number % len(colour.BACKGROUNDS)],
-        underline=True if any(row.kind in page.NOTED for row in part.rows) else None,
-    )
+    noted = any(row.kind in page.NOTED for row in part.rows)
+    return colour.painted(cell, number, SIGN if sign else FOREGROUND, noted or None)

@@ -10,14 +10,16 @@ from collections.abc import Iterator
 from functools import lru_cache
 from html import escape
 
+from syllabary import visible
 from syllabary.inspecting.parts import Part, cells, parts
 from syllabary.inspecting.reading import Row, Rows
 from syllabary.visible import printable, quoted
 
 LIGHT = ("#cfe6ff", "#ffe0b8", "#cdf2d3", "#efdcff", "#ffd8d8")
-DARK = ("#264653", "#5c3a21", "#2a5234", "#542c54", "#6e3030")
-INK, INK_DARK = "#111111", "#ffffff"  # of tokens
-SIGN, SIGN_DARK = "#7a2e00", "#ffd67a"  # of what stands in the place of characters
+INK, SIGN = "#111111", "#7a2e00"  # of characters, and of what stands in their place
+# Those of a terminal.
+DARK = tuple(f"#{bytes(colour).hex()}" for colour in visible.BACKGROUNDS)
+INK_DARK, SIGN_DARK = (f"#{bytes(colour).hex()}" for colour in (visible.FOREGROUND, visible.SIGN))
 NOTED = ("special", "added", "unknown")
 EMPTY = "∅"
 
