@@ -25,9 +25,8 @@ pub(super) fn last(
         rest = &rest[..rest.len() - after.len_utf8()];
         // Of a run of one kind only its beginning is asked for.
         if after.is_ascii() && !safe(after, after) {
-            let (run, bytes) = (alike(rest.as_bytes(), kinds, after as u8), rest.as_bytes());
-            rest = &rest[..rest.len() - run];
-            after = bytes.get(rest.len()).map_or(after, |&byte| byte.into());
+            rest = &rest[..rest.len() - alike(rest.as_bytes(), kinds, after as u8)];
+            after = text.as_bytes()[rest.len()].into();
         }
         let before = rest.chars().next_back()?;
         if safe(before, after) {
@@ -43,21 +42,21 @@ fn alike(bytes: &[u8], kinds: Option<&[u8; 128]>, byte: u8) -> usize {
         let of_kind = |kinds: &[u8; 128]| kinds.get(usize::from(other)) == kinds.get(usize::from(byte));
         other == byte || kinds.is_some_and(of_kind)
     };
-    // Its neighbours of the same kind, as the letters of one case are: these are told many at a time.
+    let run = |bytes: &[u8]| bytes.iter().rev().take_while(|&&byte| is_alike(byte)).count();
+    let Some((mut left, last)) = bytes.split_last_chunk::<ALIKE>() else { return run(bytes) };
+    let few = run(last);
+    if few < ALIKE {
+        return few;
+    }
+    // Its neighbours of the same kind, as the letters of one case are: of long runs these are told many at a time.
     let first = (0..byte).rev().take_while(|&other| is_alike(other)).last().unwrap_or(byte);
     let more = (first + 1..128).take_while(|&other| is_alike(other)).count() as u8;
-    let mut left = bytes;
     while let Some((before, last)) = left.split_last_chunk::<ALIKE>()
         && last.iter().fold(true, |all, byte| all & (byte.wrapping_sub(first) <= more))
     {
         left = before;
     }
-    while let Some((&last, before)) = left.split_last()
-        && is_alike(last)
-    {
-        left = before;
-    }
-    bytes.len() - left.len()
+    bytes.len() - left.len() + run(left)
 }
 
 /// The largest character boundary of `text` at or below `at`.
