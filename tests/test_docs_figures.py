@@ -47,7 +47,7 @@ SAID: Mapping[str, list[tuple[str, str, str]]] = {
         (r"or (\d+) for each token of a rank", "merge/mod.rs", "HEAP_SHARE"),
         (r"A new segment\* of up to (\d+) symbols", "merge/scan.rs", "MOST"),
     ],
-    "training.md": [
+    "training-engine.md": [
         (r"Pieces are looked up (\d+) at a time", "train/tally.rs", "TOGETHER"),
         (r"pairs that occur less than ([\d,]+) times", "train/queue.rs", "HIGH"),
         (r"T is there a ([\d,]+)th of the highest", "train/exact.rs", "REACH"),
@@ -64,9 +64,11 @@ OF_PYTHON: Mapping[str, list[tuple[str, float]]] = {
     "tutorial-wikitext.md": [
         (r"A window of (\d+) tokens is", defaults.SIZES["cpu"].block_size),
     ],
-    "training.md": [
+    "training-large.md": [
         (r"that is accepted is (\d+) MiB", training_memory.LEAST >> 20),
         (r"after (\d+) seconds, then every", training_checkpoint.SECONDS),
+    ],
+    "training.md": [
         (r"documents of up to ([\d,]+) characters whole", growth_text.LONG),
         (r"lines, (\d+) MB at most", growth_text.MOST >> 20),
     ],

@@ -80,7 +80,7 @@ GPT4_2023 = "|".join(
     ]
 )
 
-# What each tool does, where it differs from ours: its own source says so (docs/training.md).
+# What each tool does, where it differs from ours: its own source says so (docs/training-like.md).
 LIKE: dict[str, dict[str, Any]] = {
     "huggingface": {
         "split": "gpt2",
@@ -168,7 +168,7 @@ def train(
     normalize: "NFC", "NFD", "NFKC" or "NFKD": the tokenizer brings text into this form, here and in `encode`.
     progress: a bar on stderr, or a function that takes `Progress`.
     checkpoint: a folder in which training is kept, and from which the same call goes on after a kill, to the
-        same result (docs/training.md). It stays there: delete it when the tokenizer is saved.
+        same result (docs/training-large.md). It stays there: delete it when the tokenizer is saved.
     memory_limit: bytes, or as "256 MiB" (80 MiB or more): so much memory at most is taken on top of what the
         process has; pieces that exceed it go to files in the system's temporary folder.
     options: of sentencepiece, by its own names, as `{"character_coverage": 1.0}`; of huggingface those of
