@@ -191,6 +191,9 @@ impl Walk<'_> {
                     written += self.fill_piece_by_piece(&mut ends[written..], base + BLOCK);
                 }
             }
+            if masks.blank & next.blank == u64::MAX && found == 0 && blocks != 0 {
+                base = base.wrapping_add(BLOCK * blank_blocks(text.as_bytes(), after.wrapping_add(BLOCK)));
+            }
             // The end of the text; the rest of the block is nothing.
             if let (Some(end @ ..BLOCK), 1..) = (text.len().checked_sub(base), blocks) {
                 found = (found & ((1 << end) - 1)) | (1 << end);
@@ -251,6 +254,14 @@ fn is_short(text: &str) -> bool {
 #[cfg(test)]
 fn is_short(_: &str) -> bool {
     false
+}
+
+/// How many blocks from `at` on are nothing but U+0020. Behind one such block and before another none begins a piece in
+/// any law, and it leaves to the next what was left to it.
+#[cold]
+fn blank_blocks(text: &[u8], at: usize) -> usize {
+    let is_blank = |block: &&[u8]| block.iter().fold(true, |all, &byte| all & (byte == b' '));
+    text.get(at..).unwrap_or_default().chunks_exact(BLOCK).take_while(is_blank).count()
 }
 
 /// Writes as many of the ends `found` as there is room for.

@@ -200,6 +200,25 @@ fn walks_equal_scanners_on_capitals_of_some_blocks_and_what_follows() {
     }
 }
 
+#[test]
+fn blank_blocks_between_any_two_kinds_of_text_are_passed_over() {
+    let sides = [
+        "", "a", "A's", "1", "12", "!", "!\n", "\n", "/", "é", "字", "\u{3000}", "\u{301}", "\t", "\u{1}",
+        "・",
+    ];
+    for (pattern, _) in LAWS {
+        let splits = splits(pattern);
+        for (head, tail) in sides.iter().flat_map(|head| sides.iter().map(move |tail| (head, tail))) {
+            // From the beginning of a block on, and from within.
+            for before in ["b".repeat(64 - head.len()), String::new()] {
+                for blanks in [127, 192, 255, 64 * 5 + head.len(), 64 * 7 - 2] {
+                    agree(&splits, &format!("{before}{head}{}{tail} {head}", " ".repeat(blanks)), 3);
+                }
+            }
+        }
+    }
+}
+
 /// A walk that looked twice at a run for each of its blocks would not end.
 #[test]
 fn walks_equal_scanners_on_long_runs() {
