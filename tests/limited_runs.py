@@ -12,7 +12,9 @@ from typing import Any
 
 import pytest
 
-from syllabary import piece_table, training_checkpoint, training_memory
+from syllabary import piece_table
+from syllabary.training import checkpoint as training_checkpoint
+from syllabary.training import memory as training_memory
 
 
 def text(seed: int, words: int) -> str:

@@ -21,7 +21,7 @@ from syllabary import inspecting
 from syllabary.cli import colour, common, main
 from syllabary.cli.inspect import unquoted
 from syllabary.inspecting import Making
-from syllabary.training_ids import train_ids
+from syllabary.training.ids import train_ids
 
 TEXT = "low lower lowest newest 12 μῆνιν ἄειδε 道可道 e\u0301 \u05d0\u05d1 \u202e\x1b[31m\t\x85\n" * 4
 

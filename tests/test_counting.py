@@ -20,17 +20,12 @@ from limited_runs import allow_little
 from test_cli import run
 
 import syllabary
-from syllabary import (
-    PieceCounts,
-    count_pieces,
-    counts_file,
-    piece_table,
-    training_checkpoint,
-)
+from syllabary import PieceCounts, count_pieces, counts_file, piece_table
 from syllabary.errors import CheckpointError, CorpusError, FormatError, TrainingError
 from syllabary.files import open_atomic
 from syllabary.piece_table import Rules
 from syllabary.splits import get
+from syllabary.training import checkpoint as training_checkpoint
 
 GUARD = 600  # seconds
 SUFFIXES = [".parquet", ".tsv", ".txt"]

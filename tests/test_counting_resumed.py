@@ -13,9 +13,10 @@ from typing import Any
 import pytest
 from limited_runs import EndedError, ending, make_small, text
 
-from syllabary import PieceCounts, count_pieces, training_checkpoint
+from syllabary import PieceCounts, count_pieces
 from syllabary.errors import CheckpointError
-from syllabary.training_checkpoint_files import read_counts, write_counts
+from syllabary.training import checkpoint as training_checkpoint
+from syllabary.training.checkpoint_files import read_counts, write_counts
 
 
 @pytest.fixture

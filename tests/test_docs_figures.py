@@ -12,11 +12,13 @@ from pathlib import Path
 
 import pytest
 
-from syllabary import growth_text, training_checkpoint, training_memory
+from syllabary import growth_text
 from syllabary.chat import bounds
 from syllabary.formats import strict_json
 from syllabary.gpt import defaults
 from syllabary.reference import stream
+from syllabary.training import checkpoint as training_checkpoint
+from syllabary.training import memory as training_memory
 
 ROOT = Path(__file__).parent.parent
 ENGINE = ROOT / "crates" / "syllabary" / "src"

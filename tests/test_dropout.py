@@ -122,7 +122,7 @@ def test_full_encodings_of_other_files(kind: str, tmp_path: Path, prove: bool) -
 
 def test_a_text_has_about_as_many_tokens_as_sentencepiece_draws(tmp_path: Path) -> None:
     """All of a text is one sequence there: what is passed over must not be tried again after each merge."""
-    lines = Path(syllabary.__file__).with_name("training.py").read_text("utf-8").split("\n")
+    lines = Path(syllabary.__file__).with_name("training").joinpath("call.py").read_text("utf-8").split("\n")
     lines = [line for line in lines if line.strip()]
     engine = syllabary.train(lines, 400, like="sentencepiece", options={"character_coverage": 1.0})
     engine.save(tmp_path / "m.model")

@@ -42,7 +42,7 @@ from syllabary.corpus.document import Reading
 from syllabary.counts import PieceCounts
 from syllabary.errors import CorpusError, EarlyStopWarning, SyllabaryError, TextError, TrainingError
 from syllabary.formats.hf_given import component
-from syllabary.training_huggingface_options import read_option
+from syllabary.training.huggingface_options import read_option
 
 CORPORA = ("chinese", "code", "english", "greek", "japanese", "latin", "multilingual")
 

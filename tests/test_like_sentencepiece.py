@@ -27,11 +27,11 @@ from strategies import corpora
 from test_train_sentencepiece import generated, mixed
 
 import syllabary
-from syllabary import training_sentencepiece
 from syllabary.errors import CorpusError, EarlyStopWarning, SyllabaryError, TextError, TrainingError
 from syllabary.formats import sentencepiece_write
 from syllabary.progress import Progress
 from syllabary.reference.train_sentencepiece import SentencePieceOptions
+from syllabary.training import sentencepiece as training_sentencepiece
 
 
 def ours(source: Any, options: SentencePieceOptions, **more: Any) -> bytes:

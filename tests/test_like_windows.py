@@ -184,7 +184,7 @@ import syllabary
 from syllabary.scratch import scratch
 from syllabary.shards import write
 from syllabary.shards.work import Work
-from syllabary.training_checkpoint import opened
+from syllabary.training.checkpoint import opened
 from syllabary.locks import holding, remove
 
 def refused(function):

@@ -26,7 +26,7 @@ from syllabary.counts import PieceCounts
 from syllabary.reference import train_parity as reference
 from syllabary.reference.train_parity import ParityRules
 from syllabary.spec import TokenizerSpec, TrainOptions
-from syllabary.training_parity import train_parity
+from syllabary.training.parity import train_parity
 
 Texts = dict[str, list[str]]
 SPACED = TrainOptions(

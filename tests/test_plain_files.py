@@ -13,11 +13,12 @@ from typing import Any
 import pytest
 
 import syllabary
-from syllabary import PieceCounts, training_feed
+from syllabary import PieceCounts
 from syllabary.corpus import Corpus, Reading
 from syllabary.corpus.encoding import CHUNK, SAMPLE
 from syllabary.errors import SyllabaryError
 from syllabary.progress import Progress
+from syllabary.training import feed as training_feed
 
 WORDS = [
     "low",

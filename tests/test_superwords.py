@@ -27,7 +27,7 @@ from syllabary.reference.split import spans
 from syllabary.reference.tokenizer import ReferenceTokenizer
 from syllabary.reference.train import read_corpus
 from syllabary.spec import TrainOptions
-from syllabary.training_superwords import train_superwords
+from syllabary.training.superwords import train_superwords
 
 ACROSS = splits.get("superwords")
 KINDS = "aab bé'sS e\u0301\n\t1!/.-,❤字 "

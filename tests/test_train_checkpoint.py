@@ -270,7 +270,7 @@ def test_what_another_training_left_is_not_taken(corpus: Path, tmp_path: Path) -
 
 def sealed(folder: Path, **values: Any) -> None:
     """Change the state and its checksum with it, as only someone with intent does."""
-    from syllabary import training_checkpoint_state as state
+    from syllabary.training import checkpoint_state as state
 
     found = json.loads((folder / state.STATE).read_bytes()) | values
     del found["check"]

@@ -21,10 +21,11 @@ from click.testing import CliRunner
 from train_runs import GUARD, make_often, saved, stop_in, stopped, train, write_corpus
 
 import syllabary
-from syllabary import training_checkpoint, training_checkpoint_files
 from syllabary.cli import main
 from syllabary.errors import CheckpointError, TrainingError
-from syllabary.training_checkpoint_files import Journal, read_counts, write_counts
+from syllabary.training import checkpoint as training_checkpoint
+from syllabary.training import checkpoint_files as training_checkpoint_files
+from syllabary.training.checkpoint_files import Journal, read_counts, write_counts
 
 MODE = "first-seen"
 

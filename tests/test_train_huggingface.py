@@ -36,8 +36,8 @@ from syllabary.reference.train_huggingface import (
     train,
 )
 from syllabary.spec import Form, SplitSpec
-from syllabary.training_huggingface import check_cut
-from syllabary.training_huggingface_options import setup_of
+from syllabary.training.huggingface import check_cut
+from syllabary.training.huggingface_options import setup_of
 
 WORDS = Cutting(split=splits.get("whitespace-split"))
 TRIES = 300

@@ -37,7 +37,7 @@ from syllabary.reference import ReferenceTokenizer
 from syllabary.reference.train import train as reference_train
 from syllabary.spec import Form, SplitSpec, Step, TokenizerSpec, TrainOptions
 from syllabary.training import train_with
-from syllabary.training_feed import feed
+from syllabary.training.feed import feed
 
 pytestmark = pytest.mark.filterwarnings("ignore::syllabary.errors.EarlyStopWarning")
 

@@ -23,10 +23,10 @@ from terminal import interrupt_when
 from train_runs import GUARD, LINES, MODES, ONE_CALL, make_often, saved, stop_in, stopped, train, write_corpus
 
 import syllabary
-from syllabary import training_checkpoint
 from syllabary.corpus import Corpus
 from syllabary.errors import EarlyStopWarning
 from syllabary.progress import Progress
+from syllabary.training import checkpoint as training_checkpoint
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="signals and forks are POSIX's here")
 
@@ -50,7 +50,8 @@ import builtins, os, random, signal, sys
 from pathlib import Path
 sys.path.insert(0, sys.argv[1])
 from train_runs import make_often, saved, train
-from syllabary import training_checkpoint, training_checkpoint_files
+from syllabary.training import checkpoint as training_checkpoint
+from syllabary.training import checkpoint_files as training_checkpoint_files
 make_often(builtins)
 corpus, work, chains, modes = Path(sys.argv[2]), Path(sys.argv[3]), int(sys.argv[4]), sys.argv[5:]
 folder = work / "kept"
@@ -202,7 +203,7 @@ def test_a_long_document_is_not_begun_anew(
     normalize: str | None, corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It is cut where its split cuts; what may still be a part of a piece is read again."""
-    monkeypatch.setattr("syllabary.training_feed.BATCH_CHARACTERS", 60_000)
+    monkeypatch.setattr("syllabary.training.feed.BATCH_CHARACTERS", 60_000)
     path, folder = tmp_path / "long.txt", tmp_path / "kept"
     path.write_bytes(corpus.read_bytes() * 20)
     size = path.stat().st_size
@@ -257,7 +258,7 @@ def test_sizes_may_change_until_merging_has_begun(corpus: Path, tmp_path: Path) 
 def test_the_clock_says_when_to_write(corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every `SECONDS`, and no more often than a write of so long allows."""
     monkeypatch.undo()
-    monkeypatch.setattr("syllabary.training_feed.BATCH_DOCUMENTS", 10)
+    monkeypatch.setattr("syllabary.training.feed.BATCH_DOCUMENTS", 10)
     now, written = 0.0, list[float]()
     monkeypatch.setattr(training_checkpoint, "clock", lambda: now)
     real = training_checkpoint.write_counts
@@ -285,7 +286,7 @@ def test_the_clock_says_when_to_write(corpus: Path, tmp_path: Path, monkeypatch:
 
 SLOWED = """
 import time
-from syllabary import training_checkpoint_files, training_watched
+from syllabary.training import checkpoint_files as training_checkpoint_files, watched as training_watched
 owner, name = {owner}, "{name}"
 function = getattr(owner, name)
 def slowed(*arguments):

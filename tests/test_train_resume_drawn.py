@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 from train_runs import make_often, stop_in, stopped
 
 import syllabary
-from syllabary import training_learning
 from syllabary.errors import SyllabaryError
+from syllabary.training import learning as training_learning
 
 DOCUMENTS = st.lists(
     st.one_of(

@@ -55,7 +55,7 @@ from pathlib import Path
 from train_runs import make_often
 from test_train_resume_ends import KINDS
 import syllabary
-from syllabary import training_memory
+from syllabary.training import memory as training_memory
 make_often(builtins)
 training_memory.LEAST = training_memory.READING = 0
 where = {"checkpoint": "kept"} if sys.argv[5] == "kept" else {"memory_limit": int(sys.argv[5])}
@@ -107,7 +107,7 @@ COMMAND = """
 import builtins, sys, time
 sys.path.insert(0, sys.argv.pop(1))
 from train_runs import make_often
-from syllabary import training_checkpoint_files, training_watched
+from syllabary.training import checkpoint_files as training_checkpoint_files, watched as training_watched
 make_often(builtins)
 def slow(owner, name):
     function = getattr(owner, name)

@@ -19,11 +19,11 @@ from huggingface_trainers import COMPONENTS, documents, trainer_options
 from train_runs import make_often, saved, stop_in, stopped, train, write_corpus
 
 import syllabary
-from syllabary import training_huggingface
 from syllabary.corpus import Corpus
 from syllabary.counts import PieceCounts
 from syllabary.errors import CheckpointError, SyllabaryError, TrainingError
-from syllabary.training_checkpoint_files import Journal
+from syllabary.training import huggingface as training_huggingface
+from syllabary.training.checkpoint_files import Journal
 
 pytestmark = [
     pytest.mark.skipif(os.name == "nt", reason="signals and limits are POSIX's here"),

@@ -17,8 +17,8 @@ import pytest
 from train_runs import GUARD, make_often, saved, stop_in, stopped, write_corpus
 
 import syllabary
-from syllabary import training_checkpoint
 from syllabary.errors import CheckpointError
+from syllabary.training import checkpoint as training_checkpoint
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="signals and forks are POSIX's here")
 
@@ -72,7 +72,7 @@ from pathlib import Path
 sys.path.insert(0, sys.argv[1])
 from train_runs import make_often, saved
 from test_train_resume_models import MODELS, train
-from syllabary import training_checkpoint
+from syllabary.training import checkpoint as training_checkpoint
 make_often(builtins)
 corpus, work, every = Path(sys.argv[2]), Path(sys.argv[3]), int(sys.argv[4])
 folder = work / "kept"

@@ -30,7 +30,7 @@ from syllabary.reference.train_sentencepiece import SentencePieceOptions, train
 from syllabary.reference.train_sentencepiece_merge import Merging, merge_steps
 from syllabary.reference.train_sentencepiece_scripts import COMMON, INHERITED, script_of
 from syllabary.reference.train_sentencepiece_sentences import LeftOut, _below, _twister
-from syllabary.training_left_out import watched
+from syllabary.training.left_out import watched
 
 SPACE = "\u2581"
 # Options with the values that are drawn; most are left at their default, and those of `RARE` mostly.

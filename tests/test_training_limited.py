@@ -20,11 +20,11 @@ from typing import Any
 import pytest
 
 import syllabary
-from syllabary import training_memory
 from syllabary._engine import HuggingFaceTrainer
 from syllabary.errors import EarlyStopWarning, TrainingError
 from syllabary.reference.train_huggingface import BpeTrainerOptions
 from syllabary.splits import get
+from syllabary.training import memory as training_memory
 
 GUARD = 600  # seconds after which a process that does not end is a failure
 ROOM = 18 << 20  # bytes; merging takes 17 MiB of them whatever the corpus

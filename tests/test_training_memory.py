@@ -24,7 +24,7 @@ from syllabary.cli.words import spoken
 from syllabary.errors import TrainingError
 from syllabary.spec import TrainOptions
 from syllabary.splits import get
-from syllabary.training_memory import MOST, limited, size_in_bytes, temporary_folder
+from syllabary.training.memory import MOST, limited, size_in_bytes, temporary_folder
 
 ROOM = 22 << 20  # bytes; merging takes 17 MiB of them whatever the corpus
 TABLE = bytes(32 if byte < 24 else 97 + byte % 16 for byte in range(256))  # noise -> words of nine letters
@@ -150,7 +150,7 @@ FULL = """
 import resource, sys
 sys.path.insert(0, sys.argv[1])
 from test_training_memory import ROOM, learned
-from syllabary.training_memory import limited
+from syllabary.training.memory import limited
 sys.dont_write_bytecode = True  # cut short, it would break who imports it next
 resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[2]), resource.RLIM_INFINITY))
 try:

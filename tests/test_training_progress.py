@@ -19,8 +19,9 @@ import pytest
 from terminal import interrupt_when
 
 import syllabary
-from syllabary import progress, training_learning
+from syllabary import progress
 from syllabary.progress import Progress, duration, reporter, size, told
+from syllabary.training import learning as training_learning
 
 WORDS = ["low lower lowest newer newest wide wider widest né 北京 " * 30]
 

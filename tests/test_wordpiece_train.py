@@ -25,7 +25,7 @@ from syllabary.errors import EarlyStopWarning, TrainingError
 from syllabary.reference import train_wordpiece
 from syllabary.reference.train_huggingface import BpeTrainerOptions, Cutting
 from syllabary.spec import Step
-from syllabary.training_words import setup_of_words
+from syllabary.training.words import setup_of_words
 
 CORPORA = 3000 if PROVE else 150
 TRIES = 300

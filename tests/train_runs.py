@@ -17,9 +17,12 @@ from typing import Any
 import pytest
 
 import syllabary
-from syllabary import training_checkpoint, training_feed, training_learning, training_watched
 from syllabary.corpus import Care, Corpus, Reading
 from syllabary.progress import Progress
+from syllabary.training import checkpoint as training_checkpoint
+from syllabary.training import feed as training_feed
+from syllabary.training import learning as training_learning
+from syllabary.training import watched as training_watched
 
 GUARD = 120  # seconds after which a process that does not end is a failure
 CHARACTERS = 150_000

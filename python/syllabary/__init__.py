@@ -69,9 +69,9 @@ if TYPE_CHECKING:
     from syllabary.ragged import Ragged
     from syllabary.reference.encoding import Encoding
     from syllabary.tokenizer import Tokenizer
-    from syllabary.training import train
-    from syllabary.training_ids import train_ids
-    from syllabary.training_parity import Parity
+    from syllabary.training.call import train
+    from syllabary.training.ids import train_ids
+    from syllabary.training.parity import Parity
 
 __version__ = "0.1.0"
 
@@ -115,15 +115,15 @@ _HOMES = {
     "Encoding": "reference.encoding",
     "EncodingBatch": "full_batch",
     "IdTokenizer": "ids",
-    "Parity": "training_parity",
+    "Parity": "training.parity",
     "PieceCounts": "counts",
     "Progress": "progress",
     "Ragged": "ragged",
     "Tokenizer": "tokenizer",
     "count_pieces": "counting",
     "load": "opening",
-    "train": "training",
-    "train_ids": "training_ids",
+    "train": "training.call",
+    "train_ids": "training.ids",
 }
 _MODULES = (
     *("compat", "convert", "corpus", "formats", "framing", "gpt", "growth", "inspecting", "reference"),

@@ -27,8 +27,8 @@ from syllabary.piece_sums import about_both, check_alike, past_largest
 from syllabary.piece_table import LARGEST, Rules, Takes, feed, rows_of, total_of
 from syllabary.progress import Report, reporter
 from syllabary.spec import Form
-from syllabary.training_checkpoint import in_blocks, opened
-from syllabary.training_memory import limited
+from syllabary.training.checkpoint import in_blocks, opened
+from syllabary.training.memory import limited
 
 SOUGHT = 1_000  # pieces whose count may be past the most
 

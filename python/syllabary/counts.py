@@ -26,10 +26,10 @@ from syllabary.progress import Report, reporter
 from syllabary.reference.assemble import check_options
 from syllabary.spec import Form, SplitSpec, TrainOptions
 from syllabary.training import LIKE, OURS, TOOLS, split_of
-from syllabary.training_checkpoint import Checkpoint, in_blocks, opened
-from syllabary.training_counted import corpus_record, count_corpus
-from syllabary.training_huggingface import by_lines
-from syllabary.training_own import HUGGINGFACE, SENTENCEPIECE
+from syllabary.training.checkpoint import Checkpoint, in_blocks, opened
+from syllabary.training.counted import corpus_record, count_corpus
+from syllabary.training.huggingface import by_lines
+from syllabary.training.own import HUGGINGFACE, SENTENCEPIECE
 
 Split = str | SplitSpec | EllipsisType | None
 

@@ -24,7 +24,7 @@ from syllabary.piece_table import PieceTable
 from syllabary.reference.symbols import plural
 from syllabary.tokenizer import Tokenizer
 from syllabary.training import train
-from syllabary.training_own import SENTENCEPIECE
+from syllabary.training.own import SENTENCEPIECE
 from syllabary.truncation import COUNTED
 
 CURVE = Matplotlib(TrainingError, "the curve needs", "plot")

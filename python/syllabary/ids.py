@@ -1,7 +1,7 @@
 """`IdTokenizer`: sequences of integers to ids and back, by learned merges, without any text.
 
 `reference/ids.py` defines what it computes, the engine computes it. Adds its arguments and its file. Leaves
-out: how merges are learned (`training_ids`).
+out: how merges are learned (`training.ids`).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Progress of training: what is reported, and a bar on stderr for those who want to see it.
 
-Adds memory and the time left to what training tells. Leaves out: when to report (`training_feed`,
-`training_learning`) and whether stderr is a terminal (`cli`).
+Adds memory and the time left to what training tells. Leaves out: when to report (`training.feed`,
+`training.learning`) and whether stderr is a terminal (`cli`).
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """`train` on several languages, and with superwords: options and what is said afterwards.
 
-Leaves out: what they mean (`syllabary.training_parity`, `training_superwords`).
+Leaves out: what they mean (`syllabary.training.parity`, `training.superwords`).
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from syllabary.corpus.corpus import Corpus
 from syllabary.corpus.document import Reading
 from syllabary.counts import PieceCounts
 from syllabary.tokenizer import Tokenizer
-from syllabary.training_parity import Parity
+from syllabary.training.parity import Parity
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 

@@ -35,11 +35,11 @@ from syllabary.formats.record import Format
 from syllabary.spec import SplitSpec
 from syllabary.training import LIKE, OURS, TOOLS, split_of
 from syllabary.training import train as learn
-from syllabary.training_huggingface_options import BPE, UNIGRAM, read_option, settings_of, setup_of
-from syllabary.training_own import HUGGINGFACE, MODELS, SENTENCEPIECE
-from syllabary.training_sentencepiece import options_of
-from syllabary.training_sentencepiece import read_option as read_sentencepiece
-from syllabary.training_words import OURS as FAMILIES
+from syllabary.training.huggingface_options import BPE, UNIGRAM, read_option, settings_of, setup_of
+from syllabary.training.own import HUGGINGFACE, MODELS, SENTENCEPIECE
+from syllabary.training.sentencepiece import options_of
+from syllabary.training.sentencepiece import read_option as read_sentencepiece
+from syllabary.training.words import OURS as FAMILIES
 
 
 @click.command(

@@ -1,7 +1,7 @@
 """`--resume` and `--checkpoint` of `syllabary train`: where a checkpoint is kept, and when it goes.
 
 Adds the two options; the verb gets `checkpoint`, an argument of `syllabary.train`. Leaves out: what a
-checkpoint holds (`syllabary.training_checkpoint`).
+checkpoint holds (`syllabary.training.checkpoint`).
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import click
 
 from syllabary.cli import common
 from syllabary.cli.words import printable
-from syllabary.training_checkpoint import holds, remove
+from syllabary.training.checkpoint import holds, remove
 
 
 def resume_options(command: common.Command) -> common.Command:

@@ -3,7 +3,7 @@
 Adds `ReadTokens`. To open a tokenizer takes a few of its tokens; two hundred thousand Python objects for the
 rest would take longer than all else. What a specification asks of tokens holds for these: whoever read them
 has looked (ids are in range and ascend, tokens are bytes; of a rank file no two alike). Leaves out: reading
-(`formats.tiktoken`) and learning (`training_finished`).
+(`formats.tiktoken`) and learning (`training.finished`).
 """
 
 from __future__ import annotations

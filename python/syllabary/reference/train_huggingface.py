@@ -24,7 +24,7 @@ by the order of their names; of equal entries of one pair the one that was put i
 first, with another count) comes first, as it does there wherever that entry was the next of all. Counts are
 exact, where the trainer's wrap around at 2^31.
 Source: tokenizers 0.23.3, `models/bpe/trainer.rs` and `word.rs`. Leaves out: the tokenizer that is made of it
-(`syllabary.training_huggingface`), reading files.
+(`syllabary.training.huggingface`), reading files.
 """
 
 from __future__ import annotations

@@ -22,7 +22,7 @@ own, in the order of a hash table. Here they come in the order of characters: th
 equals the larger; then those of `initial_alphabet`, as they are given. Counts are exact, where theirs wrap
 around at 2^32; and a piece `<UNK>`, which panics there, is learned and left out.
 Source: tokenizers 0.23.3, `models/unigram/trainer.rs`, `lattice.rs`. Leaves out: how text becomes words
-(`train_huggingface.read_words`), the file (`syllabary.training_huggingface`).
+(`train_huggingface.read_words`), the file (`syllabary.training.huggingface`).
 """
 
 from __future__ import annotations

@@ -23,7 +23,7 @@ from syllabary.errors import CorpusError, TextError
 from syllabary.formats.subword_nmt_codes import HEADERS, MARK
 from syllabary.reference.symbols import utf8
 from syllabary.spec import SplitSpec, TrainOptions
-from syllabary.training_learning import learn
+from syllabary.training.learning import learn
 
 __all__ = ["create_parser", "get_vocabulary", "learn_bpe"]
 

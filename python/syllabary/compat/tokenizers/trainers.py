@@ -23,7 +23,7 @@ from syllabary.compat.tokenizers.models import told as passed
 from syllabary.reference.train_huggingface import BpeTrainerOptions, Learned, last_ranks
 from syllabary.reference.train_unigram_huggingface import UnigramTrainerOptions, finish
 from syllabary.reference.train_wordlevel import vocabulary
-from syllabary.training_huggingface import learn_scored
+from syllabary.training.huggingface import learn_scored
 
 FORMATS = {"indicatif": "Indicatif", "json": "JsonLines", "silent": "Silent"}
 

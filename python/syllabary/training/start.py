@@ -2,7 +2,7 @@
 
 Adds what the tokenizer decides of the options, the way of its text to the trainer (special and added tokens,
 normalizer and pre-tokenizer are as in its `encode`), and the finished tokenizer. Leaves out: what all this
-means (`reference.train_start`), and the training itself (`training`).
+means (`reference.train_start`), and the training itself (`call`).
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ from syllabary.reference.symbols import utf8
 from syllabary.reference.ties import Pair
 from syllabary.spec import Form, TokenizerSpec, TrainOptions
 from syllabary.tokenizer import Tokenizer
-from syllabary.training_checkpoint import Checkpoint
-from syllabary.training_counted import corpus_record, count_table
-from syllabary.training_feed import Takes, feed, feed_runs, no_piece, uncut
-from syllabary.training_learning import learn
-from syllabary.training_memory import Room
-from syllabary.training_watched import count
+from syllabary.training.checkpoint import Checkpoint
+from syllabary.training.counted import corpus_record, count_table
+from syllabary.training.feed import Takes, feed, feed_runs, no_piece, uncut
+from syllabary.training.learning import learn
+from syllabary.training.memory import Room
+from syllabary.training.watched import count
 
 DECIDED = "start decides it, and has {own}: leave {name} out"
 

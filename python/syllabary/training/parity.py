@@ -1,7 +1,7 @@
 """`train` for several languages at once, none of which is left behind.
 
 `reference/train_parity.py` defines it, the engine computes it. Adds the counting of each language's text, and
-the record. Leaves out: the arguments of `train` (`training`).
+the record. Leaves out: the arguments of `train` (`call`).
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ from syllabary.reference.symbols import symbols
 from syllabary.reference.train_parity import ParityRules, check_rules
 from syllabary.spec import TrainOptions
 from syllabary.tokenizer import Tokenizer
-from syllabary.training_counted import counted
-from syllabary.training_feed import tell
-from syllabary.training_learning import merging
-from syllabary.training_table import check_table, feed_table
+from syllabary.training.counted import counted
+from syllabary.training.feed import tell
+from syllabary.training.learning import merging
+from syllabary.training.table import check_table, feed_table
 
 Texts: TypeAlias = "Source | Corpus | PieceTable"
 

@@ -1,7 +1,7 @@
 """Tools and models whose trainers have options of their own: which one a call of `train` means.
 
-Leaves out: the options (`training_huggingface_options`, `training_sentencepiece`, `training_words`,
-`training_unigram`), and tools whose training `TrainOptions` say (`training`).
+Leaves out: the options (`huggingface_options`, `sentencepiece`, `words`, `unigram`), and tools whose training
+`TrainOptions` say (`call`).
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from syllabary.corpus.corpus import Corpus
 from syllabary.errors import TrainingError
 from syllabary.piece_table import PieceTable
 from syllabary.tokenizer import Tokenizer
-from syllabary.training_huggingface import check_cut, train_huggingface
-from syllabary.training_huggingface_options import UNIGRAM, Setup, setup_of_call
-from syllabary.training_sentencepiece import options_of_call, told_of, train_sentencepiece
-from syllabary.training_unigram import options_of_unigram, train_unigram
-from syllabary.training_words import setup_of_words
+from syllabary.training.huggingface import check_cut, train_huggingface
+from syllabary.training.huggingface_options import UNIGRAM, Setup, setup_of_call
+from syllabary.training.sentencepiece import options_of_call, told_of, train_sentencepiece
+from syllabary.training.unigram import options_of_unigram, train_unigram
+from syllabary.training.words import setup_of_words
 
 HUGGINGFACE = "huggingface"
 SENTENCEPIECE = "sentencepiece"

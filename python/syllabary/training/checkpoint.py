@@ -1,14 +1,14 @@
 """A checkpoint of training: a folder from which the same call goes on after a kill, to the same bytes.
 
     checkpoint.json         what is trained and of what, how far it was read; its word alone counts
-    counts-N.bin            the table of counts that it names (`training_checkpoint_files`)
+    counts-N.bin            the table of counts that it names (`checkpoint_files`)
     merges.bin              the merges learned so far, appended
     pieces.bin              or the pieces that are left of a unigram model, with their scores
     lock                    held by the process that trains
 
 While the corpus is counted, a new table and then a new `checkpoint.json` are written every half minute, or
 less often where writing takes long; when all is counted, once more; from then on merges are appended.
-Leaves out: how text is followed (`training_watched`) and merges are learned (`training_learning`).
+Leaves out: how text is followed (`watched`) and merges are learned (`learning`).
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from syllabary.errors import CheckpointError, TrainingError
 from syllabary.files import check_folder, write_atomic
 from syllabary.piece_table import PieceTable
 from syllabary.spec import TrainOptions
-from syllabary.training_checkpoint_files import (
+from syllabary.training.checkpoint_files import (
     BLOCK,
     Journal,
     read_counts,
@@ -44,7 +44,7 @@ from syllabary.training_checkpoint_files import (
     write_blocks,
     write_counts,
 )
-from syllabary.training_checkpoint_state import (
+from syllabary.training.checkpoint_state import (
     STATE,
     TABLE,
     Options,
@@ -57,7 +57,7 @@ from syllabary.training_checkpoint_state import (
     read_state,
     state_bytes,
 )
-from syllabary.training_feed import Counts
+from syllabary.training.feed import Counts
 
 MERGES, PIECES, LOCK = "merges.bin", "pieces.bin", "lock"
 OURS = re.compile(

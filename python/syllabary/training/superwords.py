@@ -1,7 +1,7 @@
 """`train(..., superwords=N)`: two stages, of which the second joins words.
 
 `reference/train_superwords.py` defines it, the engine computes it. Adds reading the text twice. Leaves out:
-the arguments of `train` (`training`).
+the arguments of `train` (`call`).
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from syllabary.reference.assemble import assemble, warn_early_stop
 from syllabary.reference.train_superwords import check_superwords, first_stage, second_stage
 from syllabary.spec import TrainOptions
 from syllabary.tokenizer import Tokenizer
-from syllabary.training_counted import corpus_record, counted
-from syllabary.training_feed import check_same
-from syllabary.training_learning import learn, with_learned
-from syllabary.training_memory import Room
+from syllabary.training.counted import corpus_record, counted
+from syllabary.training.feed import check_same
+from syllabary.training.learning import learn, with_learned
+from syllabary.training.memory import Room
 
 ACROSS = "superwords"
 

@@ -1,8 +1,8 @@
 """`train(model="unigram")`, our own way.
 
 Adds which arguments go with it, and the way of words through the engine. Leaves out: what is learned and the
-finished tokenizer (`reference.train_unigram_own`), and the ways of other tools (`training_sentencepiece`,
-`training_huggingface`).
+finished tokenizer (`reference.train_unigram_own`), and the ways of other tools (`sentencepiece`,
+`huggingface`).
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from syllabary.reference.train_unigram_own import finish, room_of, settings_of, 
 from syllabary.spec import SplitSpec, TrainOptions
 from syllabary.splits import get
 from syllabary.tokenizer import Tokenizer
-from syllabary.training_checkpoint import Checkpoint, opened
-from syllabary.training_counted import corpus_record, count_corpus
-from syllabary.training_feed import no_piece, uncut
-from syllabary.training_learning import pruned
-from syllabary.training_memory import Room, limited
+from syllabary.training.checkpoint import Checkpoint, opened
+from syllabary.training.counted import corpus_record, count_corpus
+from syllabary.training.feed import no_piece, uncut
+from syllabary.training.learning import pruned
+from syllabary.training.memory import Room, limited
 
 TAKEN = ("split", "normalize")  # arguments, beside those that all tools take
 

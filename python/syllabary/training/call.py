@@ -2,7 +2,7 @@
 
 Adds the options' defaults (ours and those of the tools that `like` names) and the record of what was read.
 Leaves out: the algorithm (`reference.train` defines it, the engine runs it), the reading of files (`corpus`),
-and how documents reach the engine (`training_feed`).
+and how documents reach the engine (`feed`).
 """
 
 from __future__ import annotations
@@ -39,20 +39,20 @@ from syllabary.reference.assemble import (
 from syllabary.reference.pattern_joins import finds_all
 from syllabary.spec import Alphabet, ByteOrder, Form, SplitSpec, TieBreak, TrainOptions, Unit
 from syllabary.tokenizer import Tokenizer
-from syllabary.training_checkpoint import Checkpoint, keeping, opened
-from syllabary.training_checkpoint_state import name_of
-from syllabary.training_counted import corpus_record, count_corpus, count_table
-from syllabary.training_feed import no_piece, uncut
-from syllabary.training_finished import as_asked, as_plain, finished, reuses
-from syllabary.training_huggingface import plain_setup, read_once, train_huggingface
-from syllabary.training_ids import ids_of_call
-from syllabary.training_learning import learn
-from syllabary.training_memory import limited
-from syllabary.training_own import SENTENCEPIECE, own_trainer
-from syllabary.training_parity import Parity
-from syllabary.training_research import check_research, is_research, train_research
-from syllabary.training_start import take_start, train_on
-from syllabary.training_table import take_options
+from syllabary.training.checkpoint import Checkpoint, keeping, opened
+from syllabary.training.checkpoint_state import name_of
+from syllabary.training.counted import corpus_record, count_corpus, count_table
+from syllabary.training.feed import no_piece, uncut
+from syllabary.training.finished import as_asked, as_plain, finished, reuses
+from syllabary.training.huggingface import plain_setup, read_once, train_huggingface
+from syllabary.training.ids import ids_of_call
+from syllabary.training.learning import learn
+from syllabary.training.memory import limited
+from syllabary.training.own import SENTENCEPIECE, own_trainer
+from syllabary.training.parity import Parity
+from syllabary.training.research import check_research, is_research, train_research
+from syllabary.training.start import take_start, train_on
+from syllabary.training.table import take_options
 
 LARGEST_COUNT = 2**64 - 1
 

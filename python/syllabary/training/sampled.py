@@ -22,10 +22,10 @@ from syllabary.errors import TrainingError
 from syllabary.reference.symbols import plural
 from syllabary.reference.train_sentencepiece_options import SentencePieceOptions
 from syllabary.reference.train_sentencepiece_sentences import chosen
-from syllabary.training_checkpoint import Checkpoint
-from syllabary.training_feed import Takes
-from syllabary.training_memory import Room
-from syllabary.training_watched import count as counted_by
+from syllabary.training.checkpoint import Checkpoint
+from syllabary.training.feed import Takes
+from syllabary.training.memory import Room
+from syllabary.training.watched import count as counted_by
 
 Placed = tuple[bytes, NDArray[np.uint64], NDArray[np.uint64], NDArray[np.uint64]]
 

@@ -2,7 +2,7 @@
 
 With a checkpoint, what an earlier run has learned is where this one starts: the engine spells the pieces
 with those merges, and goes on. The rounds of a unigram model likewise (`pruned`). Leaves out: what a merge
-and a round are (`reference.train`, `train_unigram`), and the files (`training_checkpoint`).
+and a round are (`reference.train`, `train_unigram`), and the files (`checkpoint`).
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from syllabary._engine import Trainer
 from syllabary.errors import CheckpointError, TrainingError
 from syllabary.progress import Progress, Report
 from syllabary.spec import TrainOptions
-from syllabary.training_checkpoint import PIECES, Checkpoint
-from syllabary.training_checkpoint_files import Merges, way_out
-from syllabary.training_feed import tell
+from syllabary.training.checkpoint import PIECES, Checkpoint
+from syllabary.training.checkpoint_files import Merges, way_out
+from syllabary.training.feed import tell
 
 SLICE = 0.1  # seconds: progress is told, and merges are kept, so often
 MOST: int | None = None  # merges of a slice, at most; None: as many as there is time for

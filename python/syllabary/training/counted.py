@@ -1,7 +1,7 @@
 """The counting stage: all of a corpus, or of a table, into a trainer, with a checkpoint if there is one.
 
-Leaves out: how documents reach the engine (`training_feed`), how a checkpoint follows them
-(`training_watched`), and learning (`training_learning`).
+Leaves out: how documents reach the engine (`feed`), how a checkpoint follows them (`watched`), and learning
+(`learning`).
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ from syllabary.corpus.corpus import Corpus
 from syllabary.piece_table import PieceTable
 from syllabary.progress import Report
 from syllabary.spec import TrainOptions
-from syllabary.training_checkpoint import Checkpoint
-from syllabary.training_feed import Takes, feed, no_piece, uncut
-from syllabary.training_memory import Room
-from syllabary.training_table import check_table, feed_table
-from syllabary.training_watched import count
+from syllabary.training.checkpoint import Checkpoint
+from syllabary.training.feed import Takes, feed, no_piece, uncut
+from syllabary.training.memory import Room
+from syllabary.training.table import check_table, feed_table
+from syllabary.training.watched import count
 
 
 def counted(
@@ -41,7 +41,7 @@ def count_corpus(
 ) -> int:
     """Count a corpus, with a checkpoint only what was not counted before; the bytes of its text.
 
-    The trainer was made with `uncut(options)`. Raises as `training_feed.feed` and `training_watched.count`.
+    The trainer was made with `uncut(options)`. Raises as `feed.feed` and `watched.count`.
     """
     normalized = options.normalize is not None
 

@@ -1,8 +1,7 @@
 """What `checkpoint.json` says: the plan of a training, its corpus, and how far both are.
 
 Adds the plan (whatever decides the result), the sentences about what differs, and the file: JSON with a
-checksum, whose values are looked at before they are used. Leaves out: when it is
-written (`training_checkpoint`).
+checksum, whose values are looked at before they are used. Leaves out: when it is written (`checkpoint`).
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ from syllabary.reference.train_huggingface import BpeTrainerOptions
 from syllabary.reference.train_sentencepiece_options import SentencePieceOptions
 from syllabary.reference.train_unigram_huggingface import UnigramTrainerOptions
 from syllabary.spec import TokenizerSpec, TrainOptions
-from syllabary.training_checkpoint_files import unusable, way_out
+from syllabary.training.checkpoint_files import unusable, way_out
 
 STATE = "checkpoint.json"
 FORMAT = "syllabary-training"
@@ -51,7 +50,7 @@ class Seen:
     """How far a corpus was read, in bytes of its text with one more byte at the end of each document.
 
     counted: so far it is in the table. read: so far its text is known, `crc` being its CRC-32.
-    marks: the CRC-32 at every `training_watched.MARK` bytes before that.
+    marks: the CRC-32 at every `watched.MARK` bytes before that.
     """
 
     counted: int = 0

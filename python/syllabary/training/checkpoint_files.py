@@ -12,7 +12,7 @@
 
 A table is there whole or not at all. Merges are appended: of a record that a kill or a full disk has cut
 short, and of what comes after damage, nothing is used. Leaves out: when they are written, and whether they
-are of this training (`training_checkpoint`).
+are of this training (`checkpoint`).
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 Adds the batches, the check for the end-of-word mark, and the way of text that is normalized: as in `encode`,
 special tokens are cut out of it first, then each run between them is rewritten, with the engine's tables;
 what a run becomes does not depend on how its document is cut into parts. Leaves out: reading (`corpus`), and
-what is learned (`training`).
+what is learned (`call`).
 """
 
 from __future__ import annotations

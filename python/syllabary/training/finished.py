@@ -1,7 +1,7 @@
 """From what was learned to a `Tokenizer`.
 
 Adds the way of the engine's merges: it spells their tokens, which become Python objects when somebody asks
-for them. Leaves out: ids and checks (`reference.assemble`), and learning (`training`).
+for them. Leaves out: ids and checks (`reference.assemble`), and learning (`call`).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from syllabary.reference.bytes_to_unicode import CHARACTER_TO_BYTE, unspell
 from syllabary.reference.tokens import ReadTokens
 from syllabary.spec import TokenizerSpec, TrainOptions
 from syllabary.tokenizer import Tokenizer
-from syllabary.training_huggingface import CARRIED
+from syllabary.training.huggingface import CARRIED
 
 
 def finished(

@@ -1,8 +1,8 @@
 """`train(model="wordpiece")` and `train(model="wordlevel")`: the options of Hugging Face's trainers and ours.
 
 Adds which options each has and what they are where not given. Components around the model and the way of
-documents are those of `like="huggingface"`. Leaves out: reading options (`training_huggingface_options`),
-training (`training_huggingface`), and what is learned (`reference.train_wordpiece`, `train_wordlevel`).
+documents are those of `like="huggingface"`. Leaves out: reading options (`huggingface_options`), training
+(`huggingface`), and what is learned (`reference.train_wordpiece`, `train_wordlevel`).
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import dataclasses
 from typing import Any
 
 from syllabary.errors import TrainingError
-from syllabary.training_huggingface_options import LONGEST, Family, Setup, setup_of_call
+from syllabary.training.huggingface_options import LONGEST, Family, Setup, setup_of_call
 
 Arguments = tuple[dict[str, Any], dict[str, Any], Any]
 

@@ -3,7 +3,7 @@
 Adds how arguments and options of `train` become sentencepiece's own, and the way of documents through the
 engine: the lines of a document are the sentences, without a CR at their end. Leaves out: the definition
 (`reference.train_sentencepiece`, `train_sentencepiece_counted`, `train_unigram_sentencepiece`), from which
-options, alphabet and finished tokenizer are taken as they are, and what other tools do (`training`).
+options, alphabet and finished tokenizer are taken as they are, and what other tools do (`call`).
 """
 
 from __future__ import annotations
@@ -44,14 +44,14 @@ from syllabary.reference.train_unigram_sentencepiece import choose as choose_sco
 from syllabary.reference.train_unigram_sentencepiece import settings_of
 from syllabary.spec import Step, TokenizerSpec
 from syllabary.tokenizer import Tokenizer
-from syllabary.training_checkpoint import Checkpoint, opened
-from syllabary.training_counted import corpus_record
-from syllabary.training_feed import Takes, feed_parts, tell
-from syllabary.training_learning import followed, merging, pruned
-from syllabary.training_left_out import watched
-from syllabary.training_memory import Room, limited
-from syllabary.training_sampled import count_chosen, halved, is_chosen
-from syllabary.training_watched import count as counted_by
+from syllabary.training.checkpoint import Checkpoint, opened
+from syllabary.training.counted import corpus_record
+from syllabary.training.feed import Takes, feed_parts, tell
+from syllabary.training.learning import followed, merging, pruned
+from syllabary.training.left_out import watched
+from syllabary.training.memory import Room, limited
+from syllabary.training.sampled import count_chosen, halved, is_chosen
+from syllabary.training.watched import count as counted_by
 from syllabary.unicode.charsmaps import charsmap_of
 
 # Arguments of `train` -> the option that says the same here.

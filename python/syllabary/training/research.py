@@ -1,7 +1,7 @@
 """What `train` does where it is not told one text and one way to cut it: several languages, superwords.
 
-Adds the choice between them, and what does not go together. Leaves out: each (`training_parity`,
-`training_superwords`), and integers (`training_ids`).
+Adds the choice between them, and what does not go together. Leaves out: each (`parity`, `superwords`),
+and integers (`ids`).
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from syllabary.piece_table import PieceTable
 from syllabary.progress import Report
 from syllabary.spec import TrainOptions
 from syllabary.tokenizer import Tokenizer
-from syllabary.training_memory import limited
-from syllabary.training_parity import Parity, train_parity
-from syllabary.training_superwords import train_superwords
+from syllabary.training.memory import limited
+from syllabary.training.parity import Parity, train_parity
+from syllabary.training.superwords import train_superwords
 
 # Arguments of `train` that do not go with any of this.
 OTHERS = ("like", "start", "checkpoint")

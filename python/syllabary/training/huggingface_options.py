@@ -2,8 +2,8 @@
 
 Adds `Setup`, what is trained, and the ways to it: from a call of `train`, from options alone, from the text
 of the command line; and `Family`, which options a model has, here those of BPE. Leaves out: training
-(`training_huggingface`), other models (`training_words`, `training_unigram`), and what the trainers' options
-mean (`reference.train_huggingface`, `train_unigram_huggingface`).
+(`huggingface`), other models (`words`, `unigram`), and what the trainers' options mean
+(`reference.train_huggingface`, `train_unigram_huggingface`).
 """
 
 from __future__ import annotations

@@ -3,8 +3,8 @@
 Adds the way of documents through the engine, and the tokenizer: it is read from the very `tokenizer.json`
 that their library would save, so that it is saved as that file. Leaves out: the definition
 (`reference.train_huggingface`, `train_wordlevel`, `train_unigram_huggingface`), options
-(`training_huggingface_options`), and plain byte-level training (`training`), which comes here only if a name
-comes twice (`reuses`).
+(`huggingface_options`), and plain byte-level training (`call`), which comes here only if a name comes twice
+(`reuses`).
 """
 
 from __future__ import annotations
@@ -45,13 +45,13 @@ from syllabary.reference.train_unigram_seed import TEXTS
 from syllabary.reference.train_wordlevel import vocabulary
 from syllabary.spec import Form, SplitSpec, Step, TokenizerSpec, TrainOptions
 from syllabary.tokenizer import Tokenizer
-from syllabary.training_checkpoint import Checkpoint, opened
-from syllabary.training_counted import corpus_record
-from syllabary.training_feed import Takes, check_same, feed_parts, no_piece, tell
-from syllabary.training_huggingface_options import BYTES_DECODED, FLAGS, MODEL, Setup
-from syllabary.training_learning import fitting, followed, merging, pruned
-from syllabary.training_memory import Room, limited
-from syllabary.training_watched import count as counted_by
+from syllabary.training.checkpoint import Checkpoint, opened
+from syllabary.training.counted import corpus_record
+from syllabary.training.feed import Takes, check_same, feed_parts, no_piece, tell
+from syllabary.training.huggingface_options import BYTES_DECODED, FLAGS, MODEL, Setup
+from syllabary.training.learning import fitting, followed, merging, pruned
+from syllabary.training.memory import Room, limited
+from syllabary.training.watched import count as counted_by
 
 PREFIX = "continuing_subword_prefix"
 # Of a tokenizer of bytes, what its file says in other words than ours would.

@@ -3,7 +3,7 @@
 A `Watched` stands where the engine's trainer stands and passes on what it is fed. Of a corpus that is read
 again, it leaves out what is in the checkpoint's table, and compares a running checksum. It writes the
 checkpoint when that is due, and lets Ctrl-C in only where what is counted and what was read agree.
-Leaves out: the folder and its files (`training_checkpoint`).
+Leaves out: the folder and its files (`checkpoint`).
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from typing import Any
 from syllabary.corpus.corpus import Corpus
 from syllabary.corpus.report import Report
 from syllabary.errors import CheckpointError, SyllabaryError
-from syllabary.training_checkpoint import Checkpoint
-from syllabary.training_checkpoint_files import way_out
-from syllabary.training_checkpoint_state import Seen
-from syllabary.training_feed import Counts, Takes
+from syllabary.training.checkpoint import Checkpoint
+from syllabary.training.checkpoint_files import way_out
+from syllabary.training.checkpoint_state import Seen
+from syllabary.training.feed import Counts, Takes
 
 MARK = 16 << 20  # bytes of text between two marks, by which one tells where a corpus differs
 END = b"\xff"  # of a document, in the stream that is compared: no byte of UTF-8

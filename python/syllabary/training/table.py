@@ -1,7 +1,7 @@
 """Training from a table of counts: which options the table has decided, and its way into the trainer.
 
 `reference/counts.py` says what cannot be learned from one. Leaves out: the table (`piece_table`), and the
-training (`training`).
+training (`call`).
 """
 
 from __future__ import annotations

@@ -22,8 +22,8 @@ from syllabary.ids import IdTokenizer, sequence_of
 from syllabary.progress import Progress, Report, reporter
 from syllabary.reference.assemble import check_options, merge_budget, training_record, warn_early_stop
 from syllabary.spec import SplitSpec, TieBreak, TrainOptions
-from syllabary.training_feed import tell
-from syllabary.training_learning import learn
+from syllabary.training.feed import tell
+from syllabary.training.learning import learn
 
 Sequence = Iterable[int] | ArrayLike | os.PathLike[str]
 # Short sequences are handed to the engine together, up to so many integers.
