@@ -70,7 +70,7 @@ def test_opening_a_file_loads_its_own_format_alone(name: str, module: str, tmp_p
     told = ", split='gpt2'" if module == "tiktoken" else ""
     script = f"import syllabary; syllabary.load({os.fspath(tmp_path / name)!r}{told}).encode('low')"
     assert formats_of(script) == {module}
-    unneeded = """reference.tokenizer reference.train streaming chunking framing full_batch
+    unneeded = """reference.tokenizer reference.train streaming chunking framing full
     formats.transformers_folder formats.sentencepiece_write formats.gguf_write""".split()
     unneeded = [f"syllabary.{one}" for one in unneeded]
     assert not {*unneeded, "regex", "zipfile", "tempfile"} & loaded(script)

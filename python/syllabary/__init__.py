@@ -62,7 +62,7 @@ if TYPE_CHECKING:
     from syllabary import verify as verify
     from syllabary.counting import count_pieces
     from syllabary.counts import PieceCounts
-    from syllabary.full_batch import EncodingBatch
+    from syllabary.full.batch import EncodingBatch
     from syllabary.ids import IdTokenizer
     from syllabary.opening import load
     from syllabary.progress import Progress
@@ -113,7 +113,7 @@ __all__ = [
 # Where each name comes from that is imported when it is first asked for: who encodes loads no trainer.
 _HOMES = {
     "Encoding": "reference.encoding",
-    "EncodingBatch": "full_batch",
+    "EncodingBatch": "full.batch",
     "IdTokenizer": "ids",
     "Parity": "training.parity",
     "PieceCounts": "counts",

@@ -150,7 +150,7 @@ class Learned:
 
 @final
 class FullRows:
-    """Tokens of texts, to be laid out once as rows; see `full_batch.Rows`."""
+    """Tokens of texts, to be laid out once as rows; see `full.batch.Rows`."""
 
     def lay_out(
         self,

@@ -1,7 +1,7 @@
 """Full encodings, as methods of `Tokenizer`: what a model wants to know beside the ids.
 
 Adds the arguments, their checks and their defaults, which are what the tokenizer's file says. Leaves out: the
-rows (the engine, `reference.full`), and what is made of them (`full_batch`).
+rows (the engine, `reference.full`), and what is made of them (`full.batch`).
 """
 
 from __future__ import annotations
@@ -20,8 +20,12 @@ from syllabary.spec import TokenizerSpec
 
 if TYPE_CHECKING:
     from syllabary import framing as frames
-    from syllabary import framing_arguments, framing_plan, full_batch, full_layout, full_rows
     from syllabary.formats import hf_framing, transformers_folder
+    from syllabary.full import arguments as framing_arguments
+    from syllabary.full import batch as full_batch
+    from syllabary.full import layout as full_layout
+    from syllabary.full import plan as framing_plan
+    from syllabary.full import rows as full_rows
     from syllabary.reference import encoding, postprocess
     from syllabary.reference import truncation as cutting
 else:
@@ -30,11 +34,11 @@ else:
         cutting="syllabary.reference.truncation",
         encoding="syllabary.reference.encoding",
         frames="syllabary.framing",
-        framing_arguments="syllabary.framing_arguments",
-        framing_plan="syllabary.framing_plan",
-        full_batch="syllabary.full_batch",
-        full_layout="syllabary.full_layout",
-        full_rows="syllabary.full_rows",
+        framing_arguments="syllabary.full.arguments",
+        framing_plan="syllabary.full.plan",
+        full_batch="syllabary.full.batch",
+        full_layout="syllabary.full.layout",
+        full_rows="syllabary.full.rows",
         hf_framing="syllabary.formats.hf_framing",
         postprocess="syllabary.reference.postprocess",
         transformers_folder="syllabary.formats.transformers_folder",

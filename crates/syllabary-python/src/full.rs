@@ -19,7 +19,7 @@ use crate::{
     signals::interruptible,
 };
 
-/// `full_batch.Rows`, laid out once.
+/// `full.batch.Rows`, laid out once.
 #[pyclass(module = "syllabary._engine")]
 pub struct FullRows {
     located: Option<Located>,
@@ -28,7 +28,7 @@ pub struct FullRows {
     integers: Arc<PyOnceLock<Integers>>,
 }
 
-/// Items, labels and trims of a `framing_plan.Plan`.
+/// Items, labels and trims of a `full.plan.Plan`.
 type PlanParts = (Vec<(i64, u32, u32)>, Vec<Vec<i64>>, Vec<(bool, Vec<bool>)>);
 
 impl FullRows {

@@ -1,4 +1,4 @@
-//! Pairs of integers as rows of tuples, for `full_batch.offset_pairs`.
+//! Pairs of integers as rows of tuples, for `full.batch.offset_pairs`.
 //!
 //! Python's collector watches every new tuple, until it looks at it and sees that integers can close no circle. Hundreds
 //! of thousands of them make it look often, and at all else that is young or old: so these are taken from its sight at

@@ -1,6 +1,6 @@
 """Rows that the engine made of many texts, as encodings: a field becomes a list when it is asked for.
 
-Adds `encodings_of`, and `later` for a row by itself. Leaves out: how rows are made (`syllabary.full_batch`),
+Adds `encodings_of`, and `later` for a row by itself. Leaves out: how rows are made (`syllabary.full.batch`),
 what an encoding can do (`_encoding`).
 """
 
@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from syllabary.compat.tokenizers._encoding import Encoding
-from syllabary.full_batch import EncodingBatch, ranges_of
+from syllabary.full.batch import EncodingBatch, ranges_of
 from syllabary.reference.encoding import Encoding as Row
 
 # Fields that are the same lists in both.

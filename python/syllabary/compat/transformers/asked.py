@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from syllabary.arguments import check_choice
-from syllabary.framing_arguments import LONGEST, check_size
+from syllabary.full.arguments import LONGEST, check_size
 
 
 class Asked(NamedTuple):

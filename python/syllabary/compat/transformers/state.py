@@ -15,7 +15,7 @@ from syllabary.formats.hf_grown import Entries, entries, grown
 from syllabary.formats.hf_read import read_document
 from syllabary.formats.hidden import hidden
 from syllabary.formats.strict_json import Json, parse
-from syllabary.framing_arguments import check_processors
+from syllabary.full.arguments import check_processors
 from syllabary.reference.spellings import spellings
 from syllabary.spec import TokenizerSpec
 from syllabary.tokenizer import Tokenizer

@@ -1,6 +1,6 @@
 """Rows of full encodings as arrays: what a batch is pickled and copied as.
 
-Adds `KeptRows`. Leaves out: how rows are made (`full_rows`), and what is made of them (`full_batch`).
+Adds `KeptRows`. Leaves out: how rows are made (`rows`), and what is made of them (`batch`).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ Array = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class KeptRows:
-    """See `full_batch.Rows`, whose methods return these."""
+    """See `batch.Rows`, whose methods return these."""
 
     kept_bounds: Array
     kept_samples: Array

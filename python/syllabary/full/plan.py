@@ -1,7 +1,7 @@
 """A framing as a plan: what a row is made of, item by item, for whoever makes many rows.
 
 Adds `Plan`, found by running the specification on a text of one token that overflows with one more: what it
-does with those it does with all. Leaves out: the rows (the engine, `full_batch`).
+does with those it does with all. Leaves out: the rows (the engine, `batch`).
 """
 
 from __future__ import annotations

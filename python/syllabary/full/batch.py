@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 from syllabary._engine import pairs
 from syllabary.arguments import place
 from syllabary.cached import cached_property
-from syllabary.full_kept import KeptRows
-from syllabary.full_layout import Layout
-from syllabary.full_row import Row
-from syllabary.full_rows import found_as
+from syllabary.full.kept import KeptRows
+from syllabary.full.layout import Layout
+from syllabary.full.row import Row
+from syllabary.full.rows import found_as
 from syllabary.reference.encoding import Encoding, joined
 from syllabary.reference.symbols import plural
 

@@ -1,7 +1,7 @@
 """Rows of full encodings by the engine: texts in, laid-out rows out.
 
 Adds `EngineRows`, which has the engine lay out rows, and raises what the specification raises where texts
-cannot be truncated. Leaves out: arguments (`framing_arguments`), and what is made of rows (`full_batch`).
+cannot be truncated. Leaves out: arguments (`arguments`), and what is made of rows (`batch`).
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from syllabary._engine import FullRows
 from syllabary.errors import SyllabaryError
-from syllabary.framing_plan import Plan
-from syllabary.full_layout import Layout, white_ends
+from syllabary.full.layout import Layout, white_ends
+from syllabary.full.plan import Plan
 from syllabary.reference.aligned import Span
 from syllabary.reference.encoding import Encoding
 from syllabary.reference.truncation import truncate
@@ -28,7 +28,7 @@ FLAT = re.compile(r"text (\d+) of the batch: ")
 
 
 class EngineRows:
-    """See `full_batch.Rows`."""
+    """See `batch.Rows`."""
 
     def __init__(
         self,

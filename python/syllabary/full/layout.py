@@ -1,6 +1,6 @@
 """What full encodings have in common, made once: how tokens are spelled, and how rows are laid out.
 
-Adds `Spellings`, of a tokenizer, and `Layout`, of what calls ask of it. Leaves out: the rows (`full_rows`),
+Adds `Spellings`, of a tokenizer, and `Layout`, of what calls ask of it. Leaves out: the rows (`rows`),
 and which layout a call asks for (`tokenizer_full`).
 """
 
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from syllabary.cached import cached_property
 from syllabary.framing import Framing, Padding, Truncation
-from syllabary.framing_plan import Plan
+from syllabary.full.plan import Plan
 from syllabary.reference.full import spelled_as_found
 from syllabary.reference.spellings import both_ways, found_normalized, model_spellings, spellings
 from syllabary.reference.trim import SPACE

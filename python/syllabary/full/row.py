@@ -1,6 +1,6 @@
 """`Row`: an `Encoding` of a batch, whose fields become lists when they are first asked for.
 
-Adds the class. Leaves out: what the fields are (`full_batch`), and what they mean (`reference.encoding`).
+Adds the class. Leaves out: what the fields are (`batch`), and what they mean (`reference.encoding`).
 """
 
 from __future__ import annotations
