@@ -12,9 +12,9 @@ import regex
 import streamed
 
 import syllabary
-from syllabary.chunking import LEVELS
-from syllabary.clusters import APART, FURTHEST, cluster_ends
 from syllabary.errors import TextError, UnknownSymbolError
+from syllabary.streaming.chunking import LEVELS
+from syllabary.streaming.clusters import APART, FURTHEST, cluster_ends
 
 TEXTS = 60 if os.environ.get("SYLLABARY_PROVE") else 3
 PROSE = (
@@ -121,7 +121,7 @@ def test_a_run_without_ends_is_not_looked_at_from_its_beginning(monkeypatch: pyt
             asked += 1
             return APART.match(text, at)
 
-    monkeypatch.setattr("syllabary.clusters.APART", Counted())
+    monkeypatch.setattr("syllabary.streaming.clusters.APART", Counted())
     text = "🇩🇪" * 100_000
     assert cluster_ends(text, 200_000 - 7, 200_000)[-1] == 200_000
     assert asked <= FURTHEST

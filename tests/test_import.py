@@ -17,11 +17,12 @@ import pytest
 from click.testing import CliRunner
 
 import syllabary
-from syllabary import chunking, formats
+from syllabary import formats
 from syllabary.cli import VERBS, main
 from syllabary.formats.signs import SIGNS
 from syllabary.on_demand import later
 from syllabary.spec import TokenizerSpec
+from syllabary.streaming import chunking
 
 HEAVY = "ssl urllib.request http.client lxml click tiktoken tokenizers sentencepiece huggingface_hub torch"
 
@@ -70,7 +71,7 @@ def test_opening_a_file_loads_its_own_format_alone(name: str, module: str, tmp_p
     told = ", split='gpt2'" if module == "tiktoken" else ""
     script = f"import syllabary; syllabary.load({os.fspath(tmp_path / name)!r}{told}).encode('low')"
     assert formats_of(script) == {module}
-    unneeded = """reference.tokenizer reference.train streaming chunking framing full
+    unneeded = """reference.tokenizer reference.train streaming framing full
     formats.transformers_folder formats.sentencepiece_write formats.gguf_write""".split()
     unneeded = [f"syllabary.{one}" for one in unneeded]
     assert not {*unneeded, "regex", "zipfile", "tempfile"} & loaded(script)

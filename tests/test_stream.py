@@ -25,7 +25,7 @@ from syllabary.reference import cut_steps
 from syllabary.reference.cuts import Cuts
 from syllabary.reference.tokenizer import ReferenceTokenizer
 from syllabary.spec import Step, TokenizerSpec
-from syllabary.streaming import IncrementalEncoder, behind_guard
+from syllabary.streaming.incremental import IncrementalEncoder, behind_guard
 
 PROVE = bool(os.environ.get("SYLLABARY_PROVE"))
 TEXTS = 400 if PROVE else 8

@@ -30,7 +30,7 @@ from syllabary.formats.sentencepiece import to_spec
 from syllabary.formats.sentencepiece_proto import parse
 from syllabary.reference import ReferenceTokenizer
 from syllabary.reference.cuts import Cuts
-from syllabary.streaming import IncrementalEncoder, behind_score
+from syllabary.streaming.incremental import IncrementalEncoder, behind_score
 from syllabary.tokenizer import Tokenizer
 
 PROVE = bool(os.environ.get("SYLLABARY_PROVE"))

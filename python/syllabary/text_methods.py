@@ -1,7 +1,6 @@
 """The methods of `Tokenizer` for text that comes in parts, grows, is too long, or is normalized alone.
 
-Adds `TextMethods`, of which `Tokenizer` is a child. Leaves out: how it is done (`streaming`, `fitting`,
-`chunking`).
+Adds `TextMethods`, of which `Tokenizer` is a child. Leaves out: how it is done (`streaming`).
 """
 
 from __future__ import annotations
@@ -20,17 +19,17 @@ from syllabary.on_demand import later
 from syllabary.spec import TokenizerSpec
 
 if TYPE_CHECKING:
-    from syllabary import chunking, fitting, streaming
     from syllabary._engine import Tokenizer as Engine
     from syllabary.reference import ReferenceTokenizer
     from syllabary.reference import cuts as all_cuts
+    from syllabary.streaming import chunking, fitting, incremental
 else:
     later(
         globals(),
-        chunking="syllabary.chunking",
+        chunking="syllabary.streaming.chunking",
         all_cuts="syllabary.reference.cuts",
-        fitting="syllabary.fitting",
-        streaming="syllabary.streaming",
+        fitting="syllabary.streaming.fitting",
+        incremental="syllabary.streaming.incremental",
     )
 
 Special = Literal["raise", "allow", "text"] | Collection[str]
@@ -45,7 +44,7 @@ class TextMethods:
     _policy: Callable[[Special], Any]
     _reference: ReferenceTokenizer
 
-    def encoder(self, special: Special = "raise") -> streaming.IncrementalEncoder:
+    def encoder(self, special: Special = "raise") -> incremental.IncrementalEncoder:
         """An encoder that takes a text part by part and gives each id as soon as it is final.
 
         `.push(text)` gives ids that no text to come can change, `.flush()` the rest; joined they are those of
@@ -60,15 +59,15 @@ class TextMethods:
         [b' low']
         """
         policy, cuts = self._policy(special), self._cuts(special)
-        encode = streaming.behind_guard(lambda text: self._engine.encode(text, policy))
+        encode = incremental.behind_guard(lambda text: self._engine.encode(text, policy))
         if cuts.carries:
             encode = self._behind(special, lambda ids: ids.tolist())
-        found = streaming.IncrementalEncoder(cuts, encode)
+        found = incremental.IncrementalEncoder(cuts, encode)
         found.made_by = partial(self.encoder, _kept(special))
         return found
 
     def encode_stream(
-        self, chunks: Iterable[streaming.Part], special: Special = "raise"
+        self, chunks: Iterable[incremental.Part], special: Special = "raise"
     ) -> Iterator[NDArray[np.uint32]]:
         """The ids of a text whose parts come from an iterable: a socket, a pipe, a file of any size.
 
@@ -77,12 +76,12 @@ class TextMethods:
         Raises what `encode` does, and `TextError` for what is no UTF-8, with its byte.
         """
         policy, cuts = self._policy(special), self._cuts(special)
-        encode = streaming.behind_guard(lambda text: self._engine.encode_array(text, policy))
+        encode = incremental.behind_guard(lambda text: self._engine.encode_array(text, policy))
         if cuts.carries:
             encode = self._behind(special, lambda ids: ids)
-        return streaming.encode_stream(cuts, encode, streaming.parts(chunks))
+        return incremental.encode_stream(cuts, encode, incremental.parts(chunks))
 
-    def appender(self, special: Special = "raise") -> streaming.Appender:
+    def appender(self, special: Special = "raise") -> incremental.Appender:
         """A text to which one appends, with the count of its tokens at every step: `.append(text) -> int`.
 
         >>> import syllabary
@@ -91,7 +90,7 @@ class TextMethods:
         >>> [text.append(part) for part in ("lo", "w", " lowest")]
         [1, 1, 3]
         """
-        found = streaming.Appender(self._cuts(special), self._counting(special))
+        found = incremental.Appender(self._cuts(special), self._counting(special))
         found.made_by = partial(self.appender, _kept(special))
         return found
 
@@ -114,7 +113,7 @@ class TextMethods:
         """The number of ids of `text`, or `None` if it is above `limit`: then most of it is never read."""
         most, count = at_least("limit", limit, 0), self._counting(special)
         cuts, whole = self._cuts(special), self._counter(special)
-        return _placed(text, whole, lambda: streaming.count_until(cuts, count, text, most))
+        return _placed(text, whole, lambda: incremental.count_until(cuts, count, text, most))
 
     def truncate_text(
         self,
@@ -190,18 +189,18 @@ class TextMethods:
         policy = self._policy(special)
         return lambda text: self._engine.count(text, policy)
 
-    def _counting(self, special: Special) -> streaming.Onwards[int]:
+    def _counting(self, special: Special) -> incremental.Onwards[int]:
         """What counts the ids of a part of a text."""
         carries, count = self._cuts(special).carries, self._counter(special)
-        return self._behind(special, len) if carries else streaming.counted(count)
+        return self._behind(special, len) if carries else incremental.counted(count)
 
     def _behind(
         self, special: Special, made: Callable[[NDArray[np.uint32]], Result]
-    ) -> streaming.Onwards[Result]:
+    ) -> incremental.Onwards[Result]:
         """What encodes a part of a text behind all that stands before, and makes something of the ids."""
         policy = self._policy(special)
         encode = self._engine.encode_behind
-        return streaming.behind_score(lambda text, guard, score: encode(text, guard, score, policy), made)
+        return incremental.behind_score(lambda text, guard, score: encode(text, guard, score, policy), made)
 
     def _cuts(self, special: Special) -> all_cuts.Cuts:
         """Where text can be cut."""

@@ -12,12 +12,12 @@ from pathlib import Path
 
 import click
 
-from syllabary.chunking import LEVELS
 from syllabary.cli import common, values
 from syllabary.cli.corpus_options import corpus_options
 from syllabary.cli.shared_options import special_option, tokenizer_options
 from syllabary.corpus.document import Reading
 from syllabary.files import open_atomic
+from syllabary.streaming.chunking import LEVELS
 
 
 @click.command(

@@ -16,11 +16,11 @@ from functools import cache
 from itertools import chain
 from typing import Literal, NamedTuple
 
-from syllabary.clusters import cluster_ends
 from syllabary.errors import UnknownSymbolError
 from syllabary.reference.cuts import Cuts
 from syllabary.reference.stream import Settled, Stream
-from syllabary.streaming import FIRST, Count, Onwards
+from syllabary.streaming.clusters import cluster_ends
+from syllabary.streaming.incremental import FIRST, Count, Onwards
 
 LONGEST = 1024  # characters
 NEAR = 64

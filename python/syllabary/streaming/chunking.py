@@ -13,10 +13,10 @@ from math import inf
 
 import regex
 
-from syllabary.clusters import cluster_ends
 from syllabary.errors import TextError, UnknownSymbolError
 from syllabary.reference.symbols import plural
-from syllabary.streaming import FIRST, Count, placed
+from syllabary.streaming.clusters import cluster_ends
+from syllabary.streaming.incremental import FIRST, Count, placed
 
 # Each matches up to the place. A sentence ends with its quotes and brackets, and the white space behind them;
 # in scripts without spaces without it. A row of signs is begun once, not at each of them: it may be long.
