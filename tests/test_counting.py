@@ -20,7 +20,8 @@ from limited_runs import allow_little
 from test_cli import run
 
 import syllabary
-from syllabary import PieceCounts, count_pieces, counts_file, piece_table
+from syllabary import PieceCounts, count_pieces, piece_table
+from syllabary.counts import file as counts_file
 from syllabary.errors import CheckpointError, CorpusError, FormatError, TrainingError
 from syllabary.files import open_atomic
 from syllabary.piece_table import Rules

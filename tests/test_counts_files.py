@@ -21,8 +21,10 @@ from subword_nmt.learn_bpe import learn_bpe  # type: ignore[import-untyped]
 from test_counts import table_of
 
 import syllabary
-from syllabary import PieceCounts, counts_file, counts_parquet, piece_table
+from syllabary import PieceCounts, piece_table
 from syllabary.corpus import Care, Corpus
+from syllabary.counts import file as counts_file
+from syllabary.counts import parquet as counts_parquet
 from syllabary.errors import CorpusError, FormatError, TrainingError
 
 pytestmark = pytest.mark.filterwarnings("ignore::syllabary.errors.EarlyStopWarning")

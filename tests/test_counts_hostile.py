@@ -22,7 +22,9 @@ import pytest
 from test_counts import table_of
 from test_counts_files import KEY, WORDS, table, write
 
-from syllabary import PieceCounts, counts_file, counts_parquet
+from syllabary import PieceCounts
+from syllabary.counts import file as counts_file
+from syllabary.counts import parquet as counts_parquet
 from syllabary.errors import CorpusError, FormatError, TrainingError
 
 __all__ = ["table"]  # a fixture

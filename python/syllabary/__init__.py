@@ -60,8 +60,8 @@ if TYPE_CHECKING:
     from syllabary import splits as splits
     from syllabary import surgery as surgery
     from syllabary import verify as verify
-    from syllabary.counting import count_pieces
-    from syllabary.counts import PieceCounts
+    from syllabary.counts.counting import count_pieces
+    from syllabary.counts.pieces import PieceCounts
     from syllabary.full.batch import EncodingBatch
     from syllabary.ids import IdTokenizer
     from syllabary.opening import load
@@ -116,11 +116,11 @@ _HOMES = {
     "EncodingBatch": "full.batch",
     "IdTokenizer": "ids",
     "Parity": "training.parity",
-    "PieceCounts": "counts",
+    "PieceCounts": "counts.pieces",
     "Progress": "progress",
     "Ragged": "ragged",
     "Tokenizer": "tokenizer",
-    "count_pieces": "counting",
+    "count_pieces": "counts.counting",
     "load": "opening",
     "train": "training.call",
     "train_ids": "training.ids",

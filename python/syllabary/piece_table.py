@@ -1,7 +1,7 @@
 """A table of piece counts in flat arrays: what training from a table reads, and what is added.
 
 Adds the arrays with the rules by which their pieces were cut. `reference/counts.py` defines them.
-Leaves out: sums (`piece_sums`), counting (`counts`), files (`counts_file`), training (`training.table`).
+Leaves out: sums (`counts.sums`), counting (`counts`), files (`counts.file`), training (`training.table`).
 """
 
 from __future__ import annotations

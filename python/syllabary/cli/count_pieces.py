@@ -15,7 +15,6 @@ from typing import Any
 
 import click
 
-from syllabary import counts_file
 from syllabary.cli import common, values
 from syllabary.cli.corpus_options import care_options, corpus_options
 from syllabary.cli.shared_options import memory_option, text_split_option, threads_option
@@ -25,8 +24,9 @@ from syllabary.cli.words import plural, printable
 from syllabary.corpus.care import Care
 from syllabary.corpus.corpus import Corpus
 from syllabary.corpus.document import Reading
-from syllabary.counting import Counted, counting
 from syllabary.counts import PieceCounts
+from syllabary.counts import file as counts_file
+from syllabary.counts.counting import Counted, counting
 from syllabary.errors import FormatError, SyllabaryError
 from syllabary.piece_table import Arrays, Rows, rows_of
 from syllabary.progress import reporter

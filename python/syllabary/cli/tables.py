@@ -20,9 +20,9 @@ from syllabary.corpus.care import Care
 from syllabary.corpus.corpus import Corpus
 from syllabary.corpus.document import Reading
 from syllabary.counts import PieceCounts
-from syllabary.counts_parquet import is_table
+from syllabary.counts.parquet import is_table
+from syllabary.counts.sums import sum_of
 from syllabary.errors import CorpusError
-from syllabary.piece_sums import sum_of
 from syllabary.training import LIKE
 
 # The columns of a table of counts, in a file that is read as documents.

@@ -3,7 +3,7 @@
 A row a piece, `piece` (string) and `count` (uint64), sorted by the bytes of `piece`; the rules by which text
 became pieces stand in the schema's metadata, as JSON under `KEY`. Any Parquet with two such columns is read,
 whatever its order; rows of one piece are added, rows of count 0 left out. Written and read in batches.
-Leaves out: which rules a file without them gets (`counts`), other formats (`counts_file`).
+Leaves out: which rules a file without them gets (`pieces`), other formats (`file`).
 """
 
 from __future__ import annotations

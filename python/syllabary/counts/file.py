@@ -3,7 +3,7 @@
 Text: a line a piece, `piece count` in `.txt`, as subword-nmt has its dictionaries, with a tab in `.tsv`; the
 most frequent first when written, in any order when read, and lines of one piece are added; a byte order mark
 at the start is skipped. It says nothing of the rules by which text became pieces. Both ways go in batches.
-Leaves out: Parquet (`counts_parquet`), which rules a file without them gets (`counts`).
+Leaves out: Parquet (`parquet`), which rules a file without them gets (`pieces`).
 """
 
 from __future__ import annotations
@@ -15,11 +15,12 @@ from typing import Any
 
 import numpy as np
 
-from syllabary import counts_parquet, files
+from syllabary import files
 from syllabary.corpus.arrow import module
-from syllabary.counts_parquet import check_utf8
+from syllabary.counts import parquet
+from syllabary.counts.parquet import check_utf8
+from syllabary.counts.sums import Gathered
 from syllabary.errors import CorpusError, FormatError, TrainingError
-from syllabary.piece_sums import Gathered
 from syllabary.piece_table import BATCH_BYTES, BATCH_ROWS, LARGEST, Arrays, Rows, Rules, arrays_from, rows_of
 from syllabary.reference.symbols import shown
 
@@ -32,14 +33,14 @@ SHOWN_BYTES = 4 * 80  # of a line that an error quotes
 
 def check_place(path: Path) -> None:
     """Raise at once, and not after an hour of counting, what stands in the way of a table there."""
-    if form_of(path) in counts_parquet.SUFFIXES:
+    if form_of(path) in parquet.SUFFIXES:
         module("pyarrow.parquet", path)
     files.check_place(path)
 
 
 def form_of(path: Path) -> str:
     """The suffix by which a table is written and read; `FormatError` for any other."""
-    known = (*counts_parquet.SUFFIXES, *TEXT)
+    known = (*parquet.SUFFIXES, *TEXT)
     if path.suffix.lower() not in known:
         raise FormatError(f"{path}: a table of counts is a file called …{', …'.join(known)}")
     return path.suffix.lower()
@@ -51,7 +52,7 @@ def save(table: Rows, path: Path) -> None:
     if form_of(path) in TEXT:
         _write_text(table, path)
     else:
-        counts_parquet.write(table, path)
+        parquet.write(table, path)
 
 
 def load(path: Path) -> tuple[Arrays, Rules | None, dict[str, Any]]:
@@ -71,13 +72,13 @@ def load(path: Path) -> tuple[Arrays, Rules | None, dict[str, Any]]:
 
 def about(path: Path) -> tuple[Rules | None, dict[str, Any]]:
     """What a file says of itself, as `load`; text says nothing."""
-    return (None, {}) if form_of(path) in TEXT else counts_parquet.about(path)
+    return (None, {}) if form_of(path) in TEXT else parquet.about(path)
 
 
 def batches(path: Path) -> Iterator[tuple[Arrays, bool]]:
     """The rows of a file in batches, each with whether its pieces are in order, each once; as `load`."""
     if form_of(path) not in TEXT:
-        yield from counts_parquet.batches(path)
+        yield from parquet.batches(path)
         return
     pieces, counts, size = list[bytes](), list[int](), 0
     for piece, count in _rows(path):

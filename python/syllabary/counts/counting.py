@@ -2,7 +2,7 @@
 
 What is counted is never held whole: the engine keeps to the limit with sorted files in the system's temporary
 folder, merges these, and the table is written as the rows come; it is the one that `PieceCounts` makes, byte
-for byte. Leaves out: a table in memory (`counts`), what files look like (`counts_file`).
+for byte. Leaves out: a table in memory (`pieces`), what files look like (`file`).
 """
 
 from __future__ import annotations
@@ -16,14 +16,15 @@ from typing import Any
 
 import numpy as np
 
-from syllabary import counts_file, piece_table
+from syllabary import piece_table
 from syllabary._engine import Trainer
 from syllabary.arguments import listed, thread_count
 from syllabary.corpus import Source
 from syllabary.corpus.corpus import Corpus
-from syllabary.counts import Split, count_text, fed_by, purpose, rules_of, rules_told
+from syllabary.counts import file as counts_file
+from syllabary.counts.pieces import Split, count_text, fed_by, purpose, rules_of, rules_told
+from syllabary.counts.sums import about_both, check_alike, past_largest
 from syllabary.errors import TrainingError
-from syllabary.piece_sums import about_both, check_alike, past_largest
 from syllabary.piece_table import LARGEST, Rules, Takes, feed, rows_of, total_of
 from syllabary.progress import Report, reporter
 from syllabary.spec import Form

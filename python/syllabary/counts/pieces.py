@@ -2,7 +2,7 @@
 
 `reference/counts.py` defines it. The table of a part of a corpus can be counted wherever that part is, and
 the sum of the tables is the table of the whole, in whatever order.
-Leaves out: the arrays (`piece_table`), what files look like (`counts_file`).
+Leaves out: the arrays (`piece_table`), what files look like (`file`).
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from pathlib import Path
 from types import EllipsisType
 from typing import Any
 
-from syllabary import counts_file
 from syllabary._engine import Trainer
 from syllabary.arguments import special_names, text_or_none, thread_count
 from syllabary.corpus import Source
 from syllabary.corpus.corpus import Corpus
+from syllabary.counts import file as counts_file
+from syllabary.counts.sums import sum_of
 from syllabary.errors import CorpusError, TrainingError
-from syllabary.piece_sums import sum_of
 from syllabary.piece_table import PieceTable, Rules, arrays_of
 from syllabary.progress import Report, reporter
 from syllabary.reference.assemble import check_options
