@@ -59,6 +59,35 @@ fn alike(bytes: &[u8], kinds: Option<&[u8; 128]>, byte: u8) -> usize {
     bytes.len() - left.len() + run(left)
 }
 
+/// `text` up to the character after its last white space, or somewhat more: what follows has none at its beginning or end.
+pub(super) fn to_white_space(text: &str) -> &str {
+    let (bytes, mut end) = (text.as_bytes(), text.len());
+    if bytes.iter().rev().take(2).any(|&byte| byte <= b' ') {
+        return text;
+    }
+    // None begins at or after the last two bytes before `end`.
+    while let Some(window) = bytes[..end].last_chunk()
+        && !has_white_space(window)
+    {
+        end -= ALIKE;
+    }
+    let end = (end + 1..text.len()).find(|&at| text.is_char_boundary(at));
+    &text[..end.unwrap_or(text.len())]
+}
+
+/// Whether white space may begin in this window, its last two bytes left out.
+fn has_white_space(window: &[u8; ALIKE + 2]) -> bool {
+    let begins = |[first, second, third]: [u8; 3]| {
+        let two = (first == 0xC2) & ((second == 0x85) | (second == 0xA0));
+        let general = (second == 0x80) & ((third <= 0x8A) | (third >= 0xA8)) | (second == 0x81);
+        let three = (first == 0xE2) & general
+            | (first == 0xE1) & (second == 0x9A)
+            | (first == 0xE3) & (second == 0x80);
+        (first <= b' ') | two | three
+    };
+    (0..ALIKE).fold(false, |any, at| any | begins([window[at], window[at + 1], window[at + 2]]))
+}
+
 /// The largest character boundary of `text` at or below `at`.
 pub(crate) fn floor(text: &str, at: usize) -> usize {
     (0..=at.min(text.len())).rev().find(|&at| text.is_char_boundary(at)).unwrap_or(0)
@@ -173,6 +202,22 @@ mod tests {
     }
 
     #[test]
+    fn all_white_space_is_found() {
+        for tables in [Tables::Tiktoken, Tables::Onig] {
+            let split = Split::new(Some(o200k::PATTERN), tables, true).unwrap();
+            for c in ('\0'..=char::MAX).filter(|&c| split.classes.of(c) & super::SPACE != 0) {
+                for at in [0, 1, super::ALIKE - 1] {
+                    let mut window = [b'a'; super::ALIKE + 2];
+                    let length = c.len_utf8().min(window.len() - at);
+                    window[at..at + length].copy_from_slice(&c.to_string().as_bytes()[..length]);
+                    assert!(super::has_white_space(&window), "{c:?} at {at}");
+                }
+            }
+        }
+        assert!(!super::has_white_space(&[b'a'; super::ALIKE + 2]));
+    }
+
+    #[test]
     fn a_run_of_one_kind_is_passed_over() {
         let patterns = [
             gpt2::TIKTOKEN,
@@ -202,8 +247,22 @@ mod tests {
             for _ in 0..drawn(300, 3_000) {
                 let mut text = String::new();
                 for _ in 0..draw(6) {
-                    let unit =
-                        ["a", "ab", "B", " ", "\n", "\r\n", "/", "1", "12", "!", "字", "\u{301}"][draw(12)];
+                    let unit = [
+                        "a",
+                        "ab",
+                        "B",
+                        " ",
+                        "\n",
+                        "\r\n",
+                        "/",
+                        "1",
+                        "12",
+                        "!",
+                        "字",
+                        "\u{301}",
+                        "\u{3000}",
+                        "👨\u{200D}",
+                    ][draw(14)];
                     text.push_str(&unit.repeat(if draw(4) == 0 { draw(100) } else { 1 }));
                 }
                 let chars: Vec<(usize, char)> = text.char_indices().collect();

@@ -190,11 +190,19 @@ impl Split {
         {
             return Some(at + 1);
         }
+        // All but patterns ask for two classes.
+        let by_classes =
+            |text| cut::last(text, Some(&self.classes.ascii.0), |before, after| self.can_cut(before, after));
         match self.scanner {
             Scanner::None | Scanner::Regex(pattern::Matcher::Fancy(_)) => None,
             Scanner::Regex(_) => cut::last(text, None, |before, after| self.can_cut(before, after)),
-            // All the others ask for two classes.
-            _ => cut::last(text, Some(&self.classes.ascii.0), |before, after| self.can_cut(before, after)),
+            Scanner::Gpt2 | Scanner::Gpt2Digits | Scanner::WhitespaceSplit => {
+                by_classes(cut::to_white_space(text))
+            }
+            Scanner::Gpt4 | Scanner::O200k | Scanner::Nemotron | Scanner::Llama3(_) => {
+                by_classes(cut::to_white_space(text))
+            }
+            _ => by_classes(text),
         }
     }
 
