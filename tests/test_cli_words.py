@@ -132,6 +132,37 @@ def test_what_cannot_be_saved_is_refused_before_training(
             ["train", "corpus.txt", "-o", "a.json", "--superwords", "300", "--resume"],
             "--superwords and --resume do not go together",
         ),
+        (
+            [
+                "train",
+                "corpus.txt",
+                "-o",
+                "a.json",
+                "--superwords",
+                "300",
+                "--unit",
+                "char",
+                "--end-of-word",
+                "_",
+            ],
+            "--superwords does not go with --end-of-word: words are joined from bytes or characters",
+        ),
+        (
+            ["train", "corpus.txt", "few.txt", "-o", "a.syllabary.json", "--parity", "--unit", "word"],
+            "--unit word does not go with several languages: their texts stand in no order",
+        ),
+        (
+            ["train", "corpus.txt", "-o", "a.json", "--like", "minbpe", "--model", "unigram"],
+            "--like 'minbpe' trains no --model unigram: only --like sentencepiece and --like huggingface do",
+        ),
+        (
+            ["train", "corpus.txt", "-o", "a.json", "--model", "wordpiece", "--unit", "char"],
+            "--unit does not go with --model wordpiece: say it with --option, as pre_tokenizer=Whitespace",
+        ),
+        (
+            ["train", "corpus.txt", "-o", "a.json", "--start", "unigram.json"],
+            "--start cannot be continued: its model is 'unigram'",
+        ),
         (["edit", "th.json", "-o", "a.json", "--remove", "he"], "remove it too, or give --cascade"),
         (["edit", "th.json"], "nothing is asked for: say what to change, or give --unreachable"),
         (

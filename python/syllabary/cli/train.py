@@ -25,7 +25,7 @@ from syllabary.cli.shared_options import memory_option, text_split_option, threa
 from syllabary.cli.sizes import Size, check_longer, grow, growth_of, growth_options, load_start
 from syllabary.cli.tables import table_of, tables_option
 from syllabary.cli.train_resume import resume_options
-from syllabary.cli.words import plural, printable, spoken
+from syllabary.cli.words import plural, printable
 from syllabary.corpus.care import Care
 from syllabary.corpus.corpus import Corpus
 from syllabary.corpus.document import Reading
@@ -227,7 +227,7 @@ def _own_options(pairs: tuple[str, ...], tool: str, model: str) -> dict[str, obj
             elif tool == SENTENCEPIECE:
                 options_of({}, told, model)
     except TypeError as error:
-        said = spoken(str(error)).removeprefix("--option ")  # the hint says it
+        said = str(error).replace("True or False", "true or false")
         raise click.BadParameter(said, param_hint="--option") from error
     return told
 

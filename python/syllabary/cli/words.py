@@ -1,8 +1,10 @@
 """What the library says, in the words of the command line: `--split` for `split=`, and the way out.
 
-The library speaks to those who call it from Python. `spoken` puts its sentences into options; `hint` adds
-the way out where a sentence has none, or had Python's. `plural` is the grammar.
-`printable` shows a file's name, whatever is in it. Leaves out: how errors look (`common`).
+The library speaks to those who call it from Python. `spoken` puts its sentences into options: by `OPTIONS`
+where one has its argument's name, else by `PHRASES`; a test tells from the sources that none is missing or
+left over (`test_cli_words_sources`). `hint` adds the way out where a sentence has none, or had Python's.
+`plural` is the grammar. `printable` shows a file's name, whatever is in it. Leaves out: how errors look
+(`common`).
 """
 
 from __future__ import annotations
@@ -16,13 +18,7 @@ from syllabary import errors
 from syllabary.reference import symbols
 from syllabary.visible import printable as printable
 
-# An option's name where the library speaks of it; elsewhere it may be a file's name, or text that is quoted.
-OPTION = re.compile(
-    r"\b(vocab_size|num_merges|min_frequency|max_token_length|end_of_word)"
-    r"(?= is (?:\d|empty)| \(now |\)| mark )"
-)
-
-# Those of other libraries that have no option of their own here, where a sentence begins with one.
+# Options of other libraries that have no option of their own here, where a sentence begins with one.
 OWN = (
     r"^(?=(?:(?:auto_)?character_coverage|input_sentence_size|input_format|max_sentence_length|required_chars"
     r"|seed_sentencepiece_size|shrinking_factor|num_sub_iterations|use_all_vocab|pretokenization_delimiter"
@@ -32,63 +28,35 @@ OWN = (
 
 UNDECODED = ": arguments are read as UTF-8, and this one is not; a file may have another encoding"
 
-# The library's own phrases, each sought in every sentence.
+# What the library says otherwise than one would say it here, each sought in every sentence.
 PHRASES: Sequence[tuple[str, str]] = (
     (r"\. To make it (?:its id|id \d+): special=.*", ""),  # the hint says it
     (r"; if it is one, name it with format=$", ""),  # as above
     (r"^the stream (is not UTF-8 at .*): decode it as .*", r"stdin \1"),  # as above
-    (r'\bgive split=, or like= of a tool, as "([\w-]+)"', r"give --split, or --like, as --like \1"),
-    (r"\bgive (format|split)=, ", r"give --\1, "),
-    (r'^unit="([\w-]+)" cannot be learned', r"--unit \1 cannot be learned"),
-    (r'^tie_break="([\w-]+)" cannot be learned', r"--tie-break \1 cannot be learned"),
-    (r'\bwith unit="byte" or "char"', "with --unit byte or char"),
-    (r"\bleave special_tokens out\b", "leave --special out"),
-    (r"\b(training|than|text again) like='([\w-]+)'", r"\1 --like \2"),
-    (r"\bleave out split\b", "leave out --split"),
+    (r'\bor like= of a tool, as "([\w-]+)"', r"or --like, as --like \1"),
     (r"\bname it in special_tokens=", "load it from Python, with special_tokens="),
     (r"\bname them in special_tokens= to", "load it from Python, with special_tokens=, to"),
-    (r"\bname(d?)( it)? in split=", r"name\1\2 in --split"),
-    (r"\bgive split='([\w-]+)' or split='([\w-]+)', or", r"give --split \1 or --split \2, or"),
-    (r"; split='whitespace-split' drops", "; --split whitespace-split drops"),
-    (r"\bwith split= it is read", "with --split it is read"),
-    (r"(under )memory_limit(, .*: )tie_break='first-seen' ", r"\1--memory-limit\2--tie-break first-seen "),
+    (r"\bspecial_tokens(?:(?= out\b|: ')|=(?= too\b))", "--special"),
     (r'\(alphabet="seen"\)', "(--like huggingface takes those seen)"),
     (r'\btrain with alphabet="all"', "train without --like huggingface"),
-    (r"\bfallback=True\b", "--fallback"),
+    (r"\bleave out split\b", "leave out --split"),
+    (r'\bwith unit="byte" or "char"', "with --unit byte or char"),
     (r'\bneeds unit="char" or "word"', "needs --unit char or word"),
     (r'\bneeds unit="char"', "needs --unit char"),
-    (r"\bend_of_word=(?=['\"])", "--end-of-word "),
-    (r"^like=(?=['\"])", "--like "),
-    (
-        r"^model='(\w+)' is sentencepiece's: give like='(\w+)' too, or model='(\w+)'",
-        r"--model \1 is sentencepiece's: give --like \2 too, or --model \3",
-    ),
-    (r"^(?=(?:split|unit|alphabet|normalize|superwords|start|fallback) does not go with)", "--"),
-    (r"\bdoes not go with model='(\w+)'", r"does not go with --model \1"),
-    (r"^model='(\w+)' does not go with sizes", r"--model \1 does not go with --sizes"),
-    (r"^(min|num|tie)_(\w+) does not go with", r"--\1-\2 does not go with"),
-    (r"^end_of_word does not go with", "--end-of-word does not go with"),
-    (r"^superwords(?= is \d|(?: and \w+| and several languages) do not)", "--superwords"),
-    (r"^(--superwords is \d+, above )vocab_size", r"\1--vocab-size"),
-    (r"^(--superwords is \d+, above the smallest of )sizes(.*, or )sizes", r"\1--sizes\2--sizes"),
-    (r"^--superwords and checkpoint do not.*", "--superwords and --resume do not go together"),
-    (r"^--superwords and memory_limit do not.*", "--superwords and --memory-limit do not go together"),
-    (r"^checkpoint is empty", "--checkpoint is empty"),
-    (r"^memory_limit (?=['\"].* is (?:no size|[\d,]+ bytes))", "--memory-limit "),
-    (r"\bof a training without memory_limit\b", "of a training without --memory-limit"),
-    (r"\bgoe?s? with like='(\w+)'", r"go with --like \1"),
-    (r"(--like \w+) and options: these .*", r"\1 and --option, as pre_tokenizer=Whitespace"),
-    (r"\bor like='huggingface' alone", "or huggingface"),
-    (r"\bor with model='wordpiece' or 'wordlevel'$", "or with --model wordpiece or wordlevel"),
-    (r"go into options, as \{'character_coverage': 1\.0\}", "go into --option character_coverage=1.0"),
+    (r'\bdoes not go with unit="(word)"', r"does not go with --unit \1"),
     (
         r"^options: model_type is '(\w+)', but model='(\w+)': leave it out",
         r"--option: model_type is '\1', but --model is '\2': give --model \1 instead",
     ),
-    (r"\bis given as special_tokens= too", "is given as --special too"),
-    (r"\bis given as max_token_length= too", "is given as --max-token-length too"),
-    (r"\bis given as (vocab|min)_(\w+)= too", r"is given as --\1-\2 too"),
-    (r"\bis given as (\w+)= too", r"is given as --\1 too"),
+    (
+        r"\bmodel='(\w+)'(?= is sent| for words| does not go with |, like=|: (?:leave|it|these|only) )",
+        r"--model \1",
+    ),
+    (r"\bor with model='wordpiece' or 'wordlevel'$", "or with --model wordpiece or wordlevel"),
+    (r"\band options: these say it, .*", "and --option, as pre_tokenizer=Whitespace"),
+    (r": these say it, as \{.*", ": say it with --option, as pre_tokenizer=Whitespace"),
+    (r"\bor like='huggingface' alone", "or huggingface"),
+    (r"go into options, as \{'character_coverage': 1\.0\}", "go into --option character_coverage=1.0"),
     (r"\bset byte_fallback=True$", "give --option byte_fallback=true"),
     (r"^options: '", "--option: '"),
     (
@@ -96,63 +64,59 @@ PHRASES: Sequence[tuple[str, str]] = (
         "say how the table was cut, as --option normalizer=null --option pre_tokenizer=Whitespace",
     ),
     (r"^options are a tool's own, and", "--option is a tool's own, and can only"),
-    (r'\bnormalize="NFC" makes', "--normalize NFC makes"),
-    (r"\((encoding|column)=…\)", r"(--\1)"),
+    (r"\bor lower character_coverage$", "or lower --option character_coverage=F"),
+    (r"\bor hard_vocab_limit=False$", "or give --option hard_vocab_limit=false"),
+    (r"\bor give the option (?=max_sentence_length=)", "or give --option "),
+    (OWN, "--option "),
     (r"\bbeta_code=False leaves it", "--no-beta-code leaves it"),
-    (r'\berrors="replace" reads', "--errors replace reads"),
-    (r"\bgive kind='json'", "give --kind json"),
+    (r"\bend_of_word=(?=['\"])", "--end-of-word "),
+    (r"\bcheckpoint=(?=checkpoint-\d)", "--checkpoint "),
     (r", or None(?: for all)?$", ""),
     (r"\bresume=False\b", "--restart"),
-    (r"\bremove (it|them) too, or cascade=True$", r"remove \1 too, or give --cascade"),
-    (r"\bforce=True\b", "--force"),
-    (r"\bcheckpoint=(?=checkpoint-\d+\.safetensors is another)", "--checkpoint "),
-    (r'\bpositions="learned"', "--positions learned"),
-    (r"\bval=(?=\d)", "--val "),
-    (r"give text to measure on, as held_out$", "give text to measure on, as --held-out FILE"),
-    (r"\bgive held_out$", "give --held-out FILE"),
+    (r"\bor cascade=True$", "or give --cascade"),
     (r"\bgive other text as held_out\b", "give other text (--held-out)"),
-    (r"\bgive True or False$", "give true or false"),
-    (r"^(unit|split|normalize)=(?='.*: start decides it)", r"--\1 "),
-    (r"(--superwords|several languages) and (like|start) do not", r"\1 and --\2 do not"),
-    (r"^several languages and checkpoint do not.*", "--parity and --resume do not go together"),
-    (r"^several languages and memory_limit do not", "--parity and --memory-limit do not"),
-    (r"\bleave memory_limit out\b", "leave --memory-limit out"),
+    (r"\b(as|give) held_out$", r"\1 --held-out FILE"),
+    (r", and superwords reads the text twice", ", and --superwords reads the text twice"),
+    (r"\babove vocab_size (?=\d)", "above --vocab-size "),
+    (r"\bthe smallest of sizes, (.*), or sizes from", r"the smallest of --sizes, \1, or --sizes from"),
+    (r"\bbut start has (?=[\d,]+ tokens?)", "but --start has "),
+    (r"^memory_limit (?=['\"])", "--memory-limit "),
+    (r"\btraining (without|under) memory_limit\b", r"training \1 --memory-limit"),
+    (r"^several languages (?=and (?:checkpoint|memory_limit) do not go together)", "--parity "),
+    (r"\bcheckpoint (do not go together).*", r"--resume \1"),
     (
         r"\bwith count_pieces\(memory_limit=\.\.\.\), and give its table as the texts$",
         "with `syllabary count-pieces --memory-limit`, and give the tables as FILES",
     ),
-    (r"\bor lower character_coverage$", "or lower --option character_coverage=F"),
-    (r"\bor hard_vocab_limit=False$", "or give --option hard_vocab_limit=false"),
-    (r"^(?=superwords cuts the text twice)", "--"),
-    (r", and (?=superwords reads the text twice)", ", and --"),
-    (r": leave (unit|split|normalize|fallback|like|start) out$", r": leave --\1 out"),
-    (r": leave end_of_word out$", ": leave --end-of-word out"),
-    (r"^special_tokens: (?='.* is none of start's)", "--special: "),
     (r"\bwith syllabary\.surgery\.add or `", "with `"),
-    (r"\bseed=(?=\d)", "--seed "),
-    (r"^dropout=(?=.* passes over merges)", "--dropout "),
     (r": draw a way by its score with sample\(alpha=\)$", "; from Python, tok.sample draws a way"),
     (r"^steps and epochs both say", "--steps and --epochs both say"),
-    (r"^split(?=: lone surrogate )", "--split"),
-    (r"^end_of_word(?=: lone surrogate )", "--end-of-word"),
-    (r"^learning_rate is ", "--learning-rate is "),
-    (r"^(dropout|epochs|bytes|flops) is (?=.*: give a number (?!or ))", r"--\1 is "),
-    (r"^(accumulate|warmup) is (?=.*: give a whole number)", r"--\1 is "),
-    (
-        r"; (?:decode it properly, or replace it:|replace it, as by) text\.encode\(.*",
-        UNDECODED,
-    ),
-    (r"^end=(?=['\"])", "--end "),
-    (OWN, "--option "),
-    (r"\bor give the option (?=max_sentence_length=)", "or give --option "),
-    (r"^max_tokens is ", "--max-tokens is "),
-    (r'\(of plain text: documents="line"\)$', "(of plain text: --documents line)"),
-    (r"^(?=temperature is )", "--"),
-    (r"^top_p is ", "--top-p is "),
-    (r"^block_size is ", "--block-size is "),
-    (r"^(?=(?:stride|device) is )", "--"),
-    (r"\bbut start has (?=[\d,]+ tokens?)", "but --start has "),
+    (r"^dropout is (?=.*: give a number (?!or ))", "--dropout is "),
+    (r"; decode it properly, or replace it: text\.encode\(.*", UNDECODED),
+    (r"; replace it, as by text\.encode\(.*", UNDECODED),
     (r"; encode\(\) cuts text to tokens$", "; `syllabary encode` cuts text to tokens"),
+)
+
+# Arguments that have an option of their name.
+NAMES = (
+    "accumulate|block_size|bytes|checkpoint|column|device|encoding|end_of_word|epochs|fallback|flops|force"
+    "|format|learning_rate|like|max_token_length|max_tokens|memory_limit|min_frequency|normalize|num_merges"
+    "|sizes|split|start|stride|superwords|temperature|tie_break|top_p|unit|vocab_size|warmup"
+)
+VALUED = "documents|end|errors|kind|like|normalize|positions|split|tie_break"  # with a word as their value
+
+# Where such a name stands. Of a second group remains what it finds.
+OPTIONS: Sequence[str] = (
+    rf"^({NAMES})(?= is (?:[-\d'\"]|nan|inf|empty)| does not go with | cuts | cannot be |: lone surrogate )",
+    r"\b(vocab_size|num_merges|min_frequency|max_token_length|end_of_word)(?= is \d| \(now |\)| mark )",
+    rf"\b(?<!-)({NAMES})(?=(?: and [\w -]+)? do not go together)",
+    rf"(?<=leave )({NAMES})(?= out\b)|(?<=does not go with )({NAMES})(?=: )",
+    r"(?<=is given as )(\w+)=(?= too\b)",
+    r"(?<= a smaller )(batch_size|block_size)\b|(?<=, a )(max_token_length)\b|(?<=\(and more )(accumulate)\b",
+    rf"\b({NAMES})=(?:True\b|…|(?=[ ,)]|$))",
+    r"\b(dropout|seed|val)=(\d)",
+    rf"^(unit)=\"(\w+)\"|\b({VALUED})=\"([\w-]+)\"|(?<=.)\b({VALUED})='([\w-]+)'",
+    rf"^({VALUED}|unit)=(['\"])",
 )
 
 # How a corpus is to be read, which only some verbs can be told: the others leave the advice out.
@@ -210,7 +174,15 @@ def spoken(sentence: str) -> str:
     """
     for phrase, words in PHRASES:
         sentence = re.sub(phrase, words, sentence, flags=re.DOTALL)
-    return OPTION.sub(lambda found: "--" + found[1].replace("_", "-"), sentence)
+    for place in OPTIONS:
+        sentence = re.sub(place, _typed, sentence, flags=re.DOTALL)
+    return sentence
+
+
+def _typed(found: re.Match[str]) -> str:
+    """The option of the name that was found, and its value."""
+    name, *value = filter(None, found.groups())
+    return " ".join(["--" + name.replace("_", "-"), *value])
 
 
 def read_as_it_is(sentence: str) -> str:
