@@ -124,6 +124,15 @@ def test_types_of_tokens(tmp_path: Path) -> None:
     assert texts.index("<sep>") in tok.encode("a<sep>b")
 
 
+@pytest.mark.parametrize("name, whole", [("glm4", True), ("chatglm-bpe", False)])
+def test_two_names_of_one_split(name: str, whole: bool, tmp_path: Path) -> None:
+    """They differ in whether a piece that is a token becomes it at once, where merging does not make it."""
+    spec = replace(syllabary.train(LINES, 300, split="llama3").spec, whole_pieces=whole, record={})
+    spec = replace(spec, merges=(spec.merges or ())[:-1], carried={"gguf": {"ggml.pre": name}})
+    back = saved(syllabary.Tokenizer(spec), tmp_path / "tok.gguf").spec
+    assert (back.carried["gguf"]["ggml.pre"], back.whole_pieces) == (name, whole)  # type: ignore[index]
+
+
 def test_what_is_not_understood_is_carried(tmp_path: Path) -> None:
     seed = gguf.write(syllabary.train(LINES, 300, split="gpt2", special_tokens=["<s>"]).spec)
     path = tmp_path / "tok.gguf"

@@ -6,9 +6,9 @@ WordPiece (`gguf_bert`), `t5` is Unigram (`gguf_t5`). Types tell
 control tokens (special here), user-defined ones (added) and unused ones (never in a text). It means what
 llama.cpp does with it (`llama-vocab.cpp`), with two exceptions: a split is the pattern of the
 `tokenizer.json` that its name stands for, where llama.cpp runs one adapted to its own engine (case and marks
-beyond ASCII); and of tokens that overlap in a text, the leftmost counts, not the longest of all. Nothing is
-normalized, as there, though some of those `tokenizer.json` do. Leaves out: the container (`gguf_container`),
-the model `rwkv` and its like (refused), writing (`gguf_write`).
+beyond ASCII); and of tokens that overlap in a text, the leftmost counts, not the longest of all (more in
+docs/compatibility.md). Nothing is normalized, as there, though some of those `tokenizer.json` do. Leaves out:
+the container (`gguf_container`), the model `rwkv` and its like (refused), writing (`gguf_write`).
 """
 
 from __future__ import annotations

@@ -40,7 +40,6 @@ NEVER = Matching(stage="never")
 SPACE, CONTINUING = "\u2581", "##"
 UNKNOWN_ID = 100  # where the file does not say it
 LOWER, STRIPS = "ggml.normalizer.lowercase", "ggml.normalizer.strip_accents"
-ROLES = {"[CLS]": "bos", "[SEP]": "seperator", "[PAD]": "padding", "[MASK]": "mask"}  # as GGUF spells it
 
 
 def read_words(file: File, texts: list[str], kinds: list[int]) -> TokenizerSpec:
@@ -110,10 +109,6 @@ def pairs(spec: TokenizerSpec) -> tuple[dict[str, tuple[str, Value]], dict[int, 
     for key in ("ggml.pre", "ggml.token_type_count"):
         if key in kept and (kind := smallest(kept[key])):
             found[PREFIX + key] = (kind, kept[key])
-    for text, role in ROLES.items():
-        key = f"ggml.{role}_token_id"
-        if text in spec.special_tokens and key not in kept:
-            found[PREFIX + key] = ("u32", spec.special_tokens[text])
     return found, texts, kinds
 
 

@@ -3,7 +3,8 @@
 The pieces and their scores, whether a space is put in front (`add_space_prefix`), whether spaces in a row are
 one (`remove_extra_whitespaces`), and the rules of the normalizer (`precompiled_charsmap`). It is read as the
 `.model` that it was made of: sums of scores are of 32 bits. llama.cpp adds them in 64, gives a user-defined
-piece the score 0 and does not spell unknown text with bytes. Adds reading, the pairs of a file to be written,
+piece the score 0, does not spell unknown text with bytes, and puts the space in front otherwise
+(docs/compatibility.md). Adds reading, the pairs of a file to be written,
 and what is lost. Source: llama.cpp, `llama-vocab.cpp` (`llm_tokenizer_ugm`), and its converter,
 `conversion/t5.py`. Leaves out: the file (`gguf`, `gguf_write`).
 """
@@ -29,7 +30,6 @@ ADDS, REMOVES, CHARSMAP = (
     "ggml.remove_extra_whitespaces",
     "ggml.precompiled_charsmap",
 )
-ROLES = {"<s>": "bos", "</s>": "eos", "<pad>": "padding"}
 
 
 def steps(adds: bool, removes: bool, charsmap: bytes) -> tuple[tuple[Step, ...], tuple[Step, ...]]:
@@ -120,11 +120,6 @@ def pairs(spec: TokenizerSpec, count: int) -> dict[str, tuple[str, Value]]:
     }
     if isinstance(charsmap, bytes) and charsmap:
         found[PREFIX + CHARSMAP] = ("u8", list(charsmap))
-    kept = spec.carried.get(NAME, {})
-    for text, role in ROLES.items():
-        key = f"ggml.{role}_token_id"
-        if text in spec.special_tokens and not (isinstance(kept, dict) and key in kept):
-            found[PREFIX + key] = ("u32", spec.special_tokens[text])
     return found
 
 

@@ -23,6 +23,7 @@ from syllabary.formats.gguf_file import (
     USER_DEFINED,
     check_apart,
 )
+from syllabary.formats.gguf_roles import told
 from syllabary.formats.loss import Loss
 from syllabary.formats.ranks import recover_merges
 from syllabary.formats.record import Facts, cannot_hold
@@ -45,8 +46,8 @@ PRE: dict[str, tuple[str, bool]] = {
     "deepseek-v3": ("deepseek-v3", False),
     "kimi-k2": ("kimi", False),
     **dict.fromkeys(["mpt", "olmo", "phi-2", "trillion"], ("gpt2", False)),
-    **dict.fromkeys(["llama3", "llama-v3", "falcon3"], ("llama3", True)),
-    **dict.fromkeys(["smaug-bpe", "glm4"], ("llama3", False)),
+    **dict.fromkeys(["llama3", "llama-v3", "falcon3", "glm4"], ("llama3", True)),
+    **dict.fromkeys(["smaug-bpe", "chatglm-bpe"], ("llama3", False)),
     **dict.fromkeys(["deepseek-r1-qwen", "stablelm2"], ("qwen2", False)),
     "llama4": ("o200k", False),
 }
@@ -69,6 +70,7 @@ def steps(prefix: bool) -> tuple[tuple[Step, ...], tuple[Step, ...]]:
 def write(spec: TokenizerSpec) -> bytes:
     """The file; `FormatError` names what GGUF has no words for."""
     check_spec(spec)
+    spec = _with_roles(spec)
     if spec.model == "wordpiece":
         pairs, texts, kinds = gguf_bert.pairs(spec)
         return _file(spec, "bert", pairs, texts, kinds)
@@ -85,6 +87,11 @@ def write(spec: TokenizerSpec) -> bytes:
         return _file(spec, "t5", gguf_t5.pairs(spec, count), *listed(spec))
     pairs = _byte_level(spec) if spec.scores is None else _by_scores(spec, count)
     return _file(spec, "llama", pairs, *listed(spec))
+
+
+def _with_roles(spec: TokenizerSpec) -> TokenizerSpec:
+    """The tokenizer that carries what a file says beside the vocabulary."""
+    return replace(spec, carried={**spec.carried, NAME: told(spec)})
 
 
 def _file(
@@ -201,6 +208,8 @@ def _by_scores(spec: TokenizerSpec, count: int) -> dict[str, tuple[str, Value]]:
 def reduce(spec: TokenizerSpec) -> tuple[TokenizerSpec, tuple[Loss, ...]]:
     """The nearest tokenizer that a GGUF file can hold, and what is lost."""
     lost: list[Loss] = []
+    other = {name for name in spec.carried if name != NAME}
+    spec = _with_roles(spec)
     if spec.model == "wordpiece":
         spec, lost = gguf_bert.reduce(spec)
     elif spec.model == "unigram":
@@ -225,7 +234,7 @@ def reduce(spec: TokenizerSpec) -> tuple[TokenizerSpec, tuple[Loss, ...]]:
         lost.append(Loss(f"that offsets leave out white space; {NO_IDS}", "same"))
         spec = replace(spec, trim_offsets=False)
     carried = {name: value for name, value in spec.carried.items() if name == NAME}
-    if carried != spec.carried or spec.record:
+    if other or spec.record:
         lost.append(Loss(f"how it was trained, and what only other formats hold; {NO_IDS}", "same"))
         spec = replace(spec, carried=carried, record={})
     kept = carried.get(NAME, {})
