@@ -357,6 +357,21 @@ def test_bools_of_torch_are_no_ids() -> None:
         assert getattr(TOK, name)(torch.tensor([97])) in ("a", b"a")
 
 
+def test_tensors_of_no_ids_are_told_with_their_shape() -> None:
+    torch = pytest.importorskip("torch")
+    for wrong, said in (
+        (torch.tensor([97.0]), r"float32 with shape \(1,\)"),
+        (torch.tensor([[97]]), r"int64 with shape \(1, 1\)"),
+        (torch.tensor(97), r"int64 with shape \(\)"),
+    ):
+        for name in ("decode", "decode_bytes"):
+            with pytest.raises(TypeError, match=f"^ids is a tensor of {said}: give integers"):
+                getattr(TOK, name)(wrong)
+        with pytest.raises(TypeError, match=f"^sequence 0 of the batch: ids is a tensor of {said}"):
+            TOK.decode_batch([wrong])
+    assert TOK.decode_batch(torch.tensor([[97]])) == ["a"]
+
+
 def test_a_mask_is_not_passed_over() -> None:
     masked: Any = np.ma.MaskedArray([97, 98], [False, True])
     for name in ("decode", "decode_bytes"):

@@ -335,8 +335,9 @@ def test_ids_that_are_no_integers(wrong: Any) -> None:
         TOK.decode_batch([[97], [wrong]])
     with pytest.raises(TypeError, match=r"token_id is .*: give an integer"):
         TOK.id_to_token(wrong)
-    with pytest.raises(TypeError, match="ids are integers"):
-        TOK.decoder().push(wrong)
+    for pushed in [[wrong]] if isinstance(wrong, list) else [wrong, [wrong]]:
+        with pytest.raises(TypeError, match=r"at index 0 is of type .*: ids are integers"):
+            TOK.decoder().push(pushed)
 
 
 @pytest.mark.parametrize(

@@ -201,13 +201,17 @@ def handler(errors: str) -> str:
 
 
 def unmasked(name: str, ids: object) -> None:
-    """`TypeError` for an array with a mask, which nothing here would look at, and for a tensor of bools."""
+    """`TypeError` for an array with a mask, which nothing here would look at, and for a tensor of no ids."""
     if type(ids) is list:
         return
     if isinstance(ids, np.ndarray) and hasattr(ids, "mask"):
         raise TypeError(f"{name} is {type(ids).__name__}: give what is to be taken, as {name}.compressed()")
-    if str(getattr(ids, "dtype", "")) == "torch.bool":  # whose members pass for 0 and 1
+    _before, _torch, dtype = str(getattr(ids, "dtype", "")).partition("torch.")
+    if dtype == "bool":  # whose members pass for 0 and 1
         raise TypeError(f"{name} is a tensor of bools: give integers, shape (n,)")
+    if dtype and ("int" not in dtype or getattr(ids, "ndim", 1) != 1):
+        shape = tuple(getattr(ids, "shape", ()))
+        raise TypeError(f"{name} is a tensor of {dtype} with shape {shape}: give integers, shape (n,)")
 
 
 def named_ids(special_tokens: object) -> dict[str, int]:

@@ -234,9 +234,9 @@ class Tokenizer(Calls, Drawing, FullEncoding, TextMethods, Conversing):
         return decoded
 
     def decoder(self, errors: str = "replace") -> reference.IncrementalDecoder:
-        """A decoder that takes one id at a time, exact over split characters.
+        """A decoder that takes ids as they come, one or some at a time, exact over split characters.
 
-        `.push(id)` gives the text that is certain now, `.flush()` the rest; joined they are `decode(ids)`.
+        `.push(id)` and `.push(ids)` give the text that is certain now, `.flush()` the rest; joined: `decode`.
         """
         return reference.IncrementalDecoder(self._decoder_table, handler(errors))
 

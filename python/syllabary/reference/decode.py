@@ -12,13 +12,14 @@ import codecs
 import operator
 from collections.abc import Iterable
 from copy import deepcopy
-from typing import SupportsIndex
+from typing import Any, SupportsIndex
 
 from syllabary.errors import TextError, UnknownTokenError
 from syllabary.reference import step_decoders
 from syllabary.reference.incremental import Stream
 from syllabary.reference.spellings import classes, spellings
 from syllabary.reference.step_decoders import TokenClass
+from syllabary.reference.symbols import shown
 from syllabary.spec import TokenizerSpec
 
 
@@ -28,10 +29,26 @@ def read_id(value: SupportsIndex, index: int) -> int:
     >>> read_id(5, index=0)
     5
     """
-    boolean = isinstance(value, bool) or str(getattr(value, "dtype", "")) == "bool"
-    if boolean or not hasattr(value, "__index__"):
-        raise TypeError(f"id {value!r} at index {index} is of type {type(value).__name__}: ids are integers")
-    return operator.index(value)
+    if type(value) is int:
+        return value
+    boolean = isinstance(value, bool) or str(getattr(value, "dtype", "")) in ("bool", "torch.bool")
+    if not boolean and not getattr(value, "ndim", 0):
+        try:
+            return operator.index(value)
+        except TypeError:
+            pass
+    kind = type(value).__name__
+    raise TypeError(f"id {shown(value)} at index {index} is of type {kind}: ids are integers")
+
+
+def several(ids: object) -> bool:
+    """Whether these are ids in a row, and not one: an array or a tensor without dimensions is one.
+
+    >>> several([5]), several(5), several("5")
+    (True, False, False)
+    """
+    text = isinstance(ids, (str, bytes, bytearray))
+    return isinstance(ids, Iterable) and not text and getattr(ids, "ndim", 1) != 0
 
 
 class Decoder:
@@ -97,7 +114,7 @@ class Decoder:
 
 
 class IncrementalDecoder:
-    """Text as the ids arrive: what has been pushed and flushed, joined, is the whole decoding.
+    """Text as ids arrive, one or some at a time: what has been pushed and flushed, joined, is the whole text.
 
     Holds back the first bytes of a character until the others come, and the space of an end-of-word mark
     until something follows it. With steps, whatever a later id may change.
@@ -130,15 +147,25 @@ class IncrementalDecoder:
         new.__dict__.update(self.__dict__, utf8=deepcopy(self.utf8), stream=deepcopy(self.stream, shared))
         return new
 
-    def push(self, token_id: SupportsIndex) -> str:
-        """The text that is certain now and was not before; an unknown id is an error and changes nothing."""
-        number, token = self.decoder.token(token_id, self.pushed)
-        self.pushed += 1
+    def push(self, ids: SupportsIndex | Iterable[SupportsIndex]) -> str:
+        """The text that is certain now and was not before, after one id or several (a list, an array).
+
+        An unknown id is an error and changes nothing, nor do those beside it.
+        """
+        if type(ids) is int or not several(ids):
+            tokens = [self.decoder.token(ids, self.pushed)]  # type: ignore[arg-type]
+        else:
+            many: Iterable[Any] = ids  # type: ignore[assignment]
+            tokens = [self.decoder.token(value, index) for index, value in enumerate(many, self.pushed)]
+        if not tokens:
+            return ""
+        self.pushed += len(tokens)
         if self.stream is not None:
-            kind = self.decoder.classes.get(number, "normal")
-            return self.stream.feed([self.decoder.spellings[number]], [kind], final=False)
-        new = self.held + token
-        self.held = b" " if number in self.decoder.word_ends else b""
+            spelled = [self.decoder.spellings[number] for number, _token in tokens]
+            kinds = [self.decoder.classes.get(number, "normal") for number, _token in tokens]
+            return self.stream.feed(spelled, kinds, final=False)
+        new = self.held + b"".join([token for _number, token in tokens])
+        self.held = b" " if tokens[-1][0] in self.decoder.word_ends else b""
         return self.feed(new[:-1] if self.held else new, final=False)
 
     def flush(self) -> str:
