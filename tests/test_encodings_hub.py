@@ -11,12 +11,14 @@ import shutil
 import subprocess
 import sys
 import types
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 import syllabary
 from syllabary import hub
+from syllabary.cli import common
 from syllabary.errors import UnknownEncodingError
 
 
@@ -51,14 +53,20 @@ def fake_hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         if repo_id == "closed/model":
             raise GatedRepoError("401 Client Error.\n\nAccess is restricted")
         if local_files_only or (repo_id == "far/model"):
-            raise LocalEntryNotFoundError("no connection")
+            raise LocalEntryNotFoundError("not in the cache" if local_files_only else "no connection")
         if not path.exists():
             raise EntryNotFoundError(filename)
         return str(path)
 
+    def try_to_load_from_cache(repo_id: str, filename: str) -> str | None:
+        path = folder / repo_id / filename
+        return str(path) if path.exists() else None
+
     library = types.ModuleType("huggingface_hub")
     errors = types.ModuleType("huggingface_hub.errors")
-    vars(library).update(hf_hub_download=hf_hub_download, errors=errors)
+    vars(library).update(
+        hf_hub_download=hf_hub_download, try_to_load_from_cache=try_to_load_from_cache, errors=errors
+    )
     vars(errors).update(
         EntryNotFoundError=EntryNotFoundError, LocalEntryNotFoundError=LocalEntryNotFoundError
     )
@@ -179,6 +187,28 @@ def test_repositories_that_give_nothing(repository: str, says: str, fake_hub: Pa
     assert f"`hf download {repository}`" in str(caught.value)
 
 
+@pytest.mark.parametrize("repository,asked", [("far/model", True), ("org/model", False)])
+def test_the_command_says_that_there_is_no_such_file_before_the_hub_is_asked(
+    repository: str, asked: bool, fake_hub: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = fake_hub / "org" / "model"
+    folder.mkdir(parents=True)
+    trained().save(folder / "tokenizer.json")
+    with suppress(UnknownEncodingError):
+        common.load(repository, None)
+    said = f"{repository}: no such file or folder here; looking for it on the Hugging Face Hub\n"
+    assert capsys.readouterr().err == (said if asked else "")
+
+
+def test_the_command_says_nothing_of_the_hub_that_may_not_be_asked(
+    fake_hub: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("SYLLABARY_OFFLINE", "yes")
+    with pytest.raises(UnknownEncodingError, match="SYLLABARY_OFFLINE forbids fetching it"):
+        common.load("far/model", None)
+    assert capsys.readouterr().err == ""
+
+
 def test_the_hub_offline(fake_hub: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SYLLABARY_OFFLINE", "yes")
     with pytest.raises(UnknownEncodingError, match="SYLLABARY_OFFLINE forbids fetching it"):
@@ -227,8 +257,10 @@ def test_paths_are_not_ids(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setitem(sys.modules, "huggingface_hub", None)
     monkeypatch.chdir(tmp_path)
     (tmp_path / "models").mkdir()
+    (tmp_path / "tok.json").touch()
     for name in (
         "models/mine",
+        "tok.json/x",
         "absent/tokenizer.json",
         "./x/y",
         "a/b/c",

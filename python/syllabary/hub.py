@@ -1,8 +1,8 @@
 """Tokenizers of the Hugging Face Hub by their id, `org/name`, through `huggingface_hub` if it is installed.
 
-Adds `is_id` and `fetch`, which brings the first tokenizer file that a repository has into that library's own
-cache, and `fetch_beside`: roles of special tokens, the chat template. Leaves out: reading it (`formats`),
-tokens and mirrors (`huggingface_hub` has settings for them).
+Adds `is_id`, `is_kept` and `fetch`, which brings the first tokenizer file that a repository has into that
+library's own cache, and `fetch_beside`: roles of special tokens, the chat template. Leaves out: reading it
+(`formats`), tokens and mirrors (`huggingface_hub` has settings for them).
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ SUFFIXES = (".json", ".model", ".tiktoken", ".txt", ".bpe", ".codes", ".vocab", 
 
 
 def is_id(name: str) -> bool:
-    """Whether a name that is no file here may be an id of the Hub: two words, not the path of a file.
+    """Whether a name that is no file here may be an id of the Hub: two words, not a path into what is here.
 
     >>> is_id("Qwen/Qwen3-8B"), is_id("models/tokenizer.json"), is_id("../Qwen"), is_id("gpt2")
     (True, False, False, False)
@@ -37,8 +37,15 @@ def is_id(name: str) -> bool:
     return (
         ID.fullmatch(name) is not None
         and not name.endswith(SUFFIXES)
-        and not os.path.isdir(name.partition("/")[0])
+        and not os.path.lexists(name.partition("/")[0])
     )
+
+
+def is_kept(repository: str) -> bool:
+    """Whether the Hub's cache on this machine has a tokenizer file of a repository; raises as `fetch`."""
+    library, _errors = _library(repository)
+    firsts = [names[0] for names in FILES]
+    return any(isinstance(library.try_to_load_from_cache(repository, name), str) for name in firsts)
 
 
 def fetch(repository: str, revision: str | None = None) -> Path:
@@ -59,7 +66,8 @@ def fetch(repository: str, revision: str | None = None) -> Path:
             ]
             return _newest(repository, revision, Path(paths[0]), local)
         except errors.LocalEntryNotFoundError as error:
-            unreachable, local = error, True  # the other names are looked for in the cache alone
+            # The other names are looked for in the cache alone, and then say less.
+            unreachable, local = unreachable or error, True
         except errors.EntryNotFoundError:
             continue
         except (UnknownEncodingError, FormatError):

@@ -26,12 +26,13 @@ from typing import Any, BinaryIO, TextIO, TypeVar
 import click
 
 import syllabary
-from syllabary import errors
+from syllabary import errors, hub
 from syllabary.cli import standard, words
 from syllabary.corpus.archives import stream_of
 from syllabary.corpus.corpus import Corpus
 from syllabary.corpus.document import Document, Reading, Stream, place_of
 from syllabary.corpus.report import Report
+from syllabary.encodings.cache import offline
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -241,7 +242,10 @@ def read_stdin() -> str:
 
 
 def load(tokenizer: str, split: str | None) -> syllabary.Tokenizer:
-    """The tokenizer that `-t` and `--split` name."""
+    """The tokenizer that `-t` and `--split` name; of one that is no file here, before the Hub is asked."""
+    asked = not os.path.exists(tokenizer) and hub.is_id(tokenizer) and not offline()
+    if asked and not hub.is_kept(tokenizer):
+        talk(f"{tokenizer}: no such file or folder here; looking for it on the Hugging Face Hub")
     return syllabary.load(tokenizer, split=split)
 
 
