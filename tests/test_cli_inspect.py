@@ -83,7 +83,13 @@ def test_texts_files_and_stdin_as_encode_takes_them(folder: Path) -> None:
     assert run("-t", "tok.syllabary.json", "--file", "corpus.txt").stdout == one
     assert run("-t", "tok.syllabary.json", "--input", "-", stdin=TEXT).stdout == one
     assert run("tok.syllabary.json", "-i", "-", stdin=TEXT).stdout == one
-    assert run("-t", "tok.syllabary.json", TEXT, "-i", "corpus.txt").stdout == f"{one}\n{one}"
+    twice = run("-t", "tok.syllabary.json", TEXT, "-i", "corpus.txt").stdout
+    tokens = len(syllabary.load("tok.syllabary.json").encode(TEXT, special="allow"))
+    assert twice.startswith(
+        f"{one}\n{one}\n2 texts: {2 * len(TEXT.encode())} bytes, {2 * len(TEXT)} characters, "
+    )
+    assert f" pieces, {2 * tokens} tokens, {len(TEXT.encode()) / tokens:.2f} bytes per token\n" in twice
+    assert len(twice.splitlines()) == 2 * len(one.splitlines()) + 3
     assert run("-t", "tok.syllabary.json", "").stdout.splitlines()[-1] == (
         "0 bytes, 0 characters, 0 pieces, 0 tokens"
     )

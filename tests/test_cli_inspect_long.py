@@ -77,7 +77,9 @@ def test_json_is_that_of_one_object(making: Making, monkeypatch: pytest.MonkeyPa
     found = CliRunner().invoke(main, [*options, "--token", "l", *texts]).stdout
     data = json.loads(found)
     assert found == json.dumps(data) + "\n"
-    assert [*data] == ["tokens", "texts"]
+    assert [*data] == ["tokens", "texts", "totals"]
+    assert data["totals"] == inspecting.added(data["texts"])
+    assert data["totals"]["bytes"] == sum(len(text.encode()) for text in texts)
     for text, one in zip(texts, data["texts"], strict=True):
         rows = inspecting.rows(making, text, "allow")
         totals = inspecting.totals(text, rows)

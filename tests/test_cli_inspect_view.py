@@ -115,6 +115,13 @@ def test_a_page_and_a_view_at_once(folder: Path) -> None:
     assert ">low</span>" in Path("page.html").read_text(encoding="utf-8")
 
 
+def test_a_page_goes_to_stdout(folder: Path) -> None:
+    assert run("-t", "tok.json", "--html", "page.html", "low", "lower").exit_code == 0
+    found = run("-t", "tok.json", "--html", "-", "low", "lower")
+    assert (found.exit_code, found.stdout) == (0, Path("page.html").read_text(encoding="utf-8"))
+    assert not Path("-").exists()
+
+
 def test_names_of_files_are_no_markup(folder: Path) -> None:
     name = "<b>&x.txt"
     Path(name).write_text("low", encoding="utf-8")
@@ -151,6 +158,7 @@ def test_what_is_read_is_not_written_over(folder: Path, read: str) -> None:
         (["-t", "tok.json", "--view", "--token", "low", "low"], "--token"),
         (["-t", "tok.json", "-t", "words.json", "low"], "--view or --html"),
         (["-t", "tok.json", "--html", "", "low"], "an empty name is no file"),
+        (["-t", "tok.json", "--html", "-", "--view", "low"], "both write to stdout"),
     ],
 )
 def test_wrong_usage(folder: Path, args: list[str], words: str) -> None:

@@ -161,3 +161,31 @@ def test_an_empty_name_is_no_folder(working_folder: Path, words: str) -> None:
     assert (result.exit_code, result.stdout) == (2, "")
     assert "an empty name is no file" in result.stderr
     assert sorted(working_folder.iterdir()) == before
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "convert tok.json -", "edit tok.json --add zz -o -", "edit tok.json -o b.json --add zz --map -",
+        "shard a.txt -t tok.json -o -", "shard - -t tok.json -o -", "demo a.txt -o -",
+        "gpt train shards -o -", "gpt compare a b -o -", "gpt export run -o -",
+    ],
+)  # fmt: skip
+def test_a_dash_is_no_name_of_what_does_not_go_to_stdout(working_folder: Path, words: str) -> None:
+    Path("a.txt").write_text("some text")
+    syllabary.train(["some text"], num_merges=0).save("tok.json")
+    before = sorted(working_folder.iterdir())
+    result = run(*words.split(" "))
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert "'-' is no file's name here: give one, ./- if that is its name" in result.stderr
+    assert sorted(working_folder.iterdir()) == before
+
+
+def test_chunks_go_to_stdout_by_a_dash_too(working_folder: Path) -> None:
+    Path("a.txt").write_text("some text")
+    syllabary.train(["some text"], num_merges=0).save("tok.json")
+    words = ("chunk", "a.txt", "-t", "tok.json", "--max-tokens", "4")
+    shown = run(*words).stdout
+    assert shown.count("\n") == 3
+    assert run(*words, "-o", "-").stdout == shown
+    assert not Path("-").exists()

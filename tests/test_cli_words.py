@@ -182,6 +182,14 @@ def test_what_cannot_be_saved_is_refused_before_training(
             ["convert", "none", "a.json"],
             "hint: a tokenizer is given as its file or folder, or by a name",
         ),
+        (
+            ["decode", "-t", "tok.json", "--errors", "strict", "255"],
+            "at byte 0 (invalid start byte)\n\nhint: ",
+        ),
+        (
+            ["chunk", "-t", "tok.json", "--max-tokens", "1", "corpus.txt"],
+            "corpus.txt: --max-tokens is 1: the ",
+        ),
         (["train", "few.txt", "-o", "few.json"], "warning: no pair is left that occurs 2 times (--min-freq"),
         (
             ["train", "corpus.txt", "-o", "a.json", "--max-token-length", "1"],

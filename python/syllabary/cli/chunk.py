@@ -44,7 +44,9 @@ Examples:
     help="Cut only at this kind of place, if there is one (repeatable; default: all).",
 )
 @special_option
-@click.option("-o", "--output", type=values.Name(), metavar="FILE", help="Write here instead of to stdout.")
+@click.option(
+    "-o", "--output", type=values.Name(dash=True), metavar="FILE", help="Write here instead of to stdout."
+)
 @corpus_options
 def chunk(
     files: tuple[str, ...],
@@ -64,6 +66,8 @@ def chunk(
     """
     if overlap >= max_tokens:
         raise common.Misuse(f"--overlap is {overlap}: give less than --max-tokens, which is {max_tokens}")
+    if output == "-":
+        output = None
     if output is not None:
         common.check_kept(output, (tokenizer, *files), "the chunks")
     tok = common.load(tokenizer, split)

@@ -52,7 +52,7 @@ Examples:
 @click.option(
     "-o",
     "--output",
-    type=values.Name(),
+    type=values.Name(dash=True),
     required=True,
     metavar="OUT",
     help="The table: .parquet, .tsv, .txt; `-` prints it.",

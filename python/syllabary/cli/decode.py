@@ -15,7 +15,7 @@ import numpy as np
 
 from syllabary.cli import common
 from syllabary.cli.shared_options import tokenizer_options
-from syllabary.cli.words import printable
+from syllabary.cli.words import printable, spoken
 from syllabary.errors import TextError, UnknownTokenError
 from syllabary.reference.symbols import shown
 from syllabary.tokenizer import Tokenizer
@@ -80,7 +80,7 @@ def _decoded(tok: Tokenizer, ids: str, errors: str, place: str, hint: str | None
         return tok.decode(np.asarray(_ids(ids)), errors=errors).encode("utf-8")
     except TextError as error:
         raise common.Failure(
-            f"{place}{error}", "`--errors replace` writes U+FFFD for bytes that are not UTF-8"
+            f"{place}{spoken(str(error))}", "`--errors replace` writes U+FFFD for bytes that are not UTF-8"
         ) from error
     except UnknownTokenError as error:
         raise common.Failure(f"{place}{error}", hint) from error

@@ -62,7 +62,10 @@ Examples:
 @special_option
 @click.option("--view", is_flag=True, help="The text itself, each token on a colour, or with a bar behind.")
 @click.option(
-    "--html", type=values.Name(), metavar="FILE", help="Write the text with its tokens coloured as a page."
+    "--html",
+    type=values.Name(dash=True),
+    metavar="FILE",
+    help="Write the text with its tokens coloured as a page; - is stdout.",
 )
 @click.option("--steps", is_flag=True, help="Every merge from units to ids, a line each, piece by piece.")
 @click.option(
@@ -92,12 +95,13 @@ def inspect(
 
     Without -t the first argument is the tokenizer. A row has the id, the bytes and the characters of the text
     that the token stands for (from, to before), the number of its piece, the rank of the merge that makes it
-    (or its score, or what it is), and the token in quotes ("\\xff": a byte).
+    (or its score, or what it is), and the token in quotes ("\\xff": a byte). Behind several texts stand the
+    sums of all.
     """
     names, texts = _named(words, tokenizers)
     name = names[0]
     if view or html is not None:
-        _check_looked_at(names, texts, files, html, steps or bool(wanted) or as_json)
+        _check_looked_at((*names, *files), texts or files, html, view, steps or bool(wanted) or as_json)
     elif len(names) > 1:
         raise click.UsageError("several -t: tokenizers are compared with --view or --html FILE")
     if steps and not (texts or files):
@@ -144,15 +148,17 @@ def _named(words: tuple[str, ...], tokenizers: tuple[str, ...]) -> tuple[tuple[s
 
 
 def _check_looked_at(
-    names: tuple[str, ...], texts: tuple[str, ...], files: tuple[str, ...], html: str | None, more: bool
+    read: tuple[str, ...], given: tuple[str, ...], html: str | None, view: bool, more: bool
 ) -> None:
     """`--view` and `--html` are of texts, which are there. more: something else is asked for."""
-    if not (texts or files):
+    if not given:
         raise click.UsageError("--view and --html show texts: give one, or --input FILE")
     if more:
         raise click.UsageError("--view and --html show texts alone: leave out --json, --steps and --token")
+    if view and html == "-":
+        raise click.UsageError("--view and --html - both write to stdout: give the page a file's name")
     if html is not None:
-        common.check_kept(html, (*names, *files), "the page")
+        common.check_kept(html, read, "the page")
 
 
 def _texts(texts: tuple[str, ...], files: tuple[str, ...], reading: Reading) -> Iterator[Document]:
@@ -202,7 +208,7 @@ class _AsJson:
 
     def __post_init__(self) -> None:
         self.data: dict[str, Any] = {}
-        self.texts = 0
+        self.sums: list[dict[str, Any]] = []
 
     def overview(self, source: dict[str, Any], found: dict[str, Any], figures: dict[str, Any]) -> None:
         """What the tokenizer is."""
@@ -214,12 +220,12 @@ class _AsJson:
 
     def rows(self, text: str, rows: Rows, totals: dict[str, Any]) -> None:
         """A text."""
-        if self.texts:
+        if self.sums:
             self._write("}, ")
         else:
             before = json.dumps(self.data)[:-1]
             self._write(before + ", " * bool(self.data) + '"texts": [')
-        self.texts += 1
+        self.sums.append(totals)
         self._write(json.dumps({**totals, "text": text})[:-1] + ', "rows": [')
         for number, block in enumerate(rows.blocks()):
             shown = [{"id": row.id, **spelling(row.token), **_places(row)} for row in block]
@@ -231,8 +237,13 @@ class _AsJson:
         self._write(', "steps": ' + json.dumps([[asdict(state) for state in states] for states in pieces]))
 
     def end(self) -> None:
-        """Write what is left of it."""
-        common.data("}]}" if self.texts else json.dumps(self.data))
+        """Write what is left of it, as the sums of several texts."""
+        if not self.sums:
+            common.data(json.dumps(self.data))
+        elif len(self.sums) == 1:
+            common.data("}]}")
+        else:
+            common.data('}], "totals": ' + json.dumps(inspecting.added(self.sums)) + "}")
 
     def _write(self, part: str) -> None:
         common.data(part, nl=False)

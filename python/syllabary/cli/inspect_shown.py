@@ -14,6 +14,7 @@ import click
 import numpy as np
 from numpy.typing import NDArray
 
+from syllabary import inspecting
 from syllabary.cli import colour, common
 from syllabary.cli.words import plural, printable
 from syllabary.inspecting import Making, Row, Rows, Taken
@@ -56,6 +57,7 @@ class Lines:
         self.making = making
         self.colours = colour.wanted()
         self.begun = False
+        self.sums: list[Mapping[str, Any]] = []
 
     # ---- what it is ----
 
@@ -122,11 +124,8 @@ class Lines:
         self._line(self._bold(f"{_cells(head, widths)}  token"))
         for block in rows.blocks():
             self._line("\n".join(f"{_cells(_numbers(row), widths)}  {self._shown(row)}" for row in block))
-        ratio = totals["bytes_per_token"]
-        sums = [plural(totals[name], name[:-1]) for name in ("bytes", "characters", "pieces", "tokens")]
-        if ratio is not None:
-            sums.append(f"{ratio:.2f} bytes per token")
-        self._line(", ".join(sums))
+        self.sums.append(totals)
+        self._line(_sums(totals))
 
     def _shown(self, row: Row) -> str:
         """The token of a row; on a terminal the pieces have colours in turn."""
@@ -197,7 +196,10 @@ class Lines:
             self._line(f"          and {used['count'] - len(used['first']):,} more")
 
     def end(self) -> None:
-        """Nothing is left to say."""
+        """The sums of several texts."""
+        if len(self.sums) > 1:
+            self._begin()
+            self._line(f"{plural(len(self.sums), 'text')}: {_sums(inspecting.added(self.sums))}")
 
     # ---- lines ----
 
@@ -218,6 +220,14 @@ class Lines:
 
     def _line(self, line: str = "") -> None:
         common.data(line)
+
+
+def _sums(totals: Mapping[str, Any]) -> str:
+    """The sums of a text, or of several."""
+    sums = [plural(totals[name], name[:-1]) for name in ("bytes", "characters", "pieces", "tokens")]
+    if totals["bytes_per_token"] is not None:
+        sums.append(f"{totals['bytes_per_token']:.2f} bytes per token")
+    return ", ".join(sums)
 
 
 @lru_cache(maxsize=1 << 16)

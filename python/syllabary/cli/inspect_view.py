@@ -36,13 +36,16 @@ def look(
     view: bool,
     html: str | None,
 ) -> None:
-    """Write every text as each of the tokenizers cuts it: to stdout (view), to the page `html`, or both."""
+    """Write every text as each tokenizer cuts it: to stdout (view), to a page (`-`: stdout), or both."""
     with ExitStack() as stack:
         shows: list[_Shown | _Page] = [_Shown(len(makings) > 1, colour.wanted())] if view else []
-        if html is not None:
+        if html == "-":
+            shows.append(_Page(lambda strings: common.data("".join(strings), nl=False)))
+        elif html is not None:
             file = stack.enter_context(open_atomic(Path(html)))
             shows.append(_Page(lambda strings: file.write("".join(strings).encode())))
-            file.write(page.HEAD.encode())
+        for show in shows:
+            show.begin()
         for number, document in enumerate(documents, 1):
             for show in shows:
                 show.text(place_of(document, reading) if "path" in document.meta else f"text {number}")
@@ -51,8 +54,8 @@ def look(
                     rows = inspecting.rows(making, document.text, special)
                 for show in shows:
                     show.rows(name, document.text, rows)
-        if html is not None:
-            file.write(page.END.encode())
+        for show in shows:
+            show.end()
 
 
 @dataclass
@@ -60,6 +63,14 @@ class _Page:
     """Writes to a page."""
 
     write: Callable[[Iterable[str]], object]
+
+    def begin(self) -> None:
+        """What stands before all texts."""
+        self.write([page.HEAD])
+
+    def end(self) -> None:
+        """What stands after them."""
+        self.write([page.END])
 
     def text(self, name: str) -> None:
         """A text begins."""
@@ -79,6 +90,12 @@ class _Shown:
     named: bool
     colours: bool
     begun: bool = False
+
+    def begin(self) -> None:
+        """Nothing stands before the texts."""
+
+    def end(self) -> None:
+        """Nor after them."""
 
     def text(self, _name: str) -> None:
         """A text begins."""

@@ -68,7 +68,7 @@ Examples:
 @click.option(
     "-o",
     "--output",
-    type=values.Name(),
+    type=values.Name(dash=True),
     required=True,
     metavar="OUT",
     help="The file to write; its suffix is its format.",

@@ -45,16 +45,18 @@ class Text(click.ParamType):  # type: ignore[type-arg]
 
 
 class Name(click.ParamType):  # type: ignore[type-arg]
-    """The name of a file or folder, which is not empty: `Path("")` would be the current folder."""
+    """The name of a file or folder, which is not empty (`Path("")` would be the current folder), nor `-`."""
 
     name = "name"
 
-    def __init__(self, kind: Callable[[str], Any] = str) -> None:
-        """kind: what it becomes."""
-        self.kind = kind
+    def __init__(self, kind: Callable[[str], Any] = str, dash: bool = False) -> None:
+        """kind: what it becomes. dash: `-` is taken, which everybody writes for stdin or stdout."""
+        self.kind, self.dash = kind, dash
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """`value` as that; wrong usage if there is nothing in it."""
         if value == "":
             self.fail("an empty name is no file", param, ctx)
+        if value == "-" and not self.dash:
+            self.fail("'-' is no file's name here: give one, ./- if that is its name", param, ctx)
         return self.kind(value)

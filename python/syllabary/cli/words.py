@@ -94,6 +94,8 @@ PHRASES: Sequence[tuple[str, str]] = (
     (r"^dropout is (?=.*: give a number (?!or ))", "--dropout is "),
     (r"; decode it properly, or replace it: text\.encode\(.*", UNDECODED),
     (r"; replace it, as by text\.encode\(.*", UNDECODED),
+    (r"(?<=: )max_tokens is (?=\d)", "--max-tokens is "),
+    (r': use errors="replace", or decode_bytes for the bytes$', ""),  # the hint says it
     (r"; encode\(\) cuts text to tokens$", "; `syllabary encode` cuts text to tokens"),
 )
 

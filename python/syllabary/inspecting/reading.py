@@ -5,7 +5,7 @@ Without dropout, whatever the tokenizer's file says of it. Leaves out: how a tok
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any, TypeAlias, overload
@@ -151,6 +151,18 @@ def totals(text: str, found: Rows) -> dict[str, int | float | None]:
         "tokens": len(found),
         "bytes_per_token": size / len(found) if found else None,
     }
+
+
+def added(sums: Iterable[Mapping[str, Any]]) -> dict[str, int | float | None]:
+    """The sums of several texts, each as `totals` gives it.
+
+    >>> one = {"bytes": 6, "characters": 5, "pieces": 1, "tokens": 2, "bytes_per_token": 3.0}
+    >>> added([one, {**one, "bytes": 2}])
+    {'bytes': 8, 'characters': 10, 'pieces': 2, 'tokens': 4, 'bytes_per_token': 2.0}
+    """
+    many = list(sums)
+    found = {name: sum(one[name] for one in many) for name in ("bytes", "characters", "pieces", "tokens")}
+    return {**found, "bytes_per_token": found["bytes"] / found["tokens"] if found["tokens"] else None}
 
 
 def check_stepped(making: Making, text: str) -> None:
