@@ -96,6 +96,17 @@ def test_steps_of_our_own_file(pattern: str, words: str, saved: Path, tmp_path: 
     refused(path, r"normalizer\[0\] \(Replace\)", "an empty pattern is found everywhere")
 
 
+@pytest.mark.filterwarnings("ignore::syllabary.errors.EarlyStopWarning")
+@pytest.mark.parametrize("pattern", [r"\Ga|b", r"(?U)\w+", r"a\Kb", r"\p{Emoji}|.", "a{1,1500}|[^a]+"])
+def test_our_own_file_holds_what_the_engine_alone_knows(pattern: str, tmp_path: Path) -> None:
+    """What was trained with it is opened again, as errors of other formats say."""
+    tok = syllabary.train(["aab ab"] * 3, num_merges=2, split=pattern)
+    tok.save(tmp_path / "tok.syllabary.json")
+    assert syllabary.load(tmp_path / "tok.syllabary.json") == tok
+    with pytest.raises(FormatError, match=r"save as \.syllabary\.json, which holds everything"):
+        tok.save(tmp_path / "tokenizer.json")
+
+
 def test_minbpe(saved: Path, tmp_path: Path) -> None:
     lines = (saved / "tok.minbpe").read_text("utf-8").split("\n")
     path = tmp_path / "tok.minbpe"

@@ -54,6 +54,16 @@ def test_documents_and_windows_are_views(written: Path) -> None:
     assert split.windows(split.tokens).shape == (1, split.tokens)
 
 
+def test_slices_are_lists_of_views(written: Path) -> None:
+    split = shards.open(written).train
+    assert [ids.tolist() for ids in split[-3::-2]] == [ids.tolist() for ids in list(split)[-3::-2]]
+    assert all(np.shares_memory(ids, split.ids) for ids in split[1:3])
+    assert split[5:5] == split[10**9 :] == []
+    for wrong in ("a", 1.0, None, True, [0, 1]):
+        with pytest.raises(TypeError, match=r"^document .*: give an integer or a slice$"):
+            split[wrong]  # type: ignore[call-overload]
+
+
 @pytest.mark.parametrize("index", [60, -61, 10**9])
 def test_a_document_that_is_not_there(index: int, written: Path) -> None:
     with pytest.raises(IndexError, match=str(index)):

@@ -13,7 +13,7 @@ import pytest
 import streamed
 
 import syllabary
-from syllabary.errors import SyllabaryError
+from syllabary.errors import PatternError, SyllabaryError
 from syllabary.reference import ReferenceTokenizer, cut_steps, pattern_joins
 from syllabary.reference.cut_parts import Parts
 from syllabary.reference.cuts import Cuts
@@ -22,6 +22,7 @@ from syllabary.reference.train_sentencepiece_rules import compiled
 from syllabary.spec import SplitSpec, Step, TokenizerSpec
 from syllabary.unicode import Ranges
 
+ENGINES = [r"\Ga|b", r"(?U)\w+", r"a\Kb", r"\p{Emoji}|.", r"\b{start}\w+", r"(a)(?(1)b|c)"]
 MARKS: dict[str, Any] = {
     "precompiled_charsmap": b"", "add_dummy_prefix": True, "remove_extra_whitespaces": True,
     "treat_whitespace_as_suffix": False, "escape_whitespaces": True,
@@ -143,3 +144,18 @@ def test_a_match_that_may_end_only_before_something(pattern: str) -> None:
             encoder = tok.encoder()
             found = [token for char in text for token in encoder.push(char)] + encoder.flush()
             assert found == tok.encode(text) == ReferenceTokenizer(spec).encode(text), text
+
+
+@pytest.mark.filterwarnings("ignore::syllabary.errors.EarlyStopWarning")
+@pytest.mark.parametrize("pattern", ENGINES)
+def test_of_a_pattern_that_the_engine_alone_knows_all_is_held(pattern: str) -> None:
+    text = "aab ABab12 é abab\n\n ab " * 9
+    tok = syllabary.train([text], num_merges=9, split=pattern)
+    with pytest.raises(PatternError, match=r"is not supported|unknown character class"):
+        list(tok.steps(text))
+    encoder, ids = tok.encoder(), tok.encode(text)
+    assert not any(encoder.push(text[at : at + 3]) for at in range(0, len(text), 3))
+    assert encoder.flush() == ids
+    assert tok.appender().append(text) == tok.count_until(text, len(ids)) == len(ids)
+    assert tok.count_until(text, len(ids) - 1) is None
+    assert "".join(chunk.text for chunk in tok.chunks(text, 9)) == text

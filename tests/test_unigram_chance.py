@@ -13,6 +13,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 import sentencepiece
 from test_unigram_paths import SPEC as PLAIN
@@ -106,6 +107,19 @@ def test_the_entropy_is_that_of_sentencepiece() -> None:
     tok = Tokenizer(SPEC)
     for text, there in ENTROPIES.items():
         assert [tok.entropy(text, alpha) for alpha in ALPHAS] == pytest.approx(there, rel=5e-5, abs=1e-6)
+
+
+@pytest.mark.parametrize("alpha", [1e29, 1e300, 1.7e308, 10**300])
+def test_the_steepest_weights_leave_the_best_way_alone(alpha: float) -> None:
+    tok, reference = Tokenizer(PLAIN), ReferenceTokenizer(PLAIN)
+    for text in ("abcab", "ab" * 20, "", "c"):
+        best = tok.encode_nbest(text, 2)
+        assert tok.entropy(text, alpha) == reference.entropy(text, alpha)
+        if len(best) == 1 or best[0][1] > best[1][1]:
+            assert tok.entropy(text, alpha) == 0.0
+            assert tok.sample(text, alpha, 3) == reference.sample(text, alpha, 3) == tok.encode(text)
+    for made in (np.float32, np.float64):
+        assert tok.entropy("abcab", made(0.5)) == tok.entropy("abcab", 0.5) > 0.0
 
 
 def test_the_entropy_is_that_of_all_ways() -> None:

@@ -90,9 +90,9 @@ def flag(name: str, value: object) -> bool:
 def place(name: str, index: object, count: int, wanted: str = "an integer") -> int:
     """Which of `count` an index names, from the end if negative; `TypeError`, `IndexError` beyond them."""
     try:
-        number = operator.index(index)  # type: ignore[arg-type]
+        number = integer(name, index)
     except TypeError:
-        raise TypeError(f"{name} {index!r}: give {wanted}") from None
+        raise TypeError(f"{name} {shown(index)}: give {wanted}") from None
     at = number + count if number < 0 else number
     if not 0 <= at < count:
         raise IndexError(f"{name} {index} of {count}")

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from syllabary.arguments import integer, iterated, seeded, special_policy, thread_count
+from syllabary.arguments import integer, iterated, portion, seeded, special_policy, thread_count
 from syllabary.errors import SyllabaryError, TextError
 from syllabary.on_demand import later
 from syllabary.ragged import Ragged
@@ -174,11 +174,10 @@ class Drawing:
 
 def _weight(alpha: object) -> float:
     """`alpha` as a float; `TypeError` for what is no number, `ValueError` for one below 0 or without end."""
-    if isinstance(alpha, bool) or not isinstance(alpha, (int, float)):
-        raise TypeError(f"alpha is {alpha!r}: give a number, 0 or more")
-    if not 0 <= alpha < float("inf"):
+    number = portion("alpha", alpha, "a number, 0 or more")
+    if not 0 <= number < float("inf"):
         raise ValueError(f"alpha is {alpha!r}: give a finite number, 0 or more")
-    return float(alpha)
+    return float(min(number, unigram_paths.STEEPEST))
 
 
 def _ways(name: str, value: object) -> int:

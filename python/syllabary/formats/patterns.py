@@ -29,4 +29,12 @@ def check_runs(pattern: str, tables: Tables) -> None:
     syllabary.errors.PatternError: split pattern "\\bfoo\\b": \b depends on \w, which holds other characters in Oniguruma; use look-around
     """  # noqa: E501 (a message is one line)
     patterns.to_regex(pattern, tables)
+    check_compiles(pattern, tables)
+
+
+def check_compiles(pattern: str, tables: Tables) -> None:
+    r"""Raise `PatternError` for a pattern that the engine does not compile; the specification is not asked.
+
+    >>> check_compiles(r"\Ga|b", "tiktoken")
+    """
     Split(SplitSpec(pattern, tables))

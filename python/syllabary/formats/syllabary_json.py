@@ -16,7 +16,7 @@ from syllabary._engine import read_own
 from syllabary.errors import FormatError, PatternError
 from syllabary.files import read_bounded
 from syllabary.formats import syllabary_steps
-from syllabary.formats.patterns import check_runs
+from syllabary.formats.patterns import check_compiles
 from syllabary.formats.record import Format, Hints, checked
 from syllabary.formats.signs import SIGNS
 from syllabary.formats.strict_json import MAX_DEPTH, TOO_DEEP, Json, are_ids, parse
@@ -137,7 +137,8 @@ def read_split(json_split: Json) -> SplitSpec:
     )
     if split.pattern is not None and split not in map(splits.get, splits.names()):
         try:
-            check_runs(split.pattern, split.tables)
+            # Not `check_runs`: training takes what the engine knows, and this file holds what training gives.
+            check_compiles(split.pattern, split.tables)
         except PatternError as error:
             raise members["pattern"].error(str(error)) from error
     return split

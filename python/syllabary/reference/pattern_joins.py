@@ -4,7 +4,8 @@ r"""Which neighbouring characters a split pattern may keep together.
 
 Adds `Joins`: a pattern's characters as the positions of an automaton (Glushkov's), with what may follow each.
 That is read off the tree of the pattern, so it holds for any pattern of the subset, known or not. Leaves out
-patterns that look back, refer back or ask for a word's edge (`joins` gives `None`): there nothing is certain.
+patterns that look back, refer back, ask for a word's edge or that the parser does not know (`joins` gives
+`None`): there nothing is certain.
 
 The argument, for a place between `a` and `b` with any text before and after. A match that begins before the
 place cannot read on beyond it; so it fails or succeeds by the same way, whether the text ends there or `b`
@@ -21,6 +22,7 @@ from functools import lru_cache
 from itertools import chain
 from typing import NamedTuple
 
+from syllabary.errors import PatternError
 from syllabary.reference.pattern import parse
 from syllabary.reference.pattern_nodes import (
     Anchor,
@@ -133,12 +135,12 @@ def joins(pattern: str, tables: Tables) -> Joins | None:
     >>> found.joined("a", "b"), found.joined(" ", "b"), found.joined("a", " ")
     (True, True, False)
     """
-    tree = parse(pattern, tables)
     found = Joins()
     try:
+        tree = parse(pattern, tables)
         read(tree, found)
         found.sure = surely(tree)
-    except UnsureError:
+    except (UnsureError, PatternError):  # of forms that the engine alone knows (`\G`) nothing can be told
         return None
     found.group = digits(tree)
     return found

@@ -24,6 +24,7 @@ from math import exp, fsum, log1p
 from syllabary.reference.dropout import Coins
 from syllabary.reference.unigram import Edge, Unigram, path_to
 
+STEEPEST = 1e30  # an `alpha` above weighs as this one: the best way alone counts, and products stay finite
 MOST = 10_000  # hypotheses open at a time
 FEWEST = 512  # of these are kept when there are more
 Open = tuple[float, int, int, float, "Path | None"]  # -f, number, place, g, the path behind it
@@ -116,6 +117,7 @@ def added(one: float, other: float) -> float:
 
 def draw(model: Unigram, piece: str, alpha: float, coins: Coins) -> list[Edge]:
     """A way to cut a piece, drawn with a probability that goes by `exp(alpha * score)`; one coin a token."""
+    alpha = min(alpha, STEEPEST)
     total = [0.0] * (len(piece) + 1)
     ending: list[list[tuple[Edge, float]]] = [[] for _ in range(len(piece) + 1)]
     for start in range(len(piece)):
@@ -166,6 +168,7 @@ def entropy(model: Unigram, piece: str, alpha: float) -> float:
     >>> round(exp(entropy(model, "aaa", 0.0)), 6), entropy(model, "a", 1.0)
     (3.0, 0.0)
     """
+    alpha = min(alpha, STEEPEST)
     sums, found = [0.0] * (len(piece) + 1), [0.0] * (len(piece) + 1)
     for place, ending in enumerate(lattice(model, piece)):
         weights = [sums[edge.start] + alpha * scored(model, edge) for edge in ending]

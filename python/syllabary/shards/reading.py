@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -62,9 +62,15 @@ class Split:
         """The number of ids."""
         return len(self.ids)
 
-    def __getitem__(self, index: int) -> Ids:
-        """The ids of document `index`, a view; `IndexError` beyond the last, `ShardError` for damage."""
-        at = place("document", index, len(self))
+    @overload
+    def __getitem__(self, index: int) -> Ids: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[Ids]: ...
+    def __getitem__(self, index: int | slice) -> Ids | list[Ids]:
+        """A view of one document's ids, or of several; `IndexError` beyond them, `ShardError` for damage."""
+        if isinstance(index, slice):
+            return [self[at] for at in range(*index.indices(len(self)))]
+        at = place("document", index, len(self), "an integer or a slice")
         start, stop = self.offsets[at], self.offsets[at + 1]
         if not 0 <= start <= stop <= len(self.ids):
             raise ShardError(
