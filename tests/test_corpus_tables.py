@@ -93,7 +93,7 @@ BROKEN = [
         r"a: line 2 \(byte offset 14\): the text has half of a pair \(\\ud800\) at character 0",
     ),
     (b'{"text": "\xff"}', r"a: line 2 \(byte offset 14\): not UTF-8: byte 0xFF at byte offset 24;"),
-    ("[" * 100_000, r"a: line 2 .*(recursion|nest)"),
+    ("[" * 100_000, r"a: line 2 .*: not JSON that can be read: lists and objects nested too deeply"),
     ('{"text": ' + "9" * 5000 + "}", r"a: line 2 "),
 ]
 
@@ -237,7 +237,9 @@ def test_csv(tmp_path: Path) -> None:
 def test_tsv(tmp_path: Path) -> None:
     assert texts(put(tmp_path, "a.tsv", 'text\tid\n"a\nb"\t1\nc, "d"\t2\n')) == ["a\nb", 'c, "d"']
     plain = '1\teng\t"Hello," he said.\n2\teng\t"\n'
-    with pytest.raises(CorpusError, match=r"b\.tsv: line 1: .* of kind 'tsv-plain'"):
+    with pytest.raises(
+        CorpusError, match=r"b\.tsv: line 1: .*; where quotation marks .* of kind 'tsv-plain'"
+    ):
         texts(put(tmp_path, "b.tsv", plain), column="3")
     assert texts(tmp_path / "b.tsv", column="3", kind="tsv-plain") == ['"Hello," he said.', '"']
 
@@ -256,8 +258,12 @@ def test_csv_as_the_standard_library_writes_it(rows: list[list[str]]) -> None:
 @pytest.mark.parametrize(
     "content, message",
     [
-        ('text,id\n"never closed,1\n', "a: line 2: not a table that can be read: unexpected end of data"),
-        ('text,id\nx,"y"z\n', "a: line 2: not a table that can be read"),
+        (
+            'text,id\n"a\nb",1\n"never closed,1\nx,2\n',
+            r"a: line 4: not a table that can be read: a quotation mark opens a field that nothing closes; "
+            r'within a quoted field a quotation mark is written twice \(""\)$',
+        ),
+        ('text,id\nx,"y"z\n', r"a: line 2: not a table that can be read: .*; within a quoted field "),
         ("text,id\nx\n", r"a: row 1 \(line 2\): 1 field, but the first row has 2"),
         ("text,id\na,b\nx,y,z\n", r"a: row 2 \(line 3\): 3 fields, but the first row has 2"),
         ("text,text\n", "a: two columns are called 'text'; give a number"),

@@ -129,6 +129,8 @@ def _of_line(line: bytes, offset: int, where: dict[str, object], reading: Readin
 
 def _why(error: Exception) -> str:
     """What Python says, without the advice to whoever calls it that it has for a number of many digits."""
+    if isinstance(error, RecursionError):
+        return "lists and objects nested too deeply"
     return str(error).partition("; use sys.set_int_max_str_digits()")[0]
 
 

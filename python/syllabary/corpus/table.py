@@ -31,7 +31,7 @@ def documents(
     rows = csv.reader(
         lines, delimiter=delimiter, strict=quotes, quoting=csv.QUOTE_MINIMAL if quotes else csv.QUOTE_NONE
     )
-    found = _rows(rows, lines, stream.name)
+    found = _rows(rows, lines, stream.name, delimiter)
     first = next(found, None)
     if first is None:
         return
@@ -55,6 +55,11 @@ def documents(
         stream.skipped(stream.name, str(error))
 
 
+# What to do about quotation marks.
+REMEDIES = {
+    ",": 'within a quoted field a quotation mark is written twice ("")',
+    "\t": "where quotation marks are ordinary characters, TSV is of kind 'tsv-plain'",
+}
 CSV = Reader("csv", (".csv",), functools.partial(documents, delimiter=","))
 TSV = Reader("tsv", (".tsv", ".tab"), functools.partial(documents, delimiter="\t"))
 TSV_PLAIN = Reader("tsv-plain", (), functools.partial(documents, delimiter="\t", quotes=False))
@@ -73,22 +78,21 @@ def _names(first: list[str], stream: Stream, reading: Reading) -> tuple[list[str
     raise no_column(stream.name, column, first)
 
 
-def _rows(rows: Iterator[list[str]], lines: _Lines, name: str) -> Iterator[list[str]]:
+def _rows(rows: Iterator[list[str]], lines: _Lines, name: str, delimiter: str) -> Iterator[list[str]]:
     """The rows that are not blank; an error of the format with the line at which it was seen."""
+    last = 0  # line of the row before
     try:
         for row in rows:
+            last = lines.number
             if row:
                 yield row
     except csv.Error as error:
-        reason, remedy = (
-            str(error),
-            "where quotation marks are ordinary characters, TSV is of kind 'tsv-plain'",
-        )
+        reason, remedy, line = str(error), REMEDIES[delimiter], lines.number
         if "new-line" in reason:
             reason, remedy = "a carriage return outside of quotation marks", "a line ends with a line feed"
-        raise CorpusError(
-            f"{name}: line {lines.number}: not a table that can be read: {reason}; {remedy}"
-        ) from error
+        elif "unexpected end" in reason:
+            reason, line = "a quotation mark opens a field that nothing closes", last + 1
+        raise CorpusError(f"{name}: line {line}: not a table that can be read: {reason}; {remedy}") from error
 
 
 class _Lines:
