@@ -143,11 +143,21 @@ def test_values_become_plain() -> None:
         ({"messages": ["Hi"]}, "message 0 is str"),
         ({"messages": [ASKS], "tools": [print]}, "tool 0 is builtin_function_or_method"),
         ({"messages": [ASKS], "documents": ["text"]}, "document 0 is str"),
+        ({"messages": [ASKS], "documents": 5}, "documents is int: give a list of dicts"),
+        ({"messages": [ASKS], "documents": "text"}, "documents is str: give a list"),
+        ({"messages": [ASKS], "tools": WEATHER}, "tools is dict: give a list"),
     ],
 )
 def test_what_is_no_conversation(given: dict[str, Any], said: str) -> None:
     with pytest.raises(ChatError, match=said):
         render(PLAIN, **given)
+
+
+def test_tools_and_documents_may_come_once() -> None:
+    template = "{{ tools | length }} {{ documents | length }}"
+    assert (
+        render(template, [ASKS], tools=iter([WEATHER]), documents=({"text": n} for n in "ab")).text == "1 2"
+    )
 
 
 def test_a_conversation_that_holds_itself() -> None:
@@ -165,6 +175,8 @@ def test_which_template(tok: Tokenizer) -> None:
     assert several.apply_chat_template(**ask, tools=[]) == "t"
     assert several.apply_chat_template(**ask, chat_template="rag") == "r"
     assert several.apply_chat_template(**ask, chat_template="{{ 1 }}") == "1"
+    with pytest.raises(TypeError, match=r"^chat_template is 5: give a template or the name of one, or None"):
+        several.apply_chat_template([ASKS], chat_template=5)  # type: ignore[arg-type]
     with pytest.raises(ChatError, match="name one of a, b"):
         tok.with_settings(chat_template={"a": "1", "b": "2"}).apply_chat_template([ASKS])
     with pytest.raises(ChatError, match="has no chat template"):

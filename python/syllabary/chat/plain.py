@@ -9,7 +9,7 @@ functions as tools, which are given as the JSON schema that describes them.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -70,9 +70,10 @@ def conversation(messages: Any) -> list[dict[str, Any]]:
 
 
 def schemas(tools: Any) -> list[Any] | None:
-    """The tools as plain JSON schemas; `ChatError` for a function."""
+    """The tools as plain JSON schemas; `ChatError` for a function, or what is no list."""
     if tools is None:
         return None
+    tools = _listed("tools", tools)
     for index, tool in enumerate(tools):
         if not isinstance(tool, Mapping):
             raise ChatError(
@@ -86,7 +87,15 @@ def texts(documents: Any) -> list[Any] | None:
     """The documents as plain dictionaries; `ChatError` for anything else."""
     if documents is None:
         return None
+    documents = _listed("documents", documents)
     for index, document in enumerate(documents):
         if not isinstance(document, Mapping):
             raise ChatError(f"document {index} is {type(document).__name__}: give {{'title': …, 'text': …}}")
     return [plain(document) for document in documents]
+
+
+def _listed(name: str, values: Any) -> list[Any]:
+    """The members of what is to be a list; `ChatError` for one member alone, and for anything else."""
+    if isinstance(values, (str, bytes, Mapping)) or not isinstance(values, Iterable):
+        raise ChatError(f"{name} is {type(values).__name__}: give a list of dicts")
+    return list(values)
