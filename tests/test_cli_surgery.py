@@ -328,3 +328,17 @@ def test_edit_says_what_a_removed_token_takes_along(folder: Path) -> None:
     assert "lost: 'tokenizer_config.json: bos_token', which transformers holds" in result.stderr
     settings = syllabary.load("less.syllabary.json").settings
     assert (settings.roles, settings.chat_templates) == ({}, {"default": "T"})
+
+
+@pytest.mark.parametrize(
+    "name, words",
+    [
+        ("tok.json", "compare with tokenizers or another file"),
+        ("tok.syllabary.json", "or compare with another file"),
+    ],
+)
+def test_verify_names_the_library_that_opens_the_format(folder: Path, name: str, words: str) -> None:
+    syllabary.load("tok.json").save("tok.syllabary.json")
+    result = run("verify", name, "--against", "tiktoken", "--on", "corpus.txt")
+    assert result.exit_code == 1
+    assert result.stderr.endswith(f"{words}\n")

@@ -225,9 +225,10 @@ def _file(source: str | os.PathLike[str], format_name: str, library: str) -> Pat
     """The file that a library opens; `FormatError` if `source` is of another format."""
     form, path = formats.find(source)
     if form.name != format_name:
+        home = f"{HOMES[form.name]} or " if form.name in HOMES else ""
         raise FormatError(
             f"{path}: {library} does not open the format {form.name}; "
-            f"convert it first, or compare with one of {', '.join(PEERS)} or another file"
+            f"convert it first, or compare with {home}another file"
         )
     return path
 
@@ -237,6 +238,15 @@ PEERS: dict[str, Callable[[str | os.PathLike[str], Tokenizer], Peer]] = {
     "tokenizers": _tokenizers,
     "sentencepiece": _sentencepiece,
     "subword-nmt": _subword_nmt,
+}
+
+
+# Format -> the library of those that opens it.
+HOMES = {
+    "tiktoken": "tiktoken",
+    "huggingface": "tokenizers",
+    "sentencepiece": "sentencepiece",
+    "subword-nmt": "subword-nmt",
 }
 
 
