@@ -25,7 +25,10 @@ from syllabary.framing import (
     ByteLevelProcessing,
     Framing,
     RobertaProcessing,
+    SlotTokens,
+    SpecialSlot,
     TemplateProcessing,
+    TextSlot,
 )
 
 peer = pytest.importorskip("gguf", reason="the PyPI package gguf is not installed")
@@ -216,6 +219,21 @@ def test_what_a_folder_says_of_bos_counts(tmp_path: Path) -> None:
     assert (found["tokenizer.ggml.bos_token_id"], found["tokenizer.chat_template"]) == (298, "own")
     assert found["tokenizer.ggml.eos_token_id"] == 297
     assert "tokenizer.ggml.add_bos_token" not in found
+
+
+def test_a_special_token_of_a_template_may_have_no_ids(tmp_path: Path) -> None:
+    tok = syllabary.train(LINES, 300, split="llama3", special_tokens=SPECIAL)
+    slots = (SpecialSlot("none"), TextSlot("A"), SpecialSlot("end"))
+    end = tok.special_tokens["</s>"]
+    known = {"none": SlotTokens((), ()), "end": SlotTokens((end,), ("</s>",))}
+    tok.with_framing(Framing((TemplateProcessing(slots, slots, known),))).save(tmp_path / "tokenizer.json")
+    (tmp_path / "tokenizer_config.json").write_text(json.dumps({"bos_token": "<s>", "eos_token": "</s>"}))
+    path = tmp_path / "x.gguf"
+    path.write_bytes(gguf.write(syllabary.load(tmp_path).spec))
+    assert read_pairs(path, "tokenizer.ggml.add") == {
+        "tokenizer.ggml.add_bos_token": False,
+        "tokenizer.ggml.add_eos_token": True,
+    }
 
 
 @pytest.mark.parametrize(

@@ -11,13 +11,13 @@ a file without the one says that none is put. Leaves out: whether they are those
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from syllabary.formats import hf_framing
 from syllabary.formats import transformers_folder as folder
 from syllabary.formats.gguf_file import NAME
-from syllabary.framing import BertProcessing, RobertaProcessing, SpecialSlot, TemplateProcessing
+from syllabary.framing import BertProcessing, RobertaProcessing, Slot, SpecialSlot, TemplateProcessing
 from syllabary.spec import TokenizerSpec
 
 # The role, as a folder calls it -> as a key of GGUF does, which spells "separator" so.
@@ -86,12 +86,14 @@ def _ends(spec: TokenizerSpec) -> tuple[int | None, int | None] | None:
         if isinstance(step, (BertProcessing, RobertaProcessing)):
             return step.cls[1], step.sep[1]
         if isinstance(step, TemplateProcessing):
-            ids = [
-                step.special_tokens[slot.name].ids if isinstance(slot, SpecialSlot) else (None,)
-                for slot in step.single
-            ]
-            return (ids[0][0], ids[-1][-1]) if ids else (None, None)
+            ids = [token_id for slot in step.single for token_id in _slot_ids(step, slot)]
+            return (ids[0], ids[-1]) if ids else (None, None)
     return (None, None) if spec.unit == "byte" and spec.carried.keys() - {NAME} else None
+
+
+def _slot_ids(step: TemplateProcessing, slot: Slot) -> Sequence[int | None]:
+    """The ids of a special token of a template, which may be none; `None` for the text."""
+    return step.special_tokens[slot.name].ids if isinstance(slot, SpecialSlot) else (None,)
 
 
 def _templates(given: Mapping[str, str]) -> dict[str, object]:
