@@ -94,7 +94,7 @@ PHRASES: Sequence[tuple[str, str]] = (
     (r"^dropout is (?=.*: give a number (?!or ))", "--dropout is "),
     (r"; decode it properly, or replace it: text\.encode\(.*", UNDECODED),
     (r"; replace it, as by text\.encode\(.*", UNDECODED),
-    (r"(?<=: )max_tokens is (?=\d)", "--max-tokens is "),
+    (r"\bmax_tokens is (?=\d)", "--max-tokens is "),
     (r': use errors="replace", or decode_bytes for the bytes$', ""),  # the hint says it
     (r"; encode\(\) cuts text to tokens$", "; `syllabary encode` cuts text to tokens"),
 )
@@ -102,7 +102,7 @@ PHRASES: Sequence[tuple[str, str]] = (
 # Arguments that have an option of their name.
 NAMES = (
     "accumulate|block_size|bytes|checkpoint|column|device|encoding|end_of_word|epochs|fallback|flops|force"
-    "|format|learning_rate|like|max_token_length|max_tokens|memory_limit|min_frequency|normalize|num_merges"
+    "|format|learning_rate|like|max_token_length|memory_limit|min_frequency|normalize|num_merges"
     "|sizes|split|start|stride|superwords|temperature|tie_break|top_p|unit|vocab_size|warmup"
 )
 VALUED = "documents|end|errors|kind|like|normalize|positions|split|tie_break"  # with a word as their value
