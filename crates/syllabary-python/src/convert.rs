@@ -1,7 +1,8 @@
-//! Python values in: text, ids, options.
+//! Python values in: text, ids, options; and arrays of rows out.
 
 use std::ops::Deref;
 
+use numpy::{Element, IntoPyArray, PyArray2, ndarray::Array2};
 use pyo3::{
     exceptions::{PyOverflowError, PyTypeError, PyUnicodeEncodeError, PyValueError},
     prelude::*,
@@ -252,6 +253,12 @@ where
             })
         })
         .collect()
+}
+
+/// Rows of so many numbers, which lie back to back.
+pub fn rows<T: Element>(py: Python<'_>, flat: Vec<T>, columns: usize) -> PyResult<Bound<'_, PyArray2<T>>> {
+    let array = Array2::from_shape_vec((flat.len() / columns, columns), flat);
+    Ok(array.map_err(|error| PyValueError::new_err(error.to_string()))?.into_pyarray(py))
 }
 
 /// How each token of `spec.matching` is found.

@@ -66,8 +66,8 @@ fn encode_window(
     }
     interruptible(
         py,
-        |ask| batch::encode(tokenizer, &documents, policy, (Dropout::NONE, 0), (threads, ask)),
-        |index, error| {
+        |ask| batch::encode(tokenizer, &documents, policy, (Dropout::NONE, 0), (threads, &ask)),
+        |(index, error)| {
             let raised = to_python(py, error, Some(documents[index]));
             let document = index - files.partition_point(|&file| file < files[index]);
             let place = format!("{}, document {document}", paths[files[index]].display());

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray2, ndarray::Array2};
+use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray2};
 use pyo3::{exceptions::PyValueError, prelude::*, sync::PyOnceLock, types::PyList};
 use syllabary::{
     batch,
@@ -14,9 +14,8 @@ use syllabary::{
 
 use crate::{
     convert::{self, Policy},
-    errors::to_python_in_batch,
     lists::{Integers, Uncollected},
-    signals::interruptible,
+    texts::on_batch,
 };
 
 /// `full.batch.Rows`, laid out once.
@@ -51,13 +50,10 @@ impl FullRows {
             "char" => Want::Characters,
             other => return Err(PyValueError::new_err(format!("nothing is called {other:?}"))),
         };
-        let (members, policy) = (convert::batch(texts)?, policy.get());
-        let read = convert::read(&members)?;
-        interruptible(
-            py,
-            |ask| batch::locate(tokenizer, &read, policy, (want, dropout), (threads, ask)),
-            |index, error| to_python_in_batch(error, index, &members[index]),
-        )
+        let policy = policy.get();
+        on_batch(py, texts, |texts, ask| {
+            batch::locate(tokenizer, texts, policy, (want, dropout), (threads, ask))
+        })
     }
 
     fn rows(&self) -> PyResult<&Rows> {
@@ -153,7 +149,7 @@ impl FullRows {
     }
 
     fn parts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<i64>>> {
-        pairs(py, self.rows()?.counts())
+        convert::rows(py, self.rows()?.counts(), 2)
     }
 
     fn field<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyArray1<i64>>> {
@@ -203,13 +199,6 @@ impl FullRows {
             }
             None => rows.spans(None),
         });
-        pairs(py, flat)
+        convert::rows(py, flat, 2)
     }
-}
-
-fn pairs(py: Python<'_>, flat: Vec<i64>) -> PyResult<Bound<'_, PyArray2<i64>>> {
-    let rows = flat.len() / 2;
-    let array =
-        Array2::from_shape_vec((rows, 2), flat).map_err(|error| PyValueError::new_err(error.to_string()))?;
-    Ok(array.into_pyarray(py))
 }

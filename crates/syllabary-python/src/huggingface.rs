@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
-use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray1, ndarray::Array2};
-use pyo3::{exceptions::PyValueError, prelude::*, types::PyBytes};
+use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray1};
+use pyo3::{prelude::*, types::PyBytes};
 use syllabary::train::{
     PieceTable,
     huggingface::BpeTrainerOptions,
@@ -18,7 +18,7 @@ use crate::{
     keeper::{Keeper, Merges},
     pieces::{self, Placed},
     steps,
-    trainer::{Pulse, room},
+    trainer::{Pulse, feed, room, work},
     unigram,
 };
 
@@ -69,20 +69,13 @@ impl HuggingFaceTrainer {
         Ok(HuggingFaceTrainer { words, table, threads, memory: limit })
     }
 
-    fn feed(&mut self, py: Python<'_>, documents: &Bound<'_, PyAny>) -> PyResult<()> {
-        let texts = convert::texts(documents)?;
-        let slices: Vec<&str> = texts.iter().map(|text| &**text).collect();
-        let (words, threads, mut pulse) = (&mut self.words, self.threads, Pulse::new(None));
-        py.detach(|| words.feed(&slices, threads, &mut || pulse.beat(None)))
-            .map_err(|error| pulse.exception(py, error))
+    fn feed(&mut self, documents: &Bound<'_, PyAny>) -> PyResult<()> {
+        feed(documents, |texts, go_on| self.words.feed(texts, self.threads, go_on))
     }
 
     fn feed_part(&mut self, py: Python<'_>, part: &Bound<'_, PyAny>, last: bool) -> PyResult<()> {
         let text = convert::text(part)?;
-        let slice: &str = &text;
-        let (words, threads, mut pulse) = (&mut self.words, self.threads, Pulse::new(None));
-        py.detach(|| words.feed_part(slice, last, threads, &mut || pulse.beat(None)))
-            .map_err(|error| pulse.exception(py, error))
+        work(py, |go_on| self.words.feed_part(&text, last, self.threads, go_on))
     }
 
     /// Words that were counted elsewhere, back to back in bytes or an array of them; word `i` ends at `ends[i]`.
@@ -144,17 +137,13 @@ impl HuggingFaceTrainer {
 
     /// The number of distinct words; nothing can be fed after that.
     fn finish(&mut self, py: Python<'_>) -> PyResult<usize> {
-        let (words, mut pulse) = (&mut self.words, Pulse::new(None));
-        let counted = py.detach(|| words.finish(&mut || pulse.beat(None)));
-        self.table = counted.map_err(|error| pulse.exception(py, error))?;
+        self.table = work(py, |go_on| self.words.finish(go_on))?;
         Ok(self.table.len())
     }
 
     /// The words that occur `least` times or more, the most frequent first and equal ones in order; at most `most`.
     fn most_frequent(&self, py: Python<'_>, least: u64, most: usize) -> PyResult<Vec<(String, u64)>> {
-        let (table, memory, mut pulse) = (&self.table, self.memory, Pulse::new(None));
-        py.detach(|| table.most_frequent(least, most, memory, &mut || pulse.beat(None)))
-            .map_err(|error| pulse.exception(py, error))
+        work(py, |go_on| self.table.most_frequent(least, most, self.memory, go_on))
     }
 
     /// The names that there are before the first merge, by id.
@@ -164,9 +153,8 @@ impl HuggingFaceTrainer {
         options: &Bound<'_, PyAny>,
         byte_level: bool,
     ) -> PyResult<Vec<String>> {
-        let (options, mut pulse) = (self::options(options, byte_level)?, Pulse::new(None));
-        py.detach(|| first_names(&self.table, &options, &mut || pulse.beat(None)))
-            .map_err(|error| pulse.exception(py, error))
+        let options = self::options(options, byte_level)?;
+        work(py, |go_on| first_names(&self.table, &options, go_on))
     }
 
     /// The characters of all words with their counts, by code point.
@@ -220,9 +208,8 @@ impl HuggingFaceTrainer {
         });
         let trained = keeper.result(trained, |error| pulse.exception(py, error))?;
         keeper.end(&trained.merges, &trained.counts, pair)?;
-        let flat: Vec<u32> = trained.merges.iter().flat_map(|&(left, right, id)| [left, right, id]).collect();
-        let merges = Array2::from_shape_vec((trained.merges.len(), 3), flat)
-            .map_err(|error| PyValueError::new_err(error.to_string()))?;
-        Ok((trained.names, trained.first, merges.into_pyarray(py), trained.counts.into_pyarray(py)))
+        let flat = trained.merges.iter().flat_map(|&(left, right, id)| [left, right, id]).collect();
+        let merges = convert::rows(py, flat, 3)?;
+        Ok((trained.names, trained.first, merges, trained.counts.into_pyarray(py)))
     }
 }

@@ -4,9 +4,11 @@
 
 use std::time::Instant;
 
-use numpy::{IntoPyArray, PyReadonlyArray1, PyReadonlyArray2, ndarray::Array2};
+use numpy::{IntoPyArray, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::{exceptions::PyValueError, prelude::*};
 use syllabary::{Error, train::huggingface_learn::Known};
+
+use crate::convert;
 
 /// Pairs that were merged, (n, 2), and their counts.
 pub type Merges<'py> = (PyReadonlyArray2<'py, u32>, PyReadonlyArray1<'py, u64>);
@@ -50,12 +52,8 @@ impl Keeper {
         }
         let flat = merges[self.kept..].iter().map(pair).flat_map(|(left, right)| [left, right]).collect();
         let new = counts[self.kept..].to_vec();
-        self.raised = Python::attach(|py| {
-            let pairs = Array2::from_shape_vec((new.len(), 2), flat)
-                .map_err(|error| PyValueError::new_err(error.to_string()))?;
-            keep.call1(py, (pairs.into_pyarray(py), new.into_pyarray(py)))
-        })
-        .err();
+        self.raised =
+            Python::attach(|py| keep.call1(py, (convert::rows(py, flat, 2)?, new.into_pyarray(py)))).err();
         (self.kept, self.last) = (merges.len(), Instant::now());
         self.raised.is_none()
     }

@@ -1,13 +1,17 @@
 //! `ParityTrainer`: counted pieces of several languages, then merges for all of them.
 
-use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray1, ndarray::Array2};
-use pyo3::{exceptions::PyValueError, prelude::*};
+use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray1};
+use pyo3::prelude::*;
 use syllabary::train::{
     TieBreak,
     parity::{Parity, ParityOptions, Pieces},
 };
 
-use crate::{convert, errors::to_python, trainer::Pulse};
+use crate::{
+    convert,
+    errors::to_python,
+    trainer::{Pulse, work},
+};
 
 /// Learns merges from counted pieces. For one thread: `syllabary.train` owns it.
 #[pyclass(module = "syllabary._engine")]
@@ -51,9 +55,7 @@ impl ParityTrainer {
     #[pyo3(signature = (corpus, dev, ratio))]
     fn add(&mut self, py: Python<'_>, corpus: Table<'_>, dev: Option<Table<'_>>, ratio: f64) -> PyResult<()> {
         let (corpus, dev) = (pieces(&corpus)?, dev.as_ref().map(pieces).transpose()?);
-        let (parity, mut pulse) = (&mut self.0, Pulse::new(None));
-        py.detach(|| parity.add(corpus, dev, ratio, &mut || pulse.beat(None)))
-            .map_err(|error| pulse.exception(py, error))
+        work(py, |go_on| self.0.add(corpus, dev, ratio, go_on))
     }
 
     #[pyo3(signature = (max_merges, callback))]
@@ -79,9 +81,7 @@ impl ParityTrainer {
             Ok(())
         });
         learned.map_err(|error| pulse.exception(py, error))?;
-        let pairs = Array2::from_shape_vec((counts.len(), 2), flat)
-            .map_err(|error| PyValueError::new_err(error.to_string()))?;
-        Ok((languages.into_pyarray(py), pairs.into_pyarray(py), counts.into_pyarray(py)))
+        Ok((languages.into_pyarray(py), convert::rows(py, flat, 2)?, counts.into_pyarray(py)))
     }
 
     /// Of each language, the tokens of its corpus and of the text by which it is judged.

@@ -6,10 +6,13 @@ use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
 use pyo3::{prelude::*, types::PyBytes};
 use syllabary::{
     Error,
-    train::{Counted, count::Counter},
+    train::{Counted, GoOn, count::Counter},
 };
 
-use crate::{errors::to_python, trainer::Pulse};
+use crate::{
+    errors::to_python,
+    trainer::{Pulse, work},
+};
 
 /// Numbers for Python.
 pub type Array<'py> = Bound<'py, PyArray1<u64>>;
@@ -52,23 +55,21 @@ pub fn feed(
         .map_err(|error| to_python(py, error, None))
 }
 
-/// A table for Python of what `each` hands on, which may look at signals meanwhile.
+/// A table for Python of what `each` hands on, which asks meanwhile whether to go on.
 pub fn placed(
     py: Python<'_>,
-    each: impl FnOnce(&mut Pulse, &mut Takes<'_>) -> Result<(), Error> + Send,
+    each: impl FnOnce(&mut GoOn<'_>, &mut Takes<'_>) -> Result<(), Error> + Send,
 ) -> PyResult<Placed<'_>> {
     let (mut data, mut ends, mut counts, mut places) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-    let mut pulse = Pulse::new(None);
-    py.detach(|| {
-        each(&mut pulse, &mut |text, count, place| {
+    work(py, |go_on| {
+        each(go_on, &mut |text, count, place| {
             data.extend_from_slice(text);
             places.push(place.unwrap_or(ends.len() as u64));
             ends.push(data.len() as u64);
             counts.push(count);
             Ok(())
         })
-    })
-    .map_err(|error| pulse.exception(py, error))?;
+    })?;
     let [ends, counts, places] = [ends, counts, places].map(|array| array.into_pyarray(py));
     Ok((PyBytes::new(py, &data), ends, counts, places))
 }
@@ -134,13 +135,13 @@ pub fn hand(py: Python<'_>, counter: &mut Counter, mut batches: Batches, by_freq
 
 /// The counts of all pieces together.
 pub fn total(py: Python<'_>, counter: &mut Counter) -> PyResult<u128> {
-    let (mut pulse, mut total) = (Pulse::new(None), 0);
-    let summed = py.detach(|| {
-        counter.settle(&mut || pulse.beat(None))?;
+    let mut total = 0;
+    work(py, |go_on| {
+        counter.settle(go_on)?;
         counter.each(&mut |counted| {
             total += u128::from(counted.count);
             Ok(())
         })
-    });
-    summed.map(|()| total).map_err(|error| pulse.exception(py, error))
+    })?;
+    Ok(total)
 }

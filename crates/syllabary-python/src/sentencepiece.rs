@@ -16,7 +16,7 @@ use crate::{
     keeper::{Keeper, Merges},
     pieces::{self, Placed},
     steps,
-    trainer::{Pulse, room},
+    trainer::{Pulse, feed, room, work},
     unigram,
 };
 
@@ -28,6 +28,13 @@ pub struct SentencePieceTrainer {
     rules: PieceRules,
     threads: usize,
     memory: Option<usize>,
+}
+
+/// Characters, each with its script and whether it is in no piece but its own.
+type Letters = Vec<(char, u16, bool)>;
+
+fn characters(letters: Letters) -> Vec<Character> {
+    letters.into_iter().map(|(text, script, refused)| Character { text, script, refused }).collect()
 }
 
 #[pymethods]
@@ -67,20 +74,13 @@ impl SentencePieceTrainer {
         Ok(SentencePieceTrainer { sentences, found: Found::default(), rules, threads, memory: limit })
     }
 
-    fn feed(&mut self, py: Python<'_>, documents: &Bound<'_, PyAny>) -> PyResult<()> {
-        let texts = convert::texts(documents)?;
-        let slices: Vec<&str> = texts.iter().map(|text| &**text).collect();
-        let (sentences, mut pulse) = (&mut self.sentences, Pulse::new(None));
-        py.detach(|| sentences.feed(&slices, &mut || pulse.beat(None)))
-            .map_err(|error| pulse.exception(py, error))
+    fn feed(&mut self, documents: &Bound<'_, PyAny>) -> PyResult<()> {
+        feed(documents, |texts, go_on| self.sentences.feed(texts, go_on))
     }
 
     fn feed_part(&mut self, py: Python<'_>, part: &Bound<'_, PyAny>, last: bool) -> PyResult<()> {
         let text = convert::text(part)?;
-        let slice: &str = &text;
-        let (sentences, mut pulse) = (&mut self.sentences, Pulse::new(None));
-        py.detach(|| sentences.feed_part(slice, last, &mut || pulse.beat(None)))
-            .map_err(|error| pulse.exception(py, error))
+        work(py, |go_on| self.sentences.feed_part(&text, last, go_on))
     }
 
     /// A sentence that was chosen already.
@@ -96,12 +96,8 @@ impl SentencePieceTrainer {
 
     /// How many sentences counted, and the characters of their words with their counts.
     fn finish(&mut self, py: Python<'_>) -> PyResult<(u64, Vec<(char, u64)>)> {
-        let (sentences, mut pulse) = (&mut self.sentences, Pulse::new(None));
-        let found = py.detach(|| sentences.finish(&mut || pulse.beat(None)));
-        self.found = found.map_err(|error| pulse.exception(py, error))?;
-        let mut pulse = Pulse::new(None);
-        let characters = py.detach(|| self.found.words.characters(&mut || pulse.beat(None)));
-        let mut characters = characters.map_err(|error| pulse.exception(py, error))?;
+        self.found = work(py, |go_on| self.sentences.finish(go_on))?;
+        let mut characters = work(py, |go_on| self.found.words.characters(go_on))?;
         characters.extend(py.detach(|| self.found.last.characters()));
         Ok((self.found.sentences, characters))
     }
@@ -114,9 +110,7 @@ impl SentencePieceTrainer {
         most: usize,
     ) -> PyResult<(Vec<(String, u64)>, u64)> {
         let (words, memory) = (std::mem::take(&mut self.found.words), self.memory);
-        let mut pulse = Pulse::new(None);
-        let found = py.detach(|| words.frequent(&alphabet, most, memory, &mut || pulse.beat(None)));
-        found.map_err(|error| pulse.exception(py, error))
+        work(py, |go_on| words.frequent(&alphabet, most, memory, go_on))
     }
 
     /// `known`: pairs that were joined before, (n, 2), with their counts. `keep`: a function that is given new pairs
@@ -125,14 +119,13 @@ impl SentencePieceTrainer {
     fn learn(
         &self,
         py: Python<'_>,
-        alphabet: Vec<(char, u16, bool)>,
+        alphabet: Letters,
         room: usize,
         callback: Option<Py<PyAny>>,
         known: Option<Merges<'_>>,
         keep: Option<(Py<PyAny>, f64)>,
     ) -> PyResult<(Vec<String>, Vec<u64>)> {
-        let made = |(text, script, refused)| Character { text, script, refused };
-        let alphabet: Vec<Character> = alphabet.into_iter().map(made).collect();
+        let alphabet = characters(alphabet);
         let (mut pulse, mut keeper) = (Pulse::new(callback), Keeper::new(keep));
         let (memory, known) = (self.memory, keeper.begin(known)?);
         let learned = py.detach(|| {
@@ -165,16 +158,15 @@ impl SentencePieceTrainer {
     /// All that is counted by now: words and sentences, where each ends, its count, and its place here.
     fn counts_and_places<'py>(&mut self, py: Python<'py>) -> PyResult<Placed<'py>> {
         let sentences = &mut self.sentences;
-        pieces::placed(py, |pulse, take| {
-            sentences.save(&mut || pulse.beat(None), &mut |counted| take(counted.piece, counted.count, None))
+        pieces::placed(py, |go_on, take| {
+            sentences.save(go_on, &mut |counted| take(counted.piece, counted.count, None))
         })
     }
 
     /// The number of distinct words that are counted by now.
     #[getter]
     fn distinct_pieces(&mut self, py: Python<'_>) -> PyResult<usize> {
-        let (sentences, mut pulse) = (&mut self.sentences, Pulse::new(None));
-        py.detach(|| sentences.distinct(&mut || pulse.beat(None))).map_err(|error| pulse.exception(py, error))
+        work(py, |go_on| self.sentences.distinct(go_on))
     }
 
     /// Bytes of the line under way, which are not counted yet.
@@ -188,14 +180,13 @@ impl SentencePieceTrainer {
     fn learn_unigram(
         &mut self,
         py: Python<'_>,
-        alphabet: Vec<(char, u16, bool)>,
+        alphabet: Letters,
         options: &Bound<'_, PyAny>,
         callback: Option<Py<PyAny>>,
         known: Option<unigram::Known<'_>>,
         keep: Option<Py<PyAny>>,
     ) -> PyResult<Vec<(String, f64)>> {
-        let made = |(text, script, refused)| Character { text, script, refused };
-        let alphabet: Vec<Character> = alphabet.into_iter().map(made).collect();
+        let alphabet = characters(alphabet);
         let wanted = unigram::options(options, self.threads, self.memory)?;
         let (found, size) = (std::mem::take(&mut self.found), unigram::size(options)?);
         let follower = unigram::Follower::new(callback, known, keep)?;

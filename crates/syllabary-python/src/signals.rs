@@ -13,32 +13,16 @@ use std::{
 };
 
 use pyo3::prelude::*;
-use syllabary::{Error, asking::Ask};
+use syllabary::asking::Ask;
 
 /// Python is asked so often.
 const PULSE: Duration = Duration::from_millis(100);
 
-/// Runs a job on a batch without Python, but for signals: what a handler of one raises ends it. `failed`: the exception
-/// for an error and the index of its text.
-pub fn interruptible<T: Send>(
+/// Runs a job without Python, but for signals: what a handler of one raises ends it. `failed`: the exception for an error.
+pub fn interruptible<T: Send, E: Send>(
     py: Python<'_>,
-    job: impl FnOnce(&Ask) -> Result<T, (usize, Error)> + Send,
-    failed: impl FnOnce(usize, Error) -> PyErr,
-) -> PyResult<T> {
-    let signals = Arc::new(Signals::default());
-    let asked = Arc::clone(&signals);
-    let done = py.detach(|| job(&Ask::new(move || asked.go_on())));
-    match signals.raised() {
-        Some(raised) => Err(raised),
-        None => done.map_err(|(index, error)| failed(index, error)),
-    }
-}
-
-/// The same for a job on one text, which asks between blocks of it.
-pub fn interruptible_text<T: Send>(
-    py: Python<'_>,
-    job: impl FnOnce(Ask) -> Result<T, Error> + Send,
-    failed: impl FnOnce(Error) -> PyErr,
+    job: impl FnOnce(Ask) -> Result<T, E> + Send,
+    failed: impl FnOnce(E) -> PyErr,
 ) -> PyResult<T> {
     let signals = Arc::new(Signals::default());
     let asked = Arc::clone(&signals);

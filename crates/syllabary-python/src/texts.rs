@@ -18,7 +18,7 @@ use syllabary::{
 use crate::{
     convert::{self, Policy},
     errors::{on_string, to_python_in_batch},
-    signals::{interruptible, interruptible_text},
+    signals::interruptible,
     strings::Text,
     tokenizer::Tokenizer,
 };
@@ -63,7 +63,7 @@ impl Tokenizer {
                         seat.work.ask = Ask::default();
                         done
                     };
-                    interruptible_text(py, asking, failed)
+                    interruptible(py, asking, failed)
                 }
             };
             seat.text = buffer;
@@ -125,12 +125,21 @@ impl Tokenizer {
         threads: usize,
         dropout: Dropout,
     ) -> PyResult<batch::Ragged> {
-        let (members, policy) = (convert::batch(texts)?, policy.get());
-        let read = convert::read(&members)?;
-        interruptible(
-            py,
-            |ask| batch::encode(&self.engine, &read, policy, (dropout, 0), (threads, ask)),
-            |index, error| to_python_in_batch(error, index, &members[index]),
-        )
+        let policy = policy.get();
+        on_batch(py, texts, |texts, ask| {
+            batch::encode(&self.engine, texts, policy, (dropout, 0), (threads, ask))
+        })
     }
+}
+
+/// What a job makes of the texts of a batch, at work without Python; an error comes with the index of its text.
+pub fn on_batch<T: Send>(
+    py: Python<'_>,
+    texts: &Bound<'_, PyAny>,
+    job: impl FnOnce(&[Text<'_>], &Ask) -> Result<T, (usize, Error)> + Send,
+) -> PyResult<T> {
+    let members = convert::batch(texts)?;
+    let read = convert::read(&members)?;
+    let failed = |(index, error)| to_python_in_batch(error, index, &members[index]);
+    interruptible(py, |ask| job(&read, &ask), failed)
 }

@@ -2,7 +2,7 @@
 
 use std::{path::PathBuf, sync::Arc};
 
-use numpy::{IntoPyArray, PyArray1, PyArray2, ndarray::Array2};
+use numpy::{IntoPyArray, PyArray1, PyArray2};
 use pyo3::{
     prelude::*,
     pybacked::PyBackedBytes,
@@ -20,14 +20,14 @@ use syllabary::{
 use crate::{
     convert::{self, Policy},
     decode,
-    errors::{to_python, to_python_in_batch},
+    errors::to_python,
     files,
     full::FullRows,
     learned::Learned,
     lists::Integers,
     ranks::Ranks,
-    signals::interruptible,
     steps,
+    texts::on_batch,
     windows::Batch,
 };
 
@@ -254,13 +254,9 @@ impl Tokenizer {
         policy: Policy,
         threads: usize,
     ) -> PyResult<Bound<'py, PyArray1<i64>>> {
-        let (members, policy) = (convert::batch(texts)?, policy.get());
-        let read = convert::read(&members)?;
-        let counts = interruptible(
-            py,
-            |ask| batch::count(&self.engine, &read, policy, (threads, ask)),
-            |index, error| to_python_in_batch(error, index, &members[index]),
-        )?;
+        let policy = policy.get();
+        let counts =
+            on_batch(py, texts, |texts, ask| batch::count(&self.engine, texts, policy, (threads, ask)))?;
         Ok(counts.into_iter().map(|count| count as i64).collect::<Vec<_>>().into_pyarray(py))
     }
 
@@ -279,11 +275,7 @@ impl Tokenizer {
             }
             Ok(spans.into_iter().flat_map(|span| [span.start as i64, span.end as i64]).collect::<Vec<_>>())
         };
-        let flat = self.run(text, spans, |flat, _| Ok(flat))?;
-        let rows = flat.len() / 2;
-        let array = Array2::from_shape_vec((rows, 2), flat)
-            .map_err(|error| pyo3::exceptions::PyRuntimeError::new_err(error.to_string()))?;
-        Ok(array.into_pyarray(py))
+        convert::rows(py, self.run(text, spans, |flat, _| Ok(flat))?, 2)
     }
 
     fn decode_bytes<'py>(&self, py: Python<'py>, ids: &Bound<'_, PyAny>) -> PyResult<Bound<'py, PyBytes>> {

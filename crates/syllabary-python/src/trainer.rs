@@ -6,12 +6,12 @@ use std::{
     time::{Duration, Instant},
 };
 
-use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2, ndarray::Array2};
+use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::{exceptions::PyValueError, prelude::*, types::PyBytes};
 use syllabary::{
     Error,
     train::{
-        self, Room, Start, TieBreak, TrainOptions,
+        self, GoOn, Room, Start, TieBreak, TrainOptions,
         count::{Counter, Watch},
     },
 };
@@ -134,6 +134,25 @@ impl Pulse {
     }
 }
 
+/// Works without Python, but for signals: what a handler of one raises ends it.
+pub fn work<T: Send>(
+    py: Python<'_>,
+    job: impl FnOnce(&mut GoOn<'_>) -> Result<T, Error> + Send,
+) -> PyResult<T> {
+    let mut pulse = Pulse::new(None);
+    py.detach(|| job(&mut || pulse.beat(None))).map_err(|error| pulse.exception(py, error))
+}
+
+/// The same with texts from an iterable of `str`.
+pub fn feed(
+    documents: &Bound<'_, PyAny>,
+    take: impl FnOnce(&[&str], &mut GoOn<'_>) -> Result<(), Error> + Send,
+) -> PyResult<()> {
+    let texts = convert::texts(documents)?;
+    let texts: Vec<&str> = texts.iter().map(|text| &**text).collect();
+    work(documents.py(), |go_on| take(&texts, go_on))
+}
+
 type Counts<'py> = (Bound<'py, PyBytes>, Array<'py>, Array<'py>);
 
 impl Trainer {
@@ -184,24 +203,17 @@ impl Trainer {
         Ok(Trainer { counter: Some(counter), threads, memory: limit })
     }
 
-    fn feed(&mut self, py: Python<'_>, documents: &Bound<'_, PyAny>) -> PyResult<()> {
-        let texts = convert::texts(documents)?;
-        let slices: Vec<&str> = texts.iter().map(|text| &**text).collect();
-        let (counter, mut pulse) = (self.counter()?, Pulse::new(None));
-        py.detach(|| counter.feed(&slices, &mut || pulse.beat(None)))
-            .map_err(|error| pulse.exception(py, error))
+    fn feed(&mut self, documents: &Bound<'_, PyAny>) -> PyResult<()> {
+        let counter = self.counter()?;
+        feed(documents, |texts, go_on| counter.feed(texts, go_on))
     }
 
     fn feed_part(&mut self, py: Python<'_>, part: &Bound<'_, PyAny>, last: bool) -> PyResult<()> {
-        let text = convert::text(part)?;
-        let slice: &str = &text;
-        let (counter, mut pulse) = (self.counter()?, Pulse::new(None));
-        let fed = py.detach(|| {
-            let go_on = &mut || pulse.beat(None);
-            counter.feed_part(slice, go_on)?;
+        let (text, counter) = (convert::text(part)?, self.counter()?);
+        work(py, |go_on| {
+            counter.feed_part(&text, go_on)?;
             if last { counter.end_document(go_on) } else { Ok(()) }
-        });
-        fed.map_err(|error| pulse.exception(py, error))
+        })
     }
 
     #[pyo3(signature = (path, start, most, characters, see=None))]
@@ -252,26 +264,25 @@ impl Trainer {
         ends: PyReadonlyArray1<'_, u64>,
     ) -> PyResult<()> {
         let (ids, ends) = (ids.as_slice()?, ends.as_slice()?);
-        let (counter, mut pulse) = (self.counter()?, Pulse::new(None));
-        py.detach(|| {
+        let counter = self.counter()?;
+        work(py, |go_on| {
             let mut start = 0;
             for &end in ends {
                 let end = usize::try_from(end).unwrap_or(usize::MAX);
                 let sequence = ids.get(start..end).ok_or_else(|| {
                     Error::Training(format!("a sequence of ids ends at {end} of {}", ids.len()))
                 })?;
-                counter.add_ids(sequence, &mut || pulse.beat(None))?;
+                counter.add_ids(sequence, go_on)?;
                 start = end;
             }
             Ok(())
         })
-        .map_err(|error| pulse.exception(py, error))
     }
 
     /// Ends the text and waits until all of it is counted.
     fn finish(&mut self, py: Python<'_>) -> PyResult<()> {
-        let (counter, mut pulse) = (self.counter()?, Pulse::new(None));
-        py.detach(|| counter.finish(&mut || pulse.beat(None))).map_err(|error| pulse.exception(py, error))
+        let counter = self.counter()?;
+        work(py, |go_on| counter.finish(go_on))
     }
 
     fn counts<'py>(&mut self, py: Python<'py>) -> PyResult<Counts<'py>> {
@@ -282,8 +293,7 @@ impl Trainer {
     /// The same, and where each piece was first seen: less is earlier.
     fn counts_and_places<'py>(&mut self, py: Python<'py>) -> PyResult<Placed<'py>> {
         let counter = self.counter()?;
-        pieces::placed(py, |pulse, take| {
-            let go_on = &mut || pulse.beat(None);
+        pieces::placed(py, |go_on, take| {
             counter.settle(go_on)?;
             counter
                 .each_by_bytes(go_on, &mut |counted| take(counted.piece, counted.count, Some(counted.first)))
@@ -334,10 +344,9 @@ impl Trainer {
     ) -> PyResult<Merging> {
         let options = options(spec, max_tokens, max_merges, self.threads, self.memory)?;
         let start = start.map(begin).transpose()?;
-        let (counter, mut pulse) = (self.counter.take().ok_or_else(used_up)?, Pulse::new(None));
-        py.detach(|| train::Merging::new(counter, &options, start.as_ref(), &mut || pulse.beat(None)))
-            .map(|merging| Merging { merging: Some(merging), threads: self.threads })
-            .map_err(|error| pulse.exception(py, error))
+        let counter = self.counter.take().ok_or_else(used_up)?;
+        let merging = work(py, |go_on| train::Merging::new(counter, &options, start.as_ref(), go_on))?;
+        Ok(Merging { merging: Some(merging), threads: self.threads })
     }
 }
 
@@ -367,20 +376,17 @@ impl Merging {
     #[pyo3(signature = (seconds, at_most=None))]
     fn step<'py>(&mut self, py: Python<'py>, seconds: f64, at_most: Option<usize>) -> PyResult<Learned<'py>> {
         let (mut pairs, mut counts) = (Vec::new(), Vec::new());
-        let (began, mut pulse) = (Instant::now(), Pulse::new(None));
+        let began = Instant::now();
         if let (Some(merging), true) = (&mut self.merging, at_most != Some(0)) {
-            py.detach(|| {
+            work(py, |go_on| {
                 let more = &mut |learned: &train::Learned| {
                     pairs.extend([learned.pair.0, learned.pair.1]);
                     counts.push(learned.count);
                     at_most.is_none_or(|most| counts.len() < most) && began.elapsed().as_secs_f64() < seconds
                 };
-                merging.step(more, &mut || pulse.beat(None))
-            })
-            .map_err(|error| pulse.exception(py, error))?;
+                merging.step(more, go_on)
+            })?;
         }
-        let pairs = Array2::from_shape_vec((counts.len(), 2), pairs)
-            .map_err(|error| PyValueError::new_err(error.to_string()))?;
-        Ok((pairs.into_pyarray(py), counts.into_pyarray(py)))
+        Ok((convert::rows(py, pairs, 2)?, counts.into_pyarray(py)))
     }
 }

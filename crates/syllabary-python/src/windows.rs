@@ -63,7 +63,7 @@ impl Batch<'_> {
             py.check_signals()?;
             let began = Instant::now();
             let (last, here) = self.window(first, bytes.saturating_mul(self.threads));
-            let failed = |index: usize, error: Error| {
+            let failed = |(index, error): (usize, Error)| {
                 to_python_in_batch(error, first + index, &members[first + index])
             };
             let (texts, policy, dropout) = (&self.texts[first..last], self.policy, (self.dropout, first));
@@ -77,14 +77,14 @@ impl Batch<'_> {
                 made.ids.clear();
                 made.offsets.clear();
                 made.offsets.push(0);
-                let alone = |ask: &Ask| {
-                    batch::encode_alone(self.tokenizer, (texts, policy), dropout, (seat, ask), &mut made)
+                let alone = |ask: Ask| {
+                    batch::encode_alone(self.tokenizer, (texts, policy), dropout, (seat, &ask), &mut made)
                 };
                 interruptible(py, alone, failed)?;
                 append(&made.ids, &made.offsets)?;
             } else {
                 let all =
-                    |ask: &Ask| batch::encode(self.tokenizer, texts, policy, dropout, (self.threads, ask));
+                    |ask: Ask| batch::encode(self.tokenizer, texts, policy, dropout, (self.threads, &ask));
                 let Ragged { ids, offsets } = interruptible(py, all, failed)?;
                 append(&ids, &offsets)?;
             }
