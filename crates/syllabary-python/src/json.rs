@@ -38,7 +38,7 @@ impl<'d> Document<'d> {
     pub fn read(data: &'d [u8], lists: bool) -> Option<Document<'d>> {
         let mut document = Document { lists, ..Document::default() };
         let mut json = serde_json::Deserializer::from_slice(data);
-        Members { document: &mut document, inside: false }.deserialize(&mut json).ok()?;
+        json.deserialize_map(Members { document: &mut document, inside: false }).ok()?;
         json.end().ok()?;
         // Names that go on in a word are joined otherwise.
         let joins = !(document.prefix && document.merges.is_some());
@@ -48,18 +48,21 @@ impl<'d> Document<'d> {
     }
 }
 
+/// What a visitor makes of a value.
+pub struct By<V>(pub V);
+
+impl<'d, V: Visitor<'d>> DeserializeSeed<'d> for By<V> {
+    type Value = V::Value;
+
+    fn deserialize<D: Deserializer<'d>>(self, json: D) -> Result<V::Value, D::Error> {
+        json.deserialize_any(self.0)
+    }
+}
+
 /// The members of the document, or (inside) of its model.
 struct Members<'a, 'd> {
     document: &'a mut Document<'d>,
     inside: bool,
-}
-
-impl<'d> DeserializeSeed<'d> for Members<'_, 'd> {
-    type Value = ();
-
-    fn deserialize<D: Deserializer<'d>>(self, json: D) -> Result<(), D::Error> {
-        json.deserialize_map(self)
-    }
 }
 
 impl<'d> Visitor<'d> for Members<'_, 'd> {
@@ -72,16 +75,16 @@ impl<'d> Visitor<'d> for Members<'_, 'd> {
     fn visit_map<A: MapAccess<'d>>(self, mut members: A) -> Result<(), A::Error> {
         let Members { document, inside } = self;
         let mut open = '{';
-        while let Some(key) = members.next_key_seed(Text)? {
+        while let Some(key) = members.next_key_seed(By(Text))? {
             write_key(&mut document.rest, &mut open, &key)?;
             match (inside, &*key) {
-                (false, "model") => members.next_value_seed(Members { document, inside: true })?,
+                (false, "model") => members.next_value_seed(By(Members { document, inside: true }))?,
                 (true, "vocab") if document.vocab.is_empty() && document.scored.is_empty() => {
-                    members.next_value_seed(Entries(document))?;
+                    members.next_value_seed(By(Entries(document)))?;
                     document.rest.push_str(if document.scored.is_empty() { "{}" } else { "[]" });
                 }
                 (true, "merges") if document.merges.is_none() => {
-                    members.next_value_seed(Rows(document.merges.insert(Vec::new()), || Pair))?;
+                    members.next_value_seed(By(Rows(document.merges.insert(Vec::new()), || Pair)))?;
                     document.rest.push_str("[]");
                 }
                 (true, "type") => {
@@ -119,14 +122,6 @@ pub fn write_end(rest: &mut String, open: char) {
 /// The vocabulary: an object of name -> id, or a list of names with scores.
 struct Entries<'a, 'd>(&'a mut Document<'d>);
 
-impl<'d> DeserializeSeed<'d> for Entries<'_, 'd> {
-    type Value = ();
-
-    fn deserialize<D: Deserializer<'d>>(self, json: D) -> Result<(), D::Error> {
-        json.deserialize_any(self)
-    }
-}
-
 impl<'d> Visitor<'d> for Entries<'_, 'd> {
     type Value = ();
 
@@ -145,7 +140,7 @@ impl<'d> Visitor<'d> for Entries<'_, 'd> {
         if self.0.lists {
             return Err(A::Error::custom("scores are asked for"));
         }
-        while let Some(name) = members.next_key_seed(Text)? {
+        while let Some(name) = members.next_key_seed(By(Text))? {
             let id = members.next_value::<u64>()?;
             if id > MAX_ID {
                 return Err(A::Error::custom("no id"));
@@ -157,17 +152,9 @@ impl<'d> Visitor<'d> for Entries<'_, 'd> {
 }
 
 /// A list, of which each row is read by what the function gives.
-pub struct Rows<'a, T, R>(pub &'a mut Vec<T>, pub fn() -> R);
+struct Rows<'a, T, R>(&'a mut Vec<T>, fn() -> R);
 
-impl<'d, T, R: DeserializeSeed<'d, Value = T>> DeserializeSeed<'d> for Rows<'_, T, R> {
-    type Value = ();
-
-    fn deserialize<D: Deserializer<'d>>(self, json: D) -> Result<(), D::Error> {
-        json.deserialize_seq(self)
-    }
-}
-
-impl<'d, T, R: DeserializeSeed<'d, Value = T>> Visitor<'d> for Rows<'_, T, R> {
+impl<'d, T, R: Visitor<'d, Value = T>> Visitor<'d> for Rows<'_, T, R> {
     type Value = ();
 
     fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -175,7 +162,7 @@ impl<'d, T, R: DeserializeSeed<'d, Value = T>> Visitor<'d> for Rows<'_, T, R> {
     }
 
     fn visit_seq<A: SeqAccess<'d>>(self, mut rows: A) -> Result<(), A::Error> {
-        while let Some(row) = rows.next_element_seed(self.1())? {
+        while let Some(row) = rows.next_element_seed(By(self.1()))? {
             self.0.push(row);
         }
         Ok(())
@@ -185,14 +172,6 @@ impl<'d, T, R: DeserializeSeed<'d, Value = T>> Visitor<'d> for Rows<'_, T, R> {
 /// A name that is not empty, and its score, which is no integer.
 struct Scored;
 
-impl<'d> DeserializeSeed<'d> for Scored {
-    type Value = (Name<'d>, f64);
-
-    fn deserialize<D: Deserializer<'d>>(self, json: D) -> Result<Self::Value, D::Error> {
-        json.deserialize_seq(self)
-    }
-}
-
 impl<'d> Visitor<'d> for Scored {
     type Value = (Name<'d>, f64);
 
@@ -201,25 +180,15 @@ impl<'d> Visitor<'d> for Scored {
     }
 
     fn visit_seq<A: SeqAccess<'d>>(self, mut row: A) -> Result<Self::Value, A::Error> {
-        let name = row.next_element_seed(Text)?.filter(|name| !name.is_empty());
-        let score = row.next_element_seed(Score)?.filter(|score| score.abs() <= f64::from(f32::MAX));
-        match (name, score, row.next_element_seed(Text)?) {
-            (Some(name), Some(score), None) => Ok((name, score)),
-            _ => Err(A::Error::custom("no name and score")),
-        }
+        let name = row.next_element_seed(By(Text))?.filter(|name| !name.is_empty());
+        let score = row.next_element_seed(By(Score))?.filter(|score| score.abs() <= f64::from(f32::MAX));
+        // What follows is refused by the reader of JSON, which comes to no end of the list.
+        name.zip(score).ok_or_else(|| A::Error::custom("no name and score"))
     }
 }
 
 /// A number with a point or an exponent.
 struct Score;
-
-impl<'d> DeserializeSeed<'d> for Score {
-    type Value = f64;
-
-    fn deserialize<D: Deserializer<'d>>(self, json: D) -> Result<f64, D::Error> {
-        json.deserialize_any(self)
-    }
-}
 
 impl Visitor<'_> for Score {
     type Value = f64;
@@ -235,14 +204,6 @@ impl Visitor<'_> for Score {
 
 /// Two names, or a text in which one space stands between them.
 struct Pair;
-
-impl<'d> DeserializeSeed<'d> for Pair {
-    type Value = [Name<'d>; 2];
-
-    fn deserialize<D: Deserializer<'d>>(self, json: D) -> Result<Self::Value, D::Error> {
-        json.deserialize_any(self)
-    }
-}
 
 impl<'d> Visitor<'d> for Pair {
     type Value = [Name<'d>; 2];
@@ -261,12 +222,8 @@ impl<'d> Visitor<'d> for Pair {
     }
 
     fn visit_seq<A: SeqAccess<'d>>(self, mut names: A) -> Result<Self::Value, A::Error> {
-        let mut next = || names.next_element_seed(Text)?.ok_or_else(|| A::Error::custom("too few"));
-        let pair = [next()?, next()?];
-        match names.next_element_seed(Text)? {
-            None => Ok(pair),
-            Some(_) => Err(A::Error::custom("too many")),
-        }
+        let mut next = || names.next_element_seed(By(Text))?.ok_or_else(|| A::Error::custom("too few"));
+        Ok([next()?, next()?])
     }
 }
 
@@ -280,14 +237,6 @@ fn halves<E: Error>(text: &str) -> Result<[&str; 2], E> {
 
 /// A text, which lies in the document unless something in it is escaped.
 pub struct Text;
-
-impl<'d> DeserializeSeed<'d> for Text {
-    type Value = Name<'d>;
-
-    fn deserialize<D: Deserializer<'d>>(self, json: D) -> Result<Self::Value, D::Error> {
-        json.deserialize_str(self)
-    }
-}
 
 impl<'d> Visitor<'d> for Text {
     type Value = Name<'d>;

@@ -6,10 +6,10 @@
 
 use std::fmt;
 
-use serde_core::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde_core::de::{Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
-use crate::json::{MAX_ID, Rows, Text, write_end, write_key};
+use crate::json::{By, MAX_ID, Text, write_end, write_key};
 
 /// A document: tokens, merges (`Some(None)` where there are none), and the rest with nothing in their places.
 #[derive(Default)]
@@ -44,15 +44,15 @@ impl<'d> Visitor<'d> for Members<'_> {
     fn visit_map<A: MapAccess<'d>>(self, mut members: A) -> Result<(), A::Error> {
         let own = self.0;
         let mut open = '{';
-        while let Some(key) = members.next_key_seed(Text)? {
+        while let Some(key) = members.next_key_seed(By(Text))? {
             write_key(&mut own.rest, &mut open, &key)?;
             match &*key {
                 "tokens" if own.ends.is_empty() => {
-                    members.next_value_seed(Tokens(own))?;
+                    members.next_value_seed(By(Tokens(own)))?;
                     own.rest.push_str("[]");
                 }
                 "merges" if own.merges.is_none() => {
-                    let merges = own.merges.insert(members.next_value_seed(Merges)?);
+                    let merges = own.merges.insert(members.next_value()?);
                     own.rest.push_str(if merges.is_some() { "[]" } else { "null" });
                 }
                 "tokens" | "merges" => return Err(A::Error::custom("given twice")),
@@ -67,14 +67,6 @@ impl<'d> Visitor<'d> for Members<'_> {
 /// A list of rows of id and token.
 struct Tokens<'a>(&'a mut Own);
 
-impl<'d> DeserializeSeed<'d> for Tokens<'_> {
-    type Value = ();
-
-    fn deserialize<D: Deserializer<'d>>(self, json: D) -> Result<(), D::Error> {
-        json.deserialize_seq(self)
-    }
-}
-
 impl<'d> Visitor<'d> for Tokens<'_> {
     type Value = ();
 
@@ -83,7 +75,7 @@ impl<'d> Visitor<'d> for Tokens<'_> {
     }
 
     fn visit_seq<A: SeqAccess<'d>>(self, mut rows: A) -> Result<(), A::Error> {
-        while let Some(id) = rows.next_element_seed(Row(&mut self.0.bytes))? {
+        while let Some(id) = rows.next_element_seed(By(Row(&mut self.0.bytes)))? {
             self.0.ends.push((id, self.0.bytes.len()));
         }
         Ok(())
@@ -92,14 +84,6 @@ impl<'d> Visitor<'d> for Tokens<'_> {
 
 /// One of them; its bytes are appended.
 struct Row<'a>(&'a mut Vec<u8>);
-
-impl<'d> DeserializeSeed<'d> for Row<'_> {
-    type Value = u32;
-
-    fn deserialize<D: Deserializer<'d>>(self, json: D) -> Result<u32, D::Error> {
-        json.deserialize_seq(self)
-    }
-}
 
 impl<'d> Visitor<'d> for Row<'_> {
     type Value = u32;
@@ -110,23 +94,14 @@ impl<'d> Visitor<'d> for Row<'_> {
 
     fn visit_seq<A: SeqAccess<'d>>(self, mut row: A) -> Result<u32, A::Error> {
         let id = row.next_element::<u64>()?.filter(|&id| id <= MAX_ID);
-        match (id, row.next_element_seed(Bytes(self.0))?, row.next_element::<IgnoredAny>()?) {
-            (Some(id), Some(()), None) => Ok(id as u32),
-            _ => Err(A::Error::custom("no id and token")),
-        }
+        let token = row.next_element_seed(By(Bytes(self.0)))?;
+        // What follows is refused by the reader of JSON, which comes to no end of the list.
+        id.zip(token).map(|(id, ())| id as u32).ok_or_else(|| A::Error::custom("no id and token"))
     }
 }
 
 /// A token: text, or an object with the digits of its bytes.
 struct Bytes<'a>(&'a mut Vec<u8>);
-
-impl<'d> DeserializeSeed<'d> for Bytes<'_> {
-    type Value = ();
-
-    fn deserialize<D: Deserializer<'d>>(self, json: D) -> Result<(), D::Error> {
-        json.deserialize_any(self)
-    }
-}
 
 impl<'d> Visitor<'d> for Bytes<'_> {
     type Value = ();
@@ -141,8 +116,8 @@ impl<'d> Visitor<'d> for Bytes<'_> {
     }
 
     fn visit_map<A: MapAccess<'d>>(self, mut members: A) -> Result<(), A::Error> {
-        let digits = match members.next_key_seed(Text)? {
-            Some(key) if key == "bytes" => members.next_value_seed(Text)?,
+        let digits = match members.next_key_seed(By(Text))? {
+            Some(key) if key == "bytes" => members.next_value_seed(By(Text))?,
             _ => return Err(A::Error::custom("no bytes")),
         };
         let value = |digit: u8| char::from(digit).to_digit(16).ok_or_else(|| A::Error::custom("no digit"));
@@ -150,67 +125,7 @@ impl<'d> Visitor<'d> for Bytes<'_> {
             let &[high, low] = pair else { return Err(A::Error::custom("half a byte")) };
             self.0.push((value(high)? << 4 | value(low)?) as u8);
         }
-        match members.next_key_seed(Text)? {
-            None => Ok(()),
-            Some(_) => Err(A::Error::custom("more than bytes")),
-        }
-    }
-}
-
-/// A list of merges, or null.
-struct Merges;
-
-impl<'d> DeserializeSeed<'d> for Merges {
-    type Value = Option<Vec<[u32; 3]>>;
-
-    fn deserialize<D: Deserializer<'d>>(self, json: D) -> Result<Self::Value, D::Error> {
-        json.deserialize_any(self)
-    }
-}
-
-impl<'d> Visitor<'d> for Merges {
-    type Value = Option<Vec<[u32; 3]>>;
-
-    fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str("merges or null")
-    }
-
-    fn visit_unit<E: Error>(self) -> Result<Self::Value, E> {
-        Ok(None)
-    }
-
-    fn visit_seq<A: SeqAccess<'d>>(self, rows: A) -> Result<Self::Value, A::Error> {
-        let mut merges = Vec::new();
-        Rows(&mut merges, || Triple).visit_seq(rows)?;
-        Ok(Some(merges))
-    }
-}
-
-/// One merge.
-struct Triple;
-
-impl<'d> DeserializeSeed<'d> for Triple {
-    type Value = [u32; 3];
-
-    fn deserialize<D: Deserializer<'d>>(self, json: D) -> Result<[u32; 3], D::Error> {
-        json.deserialize_seq(self)
-    }
-}
-
-impl<'d> Visitor<'d> for Triple {
-    type Value = [u32; 3];
-
-    fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str("three ids")
-    }
-
-    fn visit_seq<A: SeqAccess<'d>>(self, mut row: A) -> Result<[u32; 3], A::Error> {
-        let mut next = || row.next_element::<u32>()?.ok_or_else(|| A::Error::custom("too few"));
-        let merge = [next()?, next()?, next()?];
-        match row.next_element::<IgnoredAny>()? {
-            None => Ok(merge),
-            Some(_) => Err(A::Error::custom("too many")),
-        }
+        Ok(())
     }
 }
 
