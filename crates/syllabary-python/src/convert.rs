@@ -2,7 +2,7 @@
 
 use std::ops::Deref;
 
-use numpy::{Element, IntoPyArray, PyArray2, ndarray::Array2};
+use numpy::{Element, IntoPyArray, PyArray2, PyReadonlyArray2, ndarray::Array2};
 use pyo3::{
     exceptions::{PyOverflowError, PyTypeError, PyUnicodeEncodeError, PyValueError},
     prelude::*,
@@ -203,35 +203,33 @@ pub fn drawing(alpha: f64, seed: u64) -> PyResult<Dropout> {
     Err(PyValueError::new_err(format!("alpha={alpha} is no weight: give a finite number, 0 or more")))
 }
 
-/// The unit of that name.
-pub fn unit(name: &str) -> PyResult<Unit> {
-    match name {
-        "byte" => Ok(Unit::Byte),
-        "char" => Ok(Unit::Char),
-        "word" => Ok(Unit::Word),
-        other => Err(PyValueError::new_err(format!("no unit is called {other:?}"))),
-    }
+/// What of `all` has that name; `what`: what they are.
+pub fn named<T: Copy>(what: &str, name: &str, all: &[(&str, T)]) -> PyResult<T> {
+    let found = all.iter().find(|(known, _)| *known == name).map(|&(_, value)| value);
+    found.ok_or_else(|| PyValueError::new_err(format!("no {what} is called {name:?}")))
 }
 
-/// The model of that name.
-pub fn model(name: &str) -> PyResult<Kind> {
-    match name {
-        "bpe" => Ok(Kind::Bpe),
-        "wordpiece" => Ok(Kind::WordPiece),
-        "unigram" => Ok(Kind::Unigram),
-        "wordlevel" => Ok(Kind::WordLevel),
-        other => Err(PyValueError::new_err(format!("no model is called {other:?}"))),
-    }
+/// The same of an attribute, which is a name.
+pub fn attribute<T: Copy>(object: &Bound<'_, PyAny>, name: &str, all: &[(&str, T)]) -> PyResult<T> {
+    named(name, &object.getattr(name)?.extract::<PyBackedStr>()?, all)
+}
+
+/// The unit of a `TokenizerSpec` or a `TrainOptions`.
+pub fn unit(spec: &Bound<'_, PyAny>) -> PyResult<Unit> {
+    attribute(spec, "unit", &[("byte", Unit::Byte), ("char", Unit::Char), ("word", Unit::Word)])
+}
+
+/// The model of a `TokenizerSpec`.
+pub fn model(spec: &Bound<'_, PyAny>) -> PyResult<Kind> {
+    let bpe = [("bpe", Kind::Bpe), ("wordpiece", Kind::WordPiece)];
+    let others = [("unigram", Kind::Unigram), ("wordlevel", Kind::WordLevel)];
+    attribute(spec, "model", &[bpe, others].concat())
 }
 
 /// The split of a `SplitSpec`.
 pub fn split(spec: &Bound<'_, PyAny>) -> PyResult<Split> {
     let pattern: Option<String> = spec.getattr("pattern")?.extract()?;
-    let tables = match spec.getattr("tables")?.extract::<String>()?.as_str() {
-        "tiktoken" => Tables::Tiktoken,
-        "onig" => Tables::Onig,
-        other => return Err(PyValueError::new_err(format!("no Unicode tables are called {other:?}"))),
-    };
+    let tables = attribute(spec, "tables", &[("tiktoken", Tables::Tiktoken), ("onig", Tables::Onig)])?;
     Split::new(pattern.as_deref(), tables, spec.getattr("keep_unmatched")?.extract()?)
         .map_err(|error: Error| to_python(spec.py(), error, None))
 }
@@ -255,6 +253,15 @@ where
         .collect()
 }
 
+/// Pairs of numbers, from an array of shape (n, 2).
+pub fn pairs(array: &PyReadonlyArray2<'_, u32>) -> PyResult<Vec<(u32, u32)>> {
+    let array = array.as_array();
+    if array.ncols() != 2 {
+        return Err(PyValueError::new_err("merges have two columns: left, right"));
+    }
+    Ok(array.rows().into_iter().map(|row| (row[0], row[1])).collect())
+}
+
 /// Rows of so many numbers, which lie back to back.
 pub fn rows<T: Element>(py: Python<'_>, flat: Vec<T>, columns: usize) -> PyResult<Bound<'_, PyArray2<T>>> {
     let array = Array2::from_shape_vec((flat.len() / columns, columns), flat);
@@ -263,19 +270,15 @@ pub fn rows<T: Element>(py: Python<'_>, flat: Vec<T>, columns: usize) -> PyResul
 
 /// How each token of `spec.matching` is found.
 pub fn matching(spec: &Bound<'_, PyAny>) -> PyResult<Vec<(String, Matching)>> {
+    let stages = [("text", Stage::Text), ("normalized", Stage::Normalized)];
+    let stages = [stages, [("frozen", Stage::Frozen), ("never", Stage::Never)]].concat();
     let all: Vec<(String, Bound<'_, PyAny>)> = items(spec, "matching")?;
     all.into_iter()
         .map(|(token, rule)| {
-            let stage = match rule.getattr("stage")?.extract::<String>()?.as_str() {
-                "text" => Stage::Text,
-                "normalized" => Stage::Normalized,
-                "frozen" => Stage::Frozen,
-                "never" => Stage::Never,
-                other => {
-                    let message = format!("matching: {token:?}: no stage is called {other:?}");
-                    return Err(exception(spec.py(), "VocabularyError", message));
-                }
-            };
+            let stage = attribute(&rule, "stage", &stages).map_err(|error| {
+                let message = format!("matching: {token:?}: {}", error.value(spec.py()));
+                exception(spec.py(), "VocabularyError", message)
+            })?;
             let flag = |name: &str| rule.getattr(name)?.extract::<bool>();
             let (single_word, lstrip, rstrip) = (flag("single_word")?, flag("lstrip")?, flag("rstrip")?);
             Ok((token, Matching { stage, single_word, lstrip, rstrip }))

@@ -44,12 +44,8 @@ impl FullRows {
         (want, dropout): (&str, Dropout),
         threads: usize,
     ) -> PyResult<Located> {
-        let want = match want {
-            "ids" => Want::Ids,
-            "byte" => Want::Bytes,
-            "char" => Want::Characters,
-            other => return Err(PyValueError::new_err(format!("nothing is called {other:?}"))),
-        };
+        let wants = [("ids", Want::Ids), ("byte", Want::Bytes), ("char", Want::Characters)];
+        let want = convert::named("unit of spans", want, &wants)?;
         let policy = policy.get();
         on_batch(py, texts, |texts, ask| {
             batch::locate(tokenizer, texts, policy, (want, dropout), (threads, ask))
@@ -62,16 +58,16 @@ impl FullRows {
 }
 
 fn field(name: &str) -> PyResult<Field> {
-    Ok(match name {
-        "ids" => Field::Ids,
-        "type_ids" => Field::TypeIds,
-        "attention_mask" => Field::AttentionMask,
-        "special_tokens_mask" => Field::SpecialTokensMask,
-        "word_ids" => Field::WordIds,
-        "sequence_ids" => Field::SequenceIds,
-        "items" => Field::Items,
-        other => return Err(PyValueError::new_err(format!("no field is called {other:?}"))),
-    })
+    const FIELDS: [(&str, Field); 7] = [
+        ("ids", Field::Ids),
+        ("type_ids", Field::TypeIds),
+        ("attention_mask", Field::AttentionMask),
+        ("special_tokens_mask", Field::SpecialTokensMask),
+        ("word_ids", Field::WordIds),
+        ("sequence_ids", Field::SequenceIds),
+        ("items", Field::Items),
+    ];
+    convert::named("field", name, &FIELDS)
 }
 
 fn plan((items, labels, trims): PlanParts) -> Plan {

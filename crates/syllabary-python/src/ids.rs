@@ -4,7 +4,10 @@ use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 use syllabary::{Error, ids, merge::Scratch};
 
-use crate::errors::{exception, to_python};
+use crate::{
+    convert,
+    errors::{exception, to_python},
+};
 
 /// Immutable; `syllabary.IdTokenizer` owns one.
 #[pyclass(module = "syllabary._engine", frozen)]
@@ -18,9 +21,7 @@ impl IdMerges {
         symbols: PyReadonlyArray1<'_, u32>,
         pairs: PyReadonlyArray2<'_, u32>,
     ) -> PyResult<Self> {
-        let rows = pairs.as_array();
-        let pairs = rows.rows().into_iter().map(|row| (row[0], row[1])).collect();
-        let made = ids::IdMerges::new(symbols.as_slice()?.to_vec(), pairs);
+        let made = ids::IdMerges::new(symbols.as_slice()?.to_vec(), convert::pairs(&pairs)?);
         made.map(IdMerges).map_err(|error| to_python(py, error, None))
     }
 

@@ -33,12 +33,12 @@ impl Keeper {
     /// What an earlier training has learned, which needs not be handed on again.
     pub fn begin(&mut self, known: Option<Merges<'_>>) -> PyResult<Known> {
         let Some((pairs, counts)) = known else { return Ok(Default::default()) };
-        let (pairs, counts) = (pairs.as_array(), counts.as_slice()?.to_vec());
-        if pairs.ncols() != 2 || pairs.nrows() != counts.len() {
-            return Err(PyValueError::new_err("merges have two columns, and a count each"));
+        let (pairs, counts) = (convert::pairs(&pairs)?, counts.as_slice()?.to_vec());
+        if pairs.len() != counts.len() {
+            return Err(PyValueError::new_err("merges have a count each"));
         }
         self.kept = counts.len();
-        Ok((pairs.rows().into_iter().map(|row| (row[0], row[1])).collect(), counts))
+        Ok((pairs, counts))
     }
 
     /// Whether to go on; `merges`: all by now, of each of which `pair` gives the pair.

@@ -13,7 +13,7 @@ use pyo3::{
 use syllabary::{fetch::fetch_byte, pages::advise_places};
 
 /// CPython's versions 3.x that were looked at.
-pub const VERSIONS: std::ops::RangeInclusive<u8> = 10..=14;
+const VERSIONS: std::ops::RangeInclusive<u8> = 10..=14;
 /// From this one on an integer has a tag where it had its number of digits.
 const TAGGED: u8 = 12;
 
@@ -163,18 +163,23 @@ fn ahead(items: &[Object], at: usize) {
     }
 }
 
+/// That of CPython 3, if it was looked at.
+pub fn version(py: Python<'_>) -> PyResult<Option<u8>> {
+    let version = py.version_info();
+    let name: String = py.import("sys")?.getattr("implementation")?.getattr("name")?.extract()?;
+    let seen = name == "cpython" && version.major == 3 && VERSIONS.contains(&version.minor);
+    Ok(seen.then_some(version.minor))
+}
+
 /// By name, version and size, then by a trial.
 fn find(py: Python<'_>) -> PyResult<Option<Layout>> {
-    let version = py.version_info();
-    let sys = py.import("sys")?;
-    let name: String = sys.getattr("implementation")?.getattr("name")?.extract()?;
-    let digit: u32 = sys.getattr("int_info")?.getattr("bits_per_digit")?.extract()?;
+    let Some(minor) = version(py)? else { return Ok(None) };
+    let digit: u32 = py.import("sys")?.getattr("int_info")?.getattr("bits_per_digit")?.extract()?;
     let size: usize = py.get_type::<PyList>().getattr("__basicsize__")?.extract()?;
-    let seen = name == "cpython" && version.major == 3 && VERSIONS.contains(&version.minor);
-    if !seen || digit != 30 || size != size_of::<List>() {
+    if digit != 30 || size != size_of::<List>() {
         return Ok(None);
     }
-    let layout = if version.minor < TAGGED { Layout { zero: 0, one: 1 } } else { Layout { zero: 1, one: 8 } };
+    let layout = if minor < TAGGED { Layout { zero: 0, one: 1 } } else { Layout { zero: 1, one: 8 } };
     Ok(holds(py, layout)?.then_some(layout))
 }
 

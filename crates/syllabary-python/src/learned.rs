@@ -7,14 +7,13 @@ use std::sync::Arc;
 
 use numpy::PyReadonlyArray2;
 use pyo3::{
-    exceptions::PyValueError,
     prelude::*,
     pybacked::PyBackedBytes,
     types::{PyBytes, PyDict, PyInt, PyTuple},
 };
 use syllabary::{Error, vocab::Vocab};
 
-use crate::{errors::to_python, ranks};
+use crate::{convert, errors::to_python, ranks};
 
 pub type Merge = (u32, u32, u32);
 
@@ -62,11 +61,7 @@ impl Learned {
         pairs: PyReadonlyArray2<'_, u32>,
         first: u32,
     ) -> PyResult<Learned> {
-        let pairs = pairs.as_array();
-        if pairs.ncols() != 2 {
-            return Err(PyValueError::new_err("merges have two columns: left, right"));
-        }
-        let pairs: Vec<(u32, u32)> = pairs.rows().into_iter().map(|row| (row[0], row[1])).collect();
+        let pairs = convert::pairs(&pairs)?;
         let symbols: Vec<&[u8]> = symbols.iter().map(|symbol| &**symbol).collect();
         let vocab =
             py.detach(|| spell(&symbols, &pairs, first)).map_err(|error| to_python(py, error, None))?;

@@ -44,7 +44,7 @@ impl ParityTrainer {
             global_merges,
             window: window.map(|size| (size, alpha)),
         };
-        let unit = convert::unit(&spec.getattr("unit")?.extract::<String>()?)?;
+        let unit = convert::unit(spec)?;
         let end_of_word: Option<String> = spec.getattr("end_of_word")?.extract()?;
         let fallback: bool = spec.getattr("fallback")?.extract()?;
         Parity::new(alphabet, unit, end_of_word.as_deref(), fallback, options)

@@ -3,7 +3,6 @@
 use std::{borrow::Cow, ops::Range};
 
 use pyo3::{
-    exceptions::PyValueError,
     prelude::*,
     pybacked::PyBackedStr,
     types::{PyBool, PyBytes, PyFloat, PyInt, PyString},
@@ -225,11 +224,7 @@ impl StepDecoder {
 }
 
 fn class(name: &str) -> PyResult<Class> {
-    match name {
-        "normal" => Ok(Class::Normal),
-        "byte" => Ok(Class::Byte),
-        "control" => Ok(Class::Control),
-        "unknown" => Ok(Class::Unknown),
-        other => Err(PyValueError::new_err(format!("no token class is called {other:?}"))),
-    }
+    let plain = [("normal", Class::Normal), ("byte", Class::Byte)];
+    let others = [("control", Class::Control), ("unknown", Class::Unknown)];
+    convert::named("token class", name, &[plain, others].concat())
 }

@@ -9,7 +9,7 @@ use std::ops::Range;
 use pyo3::{ffi, prelude::*, sync::PyOnceLock, types::PyString};
 use syllabary::{Error, batch, utf8};
 
-use crate::layout::VERSIONS;
+use crate::layout::version;
 
 /// From this one on a string has no second form, of `wchar_t`.
 const WITHOUT_WCHAR: u8 = 12;
@@ -195,15 +195,13 @@ impl Layout {
 
 /// By name, version and size, then by a trial.
 fn find(py: Python<'_>) -> PyResult<Option<Layout>> {
-    let version = py.version_info();
-    let name: String = py.import("sys")?.getattr("implementation")?.getattr("name")?.extract()?;
+    let Some(minor) = version(py)? else { return Ok(None) };
     let size: usize = py.get_type::<PyString>().getattr("__basicsize__")?.extract()?;
-    let seen = name == "cpython" && version.major == 3 && VERSIONS.contains(&version.minor);
-    let has_wchar = version.minor < WITHOUT_WCHAR;
+    let has_wchar = minor < WITHOUT_WCHAR;
     let ascii = size_of::<Head>() + if has_wchar { size_of::<usize>() } else { 0 };
     let others = ascii + if has_wchar { 3 } else { 2 } * size_of::<usize>();
     // `str` has, besides, a place for characters that lie elsewhere.
-    if !seen || size != others + size_of::<usize>() {
+    if size != others + size_of::<usize>() {
         return Ok(None);
     }
     let layout = Layout { ascii, others };

@@ -73,7 +73,7 @@ impl Tokenizer {
         let parts = Parts {
             split: convert::split(&spec.getattr("split")?)?,
             spelling: Spelling {
-                unit: convert::unit(&spec.getattr("unit")?.extract::<String>()?)?,
+                unit: convert::unit(spec)?,
                 end_of_word: end_of_word.as_deref(),
                 mark_apart: spec.getattr("mark_apart")?.extract()?,
                 continuing_prefix: continuing_prefix.as_deref(),
@@ -100,7 +100,7 @@ impl Tokenizer {
             pretokenizer: steps::steps(&spec.getattr("pretokenizer")?)?,
             decoder: if decoder.is_none() { None } else { Some(steps::steps(&decoder)?) },
             trim_offsets: spec.getattr("trim_offsets")?.extract()?,
-            model: convert::model(&spec.getattr("model")?.extract::<String>()?)?,
+            model: convert::model(spec)?,
             longest_piece: spec.getattr("longest_piece")?.extract()?,
             single_precision: spec.getattr("single_precision")?.extract()?,
         };

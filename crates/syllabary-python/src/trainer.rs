@@ -59,18 +59,17 @@ fn options(
     threads: usize,
     memory: Option<usize>,
 ) -> PyResult<TrainOptions> {
-    let tie_break = match spec.getattr("tie_break")?.extract::<String>()?.as_str() {
-        "smallest-ids" => TieBreak::SmallestIds,
-        "first-seen" => TieBreak::FirstSeen,
-        "largest-pair" => TieBreak::LargestPair,
-        other => return Err(PyValueError::new_err(format!("no tie-break is called {other:?}"))),
-    };
+    let ties = [
+        ("smallest-ids", TieBreak::SmallestIds),
+        ("first-seen", TieBreak::FirstSeen),
+        ("largest-pair", TieBreak::LargestPair),
+    ];
     Ok(TrainOptions {
         max_tokens,
         max_merges,
         min_frequency: spec.getattr("min_frequency")?.extract()?,
         max_token_length: spec.getattr("max_token_length")?.extract()?,
-        tie_break,
+        tie_break: convert::attribute(spec, "tie_break", &ties)?,
         gpt2_byte_order: spec.getattr("byte_order")?.extract::<String>()? == "gpt2",
         seen_bytes_only: spec.getattr("alphabet")?.extract::<String>()? == "seen",
         end_of_word: spec.getattr("end_of_word")?.extract()?,
@@ -189,7 +188,7 @@ impl Trainer {
         threads: usize,
         memory: Option<(usize, PathBuf)>,
     ) -> PyResult<Self> {
-        let unit = convert::unit(&options.getattr("unit")?.extract::<String>()?)?;
+        let unit = convert::unit(options)?;
         let mut split = convert::split(&options.getattr("split")?)?;
         if options.getattr("lines")?.extract()? {
             split = split.by_lines();
