@@ -5,7 +5,7 @@
 //! ones that are allowed; so the tokenizer makes one matcher for each set of allowed tokens. Making one is
 //! cheap: time and memory grow with the total length of the tokens (1,000 tokens: about a millisecond).
 
-use aho_corasick::{AhoCorasick, AhoCorasickBuilder, AhoCorasickKind, Input, MatchKind};
+use aho_corasick::{AhoCorasick, AhoCorasickBuilder, AhoCorasickKind, Input, Match, MatchKind};
 use rustc_hash::FxHashSet;
 
 use crate::error::Error;
@@ -54,23 +54,20 @@ impl SpecialMatcher {
 
     /// The first special token in `text` that begins at byte `at` or after.
     pub fn find_from(&self, text: &str, at: usize) -> Option<SpecialMatch> {
-        let found = self.automaton.as_ref()?.find(Input::new(text).range(at..))?;
-        Some(SpecialMatch {
-            start: found.start(),
-            end: found.end(),
-            id: self.ids[found.pattern().as_usize()],
-            index: found.pattern().as_usize(),
-        })
+        self.automaton.as_ref()?.find(Input::new(text).range(at..)).map(|found| self.of(&found))
     }
 
     /// The special tokens in `text`, in order, none overlapping another.
     pub fn find<'t>(&'t self, text: &'t str) -> impl Iterator<Item = SpecialMatch> + 't {
-        self.automaton.iter().flat_map(move |automaton| automaton.find_iter(text)).map(|found| SpecialMatch {
-            start: found.start(),
-            end: found.end(),
-            id: self.ids[found.pattern().as_usize()],
-            index: found.pattern().as_usize(),
-        })
+        self.automaton
+            .iter()
+            .flat_map(move |automaton| automaton.find_iter(text))
+            .map(|found| self.of(&found))
+    }
+
+    fn of(&self, found: &Match) -> SpecialMatch {
+        let index = found.pattern().as_usize();
+        SpecialMatch { start: found.start(), end: found.end(), id: self.ids[index], index }
     }
 }
 

@@ -122,7 +122,7 @@ impl What {
     /// Whether a character is a match, if matches are characters.
     fn is_match(&self, c: char) -> Option<bool> {
         match self {
-            What::Finder(Finder::Char(wanted)) | What::Char(wanted) => Some(c == *wanted),
+            What::Finder(Finder::Char(wanted)) => Some(c == *wanted),
             What::Class(class) => Some(class.has(c)),
             What::Finder(Finder::Pattern(_) | Finder::Text(_)) => None,
         }

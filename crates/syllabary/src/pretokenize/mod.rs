@@ -50,7 +50,6 @@ enum Kind {
 /// What is a match.
 enum What {
     Finder(Finder),
-    Char(char),
     Class(Class),
 }
 
@@ -201,7 +200,9 @@ fn add(kinds: &mut Vec<Kind>, step: &Step) -> Result<(), Error> {
             }
             kinds.push(Kind::Bytes(Box::new(byte_characters())));
         }
-        "CharDelimiterSplit" => kinds.push(cut(What::Char(step.character("delimiter")?), Behavior::Removed)),
+        "CharDelimiterSplit" => {
+            kinds.push(cut(What::Finder(Finder::Char(step.character("delimiter")?)), Behavior::Removed))
+        }
         "Metaspace" => add_metaspace(kinds, step)?,
         "Whitespace" => {
             let words = Finder::pattern(r"\w+|[^\w\s]+", Tables::Tiktoken)?;
@@ -240,7 +241,7 @@ fn add_metaspace(kinds: &mut Vec<Kind>, step: &Step) -> Result<(), Error> {
     kinds.push(Kind::Metaspace { replacement, prepend });
     if step.flag("split")? {
         let behavior = Behavior::MergedWithNext;
-        kinds.push(Kind::Cut { what: What::Char(replacement), behavior, invert: false });
+        kinds.push(Kind::Cut { what: What::Finder(Finder::Char(replacement)), behavior, invert: false });
     }
     Ok(())
 }
@@ -249,10 +250,6 @@ impl What {
     fn find(&self, text: &str, each: &mut impl FnMut(usize, usize)) -> Result<(), Error> {
         match self {
             What::Finder(finder) => finder.find(text, each),
-            What::Char(wanted) => {
-                text.match_indices(*wanted).for_each(|(at, found)| each(at, at + found.len()));
-                Ok(())
-            }
             What::Class(class) => {
                 class.find(text, each);
                 Ok(())

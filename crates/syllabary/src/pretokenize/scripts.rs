@@ -6,9 +6,7 @@
 //!
 //! Source: `tokenizers` 0.23.3, `pre_tokenizers/unicode_scripts`. The tests hold it to every code point.
 
-use regex_syntax::hir::{Class, HirKind};
-
-use crate::error::Error;
+use crate::{error::Error, split::ranges};
 
 /// The number of no script.
 const ANY: u8 = 0;
@@ -93,16 +91,5 @@ impl Scripts {
         if let Some(start) = start {
             emit(start, text.len());
         }
-    }
-}
-
-fn ranges(class: &str) -> Result<Vec<(u32, u32)>, Error> {
-    let failed = |reason: String| Error::Pattern { pattern: class.to_owned(), reason };
-    let hir = regex_syntax::parse(class).map_err(|error| failed(error.to_string()))?;
-    match hir.kind() {
-        HirKind::Class(Class::Unicode(set)) => {
-            Ok(set.iter().map(|range| (u32::from(range.start()), u32::from(range.end()))).collect())
-        }
-        _ => Err(failed("not a class of characters".to_owned())),
     }
 }

@@ -112,18 +112,7 @@ impl Classes {
 
     /// The tables of one byte a code point.
     fn fold(flat: &[u8]) -> Classes {
-        let mut numbers: FxHashMap<&[u8], u16> = FxHashMap::default();
-        let mut blocks = Vec::with_capacity((CODE_POINTS - SHORT) / BLOCK);
-        let mut bits = Vec::new();
-        for block in flat[SHORT..].chunks_exact(BLOCK) {
-            // At most 8,192 blocks, so their numbers fit.
-            let next = numbers.len() as u16;
-            let number = *numbers.entry(block).or_insert(next);
-            if number == next {
-                bits.extend_from_slice(block);
-            }
-            blocks.push(number);
-        }
+        let (blocks, bits) = blocks(&flat[SHORT..], BLOCK);
         let (mut ascii, mut short) = (Lines([0; 128]), Box::new(Lines([0; SHORT])));
         ascii.0.copy_from_slice(&flat[..128]);
         short.0.copy_from_slice(&flat[..SHORT]);
@@ -214,8 +203,25 @@ fn leads(flat: &[u8]) -> (Lines<64>, Lines<64>) {
     (Lines(leads), Lines(but))
 }
 
+/// The blocks of a table of one byte a code point, each once, one behind the other; and by block its number among these.
+pub(super) fn blocks(flat: &[u8], size: usize) -> (Vec<u16>, Vec<u8>) {
+    let mut numbers: FxHashMap<&[u8], u16> = FxHashMap::default();
+    let mut blocks = Vec::with_capacity(flat.len() / size);
+    let mut kept = Vec::new();
+    for block in flat.chunks_exact(size) {
+        // There are fewer than 2^16 blocks.
+        let next = numbers.len() as u16;
+        let number = *numbers.entry(block).or_insert(next);
+        if number == next {
+            kept.extend_from_slice(block);
+        }
+        blocks.push(number);
+    }
+    (blocks, kept)
+}
+
 /// The code point ranges of a one-character pattern, by the parser of `regex-syntax`.
-fn ranges(class: &str) -> Result<Vec<(u32, u32)>, Error> {
+pub(crate) fn ranges(class: &str) -> Result<Vec<(u32, u32)>, Error> {
     let failed = |reason: String| Error::Pattern { pattern: class.to_owned(), reason };
     let hir = regex_syntax::parse(class).map_err(|error| failed(error.to_string()))?;
     match hir.kind() {

@@ -26,6 +26,7 @@ mod walk;
 mod words;
 
 pub use classes::Tables;
+pub(crate) use classes::ranges;
 use classes::{Classes, WORD};
 pub use contexts::Left;
 pub(crate) use cut::floor;
@@ -292,11 +293,11 @@ fn cover<'t>(mut walk: Walk<'_>, text: &'t str, f: &mut impl FnMut(&'t str)) {
 mod tests {
     use super::*;
 
-    fn split(pattern: &str) -> Split {
+    pub(super) fn split(pattern: &str) -> Split {
         Split::new(Some(pattern), Tables::Tiktoken, true).unwrap()
     }
 
-    fn pieces<'t>(split: &Split, text: &'t str) -> Vec<&'t str> {
+    pub(super) fn pieces<'t>(split: &Split, text: &'t str) -> Vec<&'t str> {
         let mut out = Vec::new();
         split.pieces(text, &mut |piece| out.push(piece)).unwrap();
         out

@@ -6,6 +6,8 @@
 use regex_syntax::hir::ClassUnicode;
 use rustc_hash::FxHashMap;
 
+use super::super::classes::blocks;
+
 /// Code points of a block: those that differ in the last byte of UTF-8 alone.
 const BLOCK: usize = 64;
 const CODE_POINTS: usize = 0x11_0000;
@@ -62,18 +64,7 @@ impl Kinds {
     }
 
     fn fold(flat: &[u8], members: Vec<Vec<bool>>) -> Kinds {
-        let mut numbers: FxHashMap<&[u8], u16> = FxHashMap::default();
-        let mut blocks = Vec::with_capacity(CODE_POINTS / BLOCK);
-        let mut kinds = Vec::new();
-        for block in flat.chunks_exact(BLOCK) {
-            // At most 17,408 blocks, so their numbers fit.
-            let next = numbers.len() as u16;
-            let number = *numbers.entry(block).or_insert(next);
-            if number == next {
-                kinds.extend_from_slice(block);
-            }
-            blocks.push(number);
-        }
+        let (blocks, kinds) = blocks(flat, BLOCK);
         let mut ascii = [0; 128];
         ascii.copy_from_slice(&flat[..128]);
         Kinds { ascii, blocks, kinds, members }
