@@ -25,6 +25,19 @@ pub(crate) fn drawing(mut state: u64) -> impl FnMut(usize) -> usize {
     }
 }
 
+/// The next of Marsaglia's pseudo-random numbers (xorshift64).
+pub(crate) fn xorshift(state: &mut u64) -> u64 {
+    *state ^= *state << 13;
+    *state ^= *state >> 7;
+    *state ^= *state << 17;
+    *state
+}
+
+/// The same, below a bound.
+pub(crate) fn random(state: &mut u64, below: u64) -> u32 {
+    (xorshift(state) % below) as u32
+}
+
 /// A token for each byte.
 pub(crate) fn all_bytes() -> Vec<Vec<u8>> {
     (0..=u8::MAX).map(|byte| vec![byte]).collect()

@@ -206,12 +206,7 @@ mod tests {
     #[test]
     fn long_sequences_merge_as_short_ones_do() {
         let mut state = 0x2545_F491_4F6C_DD1D_u64;
-        let mut random = |below: u64| {
-            state ^= state << 13;
-            state ^= state >> 7;
-            state ^= state << 17;
-            (state % below) as u32
-        };
+        let mut random = |below| crate::drawn::random(&mut state, below);
         for _ in 0..2000 {
             let symbols = 1 + random(4);
             let mut pairs: Vec<(u32, u32)> = Vec::new();

@@ -203,12 +203,10 @@ mod tests {
         let mut state = 0x9E37_79B9_7F4A_7C15_u64;
         for (pair, may_cut) in ascii.iter_mut().enumerate() {
             let (left, right) = (pair >> 7, pair & 127);
-            state ^= state << 13;
-            state ^= state >> 7;
-            state ^= state << 17;
+            let drawn = crate::drawn::xorshift(&mut state);
             let are_letters =
                 left >= 96 && right >= 96 && !ALONE.iter().any(|one| [left, right].contains(one));
-            *may_cut = u8::from(!are_letters || state.is_multiple_of(5));
+            *may_cut = u8::from(!are_letters || drawn.is_multiple_of(5));
         }
         ascii
     }

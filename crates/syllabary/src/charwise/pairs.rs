@@ -95,10 +95,7 @@ mod tests {
     use crate::merge::{self, Merge, Merges};
 
     fn random(state: &mut u64, below: usize) -> usize {
-        *state ^= *state << 13;
-        *state ^= *state >> 7;
-        *state ^= *state << 17;
-        (*state % below as u64) as usize
+        (crate::drawn::xorshift(state) % below as u64) as usize
     }
 
     /// Ids are places in the list; the first are the letters.

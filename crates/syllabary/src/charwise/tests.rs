@@ -12,11 +12,6 @@ use crate::{
 
 const TOKENS: [&str; 6] = ["▁", "a", "b", "▁a", "ab", "▁ab"];
 
-fn step(kind: &str, options: &[(&str, Value)]) -> Step {
-    let options = options.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
-    Step { kind: kind.to_owned(), options }
-}
-
 /// Whether a tokenizer of these tokens has it, after a change.
 fn has_fast_way(change: impl FnOnce(&mut Parts<'_>)) -> bool {
     let mut parts = Parts::plain(Unit::Char, Split::new(None, Tables::Tiktoken, true).unwrap());
@@ -31,7 +26,7 @@ fn has_fast_way(change: impl FnOnce(&mut Parts<'_>)) -> bool {
 
 #[test]
 fn only_where_ids_depend_on_nothing_else() {
-    let replace = step(
+    let replace = Step::of(
         "Replace",
         &[
             ("pattern", Value::Str(" ".to_owned())),
@@ -46,7 +41,7 @@ fn only_where_ids_depend_on_nothing_else() {
             ("behavior", Value::Str("merged_with_previous".to_owned())),
             ("invert", Value::Bool(invert)),
         ];
-        step("Split", &options)
+        Step::of("Split", &options)
     };
     assert!(has_fast_way(|_| ()));
     // A cut at spaces where there are none.
@@ -60,7 +55,7 @@ fn only_where_ids_depend_on_nothing_else() {
     }));
     assert!(!has_fast_way(|parts| parts.pretokenizer.push(cut(false))));
     assert!(has_fast_way(|parts| parts.normalizer.push(replace.clone())));
-    assert!(has_fast_way(|parts| parts.normalizer.push(step("Lowercase", &[]))));
+    assert!(has_fast_way(|parts| parts.normalizer.push(Step::of("Lowercase", &[]))));
     assert!(has_fast_way(|parts| {
         parts.merges = None;
         parts.scores = Some((0..6).map(|id| (id, -f64::from(id))).collect());
@@ -105,8 +100,9 @@ fn only_where_no_byte_that_spells_characters_merges() {
 
 #[test]
 fn only_where_text_is_cut_by_kinds() {
-    let punctuation = |behavior: &str| step("Punctuation", &[("behavior", Value::Str(behavior.to_owned()))]);
-    let has = |kind: &str| has_fast_way(|parts| parts.pretokenizer.push(step(kind, &[])));
+    let punctuation =
+        |behavior: &str| Step::of("Punctuation", &[("behavior", Value::Str(behavior.to_owned()))]);
+    let has = |kind: &str| has_fast_way(|parts| parts.pretokenizer.push(Step::of(kind, &[])));
     assert!(has("WhitespaceSplit") && has("BertPreTokenizer"));
     // It cuts a token, `▁a`.
     assert!(!has("Whitespace"));
@@ -122,7 +118,7 @@ fn only_where_text_is_cut_by_kinds() {
             parts.pretokenizer.push(punctuation("isolated"));
         })
     };
-    assert!(behind(step("NFKC", &[])) && behind(step("Lowercase", &[])));
+    assert!(behind(Step::of("NFKC", &[])) && behind(Step::of("Lowercase", &[])));
     // Several unknown characters of two pieces are not one.
     assert!(!has_fast_way(|parts| {
         parts.spelling.fuse_unknown = true;

@@ -257,7 +257,10 @@ impl Merges {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::dropout::{Dropout, Ways};
+    use crate::{
+        drawn::random,
+        dropout::{Dropout, Ways},
+    };
 
     /// The definition of dropout, word for word.
     fn naive_with_coins(merges: &Merges, ids: &mut Vec<u32>, coins: &mut Coins, passed_over: PassedOver) {
@@ -321,13 +324,6 @@ mod tests {
             ids[at] = id;
             ids.remove(at + 1);
         }
-    }
-
-    fn random(state: &mut u64, below: u64) -> u32 {
-        *state ^= *state << 13;
-        *state ^= *state >> 7;
-        *state ^= *state << 17;
-        (*state % below) as u32
     }
 
     #[test]

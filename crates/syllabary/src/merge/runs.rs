@@ -126,13 +126,7 @@ mod tests {
         super::{Merge, heap},
         *,
     };
-
-    fn random(state: &mut u64, below: u64) -> u32 {
-        *state ^= *state << 13;
-        *state ^= *state >> 7;
-        *state ^= *state << 17;
-        (*state % below) as u32
-    }
+    use crate::drawn::random;
 
     #[test]
     fn runs_merge_as_by_the_heap() {

@@ -56,9 +56,7 @@ fn is_cut_at((step, pattern): (&Step, &str)) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeMap;
-
-    use super::*;
+    use super::{super::tests::pieces, *};
     use crate::{
         drawn::{drawing, drawn},
         split::gpt2,
@@ -69,27 +67,15 @@ mod tests {
         Split::new(Some(pattern), Tables::Onig, true).unwrap()
     }
 
-    fn pieces<'t>(split: &Split, text: &'t str) -> Vec<&'t str> {
-        let mut out = Vec::new();
-        split.pieces(text, &mut |piece| out.push(piece)).unwrap();
-        out
-    }
-
-    fn step(kind: &str, options: &[(&str, Value)]) -> Step {
-        let options: BTreeMap<_, _> =
-            options.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
-        Step { kind: kind.to_owned(), options }
-    }
-
     fn digits(each: bool) -> Step {
-        step("Digits", &[("individual_digits", Value::Bool(each))])
+        Step::of("Digits", &[("individual_digits", Value::Bool(each))])
     }
 
     fn cut_at(pattern: &str, invert: bool) -> Step {
         let text = |text: &str| Value::Str(text.to_owned());
         let flags = [("regex", Value::Bool(true)), ("invert", Value::Bool(invert))];
         let texts = [("pattern", text(pattern)), ("behavior", text("isolated"))];
-        step("Split", &[flags, texts].concat())
+        Step::of("Split", &[flags, texts].concat())
     }
 
     #[test]

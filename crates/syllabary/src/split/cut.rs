@@ -168,12 +168,10 @@ pub(super) fn superwords(classes: &Classes, before: char, after: char) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Split, Tables, deepseek, gpt2, gpt4, kimi, latin, o200k, superwords, words};
+    use super::super::{
+        Split, Tables, deepseek, gpt2, gpt4, kimi, latin, o200k, superwords, tests::split, words,
+    };
     use crate::drawn::{drawing, drawn};
-
-    fn split(pattern: &str) -> Split {
-        Split::new(Some(pattern), Tables::Tiktoken, true).unwrap()
-    }
 
     #[test]
     fn the_cut_is_the_last_one() {

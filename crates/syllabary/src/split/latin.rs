@@ -38,14 +38,8 @@ pub(super) fn piece_end(classes: &Classes, text: &str, at: usize) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Split, Tables};
+    use super::super::{Split, Tables, tests::pieces};
     use super::*;
-
-    fn pieces<'t>(split: &Split, text: &'t str) -> Vec<&'t str> {
-        let mut out = Vec::new();
-        split.pieces(text, &mut |piece| out.push(piece)).unwrap();
-        out
-    }
 
     /// The law covers every character, so its matches are all the pieces.
     fn oracle<'t>(regex: &fancy_regex::Regex, text: &'t str) -> Vec<&'t str> {

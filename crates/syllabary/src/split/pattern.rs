@@ -191,18 +191,11 @@ fn push_escape(out: &mut String, next: char, bare: bool) -> Result<(), String> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Split;
+    use super::super::{
+        Split,
+        tests::{pieces, split},
+    };
     use super::*;
-
-    fn split(pattern: &str) -> Split {
-        Split::new(Some(pattern), Tables::Tiktoken, true).unwrap()
-    }
-
-    fn pieces<'t>(split: &Split, text: &'t str) -> Vec<&'t str> {
-        let mut out = Vec::new();
-        split.pieces(text, &mut |piece| out.push(piece)).unwrap();
-        out
-    }
 
     fn refused(pattern: &str, tables: Tables) -> String {
         match Split::new(Some(pattern), tables, true).err() {

@@ -10,6 +10,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use super::*;
+use crate::drawn::xorshift;
 use crate::split::Tables;
 use crate::split::classes::{LOWER, MARK, NUMBER, SPACE, UPPER};
 
@@ -137,15 +138,12 @@ fn walks_equal_scanners_on_every_short_text_around_the_end_of_a_block() {
     }
 }
 
-/// The pseudo-random numbers of Marsaglia's xorshift64.
+/// Drawn numbers and texts.
 struct Random(u64);
 
 impl Random {
     fn below(&mut self, n: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 >> 11) as usize % n
+        (xorshift(&mut self.0) >> 11) as usize % n
     }
 
     /// Characters of a few kinds, in runs, mostly short ones.

@@ -97,12 +97,7 @@ mod tests {
     #[test]
     fn the_last_word_is_that_of_a_list_of_all() {
         let mut state = 0x9E37_79B9_7F4A_7C15_u64;
-        let mut random = |below: u64| {
-            state ^= state << 13;
-            state ^= state >> 7;
-            state ^= state << 17;
-            state % below
-        };
+        let mut random = |below| u64::from(crate::drawn::random(&mut state, below));
         for round in 0..300 {
             let blank = 1 + random(9);
             let sentences: Vec<String> = (0..random(200 + 40 * round))

@@ -1,15 +1,11 @@
 //! Left to right gives what the heap gives, on drawn tables and sequences.
 
 use super::{super::heap, *};
-use crate::{drawn::drawn, vocab::Vocab};
+use crate::{
+    drawn::{drawn, random},
+    vocab::Vocab,
+};
 use std::sync::Arc;
-
-fn random(state: &mut u64, below: u64) -> u32 {
-    *state ^= *state << 13;
-    *state ^= *state >> 7;
-    *state ^= *state << 17;
-    (*state % below) as u32
-}
 
 /// Compares with the heap on `ids`; whether it could merge them.
 fn same(merges: &Merges, forward: &Forward, ids: &[u32]) -> bool {

@@ -1,10 +1,13 @@
 //! Automata give the matches of `fancy-regex`, on drawn patterns and texts.
 
 use super::{
-    super::{Split, Tables},
+    super::{
+        Split, Tables,
+        tests::{pieces as plain, split},
+    },
     *,
 };
-use crate::drawn::drawn;
+use crate::drawn::{drawn, xorshift};
 
 fn automaton(pattern: &str) -> Option<Automaton> {
     Automaton::new(&Expr::parse_tree(pattern).unwrap().expr)
@@ -36,15 +39,12 @@ fn expected(regex: &fancy_regex::Regex, text: &str) -> Option<Vec<(usize, usize)
     found.ok().filter(|found| found.iter().all(|&(start, end)| start < end))
 }
 
-/// The pseudo-random numbers of Marsaglia's xorshift64.
+/// Drawn numbers and texts.
 struct Random(u64);
 
 impl Random {
     fn below(&mut self, n: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 >> 11) as usize % n
+        (xorshift(&mut self.0) >> 11) as usize % n
     }
 
     fn of<'a>(&mut self, choices: &[&'a str]) -> &'a str {
@@ -200,13 +200,8 @@ fn drawn_patterns_give_the_matches_of_fancy_regex() {
     assert!(made > drawn(150, 900) && texts > drawn(3_300, 20_000), "{made} patterns, {texts} texts");
 }
 
-fn split(pattern: &str) -> Split {
-    Split::new(Some(pattern), Tables::Tiktoken, true).unwrap()
-}
-
 fn pieces<'t>(split: &Split, text: &'t str) -> Vec<&'t str> {
-    let mut out = Vec::new();
-    split.pieces(text, &mut |piece| out.push(piece)).unwrap();
+    let out = plain(split, text);
     let (mut ends, mut buffer) = (Vec::new(), [0; 100]);
     if let Some(mut walk) = split.walk(text) {
         while let count @ 1.. = walk.fill(&mut buffer) {
