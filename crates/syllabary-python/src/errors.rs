@@ -73,7 +73,6 @@ pub fn to_python(py: Python<'_>, error: Error, text: Option<&str>) -> PyErr {
         Error::TooLarge(reason) => ("TextError", reason),
         Error::File { path, code, reason } => return PyOSError::new_err((code, reason, path)),
         Error::Interrupted => return PyKeyboardInterrupt::new_err("interrupted"),
-        other => ("SyllabaryError", other.to_string()),
     };
     exception(py, name, message)
 }

@@ -6,7 +6,6 @@ use std::{fmt, io, path::Path};
 
 /// Why the engine could not do what was asked.
 #[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum Error {
     /// A split pattern that cannot be used.
     Pattern {

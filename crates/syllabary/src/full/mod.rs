@@ -197,16 +197,6 @@ impl Rows {
         Ok(())
     }
 
-    /// The number of rows.
-    pub fn len(&self) -> usize {
-        self.rows.len()
-    }
-
-    /// Whether there are none.
-    pub fn is_empty(&self) -> bool {
-        self.rows.is_empty()
-    }
-
     /// Where each row begins, and the end.
     pub fn bounds(&self) -> Vec<i64> {
         let widths = self.rows.iter().map(|row| row.length.max(self.padded) as i64);

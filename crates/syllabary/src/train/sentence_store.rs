@@ -107,23 +107,6 @@ impl StoredWords {
 }
 
 impl Words {
-    /// All of them in memory.
-    ///
-    /// # Errors
-    /// As `characters`.
-    pub fn in_memory(self, go_on: &mut GoOn<'_>) -> Result<SentenceWords, Error> {
-        let words = match self {
-            Words::Memory(words) => return Ok(words),
-            Words::Stored(words) => words,
-        };
-        let mut all = SentenceWords::default();
-        words.each(go_on, &mut |(before, word), count, _| {
-            all.add(before, word, count);
-            Ok(())
-        })?;
-        Ok(all)
-    }
-
     /// The words over an alphabet with their counts, at most `most`, the most frequent first, of equals the smaller;
     /// and how often any word occurs. memory: bytes that there are for them.
     ///

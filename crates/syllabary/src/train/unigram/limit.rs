@@ -24,10 +24,4 @@ impl Limit {
             ))
         })
     }
-
-    /// Whether so many bytes are left.
-    #[must_use]
-    pub fn holds(self, bytes: usize) -> bool {
-        self.0.is_none_or(|left| bytes <= left)
-    }
 }
