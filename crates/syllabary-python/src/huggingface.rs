@@ -138,7 +138,7 @@ impl HuggingFaceTrainer {
     /// The number of distinct words; nothing can be fed after that.
     fn finish(&mut self, py: Python<'_>) -> PyResult<usize> {
         self.table = work(py, |go_on| self.words.finish(go_on))?;
-        Ok(self.table.len())
+        Ok(self.table.distinct())
     }
 
     /// The words that occur `least` times or more, the most frequent first and equal ones in order; at most `most`.
@@ -176,7 +176,7 @@ impl HuggingFaceTrainer {
     ) -> PyResult<Vec<(String, f64)>> {
         let follower = unigram::Follower::new(callback, known, keep)?;
         let words = std::mem::replace(&mut self.table, Counted::Table(PieceTable::default()));
-        unigram::learn_words(py, words, settings, (self.threads, self.memory), follower)
+        unigram::learn_words(py, |_| Ok(words), settings, (self.threads, self.memory), follower)
     }
 
     /// Names by id, how many there were before merging, merges as `(left, right, result)`, and their counts.

@@ -1,19 +1,23 @@
 //! `learn_unigram_of`: a unigram language model of counted words.
 
 use numpy::{IntoPyArray, PyReadonlyArray1};
-use pyo3::{exceptions::PyValueError, prelude::*, types::PyBytes};
+use pyo3::{prelude::*, types::PyBytes};
 use syllabary::{
     Error,
     train::{
+        GoOn,
         huggingface_counted::Counted,
         unigram::{
             self, Branching, Limit, Rounds, Scored, SeedRules, UnigramOptions, Unknown,
-            sentences::{Prepared, of_counter, of_words},
+            sentences::{Prepared, of_words},
         },
     },
 };
 
-use crate::trainer::{Pulse, Trainer};
+use crate::{
+    convert::attribute,
+    trainer::{Pulse, Trainer},
+};
 
 /// The engine's options of a `UnigramSettings`.
 pub fn options(
@@ -21,6 +25,7 @@ pub fn options(
     threads: usize,
     memory: Option<usize>,
 ) -> PyResult<UnigramOptions> {
+    let unknowns = [("none", Unknown::Nothing), ("first", Unknown::First), ("own", Unknown::Own)];
     Ok(UnigramOptions {
         desired: settings.getattr("desired")?.extract()?,
         sub_iterations: settings.getattr("sub_iterations")?.extract()?,
@@ -29,14 +34,7 @@ pub fn options(
         threads,
         single: settings.getattr("single")?.extract()?,
         settle: settings.getattr("settle")?.extract()?,
-        unknown: match settings.getattr("unknown")?.extract::<String>()?.as_str() {
-            "none" => Unknown::Nothing,
-            "first" => Unknown::First,
-            "own" => Unknown::Own,
-            other => {
-                return Err(PyValueError::new_err(format!("unknown is {other:?}, not none, first, own")));
-            }
-        },
+        unknown: attribute(settings, "unknown", &unknowns)?,
         all_grow: settings.getattr("all_grow")?.extract()?,
         logarithms: settings.getattr("logarithms")?.extract()?,
         last_iterations: settings.getattr("last_iterations")?.extract()?,
@@ -85,7 +83,7 @@ pub fn learn(
     py: Python<'_>,
     follower: Follower,
     options: &UnigramOptions,
-    prepare: impl FnOnce(&mut dyn FnMut() -> bool) -> Result<Prepared, Error> + Send,
+    prepare: impl FnOnce(&mut GoOn<'_>) -> Result<Prepared, Error> + Send,
 ) -> PyResult<Vec<(String, f64)>> {
     let Follower { mut pulse, known, keep } = follower;
     let mut raised = None;
@@ -113,10 +111,10 @@ fn hand_over(py: Python<'_>, keep: &Py<PyAny>, pieces: Scored) -> PyResult<()> {
     keep.call1(py, (text, pieces.ends.into_pyarray(py), pieces.scores.into_pyarray(py))).map(drop)
 }
 
-/// Pieces with their scores, of the words that Hugging Face's trainer has counted.
+/// Pieces with their scores, of counted words.
 pub fn learn_words(
     py: Python<'_>,
-    words: Counted,
+    words: impl FnOnce(&mut GoOn<'_>) -> Result<Counted, Error> + Send,
     settings: &Bound<'_, PyAny>,
     (threads, memory): (usize, Option<usize>),
     follower: Follower,
@@ -124,7 +122,7 @@ pub fn learn_words(
     let options = options(settings, threads, memory)?;
     let (rules, most, outside) = rules(settings)?;
     let memory = options.memory;
-    learn(py, follower, &options, |go_on| of_words(words, rules, (most, outside), memory, go_on))
+    learn(py, follower, &options, |go_on| of_words(words(go_on)?, rules, (most, outside), memory, go_on))
 }
 
 /// The same of what a trainer has counted, which is used up; `known`: pieces to begin with, `keep`: a function that is
@@ -140,22 +138,18 @@ pub fn learn_unigram_of(
     keep: Option<Py<PyAny>>,
 ) -> PyResult<Vec<(String, f64)>> {
     let (counter, threads, memory) = trainer.take()?;
-    let options = options(settings, threads, memory)?;
-    let (rules, most, outside) = rules(settings)?;
     let follower = Follower::new(callback, known, keep)?;
-    let memory = options.memory;
-    learn(py, follower, &options, |go_on| of_counter(counter, rules, (most, outside), memory, go_on))
+    learn_words(py, |go_on| counter.into_counted(go_on), settings, (threads, memory), follower)
 }
 
 /// How seeds are chosen, how many characters there are at most, and what stands for the others.
 fn rules(settings: &Bound<'_, PyAny>) -> PyResult<(SeedRules, Option<usize>, char)> {
-    let branching = match settings.getattr("branching")?.extract::<String>()?.as_str() {
-        "ends" => Branching::Ends,
-        "texts" => Branching::Texts,
-        other => return Err(PyValueError::new_err(format!("no branching is called {other:?}"))),
-    };
     let rules = SeedRules {
-        branching,
+        branching: attribute(
+            settings,
+            "branching",
+            &[("ends", Branching::Ends), ("texts", Branching::Texts)],
+        )?,
         size: size(settings)?,
         longest: settings.getattr("longest")?.extract()?,
         shapes: None,

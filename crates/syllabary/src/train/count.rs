@@ -1,13 +1,13 @@
 //! Counting: documents, whole or in parts, become a tally of pieces (or sequences of them).
 //!
 //! A document is cut only where the split cuts anyway, so that the result is that of the whole document and
-//! memory stays bounded. Leaves out documents in parts (`parts`), who counts (`crew`) and what a tally is
+//! memory stays bounded. Leaves out documents in parts (`parts`), who counts and when (`gather`) and what a tally is
 //! (`tally`).
 
 mod parts;
 mod runs;
 
-use std::{mem, path::PathBuf, sync::Arc};
+use std::path::PathBuf;
 
 use crate::{
     Error,
@@ -16,8 +16,9 @@ use crate::{
     split::{Split, floor},
     train::{
         GoOn,
-        crew::{Crew, Stretch},
-        gather::Counts,
+        crew::Stretch,
+        gather::{Counts, Gather},
+        going, huggingface_counted,
         memory::Room,
         spill::Order,
         table::PieceTable,
@@ -48,24 +49,15 @@ pub(super) struct Cutter {
 /// Collects the pieces of a corpus.
 pub struct Counter {
     unit: Unit,
-    cutter: Arc<Cutter>,
-    room: Arc<Room>,
-    tally: Tally,
-    distinct: usize,
+    gather: Gather<Cutter>,
     /// For words: the pieces in order of first appearance, and those of every run as indices into them.
     pub(super) words: PieceTable,
     pub(super) runs: Runs,
-    threads: usize,
-    crew: Option<Crew>,
-    /// What was taken and not yet handed to the crew.
-    batch: Stretch,
     /// The part of the current document that is not yet taken.
     tail: String,
     /// The length of the tail when it was last searched for a place to cut, and had none.
     searched: usize,
     bytes: u64,
-    /// Bytes of text taken: the place in the corpus of what comes next.
-    taken: u64,
 }
 
 impl Counter {
@@ -79,22 +71,16 @@ impl Counter {
         room: Room,
     ) -> Result<Counter, Error> {
         let tokens: Vec<(String, u32)> = special.iter().cloned().zip(0..).collect();
-        let matcher = SpecialMatcher::new(&tokens)?;
+        let cutter = Cutter { split, special: special.to_vec(), matcher: SpecialMatcher::new(&tokens)? };
+        let threads = if unit == Unit::Word { 1 } else { threads };
         Ok(Counter {
             unit,
-            cutter: Arc::new(Cutter { split, special: special.to_vec(), matcher }),
-            room: Arc::new(room),
-            tally: Tally::default(),
-            distinct: 0,
+            gather: Gather::new(cutter, threads, STRETCH_BYTES, room),
             words: PieceTable::default(),
             runs: Runs::default(),
-            threads: if unit == Unit::Word { 1 } else { threads },
-            crew: None,
-            batch: Stretch::default(),
             tail: String::new(),
             searched: 0,
             bytes: 0,
-            taken: 0,
         })
     }
 
@@ -105,7 +91,7 @@ impl Counter {
 
     /// The number of distinct pieces; of all, after `finish`.
     pub fn distinct_pieces(&self) -> usize {
-        if self.unit == Unit::Word { self.words.len() } else { self.distinct }
+        if self.unit == Unit::Word { self.words.len() } else { self.gather.distinct() }
     }
 
     /// Bytes of text taken so far.
@@ -115,25 +101,22 @@ impl Counter {
 
     /// A file for the places of tokens, if what was counted is on disk.
     pub(super) fn places_file(&self) -> Option<PathBuf> {
-        let spilled = self.runs.is_on_disk() || self.room.spilled().is_some();
-        self.room.beside("places").filter(|_| spilled)
+        let room = self.gather.room();
+        let spilled = self.runs.is_on_disk() || room.spilled().is_some();
+        room.beside("places").filter(|_| spilled)
     }
 
     /// Symbols of all pieces in memory, and what is between them, at most.
     pub(super) fn symbols(&self) -> usize {
-        1 + self.tally.total_bytes() + self.tally.len()
-    }
-
-    /// The bytes of memory that the pieces take.
-    pub(super) fn memory(&self) -> usize {
-        self.tally.memory()
+        let tally = self.gather.tally();
+        1 + tally.total_bytes() + tally.len()
     }
 
     /// Calls `f` with every piece, after `finish`; there are none for words, which are sequences of pieces.
     pub fn each(&self, f: &mut impl FnMut(Counted<'_>) -> Result<(), Error>) -> Result<(), Error> {
-        match self.room.spilled() {
+        match self.gather.room().spilled() {
             Some(spill) => spill.each(Order::Bytes, f),
-            None => self.tally.each(f),
+            None => self.gather.tally().each(f),
         }
     }
 
@@ -143,9 +126,9 @@ impl Counter {
         go_on: &mut GoOn<'_>,
         f: &mut impl FnMut(Counted<'_>) -> Result<(), Error>,
     ) -> Result<(), Error> {
-        match self.room.spilled() {
+        match self.gather.room().spilled() {
             Some(spill) => spill.each(Order::Bytes, f),
-            None => self.tally.each_by_bytes(go_on, f),
+            None => self.gather.tally().each_by_bytes(go_on, f),
         }
     }
 
@@ -154,12 +137,12 @@ impl Counter {
         &self,
         f: &mut impl FnMut(Counted<'_>) -> Result<(), Error>,
     ) -> Result<(), Error> {
-        match self.room.spilled() {
+        match self.gather.room().spilled() {
             Some(spill) => {
                 spill.sort(Order::First, SORT_BYTES, &mut || true)?;
                 spill.each(Order::First, f)
             }
-            None => self.tally.each_by_first(f),
+            None => self.gather.tally().each_by_first(f),
         }
     }
 
@@ -169,13 +152,13 @@ impl Counter {
         go_on: &mut GoOn<'_>,
         f: &mut impl FnMut(Counted<'_>) -> Result<(), Error>,
     ) -> Result<(), Error> {
-        match self.room.spilled() {
+        match self.gather.room().spilled() {
             Some(spill) => {
-                let share = self.room.bytes().unwrap_or(0) / 4;
+                let share = self.gather.room().bytes().unwrap_or(0) / 4;
                 spill.sort(Order::Frequent, share.max(SORT_BYTES), go_on)?;
                 spill.each(Order::Frequent, f)
             }
-            None => self.tally.each_by(|count| u64::MAX - count, go_on, f),
+            None => self.gather.tally().each_by(|count| u64::MAX - count, go_on, f),
         }
     }
 
@@ -184,7 +167,7 @@ impl Counter {
         &self,
         f: &mut impl FnMut(Counted<'_>) -> Result<(), Error>,
     ) -> Result<(), Error> {
-        self.tally.each_by_count(f)
+        self.gather.tally().each_by_count(f)
     }
 
     /// Counts whole documents. `go_on` is asked now and then; its `false` is `Error::Interrupted`.
@@ -204,10 +187,10 @@ impl Counter {
 
     /// Adds `count` of a piece counted elsewhere.
     pub fn add(&mut self, piece: &[u8], count: u64) -> Result<(), Error> {
-        self.room.make(&mut self.tally, 1)?;
-        self.tally.add(piece, 0, piece.len(), count, self.taken)?;
-        self.taken += 1;
-        Ok(())
+        self.gather.count(|_, (place, _), tally, room| {
+            room.make(tally, 1)?;
+            tally.add(piece, 0, piece.len(), count, place)
+        })
     }
 
     /// Bytes of the document under way that may belong to a piece which is not there yet.
@@ -221,27 +204,18 @@ impl Counter {
         self.settle(go_on)
     }
 
+    /// Ends the text: all pieces, of which none is left here.
+    ///
+    /// # Errors
+    /// As `finish`.
+    pub fn into_counted(mut self, go_on: &mut GoOn<'_>) -> Result<huggingface_counted::Counted, Error> {
+        self.end_document(go_on)?;
+        self.gather.finish(go_on).map(huggingface_counted::Counted::Stored)
+    }
+
     /// Waits until all that was fed is in the tally, but `pending` bytes.
     pub fn settle(&mut self, go_on: &mut GoOn<'_>) -> Result<(), Error> {
-        if self.crew.is_none() && self.batch.is_empty() && self.tally.is_empty() && self.distinct > 0 {
-            return Ok(()); // All of it is on disk, in one run.
-        }
-        let batch = mem::take(&mut self.batch);
-        let mut tallies = match self.crew.take() {
-            Some(mut crew) => {
-                let sent = crew.send(batch, go_on);
-                crew.finish(sent, go_on)?
-            }
-            None => {
-                if !batch.is_empty() {
-                    self.cutter.count(&batch, &mut self.tally, &self.room, go_on)?;
-                }
-                Vec::new()
-            }
-        };
-        tallies.push(mem::take(&mut self.tally));
-        (self.tally, self.distinct) = self.room.sum(tallies, go_on)?;
-        Ok(())
+        self.gather.settle(go_on)
     }
 
     /// Counts a text that ends where a document ends, or where it may be cut.
@@ -249,36 +223,7 @@ impl Counter {
         if text.is_empty() {
             return Ok(());
         }
-        if self.unit == Unit::Word {
-            return self.count_runs(text, go_on);
-        }
-        if self.batch.is_empty() {
-            self.batch.place = self.taken;
-        }
-        self.taken += text.len() as u64;
-        self.batch.push(text);
-        if self.batch.len() >= STRETCH_BYTES { self.hand_over(go_on) } else { Ok(()) }
-    }
-
-    fn hand_over(&mut self, go_on: &mut GoOn<'_>) -> Result<(), Error> {
-        let batch = mem::take(&mut self.batch);
-        if self.threads > 1 && self.crew.is_none() {
-            self.crew = Crew::start(self.cutter.clone(), self.threads, &self.room);
-        }
-        let Some(crew) = &mut self.crew else {
-            let result = self.cutter.count(&batch, &mut self.tally, &self.room, go_on);
-            self.batch = batch.emptied();
-            return result;
-        };
-        self.batch = crew.spare();
-        let sent = crew.send(batch, go_on);
-        if sent.is_ok() && !crew.failed() {
-            return Ok(());
-        }
-        match self.crew.take() {
-            Some(crew) => crew.finish(sent, go_on).map(drop),
-            None => sent,
-        }
+        if self.unit == Unit::Word { self.count_runs(text, go_on) } else { self.gather.take(text, go_on) }
     }
 }
 
@@ -302,7 +247,7 @@ impl Counts for Cutter {
             let at = piece.as_ptr() as usize - start;
             spans.push((at, at + piece.len()));
             if spans.len() == SPANS && state.is_ok() {
-                state = if go_on() { add(&spans) } else { Err(Error::Interrupted) };
+                state = going(go_on).and_then(|()| add(&spans));
             }
             if spans.len() == SPANS {
                 spans.clear();

@@ -1,7 +1,7 @@
 //! The threads that count, each with a tally of its own; added when the text has ended.
 //!
 //! Every piece is noted with its place in the corpus, so it is no matter who counts what and when. Leaves out
-//! where the text is cut (`count`).
+//! where the text is cut (`count`), and who hands stretches of it over (`gather`).
 
 use std::{
     sync::{
@@ -13,7 +13,7 @@ use std::{
     time::Duration,
 };
 
-use super::{GoOn, gather::Counts, memory::Room, tally::Tally};
+use super::{GoOn, gather::Counts, going, memory::Room, tally::Tally};
 use crate::Error;
 
 /// Documents, or parts of them that can be counted alone, one after the other.
@@ -21,14 +21,16 @@ use crate::Error;
 pub(super) struct Stretch {
     text: String,
     ends: Vec<usize>,
-    /// Where it begins in the corpus, or how many came before.
+    /// Where it begins in the corpus.
     pub place: u64,
+    /// How many came before.
+    pub number: u64,
 }
 
 impl Stretch {
     /// One text that can be counted alone.
-    pub fn of(text: String, place: u64) -> Stretch {
-        Stretch { ends: vec![text.len()], text, place }
+    pub fn of(text: String) -> Stretch {
+        Stretch { ends: vec![text.len()], text, ..Stretch::default() }
     }
 
     /// Its memory, without text.
@@ -177,7 +179,7 @@ impl Crew {
 
 fn pause(go_on: &mut GoOn<'_>) -> Result<(), Error> {
     std::thread::sleep(Duration::from_micros(200));
-    if go_on() { Ok(()) } else { Err(Error::Interrupted) }
+    going(go_on)
 }
 
 /// Counts what comes until nothing comes any more.
@@ -220,7 +222,7 @@ mod tests {
             _room: &Room,
             _go_on: &mut GoOn<'_>,
         ) -> Result<(), Error> {
-            if stretch.place == 1 { Err(Error::TooLarge("full".to_owned())) } else { Ok(()) }
+            if stretch.number == 1 { Err(Error::TooLarge("full".to_owned())) } else { Ok(()) }
         }
     }
 
@@ -234,7 +236,8 @@ mod tests {
                 asked += 1;
                 asked < 50_000
             };
-            let sent = (0..100).try_for_each(|place| crew.send(Stretch::of("a".to_owned(), place), go_on));
+            let stretch = |number| Stretch { number, ..Stretch::of("a".to_owned()) };
+            let sent = (0..100).try_for_each(|number| crew.send(stretch(number), go_on));
             assert_eq!(sent, Ok(()));
             assert_eq!(crew.finish(sent, go_on).err(), Some(Error::TooLarge("full".to_owned())));
         }

@@ -128,9 +128,7 @@ pub(super) fn choose(
         .collect();
     let here: Vec<_> = parts.iter().map(|part| part.places_of(&order, watched.len())).collect();
     let lists = divided(&mut watched, parts.len(), |part, at| here[part][at] as usize);
-    let numbered = (0..ranges.len()).map(|part| part..part + 1).collect();
-    in_parts(numbered, go_on, &|part: Range<usize>, go_on: &mut GoOn<'_>| {
-        let part = part.start;
+    in_parts((0..ranges.len()).collect(), go_on, &|part: usize, go_on: &mut GoOn<'_>| {
         collect(&parts[part], ranges[part].start, &order, &mut taken(&lists[part]), go_on)
     })?;
     drop(lists);

@@ -7,9 +7,10 @@ use std::{mem, sync::Arc};
 use super::{
     GoOn,
     crew::{Crew, Stretch},
+    going,
     memory::Room,
     stored::Stored,
-    tally::{Counted, Tally},
+    tally::Tally,
 };
 use crate::Error;
 
@@ -34,9 +35,12 @@ pub(super) struct Gather<C> {
     /// So many bytes are counted at a time.
     stretch: usize,
     crew: Option<Crew>,
-    /// Text not handed over; its place says how many stretches there were before.
+    /// Text not handed over.
     batch: Stretch,
+    /// Where the next stretch begins, and how many there were before.
+    next: (u64, u64),
     tally: Tally,
+    distinct: usize,
 }
 
 impl<C: Counts> Gather<C> {
@@ -48,12 +52,28 @@ impl<C: Counts> Gather<C> {
             stretch,
             crew: None,
             batch: Stretch::default(),
+            next: (0, 0),
             tally: Tally::default(),
+            distinct: 0,
         }
     }
 
     pub fn cutter(&self) -> &Arc<C> {
         &self.cutter
+    }
+
+    pub fn room(&self) -> &Room {
+        &self.room
+    }
+
+    /// What was counted when it was last waited for, unless that is on disk.
+    pub fn tally(&self) -> &Tally {
+        &self.tally
+    }
+
+    /// How many distinct pieces it had.
+    pub fn distinct(&self) -> usize {
+        self.distinct
     }
 
     /// Takes a text that can be counted alone.
@@ -64,37 +84,63 @@ impl<C: Counts> Gather<C> {
         if self.batch.len() >= self.stretch { self.hand_over(go_on) } else { Ok(()) }
     }
 
-    /// Counts on the calling thread; `f` is given the number of the stretch that this is.
+    /// The same, for one of the size of a stretch that is no longer needed.
+    pub fn take_whole(&mut self, text: String, go_on: &mut GoOn<'_>) -> Result<(), Error> {
+        if !self.batch.is_empty() {
+            return self.take(&text, go_on);
+        }
+        self.batch = Stretch::of(text);
+        self.hand_over(go_on)
+    }
+
+    /// Memory for text.
+    pub fn spare(&mut self) -> String {
+        let spare =
+            if self.batch.is_empty() { mem::take(&mut self.batch).into_empty() } else { String::new() };
+        if spare.capacity() > 0 {
+            spare
+        } else {
+            self.crew.as_ref().map_or(spare, |crew| crew.spare().into_empty())
+        }
+    }
+
+    /// Counts on the calling thread; `f` is given the place and the number of the stretch that this is.
     pub fn count(
         &mut self,
-        f: impl FnOnce(&C, u64, &mut Tally, &Room) -> Result<(), Error>,
+        f: impl FnOnce(&C, (u64, u64), &mut Tally, &Room) -> Result<(), Error>,
     ) -> Result<(), Error> {
         if !self.batch.is_empty() {
             self.hand_over(&mut || true)?;
         }
-        let batch = self.next_batch();
-        f(&self.cutter, batch.place, &mut self.tally, &self.room)
+        let here = self.stretch_of(0);
+        f(&self.cutter, here, &mut self.tally, &self.room)
     }
 
-    /// What was gathered; the next stretch begins.
-    fn next_batch(&mut self) -> Stretch {
-        let mut next = Stretch::default();
-        next.place = self.batch.place + 1;
-        mem::replace(&mut self.batch, next)
+    /// The place and the number of the next stretch, which has so many bytes; one without text takes a place, too.
+    fn stretch_of(&mut self, bytes: usize) -> (u64, u64) {
+        let (place, number) = self.next;
+        mem::replace(&mut self.next, (place + bytes.max(1) as u64, number + 1))
+    }
+
+    /// What was gathered.
+    fn batch(&mut self) -> Stretch {
+        let mut batch = mem::take(&mut self.batch);
+        (batch.place, batch.number) = self.stretch_of(batch.len());
+        batch
     }
 
     fn hand_over(&mut self, go_on: &mut GoOn<'_>) -> Result<(), Error> {
-        let batch = self.next_batch();
+        let batch = self.batch();
         if self.threads > 1 && self.crew.is_none() {
             self.crew = Crew::start(self.cutter.clone(), self.threads, &self.room);
         }
         let Some(crew) = &mut self.crew else {
-            let result = if go_on() { Ok(()) } else { Err(Error::Interrupted) };
-            let result = result.and_then(|()| self.cutter.count(&batch, &mut self.tally, &self.room, go_on));
-            let next = mem::replace(&mut self.batch, batch.emptied()).place;
-            self.batch.place = next;
+            let result =
+                going(go_on).and_then(|()| self.cutter.count(&batch, &mut self.tally, &self.room, go_on));
+            self.batch = batch.emptied();
             return result;
         };
+        self.batch = crew.spare();
         let sent = crew.send(batch, go_on);
         if sent.is_ok() && !crew.failed() {
             return Ok(());
@@ -105,9 +151,12 @@ impl<C: Counts> Gather<C> {
         }
     }
 
-    /// Waits until all that was taken is counted; all tallies.
-    fn counted(&mut self, go_on: &mut GoOn<'_>) -> Result<Vec<Tally>, Error> {
-        let batch = self.next_batch();
+    /// Waits until all that was taken is counted.
+    pub fn settle(&mut self, go_on: &mut GoOn<'_>) -> Result<(), Error> {
+        if self.crew.is_none() && self.batch.is_empty() && self.tally.is_empty() && self.distinct > 0 {
+            return Ok(()); // All of it is on disk, in one run.
+        }
+        let batch = self.batch();
         let mut tallies = match self.crew.take() {
             Some(mut crew) => {
                 let sent = crew.send(batch, go_on);
@@ -119,30 +168,13 @@ impl<C: Counts> Gather<C> {
             }
         };
         tallies.push(mem::take(&mut self.tally));
-        Ok(tallies)
-    }
-
-    /// Waits until all that was taken is counted; the number of distinct pieces.
-    pub fn settle(&mut self, go_on: &mut GoOn<'_>) -> Result<usize, Error> {
-        let tallies = self.counted(go_on)?;
-        let (tally, distinct) = self.room.sum(tallies, go_on)?;
-        self.tally = tally;
-        Ok(distinct)
-    }
-
-    /// Waits until all that was taken is counted; not under a limit of memory. Calls `f` with every piece by its bytes.
-    pub fn each_by_bytes(
-        &mut self,
-        go_on: &mut GoOn<'_>,
-        f: &mut impl FnMut(Counted<'_>) -> Result<(), Error>,
-    ) -> Result<(), Error> {
-        self.settle(go_on)?;
-        self.tally.each_by_bytes(go_on, f)
+        (self.tally, self.distinct) = self.room.sum(tallies, go_on)?;
+        Ok(())
     }
 
     /// Ends the text: all pieces, which are no longer here.
     pub fn finish(&mut self, go_on: &mut GoOn<'_>) -> Result<Stored, Error> {
-        let tallies = self.counted(go_on)?;
-        Stored::of(&self.room, tallies, go_on)
+        self.settle(go_on)?;
+        Ok(Stored::new(&self.room, (mem::take(&mut self.tally), mem::take(&mut self.distinct))))
     }
 }

@@ -18,17 +18,11 @@ pub enum Counted {
 impl Counted {
     /// The number of distinct words.
     #[must_use]
-    pub fn len(&self) -> usize {
+    pub fn distinct(&self) -> usize {
         match self {
             Counted::Table(table) => table.len(),
-            Counted::Stored(stored) => stored.len(),
+            Counted::Stored(stored) => stored.distinct(),
         }
-    }
-
-    /// Whether there is none.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
     }
 
     /// Calls `f` with every word, in no order, but each time in the same.

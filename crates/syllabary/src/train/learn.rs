@@ -7,6 +7,7 @@ use std::sync::Arc;
 use super::{
     GoOn, TieBreak, TrainOptions,
     count::Counter,
+    going,
     pairs::{Limits, Pairs},
     places::Places,
     queue::PairQueue,
@@ -166,9 +167,7 @@ pub(super) fn learn<T: Tie>(
     left: usize,
     go_on: &mut GoOn<'_>,
 ) -> Result<Option<Learned>, Error> {
-    if !go_on() {
-        return Err(Error::Interrupted);
-    }
+    going(go_on)?;
     let mut next = queue.pop(pairs, tokens);
     if next.is_none() {
         pairs.watch(left, go_on)?;

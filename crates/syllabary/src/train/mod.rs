@@ -6,8 +6,8 @@
 //! ```
 //!
 //! The corpus is counted once (`count`); a merge touches only the places where its pair stands (`pairs`), and
-//! pairs too rare to be next are not looked at (`window`). Leaves out which ids alphabet and special tokens get in the finished tokenizer: here the alphabet has
-//! ids from 0 up and the merges follow.
+//! pairs too rare to be next are not looked at (`window`). Leaves out which ids alphabet and special tokens get in the
+//! finished tokenizer: here the alphabet has ids from 0 up and the merges follow.
 
 mod all_pairs;
 pub mod count;
@@ -59,7 +59,7 @@ pub use learn::{Learned, Merging};
 pub use memory::Room;
 pub use spelling::Start;
 pub use table::PieceTable;
-pub use tally::{Counted, Tally};
+pub use tally::Counted;
 
 /// Which of the pairs with the highest count merges.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -102,8 +102,13 @@ pub struct TrainOptions {
 /// Asked now and then during long work; the answer `false` ends it with `Error::Interrupted`.
 pub type GoOn<'a> = dyn FnMut() -> bool + 'a;
 
+/// Asks.
+fn going(go_on: &mut GoOn<'_>) -> Result<(), Error> {
+    if go_on() { Ok(()) } else { Err(Error::Interrupted) }
+}
+
 /// Asks at every 65,536th step.
 fn ask(go_on: &mut GoOn<'_>, step: usize) -> Result<(), Error> {
     const STRIDE: usize = 1 << 16;
-    if step % STRIDE == STRIDE - 1 && !go_on() { Err(Error::Interrupted) } else { Ok(()) }
+    if step % STRIDE == STRIDE - 1 { going(go_on) } else { Ok(()) }
 }

@@ -1,7 +1,6 @@
 //! Work in parts, one a thread.
 
 use std::{
-    ops::Range,
     sync::atomic::{AtomicBool, Ordering},
     time::Duration,
 };
@@ -10,10 +9,10 @@ use super::GoOn;
 use crate::{Error, threads};
 
 /// The results of `job` on every part, in order; the first part is done here.
-pub(super) fn in_parts<R: Send>(
-    parts: Vec<Range<usize>>,
+pub(super) fn in_parts<P: Clone + Send, R: Send>(
+    parts: Vec<P>,
     go_on: &mut GoOn<'_>,
-    job: &(impl Fn(Range<usize>, &mut GoOn<'_>) -> Result<R, Error> + Sync),
+    job: &(impl Fn(P, &mut GoOn<'_>) -> Result<R, Error> + Sync),
 ) -> Result<Vec<R>, Error> {
     let stop = AtomicBool::new(false);
     let going = || !stop.load(Ordering::Relaxed);
@@ -21,7 +20,7 @@ pub(super) fn in_parts<R: Send>(
         let mut parts = parts.into_iter();
         let first = parts.next();
         let others: Vec<_> = parts
-            .map(|part| (part.clone(), threads::start(scope, move || job(part, &mut || going()))))
+            .map(|part: P| (part.clone(), threads::start(scope, move || job(part, &mut || going()))))
             .collect();
         let mut ask = || {
             let on = go_on();

@@ -11,6 +11,7 @@ use super::{
     GoOn,
     crew::Stretch,
     gather::Counts,
+    going,
     memory::Room,
     sentence_tail::{self, Tail},
     tally::Tally,
@@ -104,13 +105,11 @@ impl Counts for Cutter {
                 room.make(tally, spans.len())?;
                 tally.add_all(whole.as_bytes(), &spans, 0)?;
                 spans.clear();
-                if !go_on() {
-                    return Err(Error::Interrupted);
-                }
+                going(go_on)?;
             }
         }
         self.sentences.fetch_add(sentences, Ordering::Relaxed);
-        self.tail.add(stretch.place, lasts);
+        self.tail.add(stretch.number, lasts);
         room.make(tally, spans.len())?;
         tally.add_all(whole.as_bytes(), &spans, 0)
     }

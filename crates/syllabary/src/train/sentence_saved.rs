@@ -37,7 +37,7 @@ impl Sentences {
         if let Some(order) = &self.order {
             order.save(&mut |text, count| marked(ORDER, text, count))?;
         }
-        self.gather.each_by_bytes(go_on, &mut |counted| {
+        self.gather.tally().each_by_bytes(go_on, &mut |counted| {
             let Some(rest) = counted.piece.strip_prefix(MARK.as_bytes()) else { return f(counted) };
             let text = [MARK.as_bytes(), WORD.to_string().as_bytes(), MARK.as_bytes(), rest].concat();
             f(Counted { piece: &text, ..counted })
@@ -69,7 +69,7 @@ impl Sentences {
     }
 
     fn restore_word(&mut self, word: &str, count: u64) -> Result<(), Error> {
-        self.gather.count(|cutter, stretch, tally, room| {
+        self.gather.count(|cutter, (_, stretch), tally, room| {
             cutter.tail.add(stretch, String::new());
             room.make(tally, 1)?;
             tally.add(word.as_bytes(), 0, word.len(), count, 0)

@@ -22,9 +22,8 @@ use super::{
 use crate::Error;
 
 pub use super::{
-    piece_rules::{Character, PieceRules, Script},
+    piece_rules::{Character, PieceRules},
     sentence_store::Words,
-    sentence_words::SentenceWords,
 };
 
 /// Pairs that occur nowhere any more are held up to so many, or twice those that are wanted.
@@ -145,6 +144,7 @@ fn unoccurring(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::train::{piece_rules::Script, sentence_words::SentenceWords};
 
     fn letters(text: &str) -> Vec<Character> {
         text.chars().map(|text| Character { text, script: Script::ANY, refused: false }).collect()

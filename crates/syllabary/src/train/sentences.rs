@@ -10,6 +10,7 @@ use std::sync::{Arc, atomic::Ordering};
 use super::{
     GoOn,
     gather::Gather,
+    going,
     memory::Room,
     parallel::in_parts,
     sentence_cutter::Cutter,
@@ -120,7 +121,7 @@ impl Sentences {
             order.take(cutter, sentence, count, &mut String::new())?;
             return order.check(self.limit);
         }
-        self.gather.count(|cutter, stretch, tally, room| {
+        self.gather.count(|cutter, (_, stretch), tally, room| {
             cutter.sentences.fetch_add(1, Ordering::Relaxed);
             let mut last = String::new();
             cutter.enter_line(sentence, count, (&mut String::new(), &mut last), (tally, room))?;
@@ -145,8 +146,8 @@ impl Sentences {
     /// # Errors
     /// As `feed`.
     pub fn distinct(&mut self, go_on: &mut GoOn<'_>) -> Result<usize, Error> {
-        let distinct = self.gather.settle(go_on)?;
-        Ok(self.order.as_ref().map_or(distinct, |order| order.words().count()))
+        self.gather.settle(go_on)?;
+        Ok(self.order.as_ref().map_or(self.gather.distinct(), |order| order.words().count()))
     }
 
     /// All words. Nothing is left here.
@@ -223,7 +224,7 @@ impl Sentences {
             }
         }
         order.check(self.limit)?;
-        if go_on() { Ok(()) } else { Err(Error::Interrupted) }
+        going(go_on)
     }
 }
 

@@ -19,7 +19,7 @@ use std::{
 };
 
 use super::{
-    GoOn,
+    GoOn, ask,
     tally::{Counted, Tally},
 };
 use crate::Error;
@@ -91,7 +91,7 @@ impl Spill {
     }
 
     /// Merges the runs until one is left; gives the number of its pieces.
-    pub(super) fn merge(&self, go_on: &mut dyn FnMut() -> bool) -> Result<usize, Error> {
+    pub(super) fn merge(&self, go_on: &mut GoOn<'_>) -> Result<usize, Error> {
         loop {
             let is_last = self.runs().paths.len() <= FAN_IN;
             let pieces = self.merge_some(Order::Bytes, go_on)?;
@@ -102,7 +102,7 @@ impl Spill {
     }
 
     /// Merges the first runs, which are sorted so, into one that comes last; gives the number of its pieces.
-    fn merge_some(&self, order: Order, go_on: &mut dyn FnMut() -> bool) -> Result<usize, Error> {
+    fn merge_some(&self, order: Order, go_on: &mut GoOn<'_>) -> Result<usize, Error> {
         let mut some: Vec<PathBuf> = mem::take(&mut self.runs().paths);
         let later = some.split_off(some.len().min(FAN_IN));
         self.runs().paths.extend(later);
@@ -111,9 +111,7 @@ impl Spill {
         let mut run = Writer::new(into)?;
         let merged = each(&some, order, &mut |counted| {
             pieces += 1;
-            if pieces & 0xffff == 0 && !go_on() {
-                return Err(Error::Interrupted);
-            }
+            ask(go_on, pieces)?;
             run.put(counted)
         });
         some.iter().for_each(|path| drop(fs::remove_file(path)));
@@ -123,12 +121,7 @@ impl Spill {
     }
 
     /// Sorts the only run otherwise than by bytes, with so many bytes of memory, into no more runs than are merged at a time.
-    pub(super) fn sort(
-        &self,
-        order: Order,
-        memory: usize,
-        go_on: &mut dyn FnMut() -> bool,
-    ) -> Result<(), Error> {
+    pub(super) fn sort(&self, order: Order, memory: usize, go_on: &mut GoOn<'_>) -> Result<(), Error> {
         let old = mem::take(&mut self.runs().paths);
         let (mut bytes, mut held) = (0, Vec::<Head>::new());
         let flush = |held: &mut Vec<Head>| {
@@ -142,9 +135,7 @@ impl Spill {
         each(&old, Order::Bytes, &mut |Counted { piece, count, first }| {
             bytes += piece.len() + size_of::<Head>() + 16;
             held.push(Head { piece: piece.into(), count, first, order, run: 0 });
-            if held.len() & 0xffff == 0 && !go_on() {
-                return Err(Error::Interrupted);
-            }
+            ask(go_on, held.len())?;
             if bytes < memory {
                 return Ok(());
             }

@@ -17,26 +17,23 @@ use crate::Error;
 pub struct Stored {
     tally: Tally,
     room: Arc<Room>,
-    len: usize,
+    distinct: usize,
 }
 
 impl Stored {
     /// The sum of tallies, and of what is in `room` on disk.
     pub(super) fn of(room: &Arc<Room>, tallies: Vec<Tally>, go_on: &mut GoOn<'_>) -> Result<Stored, Error> {
-        let (tally, len) = room.sum(tallies, go_on)?;
-        Ok(Stored { tally, room: Arc::clone(room), len })
+        Ok(Stored::new(room, room.sum(tallies, go_on)?))
+    }
+
+    /// A sum, and its number of pieces; if it is empty and has some, these are in `room`.
+    pub(super) fn new(room: &Arc<Room>, (tally, distinct): (Tally, usize)) -> Stored {
+        Stored { tally, room: Arc::clone(room), distinct }
     }
 
     /// The number of distinct pieces.
-    #[must_use]
-    pub fn len(&self) -> usize {
-        self.len
-    }
-
-    /// Whether no piece was counted.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.len == 0
+    pub(super) fn distinct(&self) -> usize {
+        self.distinct
     }
 
     /// Calls `f` with every piece, in no order, but each time in the same.

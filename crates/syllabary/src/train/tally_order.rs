@@ -14,7 +14,7 @@ use std::{
 use super::{COUNT, Counted, Tally};
 use crate::{
     Error,
-    train::{GoOn, ask},
+    train::{GoOn, ask, going},
 };
 
 /// So many pieces are sorted at a time.
@@ -68,9 +68,7 @@ impl Tally {
         let mut order: Vec<usize> = (0..self.slots.len()).filter(|&at| self.slots[at][COUNT] > 0).collect();
         let key_at = |at: usize| key(self.slots[at][COUNT]);
         for some in order.chunks_mut(TOGETHER) {
-            if !go_on() {
-                return Err(Error::Interrupted);
-            }
+            going(go_on)?;
             some.sort_unstable_by(|&a, &b| key_at(a).cmp(&key_at(b)).then_with(|| self.compare(a, b)));
         }
         let heads = order.chunks(TOGETHER).filter_map(|some| {

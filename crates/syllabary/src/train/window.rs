@@ -359,10 +359,9 @@ fn places(sequences: &Sequences, found: Shared, go_on: &mut GoOn<'_>) -> Result<
     let pairs: Vec<_> = watched.iter().map(|each| each.pair).collect();
     let here = |share: usize, at: usize| shares[share].found.get(&pairs[at]).map_or(0, |found| found.places);
     let lists = divided(&mut watched, shares.len(), here);
-    let numbered = (0..shares.len()).map(|share| share..share + 1).collect();
-    in_parts(numbered, go_on, &|number: Range<usize>, go_on: &mut GoOn<'_>| {
-        let mut lists = taken(&lists[number.start]);
-        sequences.each_pair(shares[number.start].range.clone(), &mut |pair, _, place| {
+    in_parts((0..shares.len()).collect(), go_on, &|share: usize, go_on: &mut GoOn<'_>| {
+        let mut lists = taken(&lists[share]);
+        sequences.each_pair(shares[share].range.clone(), &mut |pair, _, place| {
             if filter.holds(pair)
                 && let Some(&at) = index.get(&pair)
                 && let Some(slot) = lists[at].next()

@@ -10,7 +10,7 @@ use std::{
     path::Path,
 };
 
-use super::{Counter, GoOn, STRETCH_BYTES, Stretch, floor};
+use super::{Counter, GoOn, STRETCH_BYTES, floor};
 use crate::{Error, alphabet::Unit};
 
 /// So many bytes of a file are looked at together.
@@ -79,7 +79,7 @@ impl Counter {
     pub(super) fn cut_of(&self, text: &str) -> Option<usize> {
         let mut reach = STRETCH_BYTES;
         while self.unit != Unit::Word && text.len() > reach {
-            let cut = self.cutter.safe_cut(&text[..floor(text, reach)]);
+            let cut = self.gather.cutter().safe_cut(&text[..floor(text, reach)]);
             if cut.is_some() {
                 return cut;
             }
@@ -153,10 +153,10 @@ impl Counter {
         let mut start = 0;
         while let Some(cut) = self.cut_of(&tail[start..]) {
             if start == 0 && tail.len() < 2 * STRETCH_BYTES {
-                let mut rest = self.spare();
+                let mut rest = self.gather.spare();
                 rest.push_str(&tail[cut..]);
                 tail.truncate(cut);
-                self.take_whole(mem::replace(&mut tail, rest), go_on)?;
+                self.gather.take_whole(mem::replace(&mut tail, rest), go_on)?;
                 continue;
             }
             self.take(&tail[start..start + cut], go_on)?;
@@ -166,28 +166,6 @@ impl Counter {
         self.searched = if tail.len() > STRETCH_BYTES { tail.len() } else { 0 };
         self.tail = tail;
         Ok(())
-    }
-
-    /// Memory for text.
-    fn spare(&mut self) -> String {
-        let spare =
-            if self.batch.is_empty() { mem::take(&mut self.batch).into_empty() } else { String::new() };
-        if spare.capacity() > 0 {
-            spare
-        } else {
-            self.crew.as_ref().map_or(spare, |crew| crew.spare().into_empty())
-        }
-    }
-
-    /// The same as `take` for a text that is no longer needed.
-    fn take_whole(&mut self, text: String, go_on: &mut GoOn<'_>) -> Result<(), Error> {
-        if !self.batch.is_empty() || self.unit == Unit::Word {
-            return self.take(&text, go_on);
-        }
-        let place = self.taken;
-        self.taken += text.len() as u64;
-        self.batch = Stretch::of(text, place);
-        self.hand_over(go_on)
     }
 
     /// Ends the document begun by `feed_part`.

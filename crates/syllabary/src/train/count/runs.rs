@@ -13,7 +13,7 @@ use std::{
 use super::Counter;
 use crate::{
     Error,
-    train::{GoOn, ask, memory::Room, table::PieceTable},
+    train::{GoOn, ask, going, memory::Room, table::PieceTable},
 };
 
 /// Marks the end of a run.
@@ -88,16 +88,12 @@ impl Runs {
                 }
                 left -= some.len();
                 f(&some)?;
-                if !go_on() {
-                    return Err(Error::Interrupted);
-                }
+                going(go_on)?;
             }
         }
         for some in self.last.chunks(BLOCK) {
             f(some)?;
-            if !go_on() {
-                return Err(Error::Interrupted);
-            }
+            going(go_on)?;
         }
         Ok(())
     }
@@ -115,10 +111,11 @@ impl Drop for Runs {
 impl Counter {
     /// Counts the pieces of a text as words.
     pub(super) fn count_runs(&mut self, text: &str, go_on: &mut GoOn<'_>) -> Result<(), Error> {
-        let (words, runs, room, mut step) = (&mut self.words, &mut self.runs, &*self.room, 0);
-        self.cutter.each_run(text, &mut |run| {
+        let (words, runs, mut step) = (&mut self.words, &mut self.runs, 0);
+        let (cutter, room) = (self.gather.cutter(), self.gather.room());
+        cutter.each_run(text, &mut |run| {
             let mut state = Ok(());
-            self.cutter.split.pieces(run, &mut |piece| {
+            cutter.split.pieces(run, &mut |piece| {
                 if state.is_ok() {
                     step += 1;
                     state = ask(go_on, step).and_then(|()| {
@@ -145,9 +142,9 @@ impl Counter {
             for (place, digit) in digits.iter_mut().enumerate() {
                 *digit = b"0123456789abcdef"[(id >> (28 - 4 * place) & 15) as usize];
             }
-            self.runs.push(self.words.add(&digits, 1)?, &self.room)?;
+            self.runs.push(self.words.add(&digits, 1)?, self.gather.room())?;
         }
-        if ids.is_empty() { Ok(()) } else { self.runs.end(&self.room) }
+        if ids.is_empty() { Ok(()) } else { self.runs.end(self.gather.room()) }
     }
 }
 

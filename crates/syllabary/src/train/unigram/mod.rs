@@ -27,12 +27,12 @@ use lattice::{Lattice, round};
 use model::{Model, Piece, digamma};
 
 pub use limit::Limit;
-pub use rounds::{Keep, Rounds, Scored};
+pub use rounds::{Rounds, Scored};
 pub use seed::{Branching, SeedRules};
 use words::Word;
-pub use words::{Symbols, Words};
+pub use words::Words;
 
-use super::{GoOn, parallel::in_parts};
+use super::{GoOn, going, parallel::in_parts};
 use crate::Error;
 
 /// A piece that is expected less often is dropped.
@@ -267,18 +267,18 @@ fn in_lanes<const SINGLE: bool>(
     go_on: &mut GoOn<'_>,
     job: &(impl Fn(&mut Lattice, &Word, f64, &mut [f64]) + Sync),
 ) -> Result<Vec<f64>, Error> {
-    let lane = |number: std::ops::Range<usize>, go_on: &mut GoOn<'_>| {
+    let lane = |number: usize, go_on: &mut GoOn<'_>| {
         let mut sums = vec![0.0; model.pieces.len() + 1];
         let mut lattice = Lattice::default();
-        for (at, word) in words.words.iter().skip(number.start).step_by(options.lanes).enumerate() {
-            if at % STRIDE == STRIDE - 1 && !go_on() {
-                return Err(Error::Interrupted);
+        for (at, word) in words.words.iter().skip(number).step_by(options.lanes).enumerate() {
+            if at % STRIDE == STRIDE - 1 {
+                going(go_on)?;
             }
             job(&mut lattice, word, round::<SINGLE>(word.count as f64), &mut sums);
         }
         Ok(sums)
     };
-    let numbers: Vec<_> = (0..options.lanes).map(|number| number..number + 1).collect();
+    let numbers: Vec<usize> = (0..options.lanes).collect();
     let mut sums: Vec<f64> = Vec::new();
     for round_of in numbers.chunks(options.threads.max(1)) {
         for lane in in_parts(round_of.to_vec(), go_on, &lane)? {

@@ -7,7 +7,7 @@
 //! the pieces (`lattice`).
 
 use super::{
-    super::{GoOn, parallel::in_parts},
+    super::{GoOn, going, parallel::in_parts},
     lattice::round,
     trie::{Order, Trie},
     words::Words,
@@ -85,9 +85,7 @@ impl Model {
         let parts: Vec<_> = (0..size).step_by(share).map(|start| start..(start + share).min(size)).collect();
         for round in parts.chunks(threads.max(1)) {
             let found = in_parts(round.to_vec(), go_on, &|part, go_on: &mut GoOn<'_>| {
-                if !go_on() {
-                    return Err(Error::Interrupted);
-                }
+                going(go_on)?;
                 Ok(part.map(|at| trie.longest(&words.text[at..])).collect::<Vec<u32>>())
             })?;
             found.iter().for_each(|part| self.longest.extend(part));

@@ -7,7 +7,7 @@
 use std::ops::Range;
 
 use super::{
-    super::{GoOn, parallel::in_parts},
+    super::{GoOn, going, parallel::in_parts},
     STRIDE, UnigramOptions, in_lanes,
     lattice::{Lattice, TwoBest, place_of, round},
     model::Model,
@@ -86,8 +86,8 @@ fn judge<const SINGLE: bool>(
     let mut judged = Judged::default();
     let unknown = options.unknown_of(model);
     for id in part {
-        if id % STRIDE == STRIDE - 1 && !go_on() {
-            return Err(Error::Interrupted);
+        if id % STRIDE == STRIDE - 1 {
+            going(go_on)?;
         }
         if used[id] == 0.0 && !options.all_grow {
             continue;

@@ -5,7 +5,6 @@
 use super::{
     super::{
         GoOn, ask,
-        count::Counter,
         huggingface_counted::Counted,
         piece_rules::{Character, PieceRules, Script, Shape},
         sentence_store::{StoredWords, Words as Table},
@@ -152,7 +151,7 @@ fn in_order(order: &Order, words: &mut Words, symbols: &Symbols, cut: bool) -> R
     Ok(())
 }
 
-/// Words that Hugging Face's trainer has counted, which are used up. `most`: the most frequent characters are the
+/// Words that were counted without an order, which are used up. `most`: the most frequent characters are the
 /// alphabet, until they are 0.9995 of the text or so many; else all are but `outside`, which stands for the others.
 ///
 /// # Errors
@@ -172,31 +171,6 @@ pub fn of_words(
             ask(go_on, step)?;
             let broken = |_| Error::Training("a word of the table is not UTF-8".to_owned());
             f(std::str::from_utf8(word).map_err(broken)?, count)
-        })
-    };
-    of_each(each, rules, (most, outside), left)
-}
-
-/// The same of what was counted, which is used up.
-///
-/// # Errors
-/// As `of_words`.
-pub fn of_counter(
-    mut counter: Counter,
-    rules: SeedRules,
-    (most, outside): (Option<usize>, char),
-    memory: Limit,
-    go_on: &mut GoOn<'_>,
-) -> Result<Prepared, Error> {
-    counter.finish(go_on)?;
-    let left = memory.less("its distinct words", counter.memory())?;
-    let mut step = 0;
-    let each = &mut |f: &mut Takes<'_>| {
-        counter.each(&mut |counted| {
-            step += 1;
-            ask(go_on, step)?;
-            // Pieces come from `&str`.
-            f(std::str::from_utf8(counted.piece).unwrap_or_default(), counted.count)
         })
     };
     of_each(each, rules, (most, outside), left)

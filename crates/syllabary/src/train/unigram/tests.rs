@@ -1,6 +1,6 @@
 //! The steps of Unigram training, by hand.
 
-use super::*;
+use super::{words::Symbols, *};
 
 fn words(texts: &[(&str, u64)]) -> Words {
     let mut characters: Vec<char> = texts.iter().flat_map(|(text, _)| text.chars()).collect();
