@@ -16,7 +16,7 @@ use super::{
     GoOn, ask,
     huggingface_births::{Change, Side},
     huggingface_learn::{check_memory, check_places},
-    huggingface_names::{EDGE, Each, GONE, Spelled, join, spell},
+    huggingface_names::{EDGE, Each, GONE, Spelled, spell},
 };
 use crate::Error;
 
@@ -111,14 +111,11 @@ pub(super) fn learn(
     progress: &mut Progress<'_>,
 ) -> Result<Trained, Error> {
     let fits = |places| check_places(places, memory);
-    let mut spelled = spell(words, options, fits, &mut || progress(&[], &[]))?;
-    let mut names = std::mem::take(&mut spelled.names);
-    let mut ids = std::mem::take(&mut spelled.ids);
-    let mut trained = Trained { first: names.len(), ..Trained::default() };
+    let (spelled, mut made) = spell(words, options, fits, &mut || progress(&[], &[]))?;
     let mut state = Merging::new(spelled, options.max_token_length, &mut || progress(&[], &[]))?;
-    while names.len() < options.vocab_size {
+    while made.trained.names.len() < options.vocab_size {
         check_memory(&state, memory)?;
-        if !progress(&trained.merges, &trained.counts) {
+        if !progress(&made.trained.merges, &made.trained.counts) {
             return Err(Error::Interrupted);
         }
         let Some((entry, count)) = state.best() else { break };
@@ -126,13 +123,10 @@ pub(super) fn learn(
             break;
         }
         let pair = state.pairs[state.entries[entry as usize].pair as usize].ids;
-        let id = join(&mut names, &mut ids, pair, &options.continuing_subword_prefix)?;
-        trained.merges.push((pair.0, pair.1, id));
-        trained.counts.push(count);
-        state.merge(entry, id, &mut || progress(&trained.merges, &trained.counts))?;
+        let id = made.merge(pair, count, &options.continuing_subword_prefix)?;
+        state.merge(entry, id, &mut || progress(&made.trained.merges, &made.trained.counts))?;
     }
-    trained.names = names;
-    Ok(trained)
+    Ok(made.trained)
 }
 
 pub(super) fn index(number: usize) -> Result<u32, Error> {

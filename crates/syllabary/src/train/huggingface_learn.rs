@@ -12,7 +12,7 @@ use super::{
     GoOn, ask,
     huggingface::{self, BpeTrainerOptions, Merging, Progress, Trained},
     huggingface_counted::Counted,
-    huggingface_names::{Each, First, join},
+    huggingface_names::{Each, First, Made},
     learn::{learn as next, places_in, watched_places},
     pairs::{Limits, Pairs},
     queue::PairQueue,
@@ -90,7 +90,7 @@ pub fn first_names(
     options: &BpeTrainerOptions,
     go_on: &mut GoOn<'_>,
 ) -> Result<Vec<String>, Error> {
-    Ok(First::of(&|f| words.each(&mut |word, count| f(word, count)), options, go_on)?.names)
+    Ok(First::of(&|f| words.each(&mut |word, count| f(word, count)), options, go_on)?.made.trained.names)
 }
 
 fn begins_with(merges: &[(u32, u32, u32)], counts: &[u64], known: &Known) -> bool {
@@ -107,11 +107,9 @@ pub(super) fn of_others() -> Error {
 
 /// Names and merges that are known, and what spells words with them.
 struct Begun {
-    names: Vec<String>,
-    ids: rustc_hash::FxHashMap<String, u32>,
+    made: Made,
     /// Of each name, in first symbols.
     lengths: Vec<u32>,
-    trained: Trained,
 }
 
 impl Begun {
@@ -121,11 +119,10 @@ impl Begun {
         options: &BpeTrainerOptions,
         known: &Known,
     ) -> Result<Option<Begun>, Error> {
-        let (names, ids) = (std::mem::take(&mut first.names), std::mem::take(&mut first.ids));
-        let trained = Trained { first: names.len(), ..Trained::default() };
-        let mut begun = Begun { lengths: vec![1; names.len()], names, ids, trained };
+        let made = std::mem::take(&mut first.made);
+        let mut begun = Begun { lengths: vec![1; made.trained.first], made };
         for (&pair, &count) in known.0.iter().zip(&known.1) {
-            if pair.0.max(pair.1) as usize >= begun.names.len() {
+            if pair.0.max(pair.1) as usize >= begun.lengths.len() {
                 return Err(of_others());
             }
             if !begun.merged(pair, count, &options.continuing_subword_prefix)? {
@@ -139,11 +136,8 @@ impl Begun {
 
     /// Notes a merge; whether its name is new.
     fn merged(&mut self, pair: (u32, u32), count: u64, prefix: &str) -> Result<bool, Error> {
-        let before = self.names.len();
-        let id = join(&mut self.names, &mut self.ids, pair, prefix)?;
-        self.trained.merges.push((pair.0, pair.1, id));
-        self.trained.counts.push(count);
-        Ok(self.names.len() > before)
+        let before = self.made.trained.names.len();
+        Ok(self.made.merge(pair, count, prefix)? as usize == before)
     }
 }
 
@@ -158,7 +152,7 @@ fn without_repeats(
     let mut first = First::of(each, options, &mut || progress(&[], &[]))?;
     let Some(mut begun) = Begun::new(&mut first, options, &learning.known)? else { return Ok(None) };
     let sequences = {
-        let (merges, counts) = (&begun.trained.merges, &begun.trained.counts);
+        let Trained { merges, counts, .. } = &begun.made.trained;
         let file = learning.memory.zip(words.beside("places"));
         spelled(each, &first, merges, file.map(|(memory, path)| (places_in(memory), path)), &mut || {
             progress(merges, counts)
@@ -178,17 +172,15 @@ fn without_repeats(
     };
     let mut pairs = Pairs::new(sequences, std::mem::take(&mut begun.lengths), limits);
     let mut queue = PairQueue::<SmallestIds>::default();
-    let mut tokens: Vec<Arc<[u8]>> = vec![Arc::default(); begun.names.len()]; // ties are by ids alone
-    while begun.names.len() < options.vocab_size {
-        let left = options.vocab_size - begun.names.len();
-        let go_on = &mut || progress(&begun.trained.merges, &begun.trained.counts);
+    let mut tokens: Vec<Arc<[u8]>> = vec![Arc::default(); begun.made.trained.names.len()]; // ties are by ids alone
+    while let Some(left @ 1..) = options.vocab_size.checked_sub(begun.made.trained.names.len()) {
+        let go_on = &mut || progress(&begun.made.trained.merges, &begun.made.trained.counts);
         let Some(learned) = next(&mut queue, &mut pairs, &mut tokens, left, go_on)? else { break };
         if !begun.merged(learned.pair, learned.count, &options.continuing_subword_prefix)? {
             return Ok(None);
         }
     }
-    begun.trained.names = begun.names;
-    Ok(Some(begun.trained))
+    Ok(Some(begun.made.trained))
 }
 
 /// All words in tokens, with these merges. file: where they are put if they take more than so many bytes.

@@ -1,8 +1,7 @@
 //! Before the first merge: the alphabet, the first names by id, and all words in symbols.
 //!
 //! The rules stand in `reference/train_huggingface.py`: `kept_characters`, `first_names`, `decorated`, `symbols`.
-//! And the name that a merge makes.
-//! Leaves out: merging (`huggingface`).
+//! And `Made`: names and merges by now, and the name that the next merge makes. Leaves out: merging (`huggingface`).
 
 use std::{
     cmp::Reverse,
@@ -13,7 +12,7 @@ use rustc_hash::FxHashMap;
 
 use super::{
     GoOn, ask,
-    huggingface::{BpeTrainerOptions, index},
+    huggingface::{BpeTrainerOptions, Trained, index},
 };
 use crate::Error;
 
@@ -29,12 +28,53 @@ pub(super) type Sees<'a> = dyn FnMut(&[u8], u64) -> Result<(), Error> + 'a;
 /// Calls with every word and its count, each time in the same order.
 pub(super) type Each<'a> = dyn Fn(&mut Sees<'_>) -> Result<(), Error> + 'a;
 
-/// All words in a row, in symbols, and the names of these.
+/// What is learned by now.
+#[derive(Debug, Default)]
+pub(super) struct Made {
+    pub trained: Trained,
+    /// Of each name.
+    ids: FxHashMap<String, u32>,
+}
+
+impl Made {
+    /// A name before the first merge, unless it is there.
+    fn add(&mut self, name: String) -> Result<(), Error> {
+        let names = &mut self.trained.names;
+        let id = u32::try_from(names.len()).map_err(|_| Error::TooLarge("over 2^32 names".to_owned()))?;
+        if let Entry::Vacant(entry) = self.ids.entry(name) {
+            names.push(entry.key().clone());
+            entry.insert(id);
+            self.trained.first = names.len();
+        }
+        Ok(())
+    }
+
+    /// Notes a merge; the id of the name that it makes, which is a new one unless there is such a name.
+    ///
+    /// # Errors
+    /// `Error::TooLarge`.
+    pub fn merge(&mut self, (left, right): (u32, u32), count: u64, prefix: &str) -> Result<u32, Error> {
+        let Trained { names, merges, counts, .. } = &mut self.trained;
+        let rest = names[right as usize].as_str();
+        let name = [names[left as usize].as_str(), rest.strip_prefix(prefix).unwrap_or(rest)].concat();
+        let id = match self.ids.get(&name) {
+            Some(&id) => id,
+            None => {
+                let id = index(names.len())?;
+                names.push(name.clone());
+                self.ids.insert(name, id);
+                id
+            }
+        };
+        merges.push((left, right, id));
+        counts.push(count);
+        Ok(id)
+    }
+}
+
+/// All words in a row, in symbols.
 #[derive(Debug, Default)]
 pub(super) struct Spelled {
-    /// By id; and the id of each.
-    pub names: Vec<String>,
-    pub ids: FxHashMap<String, u32>,
     /// A symbol stands where its first character was; its other places are `GONE`.
     pub flat: Vec<u32>,
     /// Of how many first symbols each symbol is made, at the first of its places and at the last.
@@ -201,9 +241,7 @@ impl<'o> Symbols<'o> {
 
 /// What words are spelled with before the first merge.
 pub(super) struct First<'o> {
-    /// By id; and the id of each.
-    pub names: Vec<String>,
-    pub ids: FxHashMap<String, u32>,
+    pub made: Made,
     symbols: Symbols<'o>,
     /// Of each character the ids of its four symbols.
     forms: Vec<[u32; 4]>,
@@ -224,11 +262,11 @@ impl<'o> First<'o> {
     ) -> Result<First<'o>, Error> {
         let bytes = options.byte_level.then(byte_characters);
         let alphabet = kept(words, options, bytes.as_ref(), go_on)?;
-        let (mut names, mut ids) = (Vec::new(), FxHashMap::default());
+        let mut made = Made::default();
         for name in options.special_tokens.iter().cloned().chain(alphabet.iter().map(char::to_string)) {
-            add(&mut names, &mut ids, name)?;
+            made.add(name)?;
         }
-        let mut symbols = Symbols::new(&names, options);
+        let mut symbols = Symbols::new(&made.trained.names, options);
         let (mut total, mut places, mut step) = (0_u64, 1_usize, 0);
         let mut used = std::mem::take(&mut symbols.used);
         words(&mut |word, count| {
@@ -249,11 +287,11 @@ impl<'o> First<'o> {
         let forms = texts.flat_map(|(texts, used)| texts.iter().zip(used).filter(|(_, used)| **used));
         let decorated: BTreeSet<String> = forms.map(|(text, _)| text.clone()).collect();
         for name in decorated {
-            add(&mut names, &mut ids, name)?;
+            made.add(name)?;
         }
-        let id = |text: &String| ids.get(text).copied().unwrap_or(NONE);
+        let id = |text: &String| made.ids.get(text).copied().unwrap_or(NONE);
         let forms = symbols.texts.iter().map(|four| four.each_ref().map(id)).collect();
-        Ok(First { names, ids, symbols, forms, bytes, places })
+        Ok(First { made, symbols, forms, bytes, places })
     }
 
     /// Appends the symbols of a word.
@@ -264,38 +302,7 @@ impl<'o> First<'o> {
     }
 }
 
-/// A name, unless it is there.
-fn add(names: &mut Vec<String>, ids: &mut FxHashMap<String, u32>, name: String) -> Result<(), Error> {
-    let id = u32::try_from(names.len()).map_err(|_| Error::TooLarge("over 2^32 names".to_owned()))?;
-    if let Entry::Vacant(entry) = ids.entry(name) {
-        names.push(entry.key().clone());
-        entry.insert(id);
-    }
-    Ok(())
-}
-
-/// The id of the name that a pair makes, which is a new one unless there is such a name.
-///
-/// # Errors
-/// `Error::TooLarge`.
-pub(super) fn join(
-    names: &mut Vec<String>,
-    ids: &mut FxHashMap<String, u32>,
-    (left, right): (u32, u32),
-    prefix: &str,
-) -> Result<u32, Error> {
-    let rest = names[right as usize].as_str();
-    let name = [names[left as usize].as_str(), rest.strip_prefix(prefix).unwrap_or(rest)].concat();
-    if let Some(&id) = ids.get(&name) {
-        return Ok(id);
-    }
-    let id = index(names.len())?;
-    names.push(name.clone());
-    ids.insert(name, id);
-    Ok(id)
-}
-
-/// Names and words before the first merge. fits: is asked whether so many places, each a symbol or an edge, fit.
+/// Words and names before the first merge. fits: is asked whether so many places, each a symbol or an edge, fit.
 ///
 /// # Errors
 /// As `First::of`, and as `fits`.
@@ -304,7 +311,7 @@ pub(super) fn spell(
     options: &BpeTrainerOptions,
     fits: impl FnOnce(usize) -> Result<(), Error>,
     go_on: &mut GoOn<'_>,
-) -> Result<Spelled, Error> {
+) -> Result<(Spelled, Made), Error> {
     let first = First::of(words, options, go_on)?;
     fits(first.places)?;
     let (flat, words_at) = (Vec::with_capacity(first.places), Vec::with_capacity(first.places));
@@ -320,8 +327,7 @@ pub(super) fn spell(
         ask(go_on, spelled.weights.len())
     })?;
     spelled.lengths = vec![1; first.places];
-    (spelled.names, spelled.ids) = (first.names, first.ids);
-    Ok(spelled)
+    Ok((spelled, first.made))
 }
 
 #[cfg(test)]
@@ -335,12 +341,13 @@ pub(super) mod tests {
 
     #[test]
     fn a_name_that_is_there_keeps_its_id() {
-        let (mut names, mut ids) = (Vec::new(), FxHashMap::default());
+        let mut made = Made::default();
         for name in ["a", "##b", "ab"] {
-            add(&mut names, &mut ids, name.to_owned()).unwrap();
+            made.add(name.to_owned()).unwrap();
         }
-        assert_eq!(join(&mut names, &mut ids, (0, 1), "##").unwrap(), 2);
-        assert_eq!(join(&mut names, &mut ids, (2, 1), "##").unwrap(), 3);
-        assert_eq!(names[3], "abb");
+        assert_eq!(made.merge((0, 1), 7, "##").unwrap(), 2);
+        assert_eq!(made.merge((2, 1), 5, "##").unwrap(), 3);
+        assert_eq!((made.trained.names[3].as_str(), made.trained.first), ("abb", 3));
+        assert_eq!((made.trained.merges, made.trained.counts), (vec![(0, 1, 2), (2, 1, 3)], vec![7, 5]));
     }
 }

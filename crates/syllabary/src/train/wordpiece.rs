@@ -19,7 +19,7 @@ use super::{
     GoOn, ask,
     huggingface::{BpeTrainerOptions, Progress, Trained, index},
     huggingface_learn::Known,
-    huggingface_names::{EDGE, Each, Spelled, join, spell},
+    huggingface_names::{EDGE, Each, Spelled, spell},
 };
 use crate::Error;
 
@@ -111,28 +111,23 @@ pub(super) fn learn(
     progress: &mut Progress<'_>,
 ) -> Result<Trained, Error> {
     let fits = |places: usize| check(places.saturating_mul(PLACE), memory);
-    let mut spelled = spell(words, options, fits, &mut || progress(&[], &[]))?;
-    let mut names = std::mem::take(&mut spelled.names);
-    let mut ids = std::mem::take(&mut spelled.ids);
-    let mut trained = Trained { first: names.len(), ..Trained::default() };
-    let mut state =
-        Merging::new(spelled, (names.len(), options.min_frequency), memory, &mut || progress(&[], &[]))?;
+    let (spelled, mut made) = spell(words, options, fits, &mut || progress(&[], &[]))?;
+    let least = (made.trained.first, options.min_frequency);
+    let mut state = Merging::new(spelled, least, memory, &mut || progress(&[], &[]))?;
     let (prefix, mut done) = (options.continuing_subword_prefix.as_str(), 0);
     if known.0.is_empty() {
         state.fill();
     }
-    while done < known.0.len() || names.len() < options.vocab_size {
+    while done < known.0.len() || made.trained.names.len() < options.vocab_size {
         state.check()?;
-        let go_on = &mut || progress(&trained.merges, &trained.counts);
+        let go_on = &mut || progress(&made.trained.merges, &made.trained.counts);
         let best = match known.0.get(done..).filter(|left| !left.is_empty()) {
             Some(left) => Some(state.known(left, known.1[done], go_on)?),
             None => state.best(go_on)?,
         };
         let Some(best) = best else { break };
-        let id = join(&mut names, &mut ids, best.ids, prefix)?;
-        trained.merges.push((best.ids.0, best.ids.1, id));
-        trained.counts.push(best.count);
-        if !progress(&trained.merges, &trained.counts) {
+        let id = made.merge(best.ids, best.count, prefix)?;
+        if !progress(&made.trained.merges, &made.trained.counts) {
             return Err(Error::Interrupted);
         }
         done += 1;
@@ -141,8 +136,7 @@ pub(super) fn learn(
             state.fill();
         }
     }
-    trained.names = names;
-    Ok(trained)
+    Ok(made.trained)
 }
 
 /// `Error::Training` where so many bytes are more than the memory given.
