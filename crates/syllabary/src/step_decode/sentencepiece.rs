@@ -88,17 +88,8 @@ fn write_spaces(out: &mut String, text: &str) {
 
 /// Calls `each` with the bytes as text, each that is part of no character as U+FFFD.
 pub(super) fn write_bytes(bytes: &[u8], each: &mut impl FnMut(&str)) {
-    let mut rest = bytes;
-    while !rest.is_empty() {
-        let (good, bad) = match std::str::from_utf8(rest) {
-            Ok(text) => (text, 0),
-            // What comes before is text.
-            Err(error) => (std::str::from_utf8(&rest[..error.valid_up_to()]).unwrap_or(""), 1),
-        };
-        each(good);
-        if bad > 0 {
-            each("\u{FFFD}");
-        }
-        rest = &rest[good.len() + bad..];
+    for chunk in bytes.utf8_chunks() {
+        each(chunk.valid());
+        chunk.invalid().iter().for_each(|_| each("\u{FFFD}"));
     }
 }

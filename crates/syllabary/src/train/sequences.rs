@@ -76,7 +76,7 @@ impl Sequences {
             if counter.runs.is_on_disk() {
                 return Sequences::spell_runs_on_disk(&counter, speller, file, go_on);
             }
-            return Sequences::spell_spilled(&counter, speller, in_order, Some(file), go_on);
+            return Sequences::spell_spilled(&counter, speller, in_order, file, go_on);
         }
         let mut sequences = Sequences::default();
         let mut places = pages::with_capacity(counter.symbols());
@@ -131,11 +131,11 @@ impl Sequences {
         counter: &Counter,
         speller: &mut Speller,
         in_order: bool,
-        file: Option<(usize, PathBuf)>,
+        file: (usize, PathBuf),
         go_on: &mut GoOn<'_>,
     ) -> Result<Sequences, Error> {
         let (mut ids, mut pieces) = (Vec::new(), 0);
-        Sequences::spelled_twice(file, in_order, &mut |in_order, f| {
+        Sequences::spelled_twice(Some(file), in_order, &mut |in_order, f| {
             let mut spell = |counted: Counted<'_>| {
                 pieces += 1;
                 ids.clear();
