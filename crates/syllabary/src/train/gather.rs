@@ -178,3 +178,42 @@ impl<C: Counts> Gather<C> {
         Ok(Stored::new(&self.room, (mem::take(&mut self.tally), mem::take(&mut self.distinct))))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::{collections::BTreeSet, sync::Mutex};
+
+    use super::*;
+
+    /// Notes where the text of stretches lies.
+    #[derive(Default)]
+    struct Seen(Mutex<BTreeSet<usize>>);
+
+    impl Counts for Seen {
+        fn count(
+            &self,
+            stretch: &Stretch,
+            _tally: &mut Tally,
+            _room: &Room,
+            _go_on: &mut GoOn<'_>,
+        ) -> Result<(), Error> {
+            if !stretch.is_empty() {
+                self.0.lock().unwrap().insert(stretch.text().as_ptr() as usize);
+            }
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn memory_of_counted_text_is_used_again() {
+        let text = "a".repeat(1 << 10);
+        for threads in 1..4 {
+            let mut gather = Gather::new(Seen::default(), threads, text.len(), Room::default());
+            (0..1000).for_each(|_| gather.take(&text, &mut || true).unwrap());
+            gather.settle(&mut || true).unwrap();
+            let places = gather.cutter().0.lock().unwrap().len();
+            // As many as are counted, wait for that, or are gathered.
+            assert!((1..=2 * threads + 2).contains(&places), "{threads}: {places}");
+        }
+    }
+}
