@@ -59,7 +59,7 @@ fn alike(bytes: &[u8], kinds: Option<&[u8; 128]>, byte: u8) -> usize {
     bytes.len() - left.len() + run(left)
 }
 
-/// `text` up to the character after its last white space, or somewhat more: what follows has none at its beginning or end.
+/// `text` up to the character behind its last white space, or somewhat more: no place that is left out is beside white space.
 pub(super) fn to_white_space(text: &str) -> &str {
     let (bytes, mut end) = (text.as_bytes(), text.len());
     if bytes.iter().rev().take(2).any(|&byte| byte <= b' ') {

@@ -197,12 +197,14 @@ impl Split {
         match self.scanner {
             Scanner::None | Scanner::Regex(pattern::Matcher::Fancy(_)) => None,
             Scanner::Regex(_) => cut::last(text, None, |before, after| self.can_cut(before, after)),
-            Scanner::Gpt2 | Scanner::Gpt2Digits | Scanner::WhitespaceSplit => {
-                by_classes(cut::to_white_space(text))
-            }
-            Scanner::Gpt4 | Scanner::O200k | Scanner::Nemotron | Scanner::Llama3(_) => {
-                by_classes(cut::to_white_space(text))
-            }
+            // These cut beside white space alone.
+            Scanner::Gpt2
+            | Scanner::Gpt2Digits
+            | Scanner::Gpt4
+            | Scanner::O200k
+            | Scanner::Nemotron
+            | Scanner::Llama3(_)
+            | Scanner::WhitespaceSplit => by_classes(cut::to_white_space(text)),
             _ => by_classes(text),
         }
     }
