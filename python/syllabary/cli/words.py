@@ -94,7 +94,6 @@ PHRASES: Sequence[tuple[str, str]] = (
     (r"^dropout is (?=.*: give a number (?!or ))", "--dropout is "),
     (r"; decode it properly, or replace it: text\.encode\(.*", UNDECODED),
     (r"; replace it, as by text\.encode\(.*", UNDECODED),
-    (r"\bmax_tokens is (?=\d)", "--max-tokens is "),
     (r': use errors="replace", or decode_bytes for the bytes$', ""),  # the hint says it
     (r"; encode\(\) cuts text to tokens$", "; `syllabary encode` cuts text to tokens"),
 )
@@ -110,7 +109,10 @@ VALUED = "documents|end|errors|kind|like|normalize|positions|split|tie_break"  #
 # Where such a name stands. Of a second group remains what it finds.
 OPTIONS: Sequence[str] = (
     rf"^({NAMES})(?= is (?:[-\d'\"]|nan|inf|empty)| does not go with | cuts | cannot be |: lone surrogate )",
-    r"\b(vocab_size|num_merges|min_frequency|max_token_length|end_of_word)(?= is \d| \(now |\)| mark )",
+    (
+        r"\b(vocab_size|num_merges|min_frequency|max_token_length|max_tokens|end_of_word)"
+        r"(?= is \d| \(now |\)| mark )"
+    ),
     rf"\b(?<!-)({NAMES})(?=(?: and [\w -]+)? do not go together)",
     rf"(?<=leave )({NAMES})(?= out\b)|(?<=does not go with )({NAMES})(?=: )",
     r"(?<=is given as )(\w+)=(?= too\b)",
