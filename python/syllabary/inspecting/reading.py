@@ -143,14 +143,13 @@ def _narrow(numbers: Array) -> Array:
 
 def totals(text: str, found: Rows) -> dict[str, int | float | None]:
     """The sums of a text: bytes, characters, pieces, tokens, bytes per token (`None` without tokens)."""
-    size = len(text.encode())
-    return {
-        "bytes": size,
+    counted = {
+        "bytes": len(text.encode()),
         "characters": len(text),
         "pieces": int(np.count_nonzero(np.bincount(found.pieces))),
         "tokens": len(found),
-        "bytes_per_token": size / len(found) if found else None,
     }
+    return added([counted])
 
 
 def added(sums: Iterable[Mapping[str, Any]]) -> dict[str, int | float | None]:
