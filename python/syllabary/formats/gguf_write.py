@@ -208,7 +208,6 @@ def _by_scores(spec: TokenizerSpec, count: int) -> dict[str, tuple[str, Value]]:
 def reduce(spec: TokenizerSpec) -> tuple[TokenizerSpec, tuple[Loss, ...]]:
     """The nearest tokenizer that a GGUF file can hold, and what is lost."""
     lost: list[Loss] = []
-    other = {name for name in spec.carried if name != NAME}
     spec = _with_roles(spec)
     if spec.model == "wordpiece":
         spec, lost = gguf_bert.reduce(spec)
@@ -234,7 +233,7 @@ def reduce(spec: TokenizerSpec) -> tuple[TokenizerSpec, tuple[Loss, ...]]:
         lost.append(Loss(f"that offsets leave out white space; {NO_IDS}", "same"))
         spec = replace(spec, trim_offsets=False)
     carried = {name: value for name, value in spec.carried.items() if name == NAME}
-    if other or spec.record:
+    if carried != spec.carried or spec.record:
         lost.append(Loss(f"how it was trained, and what only other formats hold; {NO_IDS}", "same"))
         spec = replace(spec, carried=carried, record={})
     kept = carried.get(NAME, {})
